@@ -1,0 +1,184 @@
+// swift-tools-version: 6.2
+import CompilerPluginSupport
+import Foundation
+import PackageDescription
+
+// The layers under Packages/ are complete packages of their own. This manifest declares the same
+// targets by path, because a package fetched by URL may not depend on local packages.
+// Tools/check compares the two and fails when they drift apart.
+
+/// The folder of the running toolchain that holds its own SwiftSyntax modules.
+///
+/// The manifest runs inside the package manager's process, whose memory map names the toolchain it
+/// came from; no environment variable does so reliably.
+func toolchainHostFolder() -> String? {
+  guard let maps = FileHandle(forReadingAtPath: "/proc/self/maps") else { return nil }
+  // Read to its end through a handle: the kernel hands the file out in pieces.
+  let text = String(decoding: (try? maps.readToEnd()) ?? Data(), as: UTF8.self)
+  let marker = "/lib/swift/pm/ManifestAPI/libPackageDescription.so"
+  for line in text.split(separator: "\n") where line.hasSuffix(marker) {
+    guard let start = line.firstIndex(of: "/") else { continue }
+    let host = line[start...].dropLast(marker.count) + "/lib/swift/host"
+    if FileManager.default.fileExists(atPath: host + "/SwiftSyntax.swiftmodule") {
+      return String(host)
+    }
+  }
+  return nil
+}
+
+let syntaxModules = [
+  "SwiftSyntax", "SwiftSyntaxMacros", "SwiftSyntaxBuilder", "SwiftParser", "SwiftDiagnostics",
+  "SwiftOperators", "SwiftBasicFormat", "SwiftSyntaxMacroExpansion",
+  "SwiftCompilerPluginMessageHandling", "SwiftParserDiagnostics",
+]
+
+var swiftFlags: [String] = []
+var linkFlags: [String] = []
+if let host = toolchainHostFolder() {
+  swiftFlags = ["-I", host]
+  linkFlags = ["-L", host, "-Xlinker", "-rpath", "-Xlinker", host] + syntaxModules.map { "-l\($0)" }
+} else {
+  #if os(Linux)
+    fatalError(
+      """
+      The Swift toolchain's SwiftSyntax modules were not found (<toolchain>/lib/swift/host). \
+      Install the full toolchain from swift.org; slim images leave them out.
+      """)
+  #endif
+}
+
+let package = Package(
+  name: "CoreDataEvolution",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "CoreDataEvolution", targets: ["CoreDataEvolution"]),
+    .library(name: "CDEExecutors", targets: ["CDEExecutors"]),
+    .library(name: "CDEStore", targets: ["CDEStore"]),
+    .library(name: "CDESQLiteStore", targets: ["CDESQLiteStore"]),
+    .library(name: "CDEManagedModel", targets: ["CDEManagedModel"]),
+    .library(name: "CDEPredicates", targets: ["CDEPredicates"]),
+    .library(name: "CDEModelRuntime", targets: ["CDEModelRuntime"]),
+    .library(name: "CDEObservation", targets: ["CDEObservation"]),
+    .library(name: "CDETestSupport", targets: ["CDETestSupport"]),
+    .library(name: "CDETesting", targets: ["CDETesting"]),
+  ],
+  targets: [
+    // Executors
+    .target(name: "CDEExecutors", path: "Packages/Executors/Sources/CDEExecutors"),
+    .testTarget(
+      name: "CDEExecutorsTests",
+      dependencies: ["CDEExecutors"],
+      path: "Packages/Executors/Tests/CDEExecutorsTests"),
+
+    // Store
+    .systemLibrary(
+      name: "CDESQLite",
+      path: "Packages/Store/Sources/CDESQLite",
+      pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"]), .brew(["sqlite"])]),
+    .target(
+      name: "CDEStore",
+      dependencies: ["CDEExecutors"],
+      path: "Packages/Store/Sources/CDEStore"),
+    .target(
+      name: "CDESQLiteStore",
+      dependencies: ["CDEStore", "CDESQLite"],
+      path: "Packages/Store/Sources/CDESQLiteStore"),
+    .testTarget(
+      name: "CDEStoreTests",
+      dependencies: ["CDEStore"],
+      path: "Packages/Store/Tests/CDEStoreTests"),
+    .testTarget(
+      name: "CDESQLiteStoreTests",
+      dependencies: ["CDESQLiteStore", "CDEStore", "CDESQLite"],
+      path: "Packages/Store/Tests/CDESQLiteStoreTests",
+      resources: [.copy("Fixtures")]),
+
+    // Macros
+    .macro(
+      name: "CDEMacros",
+      path: "Packages/Macros/Sources/CDEMacros",
+      swiftSettings: [.unsafeFlags(swiftFlags)],
+      linkerSettings: [.unsafeFlags(linkFlags)]),
+    .testTarget(
+      name: "CDEMacrosTests",
+      dependencies: ["CDEMacros"],
+      path: "Packages/Macros/Tests/CDEMacrosTests",
+      swiftSettings: [.unsafeFlags(swiftFlags)],
+      linkerSettings: [.unsafeFlags(linkFlags)]),
+
+    // ModelRuntime
+    .target(
+      name: "CDEManagedModel",
+      dependencies: ["CDEExecutors", "CDEStore"],
+      path: "Packages/ModelRuntime/Sources/CDEManagedModel"),
+    .target(
+      name: "CDEPredicates",
+      dependencies: ["CDEExecutors", "CDEStore"],
+      path: "Packages/ModelRuntime/Sources/CDEPredicates"),
+    .target(
+      name: "CDEModelRuntime",
+      dependencies: [
+        "CDEManagedModel", "CDEPredicates", "CDEExecutors", "CDEStore", "CDESQLiteStore",
+        "CDEMacros",
+      ],
+      path: "Packages/ModelRuntime/Sources/CDEModelRuntime"),
+    .testTarget(
+      name: "CDEManagedModelTests",
+      dependencies: ["CDEManagedModel"],
+      path: "Packages/ModelRuntime/Tests/CDEManagedModelTests",
+      resources: [.copy("Fixtures")]),
+    .testTarget(
+      name: "CDEPredicatesTests",
+      dependencies: ["CDEPredicates"],
+      path: "Packages/ModelRuntime/Tests/CDEPredicatesTests"),
+    .testTarget(
+      name: "CDEModelRuntimeTests",
+      dependencies: ["CDEModelRuntime"],
+      path: "Packages/ModelRuntime/Tests/CDEModelRuntimeTests"),
+
+    // ObservationDomain
+    .target(
+      name: "CDEObservation",
+      dependencies: ["CDEExecutors", "CDEStore", "CDEModelRuntime"],
+      path: "Packages/ObservationDomain/Sources/CDEObservation"),
+    .testTarget(
+      name: "CDEObservationTests",
+      dependencies: ["CDEObservation", "CDEModelRuntime"],
+      path: "Packages/ObservationDomain/Tests/CDEObservationTests"),
+
+    // TestSupport
+    .target(
+      name: "CDETestSupport",
+      dependencies: ["CDEExecutors", "CDEModelRuntime"],
+      path: "Packages/TestSupport/Sources/CDETestSupport"),
+    .target(
+      name: "CDETesting",
+      dependencies: ["CDETestSupport"],
+      path: "Packages/TestSupport/Sources/CDETesting"),
+    .testTarget(
+      name: "CDETestSupportTests",
+      dependencies: ["CDETestSupport", "CDETesting", "CDEModelRuntime"],
+      path: "Packages/TestSupport/Tests/CDETestSupportTests"),
+
+    // Umbrella
+    .target(
+      name: "CoreDataEvolution",
+      dependencies: [
+        "CDEExecutors", "CDEStore", "CDESQLiteStore", "CDEManagedModel", "CDEPredicates",
+        "CDEModelRuntime", "CDEObservation", "CDETestSupport",
+      ],
+      path: "Packages/CoreDataEvolution/Sources/CoreDataEvolution"),
+    .testTarget(
+      name: "CoreDataEvolutionTests",
+      dependencies: ["CoreDataEvolution"],
+      path: "Packages/CoreDataEvolution/Tests/CoreDataEvolutionTests"),
+
+    // Whole-system tests, through the umbrella alone
+    .testTarget(
+      name: "SystemTests",
+      dependencies: ["CoreDataEvolution"],
+      path: "Tests/SystemTests"),
+  ],
+  swiftLanguageModes: [.v6]
+)

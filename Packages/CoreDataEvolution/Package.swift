@@ -1,0 +1,33 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "CoreDataEvolution",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "CoreDataEvolution", targets: ["CoreDataEvolution"])
+  ],
+  dependencies: [
+    .package(name: "Executors", path: "../Executors"),
+    .package(name: "Store", path: "../Store"),
+    .package(name: "ModelRuntime", path: "../ModelRuntime"),
+    .package(name: "ObservationDomain", path: "../ObservationDomain"),
+    .package(name: "TestSupport", path: "../TestSupport"),
+  ],
+  targets: [
+    .target(
+      name: "CoreDataEvolution",
+      dependencies: [
+        .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEStore", package: "Store"),
+        .product(name: "CDESQLiteStore", package: "Store"),
+        .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEPredicates", package: "ModelRuntime"),
+        .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+        .product(name: "CDEObservation", package: "ObservationDomain"),
+        .product(name: "CDETestSupport", package: "TestSupport"),
+      ]),
+    .testTarget(name: "CoreDataEvolutionTests", dependencies: ["CoreDataEvolution"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,9 @@
+@_exported import CDEExecutors
+@_exported import CDEManagedModel
+@_exported import CDEModelRuntime
+@_exported import CDEObservation
+@_exported import CDEPredicates
+@_exported import CDESQLiteStore
+@_exported import CDEStore
+@_exported import CDETestSupport
+@_exported import Foundation

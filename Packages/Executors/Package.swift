@@ -1,0 +1,15 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "Executors",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "CDEExecutors", targets: ["CDEExecutors"])
+  ],
+  targets: [
+    .target(name: "CDEExecutors"),
+    .testTarget(name: "CDEExecutorsTests", dependencies: ["CDEExecutors"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

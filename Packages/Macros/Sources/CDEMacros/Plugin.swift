@@ -1,0 +1,27 @@
+@_spi(PluginMessage) import SwiftCompilerPluginMessageHandling
+import SwiftSyntaxMacros
+
+/// Answers the compiler's expansion requests until it closes the pipe.
+@main
+struct Plugin {
+  static func main() throws {
+    let connection = try StandardIOMessageConnection()
+    let handler = PluginProviderMessageHandler(provider: MacroProvider())
+    try CompilerPluginMessageListener(connection: connection, messageHandler: handler).main()
+  }
+}
+
+struct MacroProvider: PluginProvider {
+  /// Every macro of the plug-in, found by its type name.
+  static var macros: [any Macro.Type] { [] }
+
+  func resolveMacro(moduleName: String, typeName: String) throws -> any Macro.Type {
+    for macro in MacroProvider.macros where String(describing: macro) == typeName { return macro }
+    throw MacroNotFound(typeName: typeName)
+  }
+}
+
+struct MacroNotFound: Error, CustomStringConvertible {
+  let typeName: String
+  var description: String { "CDEMacros has no macro named \(typeName)" }
+}

@@ -1,0 +1,10 @@
+import Testing
+
+@testable import CDEMacros
+
+@Test("An unknown macro name is an error that names it")
+func unknownMacro() {
+  #expect(throws: MacroNotFound.self) {
+    try MacroProvider().resolveMacro(moduleName: "CDEMacros", typeName: "Nope")
+  }
+}

@@ -1,0 +1,49 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "ModelRuntime",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "CDEManagedModel", targets: ["CDEManagedModel"]),
+    .library(name: "CDEPredicates", targets: ["CDEPredicates"]),
+    .library(name: "CDEModelRuntime", targets: ["CDEModelRuntime"]),
+  ],
+  dependencies: [
+    .package(name: "Executors", path: "../Executors"),
+    .package(name: "Store", path: "../Store"),
+    .package(name: "Macros", path: "../Macros"),
+  ],
+  targets: [
+    .target(
+      name: "CDEManagedModel",
+      dependencies: [
+        .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEStore", package: "Store"),
+      ]),
+    .target(
+      name: "CDEPredicates",
+      dependencies: [
+        .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEStore", package: "Store"),
+      ]),
+    .target(
+      name: "CDEModelRuntime",
+      dependencies: [
+        "CDEManagedModel", "CDEPredicates",
+        .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEStore", package: "Store"),
+        .product(name: "CDESQLiteStore", package: "Store"),
+        .product(name: "CDEMacros", package: "Macros"),
+      ]),
+    .testTarget(
+      name: "CDEManagedModelTests",
+      dependencies: ["CDEManagedModel"],
+      resources: [.copy("Fixtures")]),
+    .testTarget(name: "CDEPredicatesTests", dependencies: ["CDEPredicates"]),
+    .testTarget(
+      name: "CDEModelRuntimeTests",
+      dependencies: ["CDEModelRuntime"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,30 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "ObservationDomain",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "CDEObservation", targets: ["CDEObservation"])
+  ],
+  dependencies: [
+    .package(name: "Executors", path: "../Executors"),
+    .package(name: "Store", path: "../Store"),
+    .package(name: "ModelRuntime", path: "../ModelRuntime"),
+  ],
+  targets: [
+    .target(
+      name: "CDEObservation",
+      dependencies: [
+        .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEStore", package: "Store"),
+        .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+      ]),
+    .testTarget(
+      name: "CDEObservationTests",
+      dependencies: [
+        "CDEObservation", .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+      ]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,30 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "Store",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "CDEStore", targets: ["CDEStore"]),
+    .library(name: "CDESQLiteStore", targets: ["CDESQLiteStore"]),
+  ],
+  dependencies: [
+    .package(name: "Executors", path: "../Executors")
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CDESQLite",
+      pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"]), .brew(["sqlite"])]),
+    .target(
+      name: "CDEStore",
+      dependencies: [.product(name: "CDEExecutors", package: "Executors")]),
+    .target(name: "CDESQLiteStore", dependencies: ["CDEStore", "CDESQLite"]),
+    .testTarget(name: "CDEStoreTests", dependencies: ["CDEStore"]),
+    .testTarget(
+      name: "CDESQLiteStoreTests",
+      dependencies: ["CDESQLiteStore", "CDEStore", "CDESQLite"],
+      resources: [.copy("Fixtures")]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,31 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "TestSupport",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "CDETestSupport", targets: ["CDETestSupport"]),
+    .library(name: "CDETesting", targets: ["CDETesting"]),
+  ],
+  dependencies: [
+    .package(name: "Executors", path: "../Executors"),
+    .package(name: "ModelRuntime", path: "../ModelRuntime"),
+  ],
+  targets: [
+    .target(
+      name: "CDETestSupport",
+      dependencies: [
+        .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+      ]),
+    .target(name: "CDETesting", dependencies: ["CDETestSupport"]),
+    .testTarget(
+      name: "CDETestSupportTests",
+      dependencies: [
+        "CDETestSupport", "CDETesting",
+        .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+      ]),
+  ],
+  swiftLanguageModes: [.v6]
+)

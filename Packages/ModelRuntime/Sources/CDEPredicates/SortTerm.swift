@@ -1,0 +1,31 @@
+public import Foundation
+
+/// One key of a sort order, as a value.
+///
+/// Nil sorts before every value when ascending and after every value when descending, as in SQLite and Core
+/// Data.
+public struct SortTerm: Sendable {
+  /// Compares two non-nil values, given as their Foundation objects.
+  public typealias Comparator = @Sendable (_ left: Any, _ right: Any) -> ComparisonResult
+
+  /// Property names from the sorted object on; empty sorts by the object itself.
+  public var keyPath: [String]
+  public var ascending: Bool
+  /// Which text differences the order ignores, or `.localized`.
+  public var options: PredicateTextOptions
+  /// An order of its own, which only memory can apply; nil is the values' natural order.
+  public var comparator: Comparator?
+
+  public init(
+    keyPath: [String], ascending: Bool = true, options: PredicateTextOptions = [],
+    comparator: Comparator? = nil
+  ) {
+    self.keyPath = keyPath
+    self.ascending = ascending
+    self.options = options
+    self.comparator = comparator
+  }
+
+  /// The key path with dots, as `NSSortDescriptor.key` gives it.
+  public var key: String { keyPath.joined(separator: ".") }
+}

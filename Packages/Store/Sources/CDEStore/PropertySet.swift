@@ -1,0 +1,136 @@
+/// A set of an entity's property slots: the one answer to "which properties?" in change tracking,
+/// UPDATE column lists, merging, history and observation.
+///
+/// Entities with up to 64 properties need no allocation; every operation then costs a few
+/// nanoseconds.
+public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiteral {
+  @usableFromInline var low: UInt64
+  // Words for slots from 64 on, without trailing zero words, so that equality is by content.
+  @usableFromInline var high: [UInt64]
+
+  @inlinable public init() {
+    low = 0
+    high = []
+  }
+
+  public init(arrayLiteral slots: Int...) {
+    self.init(slots)
+  }
+
+  public init(_ slots: some Sequence<Int>) {
+    self.init()
+    for slot in slots { insert(slot) }
+  }
+
+  /// The set of every slot below `count`.
+  public init(allBelow count: Int) {
+    self.init((0..<count))
+  }
+
+  @inlinable public var isEmpty: Bool { low == 0 && high.isEmpty }
+
+  public var count: Int {
+    high.reduce(low.nonzeroBitCount) { $0 + $1.nonzeroBitCount }
+  }
+
+  @inlinable public func contains(_ slot: Int) -> Bool {
+    if slot < 64 { return low & (1 << UInt64(slot)) != 0 }
+    let word = slot / 64 - 1
+    return word < high.count && high[word] & (1 << UInt64(slot % 64)) != 0
+  }
+
+  @inlinable public mutating func insert(_ slot: Int) {
+    if slot < 64 { low |= 1 << UInt64(slot) } else { insertHigh(slot) }
+  }
+
+  @usableFromInline mutating func insertHigh(_ slot: Int) {
+    let word = slot / 64 - 1
+    while high.count <= word { high.append(0) }
+    high[word] |= 1 << UInt64(slot % 64)
+  }
+
+  public mutating func remove(_ slot: Int) {
+    if slot < 64 {
+      low &= ~(1 << UInt64(slot))
+      return
+    }
+    let word = slot / 64 - 1
+    guard word < high.count else { return }
+    high[word] &= ~(1 << UInt64(slot % 64))
+    trim()
+  }
+
+  @inlinable public mutating func formUnion(_ other: PropertySet) {
+    low |= other.low
+    if !other.high.isEmpty { formUnionHigh(other.high) }
+  }
+
+  @usableFromInline mutating func formUnionHigh(_ other: [UInt64]) {
+    while high.count < other.count { high.append(0) }
+    for index in other.indices { high[index] |= other[index] }
+  }
+
+  public func union(_ other: PropertySet) -> PropertySet {
+    var result = self
+    result.formUnion(other)
+    return result
+  }
+
+  public func intersection(_ other: PropertySet) -> PropertySet {
+    var result = PropertySet()
+    result.low = low & other.low
+    result.high = zip(high, other.high).map { $0 & $1 }
+    result.trim()
+    return result
+  }
+
+  public func subtracting(_ other: PropertySet) -> PropertySet {
+    var result = self
+    result.low &= ~other.low
+    for index in result.high.indices where index < other.high.count {
+      result.high[index] &= ~other.high[index]
+    }
+    result.trim()
+    return result
+  }
+
+  @inlinable public func intersects(_ other: PropertySet) -> Bool {
+    low & other.low != 0 || zip(high, other.high).contains { $0 & $1 != 0 }
+  }
+
+  public func isSubset(of other: PropertySet) -> Bool { subtracting(other).isEmpty }
+
+  private mutating func trim() {
+    while high.last == 0 { high.removeLast() }
+  }
+
+  /// Visits the slots in ascending order.
+  public func makeIterator() -> Iterator { Iterator(set: self) }
+
+  public struct Iterator: IteratorProtocol {
+    private var word: UInt64
+    private var base = 0
+    private var next64 = 0
+    private let high: [UInt64]
+
+    init(set: PropertySet) {
+      word = set.low
+      high = set.high
+    }
+
+    public mutating func next() -> Int? {
+      while word == 0 {
+        guard next64 < high.count else { return nil }
+        word = high[next64]
+        next64 += 1
+        base = next64 * 64
+      }
+      defer { word &= word - 1 }
+      return base + word.trailingZeroBitCount
+    }
+  }
+}
+
+extension PropertySet: CustomStringConvertible {
+  public var description: String { "{\(map(String.init).joined(separator: ", "))}" }
+}

@@ -1,0 +1,121 @@
+/// Immutable rows of one concrete entity: fixed-width cells and one arena for text and bytes.
+///
+/// A batch is what a fetch decodes into, what managed objects point at and what crosses actors. It
+/// lives as long as anything points at one of its rows, so engines keep batches modest.
+public final class RowBatch: @unchecked Sendable {
+  // Guard: all memory is written before the initialiser returns; the one later write,
+  // `assignKeys(base:)`, happens before the batch is published, inside the commit that owns it.
+  public let layout: RowLayout
+  public let count: Int
+  @usableFromInline let words: UnsafeMutablePointer<UInt64>
+  @usableFromInline let arena: UnsafeMutableRawPointer
+
+  /// Takes over both allocations.
+  init(
+    layout: RowLayout, count: Int, words: UnsafeMutablePointer<UInt64>,
+    arena: UnsafeMutableRawPointer
+  ) {
+    self.layout = layout
+    self.count = count
+    self.words = words
+    self.arena = arena
+  }
+
+  deinit {
+    words.deallocate()
+    arena.deallocate()
+  }
+
+  @inlinable @inline(__always)
+  func row(_ row: Int) -> UnsafeMutablePointer<UInt64> { words + row &* layout.stride }
+
+  @inlinable @inline(__always)
+  public func key(_ row: Int) -> Int64 { Int64(bitPattern: self.row(row)[0]) }
+
+  /// The row's version: 1 when inserted, one more with each update; 0 for rows never stored.
+  @inlinable @inline(__always)
+  public func version(_ row: Int) -> Int64 { Int64(bitPattern: self.row(row)[1]) }
+
+  @inlinable @inline(__always)
+  public func isNull(_ row: Int, _ cell: Int) -> Bool {
+    self.row(row)[2 &+ cell &>> 6] & (1 &<< UInt64(truncatingIfNeeded: cell & 63)) != 0
+  }
+
+  /// The bits of a cell. Meaningless when the cell is null.
+  @inlinable @inline(__always)
+  public func word(_ row: Int, _ cell: Int) -> UInt64 {
+    self.row(row)[layout.headWords &+ cell]
+  }
+
+  @inlinable @inline(__always)
+  public func integer(_ row: Int, _ cell: Int) -> Int64? {
+    isNull(row, cell) ? nil : Int64(bitPattern: word(row, cell))
+  }
+
+  @inlinable @inline(__always)
+  public func real(_ row: Int, _ cell: Int) -> Double? {
+    isNull(row, cell) ? nil : Double(bitPattern: word(row, cell))
+  }
+
+  /// The bytes of a text or blob cell, valid while the batch lives. Empty when the cell is null.
+  @inlinable @inline(__always)
+  public func bytes(_ row: Int, _ cell: Int) -> UnsafeRawBufferPointer {
+    if isNull(row, cell) { return UnsafeRawBufferPointer(start: nil, count: 0) }
+    let word = word(row, cell)
+    return UnsafeRawBufferPointer(
+      start: arena + Int(truncatingIfNeeded: word & 0xFFFF_FFFF),
+      count: Int(truncatingIfNeeded: word &>> 32))
+  }
+
+  @inlinable
+  public func string(_ row: Int, _ cell: Int) -> String? {
+    isNull(row, cell) ? nil : String(decoding: bytes(row, cell), as: UTF8.self)
+  }
+
+  /// Replaces pending keys by permanent ones: row keys and to-one references below zero.
+  ///
+  /// - Parameter base: for each entity index that is a root, the last key given out before.
+  ///   A pending key `-n` becomes `base + n`.
+  @_spi(CDE) public func assignKeys(base: [Int64], schema: ResolvedSchema) {
+    for row in 0..<count where key(row) < 0 {
+      self.row(row)[0] = UInt64(bitPattern: base[layout.root] - key(row))
+    }
+    for (cell, description) in layout.cells.enumerated() where description.role == .key {
+      let destination = schema.end(of: description.slot, in: layout.entity).destination
+      let root = schema.entities[destination].root
+      for row in 0..<count {
+        guard let reference = integer(row, cell), reference < 0 else { continue }
+        self.row(row)[layout.headWords + cell] = UInt64(bitPattern: base[root] - reference)
+      }
+    }
+  }
+
+  /// Whether two rows hold the same values; keys and versions do not count.
+  public func sameValues(_ row: Int, as other: RowBatch, _ otherRow: Int, cells: Range<Int>) -> Bool {
+    for cell in cells {
+      guard isNull(row, cell) == other.isNull(otherRow, cell) else { return false }
+      if isNull(row, cell) { continue }
+      switch layout.cells[cell].kind {
+      case .integer, .real:
+        guard word(row, cell) == other.word(otherRow, cell) else { return false }
+      case .text, .blob:
+        guard bytes(row, cell).elementsEqual(other.bytes(otherRow, cell)) else { return false }
+      }
+    }
+    return true
+  }
+}
+
+/// One row of a batch.
+public struct RowReference: Sendable {
+  public let batch: RowBatch
+  public let row: Int
+
+  @inlinable public init(batch: RowBatch, row: Int) {
+    self.batch = batch
+    self.row = row
+  }
+
+  public var key: Int64 { batch.key(row) }
+  public var version: Int64 { batch.version(row) }
+}

@@ -1,0 +1,135 @@
+/// Fills a ``RowBatch`` row by row.
+///
+/// Call ``beginRow(key:version:)``, then set cells in any order; a cell that is not set is null.
+public struct RowBatchBuilder: ~Copyable {
+  public let layout: RowLayout
+  public var count: Int { rowCount }
+  /// Bytes of text and blobs so far. Cells address the arena with 32 bits, so start a new batch
+  /// well before 4 GB.
+  public var arenaCount: Int { arenaUsed }
+  @usableFromInline var rowCount = 0
+  @usableFromInline var arenaUsed = 0
+  @usableFromInline var words: UnsafeMutablePointer<UInt64>
+  @usableFromInline var rowCapacity: Int
+  @usableFromInline var arena: UnsafeMutableRawPointer
+  @usableFromInline var arenaCapacity: Int
+  @usableFromInline var current: UnsafeMutablePointer<UInt64>
+  private var isFinished = false
+
+  public init(layout: RowLayout, rows: Int = 16, arenaBytes: Int = 256) {
+    self.layout = layout
+    rowCapacity = max(rows, 1)
+    arenaCapacity = max(arenaBytes, 16)
+    words = .allocate(capacity: rowCapacity * layout.stride)
+    arena = .allocate(byteCount: arenaCapacity, alignment: 8)
+    current = words
+  }
+
+  deinit {
+    if isFinished { return }
+    words.deallocate()
+    arena.deallocate()
+  }
+
+  /// Starts a row with all cells null.
+  @inlinable @inline(__always)
+  public mutating func beginRow(key: Int64, version: Int64) {
+    if rowCount == rowCapacity { growRows() }
+    current = words + rowCount &* layout.stride
+    current[0] = UInt64(bitPattern: key)
+    current[1] = UInt64(bitPattern: version)
+    for index in 0..<layout.nullWords { current[2 &+ index] = .max }
+    rowCount &+= 1
+  }
+
+  /// Starts a row that repeats another one's values.
+  public mutating func beginRow(copying batch: RowBatch, _ row: Int, key: Int64, version: Int64) {
+    precondition(batch.layout === layout, "A row can only be copied within its entity.")
+    beginRow(key: key, version: version)
+    for (cell, description) in layout.cells.enumerated() where !batch.isNull(row, cell) {
+      switch description.kind {
+      case .integer, .real: setWord(cell, batch.word(row, cell))
+      case .text, .blob: setBytes(cell, batch.bytes(row, cell))
+      }
+    }
+  }
+
+  @inlinable @inline(__always)
+  func markPresent(_ cell: Int) {
+    current[2 &+ cell &>> 6] &= ~(1 &<< UInt64(truncatingIfNeeded: cell & 63))
+  }
+
+  @inlinable @inline(__always)
+  public mutating func setNull(_ cell: Int) {
+    current[2 &+ cell &>> 6] |= 1 &<< UInt64(truncatingIfNeeded: cell & 63)
+  }
+
+  @inlinable @inline(__always)
+  public mutating func setWord(_ cell: Int, _ word: UInt64) {
+    markPresent(cell)
+    current[layout.headWords &+ cell] = word
+  }
+
+  @inlinable @inline(__always)
+  public mutating func setInteger(_ cell: Int, _ value: Int64) {
+    setWord(cell, UInt64(bitPattern: value))
+  }
+
+  @inlinable @inline(__always)
+  public mutating func setReal(_ cell: Int, _ value: Double) { setWord(cell, value.bitPattern) }
+
+  @inlinable @inline(__always)
+  public mutating func setBytes(_ cell: Int, _ bytes: UnsafeRawBufferPointer) {
+    let end = arenaUsed &+ bytes.count
+    if end > arenaCapacity { growArena(to: end) }
+    if let start = bytes.baseAddress {
+      (arena + arenaUsed).copyMemory(from: start, byteCount: bytes.count)
+    }
+    setWord(cell, UInt64(truncatingIfNeeded: arenaUsed) | UInt64(truncatingIfNeeded: bytes.count) &<< 32)
+    arenaUsed = end
+  }
+
+  @inlinable @inline(__always)
+  public mutating func setString(_ cell: Int, _ string: String) {
+    var string = string
+    string.withUTF8 { setBytes(cell, UnsafeRawBufferPointer($0)) }
+  }
+
+  @usableFromInline mutating func growRows() {
+    let grown = UnsafeMutablePointer<UInt64>.allocate(capacity: rowCapacity * 2 * layout.stride)
+    grown.update(from: words, count: rowCount * layout.stride)
+    words.deallocate()
+    words = grown
+    rowCapacity *= 2
+  }
+
+  @usableFromInline mutating func growArena(to needed: Int) {
+    precondition(
+      needed <= UInt32.max, "A row batch addresses its arena with 32 bits; start a new batch earlier.")
+    let capacity = max(arenaCapacity * 2, needed)
+    let grown = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
+    grown.copyMemory(from: arena, byteCount: arenaUsed)
+    arena.deallocate()
+    arena = grown
+    arenaCapacity = capacity
+  }
+
+  /// Hands the rows over; memory that was reserved too generously is given back.
+  public consuming func finish() -> RowBatch {
+    if rowCount * 4 < rowCapacity * 3 {
+      let exact = UnsafeMutablePointer<UInt64>.allocate(capacity: max(rowCount, 1) * layout.stride)
+      exact.update(from: words, count: rowCount * layout.stride)
+      words.deallocate()
+      words = exact
+    }
+    if arenaUsed * 4 < arenaCapacity * 3 {
+      let exact = UnsafeMutableRawPointer.allocate(byteCount: max(arenaUsed, 1), alignment: 8)
+      exact.copyMemory(from: arena, byteCount: arenaUsed)
+      arena.deallocate()
+      arena = exact
+    }
+    let batch = RowBatch(layout: layout, count: rowCount, words: words, arena: arena)
+    isFinished = true
+    return batch
+  }
+}

@@ -1,0 +1,91 @@
+/// The one error of the store layer.
+///
+/// ```swift
+/// do { try store.commit(transaction) } catch let error as StoreError where error.code == .busy {
+///   // another process holds the write lock: try again later
+/// }
+/// ```
+public struct StoreError: CDEError {
+  /// What went wrong. Open: later versions may add codes.
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The schema handed to the store contradicts itself.
+    public static let invalidSchema = Code(rawValue: "invalidSchema")
+    /// The file is no store, is damaged, or was written by something newer.
+    public static let unreadable = Code(rawValue: "unreadable")
+    /// The store's entities differ from the schema's.
+    public static let incompatibleSchema = Code(rawValue: "incompatibleSchema")
+    /// The file or its folder can't be opened or created.
+    public static let cannotOpen = Code(rawValue: "cannotOpen")
+    /// The store, its file or its folder only allows reading.
+    public static let readOnly = Code(rawValue: "readOnly")
+    /// Another connection held the lock for longer than the busy timeout.
+    public static let busy = Code(rawValue: "busy")
+    /// The disk is full.
+    public static let full = Code(rawValue: "full")
+    /// The operating system reported a read or write failure.
+    public static let io = Code(rawValue: "io")
+    /// A uniqueness constraint was violated.
+    public static let uniqueness = Code(rawValue: "uniqueness")
+    /// Another constraint was violated.
+    public static let constraint = Code(rawValue: "constraint")
+    /// Rows changed or vanished since they were read.
+    public static let conflict = Code(rawValue: "conflict")
+    /// A value or statement exceeds a limit of the engine.
+    public static let tooBig = Code(rawValue: "tooBig")
+    /// The work was cancelled.
+    public static let cancelled = Code(rawValue: "cancelled")
+    /// The query asks for something that this engine can't do.
+    public static let unsupportedQuery = Code(rawValue: "unsupportedQuery")
+    /// The store was closed before.
+    public static let closed = Code(rawValue: "closed")
+    /// The engine failed in a way that has no code of its own; `engineCode` tells more.
+    public static let engine = Code(rawValue: "engine")
+  }
+
+  /// A row whose version was not the one the transaction had read.
+  public struct RowConflict: Hashable, Sendable {
+    /// Index of the row's entity in the schema.
+    public var entity: Int
+    /// The row's primary key.
+    public var key: Int64
+    /// The version the transaction expected.
+    public var expectedVersion: Int64
+    /// The version found, `nil` when the row no longer exists.
+    public var foundVersion: Int64?
+
+    public init(entity: Int, key: Int64, expectedVersion: Int64, foundVersion: Int64?) {
+      self.entity = entity
+      self.key = key
+      self.expectedVersion = expectedVersion
+      self.foundVersion = foundVersion
+    }
+  }
+
+  public var code: Code
+  public var message: String
+  public var cause: (any Error)?
+  /// The engine's own (extended) result code, where there is one.
+  public var engineCode: Int32?
+  /// Name of the entity concerned, where known.
+  public var entity: String?
+  /// Names of the properties concerned, where known.
+  public var properties: [String]
+  /// The rows in conflict, for `.conflict`.
+  public var conflicts: [RowConflict]
+
+  public init(
+    _ code: Code, _ message: String, cause: (any Error)? = nil, engineCode: Int32? = nil,
+    entity: String? = nil, properties: [String] = [], conflicts: [RowConflict] = []
+  ) {
+    self.code = code
+    self.message = message
+    self.cause = cause
+    self.engineCode = engineCode
+    self.entity = entity
+    self.properties = properties
+    self.conflicts = conflicts
+  }
+}

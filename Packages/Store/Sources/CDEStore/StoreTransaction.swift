@@ -1,0 +1,99 @@
+import Foundation
+
+/// Everything one save writes, as values.
+///
+/// Inserted rows carry pending keys: below zero, `-1` for the first inserted row of an inheritance
+/// tree, `-2` for the second. References to them, in to-one cells and links, use the same numbers.
+/// The store replaces them by permanent keys inside the transaction, so keys are handed out in one
+/// block per save and never leave a gap when a save fails. A row whose key is above zero keeps it: it was
+/// handed out before by ``Store/allocateKeys(_:)``.
+public struct StoreTransaction: Sendable {
+  /// New rows; the version of each is 1.
+  public var inserted: [RowBatch] = []
+  public var updated: [RowUpdate] = []
+  public var deleted: [RowDeletion] = []
+  public var links: [LinkChange] = []
+  /// Who writes, for the history and for observers.
+  public var author: String?
+  public var contextName: String?
+
+  public init() {}
+
+  public var isEmpty: Bool {
+    inserted.isEmpty && updated.isEmpty && deleted.isEmpty && links.isEmpty
+  }
+}
+
+/// Changed rows of one entity. Each row holds all its values as they stand after the save, and its new
+/// version: the version read, plus one.
+public struct RowUpdate: Sendable {
+  public var batch: RowBatch
+  /// For each row of the batch the slots whose columns are written. Rows with an empty set are
+  /// checked against their version and get the new one, nothing else.
+  public var changed: [PropertySet]
+
+  public init(batch: RowBatch, changed: [PropertySet]) {
+    self.batch = batch
+    self.changed = changed
+  }
+}
+
+public struct RowDeletion: Sendable {
+  public var entity: Int
+  public var key: Int64
+  /// The version read; the deletion is a conflict when the row has another one by now.
+  public var version: Int64
+
+  public init(entity: Int, key: Int64, version: Int64) {
+    self.entity = entity
+    self.key = key
+    self.version = version
+  }
+}
+
+/// A pair added to, removed from or moved within a relationship that no to-one cell describes: many-to-many, or to-many
+/// without an inverse.
+public struct LinkChange: Hashable, Sendable {
+  public enum Kind: Hashable, Sendable { case add, remove }
+
+  public var kind: Kind
+  /// Index of the entity that owns `slot`, and the relationship's slot there.
+  public var entity: Int
+  public var slot: Int
+  /// Key of the object whose relationship this is.
+  public var owner: Int64
+  /// Key of the object at the other end.
+  public var member: Int64
+  /// Place of `member` in the order of `owner`'s relationship, when that is ordered. Adding a pair that exists
+  /// already only moves it.
+  public var order: Int64?
+
+  public init(
+    kind: Kind, entity: Int, slot: Int, owner: Int64, member: Int64, order: Int64? = nil
+  ) {
+    self.kind = kind
+    self.entity = entity
+    self.slot = slot
+    self.owner = owner
+    self.member = member
+    self.order = order
+  }
+}
+
+/// What a commit did.
+public struct CommitResult: Sendable {
+  /// For each entity index that is a root, the last key given out before: the pending key `-n`
+  /// became `base + n`.
+  public var keyBase: [Int64]
+  /// Number of the commit in this store object, ascending from 1.
+  public var sequence: UInt64
+
+  public init(keyBase: [Int64], sequence: UInt64) {
+    self.keyBase = keyBase
+    self.sequence = sequence
+  }
+
+  public func permanentKey(for key: Int64, root: Int) -> Int64 {
+    key < 0 ? keyBase[root] - key : key
+  }
+}

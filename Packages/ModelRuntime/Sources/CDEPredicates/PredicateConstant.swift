@@ -1,7 +1,10 @@
 public import Foundation
 
 /// A literal inside a predicate, and what an attribute's value becomes when it is compared in memory.
-public enum PredicateConstant: Sendable, Hashable {
+///
+/// Equality is of the tree and not of the comparison: `integer(1)` and `double(1)` are different constants,
+/// texts are the same if their bytes are, and NaN equals itself.
+public enum PredicateConstant: Sendable {
   case null
   case bool(Bool)
   case integer(Int64)

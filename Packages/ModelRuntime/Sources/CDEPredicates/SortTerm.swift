@@ -11,21 +11,33 @@ public struct SortTerm: Sendable {
   /// Property names from the sorted object on; empty sorts by the object itself.
   public var keyPath: [String]
   public var ascending: Bool
-  /// Which text differences the order ignores, or `.localized`.
-  public var options: PredicateTextOptions
+  /// How texts are ordered.
+  public var collation: SortTextCollation
   /// An order of its own, which only memory can apply; nil is the values' natural order.
   public var comparator: Comparator?
 
   public init(
-    keyPath: [String], ascending: Bool = true, options: PredicateTextOptions = [],
+    keyPath: [String], ascending: Bool = true, collation: SortTextCollation = .binary,
     comparator: Comparator? = nil
   ) {
     self.keyPath = keyPath
     self.ascending = ascending
-    self.options = options
+    self.collation = collation
     self.comparator = comparator
   }
 
   /// The key path with dots, as `NSSortDescriptor.key` gives it.
   public var key: String { keyPath.joined(separator: ".") }
+}
+
+/// How a sort order compares texts.
+public enum SortTextCollation: String, Sendable, Hashable, CaseIterable {
+  /// By UTF-8 bytes, SQLite's BINARY: what a key alone means.
+  case binary
+  /// Case folded, then by bytes.
+  case caseInsensitive
+  /// As Foundation's `localizedCompare`.
+  case localized
+  /// As Foundation's `localizedStandardCompare`, the Finder's order.
+  case localizedStandard
 }

@@ -1,0 +1,32 @@
+/// A type that knows the keys of its Swift key paths, so that `#Predicate` and `SortDescriptor` can be
+/// translated.
+///
+/// Model classes get the conformance from their macro.
+public protocol PredicateKeyPathNaming {
+  /// The key of one property, or a path of keys joined by dots; nil if the key path is none of a stored
+  /// property.
+  ///
+  /// - Parameter keyPath: A key path whose root is `Self`.
+  static func predicateKey(for keyPath: AnyKeyPath) -> String?
+}
+
+enum PredicateKeyPath {
+  /// The keys of a key path.
+  ///
+  /// - Throws: ``PredicateError`` with code `unnamedKeyPath`.
+  static func names(of keyPath: AnyKeyPath) throws(PredicateError) -> [String] {
+    let root = type(of: keyPath).rootType
+    guard let naming = root as? any PredicateKeyPathNaming.Type else {
+      throw PredicateError(
+        .unnamedKeyPath, construct: "\(root)",
+        "\(root) does not name its key paths; only properties of models (PredicateKeyPathNaming) can be queried"
+      )
+    }
+    guard let key = naming.predicateKey(for: keyPath), !key.isEmpty else {
+      throw PredicateError(
+        .unnamedKeyPath, construct: "\(root)",
+        "a key path of \(root) to \(type(of: keyPath).valueType) is none of its stored properties")
+    }
+    return key.split(separator: ".").map(String.init)
+  }
+}

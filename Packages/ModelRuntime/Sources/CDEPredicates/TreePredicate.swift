@@ -1,0 +1,128 @@
+public import Foundation
+
+/// The predicate that `NSPredicate(format:)` makes here: a ``PredicateTree``, or the reason why there is
+/// none.
+///
+/// Immutable. A malformed format does not trap as on Apple's platforms: the error stays inside,
+/// `evaluate(with:)` answers false, and whatever can throw (``Foundation/NSPredicate/predicateTree()``,
+/// ``Foundation/NSPredicate/matches(_:)``, a fetch) throws it.
+public final class TreePredicate: NSPredicate {
+  /// The tree or what was wrong with the format.
+  public let result: Result<PredicateTree, PredicateError>
+  let patterns = PredicatePatternCache()
+
+  public init(_ result: Result<PredicateTree, PredicateError>) {
+    self.result = result
+    super.init(value: false)
+  }
+
+  public convenience init(_ tree: PredicateTree) {
+    self.init(.success(tree))
+  }
+
+  /// The error that reading the format ended with, or nil.
+  public var error: PredicateError? {
+    if case .failure(let error) = result { return error }
+    return nil
+  }
+
+  /// The canonical format string (``PredicateTree/predicateFormat``); for a malformed predicate
+  /// `FALSEPREDICATE`, since that is how it evaluates.
+  public override var predicateFormat: String {
+    (try? result.get())?.predicateFormat ?? "FALSEPREDICATE"
+  }
+
+  public override var description: String {
+    switch result {
+    case .success(let tree): tree.predicateFormat
+    case .failure(let error): error.description
+    }
+  }
+
+  public override func evaluate(with object: Any?) -> Bool {
+    evaluate(with: object, substitutionVariables: nil)
+  }
+
+  public override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+    (try? matches(object, substitutionVariables: bindings ?? [:])) ?? false
+  }
+
+  public override func isEqual(_ object: Any?) -> Bool {
+    (object as? TreePredicate)?.result == result
+  }
+
+  public override var hash: Int { result.hashValue }
+
+  public override func copy() -> Any { self }
+
+  public override func copy(with zone: NSZone? = nil) -> Any { self }
+}
+
+/// The compound that the functions named `NSCompoundPredicate(…)` make: prints canonically and keeps its
+/// parts' errors.
+public final class TreeCompoundPredicate: NSCompoundPredicate {
+  public override var predicateFormat: String {
+    let parts = subpredicates.map { part in
+      (part.format, part.isCompound)
+    }
+    switch compoundPredicateType {
+    case .and, .or:
+      let (word, empty) = compoundPredicateType == .and ? ("AND", "TRUEPREDICATE") : ("OR", "FALSEPREDICATE")
+      if parts.isEmpty { return empty }
+      if parts.count == 1 { return parts[0].0 }
+      return parts.map { $0.1 ? "(\($0.0))" : $0.0 }.joined(separator: " \(word) ")
+    case .not:
+      return "NOT " + parts.prefix(1).map { $0.1 ? "(\($0.0))" : $0.0 }.joined()
+    }
+  }
+
+  public override var description: String { predicateFormat }
+
+  public override func evaluate(with object: Any?) -> Bool {
+    evaluate(with: object, substitutionVariables: nil)
+  }
+
+  public override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+    (try? matches(object, substitutionVariables: bindings ?? [:])) ?? false
+  }
+
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSCompoundPredicate else { return false }
+    return other.compoundPredicateType == compoundPredicateType && other.subpredicates == subpredicates
+  }
+
+  public override var hash: Int {
+    var hasher = Hasher()
+    hasher.combine(compoundPredicateType)
+    hasher.combine(subpredicates)
+    return hasher.finalize()
+  }
+
+  public override func copy() -> Any { self }
+
+  public override func copy(with zone: NSZone? = nil) -> Any { self }
+}
+
+extension NSPredicate {
+  /// The printed form of any predicate; Foundation's own property is deprecated on Linux and prints no
+  /// compounds.
+  var format: String {
+    if let tree = self as? TreePredicate { return tree.predicateFormat }
+    if let tree = try? predicateTree() { return tree.predicateFormat }
+    if let compound = self as? TreeCompoundPredicate { return compound.predicateFormat }
+    return "BLOCKPREDICATE"
+  }
+
+  /// Whether the printed form needs parentheses inside another compound.
+  var isCompound: Bool {
+    if let compound = self as? NSCompoundPredicate {
+      if compound.compoundPredicateType == .not { return false }
+      return compound.subpredicates.count == 1
+        ? compound.subpredicates[0].isCompound : !compound.subpredicates.isEmpty
+    }
+    switch try? predicateTree() {
+    case .and(let parts)?, .or(let parts)?: return parts.count > 1
+    default: return false
+    }
+  }
+}

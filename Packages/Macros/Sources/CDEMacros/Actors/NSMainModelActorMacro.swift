@@ -19,6 +19,9 @@ enum NSMainModelActorMacro: MemberMacro, ExtensionMacro {
     if !disablesInit {
       diagnostics += ActorMacro.unfilledProperties(declaration, node: node, macro: "NSMainModelActor")
     }
+    if let hidden = HiddenType.diagnose(declaration, macro: "NSMainModelActor", in: context) {
+      diagnostics.append(hidden)
+    }
     context.diagnose(all: diagnostics)
     let access = AccessLevel(of: declaration).prefix
     var members: [DeclSyntax] = ["\(raw: access)let modelContainer: NSPersistentContainer"]
@@ -38,7 +41,9 @@ enum NSMainModelActorMacro: MemberMacro, ExtensionMacro {
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
-    guard declaration.is(ClassDeclSyntax.self) else { return [] }
+    guard declaration.is(ClassDeclSyntax.self),
+      HiddenType.diagnose(declaration, macro: "NSMainModelActor", in: context) == nil
+    else { return [] }
     return try Conformances(missing: protocols).extensions(
       of: type, ["NSMainModelActor"], isNonisolated: false)
   }

@@ -18,6 +18,9 @@ enum NSModelActorMacro: MemberMacro, ExtensionMacro {
     if !disablesInit {
       diagnostics += ActorMacro.unfilledProperties(declaration, node: node, macro: "NSModelActor")
     }
+    if let hidden = HiddenType.diagnose(declaration, macro: "NSModelActor", in: context) {
+      diagnostics.append(hidden)
+    }
     context.diagnose(all: diagnostics)
     let access = AccessLevel(of: declaration).prefix
     var members: [DeclSyntax] = [
@@ -41,7 +44,9 @@ enum NSModelActorMacro: MemberMacro, ExtensionMacro {
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
-    guard declaration.is(ActorDeclSyntax.self) else { return [] }
+    guard declaration.is(ActorDeclSyntax.self),
+      HiddenType.diagnose(declaration, macro: "NSModelActor", in: context) == nil
+    else { return [] }
     var ignored: [Diagnostic] = []
     let disablesInit = ActorMacro.disablesInit(node, macro: "NSModelActor", diagnostics: &ignored)
     return try Conformances(missing: protocols).extensions(

@@ -107,7 +107,10 @@ struct ModelMembers {
   }
 
   private var schema: DeclSyntax {
-    "\(raw: access)nonisolated static let __cdRuntimeEntitySchema: CDRuntimeEntitySchema = \(raw: SchemaExpression(model: model).text)"
+    """
+    \(raw: access)nonisolated static let __cdRuntimeEntitySchema: CDRuntimeEntitySchema = \
+    \(raw: SchemaExpression(model: model).text)
+    """
   }
 
   /// Fails to compile when a relationship points to something that is no model.

@@ -9,7 +9,7 @@ struct ObservedMembers {
   private var name: String { model.name }
 
   var declarations: [DeclSyntax] {
-    [recordAccess, fieldMap, swiftPaths, keyPaths, invalidateFields, invalidateAll]
+    [recordAccess, fieldMap, swiftPaths, keyPaths, invalidateFields, invalidateAll, invalidate]
   }
 
   /// The key paths a field stands for: the property, and for a to-many also its count.
@@ -79,36 +79,45 @@ struct ObservedMembers {
       """
   }
 
-  private func wake(_ property: ModelProperty) -> [String] {
-    paths(of: property).map { "registrar.withMutation(of: self, keyPath: \\\(name).\($0)) {}" }
-  }
-
   private var invalidateFields: DeclSyntax {
-    let tests = model.properties.enumerated().map { ordinal, property in
-      """
-      if fieldSet.contains(rawValue: \(ordinal)) {
-          \(wake(property).joined(separator: "\n    "))
-        }
-      """
+    """
+    \(raw: access)nonisolated func __cdObservationInvalidate(fieldSet: CDEObservationFieldSet) {
+      __cdInvalidate(fieldSet)
     }
-    return invalidation("__cdObservationInvalidate(fieldSet: CDEObservationFieldSet)", tests)
+    """
   }
 
   private var invalidateAll: DeclSyntax {
-    invalidation("__cdObservationInvalidateAllObservableKeyPaths()", model.properties.flatMap(wake))
+    """
+    \(raw: access)nonisolated func __cdObservationInvalidateAllObservableKeyPaths() {
+      __cdInvalidate(nil)
+    }
+    """
   }
 
-  private func invalidation(_ signature: String, _ statements: [String]) -> DeclSyntax {
-    guard !statements.isEmpty else {
-      return "\(raw: access)nonisolated func \(raw: signature) {\n}"
+  /// Wakes the readers of some fields, or of all of them for nil. One body for both, because every
+  /// key path in it costs compile time.
+  private var invalidate: DeclSyntax {
+    let tests = model.properties.enumerated().map { ordinal, property in
+      let wake = paths(of: property).map {
+        "registrar.withMutation(of: self, keyPath: \\\(name).\($0)) {}"
+      }
+      return """
+        if fieldSet?.contains(rawValue: \(ordinal)) != false {
+            \(wake.joined(separator: "\n    "))
+          }
+        """
+    }
+    guard !tests.isEmpty else {
+      return "private nonisolated func __cdInvalidate(_ fieldSet: CDEObservationFieldSet?) {\n}"
     }
     // No registrar means that nobody ever read under tracking.
     return """
-      \(raw: access)nonisolated func \(raw: signature) {
+      private nonisolated func __cdInvalidate(_ fieldSet: CDEObservationFieldSet?) {
         guard let registrar = _cdExistingRegistrar() else {
           return
         }
-        \(raw: statements.joined(separator: "\n  "))
+        \(raw: tests.joined(separator: "\n  "))
       }
       """
   }

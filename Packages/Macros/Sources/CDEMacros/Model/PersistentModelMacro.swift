@@ -6,7 +6,10 @@ import SwiftSyntaxMacros
 ///
 /// Three roles see the same class. Only the member role reports what is wrong, so that every mistake
 /// is reported once.
-enum PersistentModelMacro {}
+enum PersistentModelMacro {
+  // The expansion is written in its final form; formatting it again takes longer than making it.
+  static var formatMode: FormatMode { .disabled }
+}
 
 extension PersistentModelMacro: MemberAttributeMacro {
   static func expansion(
@@ -30,6 +33,9 @@ extension PersistentModelMacro: MemberMacro {
     conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
     var diagnostics: [Diagnostic] = []
+    if let hidden = HiddenType.diagnose(declaration, macro: "PersistentModel", in: context) {
+      diagnostics.append(hidden)
+    }
     let model = ModelDeclaration(declaration, marker: node, diagnostics: &diagnostics)
     context.diagnose(all: diagnostics)
     guard let model else { return [] }
@@ -43,7 +49,9 @@ extension PersistentModelMacro: ExtensionMacro {
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
-    guard ModelDeclaration.accepts(declaration) else { return [] }
+    guard ModelDeclaration.accepts(declaration),
+      HiddenType.diagnose(declaration, macro: "PersistentModel", in: context) == nil
+    else { return [] }
     var ignored: [Diagnostic] = []
     let isObserved = ModelOptions(node, diagnostics: &ignored).isObserved
     return try Conformances(missing: protocols).extensions(

@@ -4,6 +4,8 @@ import SwiftSyntaxMacros
 
 /// `@Attribute`: the accessors of an attribute, and every complaint about its declaration.
 enum AttributeMacro: AccessorMacro, PeerMacro {
+  static var formatMode: FormatMode { .disabled }
+
   static func expansion(
     of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
@@ -45,6 +47,8 @@ enum AttributeMacro: AccessorMacro, PeerMacro {
 
 /// The accessors of an attribute that carries no `@Attribute` of its own.
 enum DefaultAttributeMacro: AccessorMacro {
+  static var formatMode: FormatMode { .disabled }
+
   static func expansion(
     of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext

@@ -19,6 +19,8 @@ enum RelationshipMacro: PeerMacro {
 
 /// The accessors of a relationship; `@PersistentModel` attaches it.
 enum RelationshipAccessorsMacro: AccessorMacro {
+  static var formatMode: FormatMode { .disabled }
+
   static func expansion(
     of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext

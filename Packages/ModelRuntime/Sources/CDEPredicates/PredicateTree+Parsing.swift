@@ -6,8 +6,8 @@ extension PredicateTree {
   ///
   /// - Parameter arguments: What `%@`, `%K` and the C conversions stand for, in order; surplus ones are
   ///   ignored.
-  /// - Throws: ``PredicateError`` that names the construct and its offset.
-  public init(format: String, arguments: [Any?] = []) throws(PredicateError) {
+  /// - Throws: ``PredicateTreeError`` that names the construct and its offset.
+  public init(format: String, arguments: [Any?] = []) throws(PredicateTreeError) {
     var parser = try PredicateFormatParser(format: format, arguments: arguments)
     self = try parser.predicate()
   }
@@ -33,8 +33,8 @@ extension ExpressionTree {
   /// Reads an expression alone, such as the derivation `articles.@count` or `canonical:(name)` of a derived
   /// attribute.
   ///
-  /// - Throws: ``PredicateError`` that names the construct and its offset.
-  public init(format: String, arguments: [Any?] = []) throws(PredicateError) {
+  /// - Throws: ``PredicateTreeError`` that names the construct and its offset.
+  public init(format: String, arguments: [Any?] = []) throws(PredicateTreeError) {
     var parser = try PredicateFormatParser(format: format, arguments: arguments)
     self = try parser.expression()
   }

@@ -129,7 +129,7 @@ extension NSPredicate {
     if let predicate = self as? TreePredicate {
       return TreePredicate(
         predicate.result.flatMap { tree in
-          Result { () throws(PredicateTreeError) in tree.substituting(try Self.constants(variables)) }
+          Result { () throws(PredicateTreeError) in try tree.substituting(variables) }
         })
     }
     if let compound = self as? NSCompoundPredicate {
@@ -138,22 +138,6 @@ extension NSPredicate {
         subpredicates: compound.subpredicates.map { $0.withSubstitutionVariables(variables) })
     }
     return self
-  }
-
-  private static func constants(
-    _ variables: [String: Any]
-  ) throws(PredicateTreeError) -> [String: PredicateConstant] {
-    var constants: [String: PredicateConstant] = [:]
-    for (name, value) in variables {
-      guard let constant = PredicateConstant(value) else {
-        throw PredicateTreeError(
-          .argument, construct: "$" + name,
-          "a value of type \(type(of: value)) cannot be compared with; pass a number, text, date, UUID, URL or object"
-        )
-      }
-      constants[name] = constant
-    }
-    return constants
   }
 }
 

@@ -223,7 +223,7 @@ struct PredicateFormatLexer {
     guard let scalar = peek(), "@KdDiuUxXoOcCfFeEgGaAsS".unicodeScalars.contains(scalar) else {
       throw PredicateTreeError(
         .malformedFormat, construct: "%", position: start,
-        "a placeholder is %@, %K or a C conversion such as %d and %f; a literal percent sign belongs in quotes"
+        "a placeholder is %@, %K or a C conversion such as %d; a literal percent sign belongs in quotes"
       )
     }
     index += 1

@@ -2,7 +2,7 @@
 /// translated.
 ///
 /// Model classes get the conformance from their macro.
-public protocol PredicateKeyPathNaming {
+nonisolated public protocol PredicateKeyPathNaming {
   /// The key of one property, or a path of keys joined by dots; nil if the key path is none of a stored
   /// property.
   ///
@@ -19,7 +19,7 @@ enum PredicateKeyPath {
     guard let naming = root as? any PredicateKeyPathNaming.Type else {
       throw PredicateTreeError(
         .unnamedKeyPath, construct: "\(root)",
-        "\(root) does not name its key paths; only properties of models (PredicateKeyPathNaming) can be queried"
+        "\(root) names no key paths (PredicateKeyPathNaming); query properties of models"
       )
     }
     guard let key = naming.predicateKey(for: keyPath), !key.isEmpty else {

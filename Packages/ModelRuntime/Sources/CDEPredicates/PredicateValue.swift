@@ -15,7 +15,7 @@ public enum PredicateValue {
 ///
 /// Managed objects conform, and so do dictionaries with string keys. Other values are read by reflection
 /// when they are given to `NSPredicate.evaluate(with:)`, which is slower.
-public protocol PredicateValueProviding {
+nonisolated public protocol PredicateValueProviding {
   /// The value of one property.
   ///
   /// - Throws: When there is no such key; evaluation then fails.

@@ -13,7 +13,8 @@ public final class TreePredicate: NSPredicate {
 
   public init(_ result: Result<PredicateTree, PredicateTreeError>) {
     self.result = result
-    super.init(value: false)
+    // Not init(value:): Foundation would call NSPredicate(value: false) equal to every tree.
+    super.init(block: { _, _ in false })
   }
 
   public convenience init(_ tree: PredicateTree) {
@@ -47,11 +48,19 @@ public final class TreePredicate: NSPredicate {
     (try? matches(object, substitutionVariables: bindings ?? [:])) ?? false
   }
 
+  /// Predicates are equal if their trees are, compounds included; malformed ones if their errors are.
   public override func isEqual(_ object: Any?) -> Bool {
-    (object as? TreePredicate)?.result == result
+    if let other = object as? TreePredicate { return other.result == result }
+    guard case .success(let tree) = result, let other = object as? NSPredicate else { return false }
+    return (try? other.predicateTree()) == tree
   }
 
-  public override var hash: Int { result.hashValue }
+  public override var hash: Int {
+    switch result {
+    case .success(let tree): tree.hashValue
+    case .failure(let error): error.hashValue
+    }
+  }
 
   public override func copy() -> Any { self }
 
@@ -74,12 +83,15 @@ public final class TreeCompoundPredicate: NSCompoundPredicate {
     (try? matches(object, substitutionVariables: bindings ?? [:])) ?? false
   }
 
+  /// Equal if the trees are; compounds with blocks or errors if their parts are.
   public override func isEqual(_ object: Any?) -> Bool {
+    if let tree = try? predicateTree() { return (try? (object as? NSPredicate)?.predicateTree()) == tree }
     guard let other = object as? NSCompoundPredicate else { return false }
     return other.compoundPredicateType == compoundPredicateType && other.subpredicates == subpredicates
   }
 
   public override var hash: Int {
+    if let tree = try? predicateTree() { return tree.hashValue }
     var hasher = Hasher()
     hasher.combine(compoundPredicateType)
     hasher.combine(subpredicates)

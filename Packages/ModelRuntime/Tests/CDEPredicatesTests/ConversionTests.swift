@@ -124,7 +124,8 @@ struct ConversionTests {
     try check(#Predicate { $0.parent?.flag ?? false }, "parent.flag == 1")
     try check(
       #Predicate { $0.parent?.notes.contains { $0.flag } ?? true },
-      "(parent != nil AND SUBQUERY(parent.notes, $x0, $x0.flag == 1).@count > 0) OR (NOT parent != nil AND TRUEPREDICATE)"
+      "(parent != nil AND SUBQUERY(parent.notes, $x0, $x0.flag == 1).@count > 0)"
+        + " OR (NOT parent != nil AND TRUEPREDICATE)"
     )
     try check(#Predicate { $0.parent != nil && $0.parent!.rank == 10 }, "parent != nil AND parent.rank == 10")
   }

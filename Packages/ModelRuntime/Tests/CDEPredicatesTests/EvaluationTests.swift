@@ -103,7 +103,8 @@ struct EvaluationTests {
     #expect(try holds("tags.tags.@count == 6 AND ANY tags.tags.name == 'c'", nested))
     #expect(
       try holds(
-        "SUBQUERY(tags, $t, SUBQUERY($t.tags, $u, $u.score == 90 AND $t.tags.@count == 3).@count == 1).@count == 2",
+        "SUBQUERY(tags, $t, SUBQUERY($t.tags, $u, $u.score == 90 AND $t.tags.@count == 3).@count == 1)"
+          + ".@count == 2",
         nested))
   }
 
@@ -152,7 +153,8 @@ struct EvaluationTests {
     for text in [
       "a / b == 3", "d / b == 3.5", "modulus:by:(a, b) == 1", "a / 0 == nil", "a + nil == nil", "-a == -7",
       "a ** b == 49", "abs(-3) == 3", "floor(2.5) == 2 AND ceiling(2.5) == 3 AND trunc(-2.5) == -2",
-      "sqrt(9) == 3", "sqrt(-1) == nil", "lowercase(s) == 'äbc' AND uppercase(s) == 'ÄBC' AND length(s) == 3",
+      "sqrt(9) == 3", "sqrt(-1) == nil",
+      "lowercase(s) == 'äbc' AND uppercase(s) == 'ÄBC' AND length(s) == 3",
       "canonical(s) == 'abc'", "coalesce(nil, missing, a) == 7", "TERNARY(a > b, 'x', 'y') == 'x'",
       "9223372036854775807 + 1 > 9223372036854775807", "now() > CAST(0, 'NSDate')", "sum({1, 2, 3}) == 6",
       "a * b - 4 == 10 AND (a - b) * 2 == 10", "count({1, 2}) == 2", "max({1, 3, 2}) == 3",

@@ -69,6 +69,7 @@ struct FormatTests {
         "id == CAST(\"1B4E28BA-2FA1-11D2-883F-0016D3CCA427\", \"NSUUID\")"
       ),
       ("SELF == $x AND $x.y == SELF.z", "SELF == $x AND $x.y == z"),
+      ("when < CAST(1e999, 'NSDate')", "when < CAST(CAST(\"inf\", \"NSNumber\"), \"NSDate\")"),
       ("TRUEPREDICATE", "TRUEPREDICATE"), ("falsepredicate", "FALSEPREDICATE"),
       ("a == YES", "a == 1"), ("true == true", "1 == 1"),
       ("#in == 1 AND a.in == 2 AND #any.x == 3", "#in == 1 AND a.#in == 2 AND #any.x == 3"),

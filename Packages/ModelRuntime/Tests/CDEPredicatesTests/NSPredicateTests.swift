@@ -67,7 +67,10 @@ struct NSPredicateTests {
     let b = NSPredicate(format: "%K == %d", "a", 1)
     #expect(a == b && a.hash == b.hash && Set([a, b]).count == 1)
     #expect(a != NSPredicate(format: "a == 2"))
-    #expect(a != NSPredicate(value: true))
+    #expect(a != NSPredicate(value: true) && a != NSPredicate(value: false) && NSPredicate(value: false) != a)
+    let two = NSPredicate(format: "a == 1 AND b == 2")
+    let joined = NSCompoundPredicate(andPredicateWithSubpredicates: [a, NSPredicate(format: "b == 2")])
+    #expect(two == joined && joined == two && two.hash == joined.hash)
     #expect((a.copy() as? NSPredicate) == a)
     #expect(
       NSCompoundPredicate(andPredicateWithSubpredicates: [a])
@@ -88,6 +91,14 @@ struct NSPredicateTests {
     let owner = Thing(1, ["id": 7])
     let fetched = NSPredicate(format: "task == $SOURCE.id")
     #expect(try fetched.matches(["task": 7], substitutionVariables: ["SOURCE": owner]))
+    #expect(fetched.withSubstitutionVariables(["SOURCE": owner]).canonicalFormat == "task == 7")
+    let several = NSPredicate(format: "task IN $SOURCE.id").withSubstitutionVariables([
+      "SOURCE": [owner, Thing()]
+    ])
+    #expect(several.canonicalFormat == "task IN {7, nil}")
+    #expect(
+      NSPredicate(format: "owner == $SOURCE").withSubstitutionVariables(["SOURCE": owner]).canonicalFormat
+        == "owner == <thing 1>")
     let compound = NSCompoundPredicate(andPredicateWithSubpredicates: [template])
     #expect(compound.withSubstitutionVariables(["NAME": "ADA"]).evaluate(with: ["name": "ada"]))
     let bad = template.withSubstitutionVariables(["NAME": Bundle.main])

@@ -35,11 +35,17 @@ public final class SQLiteStore: Store {
   ///   - configuration: where the store is and how it is opened.
   /// - Throws: ``StoreError``: `.invalidSchema`, `.incompatibleSchema`, `.unreadable` for a file that is damaged or no
   ///   store (its bytes stay as they are), `.cannotOpen`, `.readOnly`, `.busy`, `.full`, `.io`.
-  public init(schema: StoreSchema, configuration: Configuration) throws(StoreError) {
+  public convenience init(schema: StoreSchema, configuration: Configuration) throws(StoreError) {
     let resolved: ResolvedSchema
     do { resolved = try ResolvedSchema(schema) } catch let error as StoreError { throw error } catch {
       throw StoreError(.invalidSchema, "The schema can't be resolved.", cause: error)
     }
+    try self.init(schema: resolved, configuration: configuration)
+  }
+
+  /// Opens or creates a store of a schema that is resolved already, so that its rows share their layouts with whoever else
+  /// uses it.
+  public init(schema resolved: ResolvedSchema, configuration: Configuration) throws(StoreError) {
     self.schema = resolved
     self.configuration = configuration
     let opened = try StoreOpener(schema: resolved, configuration: configuration).open()

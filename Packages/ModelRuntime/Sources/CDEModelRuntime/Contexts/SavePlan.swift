@@ -34,6 +34,8 @@ struct SavePlan {
     }
   }
 
+  var objects: [NSManagedObject] { inserted + updated + deleted }
+
   var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
   // MARK: Building

@@ -39,7 +39,8 @@ public struct PredicateTreeError: CDEError, Hashable {
 
   public var cause: (any Error)? { nil }
 
-  init(_ code: Code, construct: String, position: Int? = nil, _ message: String) {
+  /// For the layers that translate trees, which report what a store cannot express as the same error.
+  @_spi(CDE) public init(_ code: Code, construct: String, position: Int? = nil, _ message: String) {
     self.code = code
     self.construct = construct
     self.position = position

@@ -92,3 +92,17 @@ struct RowMaker {
 
   func slot(_ name: String) -> Int { layout.slot(named: name)! }
 }
+
+/// Another connection that stays open, to hold locks.
+final class Holder {
+  private var handle: OpaquePointer?
+
+  init(_ path: String) { sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) }
+
+  func run(_ statements: String) {
+    // Leaves the last statement's rows unread and its lock in place.
+    precondition(sqlite3_exec(handle, statements, nil, nil, nil) == SQLITE_OK)
+  }
+
+  deinit { sqlite3_close_v2(handle) }
+}

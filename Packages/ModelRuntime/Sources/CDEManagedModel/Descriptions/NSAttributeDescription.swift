@@ -1,0 +1,127 @@
+internal import Foundation
+
+/// A property that holds a value.
+nonisolated public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
+  // Guard of @unchecked Sendable: as inherited, mutable only until the model is in use.
+
+  /// What the attribute holds.
+  public var attributeType = NSAttributeType.undefinedAttributeType { willSet { requireMutable() } }
+
+  /// The value that new objects start with. It reads back as the Swift value that was stored; whether it fits
+  /// ``attributeType`` is checked when a coordinator first uses the model.
+  public var defaultValue: Any? { willSet { requireMutable() } }
+
+  /// For transformable attributes: the name under which a `ValueTransformer` is registered. `nil` means
+  /// secure unarchiving.
+  public var valueTransformerName: String? { willSet { requireMutable() } }
+
+  /// Name of the class of the attribute's values. The type decides unless one was set, which makes sense for
+  /// transformable attributes only.
+  public var attributeValueClassName: String? {
+    get { storedValueClassName ?? attributeType.valueClassName }
+    set {
+      requireMutable()
+      storedValueClassName = newValue
+    }
+  }
+  private var storedValueClassName: String?
+
+  /// Whether the store may keep large values in files of their own.
+  public var allowsExternalBinaryDataStorage = false { willSet { requireMutable() } }
+
+  /// Whether the history keeps the last value of a deleted object.
+  public var preservesValueInHistoryOnDeletion = false { willSet { requireMutable() } }
+
+  override func makeCopy() -> NSPropertyDescription {
+    let result = NSAttributeDescription()
+    copyFields(to: result)
+    return result
+  }
+
+  override func copyFields(to other: NSPropertyDescription) {
+    super.copyFields(to: other)
+    let other = other as! NSAttributeDescription
+    other.attributeType = attributeType
+    other.defaultValue = defaultValue
+    other.valueTransformerName = valueTransformerName
+    other.storedValueClassName = storedValueClassName
+    other.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
+    other.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
+  }
+
+  override func hashBytes() -> [UInt8] { attributeHash() }
+}
+
+extension NSAttributeDescription {
+  /// What an attribute holds: the newer spelling of ``NSAttributeType``.
+  public struct AttributeType: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    private init(_ type: NSAttributeType) { rawValue = type.rawValue }
+
+    public static let undefined = Self(.undefinedAttributeType)
+    public static let integer16 = Self(.integer16AttributeType)
+    public static let integer32 = Self(.integer32AttributeType)
+    public static let integer64 = Self(.integer64AttributeType)
+    public static let decimal = Self(.decimalAttributeType)
+    public static let double = Self(.doubleAttributeType)
+    public static let float = Self(.floatAttributeType)
+    public static let string = Self(.stringAttributeType)
+    public static let boolean = Self(.booleanAttributeType)
+    public static let date = Self(.dateAttributeType)
+    public static let binaryData = Self(.binaryDataAttributeType)
+    public static let uuid = Self(.UUIDAttributeType)
+    public static let uri = Self(.URIAttributeType)
+    public static let transformable = Self(.transformableAttributeType)
+    public static let objectID = Self(.objectIDAttributeType)
+    public static let composite = Self(.compositeAttributeType)
+  }
+
+  /// ``attributeType`` in its newer spelling. A code that is none of the known types becomes undefined.
+  public var type: AttributeType {
+    get { AttributeType(rawValue: attributeType.rawValue) }
+    set { attributeType = NSAttributeType(rawValue: newValue.rawValue) ?? .undefinedAttributeType }
+  }
+}
+
+/// An attribute that the store computes from other properties.
+nonisolated public final class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
+  // Guard of @unchecked Sendable: as inherited, mutable only until the model is in use.
+
+  /// The expression, as written in a model file: `chat.serverId`, `pages.@count`, `canonical:(name)`,
+  /// `now()`.
+  ///
+  /// Text in place of Core Data's `NSExpression`, which Foundation can't build on Linux.
+  public var derivation: String? { willSet { requireMutable() } }
+
+  override func makeCopy() -> NSPropertyDescription {
+    let result = NSDerivedAttributeDescription()
+    copyFields(to: result)
+    result.derivation = derivation
+    return result
+  }
+
+  override func hashBytes() -> [UInt8] { derivedHash() }
+}
+
+/// An attribute made of other attributes, whose values are dictionaries and whose leaves have columns.
+nonisolated public final class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
+  // Guard of @unchecked Sendable: as inherited, mutable only until the model is in use.
+
+  /// The attributes that make up the composite, in their declared order; composites may be nested.
+  public var elements: [NSAttributeDescription] = [] { willSet { requireMutable() } }
+
+  public override init() {
+    super.init()
+    attributeType = .compositeAttributeType
+  }
+
+  override func makeCopy() -> NSPropertyDescription {
+    let result = NSCompositeAttributeDescription()
+    copyFields(to: result)
+    result.elements = elements.map { $0.makeCopy() as! NSAttributeDescription }
+    return result
+  }
+
+  override func hashBytes() -> [UInt8] { compositeHash() }
+}

@@ -1,0 +1,75 @@
+public import CDEStore
+
+/// What an attribute holds, with the codes that Core Data writes into compiled models.
+public enum NSAttributeType: UInt, Sendable, CaseIterable {
+  case undefinedAttributeType = 0
+  case integer16AttributeType = 100
+  case integer32AttributeType = 200
+  case integer64AttributeType = 300
+  case decimalAttributeType = 400
+  case doubleAttributeType = 500
+  case floatAttributeType = 600
+  case stringAttributeType = 700
+  case booleanAttributeType = 800
+  case dateAttributeType = 900
+  case binaryDataAttributeType = 1000
+  case UUIDAttributeType = 1100
+  case URIAttributeType = 1200
+  case transformableAttributeType = 1800
+  case objectIDAttributeType = 2000
+  case compositeAttributeType = 2100
+}
+
+/// What happens to related objects when an object is deleted.
+public enum NSDeleteRule: UInt, Sendable, CaseIterable {
+  /// The related objects stay as they are, and go on pointing at the deleted one.
+  case noActionDeleteRule = 0
+  /// The related objects' inverses are emptied.
+  case nullifyDeleteRule = 1
+  /// The related objects are deleted as well.
+  case cascadeDeleteRule = 2
+  /// The deletion fails as long as there are related objects.
+  case denyDeleteRule = 3
+}
+
+extension NSAttributeType {
+  /// The same type in the words of the store layer.
+  @_spi(CDE) public var storeType: StoreAttributeType {
+    switch self {
+    case .undefinedAttributeType: .undefined
+    case .integer16AttributeType: .integer16
+    case .integer32AttributeType: .integer32
+    case .integer64AttributeType: .integer64
+    case .decimalAttributeType: .decimal
+    case .doubleAttributeType: .double
+    case .floatAttributeType: .float
+    case .stringAttributeType: .string
+    case .booleanAttributeType: .boolean
+    case .dateAttributeType: .date
+    case .binaryDataAttributeType: .binary
+    case .UUIDAttributeType: .uuid
+    case .URIAttributeType: .uri
+    case .transformableAttributeType: .transformable
+    case .objectIDAttributeType: .objectID
+    case .compositeAttributeType: .composite
+    }
+  }
+
+  /// The class that Core Data reports for values of the type; `nil` where the type does not fix one.
+  var valueClassName: String? {
+    switch self {
+    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
+      .floatAttributeType, .booleanAttributeType:
+      "NSNumber"
+    case .decimalAttributeType: "NSDecimalNumber"
+    case .stringAttributeType: "NSString"
+    case .dateAttributeType: "NSDate"
+    case .binaryDataAttributeType: "NSData"
+    case .UUIDAttributeType: "NSUUID"
+    case .URIAttributeType: "NSURL"
+    case .objectIDAttributeType: "NSManagedObjectID"
+    case .compositeAttributeType: "NSDictionary"
+    case .undefinedAttributeType, .transformableAttributeType: nil
+    }
+  }
+}

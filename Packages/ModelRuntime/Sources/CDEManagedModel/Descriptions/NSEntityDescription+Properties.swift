@@ -1,0 +1,48 @@
+public import Foundation
+
+extension NSEntityDescription {
+  /// All properties by name, inherited ones included.
+  public var propertiesByName: [String: NSPropertyDescription] {
+    if let known = facts.withLock({ $0?.propertiesByName }) { return known }
+    return collectedProperties()
+  }
+
+  /// The attributes by name, inherited ones included.
+  public var attributesByName: [String: NSAttributeDescription] {
+    propertiesByName.compactMapValues { $0 as? NSAttributeDescription }
+  }
+
+  /// The relationships by name, inherited ones included.
+  public var relationshipsByName: [String: NSRelationshipDescription] {
+    propertiesByName.compactMapValues { $0 as? NSRelationshipDescription }
+  }
+
+  /// The relationships that point at `entity`, inherited ones included.
+  public func relationships(forDestination entity: NSEntityDescription) -> [NSRelationshipDescription] {
+    properties.compactMap { property in
+      guard let relationship = property as? NSRelationshipDescription,
+        relationship.destinationEntity === entity
+      else { return nil }
+      return relationship
+    }
+  }
+
+  /// The entity's 32-byte version hash, as Core Data computes it: equal exactly when a store written with one
+  /// description can be read with the other. Computed anew at each call until the model is in use.
+  public var versionHash: Data {
+    facts.withLock { $0?.versionHash } ?? Data(entityHash())
+  }
+
+  /// The entity's place in the frozen model's `entities`; `nil` until the model is in use.
+  @_spi(CDE) public var frozenIndex: Int? { facts.withLock { $0?.index } }
+
+  /// The uniqueness constraints that the entity declares itself, as names.
+  var constraintNames: [[String]] { uniquenessConstraints.map { $0.compactMap { $0 as? String } } }
+
+  var compoundIndexNames: [[String]] { compoundIndexes.map { $0.compactMap { $0 as? String } } }
+
+  func collectedProperties() -> [String: NSPropertyDescription] {
+    // The nearest declaration wins; the freeze refuses a name that is declared twice.
+    Dictionary(properties.map { ($0.name, $0) }) { _, last in last }
+  }
+}

@@ -1,0 +1,84 @@
+public import Foundation
+
+/// How an index orders one of its elements.
+public enum NSFetchIndexElementType: UInt, Sendable {
+  case binary = 0
+  /// A spatial index, for numbers searched by range in several dimensions.
+  case rTree = 1
+}
+
+/// One property of a fetch index.
+nonisolated public final class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Sendable {
+  // Guard of @unchecked Sendable: mutable only until `immutable` is set, read-only ever after.
+  let immutable = ImmutableFlag()
+
+  /// The indexed property, when the element was made from one.
+  public let property: NSPropertyDescription?
+  private let storedName: String
+  /// Name of the indexed property.
+  public var propertyName: String? { property?.name ?? storedName }
+  public var collationType: NSFetchIndexElementType {
+    willSet { immutable.requireMutable("Index element \(propertyName ?? "")") }
+  }
+  public var isAscending = true {
+    willSet { immutable.requireMutable("Index element \(propertyName ?? "")") }
+  }
+
+  public init(property: NSPropertyDescription, collationType: NSFetchIndexElementType) {
+    self.property = property
+    self.storedName = property.name
+    self.collationType = collationType
+    super.init()
+  }
+
+  /// Makes an element from a name alone, for model readers that see indexes before properties.
+  @_spi(CDE) public init(propertyName: String, collationType: NSFetchIndexElementType) {
+    self.property = nil
+    self.storedName = propertyName
+    self.collationType = collationType
+    super.init()
+  }
+
+  public func copy(with zone: NSZone? = nil) -> Any {
+    // By name, so that the copy of an entity does not keep the original's properties alive.
+    let result = NSFetchIndexElementDescription(
+      propertyName: propertyName ?? "", collationType: collationType)
+    result.isAscending = isAscending
+    return result
+  }
+}
+
+/// An index over properties of an entity, so that fetches by them need not read every row.
+nonisolated public final class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
+  // Guard of @unchecked Sendable: mutable only until `immutable` is set, read-only ever after.
+  let immutable = ImmutableFlag()
+
+  public var name: String { willSet { immutable.requireMutable("Index \(name)") } }
+  public var elements: [NSFetchIndexElementDescription] {
+    willSet { immutable.requireMutable("Index \(name)") }
+  }
+  /// The entity that the index belongs to.
+  public internal(set) weak var entity: NSEntityDescription?
+  /// Names of properties that must not be nil for a row to be indexed; empty for a full index.
+  @_spi(CDE) public var partialNotNil: [String] = [] {
+    willSet { immutable.requireMutable("Index \(name)") }
+  }
+
+  public init(name: String, elements: [NSFetchIndexElementDescription]?) {
+    self.name = name
+    self.elements = elements ?? []
+    super.init()
+  }
+
+  public func copy(with zone: NSZone? = nil) -> Any {
+    let result = NSFetchIndexDescription(
+      name: name, elements: elements.map { $0.copy() as! NSFetchIndexElementDescription })
+    result.partialNotNil = partialNotNil
+    return result
+  }
+
+  func makeImmutable() {
+    immutable.set()
+    for element in elements { element.immutable.set() }
+  }
+}

@@ -1,0 +1,90 @@
+public import Foundation
+internal import Synchronization
+
+/// The entities of an app: what a coordinator needs to know to open stores and make objects.
+///
+/// A model may be built step by step, in any order, until a coordinator uses it; from then on it is immutable
+/// and any change traps with "Can't modify an immutable model." (Core Data's rule.) An immutable model may be
+/// shared by any number of containers and read from any thread.
+nonisolated open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
+  // Guard of @unchecked Sendable: mutable only until `immutable` is set, read-only ever after; the frozen
+  // form stands behind the mutex `frozenForm`.
+  let immutable = ImmutableFlag()
+  let frozenForm = Mutex<FrozenModel?>(nil)
+
+  /// The entities, abstract ones and sub-entities included, in the order given. An entity belongs to one
+  /// model.
+  public var entities: [NSEntityDescription] {
+    get { storedEntities }
+    set {
+      requireMutable()
+      for entity in storedEntities { entity.managedObjectModel = nil }
+      storedEntities = newValue
+      for entity in newValue {
+        if let owner = entity.managedObjectModel, owner !== self {
+          fatalError(
+            "An entity belongs to one model: \(entity.name ?? "") belongs to another already. "
+              + "Give this model a copy() of it.")
+        }
+        entity.managedObjectModel = self
+      }
+    }
+  }
+  private var storedEntities: [NSEntityDescription] = []
+
+  /// Names of the model's version, for people; kept in a store's metadata.
+  public var versionIdentifiers: Set<AnyHashable> = [] { willSet { requireMutable() } }
+
+  var configurationsByName: [String: [NSEntityDescription]] = [:] { willSet { requireMutable() } }
+
+  /// Makes a model without entities.
+  public override init() { super.init() }
+
+  /// The entities by name. Of several with one name, which makes the model unusable, it holds the first.
+  public var entitiesByName: [String: NSEntityDescription] {
+    if let frozen = frozenForm.withLock({ $0 }) { return frozen.descriptionsByName }
+    return Dictionary(storedEntities.compactMap { entity in entity.name.map { ($0, entity) } }) { first, _ in
+      first
+    }
+  }
+
+  /// Names of the configurations.
+  public var configurations: [String] { configurationsByName.keys.sorted() }
+
+  /// The entities of a configuration, all of them for `nil`; `nil` if the model has no such configuration.
+  public func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
+    guard let configuration else { return storedEntities }
+    return configurationsByName[configuration]
+  }
+
+  /// Makes a configuration of some of the model's entities, or replaces it.
+  public func setEntities(_ entities: [NSEntityDescription], forConfigurationName configuration: String) {
+    configurationsByName[configuration] = entities
+  }
+
+  /// The entities' version hashes by entity name.
+  public var entityVersionHashesByName: [String: Data] { entitiesByName.mapValues(\.versionHash) }
+
+  /// Whether a store with this metadata holds exactly the entities of the configuration (all for `nil`), in
+  /// the same version: whether it opens without a migration.
+  public func isConfiguration(
+    withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
+  ) -> Bool {
+    guard let entities = entities(forConfigurationName: configuration),
+      let stored = metadata["NSStoreModelVersionHashes"] as? [String: Data]
+    else { return false }
+    var hashes: [String: Data] = [:]
+    for entity in entities { hashes[entity.name ?? ""] = entity.versionHash }
+    return hashes == stored
+  }
+
+  /// The whole model's checksum: SHA-256 over the entities' hashes by name, in base64. The same text that
+  /// Xcode and staged migrations call the version checksum.
+  public var versionChecksum: String { ModelHashes.checksum(of: entityVersionHashesByName) }
+
+  public override var description: String {
+    "<NSManagedObjectModel \(storedEntities.map { $0.name ?? "(no name)" }.joined(separator: ", "))>"
+  }
+
+  func requireMutable() { immutable.requireMutable("The model") }
+}

@@ -1,0 +1,115 @@
+public import Foundation
+
+/// A value of an attribute, typed once so that reading it costs no cast: the form default values take in a
+/// ``FrozenModel``.
+@_spi(CDE) public enum AttributeConstant: Sendable {
+  /// No value.
+  case null
+  /// Integers of all three widths.
+  case integer(Int64)
+  case boolean(Bool)
+  case double(Double)
+  case float(Float)
+  case decimal(Decimal)
+  case string(String)
+  case date(Date)
+  case data(Data)
+  case uuid(UUID)
+  case url(URL)
+  /// The value of a transformable, composite or undefined attribute, as the model holds it.
+  case object(Opaque)
+
+  /// A value of any class, shared by all who read it.
+  public struct Opaque: @unchecked Sendable {
+    // Guard of @unchecked Sendable: belongs to an immutable model; readers may hand it out, nobody changes
+    // it.
+    public let value: Any
+  }
+
+  public var isNull: Bool {
+    if case .null = self { true } else { false }
+  }
+
+  /// The value as key-value coding hands it out: numbers as `NSNumber`, decimals as `NSDecimalNumber`, the
+  /// rest as Swift values.
+  public var keyedValue: Any? {
+    switch self {
+    case .null: nil
+    case .integer(let value): NSNumber(value: value)
+    case .boolean(let value): NSNumber(value: value)
+    case .double(let value): NSNumber(value: value)
+    case .float(let value): NSNumber(value: value)
+    case .decimal(let value): NSDecimalNumber(decimal: value)
+    case .string(let value): value
+    case .date(let value): value
+    case .data(let value): value
+    case .uuid(let value): value
+    case .url(let value): value
+    case .object(let value): value.value
+    }
+  }
+
+  /// Reads `value` as a value of `type`.
+  ///
+  /// Accepts the Swift type, Foundation's class for it and, for numbers, any number that the type holds
+  /// exactly.
+  /// - Returns: `nil` when the value does not fit the type.
+  public init?(_ value: Any?, as type: NSAttributeType) {
+    guard let value = value.flatMap(Self.flattened) else {
+      self = .null
+      return
+    }
+    guard let constant = Self.typed(value, as: type) else { return nil }
+    self = constant
+  }
+
+  /// Takes the optionals off that a value collects on its way through `Any`.
+  private static func flattened(_ value: Any) -> Any? {
+    let mirror = Mirror(reflecting: value)
+    guard mirror.displayStyle == .optional else { return value is NSNull ? nil : value }
+    return mirror.children.first.flatMap { flattened($0.value) }
+  }
+
+  private static func typed(_ value: Any, as type: NSAttributeType) -> AttributeConstant? {
+    switch type {
+    case .integer16AttributeType: integer(value, in: Int64(Int16.min)...Int64(Int16.max))
+    case .integer32AttributeType: integer(value, in: Int64(Int32.min)...Int64(Int32.max))
+    case .integer64AttributeType: integer(value, in: Int64.min...Int64.max)
+    case .booleanAttributeType: boolean(value)
+    case .doubleAttributeType: (value as? NSNumber).map { .double($0.doubleValue) }
+    case .floatAttributeType: (value as? NSNumber).map { .float($0.floatValue) }
+    case .decimalAttributeType:
+      (value as? Decimal).map(AttributeConstant.decimal)
+        ?? (value as? NSNumber).map { .decimal($0.decimalValue) }
+    case .stringAttributeType: (value as? String).map(AttributeConstant.string)
+    case .dateAttributeType: (value as? Date).map(AttributeConstant.date)
+    case .binaryDataAttributeType: (value as? Data).map(AttributeConstant.data)
+    case .UUIDAttributeType: (value as? UUID).map(AttributeConstant.uuid)
+    case .URIAttributeType: (value as? URL).map(AttributeConstant.url)
+    case .transformableAttributeType, .compositeAttributeType, .undefinedAttributeType,
+      .objectIDAttributeType:
+      .object(Opaque(value: value))
+    }
+  }
+
+  private static func integer(_ value: Any, in range: ClosedRange<Int64>) -> AttributeConstant? {
+    let number: Int64
+    switch value {
+    case let value as Int64: number = value
+    case let value as any BinaryInteger:
+      guard let exact = Int64(exactly: value) else { return nil }
+      number = exact
+    case let value as NSNumber:
+      guard let exact = Int64(exactly: value.doubleValue) ?? value as? Int64 else { return nil }
+      // Doubles can't tell neighbours apart beyond 2^53; the number itself can.
+      number = (value as? Int64) ?? exact
+    default: return nil
+    }
+    return range.contains(number) ? .integer(number) : nil
+  }
+
+  private static func boolean(_ value: Any) -> AttributeConstant? {
+    if let value = value as? Bool { return .boolean(value) }
+    return (value as? NSNumber).map { .boolean($0.boolValue) }
+  }
+}

@@ -1,0 +1,98 @@
+public import CDEStore
+public import Foundation
+
+/// A model in use: checked, numbered and immutable. The form in which objects, contexts and coordinators
+/// read it.
+///
+/// Everything is an array by index or slot, worked out once, so that nothing is looked up by name in a loop.
+@_spi(CDE) public final class FrozenModel: Sendable {
+  /// The whole model as a schema for stores.
+  public let schema: StoreSchema
+  public let resolved: ResolvedSchema
+  /// The entities by index, in the order of `resolved.entities`.
+  public let entities: [FrozenEntity]
+  /// The entities' 32-byte version hashes by name.
+  public let versionHashes: [String: Data]
+  /// `NSStoreModelVersionHashesDigest`: base64 of SHA-512 over names and hashes.
+  public let versionDigest: String
+  /// `NSStoreModelVersionChecksumKey`: base64 of SHA-256 over the hashes.
+  public let versionChecksum: String
+
+  let descriptionsByName: [String: NSEntityDescription]
+  private let configurations: [String: Set<String>]
+  private let indexes: [String: Int]
+  private let indexesByDescription: [ObjectIdentifier: Int]
+  private let indexesByClassName: [String: [Int]]
+
+  public func entity(named name: String) -> FrozenEntity? { indexes[name].map { entities[$0] } }
+
+  /// The frozen form of one of the model's descriptions; `nil` for those of another model.
+  public func entity(for description: NSEntityDescription) -> FrozenEntity? {
+    indexesByDescription[ObjectIdentifier(description)].map { entities[$0] }
+  }
+
+  /// Indexes of the entities whose objects are of the class with this name, in order.
+  public func entities(ofClassNamed name: String) -> [Int] { indexesByClassName[name] ?? [] }
+
+  /// The slot of a relationship's inverse in an object of `destination`, which may be a sub-entity of the
+  /// declared destination and number its properties differently; `nil` for a one-way relationship.
+  public func inverseSlot(of slot: Int, in entity: Int, destination: Int) -> Int? {
+    let property = entities[entity].properties[slot]
+    guard property.inverseSlot >= 0 else { return nil }
+    if destination == property.destination { return property.inverseSlot }
+    return entities[destination].slot(
+      named: entities[property.destination].properties[property.inverseSlot].name)
+  }
+
+  /// The schema of a store that holds one configuration: its entities and their ancestors; the whole model
+  /// for `nil`. Slots are those of the whole model; entity indexes are the schema's own, so match entities
+  /// by name.
+  ///
+  /// - Throws: ``ModelError`` when there is no such configuration, or when a relationship leads out of it.
+  public func storeSchema(configuration: String?) throws -> StoreSchema {
+    guard let configuration else { return schema }
+    guard let members = configurations[configuration] else {
+      throw ModelError(
+        .unknownConfiguration,
+        "The model has no configuration \(configuration). It has "
+          + (configurations.isEmpty ? "none." : "\(configurations.keys.sorted().joined(separator: ", "))."))
+    }
+    var kept: Set<String> = []
+    for entity in entities where members.contains(entity.name) {
+      var current: Int? = entity.index
+      while let index = current {
+        kept.insert(entities[index].name)
+        current = entities[index].parent
+      }
+    }
+    let subset = schema.entities.filter { kept.contains($0.name) }
+    for entity in subset {
+      for relationship in entity.relationships where !kept.contains(relationship.destination) {
+        throw ModelError(
+          .crossesConfiguration,
+          "\(entity.name).\(relationship.name) leads from configuration \(configuration) to "
+            + "\(relationship.destination) outside of it. Put both entities into one configuration.",
+          entity: entity.name, property: relationship.name)
+      }
+    }
+    return StoreSchema(entities: subset, versionIdentifiers: schema.versionIdentifiers)
+  }
+
+  init(
+    schema: StoreSchema, resolved: ResolvedSchema, entities: [FrozenEntity],
+    configurations: [String: Set<String>]
+  ) {
+    self.schema = schema
+    self.resolved = resolved
+    self.entities = entities
+    self.configurations = configurations
+    versionHashes = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.versionHash) })
+    versionDigest = ModelHashes.digest(of: versionHashes)
+    versionChecksum = ModelHashes.checksum(of: versionHashes)
+    descriptionsByName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.description) })
+    indexes = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.index) })
+    indexesByDescription = Dictionary(
+      uniqueKeysWithValues: entities.map { (ObjectIdentifier($0.description), $0.index) })
+    indexesByClassName = Dictionary(grouping: entities, by: \.className).mapValues { $0.map(\.index) }
+  }
+}

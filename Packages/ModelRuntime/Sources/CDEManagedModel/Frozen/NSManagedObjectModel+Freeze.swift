@@ -1,0 +1,110 @@
+internal import CDEStore
+internal import Foundation
+internal import Synchronization
+
+extension NSManagedObjectModel {
+  /// Whether a coordinator uses the model, so that it can't be changed any more.
+  @_spi(CDE) public var isFrozen: Bool { immutable.isSet }
+
+  /// Checks the model, numbers it and makes it immutable. Safe from any thread; later calls return the same
+  /// object and cost one lock.
+  ///
+  /// - Throws: ``ModelError`` naming entity and property; the model then stays changeable.
+  @_spi(CDE) public func freeze() throws -> FrozenModel {
+    try frozenForm.withLock { form in
+      if let form { return form }
+      let frozen = try makeFrozen()
+      for (index, entity) in frozen.entities.enumerated() {
+        entity.description.makeImmutable(
+          NSEntityDescription.Facts(
+            index: index, versionHash: entity.versionHash,
+            propertiesByName: entity.description.collectedProperties()))
+      }
+      immutable.set()
+      form = frozen
+      return frozen
+    }
+  }
+
+  private func makeFrozen() throws -> FrozenModel {
+    try ModelValidator(entities: entities).validate()
+    let schema = StoreSchema(model: self)
+    let resolved: ResolvedSchema
+    do { resolved = try ResolvedSchema(schema) } catch {
+      throw ModelError(
+        .invalidSchema, "The model is no valid schema of a store; the cause says why.", cause: error)
+    }
+    let byName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name ?? "", $0) })
+    var frozen: [FrozenEntity] = []
+    for entity in resolved.entities {
+      let description = byName[entity.source.name]!
+      let properties = try entity.layout.properties.map { property in
+        let declaring = byName[resolved.entities[property.declaringEntity].source.name]!
+        let source = declaring.ownProperties.first { $0.name == property.name }!
+        return try FrozenProperty(
+          property, of: entity.index, in: resolved, description: source, owner: entity.source.name)
+      }
+      let inherited = entity.parent.map { parent in
+        frozen[parent].uniqueness.map { $0.map { frozen[parent].properties[$0].name } }
+      }
+      let constraints = (inherited ?? []) + entity.source.uniquenessConstraints
+      frozen.append(
+        FrozenEntity(
+          resolved: entity, description: description, properties: properties,
+          uniqueness: constraints.map { $0.compactMap { entity.layout.slot(named: $0) } },
+          versionHash: Data(entity.source.versionHash)))
+    }
+    return FrozenModel(
+      schema: schema, resolved: resolved, entities: frozen,
+      configurations: configurationsByName.mapValues { Set($0.compactMap(\.name)) })
+  }
+}
+
+extension FrozenProperty {
+  fileprivate init(
+    _ property: RowLayout.Property, of entity: Int, in schema: ResolvedSchema,
+    description: NSPropertyDescription, owner: String
+  ) throws {
+    name = property.name
+    slot = property.slot
+    cells = property.cells
+    isTransient = property.isTransient
+    declaringEntity = property.declaringEntity
+    self.description = description
+    isDerived = description is NSDerivedAttributeDescription
+    // The store fills derived attributes in, so an object can't be asked to have a value.
+    isRequired = !description.isOptional && !(description is NSDerivedAttributeDescription)
+
+    switch property.kind {
+    case .attribute(let attribute), .composite(let attribute):
+      let source = description as! NSAttributeDescription
+      if case .composite = property.kind { kind = .composite } else { kind = .attribute }
+      attributeType = attribute.type
+      transformerName = source.valueTransformerName
+      guard let constant = AttributeConstant(source.defaultValue, as: source.attributeType) else {
+        throw ModelError(
+          .invalidDefault,
+          "The default value of \(owner).\(name) is of type \(Swift.type(of: source.defaultValue!)), "
+            + "or out of range; the attribute is of type \(attribute.type.rawValue). Correct one of the two.",
+          entity: owner, property: name)
+      }
+      defaultValue = constant
+      (destination, inverseSlot) = (-1, -1)
+      deleteRule = .noActionDeleteRule
+      (minCount, maxCount, isOrdered) = (0, 0, false)
+    case .toOne, .toMany:
+      let source = description as! NSRelationshipDescription
+      kind = source.isToMany ? .toMany : .toOne
+      attributeType = .undefined
+      transformerName = nil
+      defaultValue = .null
+      let end = schema.end(of: property.slot, in: entity)
+      destination = end.destination
+      inverseSlot = end.inverseSlot ?? -1
+      deleteRule = source.deleteRule
+      minCount = source.minCount
+      maxCount = source.maxCount
+      isOrdered = source.isOrdered && source.isToMany
+    }
+  }
+}

@@ -1,0 +1,74 @@
+internal import CDEStore
+
+extension StoreSchema {
+  /// A checked model in the words of the store layer.
+  init(model: NSManagedObjectModel) {
+    self.init(
+      entities: model.entities.map(StoreEntity.init(entity:)),
+      versionIdentifiers: model.versionIdentifiers.compactMap { $0.base as? String }.sorted())
+  }
+}
+
+extension StoreEntity {
+  fileprivate init(entity: NSEntityDescription) {
+    var attributes: [StoreAttribute] = []
+    var relationships: [StoreRelationship] = []
+    var indexes: [StoreIndex] = []
+    for property in entity.ownProperties {
+      switch property {
+      case let attribute as NSAttributeDescription: attributes.append(StoreAttribute(attribute))
+      case let relationship as NSRelationshipDescription:
+        relationships.append(StoreRelationship(relationship))
+      default: continue
+      }
+      if property.isIndexed, !property.isTransient {
+        indexes.append(
+          StoreIndex(
+            name: property.name, kind: .indexedAttribute, elements: [.init(property: property.name)]))
+      }
+    }
+    for index in entity.indexes {
+      indexes.append(
+        StoreIndex(
+          name: index.name,
+          elements: index.elements.map { element in
+            .init(
+              property: element.propertyName ?? "", isAscending: element.isAscending,
+              isSpatial: element.collationType == .rTree)
+          },
+          partialNotNil: index.partialNotNil))
+    }
+    for names in entity.compoundIndexNames {
+      indexes.append(
+        StoreIndex(
+          name: names.joined(separator: "_"), kind: .compound, elements: names.map { .init(property: $0) }))
+    }
+    self.init(
+      name: entity.name ?? "", parent: entity.superentity?.name, isAbstract: entity.isAbstract,
+      attributes: attributes, relationships: relationships,
+      uniquenessConstraints: entity.constraintNames, indexes: indexes,
+      versionHash: Array(entity.versionHash))
+  }
+}
+
+extension StoreAttribute {
+  fileprivate init(_ attribute: NSAttributeDescription) {
+    let elements = (attribute as? NSCompositeAttributeDescription)?.elements ?? []
+    self.init(
+      name: attribute.name, type: attribute.attributeType.storeType, isOptional: attribute.isOptional,
+      isTransient: attribute.isTransient,
+      allowsExternalStorage: attribute.allowsExternalBinaryDataStorage,
+      preservesValueOnDeletion: attribute.preservesValueInHistoryOnDeletion,
+      elements: elements.map { StoreAttribute($0) })
+  }
+}
+
+extension StoreRelationship {
+  fileprivate init(_ relationship: NSRelationshipDescription) {
+    self.init(
+      name: relationship.name, destination: relationship.destinationEntity?.name ?? "",
+      inverse: relationship.inverseRelationship?.name, isToMany: relationship.isToMany,
+      isOrdered: relationship.isOrdered && relationship.isToMany, isTransient: relationship.isTransient,
+      isOptional: relationship.isOptional)
+  }
+}

@@ -1,0 +1,98 @@
+internal import CDEStore
+internal import Foundation
+
+// Core Data's recipe for version hashes, found by comparing stores and compiled models with their
+// descriptions. All hashes are SHA-256, strings go in as UTF-8 without length or terminator, numbers as 32
+// bits little endian.
+
+extension NSPropertyDescription {
+  func baseHash() -> [UInt8] {
+    // The zero byte has never been seen to be anything else.
+    SHA256.hash(
+      Array(name.utf8) + [isOptional ? 1 : 0, 0] + Array((versionHashModifier ?? "").utf8))
+  }
+}
+
+extension NSAttributeDescription {
+  func attributeHash() -> [UInt8] {
+    var bytes = baseHash()
+    bytes.appendNumber(Int(attributeType.rawValue))
+    if allowsExternalBinaryDataStorage || preservesValueInHistoryOnDeletion { bytes.append(1) }
+    return SHA256.hash(bytes)
+  }
+}
+
+extension NSDerivedAttributeDescription {
+  /// Neither name nor type count: only the expression does.
+  func derivedHash() -> [UInt8] { SHA256.hash(Array((canonicalDerivation ?? "").utf8)) }
+
+  /// The expression as Core Data prints it after parsing.
+  var canonicalDerivation: String? {
+    guard let derivation else { return nil }
+    let text = String(derivation.filter { !$0.isWhitespace })
+    guard text.hasSuffix(".@count") else { return text }
+    return "count:(\(text.dropLast(".@count".count)))"
+  }
+}
+
+extension NSCompositeAttributeDescription {
+  /// Neither the composite's name nor its optionality count: only the elements do.
+  func compositeHash() -> [UInt8] {
+    SHA256.hash(
+      elements.sorted { codePointOrder($0.name, $1.name) }.flatMap { $0.hashBytes() })
+  }
+}
+
+extension NSRelationshipDescription {
+  func relationshipHash() -> [UInt8] {
+    var bytes = baseHash()
+    bytes += Array((destinationEntity?.name ?? "").utf8)
+    // A relationship that is its own inverse leaves the inverse's name out.
+    if let inverse = inverseRelationship, inverse !== self { bytes += Array(inverse.name.utf8) }
+    bytes.appendNumber(maxCount)
+    bytes.appendNumber(minCount)
+    if isOrdered { bytes += [1, 0] }
+    return SHA256.hash(bytes)
+  }
+}
+
+extension NSEntityDescription {
+  func entityHash() -> [UInt8] {
+    var bytes = Array((name ?? "").utf8)
+    bytes.append(isAbstract ? 1 : 0)
+    if let superentity { bytes += Array(superentity.versionHash) }
+    let persistent = collectedProperties().values.filter {
+      !$0.isTransient && !($0 is NSFetchedPropertyDescription)
+    }
+    for property in persistent.sorted(by: { codePointOrder($0.name, $1.name) }) {
+      bytes += property.hashBytes()
+    }
+    bytes += Array((versionHashModifier ?? "").utf8)
+    for constraint in constraintNames { bytes += Array(constraint.joined(separator: ".").utf8) }
+    return SHA256.hash(bytes)
+  }
+}
+
+/// Hashes over a whole model, from its entities' hashes by name.
+enum ModelHashes {
+  /// `NSStoreModelVersionHashesDigest` of a store's metadata.
+  static func digest(of hashes: [String: Data]) -> String {
+    let bytes = ordered(hashes).flatMap { Array($0.key.utf8) + Array($0.value) }
+    return Data(SHA512.hash(bytes)).base64EncodedString()
+  }
+
+  /// `NSStoreModelVersionChecksumKey` of a store's metadata.
+  static func checksum(of hashes: [String: Data]) -> String {
+    Data(SHA256.hash(ordered(hashes).flatMap { Array($0.value) })).base64EncodedString()
+  }
+
+  private static func ordered(_ hashes: [String: Data]) -> [(key: String, value: Data)] {
+    hashes.sorted { codePointOrder($0.key, $1.key) }
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func appendNumber(_ value: Int) {
+    Swift.withUnsafeBytes(of: Int32(truncatingIfNeeded: value).littleEndian) { append(contentsOf: $0) }
+  }
+}

@@ -1,0 +1,49 @@
+public import CDEStore
+internal import Foundation
+
+/// A save as others see it: who wrote what, with the rows as they stand now.
+///
+/// Values only. The coordinator hands it to sibling contexts, which adopt the rows without asking
+/// the store.
+public struct CommittedTransaction: Sendable {
+  /// Number of the commit in its coordinator, ascending.
+  public let sequence: UInt64
+  /// Tells commits of all coordinators of the process apart.
+  public let identity: UUID
+  public let author: String?
+  public let contextName: String?
+  @_spi(CDE) public let changes: [Change]
+  /// Objects whose to-many relationships changed through the other side, without a change of their own row.
+  @_spi(CDE) public let touched: [Touch]
+
+  @_spi(CDE) public struct Change: Sendable {
+    public enum Kind: Sendable { case inserted, updated, deleted }
+    public var kind: Kind
+    /// Index of the object's concrete entity in its model.
+    public var entity: Int
+    public var key: Int64
+    public var properties: PropertySet
+    /// The row after the commit; nil for deletions and for objects whose row did not change.
+    public var row: RowReference?
+  }
+
+  @_spi(CDE) public struct Touch: Sendable, Hashable {
+    public var entity: Int
+    public var key: Int64
+    public var slot: Int
+  }
+
+  init(
+    sequence: UInt64, author: String?, contextName: String?, changes: [Change], touched: [Touch]
+  ) {
+    self.sequence = sequence
+    identity = UUID()
+    self.author = author
+    self.contextName = contextName
+    self.changes = changes
+    self.touched = touched
+  }
+
+  /// Under this key a didSave notification carries its ``CommittedTransaction``.
+  public static let userInfoKey = "CDECommittedTransaction"
+}

@@ -1,0 +1,40 @@
+public import Foundation
+
+extension Notification.Name {
+  /// Posted before a save validates and writes; `object` is the context, on its isolation.
+  public static let NSManagedObjectContextWillSave = Notification.Name("NSManagingContextWillSaveChangesNotification")
+  /// Posted after a save, with the inserted, updated and deleted objects.
+  public static let NSManagedObjectContextDidSave = Notification.Name("NSManagingContextDidSaveChangesNotification")
+  /// Posted when objects of a context changed in memory.
+  public static let NSManagedObjectContextObjectsDidChange = Notification.Name("NSObjectsChangedInManagingContextNotification")
+}
+
+extension NSManagedObjectContext {
+  public static let willSaveObjectsNotification = Notification.Name.NSManagedObjectContextWillSave
+  public static let didSaveObjectsNotification = Notification.Name.NSManagedObjectContextDidSave
+  public static let didChangeObjectsNotification = Notification.Name.NSManagedObjectContextObjectsDidChange
+  /// Posted once for each merge, with sets of IDs.
+  public static let didMergeChangesObjectIDsNotification = Notification.Name(
+    "NSManagedObjectContextDidMergeChangesObjectIDsNotification")
+  /// Posted after a save, with sets of IDs.
+  public static let didSaveObjectIDsNotification = Notification.Name(
+    "NSManagedObjectContextDidSaveObjectIDsNotification")
+}
+
+// Keys of userInfo, with Core Data's values. The first group holds Set<NSManagedObject>.
+public let NSInsertedObjectsKey = "inserted"
+public let NSUpdatedObjectsKey = "updated"
+public let NSDeletedObjectsKey = "deleted"
+public let NSRefreshedObjectsKey = "refreshed"
+public let NSInvalidatedObjectsKey = "invalidated"
+/// Present, whatever its value, when the context forgot all its objects.
+public let NSInvalidatedAllObjectsKey = "invalidatedAll"
+/// Present when the changes came from a merge.
+public let NSObjectsChangedByMergeChangesKey = "NSObjectsChangedByMergeChangesKey"
+
+// These hold Set<NSManagedObjectID>.
+public let NSInsertedObjectIDsKey = "inserted_objectIDs"
+public let NSUpdatedObjectIDsKey = "updated_objectIDs"
+public let NSDeletedObjectIDsKey = "deleted_objectIDs"
+public let NSRefreshedObjectIDsKey = "refreshed_objectIDs"
+public let NSInvalidatedObjectIDsKey = "invalidated_objectIDs"

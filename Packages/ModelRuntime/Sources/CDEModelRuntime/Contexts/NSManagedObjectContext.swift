@@ -1,0 +1,242 @@
+@_spi(CDE) public import CDEExecutors
+public import CDEManagedModel
+internal import CDEStore
+public import Foundation
+internal import Synchronization
+
+/// A scratch pad of objects over a container's stores, with an isolation of its own.
+///
+/// A private context runs on its own lane, a main-queue context on the main actor. Enter it by `perform`, or
+/// through a model actor whose executor it is; a private context that nobody has entered yet belongs to whoever
+/// made it. With `CDE_CONCURRENCY_DEBUG=1`, and always in debug builds, use from elsewhere traps and names the
+/// entity and the context.
+///
+/// The reference may be shared between isolations; everything but ``perform(_:)`` and its variants,
+/// and the configuration properties, is for the context's own.
+nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
+  // Guard: all mutable state belongs to `lane`; configuration is behind `configuration`'s mutex.
+
+  /// Which isolation a context has.
+  public enum ConcurrencyType: Sendable {
+    /// A lane of its own.
+    case privateQueue
+    /// The main actor.
+    case mainQueue
+
+    /// Core Data's older spelling.
+    public static var privateQueueConcurrencyType: ConcurrencyType { .privateQueue }
+    public static var mainQueueConcurrencyType: ConcurrencyType { .mainQueue }
+  }
+
+  public let concurrencyType: ConcurrencyType
+  @_spi(CDE) public let lane: ContextLane
+
+  struct Configuration {
+    var name: String?
+    var mergesAutomatically = false
+    var transactionAuthor: String?
+    var coordinator: NSPersistentStoreCoordinator?
+  }
+
+  let configuration = Mutex(Configuration())
+
+  // MARK: State of the lane
+
+  private(set) var registry: ObjectRegistry!
+  var materialization: Materialization?
+  /// Everything inserted, updated or deleted since the last save, each once, in the order of the first change.
+  var changed: [NSManagedObject] = []
+  /// What the next "objects did change" notification is about.
+  var pending = PendingChanges()
+  var temporaryKeys: Range<Int64> = 0..<0
+  var recent = RecentFaults()
+  var isSaving = false
+  var isTurnScheduled = false
+  /// Whoever wants to know about reads, saves and merges: a domain.
+  @_spi(CDE) public var observer: (any ContextObserver)? {
+    didSet { registry?.isObserved = observer != nil }
+  }
+
+  /// Anything you like; kept, never read.
+  public var userInfo: NSMutableDictionary {
+    get { storedUserInfo }
+    set { storedUserInfo = newValue }
+  }
+  private lazy var storedUserInfo = NSMutableDictionary()
+
+  /// Makes a context. Give it a ``persistentStoreCoordinator`` before use, or take one from a container.
+  public init(concurrencyType: ConcurrencyType) {
+    self.concurrencyType = concurrencyType
+    lane = concurrencyType == .mainQueue ? ContextLane.main() : ContextLane()
+    super.init()
+  }
+
+  public convenience init(_ concurrencyType: ConcurrencyType) {
+    self.init(concurrencyType: concurrencyType)
+  }
+
+  deinit {
+    let coordinator = configuration.withLock { $0.coordinator }
+    coordinator?.forget(self)
+    guard let registry else { return }
+    // Objects may outlive the context: they keep what they have read and lose what ties them together.
+    registry.context = nil
+    for object in registry.all() {
+      object._overlay?.dropRelationships(keepingChanged: false)
+    }
+  }
+
+  // MARK: Configuration, from anywhere
+
+  /// A name for messages and logs; nil unless set.
+  public var name: String? {
+    get { configuration.withLock { $0.name } }
+    set {
+      configuration.withLock { $0.name = newValue }
+      if concurrencyType == .privateQueue { lane.name = newValue ?? "" }
+    }
+  }
+
+  /// Whether saves of other contexts of the container are merged without being asked; false at first.
+  ///
+  /// Merges come soon after the save, on this context's isolation, in the order of the saves.
+  public var automaticallyMergesChangesFromParent: Bool {
+    get { configuration.withLock { $0.mergesAutomatically } }
+    set { configuration.withLock { $0.mergesAutomatically = newValue } }
+  }
+
+  /// Who saves, for whoever reads the committed transactions.
+  public var transactionAuthor: String? {
+    get { configuration.withLock { $0.transactionAuthor } }
+    set { configuration.withLock { $0.transactionAuthor = newValue } }
+  }
+
+  /// The coordinator whose stores the context reads and writes. Set it once, before use.
+  public var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
+    get { configuration.withLock { $0.coordinator } }
+    set {
+      guard let newValue else { return }
+      let isFirst = configuration.withLock { configuration in
+        defer { configuration.coordinator = newValue }
+        return configuration.coordinator == nil
+      }
+      precondition(
+        isFirst || persistentStoreCoordinator === newValue,
+        "A context's persistentStoreCoordinator can be set once only. Make another context for another coordinator.")
+      if isFirst {
+        registry = ObjectRegistry(context: self, model: newValue.modelBinding)
+        newValue.remember(self)
+      }
+    }
+  }
+
+  var modelBinding: ModelBinding? { registry?.model }
+
+  /// The coordinator, for work that can't go on without one.
+  func coordinator() throws -> NSPersistentStoreCoordinator {
+    if let coordinator = persistentStoreCoordinator { return coordinator }
+    throw ManagedObjectError(
+      .noStore, "The context has no persistentStoreCoordinator. Take it from a container, or set one.")
+  }
+
+  func storeHandle(for binding: EntityBinding) -> StoreHandle? {
+    persistentStoreCoordinator?.handle(for: binding)
+  }
+
+  // MARK: Isolation
+
+  /// Traps when the caller is not on the context's isolation.
+  func preconditionIsolated(_ what: @autoclosure () -> String) {
+    guard ConcurrencyDebug.isEnabled else { return }
+    // Nobody has entered yet: the context belongs to whoever made it.
+    if concurrencyType == .privateQueue, !lane.wasEntered { return }
+    lane.preconditionCurrent(
+      "\(what()) was used outside its context\(name.map { " \"\($0)\"" } ?? ""). Use it inside perform { }, performAndWait { } "
+        + "or the model actor that owns the context\(concurrencyType == .mainQueue ? "; this one belongs to the main actor" : "").")
+  }
+
+  // MARK: Making objects
+
+  struct Materialization {
+    var binding: EntityBinding
+    var batch: RowBatch
+    var row: Int32
+    var key: Int64
+    var flags: NSManagedObject.Flags
+  }
+
+  /// What the object being initialised stands for; nil when it is a new one.
+  func takeMaterialization() -> Materialization? {
+    guard materialization != nil else { return nil }
+    defer { materialization = nil }
+    return materialization
+  }
+
+  var baseFlags: NSManagedObject.Flags { ConcurrencyDebug.isEnabled ? .checked : [] }
+
+  func materialize(
+    _ binding: EntityBinding, _ type: NSManagedObject.Type, key: Int64, batch: RowBatch, row: Int32,
+    flags: NSManagedObject.Flags
+  ) -> NSManagedObject {
+    materialization = Materialization(binding: binding, batch: batch, row: row, key: key, flags: flags)
+    return type.init(entity: binding.description, insertInto: self)
+  }
+
+  /// The object for a row: the registered one, or a fault.
+  func object(entity: Int, key: Int64) -> NSManagedObject {
+    let binding = registry.model.entities[entity]
+    if let known = registry.object(root: binding.root, key: key) { return known }
+    let made = materialize(
+      binding, binding.objectClass, key: key, batch: binding.defaults, row: 0,
+      flags: baseFlags.union(.fault))
+    registry.register(made)
+    recent.keep(made)
+    return made
+  }
+
+  func nextTemporaryKey() -> Int64 {
+    if temporaryKeys.isEmpty {
+      let block = Self.temporaryKeyBlocks.wrappingAdd(1, ordering: .relaxed).newValue
+      temporaryKeys = -(block * 4096)..<(-(block - 1) * 4096)
+    }
+    defer { temporaryKeys = temporaryKeys.lowerBound..<(temporaryKeys.upperBound - 1) }
+    return temporaryKeys.upperBound - 1
+  }
+
+  // Unique in the process, so that temporary IDs of different contexts differ.
+  private static let temporaryKeyBlocks = Atomic<Int64>(0)
+}
+
+/// Keeps the faults made last alive for a while, so that walking over to-one relationships does not
+/// make and free the same object again and again.
+struct RecentFaults {
+  private var ring: [NSManagedObject?] = []
+  private var next = 0
+  static let capacity = 1024
+
+  mutating func keep(_ object: NSManagedObject) {
+    if ring.count < Self.capacity {
+      ring.append(object)
+    } else {
+      ring[next] = object
+      next = (next + 1) % Self.capacity
+    }
+  }
+
+  mutating func clear() {
+    ring = []
+    next = 0
+  }
+}
+
+extension Overlay {
+  /// Lets go of related objects, so that objects that refer to each other can be freed.
+  func dropRelationships(keepingChanged: Bool) {
+    for slot in 0..<count where !keepingChanged || !changed.contains(slot) {
+      switch values[slot] {
+      case .toOne, .toMany: values[slot] = .unset
+      default: break
+      }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+public import CDEStore
+public import Foundation
+
+/// The error of the object layer: saving, validating, fetching, loading stores.
+///
+/// It bridges to `NSError` with Apple's domain, codes and userInfo keys, so code written for Core Data finds what it
+/// looks for.
+public struct ManagedObjectError: CDEError {
+  /// What went wrong. Open: later versions may add codes.
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let missingMandatoryProperty = Code(rawValue: "missingMandatoryProperty")
+    public static let relationshipLacksMinimumCount = Code(rawValue: "relationshipLacksMinimumCount")
+    public static let relationshipExceedsMaximumCount = Code(rawValue: "relationshipExceedsMaximumCount")
+    public static let relationshipDeniedDelete = Code(rawValue: "relationshipDeniedDelete")
+    public static let invalidValue = Code(rawValue: "invalidValue")
+    /// Several validation failures; ``ManagedObjectError/failures`` lists them.
+    public static let multipleValidationErrors = Code(rawValue: "multipleValidationErrors")
+    /// Rows changed in the store since they were read; ``ManagedObjectError/conflicts`` lists them.
+    public static let saveConflict = Code(rawValue: "saveConflict")
+    public static let uniquenessConflict = Code(rawValue: "uniquenessConflict")
+    /// No row stands behind an ID.
+    public static let objectNotFound = Code(rawValue: "objectNotFound")
+    /// No store is loaded, or none that holds the entity.
+    public static let noStore = Code(rawValue: "noStore")
+    public static let unknownEntity = Code(rawValue: "unknownEntity")
+    public static let unsupportedRequest = Code(rawValue: "unsupportedRequest")
+    /// The store below reported an error, which is the cause.
+    public static let store = Code(rawValue: "store")
+    /// A predicate or sort descriptor can't be used; the cause names the construct.
+    public static let predicate = Code(rawValue: "predicate")
+    public static let modelMissing = Code(rawValue: "modelMissing")
+  }
+
+  public var code: Code
+  public var message: String
+  public var cause: (any Error)?
+  /// Name of the entity concerned.
+  public var entity: String?
+  /// Name of the property concerned.
+  public var property: String?
+  /// The object concerned.
+  public var objectID: NSManagedObjectID?
+  /// The single failures behind `.multipleValidationErrors`.
+  public var failures: [ManagedObjectError]
+  /// The objects whose rows changed, for `.saveConflict`.
+  public var conflicts: [NSManagedObjectID]
+
+  public init(
+    _ code: Code, _ message: String, cause: (any Error)? = nil, entity: String? = nil,
+    property: String? = nil, objectID: NSManagedObjectID? = nil, failures: [ManagedObjectError] = [],
+    conflicts: [NSManagedObjectID] = []
+  ) {
+    self.code = code
+    self.message = message
+    self.cause = cause
+    self.entity = entity
+    self.property = property
+    self.objectID = objectID
+    self.failures = failures
+    self.conflicts = conflicts
+  }
+
+  static func store(_ error: StoreError) -> ManagedObjectError {
+    ManagedObjectError(
+      error.code == .uniqueness ? .uniquenessConflict : .store, error.message, cause: error,
+      entity: error.entity, property: error.properties.first)
+  }
+}
+
+extension ManagedObjectError: CustomNSError {
+  public static var errorDomain: String { NSCocoaErrorDomain }
+
+  /// Core Data's number for the code.
+  public var errorCode: Int {
+    switch code {
+    case .missingMandatoryProperty: return NSValidationMissingMandatoryPropertyError
+    case .relationshipLacksMinimumCount: return NSValidationRelationshipLacksMinimumCountError
+    case .relationshipExceedsMaximumCount: return NSValidationRelationshipExceedsMaximumCountError
+    case .relationshipDeniedDelete: return NSValidationRelationshipDeniedDeleteError
+    case .invalidValue: return NSManagedObjectValidationError
+    case .multipleValidationErrors: return NSValidationMultipleErrorsError
+    case .saveConflict: return NSManagedObjectMergeError
+    case .uniquenessConflict: return NSManagedObjectConstraintMergeError
+    case .objectNotFound: return NSManagedObjectReferentialIntegrityError
+    case .noStore: return NSPersistentStoreSaveError
+    case .store: return storeCode
+    default: return NSCoreDataError
+    }
+  }
+
+  private var storeCode: Int {
+    switch (cause as? StoreError)?.code {
+    case .unreadable, .cannotOpen: NSPersistentStoreOpenError
+    case .incompatibleSchema: NSPersistentStoreIncompatibleVersionHashError
+    case .busy: NSPersistentStoreTimeoutError
+    default: NSPersistentStoreSaveError
+    }
+  }
+
+  public var errorUserInfo: [String: Any] {
+    var info: [String: Any] = [NSLocalizedDescriptionKey: message]
+    if let property { info[NSValidationKeyErrorKey] = property }
+    if let objectID { info[NSValidationObjectErrorKey] = objectID }
+    if !failures.isEmpty { info[NSDetailedErrorsKey] = failures.map { $0 as NSError } }
+    if let cause { info[NSUnderlyingErrorKey] = cause as NSError }
+    if !conflicts.isEmpty { info[NSPersistentStoreSaveConflictsErrorKey] = conflicts }
+    return info
+  }
+}
+
+// Core Data's numbers, from its public header CoreDataErrors.h.
+public let NSCoreDataError = 134060
+public let NSManagedObjectValidationError = 1550
+public let NSValidationMultipleErrorsError = 1560
+public let NSValidationMissingMandatoryPropertyError = 1570
+public let NSValidationRelationshipLacksMinimumCountError = 1580
+public let NSValidationRelationshipExceedsMaximumCountError = 1590
+public let NSValidationRelationshipDeniedDeleteError = 1600
+public let NSManagedObjectContextLockingError = 132000
+public let NSManagedObjectMergeError = 133020
+public let NSManagedObjectConstraintMergeError = 133021
+public let NSManagedObjectReferentialIntegrityError = 133000
+public let NSPersistentStoreIncompatibleVersionHashError = 134100
+public let NSPersistentStoreOpenError = 134080
+public let NSPersistentStoreTimeoutError = 134090
+public let NSPersistentStoreSaveError = 134030
+
+public let NSDetailedErrorsKey = "NSDetailedErrors"
+public let NSValidationObjectErrorKey = "NSValidationErrorObject"
+public let NSValidationKeyErrorKey = "NSValidationErrorKey"
+public let NSPersistentStoreSaveConflictsErrorKey = "NSPersistentStoreSaveConflictsErrorKey"

@@ -1,0 +1,28 @@
+internal import CDEPredicates
+internal import CDEStore
+internal import Foundation
+
+extension PredicateConstant {
+  /// The constant as rows have it. Nil, lists and objects, which are resolved elsewhere, give nil.
+  var stored: StoreValue {
+    switch self {
+    case .null, .object, .list: .null
+    case .bool(let value): .integer(value ? 1 : 0)
+    case .integer(let value): .integer(value)
+    case .double(let value): .real(value)
+    case .decimal(let value): Self.stored(value)
+    case .string(let value): .text(value)
+    case .date(let value): .real(value.timeIntervalSinceReferenceDate)
+    case .data(let value): .blob(value)
+    case .uuid(let value): .blob(withUnsafeBytes(of: value.uuid) { Data($0) })
+    case .url(let value): .text(value.absoluteString)
+    }
+  }
+
+  // By way of the digits: NSDecimalNumber's own conversion is not always to the nearest double.
+  private static func stored(_ decimal: Decimal) -> StoreValue {
+    let text = decimal.description
+    if let integer = Int64(text) { return .integer(integer) }
+    return Double(text).map { .real($0) } ?? .real(.nan)
+  }
+}

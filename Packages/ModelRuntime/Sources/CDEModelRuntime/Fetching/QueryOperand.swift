@@ -1,0 +1,142 @@
+@_spi(CDE) internal import CDEPredicates
+internal import CDEStore
+
+/// What an expression of a predicate stands for in a query.
+indirect enum QueryOperand {
+  /// Never a list: that is ``members(_:)``.
+  case constant(PredicateConstant)
+  case row(QueryRow)
+  /// A composite attribute, or a composite within one.
+  case composite(QueryComposite)
+  case value(QueryValue)
+  case members(QueryMembers)
+}
+
+/// An object: a scope's row, or what to-one hops from there lead to.
+struct QueryRow: Equatable {
+  var scope: Int
+  var hops: [Int]
+  /// The declared entity of the object.
+  var entity: Int
+
+  var object: StoreExpression { .path(StorePath(scope: scope, hops: hops, end: .object)) }
+}
+
+struct QueryComposite {
+  var row: QueryRow
+  var slot: Int
+  var attribute: StoreAttribute
+  /// Index of the first leaf among the cells of the whole attribute.
+  var firstLeaf: Int
+  /// Entity and keys, for messages.
+  var name: String
+}
+
+/// A single value with what is known about it.
+struct QueryValue {
+  var expression: StoreExpression
+  var kind: QueryKind
+  /// Entity and keys or the function's name, for messages.
+  var name: String
+}
+
+/// The kinds of values: only values of one kind can be equal or ordered.
+enum QueryKind: Equatable {
+  case number(Number)
+  case text
+  case date
+  case data
+  case uuid
+  case url
+  /// The root of the entity's tree, within which keys are unique.
+  case object(root: Int)
+  /// A column whose contents say nothing to a query but whether they are nil, and why.
+  case opaque(String)
+
+  enum Number: Equatable {
+    case integer
+    case real
+    /// A store may keep a whole decimal as an integer.
+    case decimal
+  }
+
+  func isComparable(with other: QueryKind) -> Bool {
+    if case .number = self, case .number = other { return true }
+    return self == other
+  }
+
+  init(_ attribute: StoreAttribute) {
+    if attribute.allowsExternalStorage {
+      self = .opaque("may be kept outside the store's rows")
+      return
+    }
+    switch attribute.type {
+    case .integer16, .integer32, .integer64, .boolean: self = .number(.integer)
+    case .double, .float: self = .number(.real)
+    case .decimal: self = .number(.decimal)
+    case .string: self = .text
+    case .date: self = .date
+    case .binary: self = .data
+    case .uuid: self = .uuid
+    case .uri: self = .url
+    case .transformable: self = .opaque("is transformable, and the store has only its archived bytes")
+    case .undefined, .objectID, .composite:
+      self = .opaque("is of type \(attribute.type.rawValue), which a store cannot compare")
+    }
+  }
+
+  /// - Returns: nil for nil, lists and objects.
+  init?(_ constant: PredicateConstant) {
+    switch constant {
+    case .bool, .integer: self = .number(.integer)
+    case .double: self = .number(.real)
+    case .decimal: self = .number(.decimal)
+    case .string: self = .text
+    case .date: self = .date
+    case .data: self = .data
+    case .uuid: self = .uuid
+    case .url: self = .url
+    case .null, .object, .list: return nil
+    }
+  }
+
+  /// For messages.
+  var noun: String {
+    switch self {
+    case .number: "a number"
+    case .text: "text"
+    case .date: "a date"
+    case .data: "data"
+    case .uuid: "a UUID"
+    case .url: "a URL"
+    case .object: "an object"
+    case .opaque: "an opaque value"
+    }
+  }
+}
+
+/// A collection, known by how its members are found.
+indirect enum QueryMembers {
+  case list([QueryOperand])
+  /// The to-many relationship in a slot.
+  case relationship(QueryRow, slot: Int)
+  /// What a key path leads to from each member; values of inner collections are members themselves.
+  case projected(QueryMembers, [String])
+  /// The members for which the predicate holds, with the variable bound to the member.
+  case filtered(QueryMembers, variable: String, PredicateTree, [String: QueryOperand])
+
+  /// The row that the collection is reached from; nil for lists.
+  var owner: QueryRow? {
+    switch self {
+    case .list: nil
+    case .relationship(let row, _): row
+    case .projected(let base, _), .filtered(let base, _, _, _): base.owner
+    }
+  }
+
+  func appending(_ keys: [String]) -> QueryMembers {
+    if keys.isEmpty { return self }
+    if case .projected(let base, let path) = self { return .projected(base, path + keys) }
+    return .projected(self, keys)
+  }
+}

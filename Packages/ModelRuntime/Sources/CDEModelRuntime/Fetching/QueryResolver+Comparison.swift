@@ -1,0 +1,258 @@
+@_spi(CDE) internal import CDEPredicates
+internal import CDEStore
+
+extension QueryResolver {
+  func compare(
+    _ left: QueryOperand, _ op: PredicateOperator, _ right: QueryOperand, _ options: PredicateTextOptions,
+    _ depth: Int
+  ) throws -> StoreFilter {
+    switch op {
+    case .equal: return try equal(left, right, options, depth)
+    case .notEqual: return try equal(left, right, options, depth).opposite
+    case .less: return try order(left, .less, right, op, options)
+    case .lessOrEqual: return try order(left, .lessOrEqual, right, op, options)
+    case .greater: return try order(left, .greater, right, op, options)
+    case .greaterOrEqual: return try order(left, .greaterOrEqual, right, op, options)
+    case .between:
+      guard case .members(.list(let bounds)) = right, bounds.count == 2 else {
+        throw PredicateError(.operands, construct: "BETWEEN", "BETWEEN needs a list of two bounds")
+      }
+      return try between(left, bounds[0], bounds[1], options)
+    case .in:
+      if case .members(let members) = right { return try contains(members, left, op, options, depth) }
+      return try text(right, .contains, left, op, options)
+    case .contains:
+      if case .members(let members) = left { return try contains(members, right, op, options, depth) }
+      return try text(left, .contains, right, op, options)
+    case .beginsWith: return try text(left, .beginsWith, right, op, options)
+    case .endsWith: return try text(left, .endsWith, right, op, options)
+    case .like: return try text(left, .like, right, op, options)
+    case .matches: return try text(left, .matches, right, op, options)
+    }
+  }
+
+  // MARK: Equality
+
+  private func equal(
+    _ left: QueryOperand, _ right: QueryOperand, _ options: PredicateTextOptions, _ depth: Int
+  ) throws -> StoreFilter {
+    switch (left, right) {
+    case (.members(let a), .members(let b)):
+      return .every([try isPart(a, of: b, options, depth), try isPart(b, of: a, options, depth)])
+    case (.members(let members), .constant(.null)), (.constant(.null), .members(let members)):
+      return try any(members, depth) { _, _ in .constant(true) }.opposite
+    default: return try same(left, right, options, "==")
+    }
+  }
+
+  private func isPart(
+    _ part: QueryMembers, of whole: QueryMembers, _ options: PredicateTextOptions, _ depth: Int
+  ) throws -> StoreFilter {
+    try any(part, depth) { try contains(whole, $0, .equal, options, $1).opposite }.opposite
+  }
+
+  /// Equality of two single values.
+  private func same(
+    _ left: QueryOperand, _ right: QueryOperand, _ options: PredicateTextOptions, _ construct: String
+  ) throws -> StoreFilter {
+    switch (left, right) {
+    case (.constant(let a), .constant(let b)): return try constant(a, .equal, b, options)
+    case (.constant(.null), let other), (let other, .constant(.null)): return try isNil(other)
+    default: break
+    }
+    let (a, b) = (try single(left, for: construct), try single(right, for: construct))
+    guard a.kind.isComparable(with: b.kind) else {
+      return .every([try isNil(left), try isNil(right)])
+    }
+    if a.isNaN || b.isNaN { return .constant(false) }
+    if let key = Self.key(of: left, equal: b) ?? Self.key(of: right, equal: a) { return .keys([key]) }
+    let (first, second) = Self.aligned(a, b)
+    return .comparison(first, .equal, second, Self.options(options, a.kind))
+  }
+
+  /// The key that a condition on the fetched row itself asks for: a look-up instead of a comparison.
+  private static func key(of operand: QueryOperand, equal value: QueryValue) -> Int64? {
+    guard case .row(let row) = operand, row.scope == 0, row.hops.isEmpty,
+      case .value(.reference(_, let key)) = value.expression
+    else { return nil }
+    return key
+  }
+
+  /// Whether a collection has a member.
+  private func contains(
+    _ members: QueryMembers, _ element: QueryOperand, _ op: PredicateOperator,
+    _ options: PredicateTextOptions, _ depth: Int
+  ) throws -> StoreFilter {
+    if case .members(let inner) = element {
+      throw PredicateError(
+        .operands, construct: op.rawValue,
+        "\(name(of: inner)) is a collection; quantify it with ANY or ALL")
+    }
+    guard case .list(let list) = members else {
+      return try any(members, depth) { member, _ in try same(member, element, options, op.rawValue) }
+    }
+    return try isIn(element, list, options)
+  }
+
+  private func isIn(
+    _ element: QueryOperand, _ list: [QueryOperand], _ options: PredicateTextOptions
+  ) throws -> StoreFilter {
+    var parts: [StoreFilter] = []
+    var keys: [Int64] = []
+    var values: [StoreExpression] = []
+    var kind: QueryKind?
+    for member in list {
+      let part = try same(element, member, options, "IN")
+      switch part {
+      case .keys(let more): keys += more
+      case .comparison(let left, .equal, let right, _):
+        // One list instead of many comparisons, but only where it is the element that is compared.
+        if let value = try plain(element), value.expression == left {
+          kind = value.kind
+          values.append(right)
+        } else {
+          parts.append(part)
+        }
+      default: parts.append(part)
+      }
+    }
+    if !keys.isEmpty { parts.append(.keys(keys)) }
+    if let value = try plain(element), !values.isEmpty {
+      parts.append(
+        values.count == 1
+          ? .comparison(value.expression, .equal, values[0], Self.options(options, kind ?? value.kind))
+          : .comparison(value.expression, .in, .list(values), Self.options(options, kind ?? value.kind)))
+    }
+    return .some(parts)
+  }
+
+  /// The element of a membership test that is computed by the store; nil for constants.
+  private func plain(_ operand: QueryOperand) throws -> QueryValue? {
+    switch operand {
+    case .value(let value): value
+    case .row: try single(operand, for: "IN")
+    case .constant, .composite, .members: nil
+    }
+  }
+
+  // MARK: Order
+
+  private func order(
+    _ left: QueryOperand, _ comparison: StoreFilter.Comparison, _ right: QueryOperand,
+    _ op: PredicateOperator, _ options: PredicateTextOptions
+  ) throws -> StoreFilter {
+    if case .constant(let a) = left, case .constant(let b) = right {
+      return try constant(a, op, b, options)
+    }
+    guard let (a, b) = try ordered(left, right, op) else { return .constant(false) }
+    let (first, second) = Self.aligned(a, b)
+    return .comparison(first, comparison, second, Self.options(options, a.kind))
+  }
+
+  private func between(
+    _ left: QueryOperand, _ lower: QueryOperand, _ upper: QueryOperand, _ options: PredicateTextOptions
+  ) throws -> StoreFilter {
+    if case .constant = left {
+      return .every([
+        try order(left, .greaterOrEqual, lower, .greaterOrEqual, options),
+        try order(left, .lessOrEqual, upper, .lessOrEqual, options),
+      ])
+    }
+    guard let (a, b) = try ordered(left, lower, .between), let (_, c) = try ordered(left, upper, .between)
+    else { return .constant(false) }
+    let bounds = [Self.aligned(a, b).1, Self.aligned(a, c).1]
+    return .comparison(a.expression, .between, .list(bounds), Self.options(options, a.kind))
+  }
+
+  /// Both sides, or nil when they have no order: nil, values of different kinds, objects, NaN.
+  private func ordered(
+    _ left: QueryOperand, _ right: QueryOperand, _ op: PredicateOperator
+  ) throws -> (QueryValue, QueryValue)? {
+    let (a, b) = (try single(left, for: op.rawValue), try single(right, for: op.rawValue))
+    guard a.kind.isComparable(with: b.kind), !a.isNaN, !b.isNaN else { return nil }
+    switch a.kind {
+    case .object, .opaque: return nil
+    default: return (a, b)
+    }
+  }
+
+  // MARK: Text
+
+  private func text(
+    _ subject: QueryOperand, _ comparison: StoreFilter.Comparison, _ other: QueryOperand,
+    _ op: PredicateOperator, _ options: PredicateTextOptions
+  ) throws -> StoreFilter {
+    guard let whole = try side(subject, op), let part = try side(other, op) else { return .constant(false) }
+    if op == .matches, case .constant(.string(let pattern)) = other {
+      // A pattern that is no expression fails here, before any row is read.
+      _ = try PredicatePattern(matching: pattern, options)
+    }
+    if case .constant(let a) = subject, case .constant(let b) = other {
+      return op == .in ? try constant(b, op, a, options) : try constant(a, op, b, options)
+    }
+    return .comparison(whole.expression, comparison, part.expression, Self.options(options, .text))
+  }
+
+  /// A side of a text operator; nil when it is nil.
+  private func side(_ operand: QueryOperand, _ op: PredicateOperator) throws -> QueryValue? {
+    if case .constant(.null) = operand { return nil }
+    let value = try single(operand, for: op.rawValue)
+    guard value.kind == .text else {
+      throw PredicateError(
+        .operands, construct: op.rawValue,
+        "\(op.rawValue) is for text, but \(value.name) is \(value.kind.noun)")
+    }
+    return value
+  }
+
+  // MARK: Details
+
+  /// Two constants, compared by the one definition there is.
+  private func constant(
+    _ left: PredicateConstant, _ op: PredicateOperator, _ right: PredicateConstant,
+    _ options: PredicateTextOptions
+  ) throws -> StoreFilter {
+    .constant(
+      try PredicateTree.compare(.constant(left), op, .constant(right), options)
+        .evaluate(with: PredicateValue.null))
+  }
+
+  private static func options(_ options: PredicateTextOptions, _ kind: QueryKind) -> StoreFilter.TextOptions {
+    guard kind == .text, !options.contains(.normalized) else { return [] }
+    var result: StoreFilter.TextOptions = []
+    if options.contains(.caseInsensitive) { result.insert(.caseInsensitive) }
+    if options.contains(.diacriticInsensitive) { result.insert(.diacriticInsensitive) }
+    return result
+  }
+
+  /// The two expressions, with a fraction that meets a decimal column in that column's own form.
+  ///
+  /// A store turns decimals into its numbers by itself, and not always into the double that Swift finds
+  /// nearest; given as text, the constant takes the same way and stays equal.
+  private static func aligned(
+    _ left: QueryValue, _ right: QueryValue
+  ) -> (StoreExpression, StoreExpression) {
+    (
+      left.isDecimalColumn || !right.isDecimalColumn ? left.expression : left.decimalText,
+      right.isDecimalColumn || !left.isDecimalColumn ? right.expression : right.decimalText
+    )
+  }
+}
+
+extension QueryValue {
+  var isNaN: Bool {
+    if case .value(.real(let value)) = expression { return value.isNaN }
+    return false
+  }
+
+  fileprivate var isDecimalColumn: Bool {
+    if case .path = expression { return kind == .number(.decimal) }
+    return false
+  }
+
+  fileprivate var decimalText: StoreExpression {
+    guard case .value(.real(let value)) = expression, value.isFinite, value != value.rounded(.towardZero)
+    else { return expression }
+    return .value(.text("\(value)"))
+  }
+}

@@ -1,0 +1,207 @@
+@_spi(CDE) internal import CDEPredicates
+internal import CDEStore
+
+extension QueryResolver {
+  func operand(_ expression: ExpressionTree, _ scope: Scope) throws -> QueryOperand {
+    switch expression {
+    case .constant(let constant): return operand(constant)
+    case .evaluatedObject: return subject
+    case .keyPath(let path): return try follow(subject, path)
+    case .variable(let name): return try variable(name, scope)
+    case .variableKeyPath(let name, let path): return try follow(try variable(name, scope), path)
+    case .projection(let base, let path): return try follow(try operand(base, scope), path)
+    case .aggregate(let aggregate, let base): return try self.aggregate(aggregate, of: base, scope)
+    case .subquery(let collection, let variable, let predicate):
+      switch try operand(collection, scope) {
+      case .members(let members):
+        return .members(.filtered(members, variable: variable, predicate, scope.variables))
+      case .constant(.null): return .members(.list([]))
+      default:
+        throw PredicateError(
+          .operands, construct: "SUBQUERY", "the first part of SUBQUERY is not a collection")
+      }
+    case .function(let function, let arguments): return try call(function, arguments, scope)
+    case .list(let members): return .members(.list(try members.map { try operand($0, scope) }))
+    case .conditional(let condition, let first, let second):
+      return try conditional(condition, first, second, scope)
+    }
+  }
+
+  private var subject: QueryOperand { .row(QueryRow(scope: 0, hops: [], entity: entity)) }
+
+  private func operand(_ constant: PredicateConstant) -> QueryOperand {
+    if case .list(let constants) = constant { return .members(.list(constants.map { operand($0) })) }
+    return .constant(constant)
+  }
+
+  private func variable(_ name: String, _ scope: Scope) throws -> QueryOperand {
+    guard let value = scope.variables[name] else {
+      throw PredicateError(
+        .missingVariable, construct: "$" + name,
+        "nothing was substituted for $\(name); give the variable a value")
+    }
+    return value
+  }
+
+  /// What a key path leads to from an operand.
+  func follow(_ operand: QueryOperand, _ path: [String]) throws -> QueryOperand {
+    var operand = operand
+    for (index, key) in path.enumerated() {
+      switch operand {
+      case .row(let row): operand = try property(key, of: row)
+      case .composite(let composite): operand = try element(key, of: composite)
+      case .members(let members): return .members(members.appending(Array(path[index...])))
+      case .constant(.null): return operand
+      case .constant(.object):
+        throw PredicateError(
+          .operands, construct: key,
+          "\(key) is asked of an object that is given as a value; compare the object itself")
+      case .constant:
+        throw PredicateError(.unknownKey, construct: key, "\(key) is asked of a value that has no keys")
+      case .value(let value):
+        throw PredicateError(
+          .unknownKey, construct: key,
+          "\(key) is asked of \(value.name), which is \(value.kind.noun) and has no keys")
+      }
+    }
+    return operand
+  }
+
+  private func property(_ key: String, of row: QueryRow) throws -> QueryOperand {
+    let owner = schema.entities[row.entity]
+    let name = "\(owner.layout.entityName).\(key)"
+    guard let property = owner.layout.property(named: key) else { throw unknownKey(key, of: owner) }
+    guard !property.isTransient else {
+      throw PredicateError(
+        .unsupported, construct: name, "\(name) is transient and has no column: evaluate it in memory")
+    }
+    switch property.kind {
+    case .attribute(let attribute):
+      return value(QueryKind(attribute), of: row, property.slot, leaf: 0, name: name)
+    case .composite(let attribute):
+      return .composite(
+        QueryComposite(row: row, slot: property.slot, attribute: attribute, firstLeaf: 0, name: name))
+    case .toOne:
+      return .row(
+        QueryRow(
+          scope: row.scope, hops: row.hops + [property.slot],
+          entity: schema.end(of: property.slot, in: row.entity).destination))
+    case .toMany: return .members(.relationship(row, slot: property.slot))
+    }
+  }
+
+  private func unknownKey(_ key: String, of owner: ResolvedSchema.Entity) -> PredicateError {
+    let below = owner.subtree.dropFirst().first {
+      schema.entities[$0].layout.property(named: key) != nil
+    }
+    let name = owner.layout.entityName
+    guard let below else {
+      return PredicateError(
+        .unknownKey, construct: key, "\(name) has no property \(key); check the key's spelling")
+    }
+    let sub = schema.entities[below].layout.entityName
+    return PredicateError(
+      .unknownKey, construct: key,
+      "\(name) has no property \(key), only its sub-entity \(sub) has; fetch \(sub) to query it")
+  }
+
+  private func element(_ key: String, of composite: QueryComposite) throws -> QueryOperand {
+    var leaf = composite.firstLeaf
+    for element in composite.attribute.elements {
+      guard element.name == key else {
+        leaf += element.leaves.count
+        continue
+      }
+      let name = "\(composite.name).\(key)"
+      guard element.type == .composite else {
+        return value(QueryKind(element), of: composite.row, composite.slot, leaf: leaf, name: name)
+      }
+      return .composite(
+        QueryComposite(
+          row: composite.row, slot: composite.slot, attribute: element, firstLeaf: leaf, name: name))
+    }
+    throw PredicateError(
+      .unknownKey, construct: key, "\(composite.name) has no element \(key); check the key's spelling")
+  }
+
+  private func value(
+    _ kind: QueryKind, of row: QueryRow, _ slot: Int, leaf: Int, name: String
+  ) -> QueryOperand {
+    let end = StorePath.End.property(slot: slot, leaf: leaf)
+    return .value(
+      QueryValue(
+        expression: .path(StorePath(scope: row.scope, hops: row.hops, end: end)), kind: kind, name: name))
+  }
+
+  // MARK: Single values
+
+  /// An operand as a single value that is not the constant nil.
+  ///
+  /// - Throws: ``PredicateError`` for collections, composites and columns that only nil is compared with.
+  func single(_ operand: QueryOperand, for construct: String) throws -> QueryValue {
+    switch operand {
+    case .constant(.object(let object)):
+      let value = try reference(object)
+      guard case .reference(let entity, _) = value else {
+        return QueryValue(expression: .value(value), kind: .object(root: -1), name: "an object")
+      }
+      return QueryValue(
+        expression: .value(value), kind: .object(root: schema.entities[entity].root), name: "an object")
+    case .constant(let constant):
+      guard let kind = QueryKind(constant) else {
+        return QueryValue(expression: .value(.null), kind: .opaque("is nil"), name: "nil")
+      }
+      return QueryValue(expression: .value(constant.stored), kind: kind, name: kind.noun)
+    case .row(let row):
+      let entity = schema.entities[row.entity]
+      return QueryValue(
+        expression: row.object, kind: .object(root: entity.root), name: entity.layout.entityName)
+    case .value(let value):
+      if case .opaque(let reason) = value.kind {
+        throw PredicateError(
+          .unsupported, construct: value.name,
+          "\(value.name) \(reason): compare it with nil alone or evaluate the predicate in memory")
+      }
+      return value
+    case .composite(let composite):
+      throw PredicateError(
+        .operands, construct: composite.name,
+        "\(composite.name) is a composite, which is compared with nil alone; name one of its elements")
+    case .members(let members):
+      throw PredicateError(
+        .operands, construct: construct,
+        "\(name(of: members)) is a collection; quantify it with ANY or ALL, or count it")
+    }
+  }
+
+  func name(of members: QueryMembers) -> String {
+    switch members {
+    case .list: "a list"
+    case .relationship(let row, let slot):
+      "\(schema.entities[row.entity].layout.entityName)."
+        + schema.entities[row.entity].layout.properties[slot].name
+    case .projected(let base, let keys): "\(name(of: base)).\(keys.joined(separator: "."))"
+    case .filtered(let base, _, _, _): "SUBQUERY(\(name(of: base)), …)"
+    }
+  }
+
+  func isNil(_ operand: QueryOperand) throws -> StoreFilter {
+    switch operand {
+    case .constant(let constant): return .constant(constant == .null)
+    // A scope's own row is always there.
+    case .row(let row) where row.hops.isEmpty: return .constant(false)
+    case .row(let row): return .comparison(row.object, .equal, .value(.null), [])
+    case .value(let value): return .comparison(value.expression, .equal, .value(.null), [])
+    case .composite(let composite):
+      return .every(
+        composite.attribute.leaves.indices.map { leaf in
+          let end = StorePath.End.property(slot: composite.slot, leaf: composite.firstLeaf + leaf)
+          let path = StorePath(scope: composite.row.scope, hops: composite.row.hops, end: end)
+          return .comparison(.path(path), .equal, .value(.null), [])
+        })
+    case .members(let members):
+      throw PredicateError(
+        .operands, construct: "==", "\(name(of: members)) is a collection; quantify it with ANY or ALL")
+    }
+  }
+}

@@ -1,0 +1,42 @@
+@_spi(CDE) internal import CDEPredicates
+internal import CDEStore
+
+extension QueryResolver {
+  /// The order of the rows that sort terms stand for.
+  ///
+  /// Objects have no order of their own: a term that ends in one puts nil first and keeps the rest together.
+  ///
+  /// - Throws: ``PredicateError`` for unknown keys, collections, columns without an order, and what only
+  ///   memory can apply: comparators and localized collations.
+  func sort(_ terms: [SortTerm]) throws -> [StoreSort] {
+    try terms.map(sort)
+  }
+
+  private func sort(_ term: SortTerm) throws -> StoreSort {
+    let key = term.keyPath.isEmpty ? "SELF" : term.key
+    guard term.comparator == nil else {
+      throw PredicateError(
+        .unsupported, construct: key,
+        "the order by \(key) has a comparator, which a store cannot call; sort in memory")
+    }
+    if let aggregate = term.keyPath.first(where: { $0.hasPrefix("@") }) {
+      throw PredicateError(
+        .unsupported, construct: aggregate, "a sort order has no collection operators, but \(key) names one")
+    }
+    let operand = try follow(
+      .row(QueryRow(scope: 0, hops: [], entity: entity)), term.keyPath)
+    let value = try single(operand, for: key)
+    var options: StoreFilter.TextOptions = []
+    if value.kind == .text {
+      switch term.collation {
+      case .binary: break
+      case .caseInsensitive: options = .caseInsensitive
+      case .localized, .localizedStandard:
+        throw PredicateError(
+          .unsupported, construct: key,
+          "the order by \(value.name) follows a locale, which a store does not know; sort in memory")
+      }
+    }
+    return StoreSort(value.expression, isAscending: term.ascending, options: options)
+  }
+}

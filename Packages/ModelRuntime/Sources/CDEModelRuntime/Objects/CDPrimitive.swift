@@ -1,0 +1,144 @@
+public import CDEStore
+public import Foundation
+
+/// A Swift type that an attribute can have without a codec.
+///
+/// The twelve conforming types are fixed; generated accessors are generic over them and specialised
+/// where a model is declared.
+public protocol CDPrimitive: Sendable {
+  static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Self?
+  static func _read(_ value: _PropertyValue) -> Self?
+  var _propertyValue: _PropertyValue { get }
+  /// Whether reading costs an allocation, so that a second read is worth keeping.
+  static var _isKept: Bool { get }
+  /// The cell kinds that `_read` understands; others go through conversion.
+  static var _cellKind: RowLayout.CellKind { get }
+}
+
+extension CDPrimitive {
+  @inlinable public static var _isKept: Bool { false }
+}
+
+extension Bool: CDPrimitive {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Bool? {
+    batch.integer(row, cell).map { $0 != 0 }
+  }
+  @inlinable public static func _read(_ value: _PropertyValue) -> Bool? {
+    if case .integer(let value) = value { value != 0 } else { nil }
+  }
+  @inlinable public var _propertyValue: _PropertyValue { .integer(self ? 1 : 0) }
+  @inlinable public static var _cellKind: RowLayout.CellKind { .integer }
+}
+
+/// The integer types share everything: cells hold 64 bits, and a value that another writer made too large for
+/// the declared type keeps its low bits instead of trapping.
+public protocol _CDIntegerPrimitive: CDPrimitive, FixedWidthInteger {}
+
+extension _CDIntegerPrimitive {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Self? {
+    batch.integer(row, cell).map { Self(truncatingIfNeeded: $0) }
+  }
+  @inlinable public static func _read(_ value: _PropertyValue) -> Self? {
+    if case .integer(let value) = value { Self(truncatingIfNeeded: value) } else { nil }
+  }
+  @inlinable public var _propertyValue: _PropertyValue { .integer(Int64(truncatingIfNeeded: self)) }
+  @inlinable public static var _cellKind: RowLayout.CellKind { .integer }
+}
+
+extension Int: _CDIntegerPrimitive {}
+extension Int16: _CDIntegerPrimitive {}
+extension Int32: _CDIntegerPrimitive {}
+extension Int64: _CDIntegerPrimitive {}
+
+extension Double: CDPrimitive {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Double? {
+    batch.real(row, cell)
+  }
+  @inlinable public static func _read(_ value: _PropertyValue) -> Double? {
+    if case .real(let value) = value { value } else { nil }
+  }
+  @inlinable public var _propertyValue: _PropertyValue { .real(self) }
+  @inlinable public static var _cellKind: RowLayout.CellKind { .real }
+}
+
+extension Float: CDPrimitive {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Float? {
+    batch.real(row, cell).map { Float($0) }
+  }
+  @inlinable public static func _read(_ value: _PropertyValue) -> Float? {
+    if case .real(let value) = value { Float(value) } else { nil }
+  }
+  @inlinable public var _propertyValue: _PropertyValue { .real(Double(self)) }
+  @inlinable public static var _cellKind: RowLayout.CellKind { .real }
+}
+
+extension Date: CDPrimitive {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Date? {
+    batch.real(row, cell).map { Date(timeIntervalSinceReferenceDate: $0) }
+  }
+  @inlinable public static func _read(_ value: _PropertyValue) -> Date? {
+    if case .real(let value) = value { Date(timeIntervalSinceReferenceDate: value) } else { nil }
+  }
+  @inlinable public var _propertyValue: _PropertyValue { .real(timeIntervalSinceReferenceDate) }
+  @inlinable public static var _cellKind: RowLayout.CellKind { .real }
+}
+
+extension String: CDPrimitive {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> String? {
+    batch.string(row, cell)
+  }
+  @inlinable public static func _read(_ value: _PropertyValue) -> String? {
+    if case .text(let value) = value { value } else { nil }
+  }
+  @inlinable public var _propertyValue: _PropertyValue { .text(self) }
+  @inlinable public static var _isKept: Bool { true }
+  @inlinable public static var _cellKind: RowLayout.CellKind { .text }
+}
+
+extension Data: CDPrimitive {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Data? {
+    batch.isNull(row, cell) ? nil : Data(batch.bytes(row, cell))
+  }
+  @inlinable public static func _read(_ value: _PropertyValue) -> Data? {
+    if case .data(let value) = value { value } else { nil }
+  }
+  @inlinable public var _propertyValue: _PropertyValue { .data(self) }
+  @inlinable public static var _isKept: Bool { true }
+  @inlinable public static var _cellKind: RowLayout.CellKind { .blob }
+}
+
+extension UUID: CDPrimitive {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> UUID? {
+    let bytes = batch.bytes(row, cell)
+    return bytes.count == 16 ? UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) : nil
+  }
+  @inlinable public static func _read(_ value: _PropertyValue) -> UUID? {
+    if case .uuid(let value) = value { value } else { nil }
+  }
+  @inlinable public var _propertyValue: _PropertyValue { .uuid(self) }
+  @inlinable public static var _cellKind: RowLayout.CellKind { .blob }
+}
+
+extension URL: CDPrimitive {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> URL? {
+    batch.string(row, cell).flatMap { URL(string: $0) }
+  }
+  @inlinable public static func _read(_ value: _PropertyValue) -> URL? {
+    if case .url(let value) = value { value } else { nil }
+  }
+  @inlinable public var _propertyValue: _PropertyValue { .url(self) }
+  @inlinable public static var _isKept: Bool { true }
+  @inlinable public static var _cellKind: RowLayout.CellKind { .text }
+}
+
+extension Decimal: CDPrimitive {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Decimal? {
+    batch.string(row, cell).flatMap { Decimal(string: $0, locale: Locale(identifier: "en_US_POSIX")) }
+  }
+  @inlinable public static func _read(_ value: _PropertyValue) -> Decimal? {
+    if case .decimal(let value) = value { value } else { nil }
+  }
+  @inlinable public var _propertyValue: _PropertyValue { .decimal(self) }
+  @inlinable public static var _isKept: Bool { true }
+  @inlinable public static var _cellKind: RowLayout.CellKind { .text }
+}

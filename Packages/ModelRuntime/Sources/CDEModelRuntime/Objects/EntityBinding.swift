@@ -1,0 +1,152 @@
+internal import CDEManagedModel
+public import CDEStore
+internal import Foundation
+internal import Synchronization
+
+/// What the runtime knows about one entity of one model, in the form that hot paths want it: slots
+/// and cells instead of names.
+@usableFromInline
+final class EntityBinding: @unchecked Sendable {
+  // Guard: everything is set before the binding is shared, but for the class and the places made
+  // from it, which `classLock` guards until they are set, once, before the first object exists.
+
+  /// Where an accessor finds its property, by ordinal.
+  @usableFromInline
+  struct Place {
+    /// -1 when the model lacks the property.
+    @usableFromInline var slot: Int32
+    /// -1 when the property has no cell or needs conversion.
+    @usableFromInline var cell: Int32
+  }
+
+  let description: NSEntityDescription
+  let layout: RowLayout
+  let properties: [PropertyInfo]
+  /// One row: what a new object starts with.
+  let defaults: RowBatch
+  unowned let model: ModelBinding
+
+  let index: Int
+  @usableFromInline let root: Int
+  @usableFromInline var places: UnsafePointer<Place>
+  private(set) var placeCount = 0
+  private(set) var ordinals: [Int?] = []
+  private let classLock = Mutex<NSManagedObject.Type?>(nil)
+
+  init(
+    description: NSEntityDescription, layout: RowLayout, properties: [PropertyInfo],
+    model: ModelBinding
+  ) {
+    self.description = description
+    self.layout = layout
+    self.properties = properties
+    self.model = model
+    index = layout.entity
+    root = layout.root
+    defaults = Self.defaultRow(layout, properties)
+    places = UnsafePointer(UnsafeMutablePointer<Place>.allocate(capacity: 0))
+  }
+
+  deinit { places.deallocate() }
+
+  var name: String { layout.entityName }
+
+  private static func defaultRow(_ layout: RowLayout, _ properties: [PropertyInfo]) -> RowBatch {
+    var builder = RowBatchBuilder(layout: layout, rows: 1)
+    builder.beginRow(key: 0, version: 0)
+    for property in properties where !property.isTransient {
+      builder.set(property.defaultValue, of: property)
+    }
+    return builder.finish()
+  }
+
+  /// The class of the entity's objects: the registered one its description names, else the base class.
+  var objectClass: NSManagedObject.Type {
+    if let known = classLock.withLock({ $0 }) { return known }
+    guard let found = ManagedObjectClasses.find(for: description) else { return NSManagedObject.self }
+    return bind(found)
+  }
+
+  /// Takes a class as the one of this entity, if none is set.
+  @discardableResult
+  func bind(_ type: NSManagedObject.Type) -> NSManagedObject.Type {
+    classLock.withLock { bound in
+      if let bound { return bound }
+      if let entity = type as? any PersistentEntity.Type { readPlaces(of: entity) }
+      bound = type
+      return type
+    }
+  }
+
+  private func readPlaces(of type: any PersistentEntity.Type) {
+    let names = type.__cdPropertyNames
+    let table = UnsafeMutablePointer<Place>.allocate(capacity: max(names.count, 1))
+    ordinals = Array(repeating: nil, count: layout.properties.count)
+    for (ordinal, name) in names.enumerated() {
+      var place = Place(slot: -1, cell: -1)
+      if let property = layout.property(named: name) {
+        place.slot = Int32(property.slot)
+        ordinals[property.slot] = ordinal
+        if properties[property.slot].isDirect { place.cell = Int32(property.cells.lowerBound) }
+      }
+      (table + ordinal).initialize(to: place)
+    }
+    places.deallocate()
+    places = UnsafePointer(table)
+    placeCount = names.count
+  }
+
+  func property(_ name: String) -> PropertyInfo? { layout.slot(named: name).map { properties[$0] } }
+}
+
+/// One property of an entity, with everything that reading, writing, validating and deleting ask for.
+struct PropertyInfo: Sendable {
+  enum Kind: Sendable, Equatable {
+    case attribute(StoreAttributeType)
+    case composite
+    case toOne
+    case toMany(ordered: Bool)
+  }
+
+  enum DeleteRule: Sendable { case noAction, nullify, cascade, deny }
+
+  var name: String
+  var slot: Int
+  var kind: Kind
+  var isOptional: Bool
+  var isTransient: Bool
+  /// Whether generated accessors may read the cell without conversion.
+  var isDirect: Bool
+  /// The property's cells; empty without a column.
+  var cells: Range<Int>
+  var leaves: [StoreAttribute] = []
+  nonisolated(unsafe) var defaultValue: _PropertyValue = .null
+  // Guard: set while the model is bound, never changed after; holds immutable values only.
+  var transformerName: String?
+  var allowsExternalStorage = false
+
+  // Relationships
+  var destination = -1
+  var inverseSlot: Int?
+  var inverseIsToMany = false
+  var inverseIsOrdered = false
+  var deleteRule = DeleteRule.nullify
+  var minCount = 0
+  var maxCount = 0
+  /// Whether the pairs are kept outside the rows: many-to-many, or to-many without an inverse.
+  var usesLinks = false
+
+  var isRelationship: Bool { destination >= 0 }
+
+  var isToMany: Bool {
+    if case .toMany = kind { return true }
+    return false
+  }
+
+  var isOrdered: Bool { kind == .toMany(ordered: true) }
+
+  /// Cell of the to-one reference's concrete entity, if the layout keeps one.
+  func entityCell(in layout: RowLayout) -> Int? { cells.first { layout.cells[$0].role == .entity } }
+
+  func orderCell(in layout: RowLayout) -> Int? { cells.first { layout.cells[$0].role == .order } }
+}

@@ -1,0 +1,153 @@
+internal import CDEManagedModel
+internal import CDEStore
+internal import Foundation
+internal import Synchronization
+
+/// A frozen model as the runtime uses it: one binding per entity, shared by all containers of the model.
+@usableFromInline
+final class ModelBinding: @unchecked Sendable {
+  // Guard: `entities` is filled by the initialiser, before the binding is shared; `byClass` by its mutex.
+  let model: NSManagedObjectModel
+  let schema: ResolvedSchema
+  private(set) var entities: [EntityBinding] = []
+  private let byClass = Mutex<[ObjectIdentifier: EntityBinding]>([:])
+
+  private static let bindings = Mutex<[ObjectIdentifier: WeakBinding]>([:])
+
+  private struct WeakBinding {
+    weak var binding: ModelBinding?
+  }
+
+  /// The one binding of a model. Freezes the model.
+  static func of(_ model: NSManagedObjectModel) throws -> ModelBinding {
+    let id = ObjectIdentifier(model)
+    return try bindings.withLock { table in
+      if let known = table[id]?.binding { return known }
+      let made = try ModelBinding(model)
+      table = table.filter { $0.value.binding != nil }
+      table[id] = WeakBinding(binding: made)
+      return made
+    }
+  }
+
+  /// Bindings in use right now, for classes that must find their model by themselves.
+  static var live: [ModelBinding] { bindings.withLock { $0.values.compactMap(\.binding) } }
+
+  private init(_ model: NSManagedObjectModel) throws {
+    self.model = model
+    let frozen = try model.freeze()
+    let schema = frozen.resolved
+    self.schema = schema
+    entities = schema.entities.map { entity in
+      let description = frozen.entities[entity.index].description
+      let properties = entity.layout.properties.map {
+        PropertyInfo(
+          $0, description: description.propertiesByName[$0.name]!, entity: entity.index, schema: schema)
+      }
+      return EntityBinding(
+        description: description, layout: entity.layout, properties: properties, model: self)
+    }
+  }
+
+  /// Stands in for a model that can't be used.
+  static let empty: ModelBinding = {
+    do { return try of(NSManagedObjectModel()) } catch { fatalError("An empty model is valid: \(error)") }
+  }()
+
+  /// Indexes of the entities of a configuration, their ancestors included.
+  func entities(in configuration: String?) throws -> Set<Int> {
+    let names = Set(try frozen.storeSchema(configuration: configuration).entities.map(\.name))
+    return Set(entities.indices.filter { names.contains(entities[$0].name) })
+  }
+
+  func entity(named name: String) -> EntityBinding? {
+    schema.entity(named: name).map { entities[$0.index] }
+  }
+
+  func binding(for description: NSEntityDescription) -> EntityBinding? {
+    guard let name = description.name, let found = entity(named: name) else { return nil }
+    return found
+  }
+
+  /// The entity whose objects are of a class.
+  func binding(for type: NSManagedObject.Type) -> EntityBinding? {
+    byClass.withLock { table in
+      if let known = table[ObjectIdentifier(type)] { return known }
+      ManagedObjectClasses.register(type)
+      let names = ManagedObjectClasses.names(of: type)
+      let named = entities.first { entity in
+        names.contains(entity.description.managedObjectClassName ?? "")
+      }
+      let schemaName = (type as? any CDRuntimeSchemaProviding.Type)?.__cdRuntimeEntitySchema.entityName
+      let found = named ?? schemaName.flatMap(entity(named:)) ?? entity(named: names.last ?? "")
+      guard let found else { return nil }
+      found.bind(type)
+      table[ObjectIdentifier(type)] = found
+      return found
+    }
+  }
+}
+
+extension PropertyInfo {
+  init(
+    _ property: RowLayout.Property, description: NSPropertyDescription, entity: Int,
+    schema: ResolvedSchema
+  ) {
+    name = property.name
+    slot = property.slot
+    isOptional = description.isOptional
+    isTransient = property.isTransient
+    cells = property.cells
+    isDirect = false
+    switch property.kind {
+    case .attribute(let attribute):
+      kind = .attribute(attribute.type)
+      transformerName = (description as? NSAttributeDescription)?.valueTransformerName
+      allowsExternalStorage = attribute.allowsExternalStorage
+      isDirect =
+        !cells.isEmpty && !attribute.allowsExternalStorage && attribute.type != .transformable
+      let given = (description as? NSAttributeDescription)?.defaultValue
+      defaultValue = given.flatMap { try? _PropertyValue(any: $0, as: attribute.type) } ?? .null
+    case .composite(let attribute):
+      kind = .composite
+      leaves = attribute.leaves
+    case .toOne(let relationship):
+      kind = .toOne
+      readRelationship(relationship, description, entity, schema)
+    case .toMany(let relationship):
+      kind = .toMany(ordered: relationship.isOrdered)
+      readRelationship(relationship, description, entity, schema)
+      usesLinks = inverseSlot == nil || inverseIsToMany
+    }
+  }
+
+  private mutating func readRelationship(
+    _ relationship: StoreRelationship, _ description: NSPropertyDescription, _ entity: Int,
+    _ schema: ResolvedSchema
+  ) {
+    let end = schema.end(of: slot, in: entity)
+    destination = end.destination
+    inverseSlot = end.inverseSlot
+    inverseIsToMany = end.inverse?.isToMany ?? false
+    inverseIsOrdered = end.inverse?.isOrdered ?? false
+    guard let description = description as? NSRelationshipDescription else { return }
+    minCount = description.minCount
+    maxCount = description.maxCount
+    deleteRule =
+      switch description.deleteRule {
+      case .noActionDeleteRule: .noAction
+      case .cascadeDeleteRule: .cascade
+      case .denyDeleteRule: .deny
+      default: .nullify
+      }
+  }
+}
+
+/// Keeps bindings that no coordinator holds.
+enum OwnBindings {
+  private static let kept = Mutex<[ObjectIdentifier: ModelBinding]>([:])
+
+  static func keep(_ binding: ModelBinding) {
+    kept.withLock { $0[ObjectIdentifier(binding.model)] = binding }
+  }
+}

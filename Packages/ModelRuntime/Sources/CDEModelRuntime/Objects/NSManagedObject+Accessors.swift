@@ -1,0 +1,142 @@
+public import CDEStore
+public import Foundation
+
+// What the accessors that @PersistentModel generates call. Underscored: no part of the API to write by hand.
+extension NSManagedObject {
+  /// The value of an optional attribute.
+  @inlinable
+  public final func _cdValue<Value: CDPrimitive>(_ ordinal: Int) -> Value? {
+    let place = _binding.places[ordinal]
+    if _flags.isDisjoint(with: .slowRead), place.cell >= 0, !Value._isKept {
+      return Value._read(_batch, Int(_row), Int(place.cell))
+    }
+    return _slowValue(Int(place.slot), Int(place.cell))
+  }
+
+  /// The value of a required attribute.
+  ///
+  /// - Precondition: a living object has a value for it.
+  @inlinable
+  public final func _cdRequired<Value: CDPrimitive>(_ ordinal: Int) -> Value {
+    if let value: Value = _cdValue(ordinal) { return value }
+    return _missingValue(ordinal)
+  }
+
+  @inlinable
+  public final func _cdSetValue<Value: CDPrimitive>(_ ordinal: Int, _ value: Value?) {
+    _setAttribute(Int(_binding.places[ordinal].slot), value.map(\._propertyValue) ?? .null)
+  }
+
+  @usableFromInline
+  final func _slowValue<Value: CDPrimitive>(_ slot: Int, _ cell: Int) -> Value? {
+    guard slot >= 0 else { missingProperty() }
+    willAccess()
+    let info = _binding.properties[slot]
+    if let overlay = _overlay, !overlay.values[slot].isUnset {
+      return Value._read(overlay.values[slot].converted(for: Value._cellKind))
+    }
+    if info.isTransient { return Value._read(info.defaultValue.converted(for: Value._cellKind)) }
+    guard cell >= 0, _binding.layout.cells[cell].kind == Value._cellKind else {
+      return Value._read(storedValue(info).converted(for: Value._cellKind))
+    }
+    let value = Value._read(_batch, Int(_row), cell)
+    if Value._isKept, slot < 32 {
+      // The first read decodes; only what is read again is worth an overlay.
+      if _readBefore & (1 << UInt32(slot)) != 0 {
+        overlay.values[slot] = value.map(\._propertyValue) ?? .null
+      } else {
+        _readBefore |= 1 << UInt32(slot)
+      }
+    }
+    return value
+  }
+
+  /// What a required property reads when there is nothing: the declared default, or the type's zero for an object that is gone.
+  @usableFromInline
+  final func _missingValue<Value: CDPrimitive>(_ ordinal: Int) -> Value {
+    let slot = Int(_binding.places[ordinal].slot)
+    if slot >= 0, let value = Value._read(_binding.properties[slot].defaultValue.converted(for: Value._cellKind)) {
+      if isDeleted || _registry?.context == nil { return value }
+    }
+    if isDeleted || (_key > 0 && _registry?.context == nil) { return Value._zero as! Value }
+    let name = slot >= 0 ? _binding.properties[slot].name : "property \(ordinal)"
+    fatalError(
+      "\(_binding.name).\(name) is required and has no value. Set it before reading, give it a default, "
+        + "or declare it optional.")
+  }
+
+  final func missingProperty() -> Never {
+    fatalError(
+      "The model's entity \(_binding.name) lacks a property that \(type(of: self)) declares. Load the model made from this class, "
+        + "or name the property as the model does (persistentName:).")
+  }
+
+  /// Checks isolation where asked for, and reads the row if the object is a fault.
+  @usableFromInline @inline(__always)
+  final func willAccess() {
+    if _flags.contains(.checked) { checkIsolation() }
+    if _flags.contains(.fault) { fire() }
+  }
+
+  @usableFromInline
+  final func _setAttribute(_ slot: Int, _ value: _PropertyValue) {
+    guard slot >= 0 else { missingProperty() }
+    willAccess()
+    let overlay = overlay
+    overlay.values[slot] = value
+    overlay.changed.insert(slot)
+    markUpdated()
+  }
+
+  /// Makes the change known to the context, once.
+  @inline(__always)
+  final func markUpdated() {
+    if _flags.isSuperset(of: [.updated, .pending]) { return }
+    markUpdatedSlowly()
+  }
+
+  private func markUpdatedSlowly() {
+    guard let context = _registry?.context else { return }
+    if !_flags.contains(.inserted) { _flags.insert(.updated) }
+    context.noteChange(self)
+  }
+
+  @inline(never)
+  final func checkIsolation() {
+    guard let context = _registry?.context else { return }
+    context.preconditionIsolated("\(_binding.name)")
+  }
+
+  @usableFromInline
+  @inline(never)
+  final func fire() {
+    guard _flags.contains(.fault) else { return }
+    guard let context = _registry?.context else {
+      // The context died first: what was never read reads as defaults.
+      _flags.remove(.fault)
+      return
+    }
+    context.fire(self)
+  }
+}
+
+extension CDPrimitive {
+  /// The type's zero, as `Any` because the protocol can't name it generically.
+  static var _zero: Any {
+    switch Self.self {
+    case is Bool.Type: false
+    case is Int.Type: 0
+    case is Int16.Type: Int16(0)
+    case is Int32.Type: Int32(0)
+    case is Int64.Type: Int64(0)
+    case is Double.Type: 0.0
+    case is Float.Type: Float(0)
+    case is Decimal.Type: Decimal(0)
+    case is String.Type: ""
+    case is Data.Type: Data()
+    case is Date.Type: Date(timeIntervalSinceReferenceDate: 0)
+    case is UUID.Type: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    default: URL(string: "about:blank")!
+    }
+  }
+}

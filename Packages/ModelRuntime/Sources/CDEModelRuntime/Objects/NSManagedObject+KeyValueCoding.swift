@@ -1,0 +1,169 @@
+internal import CDEStore
+public import Foundation
+
+// Key-value coding by persistent name: the slow, general way.
+extension NSManagedObject {
+  private func info(_ key: String) -> PropertyInfo {
+    guard let info = _binding.property(key) else {
+      fatalError(
+        "The entity \(_binding.name) is not key value coding-compliant for the key \"\(key)\". "
+          + "Use the name the model gives the property.")
+    }
+    return info
+  }
+
+  /// The value of a property: numbers as `NSNumber`, decimals as `NSDecimalNumber`, a to-one relationship as its object,
+  /// to-many ones as `NSSet` or `NSOrderedSet`, nil when there is none.
+  ///
+  /// - Parameter key: the property's persistent name. An unknown one traps.
+  public final func value(forKey key: String) -> Any? { anyValue(info(key)) }
+
+  /// Sets a property as its accessor would, the inverse of a relationship included.
+  ///
+  /// - Parameters:
+  ///   - value: what ``value(forKey:)`` would give back, or the Swift value; nil also for a required
+  ///     attribute, which the save then rejects. A value of another type traps.
+  ///   - key: the property's persistent name. An unknown one traps.
+  public final func setValue(_ value: Any?, forKey key: String) {
+    let info = info(key)
+    switch info.kind {
+    case .attribute(let type): setAny(value, type, info)
+    case .composite: setAny(value, .composite, info)
+    case .toOne: setToOne(info.slot, value as? NSManagedObject)
+    case .toMany: setMembers(info.slot, Self.objects(in: value))
+    }
+  }
+
+  /// Follows a dotted path over to-one relationships and composites; a to-many step gives the set of values.
+  public final func value(forKeyPath path: String) -> Any? {
+    var parts = path.split(separator: ".").map(String.init)
+    guard !parts.isEmpty else { return nil }
+    let value = value(forKey: parts.removeFirst())
+    if parts.isEmpty { return value }
+    let rest = parts.joined(separator: ".")
+    switch value {
+    case let object as NSManagedObject: return object.value(forKeyPath: rest)
+    case let elements as [String: Any]: return elements[rest]
+    case let set as NSSet:
+      return NSSet(array: set.allObjects.compactMap { ($0 as? NSManagedObject)?.value(forKeyPath: rest) })
+    default: return nil
+    }
+  }
+
+  /// The same as ``value(forKey:)``: no accessor of the user's stands in between here.
+  public final func primitiveValue(forKey key: String) -> Any? { value(forKey: key) }
+
+  /// Sets a value without touching the inverse of a relationship.
+  public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
+    let info = info(key)
+    if info.kind == .toOne {
+      writeToOne(info.slot, value as? NSManagedObject)
+    } else {
+      setValue(value, forKey: key)
+    }
+  }
+
+  public final func willChangeValue(forKey key: String) { willAccess() }
+
+  /// Counts the property as changed; for changes made inside a transformable value.
+  public final func didChangeValue(forKey key: String) {
+    let slot = info(key).slot
+    overlay.changed.insert(slot)
+    markUpdated()
+  }
+
+  /// Reads the row if the object is a fault.
+  public final func willAccessValue(forKey key: String?) { willAccess() }
+
+  public final func didAccessValue(forKey key: String?) {}
+
+  /// Whether a relationship has not been read yet.
+  public final func hasFault(forRelationshipNamed key: String) -> Bool {
+    let info = info(key)
+    guard info.isToMany else { return _flags.contains(.fault) }
+    if case .toMany(let members)? = _overlay?.values[info.slot] { return !members.isLoaded }
+    return _key > 0
+  }
+
+  /// Unsaved values by key: what was set since the last save or fetch, relationships changed through the
+  /// other side included, transient properties left out. Nil stands as `NSNull`.
+  public final func changedValues() -> [String: Any] {
+    var result: [String: Any] = [:]
+    for slot in changedSlots {
+      let info = _binding.properties[slot]
+      if info.isTransient { continue }
+      result[info.name] = anyValue(info) ?? NSNull()
+    }
+    return result
+  }
+
+  /// Values as last read or saved, without to-many relationships. Nil stands as `NSNull`.
+  ///
+  /// - Parameter keys: the properties asked for; nil for all that have a column.
+  public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
+    willAccess()
+    var result: [String: Any] = [:]
+    for info in keys.map({ $0.map(info) }) ?? _binding.properties where !info.isTransient {
+      switch info.kind {
+      case .attribute(let type): result[info.name] = storedValue(info).any(as: type) ?? NSNull()
+      case .composite: result[info.name] = storedValue(info).any(as: .composite) ?? NSNull()
+      case .toOne:
+        let key = info.cells.first.flatMap { _batch.integer(Int(_row), $0) }
+        let object = key.flatMap { _registry?.context?.object(entity: info.destination, key: $0) }
+        result[info.name] = object ?? NSNull()
+      case .toMany: break
+      }
+    }
+    return result
+  }
+
+  final func anyValue(_ info: PropertyInfo) -> Any? {
+    switch info.kind {
+    case .attribute(let type): return attributeValue(info).any(as: type)
+    case .composite: return attributeValue(info).any(as: .composite)
+    case .toOne: return toOne(info.slot)
+    case .toMany(let ordered):
+      let objects = loadedMembers(info.slot).objects
+      return ordered ? NSOrderedSet(array: objects) : NSSet(array: objects)
+    }
+  }
+
+  /// The value of an attribute or composite wherever it stands.
+  final func attributeValue(_ info: PropertyInfo) -> _PropertyValue {
+    willAccess()
+    if let overlay = _overlay, !overlay.values[info.slot].isUnset { return overlay.values[info.slot] }
+    if info.isTransient { return info.defaultValue }
+    let stored = storedValue(info)
+    // A transformed object is a reference: whoever reads it twice must get the same one.
+    if case .object = stored { overlay.values[info.slot] = stored }
+    return stored
+  }
+
+  private func setAny(_ value: Any?, _ type: StoreAttributeType, _ info: PropertyInfo) {
+    do {
+      _setAttribute(info.slot, try _PropertyValue(any: value, as: type))
+    } catch {
+      fatalError("Unacceptable value for \(_binding.name).\(info.name): \(error)")
+    }
+  }
+
+  private static func objects(in value: Any?) -> [NSManagedObject] {
+    switch value {
+    case let set as NSOrderedSet: set.array.compactMap { $0 as? NSManagedObject }
+    case let set as NSSet: set.allObjects.compactMap { $0 as? NSManagedObject }
+    case let array as [NSManagedObject]: array
+    case let set as Set<NSManagedObject>: Array(set)
+    default: []
+    }
+  }
+
+  /// A live set over an unordered to-many relationship: adding and removing changes both sides at once.
+  public final func mutableSetValue(forKey key: String) -> NSMutableSet {
+    RelationshipSet(self, info(key).slot)
+  }
+
+  /// A live ordered set over an ordered to-many relationship.
+  public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
+    RelationshipOrderedSet(self, info(key).slot)
+  }
+}

@@ -1,0 +1,238 @@
+internal import CDEStore
+public import Foundation
+
+// Both sides of a relationship change at once: every change goes through `setToOne`, `addMember` or `removeMember`,
+// which write one side raw and then the other.
+extension NSManagedObject {
+  // MARK: Reading
+
+  /// The destination of a to-one relationship, made as a fault if it is not registered yet.
+  final func toOne(_ slot: Int) -> NSManagedObject? {
+    willAccess()
+    if let overlay = _overlay {
+      switch overlay.values[slot] {
+      case .unset: break
+      case .toOne(let object): return object
+      default: return nil
+      }
+    }
+    let info = _binding.properties[slot]
+    guard let cell = info.cells.first, let key = _batch.integer(Int(_row), cell),
+      let context = _registry?.context
+    else { return nil }
+    var entity = info.destination
+    if let entityCell = info.entityCell(in: _binding.layout),
+      let concrete = _batch.integer(Int(_row), entityCell)
+    {
+      entity = Int(concrete)
+    }
+    let object = context.object(entity: entity, key: key)
+    // Kept where the object is written to or watched anyway; elsewhere the context's ring of
+    // recent faults keeps it for a while.
+    if _flags.contains(.hasOverlay) || _registrar != nil { overlay.values[slot] = .toOne(object) }
+    return object
+  }
+
+  /// The members of a to-many relationship, without loading them.
+  final func members(_ slot: Int) -> ToManyMembers {
+    if case .toMany(let members)? = _overlay?.values[slot] { return members }
+    let isNew = _key <= 0
+    let made = ToManyMembers(isLoaded: isNew, isOrdered: _binding.properties[slot].isOrdered)
+    overlay.values[slot] = .toMany(made)
+    return made
+  }
+
+  final func loadedMembers(_ slot: Int) -> ToManyMembers {
+    if _flags.contains(.checked) { checkIsolation() }
+    let members = members(slot)
+    if !members.isLoaded {
+      let stored = _registry?.context?.storedMembers(of: self, slot: slot) ?? []
+      members.load(stored)
+    }
+    return members
+  }
+
+  // MARK: Writing, both sides
+
+  final func setToOne(_ slot: Int, _ object: NSManagedObject?) {
+    let info = _binding.properties[slot]
+    if let object { checkSameContext(object, info) }
+    let old = toOne(slot)
+    writeToOne(slot, object)
+    guard let inverse = info.inverseSlot, old !== object else { return }
+    if info.inverseIsToMany {
+      old?.writeRemove(old!.slot(of: info, inverse), self)
+      object?.writeAdd(object!.slot(of: info, inverse), self)
+    } else {
+      if let old { old.writeToOne(old.slot(of: info, inverse), nil) }
+      if let object {
+        let theirs = object.slot(of: info, inverse)
+        if let rival = object.toOne(theirs), rival !== self { rival.writeToOne(rival.slot(named: info.name), nil) }
+        object.writeToOne(theirs, self)
+      }
+    }
+  }
+
+  final func addMember(_ slot: Int, _ object: NSManagedObject, at index: Int? = nil) {
+    let info = _binding.properties[slot]
+    checkSameContext(object, info)
+    guard let inverse = info.inverseSlot else {
+      writeAdd(slot, object, at: index)
+      return
+    }
+    let theirs = object.slot(of: info, inverse)
+    if info.inverseIsToMany {
+      writeAdd(slot, object, at: index)
+      // A relationship that is its own inverse has the pair once for an object linked to itself.
+      if !(object === self && theirs == slot) { object.writeAdd(theirs, self) }
+    } else {
+      if let old = object.toOne(theirs), old !== self { old.writeRemove(old.slot(named: info.name), object) }
+      if object.toOne(theirs) !== self { object.writeToOne(theirs, self) }
+      writeAdd(slot, object, at: index)
+    }
+  }
+
+  final func removeMember(_ slot: Int, _ object: NSManagedObject) {
+    let info = _binding.properties[slot]
+    guard let inverse = info.inverseSlot else {
+      writeRemove(slot, object)
+      return
+    }
+    let theirs = object.slot(of: info, inverse)
+    if info.inverseIsToMany {
+      writeRemove(slot, object)
+      if !(object === self && theirs == slot) { object.writeRemove(theirs, self) }
+    } else if object.toOne(theirs) === self {
+      object.writeToOne(theirs, nil)
+      writeRemove(slot, object)
+    }
+  }
+
+  /// Replaces all members.
+  final func setMembers(_ slot: Int, _ objects: [NSManagedObject]) {
+    let members = loadedMembers(slot)
+    let wanted = Set(objects.map(ObjectIdentifier.init))
+    for object in members.objects where !wanted.contains(ObjectIdentifier(object)) { removeMember(slot, object) }
+    for object in objects { addMember(slot, object) }
+    if members.isOrdered, !members.objects.elementsEqual(objects, by: ===) {
+      var seen = Set<ObjectIdentifier>()
+      members.reorder(objects.filter { seen.insert(ObjectIdentifier($0)).inserted })
+    }
+    overlay.changed.insert(slot)
+    markUpdated()
+  }
+
+  // MARK: Writing, one side
+
+  final func writeToOne(_ slot: Int, _ object: NSManagedObject?) {
+    if _flags.contains(.checked) { checkIsolation() }
+    let overlay = overlay
+    overlay.values[slot] = object.map { .toOne($0) } ?? .null
+    overlay.changed.insert(slot)
+    markUpdated()
+  }
+
+  final func writeAdd(_ slot: Int, _ object: NSManagedObject, at index: Int? = nil) {
+    if _flags.contains(.checked) { checkIsolation() }
+    // An order can only be kept in full.
+    let members = index == nil ? members(slot) : loadedMembers(slot)
+    members.add(object, at: index)
+    overlay.changed.insert(slot)
+    markUpdated()
+  }
+
+  final func writeRemove(_ slot: Int, _ object: NSManagedObject) {
+    if _flags.contains(.checked) { checkIsolation() }
+    members(slot).remove(object)
+    overlay.changed.insert(slot)
+    markUpdated()
+  }
+
+  // MARK: Slots of the other side
+
+  /// The inverse's slot in this object's own entity, which may be a sub-entity of the declared destination.
+  private func slot(of info: PropertyInfo, _ inverse: Int) -> Int {
+    if _binding.index == info.destination { return inverse }
+    return slot(named: _binding.model.entities[info.destination].properties[inverse].name)
+  }
+
+  private func slot(named name: String) -> Int {
+    guard let slot = _binding.layout.slot(named: name) else {
+      fatalError("\(_binding.name) has no property \(name): the object is of another entity than the relationship's.")
+    }
+    return slot
+  }
+
+  private func checkSameContext(_ object: NSManagedObject, _ info: PropertyInfo) {
+    let theirs = object._binding
+    guard _binding.model.schema.entities[info.destination].subtree.contains(theirs.index),
+      theirs.model === _binding.model
+    else {
+      fatalError(
+        "An object of \(theirs.name) can't be the value of \(_binding.name).\(info.name), which holds objects of "
+          + "\(_binding.model.entities[info.destination].name).")
+    }
+    guard let mine = managedObjectContext, let other = object.managedObjectContext, mine !== other else { return }
+    fatalError(
+      "Illegal attempt to establish the relationship \(_binding.name).\(info.name) between objects in different contexts. "
+        + "Fetch the other object in this context, by its objectID.")
+  }
+}
+
+// What generated accessors call.
+extension NSManagedObject {
+  private func relationshipSlot(_ ordinal: Int) -> Int {
+    let slot = Int(_binding.places[ordinal].slot)
+    if slot < 0 { missingProperty() }
+    return slot
+  }
+
+  public final func _cdToOne<Object: NSManagedObject>(_ ordinal: Int) -> Object? {
+    guard let object = toOne(relationshipSlot(ordinal)) else { return nil }
+    return object as? Object
+  }
+
+  public final func _cdSetToOne<Object: NSManagedObject>(_ ordinal: Int, _ object: Object?) {
+    setToOne(relationshipSlot(ordinal), object)
+  }
+
+  public final func _cdToManySet<Object: NSManagedObject>(_ ordinal: Int) -> Set<Object> {
+    Set(_cdToManyArray(ordinal))
+  }
+
+  public final func _cdToManyArray<Object: NSManagedObject>(_ ordinal: Int) -> [Object] {
+    let objects = loadedMembers(relationshipSlot(ordinal)).objects
+    return objects.compactMap { $0 as? Object }
+  }
+
+  public final func _cdToManyCount(_ ordinal: Int) -> Int {
+    loadedMembers(relationshipSlot(ordinal)).objects.count
+  }
+
+  public final func _cdAdd(_ ordinal: Int, _ object: NSManagedObject) {
+    addMember(relationshipSlot(ordinal), object)
+  }
+
+  public final func _cdAdd(_ ordinal: Int, contentsOf objects: some Sequence<NSManagedObject>) {
+    let slot = relationshipSlot(ordinal)
+    for object in objects { addMember(slot, object) }
+  }
+
+  public final func _cdRemove(_ ordinal: Int, _ object: NSManagedObject) {
+    removeMember(relationshipSlot(ordinal), object)
+  }
+
+  public final func _cdRemove(_ ordinal: Int, contentsOf objects: some Sequence<NSManagedObject>) {
+    let slot = relationshipSlot(ordinal)
+    for object in objects { removeMember(slot, object) }
+  }
+
+  public final func _cdInsert(_ ordinal: Int, _ object: NSManagedObject, at index: Int) {
+    let slot = relationshipSlot(ordinal)
+    let count = loadedMembers(slot).objects.count
+    precondition(
+      (0...count).contains(index),
+      "Index \(index) is out of bounds: \(_binding.name).\(_binding.properties[slot].name) has \(count) members.")
+    addMember(slot, object, at: index)
+  }
+}

@@ -1,0 +1,238 @@
+public import CDEManagedModel
+public import CDEStore
+public import Foundation
+
+/// An object of a context: one row of one entity, read when asked for, changed in memory, written by
+/// the context's `save()`.
+///
+/// The object belongs to its context's isolation and is not `Sendable`; pass its ``objectID`` across actors.
+/// It points at an immutable row and, once written to, at a small overlay, so an unread
+/// object costs some 100 bytes beyond its row.
+///
+/// Behaviour follows Core Data's `NSManagedObject`, with these differences: ``init(entity:insertInto:)`` is the only
+/// designated initialiser and is required; reading an object whose row has vanished gives
+/// declared defaults instead of an exception.
+nonisolated open class NSManagedObject: NSObject {
+  // Everything below is guarded by the lane of the object's context.
+
+  @usableFromInline unowned(unsafe) var _registry: ObjectRegistry?
+  @usableFromInline unowned(unsafe) var _binding: EntityBinding
+  /// The row as last read or saved; the entity's defaults for new objects and faults.
+  @usableFromInline var _batch: RowBatch
+  @usableFromInline var _overlay: Overlay?
+  var _identity: NSManagedObjectID?
+  var _registrar: CDEObservationRegistrarBox?
+  /// Primary key; below zero until the object is saved, 0 without a context.
+  @usableFromInline var _key: Int64
+  @usableFromInline var _row: Int32
+  @usableFromInline var _flags: Flags
+  /// One bit for each of the first 32 slots: read before, so the next read keeps its result.
+  @usableFromInline var _readBefore: UInt32 = 0
+
+  @usableFromInline
+  struct Flags: OptionSet {
+    @usableFromInline let rawValue: UInt32
+    @usableFromInline init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// The row has not been read.
+    @usableFromInline static let fault = Flags(rawValue: 1)
+    @usableFromInline static let inserted = Flags(rawValue: 2)
+    /// Has unsaved changes (and is not new).
+    @usableFromInline static let updated = Flags(rawValue: 4)
+    @usableFromInline static let deleted = Flags(rawValue: 8)
+    /// Deleted and saved, or its row has vanished.
+    @usableFromInline static let gone = Flags(rawValue: 16)
+    @usableFromInline static let hasOverlay = Flags(rawValue: 32)
+    /// Every access is checked against the lane.
+    @usableFromInline static let checked = Flags(rawValue: 64)
+    /// The object keeps its binding alive itself, being in no registry.
+    @usableFromInline static let ownsBinding = Flags(rawValue: 128)
+    /// Listed for the next "objects did change" notification.
+    @usableFromInline static let pending = Flags(rawValue: 256)
+    /// Stands in the context's list of changed objects.
+    @usableFromInline static let listed = Flags(rawValue: 512)
+    /// A read can't go straight to the row.
+    @usableFromInline static let slowRead: Flags = [.fault, .hasOverlay, .checked]
+  }
+
+  /// Makes an object of an entity and, with a context, inserts it there.
+  ///
+  /// Without a context the object holds values and belongs to nothing until
+  /// `NSManagedObjectContext.insert(_:)`.
+  ///
+  /// - Parameters:
+  ///   - entity: an entity of a model in use; abstract entities trap when inserted.
+  ///   - context: the context to insert into, on whose isolation the call runs.
+  public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+    if let context, let row = context.takeMaterialization() {
+      _registry = context.registry
+      _binding = row.binding
+      _batch = row.batch
+      _row = row.row
+      _key = row.key
+      _flags = row.flags
+      super.init()
+      return
+    }
+    let binding = Self.binding(for: entity, in: context)
+    _registry = nil
+    _binding = binding
+    _batch = binding.defaults
+    _row = 0
+    _key = 0
+    _flags = .ownsBinding
+    _ = Unmanaged.passRetained(binding.model)
+    super.init()
+    binding.bind(type(of: self))
+    context?.insert(self)
+  }
+
+  /// Makes an object of the entity that stands for this class in the context's model, and inserts it.
+  ///
+  /// - Precondition: the model has an entity for the class.
+  public convenience init(context: NSManagedObjectContext) {
+    guard let binding = context.modelBinding?.binding(for: Self.self) else {
+      fatalError(
+        "The model of this context has no entity for the class \(Self.self). Add the class to the model's types "
+          + "or set the entity's managedObjectClassName.")
+    }
+    self.init(entity: binding.description, insertInto: context)
+  }
+
+  deinit {
+    _registry?.unregister(self)
+    if _flags.contains(.ownsBinding) { Unmanaged.passUnretained(_binding.model).release() }
+  }
+
+  private static func binding(
+    for entity: NSEntityDescription, in context: NSManagedObjectContext?
+  ) -> EntityBinding {
+    if let found = context?.modelBinding?.binding(for: entity) { return found }
+    if let model = entity.managedObjectModel, let bound = try? ModelBinding.of(model),
+      let found = bound.binding(for: entity)
+    {
+      // The binding lives as long as somebody uses the model; the object retains it in a moment.
+      return found
+    }
+    fatalError(
+      "The entity \(entity.name ?? "without a name") belongs to no valid model. Add it to an NSManagedObjectModel "
+        + "and load that into a container before making objects of it.")
+  }
+
+  // MARK: Identity
+
+  /// The object's ID: temporary from insertion to the first save, permanent from then on.
+  public final var objectID: NSManagedObjectID {
+    if let known = _identity { return known }
+    let made = NSManagedObjectID(
+      binding: _binding, key: _key, store: _registry?.context?.storeHandle(for: _binding))
+    _identity = made
+    return made
+  }
+
+  public final var entity: NSEntityDescription { _binding.description }
+
+  /// The context the object belongs to; nil before insertion, after its deletion was saved and after its context died.
+  public final var managedObjectContext: NSManagedObjectContext? { _registry?.context }
+
+  /// Whether the row has not been read yet. Asking does not read it.
+  public final var isFault: Bool { _flags.contains(.fault) }
+
+  public final var isInserted: Bool { _flags.contains(.inserted) }
+
+  /// Whether the object has unsaved changes and was saved before.
+  public final var isUpdated: Bool { _flags.contains(.updated) && !_flags.contains(.deleted) }
+
+  /// Whether the next save deletes the object, or its row has vanished.
+  public final var isDeleted: Bool { _flags.contains(.deleted) || _flags.contains(.gone) }
+
+  /// Whether the object is new, deleted or holds unsaved values.
+  public final var hasChanges: Bool {
+    !_flags.intersection([.inserted, .updated, .deleted]).isEmpty
+  }
+
+  /// Whether a property other than a transient one has an unsaved value.
+  public final var hasPersistentChangedValues: Bool {
+    changedSlots.contains { !_binding.properties[$0].isTransient }
+  }
+
+  // MARK: Life cycle hooks
+
+  /// Called once, right after the object was inserted; set initial values here.
+  open func awakeFromInsert() {}
+
+  /// Called each time the object's row has been read.
+  open func awakeFromFetch() {}
+
+  /// Called before a save writes the object. Changes made here are saved too.
+  open func willSave() {}
+
+  /// Called after a save wrote the object.
+  open func didSave() {}
+
+  /// Called before the object forgets its values and becomes a fault.
+  open func willTurnIntoFault() {}
+
+  open func didTurnIntoFault() {}
+
+  /// Called when the object is deleted, before the deletion spreads to related objects.
+  open func prepareForDeletion() {}
+
+  /// Checks the values of a new object before it is saved. Call `super`.
+  open func validateForInsert() throws { try validateValues() }
+
+  /// Checks the values of a changed object before it is saved. Call `super`.
+  open func validateForUpdate() throws { try validateValues() }
+
+  /// Checks whether the object may be deleted. Call `super`.
+  open func validateForDelete() throws { try validateDeletion() }
+
+  open override var description: String {
+    let id = _key == 0 ? "no context" : objectID.uriRepresentation().absoluteString
+    return "<\(type(of: self)): \(_binding.name) \(id)\(isFault ? " fault" : "")>"
+  }
+}
+
+/// Managed objects belong to one isolation; hand their IDs to another.
+@available(*, unavailable, message: "A managed object belongs to its context's isolation. Pass its objectID across actors.")
+extension NSManagedObject: @unchecked Sendable {}
+
+extension NSManagedObject {
+  /// Slots with an unsaved value.
+  final var changedSlots: PropertySet { _overlay?.changed ?? PropertySet() }
+
+  @usableFromInline
+  final var overlay: Overlay {
+    if let overlay = _overlay { return overlay }
+    let made = Overlay(count: _binding.properties.count)
+    _overlay = made
+    _flags.insert(.hasOverlay)
+    return made
+  }
+
+  final func dropOverlay() {
+    _overlay = nil
+    _flags.remove(.hasOverlay)
+    _readBefore = 0
+  }
+
+  /// Ends the object's ties to its context: its deletion was saved, or the context forgot it.
+  final func detach() {
+    guard let registry = _registry else { return }
+    _ = objectID
+    registry.unregister(self)
+    _ = Unmanaged.passRetained(_binding.model)
+    _flags.insert(.ownsBinding)
+    _registry = nil
+  }
+
+  /// Becomes a registered object of a context.
+  final func attach(to registry: ObjectRegistry, key: Int64, flags: Flags) {
+    _key = key
+    _identity = nil
+    _registry = registry
+    if _flags.contains(.ownsBinding) { Unmanaged.passUnretained(_binding.model).release() }
+    _flags = flags.union(_flags.intersection([.hasOverlay, .pending, .listed]))
+    registry.register(self)
+  }
+}

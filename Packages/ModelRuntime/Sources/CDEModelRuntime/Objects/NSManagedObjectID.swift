@@ -1,0 +1,88 @@
+public import CDEManagedModel
+internal import CDEPredicates
+internal import CDEStore
+public import Foundation
+internal import Synchronization
+
+/// The identity of an object: its store, entity and key.
+///
+/// Temporary from insertion to the first save; a permanent one names the same row in every context and process. Two
+/// IDs are equal when they name the same row, whichever container they come from.
+public final class NSManagedObjectID: NSObject, @unchecked Sendable {
+  // Guard: immutable, but for the UUID of a temporary ID, which `temporaryUUID` guards.
+  let binding: EntityBinding
+  // Keeps the binding alive: IDs outlive contexts and containers.
+  private let model: ModelBinding
+  let key: Int64
+  let store: StoreHandle?
+  private let temporaryUUID = Mutex<UUID?>(nil)
+
+  init(binding: EntityBinding, key: Int64, store: StoreHandle?) {
+    self.binding = binding
+    model = binding.model
+    self.key = key
+    self.store = store
+  }
+
+  /// Whether the object was never saved. A temporary ID is good in its own context only.
+  public var isTemporaryID: Bool { key <= 0 }
+
+  /// The entity of the object the ID was made for.
+  public var entity: NSEntityDescription { binding.description }
+
+  /// The store the row is in; nil for a temporary ID.
+  public var persistentStore: NSPersistentStore? { isTemporaryID ? nil : store?.persistentStore }
+
+  /// `x-coredata://<store UUID>/<Entity>/p<key>`; a temporary ID ends in `t<UUID>`.
+  public func uriRepresentation() -> URL {
+    let host = store?.identifier ?? ""
+    let last = isTemporaryID ? "t\(unsavedUUID.uuidString)" : "p\(key)"
+    let path = binding.name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? binding.name
+    // Each part is percent-encoded or made of hexadecimal digits, so this is always a URL.
+    return URL(string: "x-coredata://\(isTemporaryID ? "" : host)/\(path)/\(last)")!
+  }
+
+  private var unsavedUUID: UUID {
+    temporaryUUID.withLock { uuid in
+      let made = uuid ?? UUID()
+      uuid = made
+      return made
+    }
+  }
+
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSManagedObjectID else { return false }
+    if self === other { return true }
+    guard key == other.key, binding.root == other.binding.root else { return false }
+    if isTemporaryID { return binding.model === other.binding.model }
+    return binding.model === other.binding.model
+      ? store?.identifier == other.store?.identifier
+      : store?.identifier == other.store?.identifier && binding.name == other.binding.name
+  }
+
+  public override var hash: Int {
+    var hasher = Hasher()
+    hasher.combine(key)
+    hasher.combine(binding.root)
+    return hasher.finalize()
+  }
+
+  public override var description: String { "<\(uriRepresentation().absoluteString)>" }
+}
+
+extension NSManagedObjectID: PredicateObjectReference {
+  public var predicateDescription: String { uriRepresentation().absoluteString }
+}
+
+/// One loaded store, as IDs and contexts know it.
+final class StoreHandle: @unchecked Sendable {
+  // Guard: immutable but for the weak back reference, which is set once, before the handle is shared.
+  let store: any Store
+  let identifier: String
+  weak var persistentStore: NSPersistentStore?
+
+  init(_ store: any Store) {
+    self.store = store
+    identifier = store.identifier
+  }
+}

@@ -1,0 +1,213 @@
+internal import CDEStore
+internal import Synchronization
+
+// The runtime's own entry points, stable since Swift 5: a strong reference is taken unless the object's deinit has begun.
+@_silgen_name("swift_tryRetain")
+private func tryRetain(_ object: UnsafeRawPointer) -> UnsafeRawPointer?
+
+/// A context's identity table: which object stands for which row.
+///
+/// Entries do not own their objects. An object removes itself in its deinit, which may run on any
+/// thread; a look-up that meets an object whose deinit has begun treats it as absent and its entry
+/// is overwritten.
+///
+/// States: empty (owned by its context alone) -> populated (also keeps itself alive, so that objects may outlive the context)
+/// -> orphaned (context gone) -> freed with its last object.
+@usableFromInline
+final class ObjectRegistry: @unchecked Sendable {
+  // Guard: the table by `table`'s mutex; `context`, `recorder` and `isObserved` by the context's lane.
+  @usableFromInline unowned(unsafe) var context: NSManagedObjectContext?
+  /// Whether a domain wants to hear of tracked reads; a copy of the context's hook, one load away from the accessors.
+  @usableFromInline var isObserved = false
+  private let table = Mutex(Table())
+  let model: ModelBinding
+
+  init(context: NSManagedObjectContext, model: ModelBinding) {
+    self.context = context
+    self.model = model
+  }
+
+  /// Open addressing with linear probing. An entry is a pointer with 16 bits of the hash above it.
+  struct Table: ~Copyable {
+    var entries: UnsafeMutablePointer<UInt>
+    var mask: Int
+    var live = 0
+    var used = 0
+
+    static let empty: UInt = 0
+    static let removed: UInt = 1
+
+    init(capacity: Int = 16) {
+      entries = .allocate(capacity: capacity)
+      entries.initialize(repeating: Self.empty, count: capacity)
+      mask = capacity - 1
+    }
+
+    deinit { entries.deallocate() }
+
+    @inline(__always)
+    static func hash(_ root: Int, _ key: Int64) -> UInt {
+      var hash = (UInt(bitPattern: Int(key)) &+ UInt(bitPattern: root) &<< 40) &* 0x9E37_79B9_7F4A_7C15
+      hash ^= hash &>> 32
+      return hash
+    }
+
+    @inline(__always)
+    static func pointer(_ entry: UInt) -> UnsafeRawPointer {
+      UnsafeRawPointer(bitPattern: entry & 0x0000_FFFF_FFFF_FFFF).unsafelyUnwrapped
+    }
+
+    @inline(__always)
+    func index(_ root: Int, _ key: Int64) -> Int? {
+      let hash = Self.hash(root, key)
+      let tag = hash & 0xFFFF_0000_0000_0000
+      var index = Int(bitPattern: hash) & mask
+      while true {
+        let entry = entries[index]
+        if entry == Self.empty { return nil }
+        if entry != Self.removed, entry & 0xFFFF_0000_0000_0000 == tag {
+          let matches = Unmanaged<NSManagedObject>.fromOpaque(Self.pointer(entry))
+            ._withUnsafeGuaranteedRef { $0._key == key && $0._binding.root == root }
+          if matches { return index }
+        }
+        index = (index &+ 1) & mask
+      }
+    }
+
+    mutating func insert(_ object: NSManagedObject) {
+      let key = object._key
+      let root = object._binding.root
+      if let index = index(root, key) {
+        // The old entry belongs to an object whose deinit has begun.
+        entries[index] = Self.entry(object, root, key)
+        return
+      }
+      if (used + 1) * 4 > (mask + 1) * 3 { grow() }
+      place(Self.entry(object, root, key), Self.hash(root, key))
+      live += 1
+      used += 1
+    }
+
+    @inline(__always)
+    static func entry(_ object: NSManagedObject, _ root: Int, _ key: Int64) -> UInt {
+      UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+        | hash(root, key) & 0xFFFF_0000_0000_0000
+    }
+
+    @inline(__always)
+    private mutating func place(_ entry: UInt, _ hash: UInt) {
+      var index = Int(bitPattern: hash) & mask
+      while entries[index] != Self.empty { index = (index &+ 1) & mask }
+      entries[index] = entry
+    }
+
+    private mutating func grow() {
+      let old = entries
+      let oldCapacity = mask + 1
+      let capacity = live * 2 >= oldCapacity ? oldCapacity * 2 : oldCapacity
+      entries = .allocate(capacity: capacity)
+      entries.initialize(repeating: Self.empty, count: capacity)
+      mask = capacity - 1
+      for index in 0..<oldCapacity where old[index] > Self.removed {
+        Unmanaged<NSManagedObject>.fromOpaque(Self.pointer(old[index]))._withUnsafeGuaranteedRef {
+          place(old[index], Self.hash($0._binding.root, $0._key))
+        }
+      }
+      used = live
+      old.deallocate()
+    }
+
+    /// - Returns: whether the entry was the object's.
+    mutating func remove(_ object: NSManagedObject) -> Bool {
+      let pointer = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
+      guard let index = index(object._binding.root, object._key),
+        Self.pointer(entries[index]) == pointer
+      else { return false }
+      entries[index] = Self.removed
+      live -= 1
+      return true
+    }
+  }
+
+  /// The registered object for a row, or nil.
+  func object(root: Int, key: Int64) -> NSManagedObject? {
+    table.withLock { table -> Unmanaged<NSManagedObject>? in
+      guard let index = table.index(root, key) else { return nil }
+      return tryRetain(Table.pointer(table.entries[index])).map(Unmanaged.fromOpaque)
+    }?.takeRetainedValue()
+  }
+
+  func contains(root: Int, key: Int64) -> Bool {
+    table.withLock { $0.index(root, key) != nil }
+  }
+
+  func register(_ object: NSManagedObject) {
+    let wasEmpty = table.withLock { table in
+      table.insert(object)
+      return table.live == 1
+    }
+    if wasEmpty { keepAlive() }
+  }
+
+  /// Looks many rows up at once.
+  ///
+  /// - Parameter body: called with the position and the object, or nil, for each key, outside any lock.
+  func objects(root: Int, keys: Range<Int>, key: (Int) -> Int64) -> [NSManagedObject?] {
+    var found: [Unmanaged<NSManagedObject>?] = []
+    found.reserveCapacity(keys.count)
+    table.withLock { table in
+      if table.live == 0 { return }
+      for position in keys {
+        found.append(
+          table.index(root, key(position)).flatMap {
+            tryRetain(Table.pointer(table.entries[$0])).map(Unmanaged.fromOpaque)
+          })
+      }
+    }
+    return found.map { $0?.takeRetainedValue() }
+  }
+
+  func register(_ objects: ArraySlice<NSManagedObject>) {
+    if objects.isEmpty { return }
+    let wasEmpty = table.withLock { table in
+      let wasEmpty = table.live == 0
+      for object in objects { table.insert(object) }
+      return wasEmpty
+    }
+    if wasEmpty { keepAlive() }
+  }
+
+  func unregister(_ object: NSManagedObject) {
+    let isEmpty = table.withLock { table in table.remove(object) && table.live == 0 }
+    if isEmpty { letGo() }
+  }
+
+  /// Gives a saved object its permanent key.
+  func rekey(_ object: NSManagedObject, to key: Int64) {
+    table.withLock { table in
+      _ = table.remove(object)
+      object._key = key
+      table.insert(object)
+    }
+  }
+
+  /// Every living object, strongly.
+  func all() -> [NSManagedObject] {
+    var found: [Unmanaged<NSManagedObject>] = []
+    table.withLock { table in
+      found.reserveCapacity(table.live)
+      for index in 0...table.mask where table.entries[index] > Table.removed {
+        if let object = tryRetain(Table.pointer(table.entries[index])) {
+          found.append(Unmanaged.fromOpaque(object))
+        }
+      }
+    }
+    return found.map { $0.takeRetainedValue() }
+  }
+
+  var count: Int { table.withLock { $0.live } }
+
+  private func keepAlive() { _ = Unmanaged.passRetained(self) }
+
+  private func letGo() { Unmanaged.passUnretained(self).release() }
+}

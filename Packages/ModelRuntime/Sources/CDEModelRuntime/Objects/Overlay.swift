@@ -1,0 +1,27 @@
+internal import CDEStore
+
+/// What an object knows beyond its row: unsaved values, and values kept after a costly read.
+///
+/// Most objects never have one. Slots whose bit is set in `changed` are unsaved; others are copies
+/// of what the row says and may be dropped at any time.
+@usableFromInline
+final class Overlay {
+  @usableFromInline var changed = PropertySet()
+  @usableFromInline let values: UnsafeMutablePointer<_PropertyValue>
+  let count: Int
+
+  init(count: Int) {
+    self.count = count
+    values = .allocate(capacity: max(count, 1))
+    values.initialize(repeating: .unset, count: count)
+  }
+
+  deinit {
+    values.deinitialize(count: count)
+    values.deallocate()
+  }
+
+  func dropKept() {
+    for slot in 0..<count where !changed.contains(slot) { values[slot] = .unset }
+  }
+}

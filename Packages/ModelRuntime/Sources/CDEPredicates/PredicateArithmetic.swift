@@ -1,0 +1,114 @@
+internal import Foundation
+
+/// The scalar functions of predicates, with SQLite's rules for integers (see ``PredicateFunction``).
+enum PredicateArithmetic {
+  /// - Throws: ``PredicateTreeError`` with code `operands` if an argument is of the wrong kind.
+  static func call(_ function: PredicateFunction, _ values: [PredicateConstant]) throws -> PredicateConstant {
+    switch function {
+    case .add, .subtract, .multiply, .divide, .modulus, .power:
+      guard values.count == 2, values[0].isNumber, values[1].isNumber else {
+        throw mismatch(function, "two numbers")
+      }
+      return apply(function, values[0], values[1])
+    case .negate, .abs, .floor, .ceiling, .truncate, .squareRoot:
+      guard values.count == 1, values[0].isNumber else { throw mismatch(function, "one number") }
+      return unary(function, values[0])
+    case .lowercase, .uppercase, .canonical, .length:
+      guard values.count == 1, case .string(let text) = values[0] else {
+        throw mismatch(function, "one text")
+      }
+      switch function {
+      case .lowercase: return .string(text.lowercased())
+      case .uppercase: return .string(text.uppercased())
+      case .length: return .integer(Int64(text.unicodeScalars.count))
+      default: return .string(PredicateText.fold(text, [.caseInsensitive, .diacriticInsensitive]))
+      }
+    case .coalesce, .now: throw mismatch(function, "its own evaluation")
+    }
+  }
+
+  private static func mismatch(_ function: PredicateFunction, _ needs: String) -> PredicateTreeError {
+    PredicateTreeError(.operands, construct: function.rawValue, "\(function.rawValue) needs \(needs)")
+  }
+
+  static func apply(
+    _ function: PredicateFunction, _ left: PredicateConstant, _ right: PredicateConstant
+  ) -> PredicateConstant {
+    if let a = left.integerValue, let b = right.integerValue, let result = integers(function, a, b) {
+      return result
+    }
+    if let a = left.decimalValue, let b = right.decimalValue, let result = decimals(function, a, b) {
+      return result
+    }
+    guard let a = left.doubleValue, let b = right.doubleValue else { return .null }
+    switch function {
+    case .add: return .double(a + b)
+    case .subtract: return .double(a - b)
+    case .multiply: return .double(a * b)
+    case .divide: return b == 0 ? .null : .double(a / b)
+    case .modulus: return b == 0 ? .null : .double(a.truncatingRemainder(dividingBy: b))
+    case .power: return .double(Foundation.pow(a, b))
+    default: return .null
+    }
+  }
+
+  // nil when the result leaves the integers; the doubles take over.
+  private static func integers(_ function: PredicateFunction, _ a: Int64, _ b: Int64) -> PredicateConstant? {
+    let result: (partialValue: Int64, overflow: Bool)
+    switch function {
+    case .add: result = a.addingReportingOverflow(b)
+    case .subtract: result = a.subtractingReportingOverflow(b)
+    case .multiply: result = a.multipliedReportingOverflow(by: b)
+    case .divide:
+      if b == 0 { return .null }
+      result = a.dividedReportingOverflow(by: b)
+    case .modulus:
+      if b == 0 { return .null }
+      if b == -1 { return .integer(0) }
+      result = (a % b, false)
+    default: return nil
+    }
+    return result.overflow ? nil : .integer(result.partialValue)
+  }
+
+  private static func decimals(_ function: PredicateFunction, _ a: Decimal, _ b: Decimal)
+    -> PredicateConstant?
+  {
+    switch function {
+    case .add: return .decimal(a + b)
+    case .subtract: return .decimal(a - b)
+    case .multiply: return .decimal(a * b)
+    case .divide: return b.isZero ? .null : .decimal(a / b)
+    default: return nil
+    }
+  }
+
+  private static func unary(_ function: PredicateFunction, _ value: PredicateConstant) -> PredicateConstant {
+    if let integer = value.integerValue {
+      switch function {
+      case .negate: return apply(.subtract, .integer(0), value)
+      case .abs: return integer < 0 ? apply(.subtract, .integer(0), value) : .integer(integer)
+      case .floor, .ceiling, .truncate: return .integer(integer)
+      default: break
+      }
+    }
+    if case .decimal(let decimal) = value {
+      switch function {
+      case .negate: return .decimal(-decimal)
+      case .abs: return .decimal(abs(decimal))
+      default: break
+      }
+    }
+    guard let double = value.doubleValue else { return .null }
+    switch function {
+    case .negate: return .double(-double)
+    case .abs: return .double(abs(double))
+    case .floor: return .double(double.rounded(.down))
+    case .ceiling: return .double(double.rounded(.up))
+    case .truncate: return .double(double.rounded(.towardZero))
+    // SQLite has no square root of a negative number either.
+    case .squareRoot: return double < 0 ? .null : .double(double.squareRoot())
+    default: return .null
+    }
+  }
+}

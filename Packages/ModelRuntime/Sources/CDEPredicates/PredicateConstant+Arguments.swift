@@ -1,0 +1,145 @@
+internal import Foundation
+
+extension PredicateConstant: Hashable {
+  public static func == (left: Self, right: Self) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.bool(let a), .bool(let b)): a == b
+    case (.integer(let a), .integer(let b)): a == b
+    case (.double(let a), .double(let b)): a == b || (a.isNaN && b.isNaN)
+    case (.decimal(let a), .decimal(let b)): a == b
+    // String's own equality follows canonical equivalence; a store tells the two spellings apart.
+    case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+    case (.date(let a), .date(let b)): a == b
+    case (.data(let a), .data(let b)): a == b
+    case (.uuid(let a), .uuid(let b)): a == b
+    case (.url(let a), .url(let b)): a.absoluteString.utf8.elementsEqual(b.absoluteString.utf8)
+    case (.object(let a), .object(let b)): a == b
+    case (.list(let a), .list(let b)): a == b
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let value): hasher.combine(value)
+    case .integer(let value): hasher.combine(value)
+    case .double(let value): hasher.combine(value.isNaN ? .infinity : value)
+    case .decimal(let value): hasher.combine(value)
+    case .string(let value): hasher.combine(value)
+    case .date(let value): hasher.combine(value)
+    case .data(let value): hasher.combine(value)
+    case .uuid(let value): hasher.combine(value)
+    case .url(let value): hasher.combine(value.absoluteString)
+    case .object(let value): hasher.combine(value)
+    case .list(let values): hasher.combine(values)
+    }
+  }
+}
+
+extension PredicateConstant {
+  /// The constant that an argument of a format string, a substitution variable or a captured value stands
+  /// for.
+  ///
+  /// Numbers, booleans, text, dates, data, UUIDs and URLs in their Swift and Foundation forms, objects
+  /// (``PredicateObjectConvertible``), nil and `NSNull`, and arrays, sets and ordered sets of these.
+  ///
+  /// - Returns: nil if the value is of no such type.
+  public init?(_ value: Any?) {
+    guard let value = Self.unwrapped(value) else {
+      self = .null
+      return
+    }
+    if let scalar = Self.scalar(value) {
+      self = scalar
+      return
+    }
+    guard let members = Self.members(of: value) else { return nil }
+    var list: [PredicateConstant] = []
+    list.reserveCapacity(members.count)
+    for member in members {
+      guard let constant = PredicateConstant(member) else { return nil }
+      list.append(constant)
+    }
+    self = .list(list)
+  }
+
+  /// The value without the layers of `Optional` that `Any` may hide.
+  static func unwrapped(_ value: Any?) -> Any? {
+    var value = value
+    while let inner = value {
+      guard let optional = inner as? any OptionalUnwrapping else { return inner }
+      value = optional.wrappedAny
+    }
+    return nil
+  }
+
+  /// The members of an array, set or ordered set, in Swift's or Foundation's form; sets come in no order.
+  static func members(of value: Any) -> [Any]? {
+    switch value {
+    case let list as [Any]: list
+    case let set as Set<AnyHashable>: set.map(\.base)
+    case let array as NSArray: array.map { $0 }
+    case let set as NSSet: set.map { $0 }
+    case let set as NSOrderedSet: set.map { $0 }
+    default: nil
+    }
+  }
+
+  private static func scalar(_ value: Any) -> PredicateConstant? {
+    switch value {
+    case let value as PredicateConstant: value
+    case let value as any PredicateObjectConvertible: .object(PredicateObject(value.predicateObjectReference))
+    case let value as any PredicateObjectReference: .object(PredicateObject(value))
+    case let value as PredicateObject: .object(value)
+    case is NSNull: .null
+    case let value as String: .string(value)
+    case let value as Substring: .string(String(value))
+    case let value as Character: .string(String(value))
+    case let value as Date: .date(value)
+    case let value as Data: .data(value)
+    case let value as UUID: .uuid(value)
+    case let value as URL: .url(value)
+    default: number(value)
+    }
+  }
+
+  // Swift's own types are told apart before NSNumber, which every one of them casts to on Linux.
+  private static func number(_ value: Any) -> PredicateConstant? {
+    if type(of: value) is AnyClass { return (value as? NSNumber).flatMap(foundationNumber) }
+    switch value {
+    case let value as Bool: return .bool(value)
+    case let value as Double: return .double(value)
+    case let value as Float: return .double(Double(value))
+    case let value as Decimal: return .decimal(value)
+    case let value as any BinaryInteger:
+      if let integer = Int64(exactly: value) { return .integer(integer) }
+      return Decimal(string: "\(value)").map { .decimal($0) }
+    case let value as any BinaryFloatingPoint: return .double(Double(value))
+    default: return nil
+    }
+  }
+
+  private static func foundationNumber(_ number: NSNumber) -> PredicateConstant? {
+    if let decimal = number as? NSDecimalNumber { return .decimal(decimal.decimalValue) }
+    switch UInt8(bitPattern: number.objCType.pointee) {
+    // NSNumber keeps a Bool as a char ("c", or "B") and widens an Int8, so a char is always a Bool.
+    case UInt8(ascii: "c"), UInt8(ascii: "B"): return .bool(number.boolValue)
+    case UInt8(ascii: "f"), UInt8(ascii: "d"): return .double(number.doubleValue)
+    case UInt8(ascii: "Q"):
+      let value = number.uint64Value
+      return Int64(exactly: value).map { .integer($0) } ?? .decimal(Decimal(value))
+    default: return .integer(number.int64Value)
+    }
+  }
+}
+
+/// Lets a value hidden in `Any` be recognised as an optional.
+protocol OptionalUnwrapping {
+  var wrappedAny: Any? { get }
+}
+
+extension Optional: OptionalUnwrapping {
+  var wrappedAny: Any? { self }
+}

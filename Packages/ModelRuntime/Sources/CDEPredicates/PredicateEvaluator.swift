@@ -1,0 +1,148 @@
+internal import Foundation
+
+/// Evaluates trees in memory with the meaning that ``PredicateTree`` states.
+struct PredicateEvaluator {
+  let subject: PredicateValue
+  var variables: [String: PredicateValue]
+  /// nil prepares every pattern anew.
+  let patterns: PredicatePatternCache?
+
+  func holds(_ tree: PredicateTree) throws -> Bool {
+    switch tree {
+    case .constant(let value): return value
+    case .not(let tree): return try !holds(tree)
+    case .and(let parts):
+      for part in parts where try !holds(part) { return false }
+      return true
+    case .or(let parts):
+      for part in parts where try holds(part) { return true }
+      return false
+    case .comparison(let comparison): return try holds(comparison)
+    }
+  }
+
+  private func holds(_ comparison: PredicateComparison) throws -> Bool {
+    let left = try value(comparison.left)
+    let right = try value(comparison.right)
+    if comparison.modifier == .direct {
+      return try compare(left, comparison.op, right, comparison.options)
+    }
+    // A path through a nil relationship to a collection leads to no members; a single value is its only
+    // member.
+    let members = left.members ?? (left.isNull ? [] : [left])
+    let any = comparison.modifier == .any
+    for member in members where try compare(member, comparison.op, right, comparison.options) == any {
+      return any
+    }
+    return !any
+  }
+
+  func value(_ expression: ExpressionTree) throws -> PredicateValue {
+    switch expression {
+    case .constant(let constant): return .constant(constant)
+    case .evaluatedObject: return subject
+    case .keyPath(let path): return try subject.value(at: path)
+    case .variable(let name): return try variable(name)
+    case .variableKeyPath(let name, let path): return try variable(name).value(at: path)
+    case .projection(let base, let path): return try value(base).value(at: path)
+    case .aggregate(let aggregate, let base): return try self.aggregate(aggregate, of: base)
+    case .subquery(let collection, let variable, let predicate):
+      return .collection(try members(of: collection, variable: variable, where: predicate))
+    case .function(let function, let arguments): return try call(function, arguments)
+    case .list(let members): return .collection(try members.map { try value($0) })
+    case .conditional(let condition, let first, let second):
+      return try value(holds(condition) ? first : second)
+    }
+  }
+
+  private func variable(_ name: String) throws -> PredicateValue {
+    guard let value = variables[name] else {
+      throw PredicateTreeError(
+        .missingVariable, construct: "$" + name,
+        "nothing was substituted for $\(name); give the variable a value")
+    }
+    return value
+  }
+
+  private func members(
+    of collection: ExpressionTree, variable: String, where predicate: PredicateTree
+  ) throws -> [PredicateValue] {
+    let value = try value(collection)
+    guard let members = value.members ?? (value.isNull ? [] : nil) else {
+      throw PredicateTreeError(
+        .operands, construct: "SUBQUERY", "the first part of SUBQUERY is not a collection")
+    }
+    var evaluator = self
+    return try members.filter {
+      evaluator.variables[variable] = $0
+      return try evaluator.holds(predicate)
+    }
+  }
+
+  private func aggregate(_ aggregate: PredicateAggregate, of base: ExpressionTree) throws -> PredicateValue {
+    let value = try value(base)
+    guard let members = value.members ?? (value.isNull ? [] : nil) else {
+      throw PredicateTreeError(
+        .operands, construct: aggregate.rawValue, "\(aggregate.rawValue) needs a collection")
+    }
+    if aggregate == .count { return .constant(.integer(Int64(members.count))) }
+    let constants = try members.compactMap { member -> PredicateConstant? in
+      let constant = try scalar(member, for: aggregate.rawValue)
+      return constant == .null ? nil : constant
+    }
+    switch aggregate {
+    case .count: return .constant(.integer(Int64(members.count)))
+    case .minimum: return .constant(extreme(constants, sign: -1))
+    case .maximum: return .constant(extreme(constants, sign: 1))
+    case .sum: return .constant(try sum(constants))
+    case .average:
+      guard !constants.isEmpty else { return .null }
+      let total = try sum(constants)
+      return .constant(
+        PredicateArithmetic.apply(.divide, total, .double(Double(constants.count))))
+    }
+  }
+
+  private func sum(_ constants: [PredicateConstant]) throws -> PredicateConstant {
+    try constants.reduce(.integer(0)) {
+      guard $1.isNumber else {
+        throw PredicateTreeError(.operands, construct: "@sum", "sums and averages are of numbers alone")
+      }
+      return PredicateArithmetic.apply(.add, $0, $1)
+    }
+  }
+
+  private func extreme(_ constants: [PredicateConstant], sign: Int) -> PredicateConstant {
+    guard var result = constants.first else { return .null }
+    for constant in constants.dropFirst() {
+      if let order = PredicateOrder.compare(constant, result, []), order.signum() == sign {
+        result = constant
+      }
+    }
+    return result
+  }
+
+  func scalar(_ value: PredicateValue, for construct: String) throws -> PredicateConstant {
+    guard case .constant(let constant) = value else {
+      throw PredicateTreeError(
+        .operands, construct: construct, "\(construct) needs single values, not objects")
+    }
+    return constant
+  }
+
+  private func call(_ function: PredicateFunction, _ arguments: [ExpressionTree]) throws -> PredicateValue {
+    switch function {
+    case .now: return .constant(.date(Date()))
+    case .coalesce:
+      for argument in arguments {
+        let value = try value(argument)
+        if !value.isNull { return value }
+      }
+      return .null
+    default:
+      let values = try arguments.map { try scalar(value($0), for: function.rawValue) }
+      if values.contains(.null) { return .null }
+      return .constant(try PredicateArithmetic.call(function, values))
+    }
+  }
+}

@@ -1,0 +1,214 @@
+internal import Foundation
+
+extension PredicateFormatParser {
+  /// Literals, keys, placeholders, calls and parentheses.
+  mutating func primary() throws(PredicateTreeError) -> Node {
+    let position = self.position
+    switch token.kind {
+    case .number(let text):
+      advance()
+      return .expression(.constant(try number(text, at: position)))
+    case .string(let text):
+      advance()
+      return .expression(.constant(.string(text)))
+    case .variable(let name):
+      advance()
+      return .expression(.variable(name))
+    case .aggregate:
+      // A bare "@count" is the collection operator on the evaluated object itself.
+      return .expression(try bareAggregate(at: position))
+    case .placeholder("K"):
+      advance()
+      return .expression(try appending(try keyArgument(at: position), to: .evaluatedObject, at: position))
+    case .placeholder(let conversion):
+      advance()
+      return .expression(try valueArgument(conversion, at: position))
+    case .selector(let name):
+      advance()
+      return .expression(try call(name, at: position))
+    case .word(let word, let escaped):
+      return try self.word(word, escaped: escaped, at: position)
+    case .symbol("("):
+      advance()
+      let node = try disjunction()
+      try expect(")", after: "the parenthesis")
+      return node
+    case .symbol("{"):
+      advance()
+      return .expression(try list(end: "}"))
+    case .symbol(let symbol):
+      throw malformed(symbol, "a value is expected here, not \"\(symbol)\"")
+    case .end:
+      throw malformed("end", "the format ends where a value is expected")
+    }
+  }
+
+  private mutating func bareAggregate(at position: Int) throws(PredicateTreeError) -> ExpressionTree {
+    guard case .aggregate(let name) = token.kind else { return .evaluatedObject }
+    advance()
+    var segments = [name]
+    while name != PredicateAggregate.count.rawValue, token.kind == .symbol("."),
+      index + 1 < tokens.count, case .word(let key, _) = tokens[index + 1].kind
+    {
+      advance()
+      advance()
+      segments.append(key)
+    }
+    return try appending(segments, to: .evaluatedObject, at: position)
+  }
+
+  private mutating func word(_ word: String, escaped: Bool, at position: Int) throws(PredicateTreeError)
+    -> Node
+  {
+    advance()
+    if escaped { return .expression(.keyPath([word])) }
+    if token.kind == .symbol("(") {
+      switch word.uppercased() {
+      case "SUBQUERY": return .expression(try subquery())
+      case "CAST": return .expression(try cast())
+      case "TERNARY": return .expression(try ternary())
+      case "FUNCTION": throw unsupported("FUNCTION", "a query cannot call methods of objects", at: position)
+      default: return .expression(try call(word, at: position))
+      }
+    }
+    switch word.uppercased() {
+    case "TRUEPREDICATE": return .predicate(.constant(true))
+    case "FALSEPREDICATE": return .predicate(.constant(false))
+    case "SELF": return .expression(.evaluatedObject)
+    case "NIL", "NULL": return .expression(.constant(.null))
+    case "TRUE", "YES": return .expression(.constant(.bool(true)))
+    case "FALSE", "NO": return .expression(.constant(.bool(false)))
+    case "AND", "OR", "NOT", "IN", "BETWEEN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "MATCHES":
+      throw malformed(
+        word.uppercased(), "a value is expected here; a key of this name is written #\(word)", at: position)
+    default: return .expression(.keyPath([word]))
+    }
+  }
+
+  private mutating func list(end: String) throws(PredicateTreeError) -> ExpressionTree {
+    var members: [ExpressionTree] = []
+    if !skip(end) {
+      repeat {
+        let start = position
+        members.append(try requireExpression(try sum(), at: start))
+      } while skip(",")
+      try expect(end, after: "the list")
+    }
+    return Self.list(members)
+  }
+
+  /// A list of constants is itself a constant.
+  static func list(_ members: [ExpressionTree]) -> ExpressionTree {
+    var constants: [PredicateConstant] = []
+    for member in members {
+      guard case .constant(let constant) = member else { return .list(members) }
+      constants.append(constant)
+    }
+    return .constant(.list(constants))
+  }
+
+  private mutating func subquery() throws(PredicateTreeError) -> ExpressionTree {
+    advance()
+    let start = position
+    let collection = try requireExpression(try sum(), at: start)
+    try expect(",", after: "SUBQUERY")
+    guard case .variable(let variable) = token.kind else {
+      throw malformed("SUBQUERY", "the second part of SUBQUERY is a variable such as $x")
+    }
+    advance()
+    try expect(",", after: "SUBQUERY")
+    let predicateStart = position
+    let predicate = try requirePredicate(try disjunction(), at: predicateStart)
+    try expect(")", after: "SUBQUERY")
+    return .subquery(collection: collection, variable: variable, where: predicate)
+  }
+
+  private mutating func ternary() throws(PredicateTreeError) -> ExpressionTree {
+    advance()
+    let start = position
+    let condition = try requirePredicate(try disjunction(), at: start)
+    try expect(",", after: "TERNARY")
+    let thenStart = position
+    let first = try requireExpression(try sum(), at: thenStart)
+    try expect(",", after: "TERNARY")
+    let elseStart = position
+    let second = try requireExpression(try sum(), at: elseStart)
+    try expect(")", after: "TERNARY")
+    return .conditional(condition, then: first, else: second)
+  }
+
+  private mutating func cast() throws(PredicateTreeError) -> ExpressionTree {
+    advance()
+    let start = position
+    let value = try requireExpression(try sum(), at: start)
+    try expect(",", after: "CAST")
+    let typeStart = position
+    guard case .constant(.string(let type)) = try requireExpression(try sum(), at: typeStart) else {
+      throw malformed(
+        "CAST", "the second part of CAST is the name of a type, such as \"NSDate\"", at: typeStart)
+    }
+    try expect(")", after: "CAST")
+    guard case .constant(let constant) = value else {
+      throw unsupported("CAST", "CAST is understood for constants, not for keys", at: start)
+    }
+    guard let result = Self.cast(constant, to: type) else {
+      throw malformed("CAST", "the constant cannot be cast to this type", at: start)
+    }
+    return .constant(result)
+  }
+
+  private static func cast(_ constant: PredicateConstant, to type: String) -> PredicateConstant? {
+    switch (type, constant) {
+    case ("NSDate", .double(let seconds)): .date(Date(timeIntervalSinceReferenceDate: seconds))
+    case ("NSDate", .integer(let seconds)): .date(Date(timeIntervalSinceReferenceDate: Double(seconds)))
+    case ("NSUUID", .string(let text)): UUID(uuidString: text).map { .uuid($0) }
+    case ("NSURL", .string(let text)): URL(string: text).map { .url($0) }
+    case ("NSData", .string(let text)): Data(base64Encoded: text).map { .data($0) }
+    case ("NSDecimalNumber", .string("NaN")): .decimal(.nan)
+    case ("NSDecimalNumber", .string(let text)): Decimal(string: text).map { .decimal($0) }
+    case ("NSDecimalNumber", .integer(let value)): .decimal(Decimal(value))
+    case ("NSNumber", .string(let text)): Double(text).map { .double($0) }
+    case ("NSNumber", .integer), ("NSNumber", .double), ("NSNumber", .bool), ("NSString", .string): constant
+    default: nil
+    }
+  }
+
+  private static let functions: [String: (function: PredicateFunction, arity: ClosedRange<Int>)] = [
+    "add:to:": (.add, 2...2), "from:subtract:": (.subtract, 2...2), "multiply:by:": (.multiply, 2...2),
+    "divide:by:": (.divide, 2...2), "modulus:by:": (.modulus, 2...2), "raise:toPower:": (.power, 2...2),
+    "modulus": (.modulus, 2...2), "negate": (.negate, 1...1),
+    "abs": (.abs, 1...1), "floor": (.floor, 1...1), "ceiling": (.ceiling, 1...1), "trunc": (.truncate, 1...1),
+    "sqrt": (.squareRoot, 1...1), "lowercase": (.lowercase, 1...1), "uppercase": (.uppercase, 1...1),
+    "canonical": (.canonical, 1...1), "length": (.length, 1...1), "coalesce": (.coalesce, 1...64),
+    "now": (.now, 0...0),
+  ]
+
+  private static let aggregates: [String: PredicateAggregate] = [
+    "count": .count, "sum": .sum, "average": .average, "avg": .average, "min": .minimum, "max": .maximum,
+  ]
+
+  private mutating func call(_ name: String, at position: Int) throws(PredicateTreeError) -> ExpressionTree {
+    try expect("(", after: "the call")
+    var arguments: [ExpressionTree] = []
+    if !skip(")") {
+      repeat {
+        let start = self.position
+        arguments.append(try requireExpression(try sum(), at: start))
+      } while skip(",")
+      try expect(")", after: "the call")
+    }
+    // Apple spells a function of one argument with and without the selector's colon.
+    let plain = name.hasSuffix(":") && name.filter { $0 == ":" }.count == 1 ? String(name.dropLast()) : name
+    if let entry = Self.functions[plain] {
+      guard entry.arity.contains(arguments.count) else {
+        throw malformed(plain, "\(plain) does not take \(arguments.count) arguments", at: position)
+      }
+      return .function(entry.function, arguments)
+    }
+    if let aggregate = Self.aggregates[plain], !arguments.isEmpty {
+      let values = arguments.count == 1 ? arguments[0] : Self.list(arguments)
+      return .aggregate(aggregate, of: values)
+    }
+    throw unsupported(plain, "there is no function of this name", at: position)
+  }
+}

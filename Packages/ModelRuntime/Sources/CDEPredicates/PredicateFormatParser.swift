@@ -1,0 +1,268 @@
+internal import Foundation
+
+/// Reads the grammar of `NSPredicate(format:)` into a tree, by recursive descent.
+///
+/// A parenthesis may open a predicate or an expression, and only what follows it tells; so every level
+/// returns a ``Node`` of either kind and the operators ask for the kind they need. That keeps the work
+/// linear in the length.
+struct PredicateFormatParser {
+  enum Node {
+    case predicate(PredicateTree)
+    case expression(ExpressionTree)
+  }
+
+  /// Trees are walked recursively, so a format may nest no deeper than a small stack bears.
+  static let depthLimit = 64
+
+  let tokens: [PredicateFormatLexer.Token]
+  let arguments: [Any?]
+  var index = 0
+  var nextArgument = 0
+  var depth = 0
+
+  init(format: String, arguments: [Any?]) throws(PredicateTreeError) {
+    tokens = try PredicateFormatLexer.tokens(of: format)
+    self.arguments = arguments
+  }
+
+  /// Reads a whole predicate.
+  mutating func predicate() throws(PredicateTreeError) -> PredicateTree {
+    let tree = try requirePredicate(try disjunction(), at: 0)
+    try requireEnd()
+    return tree
+  }
+
+  /// Reads a whole expression, such as a derived attribute's `articles.@count`.
+  mutating func expression() throws(PredicateTreeError) -> ExpressionTree {
+    let tree = try requireExpression(try sum(), at: 0)
+    try requireEnd()
+    return tree
+  }
+
+  // MARK: Tokens
+
+  var token: PredicateFormatLexer.Token { tokens[index] }
+  var position: Int { token.position }
+
+  mutating func advance() {
+    if index < tokens.count - 1 { index += 1 }
+  }
+
+  mutating func skip(_ symbol: String) -> Bool {
+    guard token.kind == .symbol(symbol) else { return false }
+    advance()
+    return true
+  }
+
+  /// Skips the keyword if it is next, in any case; a name escaped with `#` is none.
+  mutating func skipWord(_ word: String) -> Bool {
+    guard isWord(word) else { return false }
+    advance()
+    return true
+  }
+
+  func isWord(_ word: String, ahead: Int = 0) -> Bool {
+    guard index + ahead < tokens.count, case .word(let text, escaped: false) = tokens[index + ahead].kind
+    else {
+      return false
+    }
+    return text.uppercased() == word
+  }
+
+  mutating func expect(_ symbol: String, after construct: String) throws(PredicateTreeError) {
+    guard skip(symbol) else {
+      throw malformed(construct, "\"\(symbol)\" is missing in \(construct)")
+    }
+  }
+
+  func malformed(_ construct: String, _ message: String, at position: Int? = nil) -> PredicateTreeError {
+    PredicateTreeError(.malformedFormat, construct: construct, position: position ?? self.position, message)
+  }
+
+  func unsupported(_ construct: String, _ message: String, at position: Int? = nil) -> PredicateTreeError {
+    PredicateTreeError(.unsupported, construct: construct, position: position ?? self.position, message)
+  }
+
+  private func requireEnd() throws(PredicateTreeError) {
+    guard token.kind != .end else { return }
+    throw malformed("end", "the predicate is complete here, but the format goes on")
+  }
+
+  mutating func nested<T>(
+    _ body: (inout Self) throws(PredicateTreeError) -> T
+  ) throws(PredicateTreeError) -> T {
+    guard depth < Self.depthLimit else {
+      throw unsupported("nesting", "the format nests deeper than \(Self.depthLimit) levels")
+    }
+    depth += 1
+    defer { depth -= 1 }
+    return try body(&self)
+  }
+
+  func requirePredicate(_ node: Node, at position: Int) throws(PredicateTreeError) -> PredicateTree {
+    switch node {
+    case .predicate(let tree): return tree
+    case .expression:
+      throw malformed(
+        "comparison", "an expression alone is no predicate; compare it, as in \"flag == YES\"", at: position)
+    }
+  }
+
+  func requireExpression(_ node: Node, at position: Int) throws(PredicateTreeError) -> ExpressionTree {
+    switch node {
+    case .expression(let tree): return tree
+    case .predicate:
+      throw malformed("expression", "a predicate stands where a value is expected", at: position)
+    }
+  }
+
+  // MARK: Logic
+
+  mutating func disjunction() throws(PredicateTreeError) -> Node {
+    let start = position
+    let first = try conjunction()
+    guard isWord("OR") || token.kind == .symbol("||") else { return first }
+    var parts = [try requirePredicate(first, at: start)]
+    while skipWord("OR") || skip("||") {
+      let start = position
+      parts.append(try requirePredicate(try conjunction(), at: start))
+    }
+    return .predicate(.or(parts))
+  }
+
+  private mutating func conjunction() throws(PredicateTreeError) -> Node {
+    let start = position
+    let first = try negation()
+    guard isWord("AND") || token.kind == .symbol("&&") else { return first }
+    var parts = [try requirePredicate(first, at: start)]
+    while skipWord("AND") || skip("&&") {
+      let start = position
+      parts.append(try requirePredicate(try negation(), at: start))
+    }
+    return .predicate(.and(parts))
+  }
+
+  private mutating func negation() throws(PredicateTreeError) -> Node {
+    guard skipWord("NOT") || skip("!") else { return try comparison() }
+    let start = position
+    let node = try nested { parser throws(PredicateTreeError) in try parser.negation() }
+    return .predicate(.not(try requirePredicate(node, at: start)))
+  }
+
+  // MARK: Comparison
+
+  private mutating func comparison() throws(PredicateTreeError) -> Node {
+    let start = position
+    let quantifier = self.quantifier()
+    let node = try sum()
+    let negated = isWord("NOT") && operatorAhead(1)
+    if negated { advance() }
+    let operatorPosition = position
+    guard let op = try comparisonOperator() else {
+      guard quantifier == nil else {
+        throw malformed("comparison", "an operator has to follow the quantified key path")
+      }
+      return node
+    }
+    let left = try requireExpression(node, at: start)
+    let options = try self.options()
+    let rightStart = position
+    let right = try requireExpression(try sum(), at: rightStart)
+    if op == .between { try requireBounds(right, at: rightStart) }
+    if operatorAhead(0) {
+      throw malformed("comparison", "comparisons cannot be chained; join them with AND")
+    }
+    var tree = PredicateTree.comparison(
+      PredicateComparison(left, op, right, modifier: quantifier?.modifier ?? .direct, options: options))
+    if negated { tree = .not(tree) }
+    if quantifier?.negated == true { tree = .not(tree) }
+    if negated, quantifier != nil {
+      throw malformed("NOT", "NOT belongs before the quantifier", at: operatorPosition)
+    }
+    return .predicate(tree)
+  }
+
+  private mutating func quantifier() -> (modifier: PredicateModifier, negated: Bool)? {
+    // A key may be called "any"; a quantifier is followed by an operand, a key by an operator.
+    guard index + 1 < tokens.count else { return nil }
+    let following = tokens[index + 1].kind
+    if following == .end || following == .symbol(".") { return nil }
+    if operatorAhead(1) { return nil }
+    if skipWord("ANY") || skipWord("SOME") { return (.any, false) }
+    if skipWord("ALL") { return (.all, false) }
+    if skipWord("NONE") { return (.any, true) }
+    return nil
+  }
+
+  private static let symbolOperators: [String: PredicateOperator] = [
+    "==": .equal, "=": .equal, "===": .equal, "!=": .notEqual, "<>": .notEqual,
+    "<": .less, "<=": .lessOrEqual, "=<": .lessOrEqual,
+    ">": .greater, ">=": .greaterOrEqual, "=>": .greaterOrEqual,
+  ]
+
+  private func operatorAhead(_ ahead: Int) -> Bool {
+    guard index + ahead < tokens.count else { return false }
+    switch tokens[index + ahead].kind {
+    case .symbol(let symbol): return Self.symbolOperators[symbol] != nil
+    case .word(let word, escaped: false): return Self.wordOperator(word) != nil
+    default: return false
+    }
+  }
+
+  private static func wordOperator(_ word: String) -> PredicateOperator? {
+    PredicateOperator(rawValue: word.uppercased())
+  }
+
+  private mutating func comparisonOperator() throws(PredicateTreeError) -> PredicateOperator? {
+    switch token.kind {
+    case .symbol(let symbol):
+      if let op = Self.symbolOperators[symbol] {
+        advance()
+        return op
+      }
+      if ["&", "|", "^", "~", ":="].contains(symbol) {
+        throw unsupported(symbol, "bit operations and assignments have no meaning in a query")
+      }
+      return nil
+    case .word(let word, escaped: false):
+      guard let op = Self.wordOperator(word) else { return nil }
+      advance()
+      return op
+    default: return nil
+    }
+  }
+
+  private mutating func options() throws(PredicateTreeError) -> PredicateTextOptions {
+    guard token.kind == .symbol("[") else { return [] }
+    let start = position
+    advance()
+    guard case .word(let letters, escaped: false) = token.kind else {
+      throw malformed("options", "the options of an operator are letters out of c, d, n and l")
+    }
+    var options: PredicateTextOptions = []
+    for letter in letters.lowercased() {
+      switch letter {
+      case "c": options.insert(.caseInsensitive)
+      case "d": options.insert(.diacriticInsensitive)
+      case "n": options.insert(.normalized)
+      case "l": options.insert(.localized)
+      default:
+        throw malformed("options", "the options of an operator are letters out of c, d, n and l", at: start)
+      }
+    }
+    advance()
+    try expect("]", after: "the operator's options")
+    return options
+  }
+
+  private func requireBounds(_ right: ExpressionTree, at position: Int) throws(PredicateTreeError) {
+    switch right {
+    case .constant(.list(let bounds)) where bounds.count == 2: return
+    case .list(let bounds) where bounds.count == 2: return
+    case .variable: return
+    default:
+      throw malformed(
+        "BETWEEN", "BETWEEN needs a list of a lower and an upper bound, as in {1, 5}", at: position)
+    }
+  }
+}

@@ -1,0 +1,32 @@
+/// A type that knows the keys of its Swift key paths, so that `#Predicate` and `SortDescriptor` can be
+/// translated.
+///
+/// Model classes get the conformance from their macro.
+nonisolated public protocol PredicateKeyPathNaming {
+  /// The key of one property, or a path of keys joined by dots; nil if the key path is none of a stored
+  /// property.
+  ///
+  /// - Parameter keyPath: A key path whose root is `Self`.
+  static func predicateKey(for keyPath: AnyKeyPath) -> String?
+}
+
+enum PredicateKeyPath {
+  /// The keys of a key path.
+  ///
+  /// - Throws: ``PredicateTreeError`` with code `unnamedKeyPath`.
+  static func names(of keyPath: AnyKeyPath) throws(PredicateTreeError) -> [String] {
+    let root = type(of: keyPath).rootType
+    guard let naming = root as? any PredicateKeyPathNaming.Type else {
+      throw PredicateTreeError(
+        .unnamedKeyPath, construct: "\(root)",
+        "\(root) names no key paths (PredicateKeyPathNaming); query properties of models"
+      )
+    }
+    guard let key = naming.predicateKey(for: keyPath), !key.isEmpty else {
+      throw PredicateTreeError(
+        .unnamedKeyPath, construct: "\(root)",
+        "a key path of \(root) to \(type(of: keyPath).valueType) is none of its stored properties")
+    }
+    return key.split(separator: ".").map(String.init)
+  }
+}

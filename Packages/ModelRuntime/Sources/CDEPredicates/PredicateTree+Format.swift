@@ -1,0 +1,182 @@
+internal import Foundation
+
+extension PredicateTree: CustomStringConvertible {
+  /// The canonical format string: arguments in place, text in double quotes, keys bare, one space around
+  /// operators.
+  ///
+  /// Parsing it gives an equal tree, except for object references (printed by their description), decimals
+  /// (printed bare, as Core Data does, and read back as numbers), booleans (printed `1` and `0`, likewise),
+  /// the elements of sets (no order), and compounds of fewer than two parts.
+  public var predicateFormat: String {
+    switch self {
+    case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"
+    case .comparison(let comparison): comparison.predicateFormat
+    case .not(let tree): "NOT " + tree.operandFormat
+    case .and(let parts): Self.join(parts, "AND", empty: true)
+    case .or(let parts): Self.join(parts, "OR", empty: false)
+    }
+  }
+
+  public var description: String { predicateFormat }
+
+  private static func join(_ parts: [PredicateTree], _ word: String, empty: Bool) -> String {
+    if parts.isEmpty { return PredicateTree.constant(empty).predicateFormat }
+    if parts.count == 1 { return parts[0].predicateFormat }
+    return parts.map(\.operandFormat).joined(separator: " \(word) ")
+  }
+
+  private var operandFormat: String {
+    switch self {
+    case .and(let parts), .or(let parts):
+      if parts.isEmpty { return predicateFormat }
+      return parts.count == 1 ? parts[0].operandFormat : "(\(predicateFormat))"
+    default: return predicateFormat
+    }
+  }
+}
+
+extension PredicateComparison {
+  var predicateFormat: String {
+    let prefix = modifier == .direct ? "" : modifier.rawValue + " "
+    return
+      "\(prefix)\(left.predicateFormat) \(op.rawValue)\(options.predicateFormat) \(right.predicateFormat)"
+  }
+}
+
+extension PredicateTextOptions {
+  var predicateFormat: String {
+    let letters: [(PredicateTextOptions, String)] = [
+      (.caseInsensitive, "c"), (.diacriticInsensitive, "d"), (.normalized, "n"), (.localized, "l"),
+    ]
+    let text = letters.filter { contains($0.0) }.map(\.1).joined()
+    return text.isEmpty ? "" : "[\(text)]"
+  }
+}
+
+extension ExpressionTree: CustomStringConvertible {
+  /// The expression as a format string spells it.
+  public var predicateFormat: String {
+    switch self {
+    case .constant(let constant): constant.predicateFormat
+    case .evaluatedObject: "SELF"
+    case .keyPath(let path): PredicateKey.format(path)
+    case .variable(let name): "$" + name
+    case .variableKeyPath(let name, let path): "$\(name).\(PredicateKey.format(path))"
+    case .projection(let base, let path): "\(base.predicateFormat).\(PredicateKey.format(path))"
+    case .aggregate(let aggregate, let base): Self.format(aggregate, of: base)
+    case .subquery(let collection, let variable, let predicate):
+      "SUBQUERY(\(collection.predicateFormat), $\(variable), \(predicate.predicateFormat))"
+    case .function(let function, let arguments): Self.format(function, arguments)
+    case .list(let members): "{\(members.map(\.predicateFormat).joined(separator: ", "))}"
+    case .conditional(let condition, let first, let second):
+      "TERNARY(\(condition.predicateFormat), \(first.predicateFormat), \(second.predicateFormat))"
+    }
+  }
+
+  public var description: String { predicateFormat }
+
+  private static func format(_ aggregate: PredicateAggregate, of base: ExpressionTree) -> String {
+    let (prefix, path): (String, [String])
+    switch base {
+    case .keyPath(let keys): (prefix, path) = ("", keys)
+    case .variable(let name): (prefix, path) = ("$" + name, [])
+    case .variableKeyPath(let name, let keys): (prefix, path) = ("$" + name, keys)
+    case .projection(let inner, let keys): (prefix, path) = (inner.predicateFormat, keys)
+    case .subquery, .evaluatedObject: (prefix, path) = (base.predicateFormat, [])
+    default:
+      let name = aggregate == .average ? "average" : String(aggregate.rawValue.dropFirst())
+      return "\(name)(\(base.predicateFormat))"
+    }
+    var segments = path.map(PredicateKey.format)
+    // The operator stands before the last key, as key-value coding has it: tags.@max.score.
+    let behind = aggregate != .count && segments.count + (prefix.isEmpty ? 0 : 1) > 1
+    segments.insert(aggregate.rawValue, at: behind ? segments.count - 1 : segments.count)
+    return ((prefix.isEmpty ? [] : [prefix]) + segments).joined(separator: ".")
+  }
+
+  private static func format(_ function: PredicateFunction, _ arguments: [ExpressionTree]) -> String {
+    switch function {
+    case .add, .subtract, .multiply, .divide, .power:
+      return arguments.map(\.operandFormat).joined(separator: " \(function.rawValue) ")
+    case .negate:
+      return "-(\(arguments.map(\.predicateFormat).joined(separator: ", ")))"
+    case .modulus:
+      return "modulus:by:(\(arguments.map(\.predicateFormat).joined(separator: ", ")))"
+    default:
+      return "\(function.rawValue)(\(arguments.map(\.predicateFormat).joined(separator: ", ")))"
+    }
+  }
+
+  private var operandFormat: String {
+    guard case .function(let function, _) = self else { return predicateFormat }
+    switch function {
+    case .add, .subtract, .multiply, .divide, .power, .negate: return "(\(predicateFormat))"
+    default: return predicateFormat
+    }
+  }
+}
+
+extension PredicateConstant {
+  var predicateFormat: String {
+    switch self {
+    case .null: return "nil"
+    case .bool(let value): return value ? "1" : "0"
+    case .integer(let value): return "\(value)"
+    case .double(let value): return value.isFinite ? "\(value)" : "CAST(\"\(value)\", \"NSNumber\")"
+    case .decimal(let value): return value.isNaN ? "CAST(\"NaN\", \"NSDecimalNumber\")" : "\(value)"
+    case .string(let value): return Self.quoted(value)
+    case .date(let value):
+      let seconds = PredicateConstant.double(value.timeIntervalSinceReferenceDate)
+      return "CAST(\(seconds.predicateFormat), \"NSDate\")"
+    case .data(let value): return "CAST(\"\(value.base64EncodedString())\", \"NSData\")"
+    case .uuid(let value): return "CAST(\"\(value.uuidString)\", \"NSUUID\")"
+    case .url(let value): return "CAST(\(Self.quoted(value.absoluteString)), \"NSURL\")"
+    case .object(let value): return value.reference.predicateDescription
+    case .list(let members): return "{\(members.map(\.predicateFormat).joined(separator: ", "))}"
+    }
+  }
+
+  static func quoted(_ text: String) -> String {
+    var result = String.UnicodeScalarView("\"".unicodeScalars)
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\":
+        result.append("\\")
+        result.append(scalar)
+      case "\n": result.append(contentsOf: "\\n".unicodeScalars)
+      case "\r": result.append(contentsOf: "\\r".unicodeScalars)
+      case "\t": result.append(contentsOf: "\\t".unicodeScalars)
+      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+        let digits = String(scalar.value, radix: 16)
+        result.append(contentsOf: "\\x\(digits.count < 2 ? "0" : "")\(digits)".unicodeScalars)
+      default: result.append(scalar)
+      }
+    }
+    result.append("\"")
+    return String(result)
+  }
+}
+
+/// How keys are spelled in a format string.
+enum PredicateKey {
+  private static let reserved: Set<String> = [
+    "AND", "OR", "NOT", "ANY", "SOME", "ALL", "NONE", "IN", "BETWEEN", "BEGINSWITH", "ENDSWITH", "CONTAINS",
+    "LIKE",
+    "MATCHES", "TRUEPREDICATE", "FALSEPREDICATE", "SELF", "NIL", "NULL", "TRUE", "FALSE", "YES", "NO",
+    "SUBQUERY",
+    "CAST", "TERNARY", "FUNCTION", "SIZE", "FIRST", "LAST",
+  ]
+
+  static func format(_ path: [String]) -> String {
+    path.map(format).joined(separator: ".")
+  }
+
+  /// The key itself; with a `#` before a reserved word, and quoted behind it if it is no name at all.
+  static func format(_ key: String) -> String {
+    let scalars = key.unicodeScalars
+    guard let first = scalars.first, PredicateFormatLexer.startsName(first),
+      scalars.allSatisfy(PredicateFormatLexer.continuesName)
+    else { return "#" + PredicateConstant.quoted(key) }
+    return reserved.contains(key.uppercased()) ? "#" + key : key
+  }
+}

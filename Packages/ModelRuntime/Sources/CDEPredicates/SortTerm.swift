@@ -1,0 +1,43 @@
+public import Foundation
+
+/// One key of a sort order, as a value.
+///
+/// Nil sorts before every value when ascending and after every value when descending, as in SQLite and Core
+/// Data.
+public struct SortTerm: Sendable {
+  /// Compares two non-nil values, given as their Foundation objects.
+  public typealias Comparator = @Sendable (_ left: Any, _ right: Any) -> ComparisonResult
+
+  /// Property names from the sorted object on; empty sorts by the object itself.
+  public var keyPath: [String]
+  public var ascending: Bool
+  /// How texts are ordered.
+  public var collation: SortTextCollation
+  /// An order of its own, which only memory can apply; nil is the values' natural order.
+  public var comparator: Comparator?
+
+  public init(
+    keyPath: [String], ascending: Bool = true, collation: SortTextCollation = .binary,
+    comparator: Comparator? = nil
+  ) {
+    self.keyPath = keyPath
+    self.ascending = ascending
+    self.collation = collation
+    self.comparator = comparator
+  }
+
+  /// The key path with dots, as `NSSortDescriptor.key` gives it.
+  public var key: String { keyPath.joined(separator: ".") }
+}
+
+/// How a sort order compares texts.
+public enum SortTextCollation: String, Sendable, Hashable, CaseIterable {
+  /// By UTF-8 bytes, SQLite's BINARY: what a key alone means.
+  case binary
+  /// Case folded, then by bytes.
+  case caseInsensitive
+  /// As Foundation's `localizedCompare`.
+  case localized
+  /// As Foundation's `localizedStandardCompare`, the Finder's order.
+  case localizedStandard
+}

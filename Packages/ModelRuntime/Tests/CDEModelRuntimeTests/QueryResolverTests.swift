@@ -1,0 +1,218 @@
+@_spi(CDE) import CDEPredicates
+import CDEStore
+import Foundation
+import Testing
+
+@testable import CDEModelRuntime
+
+@Suite("Predicates and sort terms become a store's conditions")
+struct QueryResolverTests {
+  let world = QueryWorld()
+
+  private func filter(_ format: String, _ arguments: Any?..., entity: String = "Item") throws -> StoreFilter {
+    let tree = try PredicateTree(format: format, arguments: arguments)
+    return try world.resolver(entity).filter(tree)
+  }
+
+  private func path(
+    _ names: String..., leaf: Int = 0, from entity: String = "Item", scope: Int = 0
+  ) -> StoreExpression {
+    .path(world.path(names, leaf: leaf, from: entity, scope: scope))
+  }
+
+  private func object(_ names: String..., from entity: String = "Item", scope: Int = 0) -> StorePath {
+    world.objectPath(names, from: entity, scope: scope)
+  }
+
+  private func refusal(_ format: String, _ arguments: Any?..., entity: String = "Item") -> CDEPredicates
+    .PredicateError?
+  {
+    do {
+      let tree = try PredicateTree(format: format, arguments: arguments)
+      _ = try world.resolver(entity).filter(tree)
+      return nil
+    } catch {
+      return error as? CDEPredicates.PredicateError
+    }
+  }
+
+  @Test("Constants take the form that rows have")
+  func constants() throws {
+    let date = Date(timeIntervalSinceReferenceDate: 12.5)
+    let id = UUID()
+    let bytes = withUnsafeBytes(of: id.uuid) { Data($0) }
+    #expect(
+      try filter("created > %@", date) == .comparison(path("created"), .greater, .value(.real(12.5)), []))
+    #expect(try filter("token == %@", id) == .comparison(path("token"), .equal, .value(.blob(bytes)), []))
+    let url = try #require(URL(string: "https://a.example/b"))
+    #expect(
+      try filter("link == %@", url)
+        == .comparison(path("link"), .equal, .value(.text("https://a.example/b")), []))
+    #expect(try filter("flag == YES") == .comparison(path("flag"), .equal, .value(.integer(1)), []))
+    #expect(
+      try filter("price == %@", Decimal(3)) == .comparison(path("price"), .equal, .value(.integer(3)), []))
+    #expect(
+      try filter("price < %@", Decimal(string: "10.11"))
+        == .comparison(path("price"), .less, .value(.text("10.11")), []))
+    #expect(
+      try filter("ratio < %@", Decimal(string: "10.11"))
+        == .comparison(path("ratio"), .less, .value(.real(10.11)), []))
+    #expect(
+      try filter("title CONTAINS[cd] %@", "x")
+        == .comparison(
+          path("title"), .contains, .value(.text("x")), [.caseInsensitive, .diacriticInsensitive]))
+  }
+
+  @Test("Values of different kinds are unequal and unordered without asking the store")
+  func kinds() throws {
+    #expect(try filter("title == 5") == .constant(false))
+    #expect(try filter("title != 5") == .constant(true))
+    #expect(try filter("created < 5") == .constant(false))
+    #expect(try filter("link == \"https://a.example\"") == .constant(false))
+    #expect(try filter("count == %@", Double.nan) == .constant(false))
+    #expect(
+      try filter("count IN {1, \"a\", nil}")
+        == .comparison(path("count"), .in, .list([.value(.integer(1)), .value(.null)]), []))
+    #expect(
+      try filter("title == count")
+        == .and([
+          .comparison(path("title"), .equal, .value(.null), []),
+          .comparison(path("count"), .equal, .value(.null), []),
+        ]))
+  }
+
+  @Test("Objects are compared by key, within their tree alone")
+  func objects() throws {
+    let category = world.reference("Category", 7)
+    let special = world.reference("SpecialItem", 4)
+    #expect(
+      try filter("category == %@", category)
+        == .comparison(
+          .path(object("category")), .equal, .value(.reference(entity: world.index("Category"), key: 7)), []))
+    #expect(try filter("category == %@", world.reference("Tag", 7)) == .constant(false))
+    #expect(try filter("SELF == %@", special) == .keys([4]))
+    #expect(try filter("SELF != %@", special) == .not(.keys([4])))
+    #expect(try filter("SELF IN %@", [special, category, world.reference("Item", 9)]) == .keys([4, 9]))
+    #expect(try filter("SELF == nil") == .constant(false))
+    #expect(
+      try filter("category == nil") == .comparison(.path(object("category")), .equal, .value(.null), []))
+    #expect(
+      try filter("ANY items == %@", special, entity: "Tag")
+        == .any(
+          object("items", from: "Tag"),
+          matching: .comparison(
+            .path(StorePath(scope: 1, end: .object)), .equal,
+            .value(.reference(entity: world.index("SpecialItem"), key: 4)), [])))
+  }
+
+  @Test("Composites are reached leaf by leaf and are nil when all leaves are")
+  func composites() throws {
+    #expect(
+      try filter("location.address.zip > 5")
+        == .comparison(path("location", leaf: 3), .greater, .value(.integer(5)), []))
+    #expect(
+      try filter("location.address == nil")
+        == .and([
+          .comparison(path("location", leaf: 2), .equal, .value(.null), []),
+          .comparison(path("location", leaf: 3), .equal, .value(.null), []),
+        ]))
+    #expect(refusal("location == 5")?.message.contains("Item.location is a composite") == true)
+    #expect(refusal("location.height == 5")?.code == .unknownKey)
+  }
+
+  @Test("ANY, ALL and membership become conditions on elements, numbered inward")
+  func collections() throws {
+    let named = StoreFilter.comparison(
+      path("name", from: "Tag", scope: 1), .equal, .value(.text("a")), [])
+    #expect(try filter("ANY tags.name == \"a\"") == .any(object("tags"), matching: named))
+    #expect(try filter("NONE tags.name == \"a\"") == .not(.any(object("tags"), matching: named)))
+    #expect(try filter("ALL tags.name == \"a\"") == .not(.any(object("tags"), matching: named.opposite)))
+    #expect(try filter("tags == nil") == .not(.any(object("tags"), matching: .constant(true))))
+    #expect(try filter("tags.@count > 0") == .any(object("tags"), matching: .constant(true)))
+    #expect(
+      try filter("tags.@count > 2")
+        == .comparison(.count(object("tags")), .greater, .value(.integer(2)), []))
+    #expect(
+      try filter("tags.@max.score >= count")
+        == .comparison(
+          .aggregate(.max, world.path(["tags", "score"], leaf: 0, from: "Item", scope: 0)), .greaterOrEqual,
+          path("count"), []))
+    #expect(
+      try filter("SUBQUERY(tags, $t, SUBQUERY($t.items, $i, $i.count > $t.score).@count > 3).@count == 0")
+        == .not(
+          .any(
+            object("tags"),
+            matching: .comparison(
+              .countWhere(
+                object("items", from: "Tag", scope: 1),
+                matching: .comparison(
+                  path("count", scope: 2), .greater, path("score", from: "Tag", scope: 1), [])),
+              .greater, .value(.integer(3)), []))))
+  }
+
+  @Test(
+    "What only memory can answer is refused by name",
+    arguments: [
+      ("computed == 1", "Item.computed is transient and has no column: evaluate it in memory"),
+      ("meta == 1", "Item.meta is transformable"), ("picture == title", "Item.picture may be kept outside"),
+      ("title ==[l] \"a\"", "locale"),
+      ("count CONTAINS \"1\"", "CONTAINS is for text, but Item.count is a number"),
+      ("link BEGINSWITH \"a\"", "Item.link is a URL"), ("tags == 5", "Item.tags is a collection"),
+      ("tags > 5", "Item.tags is a collection"), ("nothing == 1", "Item has no property nothing"),
+      ("category.nothing == 1", "Category has no property nothing"),
+      ("bonus == 1", "only its sub-entity SpecialItem has"),
+      ("title == $X", "nothing was substituted for $X"),
+      ("title.length == 1", "Item.title, which is text and has no keys"),
+      ("sqrt(count) > 1", "sqrt of Item.count has no form in a store"),
+      ("canonical(title) == \"a\"", "[cd]"), ("modulus:by:(ratio, 2) == 1", "remainder of integers"),
+      ("title + 1 == 2", "+ is for numbers, but Item.title is text"),
+      ("title MATCHES \"(\"", "regular expression"), ("tags.@sum.name == 1", "Tag.name is text"),
+      ("SUBQUERY(tags, $t, $t.score > 1).@max.score > 1", "can only count"),
+      ("count BETWEEN {1, 2, 3}", "two bounds"), ("tags.@max == 1", "not objects"),
+    ])
+  func refusals(format: String, message: String) throws {
+    let error = try #require(refusal(format))
+    #expect(error.message.contains(message), "\(error.message)")
+  }
+
+  @Test("Columns that cannot be compared can be tested for nil")
+  func nilOfOpaqueColumns() throws {
+    #expect(try filter("meta == nil") == .comparison(path("meta"), .equal, .value(.null), []))
+    #expect(try filter("picture != nil") == .comparison(path("picture"), .notEqual, .value(.null), []))
+    #expect(
+      try filter("bonus == nil", entity: "SpecialItem")
+        == .comparison(path("bonus", from: "SpecialItem"), .equal, .value(.null), []))
+  }
+
+  @Test("Sort terms become expressions with a collation")
+  func sorting() throws {
+    let sort = try world.resolver("Item").sort([
+      SortTerm(keyPath: ["category", "name"], ascending: false, collation: .caseInsensitive),
+      SortTerm(keyPath: ["location", "lon"]), SortTerm(keyPath: ["count"], collation: .localizedStandard),
+      SortTerm(keyPath: []),
+    ])
+    #expect(
+      sort == [
+        StoreSort(path("category", "name"), isAscending: false, options: .caseInsensitive),
+        StoreSort(path("location", leaf: 1)), StoreSort(path("count")),
+        StoreSort(.path(StorePath(end: .object))),
+      ])
+  }
+
+  @Test(
+    "Orders that only memory can apply are refused by name",
+    arguments: [
+      (SortTerm(keyPath: ["title"], collation: .localized), "Item.title follows a locale"),
+      (SortTerm(keyPath: ["title"], comparator: { _, _ in .orderedSame }), "comparator"),
+      (SortTerm(keyPath: ["tags", "name"]), "Item.tags.name is a collection"),
+      (SortTerm(keyPath: ["tags", "@count"]), "@count"), (SortTerm(keyPath: ["location"]), "composite"),
+      (SortTerm(keyPath: ["computed"]), "transient"), (SortTerm(keyPath: ["meta"]), "transformable"),
+      (SortTerm(keyPath: ["title", "x"]), "has no keys"),
+    ])
+  func refusedSorts(term: SortTerm, message: String) {
+    let error = #expect(throws: CDEPredicates.PredicateError.self) {
+      try world.resolver("Item").sort([term])
+    }
+    #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+  }
+}

@@ -24,15 +24,14 @@ struct QueryResolverTests {
     world.objectPath(names, from: entity, scope: scope)
   }
 
-  private func refusal(_ format: String, _ arguments: Any?..., entity: String = "Item") -> CDEPredicates
-    .PredicateError?
+  private func refusal(_ format: String, _ arguments: Any?..., entity: String = "Item") -> PredicateTreeError?
   {
     do {
       let tree = try PredicateTree(format: format, arguments: arguments)
       _ = try world.resolver(entity).filter(tree)
       return nil
     } catch {
-      return error as? CDEPredicates.PredicateError
+      return error as? PredicateTreeError
     }
   }
 
@@ -210,7 +209,7 @@ struct QueryResolverTests {
       (SortTerm(keyPath: ["title", "x"]), "has no keys"),
     ])
   func refusedSorts(term: SortTerm, message: String) {
-    let error = #expect(throws: CDEPredicates.PredicateError.self) {
+    let error = #expect(throws: PredicateTreeError.self) {
       try world.resolver("Item").sort([term])
     }
     #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")

@@ -63,7 +63,8 @@ extension QueryResolver {
       guard case .number(let form) = value.kind, !value.isNaN else {
         throw PredicateError(
           .operands, construct: function.rawValue,
-          "\(function.rawValue) is for numbers, but \(value.name) is \(value.isNaN ? "none" : value.kind.noun)"
+          "\(function.rawValue) is for numbers, but \(value.name) is "
+            + (value.isNaN ? "none" : value.kind.noun)
         )
       }
       result = result.joined(form)

@@ -47,7 +47,7 @@ let package = Package(
   name: "Macros",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
-    .library(name: "CDEMacros", targets: ["CDEMacros"])
+    .library(name: "CDEMacrosPlugin", targets: ["CDEMacros"])
   ],
   targets: [
     .macro(

@@ -34,7 +34,7 @@ let package = Package(
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEStore", package: "Store"),
         .product(name: "CDESQLiteStore", package: "Store"),
-        .product(name: "CDEMacros", package: "Macros"),
+        .product(name: "CDEMacrosPlugin", package: "Macros"),
       ]),
     .testTarget(
       name: "CDEManagedModelTests",

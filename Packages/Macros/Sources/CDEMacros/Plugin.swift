@@ -13,7 +13,13 @@ struct Plugin {
 
 struct MacroProvider: PluginProvider {
   /// Every macro of the plug-in, found by its type name.
-  static var macros: [any Macro.Type] { [] }
+  static var macros: [any Macro.Type] {
+    [
+      NSModelActorMacro.self, NSMainModelActorMacro.self, PersistentModelMacro.self,
+      AttributeMacro.self, DefaultAttributeMacro.self, IgnoreMacro.self, RelationshipMacro.self,
+      RelationshipAccessorsMacro.self,
+    ]
+  }
 
   func resolveMacro(moduleName: String, typeName: String) throws -> any Macro.Type {
     for macro in MacroProvider.macros where String(describing: macro) == typeName { return macro }

@@ -1,6 +1,7 @@
 public import CDEStore
 
-/// The one error of the model: a description that contradicts itself, or a value that its attribute can't hold.
+/// The one error of the model: a description that contradicts itself, or a value that its attribute can't
+/// hold.
 ///
 /// Thrown when a coordinator first uses a model, because descriptions are wired step by step and a half-wired
 /// model is harmless until then.

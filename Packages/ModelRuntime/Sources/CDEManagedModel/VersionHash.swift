@@ -1,8 +1,9 @@
 internal import CDEStore
 internal import Foundation
 
-// Core Data's recipe for version hashes, found by comparing stores and compiled models with their descriptions. All
-// hashes are SHA-256, strings go in as UTF-8 without length or terminator, numbers as 32 bits little endian.
+// Core Data's recipe for version hashes, found by comparing stores and compiled models with their
+// descriptions. All hashes are SHA-256, strings go in as UTF-8 without length or terminator, numbers as 32
+// bits little endian.
 
 extension NSPropertyDescription {
   func baseHash() -> [UInt8] {

@@ -28,12 +28,14 @@ extension PredicateFormatInitializable where Self: NSPredicate {
 
   private init(_ format: String, _ arguments: [Any?]) {
     self.init(
-      result: Result { () throws(PredicateError) in try PredicateTree(format: format, arguments: arguments) })
+      result: Result { () throws(PredicateTreeError) in
+        try PredicateTree(format: format, arguments: arguments)
+      })
   }
 
   // Only NSPredicate itself is made this way: its classes elsewhere (a compound, a user's subclass) have no
   // format initialiser on Apple's platforms either.
-  private init(result: Result<PredicateTree, PredicateError>) {
+  private init(result: Result<PredicateTree, PredicateTreeError>) {
     guard let predicate = TreePredicate(result) as? Self else {
       preconditionFailure(
         "A format makes an NSPredicate: \(Self.self)(format:) has no instance of its own class.")
@@ -58,15 +60,15 @@ extension PredicateFormatInitializable where Self: NSPredicate {
 extension NSPredicate {
   /// A predicate from a format string, with the error at once.
   ///
-  /// - Throws: ``PredicateError`` that names the construct and its offset.
-  public static func parsing(format: String, _ arguments: Any?...) throws(PredicateError) -> NSPredicate {
+  /// - Throws: ``PredicateTreeError`` that names the construct and its offset.
+  public static func parsing(format: String, _ arguments: Any?...) throws(PredicateTreeError) -> NSPredicate {
     TreePredicate(try PredicateTree(format: format, arguments: arguments))
   }
 
   /// The tree of any predicate: one with a format, a compound made by anybody, or `NSPredicate(value:)`.
   ///
-  /// - Throws: ``PredicateError``: what was wrong with the format, or that a block has no tree.
-  public func predicateTree() throws(PredicateError) -> PredicateTree {
+  /// - Throws: ``PredicateTreeError``: what was wrong with the format, or that a block has no tree.
+  public func predicateTree() throws(PredicateTreeError) -> PredicateTree {
     if let predicate = self as? TreePredicate { return try predicate.result.get() }
     if let compound = self as? NSCompoundPredicate {
       var parts: [PredicateTree] = []
@@ -76,13 +78,13 @@ extension NSPredicate {
       case .or: return .or(parts)
       case .not:
         guard let part = parts.first else {
-          throw PredicateError(.operands, construct: "NOT", "a NOT predicate has no subpredicate")
+          throw PredicateTreeError(.operands, construct: "NOT", "a NOT predicate has no subpredicate")
         }
         return .not(part)
       }
     }
     for value in [true, false] where isEqual(NSPredicate(value: value)) { return .constant(value) }
-    throw PredicateError(
+    throw PredicateTreeError(
       .unsupported, construct: "block",
       "a predicate with a block has no tree; give it a format, or filter in memory")
   }
@@ -93,7 +95,7 @@ extension NSPredicate {
   ///   - object: A managed object or other ``PredicateValueProviding``, a dictionary, a plain value (for
   ///     `SELF`), or any Swift value, whose stored properties are the keys.
   ///   - variables: Values for the `$NAME`s of the predicate.
-  /// - Throws: ``PredicateError``.
+  /// - Throws: ``PredicateTreeError``.
   public func matches(_ object: Any?, substitutionVariables variables: [String: Any] = [:]) throws -> Bool {
     if let predicate = self as? TreePredicate {
       return try predicate.result.get().evaluate(
@@ -127,7 +129,7 @@ extension NSPredicate {
     if let predicate = self as? TreePredicate {
       return TreePredicate(
         predicate.result.flatMap { tree in
-          Result { () throws(PredicateError) in tree.substituting(try Self.constants(variables)) }
+          Result { () throws(PredicateTreeError) in try tree.substituting(variables) }
         })
     }
     if let compound = self as? NSCompoundPredicate {
@@ -137,45 +139,17 @@ extension NSPredicate {
     }
     return self
   }
-
-  private static func constants(
-    _ variables: [String: Any]
-  ) throws(PredicateError) -> [String: PredicateConstant] {
-    var constants: [String: PredicateConstant] = [:]
-    for (name, value) in variables {
-      guard let constant = PredicateConstant(value) else {
-        throw PredicateError(
-          .argument, construct: "$" + name,
-          "a value of type \(type(of: value)) cannot be compared with; pass a number, text, date, UUID, URL or object"
-        )
-      }
-      constants[name] = constant
-    }
-    return constants
-  }
 }
-
-// Functions named like the initialisers: they win over them, and their compounds print canonically where
-// Foundation's print FALSEPREDICATE. The name stays usable as a type.
 
 /// A predicate that holds if all parts hold; without parts it is true.
-public func NSCompoundPredicate(andPredicateWithSubpredicates parts: [NSPredicate]) -> NSCompoundPredicate {
-  TreeCompoundPredicate(type: .and, subpredicates: parts)
-}
-
-/// A predicate that holds if one part holds; without parts it is false.
-public func NSCompoundPredicate(orPredicateWithSubpredicates parts: [NSPredicate]) -> NSCompoundPredicate {
-  TreeCompoundPredicate(type: .or, subpredicates: parts)
-}
-
-/// A predicate that holds if the part does not.
-public func NSCompoundPredicate(notPredicateWithSubpredicate part: NSPredicate) -> NSCompoundPredicate {
-  TreeCompoundPredicate(type: .not, subpredicates: [part])
-}
-
-/// A compound of the given kind.
+///
+/// A function named like the initialiser wins over it and keeps the name usable as a type, and its compound
+/// prints canonically where Foundation's prints `FALSEPREDICATE`. A second function of the name would make
+/// every call ambiguous, so disjunctions and negations are Foundation's own: they evaluate, convert and
+/// compose (``Foundation/NSPredicate/predicateTree()``), and ``Foundation/NSPredicate/canonicalFormat``
+/// prints them; or make them as ``TreeCompoundPredicate``.
 public func NSCompoundPredicate(
-  type: NSCompoundPredicate.LogicalType, subpredicates: [NSPredicate]
-) -> NSCompoundPredicate {
-  TreeCompoundPredicate(type: type, subpredicates: subpredicates)
+  andPredicateWithSubpredicates parts: [NSPredicate]
+) -> TreeCompoundPredicate {
+  TreeCompoundPredicate(type: .and, subpredicates: parts)
 }

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The scalar functions of predicates, with SQLite's rules for integers (see ``PredicateFunction``).
 enum PredicateArithmetic {
-  /// - Throws: ``PredicateError`` with code `operands` if an argument is of the wrong kind.
+  /// - Throws: ``PredicateTreeError`` with code `operands` if an argument is of the wrong kind.
   static func call(_ function: PredicateFunction, _ values: [PredicateConstant]) throws -> PredicateConstant {
     switch function {
     case .add, .subtract, .multiply, .divide, .modulus, .power:
@@ -27,8 +27,8 @@ enum PredicateArithmetic {
     }
   }
 
-  private static func mismatch(_ function: PredicateFunction, _ needs: String) -> PredicateError {
-    PredicateError(.operands, construct: function.rawValue, "\(function.rawValue) needs \(needs)")
+  private static func mismatch(_ function: PredicateFunction, _ needs: String) -> PredicateTreeError {
+    PredicateTreeError(.operands, construct: function.rawValue, "\(function.rawValue) needs \(needs)")
   }
 
   static func apply(

@@ -23,14 +23,14 @@ public enum PredicateConstant: Sendable {
 /// A reference to an object that a predicate compares with, by identity and not by contents.
 ///
 /// The runtime's object IDs conform; this module only compares and prints them.
-public protocol PredicateObjectReference: Sendable, Hashable {
+nonisolated public protocol PredicateObjectReference: Sendable, Hashable {
   /// How `predicateFormat` prints the reference.
   var predicateDescription: String { get }
 }
 
 /// A type whose instances may be given as predicate arguments and stand for an object, such as a managed
 /// object, which is compared by its object ID.
-public protocol PredicateObjectConvertible {
+nonisolated public protocol PredicateObjectConvertible {
   /// The reference that stands for the object at the moment of the call.
   var predicateObjectReference: any PredicateObjectReference { get }
 }

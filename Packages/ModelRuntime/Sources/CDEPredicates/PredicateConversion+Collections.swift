@@ -4,10 +4,10 @@ extension PredicateConversion {
   /// A collection and the condition on its members, with the closure's parameter as a subquery variable.
   mutating func members(
     _ sequence: some Any, _ variable: PredicateExpressions.VariableID, _ test: some Any
-  ) throws(PredicateError) -> (collection: ExpressionTree, name: String, test: PredicateTree) {
+  ) throws(PredicateTreeError) -> (collection: ExpressionTree, name: String, test: PredicateTree) {
     let collection = try expression(sequence)
     let name = freshName()
-    let test = try binding(variable, to: .variable(name)) { conversion throws(PredicateError) in
+    let test = try binding(variable, to: .variable(name)) { conversion throws(PredicateTreeError) in
       try conversion.predicate(test)
     }
     return (collection, name, test)
@@ -24,7 +24,8 @@ extension PredicateConversion {
 }
 
 extension PredicateExpressions.SequenceContains: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     let collection = try conversion.expression(sequence)
     let member = try conversion.expression(element)
     if LHS.Output.self == String.self { return .predicate(.compare(collection, .contains, member)) }
@@ -33,40 +34,46 @@ extension PredicateExpressions.SequenceContains: ConvertibleExpression {
 }
 
 extension PredicateExpressions.SequenceContainsWhere: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     let (collection, name, test) = try conversion.members(sequence, variable.key, test)
     return PredicateConversion.count(collection, name, test, .greater)
   }
 }
 
 extension PredicateExpressions.SequenceAllSatisfy: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     let (collection, name, test) = try conversion.members(sequence, variable.key, test)
     return PredicateConversion.count(collection, name, .not(test), .equal)
   }
 }
 
 extension PredicateExpressions.Filter: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     let (collection, name, test) = try conversion.members(sequence, variable.key, filter)
     return .filter(collection: collection, variable: name, test)
   }
 }
 
 extension PredicateExpressions.SequenceMaximum: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     .expression(.aggregate(.maximum, of: try conversion.expression(elements)))
   }
 }
 
 extension PredicateExpressions.SequenceMinimum: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     .expression(.aggregate(.minimum, of: try conversion.expression(elements)))
   }
 }
 
 extension PredicateExpressions.SequenceStartsWith: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     guard Base.Output.self == String.self else {
       throw PredicateConversion.unsupported("starts(with:)", "it is understood for texts alone")
     }
@@ -76,7 +83,8 @@ extension PredicateExpressions.SequenceStartsWith: ConvertibleExpression {
 }
 
 extension PredicateExpressions.CollectionContainsCollection: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     guard Base.Output.self == String.self else {
       throw PredicateConversion.unsupported("contains", "a part of a collection is looked for in texts alone")
     }
@@ -85,7 +93,8 @@ extension PredicateExpressions.CollectionContainsCollection: ConvertibleExpressi
 }
 
 extension PredicateExpressions.StringContainsRegex: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     guard case .regex(let pattern) = try conversion.node(regex) else {
       throw PredicateConversion.unsupported("contains", "the regular expression is not a literal")
     }
@@ -97,19 +106,22 @@ extension PredicateExpressions.StringContainsRegex: ConvertibleExpression {
 }
 
 extension PredicateExpressions.Range: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     .range(lower: try conversion.expression(lower), upper: try conversion.expression(upper), closed: false)
   }
 }
 
 extension PredicateExpressions.ClosedRange: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     .range(lower: try conversion.expression(lower), upper: try conversion.expression(upper), closed: true)
   }
 }
 
 extension PredicateExpressions.RangeExpressionContains: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     guard case .range(let lower, let upper, let closed) = try conversion.node(range) else {
       throw PredicateConversion.unsupported("contains", "of a range that is no range of values")
     }

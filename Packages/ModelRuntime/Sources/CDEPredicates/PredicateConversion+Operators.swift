@@ -1,13 +1,15 @@
 internal import Foundation
 
 extension PredicateExpressions.Equal: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     .predicate(try conversion.equality(lhs, rhs))
   }
 }
 
 extension PredicateExpressions.NotEqual: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     switch try conversion.equality(lhs, rhs) {
     case .comparison(var comparison) where comparison.op == .equal && comparison.modifier == .direct:
       comparison.op = .notEqual
@@ -18,7 +20,8 @@ extension PredicateExpressions.NotEqual: ConvertibleExpression {
 }
 
 extension PredicateExpressions.Comparison: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     let operation: PredicateOperator
     switch op {
     case .lessThan: operation = .less
@@ -32,7 +35,8 @@ extension PredicateExpressions.Comparison: ConvertibleExpression {
 }
 
 extension PredicateExpressions.Conjunction: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     let left = try conversion.predicate(lhs)
     let right = try conversion.predicate(rhs)
     // Swift's operator is binary; a chain is one conjunction.
@@ -42,7 +46,8 @@ extension PredicateExpressions.Conjunction: ConvertibleExpression {
 }
 
 extension PredicateExpressions.Disjunction: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     let left = try conversion.predicate(lhs)
     let right = try conversion.predicate(rhs)
     if case .or(let parts) = left { return .predicate(.or(parts + [right])) }
@@ -51,13 +56,15 @@ extension PredicateExpressions.Disjunction: ConvertibleExpression {
 }
 
 extension PredicateExpressions.Negation: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     .predicate(.not(try conversion.predicate(wrapped)))
   }
 }
 
 extension PredicateExpressions.Conditional: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     let condition = try conversion.predicate(test)
     if Output.self == Bool.self {
       let first = try conversion.predicate(trueBranch)
@@ -71,7 +78,8 @@ extension PredicateExpressions.Conditional: ConvertibleExpression {
 }
 
 extension PredicateExpressions.Arithmetic: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     let function: PredicateFunction
     switch op {
     case .add: function = .add
@@ -84,25 +92,41 @@ extension PredicateExpressions.Arithmetic: ConvertibleExpression {
 }
 
 extension PredicateExpressions.IntDivision: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     .expression(.function(.divide, [try conversion.expression(lhs), try conversion.expression(rhs)]))
   }
 }
 
 extension PredicateExpressions.FloatDivision: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     .expression(.function(.divide, [try conversion.expression(lhs), try conversion.expression(rhs)]))
   }
 }
 
 extension PredicateExpressions.IntRemainder: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     .expression(.function(.modulus, [try conversion.expression(lhs), try conversion.expression(rhs)]))
   }
 }
 
 extension PredicateExpressions.UnaryMinus: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
-    .expression(.function(.negate, [try conversion.expression(wrapped)]))
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
+    switch try conversion.expression(wrapped) {
+    case .constant(let constant) where constant.isNumber:
+      return .expression(.constant(try Self.negated(constant)))
+    case let tree: return .expression(.function(.negate, [tree]))
+    }
+  }
+
+  private static func negated(_ constant: PredicateConstant) throws(PredicateTreeError) -> PredicateConstant {
+    do {
+      return try PredicateArithmetic.call(.negate, [constant])
+    } catch {
+      throw PredicateConversion.unsupported("-", "of a value that is no number")
+    }
   }
 }

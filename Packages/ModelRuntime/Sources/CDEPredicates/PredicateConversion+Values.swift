@@ -1,7 +1,8 @@
 internal import Foundation
 
 extension PredicateExpressions.Variable: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     guard let binding = conversion.bindings[key] else {
       throw PredicateConversion.unsupported("Variable", "it belongs to another predicate")
     }
@@ -10,7 +11,8 @@ extension PredicateExpressions.Variable: ConvertibleExpression {
 }
 
 extension PredicateExpressions.Value: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     let value: Any = self.value
     if let order = value as? ComparisonResult { return .order(order) }
     if let regex = value as? PredicateExpressions.PredicateRegex { return .regex(regex.stringRepresentation) }
@@ -63,22 +65,23 @@ extension PartialRangeThrough: BoundedRange {
 }
 
 extension PredicateExpressions.NilLiteral: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     .expression(.constant(.null))
   }
 }
 
 extension PredicateExpressions.KeyPath: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     if let kind { return try convert(kind, &conversion) }
-    if let member = try rawValueMember(&conversion) { return member }
     let base = try conversion.expression(root)
     return .expression(try PredicateConversion.appending(try PredicateKeyPath.names(of: keyPath), to: base))
   }
 
   private func convert(
     _ kind: CommonKeyPathKind, _ conversion: inout PredicateConversion
-  ) throws(PredicateError) -> PredicateConversion.Node {
+  ) throws(PredicateTreeError) -> PredicateConversion.Node {
     let text = Root.Output.self == String.self
     let base = try conversion.expression(root)
     switch kind {
@@ -98,32 +101,20 @@ extension PredicateExpressions.KeyPath: ConvertibleExpression {
     @unknown default: throw PredicateConversion.unsupported("KeyPath")
     }
   }
-
-  // `item.status.rawValue`: the raw value is what is stored.
-  private func rawValueMember(
-    _ conversion: inout PredicateConversion
-  ) throws(PredicateError) -> PredicateConversion.Node? {
-    guard let type = Root.Output.self as? any RawRepresentable.Type, Self.isRawValue(keyPath, of: type) else {
-      return nil
-    }
-    return .expression(try conversion.expression(root))
-  }
-
-  private static func isRawValue<R: RawRepresentable>(_ keyPath: AnyKeyPath, of type: R.Type) -> Bool {
-    keyPath == \R.rawValue
-  }
 }
 
 extension PredicateExpressions.ForcedUnwrap: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     try conversion.node(inner)
   }
 }
 
 extension PredicateExpressions.OptionalFlatMap: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     let base = try conversion.expression(wrapped)
-    let node = try conversion.binding(variable.key, to: base) { conversion throws(PredicateError) in
+    let node = try conversion.binding(variable.key, to: base) { conversion throws(PredicateTreeError) in
       try conversion.node(transform)
     }
     switch node {
@@ -143,7 +134,8 @@ extension PredicateExpressions.OptionalFlatMap: ConvertibleExpression {
 }
 
 extension PredicateExpressions.NilCoalesce: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
     let left = try conversion.node(lhs)
     if case .optionalPredicate(let base, let tree) = left {
       let fallback = try conversion.predicate(rhs)

@@ -6,9 +6,9 @@ extension PredicateTree {
   /// Optional chaining becomes a longer key path, `?? false` a check for nil, `contains(where:)`,
   /// `allSatisfy` and `filter` subqueries. A Boolean property alone is compared with true.
   ///
-  /// - Throws: ``PredicateError``: `unsupported` names what has no translation (casts, subscripts, captured
-  ///   collections of other types), `unnamedKeyPath` the property.
-  public init<Input>(_ predicate: Predicate<Input>) throws(PredicateError) {
+  /// - Throws: ``PredicateTreeError``: `unsupported` names what has no translation (casts, subscripts,
+  ///   captured collections of other types), `unnamedKeyPath` the property.
+  public init<Input>(_ predicate: Predicate<Input>) throws(PredicateTreeError) {
     var conversion = PredicateConversion()
     conversion.bindings[predicate.variable.key] = .evaluatedObject
     self = try conversion.predicate(predicate.expression)
@@ -17,7 +17,7 @@ extension PredicateTree {
 
 /// An expression of Foundation's predicates that has a translation.
 protocol ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
 }
 
 /// Translates Foundation's expression structs, which are all generic, into trees.
@@ -43,7 +43,7 @@ struct PredicateConversion {
     return "x\(names)"
   }
 
-  mutating func node(_ expression: some Any) throws(PredicateError) -> Node {
+  mutating func node(_ expression: some Any) throws(PredicateTreeError) -> Node {
     guard let convertible = expression as? any ConvertibleExpression else {
       throw Self.unsupported(Self.name(of: type(of: expression)))
     }
@@ -56,13 +56,13 @@ struct PredicateConversion {
     return String(name.prefix { $0 != "<" })
   }
 
-  static func unsupported(_ construct: String, _ why: String = "") -> PredicateError {
-    PredicateError(
+  static func unsupported(_ construct: String, _ why: String = "") -> PredicateTreeError {
+    PredicateTreeError(
       .unsupported, construct: construct,
       "\(construct) in #Predicate has no translation into a query\(why.isEmpty ? "" : ": " + why)")
   }
 
-  mutating func expression(_ expression: some Any) throws(PredicateError) -> ExpressionTree {
+  mutating func expression(_ expression: some Any) throws(PredicateTreeError) -> ExpressionTree {
     switch try node(expression) {
     case .expression(let tree): return tree
     case .filter(let collection, let variable, let predicate):
@@ -78,7 +78,7 @@ struct PredicateConversion {
     }
   }
 
-  mutating func predicate(_ expression: some Any) throws(PredicateError) -> PredicateTree {
+  mutating func predicate(_ expression: some Any) throws(PredicateTreeError) -> PredicateTree {
     switch try node(expression) {
     case .predicate(let tree): return tree
     case .expression(let tree): return Self.truth(of: tree)
@@ -99,7 +99,7 @@ struct PredicateConversion {
   }
 
   /// Equality of two nodes, of which either may be a condition.
-  mutating func equality(_ left: some Any, _ right: some Any) throws(PredicateError) -> PredicateTree {
+  mutating func equality(_ left: some Any, _ right: some Any) throws(PredicateTreeError) -> PredicateTree {
     switch (try node(left), try node(right)) {
     case (.textOrder(let a, let b, let options), .order(let order)),
       (.order(let order), .textOrder(let a, let b, let options)):
@@ -138,14 +138,16 @@ struct PredicateConversion {
   /// Converts a closure's body with its parameter bound to `value`.
   mutating func binding<T>(
     _ variable: PredicateExpressions.VariableID, to value: ExpressionTree,
-    _ body: (inout Self) throws(PredicateError) -> T
-  ) throws(PredicateError) -> T {
+    _ body: (inout Self) throws(PredicateTreeError) -> T
+  ) throws(PredicateTreeError) -> T {
     bindings[variable] = value
     return try body(&self)
   }
 
   /// A key path of several keys behind an expression.
-  static func appending(_ keys: [String], to base: ExpressionTree) throws(PredicateError) -> ExpressionTree {
+  static func appending(_ keys: [String], to base: ExpressionTree) throws(PredicateTreeError)
+    -> ExpressionTree
+  {
     switch base {
     case .evaluatedObject: return .keyPath(keys)
     case .keyPath(let path): return .keyPath(path + keys)

@@ -13,7 +13,7 @@ extension PredicateEvaluator {
     case .greaterOrEqual: return try order(left, right, options, op).map { $0 >= 0 } ?? false
     case .between:
       guard let bounds = right.members, bounds.count == 2 else {
-        throw PredicateError(.operands, construct: "BETWEEN", "BETWEEN needs a list of two bounds")
+        throw PredicateTreeError(.operands, construct: "BETWEEN", "BETWEEN needs a list of two bounds")
       }
       guard let lower = try order(left, bounds[0], options, op), lower >= 0 else { return false }
       return try order(left, bounds[1], options, op).map { $0 <= 0 } ?? false
@@ -38,7 +38,7 @@ extension PredicateEvaluator {
     case (let members?, nil) where right.isNull: return members.isEmpty
     case (nil, let members?) where left.isNull: return members.isEmpty
     default:
-      throw PredicateError(
+      throw PredicateTreeError(
         .operands, construct: "==",
         "a collection is compared with a single value; quantify it with ANY or ALL")
     }
@@ -48,7 +48,7 @@ extension PredicateEvaluator {
     _ left: PredicateValue, _ right: PredicateValue, _ options: PredicateTextOptions, _ op: PredicateOperator
   ) throws -> Int? {
     guard left.members == nil, right.members == nil else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .operands, construct: op.rawValue, "a collection has no order; quantify it with ANY or ALL")
     }
     guard case .constant(let left) = left, case .constant(let right) = right else { return nil }
@@ -61,7 +61,7 @@ extension PredicateEvaluator {
   ) throws -> Bool {
     let (subject, other) = swapped ? (right, left) : (left, right)
     guard subject.members == nil, other.members == nil else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .operands, construct: op.rawValue, "\(op.rawValue) on a collection; quantify it with ANY or ALL")
     }
     guard case .constant(.string(let text)) = subject, case .constant(.string(let pattern)) = other else {

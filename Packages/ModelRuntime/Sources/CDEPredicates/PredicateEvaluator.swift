@@ -56,7 +56,7 @@ struct PredicateEvaluator {
 
   private func variable(_ name: String) throws -> PredicateValue {
     guard let value = variables[name] else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .missingVariable, construct: "$" + name,
         "nothing was substituted for $\(name); give the variable a value")
     }
@@ -68,7 +68,8 @@ struct PredicateEvaluator {
   ) throws -> [PredicateValue] {
     let value = try value(collection)
     guard let members = value.members ?? (value.isNull ? [] : nil) else {
-      throw PredicateError(.operands, construct: "SUBQUERY", "the first part of SUBQUERY is not a collection")
+      throw PredicateTreeError(
+        .operands, construct: "SUBQUERY", "the first part of SUBQUERY is not a collection")
     }
     var evaluator = self
     return try members.filter {
@@ -80,7 +81,7 @@ struct PredicateEvaluator {
   private func aggregate(_ aggregate: PredicateAggregate, of base: ExpressionTree) throws -> PredicateValue {
     let value = try value(base)
     guard let members = value.members ?? (value.isNull ? [] : nil) else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .operands, construct: aggregate.rawValue, "\(aggregate.rawValue) needs a collection")
     }
     if aggregate == .count { return .constant(.integer(Int64(members.count))) }
@@ -104,7 +105,7 @@ struct PredicateEvaluator {
   private func sum(_ constants: [PredicateConstant]) throws -> PredicateConstant {
     try constants.reduce(.integer(0)) {
       guard $1.isNumber else {
-        throw PredicateError(.operands, construct: "@sum", "sums and averages are of numbers alone")
+        throw PredicateTreeError(.operands, construct: "@sum", "sums and averages are of numbers alone")
       }
       return PredicateArithmetic.apply(.add, $0, $1)
     }
@@ -122,7 +123,8 @@ struct PredicateEvaluator {
 
   func scalar(_ value: PredicateValue, for construct: String) throws -> PredicateConstant {
     guard case .constant(let constant) = value else {
-      throw PredicateError(.operands, construct: construct, "\(construct) needs single values, not objects")
+      throw PredicateTreeError(
+        .operands, construct: construct, "\(construct) needs single values, not objects")
     }
     return constant
   }

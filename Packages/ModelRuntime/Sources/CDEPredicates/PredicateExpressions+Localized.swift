@@ -67,7 +67,9 @@ public import Foundation
   }
 
   extension PredicateExpressions.StringLocalizedStandardContains: ConvertibleExpression {
-    func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+    func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError)
+      -> PredicateConversion.Node
+    {
       .predicate(
         .compare(
           try conversion.expression(root), .contains, try conversion.expression(other),
@@ -76,7 +78,9 @@ public import Foundation
   }
 
   extension PredicateExpressions.StringCaseInsensitiveCompare: ConvertibleExpression {
-    func convert(_ conversion: inout PredicateConversion) throws(PredicateError) -> PredicateConversion.Node {
+    func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError)
+      -> PredicateConversion.Node
+    {
       .textOrder(try conversion.expression(root), try conversion.expression(other), .caseInsensitive)
     }
   }

@@ -28,8 +28,8 @@ struct PredicateFormatLexer {
   private var index = 0
   private var tokens: [Token] = []
 
-  /// - Throws: ``PredicateError`` with the position of what cannot be a token.
-  static func tokens(of format: String) throws(PredicateError) -> [Token] {
+  /// - Throws: ``PredicateTreeError`` with the position of what cannot be a token.
+  static func tokens(of format: String) throws(PredicateTreeError) -> [Token] {
     var lexer = PredicateFormatLexer(text: Array(format.unicodeScalars))
     while try lexer.next() {}
     lexer.tokens.append(Token(kind: .end, position: lexer.text.count))
@@ -44,7 +44,7 @@ struct PredicateFormatLexer {
     index + offset < text.count ? text[index + offset] : nil
   }
 
-  private mutating func next() throws(PredicateError) -> Bool {
+  private mutating func next() throws(PredicateTreeError) -> Bool {
     while let scalar = peek(), scalar.properties.isWhitespace { index += 1 }
     guard let scalar = peek() else { return false }
     let start = index
@@ -94,18 +94,18 @@ struct PredicateFormatLexer {
     return String(name)
   }
 
-  private mutating func name(after sign: String) throws(PredicateError) -> String {
+  private mutating func name(after sign: String) throws(PredicateTreeError) -> String {
     let start = index
     index += 1
     let name = name()
     guard !name.isEmpty else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .malformedFormat, construct: sign, position: start, "a name has to follow \"\(sign)\"")
     }
     return name
   }
 
-  private mutating func escapedWord() throws(PredicateError) -> Kind {
+  private mutating func escapedWord() throws(PredicateTreeError) -> Kind {
     let next = peek(1)
     if next == "\"" || next == "'" {
       index += 1
@@ -162,7 +162,7 @@ struct PredicateFormatLexer {
     peek(offset)?.properties.isASCIIHexDigit ?? false
   }
 
-  private mutating func string(quote: Unicode.Scalar) throws(PredicateError) -> String {
+  private mutating func string(quote: Unicode.Scalar) throws(PredicateTreeError) -> String {
     let start = index
     var value = String.UnicodeScalarView()
     index += 1
@@ -175,13 +175,13 @@ struct PredicateFormatLexer {
         value.append(scalar)
       }
     }
-    throw PredicateError(
+    throw PredicateTreeError(
       .malformedFormat, construct: "string", position: start, "the string that begins here has no end")
   }
 
-  private mutating func escape(start: Int) throws(PredicateError) -> Unicode.Scalar {
+  private mutating func escape(start: Int) throws(PredicateTreeError) -> Unicode.Scalar {
     guard let scalar = peek() else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .malformedFormat, construct: "string", position: start, "the string that begins here has no end")
     }
     let position = index - 1
@@ -197,11 +197,12 @@ struct PredicateFormatLexer {
     }
   }
 
-  private mutating func hexadecimal(digits: Int, _ position: Int) throws(PredicateError) -> Unicode.Scalar {
+  private mutating func hexadecimal(digits: Int, _ position: Int) throws(PredicateTreeError) -> Unicode.Scalar
+  {
     var value: UInt32 = 0
     for _ in 0..<digits {
       guard let scalar = peek(), let digit = Character(scalar).hexDigitValue, value < 1 << 27 else {
-        throw PredicateError(
+        throw PredicateTreeError(
           .malformedFormat, construct: "escape", position: position,
           "the escape needs \(digits) hexadecimal digits")
       }
@@ -209,20 +210,20 @@ struct PredicateFormatLexer {
       index += 1
     }
     guard let scalar = Unicode.Scalar(value) else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .malformedFormat, construct: "escape", position: position, "the escape names no Unicode scalar")
     }
     return scalar
   }
 
-  private mutating func placeholder() throws(PredicateError) -> Character {
+  private mutating func placeholder() throws(PredicateTreeError) -> Character {
     let start = index
     index += 1
     while let scalar = peek(), "hlqzjtL".unicodeScalars.contains(scalar) { index += 1 }
     guard let scalar = peek(), "@KdDiuUxXoOcCfFeEgGaAsS".unicodeScalars.contains(scalar) else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .malformedFormat, construct: "%", position: start,
-        "a placeholder is %@, %K or a C conversion such as %d and %f; a literal percent sign belongs in quotes"
+        "a placeholder is %@, %K or a C conversion such as %d; a literal percent sign belongs in quotes"
       )
     }
     index += 1
@@ -234,7 +235,7 @@ struct PredicateFormatLexer {
     "(", ")", "{", "}", "[", "]", ",", ".", "+", "-", "*", "/", "&", "|", "^", "~",
   ]
 
-  private mutating func symbol(_ first: Unicode.Scalar) throws(PredicateError) -> String {
+  private mutating func symbol(_ first: Unicode.Scalar) throws(PredicateTreeError) -> String {
     for symbol in Self.symbols where symbol.unicodeScalars.first == first {
       let scalars = Array(symbol.unicodeScalars)
       if index + scalars.count <= text.count, Array(text[index..<index + scalars.count]) == scalars {
@@ -242,7 +243,7 @@ struct PredicateFormatLexer {
         return symbol
       }
     }
-    throw PredicateError(
+    throw PredicateTreeError(
       .malformedFormat, construct: String(Character(first)), position: index,
       "this character has no meaning in a predicate outside of quotes")
   }

@@ -2,22 +2,22 @@ internal import Foundation
 
 extension PredicateFormatParser {
   /// Sums and differences, and every operator that binds closer.
-  mutating func sum() throws(PredicateError) -> Node {
-    try chain(["+": .add, "-": .subtract]) { parser throws(PredicateError) in try parser.product() }
+  mutating func sum() throws(PredicateTreeError) -> Node {
+    try chain(["+": .add, "-": .subtract]) { parser throws(PredicateTreeError) in try parser.product() }
   }
 
-  private mutating func product() throws(PredicateError) -> Node {
-    try chain(["*": .multiply, "/": .divide]) { parser throws(PredicateError) in try parser.powers() }
+  private mutating func product() throws(PredicateTreeError) -> Node {
+    try chain(["*": .multiply, "/": .divide]) { parser throws(PredicateTreeError) in try parser.powers() }
   }
 
-  private mutating func powers() throws(PredicateError) -> Node {
-    try chain(["**": .power]) { parser throws(PredicateError) in try parser.unary() }
+  private mutating func powers() throws(PredicateTreeError) -> Node {
+    try chain(["**": .power]) { parser throws(PredicateTreeError) in try parser.unary() }
   }
 
   private mutating func chain(
     _ operators: [String: PredicateFunction],
-    _ operand: (inout Self) throws(PredicateError) -> Node
-  ) throws(PredicateError) -> Node {
+    _ operand: (inout Self) throws(PredicateTreeError) -> Node
+  ) throws(PredicateTreeError) -> Node {
     let start = position
     let first = try operand(&self)
     guard case .symbol(let symbol) = token.kind, operators[symbol] != nil else { return first }
@@ -36,7 +36,7 @@ extension PredicateFormatParser {
     return .expression(result)
   }
 
-  private mutating func unary() throws(PredicateError) -> Node {
+  private mutating func unary() throws(PredicateTreeError) -> Node {
     guard token.kind == .symbol("-") else { return try postfix() }
     advance()
     if case .number(let text) = token.kind {
@@ -45,13 +45,13 @@ extension PredicateFormatParser {
       return .expression(.constant(try number("-" + text, at: position)))
     }
     let start = position
-    let node = try nested { parser throws(PredicateError) in try parser.unary() }
+    let node = try nested { parser throws(PredicateTreeError) in try parser.unary() }
     return .expression(.function(.negate, [try requireExpression(node, at: start)]))
   }
 
-  private mutating func postfix() throws(PredicateError) -> Node {
+  private mutating func postfix() throws(PredicateTreeError) -> Node {
     let start = position
-    var node = try nested { parser throws(PredicateError) in try parser.primary() }
+    var node = try nested { parser throws(PredicateTreeError) in try parser.primary() }
     while true {
       if skip(".") {
         let base = try requireExpression(node, at: start)
@@ -65,7 +65,7 @@ extension PredicateFormatParser {
     }
   }
 
-  private mutating func member(of base: ExpressionTree) throws(PredicateError) -> ExpressionTree {
+  private mutating func member(of base: ExpressionTree) throws(PredicateTreeError) -> ExpressionTree {
     let position = self.position
     switch token.kind {
     case .word(let name, _):
@@ -90,7 +90,7 @@ extension PredicateFormatParser {
     }
   }
 
-  private mutating func index(into base: ExpressionTree) throws(PredicateError) -> ExpressionTree {
+  private mutating func index(into base: ExpressionTree) throws(PredicateTreeError) -> ExpressionTree {
     let position = self.position
     if isWord("SIZE", ahead: 1) {
       advance()
@@ -105,7 +105,7 @@ extension PredicateFormatParser {
   /// Key path segments behind an expression; segments that begin with `@` are aggregates.
   func appending(
     _ segments: [String], to base: ExpressionTree, at position: Int
-  ) throws(PredicateError) -> ExpressionTree {
+  ) throws(PredicateTreeError) -> ExpressionTree {
     var result = base
     var rest = segments[...]
     while let segment = rest.popFirst() {
@@ -122,7 +122,7 @@ extension PredicateFormatParser {
 
   private func appendingKey(
     _ key: String, to base: ExpressionTree, at position: Int
-  ) throws(PredicateError) -> ExpressionTree {
+  ) throws(PredicateTreeError) -> ExpressionTree {
     switch base {
     case .evaluatedObject: return key.lowercased() == "self" ? base : .keyPath([key])
     case .keyPath(let path): return .keyPath(path + [key])
@@ -137,7 +137,7 @@ extension PredicateFormatParser {
 
   private func aggregate(
     _ name: String, of base: ExpressionTree, path: [String], at position: Int
-  ) throws(PredicateError) -> ExpressionTree {
+  ) throws(PredicateTreeError) -> ExpressionTree {
     guard let aggregate = PredicateAggregate(rawValue: name) else {
       throw unsupported(
         name, "of the collection operators @count, @sum, @avg, @min and @max are understood", at: position)
@@ -147,9 +147,10 @@ extension PredicateFormatParser {
 
   // MARK: Arguments
 
-  private mutating func argument(at position: Int, for placeholder: String) throws(PredicateError) -> Any? {
+  private mutating func argument(at position: Int, for placeholder: String) throws(PredicateTreeError) -> Any?
+  {
     guard nextArgument < arguments.count else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .argument, construct: placeholder, position: position,
         "the format has more placeholders than the \(arguments.count) arguments")
     }
@@ -157,30 +158,30 @@ extension PredicateFormatParser {
     return arguments[nextArgument]
   }
 
-  mutating func keyArgument(at position: Int) throws(PredicateError) -> [String] {
+  mutating func keyArgument(at position: Int) throws(PredicateTreeError) -> [String] {
     let value = try argument(at: position, for: "%K")
     guard case .string(let key)? = PredicateConstant(value) else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .argument, construct: "%K", position: position, "the argument of %K is not a string")
     }
     let segments = key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard !segments.contains("") else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .argument, construct: "%K", position: position, "the key path of %K has an empty key")
     }
     return segments
   }
 
-  mutating func valueArgument(_ conversion: Character, at position: Int) throws(PredicateError)
+  mutating func valueArgument(_ conversion: Character, at position: Int) throws(PredicateTreeError)
     -> ExpressionTree
   {
     let placeholder = "%\(conversion)"
     let value = try argument(at: position, for: placeholder)
     guard let constant = PredicateConstant(value) else {
       let type = value.map { String(describing: Swift.type(of: $0)) } ?? "nil"
-      throw PredicateError(
+      throw PredicateTreeError(
         .argument, construct: placeholder, position: position,
-        "an argument of type \(type) cannot be compared with; pass a number, text, date, data, UUID, URL or object"
+        "an argument of type \(type) has no meaning here; pass a number, text, date, data, UUID, URL or object"
       )
     }
     let fits =
@@ -192,14 +193,14 @@ extension PredicateFormatParser {
       default: false
       }
     guard fits else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .argument, construct: placeholder, position: position,
         "the argument of \(placeholder) is not of the kind the placeholder names; use %@ for any value")
     }
     return .constant(constant)
   }
 
-  func number(_ text: String, at position: Int) throws(PredicateError) -> PredicateConstant {
+  func number(_ text: String, at position: Int) throws(PredicateTreeError) -> PredicateConstant {
     let negative = text.hasPrefix("-")
     let digits = negative ? String(text.dropFirst()) : text
     for (prefix, radix) in [("0x", 16), ("0b", 2), ("0o", 8)] where digits.lowercased().hasPrefix(prefix) {

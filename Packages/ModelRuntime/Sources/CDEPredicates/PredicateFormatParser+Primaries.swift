@@ -2,7 +2,7 @@ internal import Foundation
 
 extension PredicateFormatParser {
   /// Literals, keys, placeholders, calls and parentheses.
-  mutating func primary() throws(PredicateError) -> Node {
+  mutating func primary() throws(PredicateTreeError) -> Node {
     let position = self.position
     switch token.kind {
     case .number(let text):
@@ -43,7 +43,7 @@ extension PredicateFormatParser {
     }
   }
 
-  private mutating func bareAggregate(at position: Int) throws(PredicateError) -> ExpressionTree {
+  private mutating func bareAggregate(at position: Int) throws(PredicateTreeError) -> ExpressionTree {
     guard case .aggregate(let name) = token.kind else { return .evaluatedObject }
     advance()
     var segments = [name]
@@ -57,7 +57,9 @@ extension PredicateFormatParser {
     return try appending(segments, to: .evaluatedObject, at: position)
   }
 
-  private mutating func word(_ word: String, escaped: Bool, at position: Int) throws(PredicateError) -> Node {
+  private mutating func word(_ word: String, escaped: Bool, at position: Int) throws(PredicateTreeError)
+    -> Node
+  {
     advance()
     if escaped { return .expression(.keyPath([word])) }
     if token.kind == .symbol("(") {
@@ -83,7 +85,7 @@ extension PredicateFormatParser {
     }
   }
 
-  private mutating func list(end: String) throws(PredicateError) -> ExpressionTree {
+  private mutating func list(end: String) throws(PredicateTreeError) -> ExpressionTree {
     var members: [ExpressionTree] = []
     if !skip(end) {
       repeat {
@@ -105,7 +107,7 @@ extension PredicateFormatParser {
     return .constant(.list(constants))
   }
 
-  private mutating func subquery() throws(PredicateError) -> ExpressionTree {
+  private mutating func subquery() throws(PredicateTreeError) -> ExpressionTree {
     advance()
     let start = position
     let collection = try requireExpression(try sum(), at: start)
@@ -121,7 +123,7 @@ extension PredicateFormatParser {
     return .subquery(collection: collection, variable: variable, where: predicate)
   }
 
-  private mutating func ternary() throws(PredicateError) -> ExpressionTree {
+  private mutating func ternary() throws(PredicateTreeError) -> ExpressionTree {
     advance()
     let start = position
     let condition = try requirePredicate(try disjunction(), at: start)
@@ -135,7 +137,7 @@ extension PredicateFormatParser {
     return .conditional(condition, then: first, else: second)
   }
 
-  private mutating func cast() throws(PredicateError) -> ExpressionTree {
+  private mutating func cast() throws(PredicateTreeError) -> ExpressionTree {
     advance()
     let start = position
     let value = try requireExpression(try sum(), at: start)
@@ -185,7 +187,7 @@ extension PredicateFormatParser {
     "count": .count, "sum": .sum, "average": .average, "avg": .average, "min": .minimum, "max": .maximum,
   ]
 
-  private mutating func call(_ name: String, at position: Int) throws(PredicateError) -> ExpressionTree {
+  private mutating func call(_ name: String, at position: Int) throws(PredicateTreeError) -> ExpressionTree {
     try expect("(", after: "the call")
     var arguments: [ExpressionTree] = []
     if !skip(")") {

@@ -20,20 +20,20 @@ struct PredicateFormatParser {
   var nextArgument = 0
   var depth = 0
 
-  init(format: String, arguments: [Any?]) throws(PredicateError) {
+  init(format: String, arguments: [Any?]) throws(PredicateTreeError) {
     tokens = try PredicateFormatLexer.tokens(of: format)
     self.arguments = arguments
   }
 
   /// Reads a whole predicate.
-  mutating func predicate() throws(PredicateError) -> PredicateTree {
+  mutating func predicate() throws(PredicateTreeError) -> PredicateTree {
     let tree = try requirePredicate(try disjunction(), at: 0)
     try requireEnd()
     return tree
   }
 
   /// Reads a whole expression, such as a derived attribute's `articles.@count`.
-  mutating func expression() throws(PredicateError) -> ExpressionTree {
+  mutating func expression() throws(PredicateTreeError) -> ExpressionTree {
     let tree = try requireExpression(try sum(), at: 0)
     try requireEnd()
     return tree
@@ -69,28 +69,28 @@ struct PredicateFormatParser {
     return text.uppercased() == word
   }
 
-  mutating func expect(_ symbol: String, after construct: String) throws(PredicateError) {
+  mutating func expect(_ symbol: String, after construct: String) throws(PredicateTreeError) {
     guard skip(symbol) else {
       throw malformed(construct, "\"\(symbol)\" is missing in \(construct)")
     }
   }
 
-  func malformed(_ construct: String, _ message: String, at position: Int? = nil) -> PredicateError {
-    PredicateError(.malformedFormat, construct: construct, position: position ?? self.position, message)
+  func malformed(_ construct: String, _ message: String, at position: Int? = nil) -> PredicateTreeError {
+    PredicateTreeError(.malformedFormat, construct: construct, position: position ?? self.position, message)
   }
 
-  func unsupported(_ construct: String, _ message: String, at position: Int? = nil) -> PredicateError {
-    PredicateError(.unsupported, construct: construct, position: position ?? self.position, message)
+  func unsupported(_ construct: String, _ message: String, at position: Int? = nil) -> PredicateTreeError {
+    PredicateTreeError(.unsupported, construct: construct, position: position ?? self.position, message)
   }
 
-  private func requireEnd() throws(PredicateError) {
+  private func requireEnd() throws(PredicateTreeError) {
     guard token.kind != .end else { return }
     throw malformed("end", "the predicate is complete here, but the format goes on")
   }
 
   mutating func nested<T>(
-    _ body: (inout Self) throws(PredicateError) -> T
-  ) throws(PredicateError) -> T {
+    _ body: (inout Self) throws(PredicateTreeError) -> T
+  ) throws(PredicateTreeError) -> T {
     guard depth < Self.depthLimit else {
       throw unsupported("nesting", "the format nests deeper than \(Self.depthLimit) levels")
     }
@@ -99,7 +99,7 @@ struct PredicateFormatParser {
     return try body(&self)
   }
 
-  func requirePredicate(_ node: Node, at position: Int) throws(PredicateError) -> PredicateTree {
+  func requirePredicate(_ node: Node, at position: Int) throws(PredicateTreeError) -> PredicateTree {
     switch node {
     case .predicate(let tree): return tree
     case .expression:
@@ -108,7 +108,7 @@ struct PredicateFormatParser {
     }
   }
 
-  func requireExpression(_ node: Node, at position: Int) throws(PredicateError) -> ExpressionTree {
+  func requireExpression(_ node: Node, at position: Int) throws(PredicateTreeError) -> ExpressionTree {
     switch node {
     case .expression(let tree): return tree
     case .predicate:
@@ -118,7 +118,7 @@ struct PredicateFormatParser {
 
   // MARK: Logic
 
-  mutating func disjunction() throws(PredicateError) -> Node {
+  mutating func disjunction() throws(PredicateTreeError) -> Node {
     let start = position
     let first = try conjunction()
     guard isWord("OR") || token.kind == .symbol("||") else { return first }
@@ -130,7 +130,7 @@ struct PredicateFormatParser {
     return .predicate(.or(parts))
   }
 
-  private mutating func conjunction() throws(PredicateError) -> Node {
+  private mutating func conjunction() throws(PredicateTreeError) -> Node {
     let start = position
     let first = try negation()
     guard isWord("AND") || token.kind == .symbol("&&") else { return first }
@@ -142,16 +142,16 @@ struct PredicateFormatParser {
     return .predicate(.and(parts))
   }
 
-  private mutating func negation() throws(PredicateError) -> Node {
+  private mutating func negation() throws(PredicateTreeError) -> Node {
     guard skipWord("NOT") || skip("!") else { return try comparison() }
     let start = position
-    let node = try nested { parser throws(PredicateError) in try parser.negation() }
+    let node = try nested { parser throws(PredicateTreeError) in try parser.negation() }
     return .predicate(.not(try requirePredicate(node, at: start)))
   }
 
   // MARK: Comparison
 
-  private mutating func comparison() throws(PredicateError) -> Node {
+  private mutating func comparison() throws(PredicateTreeError) -> Node {
     let start = position
     let quantifier = self.quantifier()
     let node = try sum()
@@ -213,7 +213,7 @@ struct PredicateFormatParser {
     PredicateOperator(rawValue: word.uppercased())
   }
 
-  private mutating func comparisonOperator() throws(PredicateError) -> PredicateOperator? {
+  private mutating func comparisonOperator() throws(PredicateTreeError) -> PredicateOperator? {
     switch token.kind {
     case .symbol(let symbol):
       if let op = Self.symbolOperators[symbol] {
@@ -232,7 +232,7 @@ struct PredicateFormatParser {
     }
   }
 
-  private mutating func options() throws(PredicateError) -> PredicateTextOptions {
+  private mutating func options() throws(PredicateTreeError) -> PredicateTextOptions {
     guard token.kind == .symbol("[") else { return [] }
     let start = position
     advance()
@@ -255,7 +255,7 @@ struct PredicateFormatParser {
     return options
   }
 
-  private func requireBounds(_ right: ExpressionTree, at position: Int) throws(PredicateError) {
+  private func requireBounds(_ right: ExpressionTree, at position: Int) throws(PredicateTreeError) {
     switch right {
     case .constant(.list(let bounds)) where bounds.count == 2: return
     case .list(let bounds) where bounds.count == 2: return

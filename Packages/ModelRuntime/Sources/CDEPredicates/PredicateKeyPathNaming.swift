@@ -2,7 +2,7 @@
 /// translated.
 ///
 /// Model classes get the conformance from their macro.
-public protocol PredicateKeyPathNaming {
+nonisolated public protocol PredicateKeyPathNaming {
   /// The key of one property, or a path of keys joined by dots; nil if the key path is none of a stored
   /// property.
   ///
@@ -13,17 +13,17 @@ public protocol PredicateKeyPathNaming {
 enum PredicateKeyPath {
   /// The keys of a key path.
   ///
-  /// - Throws: ``PredicateError`` with code `unnamedKeyPath`.
-  static func names(of keyPath: AnyKeyPath) throws(PredicateError) -> [String] {
+  /// - Throws: ``PredicateTreeError`` with code `unnamedKeyPath`.
+  static func names(of keyPath: AnyKeyPath) throws(PredicateTreeError) -> [String] {
     let root = type(of: keyPath).rootType
     guard let naming = root as? any PredicateKeyPathNaming.Type else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .unnamedKeyPath, construct: "\(root)",
-        "\(root) does not name its key paths; only properties of models (PredicateKeyPathNaming) can be queried"
+        "\(root) names no key paths (PredicateKeyPathNaming); query properties of models"
       )
     }
     guard let key = naming.predicateKey(for: keyPath), !key.isEmpty else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .unnamedKeyPath, construct: "\(root)",
         "a key path of \(root) to \(type(of: keyPath).valueType) is none of its stored properties")
     }

@@ -48,8 +48,8 @@ internal import Synchronization
   /// expression ignores case; with `[d]` the text loses its diacritics before it is matched, the pattern is
   /// left as it is.
   ///
-  /// - Throws: ``PredicateError`` with code `malformedPattern`.
-  public init(matching pattern: String, _ options: PredicateTextOptions) throws(PredicateError) {
+  /// - Throws: ``PredicateTreeError`` with code `malformedPattern`.
+  public init(matching pattern: String, _ options: PredicateTextOptions) throws(PredicateTreeError) {
     self.options = options.subtracting(.caseInsensitive)
     var flags: NSRegularExpression.Options = []
     if options.contains(.caseInsensitive), !options.contains(.normalized) { flags.insert(.caseInsensitive) }
@@ -58,7 +58,7 @@ internal import Synchronization
         RegularExpression(
           expression: try NSRegularExpression(pattern: "\\A(?:\(pattern))\\z", options: flags)))
     } catch {
-      throw PredicateError(
+      throw PredicateTreeError(
         .malformedPattern, construct: "MATCHES",
         "the pattern of MATCHES is not a regular expression in ICU's syntax")
     }
@@ -121,7 +121,7 @@ final class PredicatePatternCache: Sendable {
 
   func pattern(
     _ op: PredicateOperator, _ text: String, _ options: PredicateTextOptions
-  ) throws(PredicateError) -> PredicatePattern {
+  ) throws(PredicateTreeError) -> PredicatePattern {
     let key = Key(op: op, pattern: .string(text), options: options)
     if let known = patterns.withLock({ $0[key] }) { return known }
     let pattern =

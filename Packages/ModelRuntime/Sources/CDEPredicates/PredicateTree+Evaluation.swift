@@ -4,8 +4,8 @@ extension PredicateTree {
   /// Runs on the caller's isolation and reads the object there.
   ///
   /// - Parameter variables: Values for `$NAME`s that were not substituted.
-  /// - Throws: ``PredicateError`` for unknown keys, missing variables and operands that cannot be compared,
-  ///   and whatever the object throws.
+  /// - Throws: ``PredicateTreeError`` for unknown keys, missing variables and operands that cannot be
+  ///   compared, and whatever the object throws.
   public func evaluate(
     with object: some PredicateValueProviding, variables: [String: PredicateValue] = [:]
   ) throws -> Bool {

@@ -125,7 +125,9 @@ extension PredicateConstant {
     case .double(let value): return value.isFinite ? "\(value)" : "CAST(\"\(value)\", \"NSNumber\")"
     case .decimal(let value): return value.isNaN ? "CAST(\"NaN\", \"NSDecimalNumber\")" : "\(value)"
     case .string(let value): return Self.quoted(value)
-    case .date(let value): return "CAST(\(value.timeIntervalSinceReferenceDate), \"NSDate\")"
+    case .date(let value):
+      let seconds = PredicateConstant.double(value.timeIntervalSinceReferenceDate)
+      return "CAST(\(seconds.predicateFormat), \"NSDate\")"
     case .data(let value): return "CAST(\"\(value.base64EncodedString())\", \"NSData\")"
     case .uuid(let value): return "CAST(\"\(value.uuidString)\", \"NSUUID\")"
     case .url(let value): return "CAST(\(Self.quoted(value.absoluteString)), \"NSURL\")"

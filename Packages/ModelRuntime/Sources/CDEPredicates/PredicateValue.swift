@@ -15,7 +15,7 @@ public enum PredicateValue {
 ///
 /// Managed objects conform, and so do dictionaries with string keys. Other values are read by reflection
 /// when they are given to `NSPredicate.evaluate(with:)`, which is slower.
-public protocol PredicateValueProviding {
+nonisolated public protocol PredicateValueProviding {
   /// The value of one property.
   ///
   /// - Throws: When there is no such key; evaluation then fails.
@@ -78,7 +78,7 @@ struct ReflectedObject: PredicateValueProviding {
     if let raw = (subject as? any RawRepresentable)?.rawValue, key == "rawValue" {
       return try PredicateValue(raw)
     }
-    throw PredicateError(
+    throw PredicateTreeError(
       .unknownKey, construct: key,
       "\(type(of: subject)) has no stored property \(key); check the key's spelling")
   }
@@ -107,11 +107,11 @@ extension PredicateValue {
     case .constant(.list(let members)):
       return try PredicateValue.collection(members.map { .constant($0) }).value(at: path)
     case .constant(.object):
-      throw PredicateError(
+      throw PredicateTreeError(
         .operands, construct: key,
         "\(key) is asked of an object that is known by its ID alone; fetch the object first")
     case .constant:
-      throw PredicateError(.unknownKey, construct: key, "\(key) is asked of a value that has no keys")
+      throw PredicateTreeError(.unknownKey, construct: key, "\(key) is asked of a value that has no keys")
     }
   }
 

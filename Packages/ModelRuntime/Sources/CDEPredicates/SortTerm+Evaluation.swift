@@ -9,9 +9,9 @@ extension SortTerm {
 
   /// What a Foundation descriptor sorts by.
   ///
-  /// - Throws: ``PredicateError`` with code `unnamedKeyPath` for a Swift key path whose root does not name
-  ///   it.
-  public init(_ descriptor: NSSortDescriptor) throws(PredicateError) {
+  /// - Throws: ``PredicateTreeError`` with code `unnamedKeyPath` for a Swift key path whose root does not
+  ///   name it.
+  public init(_ descriptor: NSSortDescriptor) throws(PredicateTreeError) {
     if let known = descriptor as? KeySortDescriptor {
       self = known.term
       return
@@ -21,10 +21,10 @@ extension SortTerm {
 
   /// What a typed descriptor sorts by; `Compared` names its key paths.
   ///
-  /// - Throws: ``PredicateError`` with code `unnamedKeyPath`.
-  public init<Compared>(_ descriptor: SortDescriptor<Compared>) throws(PredicateError) {
+  /// - Throws: ``PredicateTreeError`` with code `unnamedKeyPath`.
+  public init<Compared>(_ descriptor: SortDescriptor<Compared>) throws(PredicateTreeError) {
     guard let keyPath = descriptor.keyPath else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .unnamedKeyPath, construct: "SortDescriptor", "the sort descriptor has no key path; make it with one")
     }
     self.init(
@@ -43,7 +43,7 @@ extension SortTerm {
   ///
   /// Nil comes first when ascending. Values of different kinds, and objects, keep their order.
   ///
-  /// - Throws: ``PredicateError`` for unknown keys, and whatever the objects throw.
+  /// - Throws: ``PredicateTreeError`` for unknown keys, and whatever the objects throw.
   public func compare(_ left: Any?, _ right: Any?) throws -> ComparisonResult {
     let a = try PredicateValue(left).value(at: keyPath)
     let b = try PredicateValue(right).value(at: keyPath)

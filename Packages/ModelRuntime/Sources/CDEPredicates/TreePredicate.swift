@@ -8,12 +8,13 @@ public import Foundation
 /// ``Foundation/NSPredicate/matches(_:)``, a fetch) throws it.
 public final class TreePredicate: NSPredicate {
   /// The tree or what was wrong with the format.
-  public let result: Result<PredicateTree, PredicateError>
+  public let result: Result<PredicateTree, PredicateTreeError>
   let patterns = PredicatePatternCache()
 
-  public init(_ result: Result<PredicateTree, PredicateError>) {
+  public init(_ result: Result<PredicateTree, PredicateTreeError>) {
     self.result = result
-    super.init(value: false)
+    // Not init(value:): Foundation would call NSPredicate(value: false) equal to every tree.
+    super.init(block: { _, _ in false })
   }
 
   public convenience init(_ tree: PredicateTree) {
@@ -21,7 +22,7 @@ public final class TreePredicate: NSPredicate {
   }
 
   /// The error that reading the format ended with, or nil.
-  public var error: PredicateError? {
+  public var error: PredicateTreeError? {
     if case .failure(let error) = result { return error }
     return nil
   }
@@ -47,34 +48,30 @@ public final class TreePredicate: NSPredicate {
     (try? matches(object, substitutionVariables: bindings ?? [:])) ?? false
   }
 
+  /// Predicates are equal if their trees are, compounds included; malformed ones if their errors are.
   public override func isEqual(_ object: Any?) -> Bool {
-    (object as? TreePredicate)?.result == result
+    if let other = object as? TreePredicate { return other.result == result }
+    guard case .success(let tree) = result, let other = object as? NSPredicate else { return false }
+    return (try? other.predicateTree()) == tree
   }
 
-  public override var hash: Int { result.hashValue }
+  public override var hash: Int {
+    switch result {
+    case .success(let tree): tree.hashValue
+    case .failure(let error): error.hashValue
+    }
+  }
 
   public override func copy() -> Any { self }
 
   public override func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
-/// The compound that the functions named `NSCompoundPredicate(…)` make: prints canonically and keeps its
-/// parts' errors.
+/// A compound that prints canonically, and is false (also under NOT) if a part has an error.
+///
+/// `NSCompoundPredicate(andPredicateWithSubpredicates:)` makes one; the other initialisers are inherited.
 public final class TreeCompoundPredicate: NSCompoundPredicate {
-  public override var predicateFormat: String {
-    let parts = subpredicates.map { part in
-      (part.format, part.isCompound)
-    }
-    switch compoundPredicateType {
-    case .and, .or:
-      let (word, empty) = compoundPredicateType == .and ? ("AND", "TRUEPREDICATE") : ("OR", "FALSEPREDICATE")
-      if parts.isEmpty { return empty }
-      if parts.count == 1 { return parts[0].0 }
-      return parts.map { $0.1 ? "(\($0.0))" : $0.0 }.joined(separator: " \(word) ")
-    case .not:
-      return "NOT " + parts.prefix(1).map { $0.1 ? "(\($0.0))" : $0.0 }.joined()
-    }
-  }
+  public override var predicateFormat: String { canonicalFormat }
 
   public override var description: String { predicateFormat }
 
@@ -86,12 +83,15 @@ public final class TreeCompoundPredicate: NSCompoundPredicate {
     (try? matches(object, substitutionVariables: bindings ?? [:])) ?? false
   }
 
+  /// Equal if the trees are; compounds with blocks or errors if their parts are.
   public override func isEqual(_ object: Any?) -> Bool {
+    if let tree = try? predicateTree() { return (try? (object as? NSPredicate)?.predicateTree()) == tree }
     guard let other = object as? NSCompoundPredicate else { return false }
     return other.compoundPredicateType == compoundPredicateType && other.subpredicates == subpredicates
   }
 
   public override var hash: Int {
+    if let tree = try? predicateTree() { return tree.hashValue }
     var hasher = Hasher()
     hasher.combine(compoundPredicateType)
     hasher.combine(subpredicates)
@@ -104,13 +104,14 @@ public final class TreeCompoundPredicate: NSCompoundPredicate {
 }
 
 extension NSPredicate {
-  /// The printed form of any predicate; Foundation's own property is deprecated on Linux and prints no
-  /// compounds.
-  var format: String {
+  /// The printed form of any predicate, compounds made by Foundation included.
+  ///
+  /// Foundation's own `predicateFormat` is deprecated on Linux and prints no compounds. A block prints as
+  /// `BLOCKPREDICATE`.
+  public var canonicalFormat: String {
     if let tree = self as? TreePredicate { return tree.predicateFormat }
-    if let tree = try? predicateTree() { return tree.predicateFormat }
-    if let compound = self as? TreeCompoundPredicate { return compound.predicateFormat }
-    return "BLOCKPREDICATE"
+    if let compound = self as? NSCompoundPredicate { return compound.compoundFormat }
+    return (try? predicateTree())?.predicateFormat ?? "BLOCKPREDICATE"
   }
 
   /// Whether the printed form needs parentheses inside another compound.
@@ -123,6 +124,21 @@ extension NSPredicate {
     switch try? predicateTree() {
     case .and(let parts)?, .or(let parts)?: return parts.count > 1
     default: return false
+    }
+  }
+}
+
+extension NSCompoundPredicate {
+  fileprivate var compoundFormat: String {
+    let parts = subpredicates.map { (format: $0.canonicalFormat, isCompound: $0.isCompound) }
+    let operands = parts.map { $0.isCompound ? "(\($0.format))" : $0.format }
+    switch compoundPredicateType {
+    case .not: return "NOT " + operands.prefix(1).joined()
+    case .and, .or:
+      let conjunction = compoundPredicateType == .and
+      if parts.isEmpty { return PredicateTree.constant(conjunction).predicateFormat }
+      if parts.count == 1 { return parts[0].format }
+      return operands.joined(separator: conjunction ? " AND " : " OR ")
     }
   }
 }

@@ -88,7 +88,8 @@ extension NSAttributeDescription {
 nonisolated public final class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
   // Guard of @unchecked Sendable: as inherited, mutable only until the model is in use.
 
-  /// The expression, as written in a model file: `chat.serverId`, `pages.@count`, `canonical:(name)`, `now()`.
+  /// The expression, as written in a model file: `chat.serverId`, `pages.@count`, `canonical:(name)`,
+  /// `now()`.
   ///
   /// Text in place of Core Data's `NSExpression`, which Foundation can't build on Linux.
   public var derivation: String? { willSet { requireMutable() } }

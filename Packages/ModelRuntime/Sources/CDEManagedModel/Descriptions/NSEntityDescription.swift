@@ -6,8 +6,8 @@ internal import Synchronization
 /// It may be changed until a coordinator uses the model it belongs to; afterwards any change traps with
 /// "Can't modify an immutable model.", and it may be read from any thread. (Core Data's rule.)
 nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
-  // Guard of @unchecked Sendable: mutable only until `immutable` is set, read-only ever after; what the freeze
-  // adds stands behind the mutex `facts`.
+  // Guard of @unchecked Sendable: mutable only until `immutable` is set, read-only ever after; what the
+  // freeze adds stands behind the mutex `facts`.
   let immutable = ImmutableFlag()
 
   /// What is worked out once, when the model is frozen.
@@ -75,8 +75,8 @@ nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchec
     Dictionary(storedSubentities.compactMap { child in child.name.map { ($0, child) } }) { first, _ in first }
   }
 
-  /// The properties, inherited ones first. Setting it replaces the entity's own; inherited ones in the new value
-  /// are left with the entity that declares them.
+  /// The properties, inherited ones first. Setting it replaces the entity's own; inherited ones in the new
+  /// value are left with the entity that declares them.
   public var properties: [NSPropertyDescription] {
     get { (superentity?.properties ?? []) + ownProperties }
     set {
@@ -100,7 +100,8 @@ nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchec
   /// The properties that the entity declares itself, in the order given.
   @_spi(CDE) public private(set) var ownProperties: [NSPropertyDescription] = []
 
-  /// Sets of properties whose values must be unique together. Give names or property descriptions; reads as names.
+  /// Sets of properties whose values must be unique together. Give names or property descriptions; reads as
+  /// names.
   public var uniquenessConstraints: [[Any]] {
     get { storedConstraints.map { $0.map { ($0 as? NSPropertyDescription)?.name ?? $0 } } }
     set {
@@ -116,7 +117,8 @@ nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchec
     didSet { for index in indexes { index.entity = self } }
   }
 
-  /// Lists of properties indexed together, by name or description: the older form of ``indexes``. Reads as names.
+  /// Lists of properties indexed together, by name or description: the older form of ``indexes``. Reads as
+  /// names.
   public var compoundIndexes: [[Any]] {
     get { storedCompoundIndexes.map { $0.map { ($0 as? NSPropertyDescription)?.name ?? $0 } } }
     set {
@@ -138,8 +140,8 @@ nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchec
     return false
   }
 
-  /// An entity with copies of the properties that this one declares. It has neither parent nor sub-entities, belongs
-  /// to no model, and may be changed; its relationships point where the originals do.
+  /// An entity with copies of the properties that this one declares. It has neither parent nor
+  /// sub-entities, belongs to no model, and may be changed; its relationships point where the originals do.
   public func copy(with zone: NSZone? = nil) -> Any {
     let result = NSEntityDescription()
     result.name = name

@@ -33,7 +33,8 @@ extension NSManagedObjectModel {
     }
   }
 
-  /// A model with copies of all entities, wired among themselves; it may be changed even if this one is in use.
+  /// A model with copies of all entities, wired among themselves; it may be changed even if this one is in
+  /// use.
   public func copy(with zone: NSZone? = nil) -> Any {
     let result = NSManagedObjectModel()
     result.versionIdentifiers = versionIdentifiers
@@ -58,7 +59,8 @@ extension NSManagedObjectModel {
         relationships[ObjectIdentifier(original)] = property as? NSRelationshipDescription
       }
     }
-    // Two merged models may share an entity by name only, so pointers into the one left out lead to its namesake.
+    // Two merged models may share an entity by name only, so pointers into the one left out lead to its
+    // namesake.
     let byName = Dictionary(list.compactMap { copy in copy.name.map { ($0, copy) } }) { first, _ in first }
     func twin(of entity: NSEntityDescription) -> NSEntityDescription? {
       copies[ObjectIdentifier(entity)] ?? entity.name.flatMap { byName[$0] }

@@ -7,12 +7,13 @@ internal import Synchronization
 /// and any change traps with "Can't modify an immutable model." (Core Data's rule.) An immutable model may be
 /// shared by any number of containers and read from any thread.
 nonisolated open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
-  // Guard of @unchecked Sendable: mutable only until `immutable` is set, read-only ever after; the frozen form
-  // stands behind the mutex `frozenForm`.
+  // Guard of @unchecked Sendable: mutable only until `immutable` is set, read-only ever after; the frozen
+  // form stands behind the mutex `frozenForm`.
   let immutable = ImmutableFlag()
   let frozenForm = Mutex<FrozenModel?>(nil)
 
-  /// The entities, abstract ones and sub-entities included, in the order given. An entity belongs to one model.
+  /// The entities, abstract ones and sub-entities included, in the order given. An entity belongs to one
+  /// model.
   public var entities: [NSEntityDescription] {
     get { storedEntities }
     set {
@@ -64,8 +65,8 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sen
   /// The entities' version hashes by entity name.
   public var entityVersionHashesByName: [String: Data] { entitiesByName.mapValues(\.versionHash) }
 
-  /// Whether a store with this metadata holds exactly the entities of the configuration (all for `nil`), in the
-  /// same version: whether it opens without a migration.
+  /// Whether a store with this metadata holds exactly the entities of the configuration (all for `nil`), in
+  /// the same version: whether it opens without a migration.
   public func isConfiguration(
     withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
   ) -> Bool {
@@ -77,8 +78,8 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sen
     return hashes == stored
   }
 
-  /// The whole model's checksum: SHA-256 over the entities' hashes by name, in base64. The same text that Xcode
-  /// and staged migrations call the version checksum.
+  /// The whole model's checksum: SHA-256 over the entities' hashes by name, in base64. The same text that
+  /// Xcode and staged migrations call the version checksum.
   public var versionChecksum: String { ModelHashes.checksum(of: entityVersionHashesByName) }
 
   public override var description: String {

@@ -2,8 +2,9 @@ public import Foundation
 
 /// What attributes, relationships and fetched properties have in common.
 ///
-/// Like every description it may be changed until a coordinator uses the model it belongs to; afterwards any
-/// change traps with "Can't modify an immutable model.", and it may be read from any thread. (Core Data's rule.)
+/// Like every description it may be changed until a coordinator uses the model it belongs to; afterwards
+/// any change traps with "Can't modify an immutable model.", and it may be read from any thread. (Core
+/// Data's rule.)
 nonisolated public class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
   // Guard of @unchecked Sendable: mutable only until `immutable` is set, read-only ever after.
   let immutable = ImmutableFlag()

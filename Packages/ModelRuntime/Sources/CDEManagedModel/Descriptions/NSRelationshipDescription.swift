@@ -7,8 +7,8 @@ nonisolated public final class NSRelationshipDescription: NSPropertyDescription,
   /// The entity that the relationship points at. Not retained: the model owns its entities, as in Core Data.
   public weak var destinationEntity: NSEntityDescription? { willSet { requireMutable() } }
 
-  /// The relationship of the destination that points back. Each side is set on its own; that both agree is checked
-  /// when a coordinator first uses the model.
+  /// The relationship of the destination that points back. Each side is set on its own; that both agree is
+  /// checked when a coordinator first uses the model.
   public weak var inverseRelationship: NSRelationshipDescription? { willSet { requireMutable() } }
 
   /// The fewest related objects that validation accepts when there are any; 0 for no limit.

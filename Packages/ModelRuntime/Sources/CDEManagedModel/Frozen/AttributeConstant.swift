@@ -21,7 +21,8 @@ public import Foundation
 
   /// A value of any class, shared by all who read it.
   public struct Opaque: @unchecked Sendable {
-    // Guard of @unchecked Sendable: belongs to an immutable model; readers may hand it out, nobody changes it.
+    // Guard of @unchecked Sendable: belongs to an immutable model; readers may hand it out, nobody changes
+    // it.
     public let value: Any
   }
 
@@ -29,8 +30,8 @@ public import Foundation
     if case .null = self { true } else { false }
   }
 
-  /// The value as key-value coding hands it out: numbers as `NSNumber`, decimals as `NSDecimalNumber`, the rest as
-  /// Swift values.
+  /// The value as key-value coding hands it out: numbers as `NSNumber`, decimals as `NSDecimalNumber`, the
+  /// rest as Swift values.
   public var keyedValue: Any? {
     switch self {
     case .null: nil
@@ -50,7 +51,8 @@ public import Foundation
 
   /// Reads `value` as a value of `type`.
   ///
-  /// Accepts the Swift type, Foundation's class for it and, for numbers, any number that the type holds exactly.
+  /// Accepts the Swift type, Foundation's class for it and, for numbers, any number that the type holds
+  /// exactly.
   /// - Returns: `nil` when the value does not fit the type.
   public init?(_ value: Any?, as type: NSAttributeType) {
     guard let value = value.flatMap(Self.flattened) else {

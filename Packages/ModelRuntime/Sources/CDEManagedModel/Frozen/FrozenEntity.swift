@@ -11,8 +11,8 @@ public import Foundation
   }
 
   public let name: String
-  /// Position among the entity's properties, inherited included, by name: the slot of `RowLayout` and of every
-  /// `PropertySet`.
+  /// Position among the entity's properties, inherited included, by name: the slot of `RowLayout` and of
+  /// every `PropertySet`.
   public let slot: Int
   public let kind: Kind
   /// Never nil when saved.
@@ -38,8 +38,8 @@ public import Foundation
   // Relationships.
   /// Index of the destination entity; -1 for attributes.
   public let destination: Int
-  /// Slot of the inverse in the destination entity; -1 when there is none. Sub-entities of the destination may have
-  /// the inverse in another slot: see ``FrozenModel/inverseSlot(of:in:destination:)``.
+  /// Slot of the inverse in the destination entity; -1 when there is none. Sub-entities of the destination
+  /// may have the inverse in another slot: see ``FrozenModel/inverseSlot(of:in:destination:)``.
   public let inverseSlot: Int
   public let deleteRule: NSDeleteRule
   public let minCount: Int

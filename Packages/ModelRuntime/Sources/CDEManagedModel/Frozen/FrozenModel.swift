@@ -1,7 +1,8 @@
 public import CDEStore
 public import Foundation
 
-/// A model in use: checked, numbered and immutable. The form in which objects, contexts and coordinators read it.
+/// A model in use: checked, numbered and immutable. The form in which objects, contexts and coordinators
+/// read it.
 ///
 /// Everything is an array by index or slot, worked out once, so that nothing is looked up by name in a loop.
 @_spi(CDE) public final class FrozenModel: Sendable {
@@ -33,8 +34,8 @@ public import Foundation
   /// Indexes of the entities whose objects are of the class with this name, in order.
   public func entities(ofClassNamed name: String) -> [Int] { indexesByClassName[name] ?? [] }
 
-  /// The slot of a relationship's inverse in an object of `destination`, which may be a sub-entity of the declared
-  /// destination and number its properties differently; `nil` for a one-way relationship.
+  /// The slot of a relationship's inverse in an object of `destination`, which may be a sub-entity of the
+  /// declared destination and number its properties differently; `nil` for a one-way relationship.
   public func inverseSlot(of slot: Int, in entity: Int, destination: Int) -> Int? {
     let property = entities[entity].properties[slot]
     guard property.inverseSlot >= 0 else { return nil }
@@ -43,8 +44,9 @@ public import Foundation
       named: entities[property.destination].properties[property.inverseSlot].name)
   }
 
-  /// The schema of a store that holds one configuration: its entities and their ancestors; the whole model for
-  /// `nil`. Slots are those of the whole model; entity indexes are the schema's own, so match entities by name.
+  /// The schema of a store that holds one configuration: its entities and their ancestors; the whole model
+  /// for `nil`. Slots are those of the whole model; entity indexes are the schema's own, so match entities
+  /// by name.
   ///
   /// - Throws: ``ModelError`` when there is no such configuration, or when a relationship leads out of it.
   public func storeSchema(configuration: String?) throws -> StoreSchema {

@@ -6,8 +6,8 @@ extension NSManagedObjectModel {
   /// Whether a coordinator uses the model, so that it can't be changed any more.
   @_spi(CDE) public var isFrozen: Bool { immutable.isSet }
 
-  /// Checks the model, numbers it and makes it immutable. Safe from any thread; later calls return the same object
-  /// and cost one lock.
+  /// Checks the model, numbers it and makes it immutable. Safe from any thread; later calls return the same
+  /// object and cost one lock.
   ///
   /// - Throws: ``ModelError`` naming entity and property; the model then stays changeable.
   @_spi(CDE) public func freeze() throws -> FrozenModel {

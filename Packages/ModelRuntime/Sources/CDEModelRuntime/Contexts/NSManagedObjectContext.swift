@@ -1,4 +1,4 @@
-internal import CDEExecutors
+@_spi(CDE) public import CDEExecutors
 public import CDEManagedModel
 internal import CDEStore
 public import Foundation
@@ -53,7 +53,9 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   var isSaving = false
   var isTurnScheduled = false
   /// Whoever wants to know about reads, saves and merges: a domain.
-  var observer: (any ContextObserver)?
+  @_spi(CDE) public var observer: (any ContextObserver)? {
+    didSet { registry?.isObserved = observer != nil }
+  }
 
   /// Anything you like; kept, never read.
   public var userInfo: NSMutableDictionary {
@@ -65,7 +67,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Makes a context. Give it a ``persistentStoreCoordinator`` before use, or take one from a container.
   public init(concurrencyType: ConcurrencyType) {
     self.concurrencyType = concurrencyType
-    lane = concurrencyType == .mainQueue ? ContextLane.main : ContextLane()
+    lane = concurrencyType == .mainQueue ? ContextLane.main() : ContextLane()
     super.init()
   }
 

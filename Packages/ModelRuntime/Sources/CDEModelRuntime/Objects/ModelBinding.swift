@@ -49,6 +49,17 @@ final class ModelBinding: @unchecked Sendable {
     }
   }
 
+  /// Stands in for a model that can't be used.
+  static let empty: ModelBinding = {
+    do { return try of(NSManagedObjectModel()) } catch { fatalError("An empty model is valid: \(error)") }
+  }()
+
+  /// Indexes of the entities of a configuration, their ancestors included.
+  func entities(in configuration: String?) throws -> Set<Int> {
+    let names = Set(try frozen.storeSchema(configuration: configuration).entities.map(\.name))
+    return Set(entities.indices.filter { names.contains(entities[$0].name) })
+  }
+
   func entity(named name: String) -> EntityBinding? {
     schema.entity(named: name).map { entities[$0.index] }
   }
@@ -129,5 +140,14 @@ extension PropertyInfo {
       case .denyDeleteRule: .deny
       default: .nullify
       }
+  }
+}
+
+/// Keeps bindings that no coordinator holds.
+enum OwnBindings {
+  private static let kept = Mutex<[ObjectIdentifier: ModelBinding]>([:])
+
+  static func keep(_ binding: ModelBinding) {
+    kept.withLock { $0[ObjectIdentifier(binding.model)] = binding }
   }
 }

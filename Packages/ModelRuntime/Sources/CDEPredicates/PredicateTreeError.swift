@@ -5,13 +5,13 @@ internal import Foundation
 ///
 /// No initialiser of a predicate throws and none traps for a condition of the data: the error stays in the
 /// predicate and is thrown where it is used (``Foundation/NSPredicate/predicateTree()``, a fetch).
-public struct PredicateError: CDEError, Hashable {
+public struct PredicateTreeError: CDEError, Hashable {
   /// An open set of reasons.
   public struct Code: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The format string does not follow the grammar; ``PredicateError/position`` says where.
+    /// The format string does not follow the grammar; ``PredicateTreeError/position`` says where.
     public static let malformedFormat = Code(rawValue: "malformedFormat")
     /// A placeholder has no argument, or one of the wrong kind.
     public static let argument = Code(rawValue: "argument")

@@ -1,0 +1,207 @@
+import Synchronization
+
+/// The values of a lane's turn.
+@usableFromInline
+enum TurnState {
+  /// Nobody has the turn and the line is empty.
+  @usableFromInline static let free = 0
+  /// Somebody has the turn and nobody stands in line: a single exchange gives it back.
+  @usableFromInline static let held = 1
+  /// Somebody has the turn and the line must be looked at, under its lock, when it is given back.
+  @usableFromInline static let contended = 2
+}
+
+/// Blocks and runs that wait for their turn, in the order in which they were asked for.
+struct Line {
+  enum Entry {
+    case block(@Sendable () -> Void)
+    case ticket(Ticket)
+  }
+
+  enum Drain {
+    case none, scheduled, running
+  }
+
+  private var entries: [Entry?] = []
+  private var head = 0
+  var drain = Drain.none
+
+  var isEmpty: Bool { head == entries.count }
+
+  var startsWithBlock: Bool {
+    guard !isEmpty, case .block? = entries[head] else { return false }
+    return true
+  }
+
+  mutating func append(_ entry: Entry) { entries.append(entry) }
+
+  mutating func popFirst() -> Entry? {
+    guard !isEmpty else { return nil }
+    let entry = entries[head]
+    entries[head] = nil
+    head += 1
+    if head == entries.count {
+      entries.removeAll(keepingCapacity: head <= 64)
+      head = 0
+    } else if head >= 64, head * 2 >= entries.count {
+      // Moving the rest only once it is the smaller half keeps popping constant on average.
+      entries.removeSubrange(..<head)
+      head = 0
+    }
+    return entry
+  }
+}
+
+/// A place in line: the task that holds it sleeps on the lane until the turn is handed to it.
+@usableFromInline
+final class Ticket: Sendable {
+  private enum State {
+    case waiting
+    case sleeping(UnsafeContinuation<Void, Never>)
+    case granted
+  }
+
+  private let state = Mutex(State.waiting)
+
+  func grant() {
+    let sleeper = state.withLock { state in
+      defer { state = .granted }
+      if case .sleeping(let continuation) = state { return Optional(continuation) }
+      return nil
+    }
+    sleeper?.resume()
+  }
+
+  /// Sleeps isolated to the caller's actor, so that waking up needs that actor alone and no other thread.
+  func turn(isolation: isolated (any Actor)? = #isolation) async {
+    await withUnsafeContinuation { continuation in
+      let granted = state.withLock { state in
+        if case .granted = state { return true }
+        state = .sleeping(continuation)
+        return false
+      }
+      if granted { continuation.resume() }
+    }
+  }
+}
+
+extension ContextLane {
+  /// How many blocks run before the jobs of actors that wait for the lane get their chance.
+  static var blocksPerVisit: Int { 32 }
+
+  @usableFromInline
+  @inline(__always)
+  func takeTurnIfFree() -> Bool {
+    turn.compareExchange(
+      expected: TurnState.free, desired: TurnState.held, ordering: .acquiring
+    ).exchanged
+  }
+
+  /// Gives the turn back, on the lane.
+  @usableFromInline
+  @inline(__always)
+  func endTurn() {
+    let released = turn.compareExchange(
+      expected: TurnState.held, desired: TurnState.free, ordering: .releasing
+    ).exchanged
+    if !released { passTurn() }
+  }
+
+  /// Takes the turn, or a place in line.
+  ///
+  /// - Returns: nil with the turn taken; otherwise the place in line, which is redeemed on the lane.
+  @usableFromInline
+  func takeTurnOrTicket() -> Ticket? {
+    line.withLock { line in
+      if contend() {
+        turn.store(TurnState.held, ordering: .relaxed)
+        return nil
+      }
+      let ticket = Ticket()
+      line.append(.ticket(ticket))
+      return ticket
+    }
+  }
+
+  func standInLine(_ block: @escaping @Sendable () -> Void) {
+    let starts = line.withLock { line in
+      line.append(.block(block))
+      guard contend() else { return false }
+      line.drain = .scheduled
+      return true
+    }
+    if starts { scheduleDrain() }
+  }
+
+  /// Makes the holder of the turn look at the line; true if there was none and the turn is the caller's.
+  ///
+  /// Only under the line's lock: those without it move the turn between free and held alone.
+  private func contend() -> Bool {
+    turn.exchange(TurnState.contended, ordering: .acquiringAndReleasing) == TurnState.free
+  }
+
+  @usableFromInline
+  func passTurn() {
+    var next: Ticket?
+    let drains = line.withLock { line in
+      if line.startsWithBlock {
+        line.drain = .scheduled
+        return true
+      }
+      next = popTicket(&line)
+      return false
+    }
+    if drains { scheduleDrain() }
+    next?.grant()
+  }
+
+  private func popTicket(_ line: inout Line) -> Ticket? {
+    let next = line.popFirst()
+    let empty = line.isEmpty
+    guard case .ticket(let ticket)? = next else {
+      turn.store(TurnState.free, ordering: .releasing)
+      return nil
+    }
+    if empty { turn.store(TurnState.held, ordering: .releasing) }
+    return ticket
+  }
+
+  /// Starts a task that runs the blocks at the head of the line: blocks must not see the task-local values
+  /// or the cancellation of whichever task happened to give the turn back.
+  private func scheduleDrain() {
+    if let core {
+      Task.detached(executorPreference: crew) { await self.drain(on: core) }
+    } else {
+      Task.detached { await self.drain(on: MainActor.shared) }
+    }
+  }
+
+  private func drain(on actor: isolated any Actor) async {
+    let claimed = line.withLock { line in
+      guard line.drain == .scheduled else { return false }
+      line.drain = .running
+      return true
+    }
+    guard claimed else { return }
+    noteEntry()
+    var count = 0
+    while let block = nextBlock() {
+      block()
+      count += 1
+      if count.isMultiple(of: Self.blocksPerVisit) { await Task.yield() }
+    }
+  }
+
+  /// The next block of the line; nil once the turn has been handed on or given back.
+  private func nextBlock() -> (@Sendable () -> Void)? {
+    var ticket: Ticket?
+    let block: (@Sendable () -> Void)? = line.withLock { line in
+      if line.startsWithBlock, case .block(let block)? = line.popFirst() { return block }
+      line.drain = .none
+      ticket = popTicket(&line)
+      return nil
+    }
+    ticket?.grant()
+    return block
+  }
+}

@@ -1,0 +1,171 @@
+import CDEExecutors
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("Order and exclusion")
+struct LaneOrderTests {
+  @Test("64 tasks over 16 lanes never overlap, whatever way they enter", .timeLimit(.minutes(2)))
+  func exclusion() async {
+    await watched("exclusion") {
+      let tenants = (0..<16).map { Tenant(ContextLane(name: "lane \($0)")) }
+      let states = (0..<16).map { _ in Unguarded() }
+      let rounds = 60
+      let enqueued = DispatchGroup()
+      await withTaskGroup(of: Void.self) { group in
+        for task in 0..<64 {
+          group.addTask {
+            for round in 0..<rounds {
+              let index = (task * 7 + round) % 16
+              let (lane, state) = (tenants[index].lane, states[index])
+              switch (task + round) % 4 {
+              case 0: await lane.run { state.touch() }
+              case 1: lane.runAndWait { state.touch() }
+              case 2:
+                enqueued.enter()
+                lane.enqueue {
+                  state.touch()
+                  enqueued.leave()
+                }
+              default: await tenants[index].touch(state)
+              }
+            }
+          }
+        }
+      }
+      await withCheckedContinuation { continuation in
+        enqueued.notify(queue: .global()) { continuation.resume() }
+      }
+      for (tenant, state) in zip(tenants, states) { #expect(await tenant.overlaps(state) == 0) }
+      var total = 0
+      for (tenant, state) in zip(tenants, states) { total += await tenant.value(state) }
+      #expect(total == 64 * rounds)
+    }
+  }
+
+  @Test(
+    "Blocks of one thread run in order, runs and waits take their turn among them", arguments: [true, false])
+  func order(onMain: Bool) async {
+    await watched("order") {
+      let lane = onMain ? ContextLane.main() : ContextLane()
+      let log = Log()
+      for round in 0..<200 {
+        lane.enqueue { log.add(round * 6) }
+        lane.enqueue { log.add(round * 6 + 1) }
+        await lane.run { log.add(round * 6 + 2) }
+        lane.enqueue { log.add(round * 6 + 3) }
+        lane.runAndWait { log.add(round * 6 + 4) }
+        await lane.run(.enqueued) { log.add(round * 6 + 5) }
+      }
+      #expect(log.all == Array(0..<1200))
+    }
+  }
+
+  @Test("Each of several threads finds its own blocks in order")
+  func orderOfThreads() async {
+    await watched("order of threads") {
+      let lane = ContextLane()
+      let log = Log()
+      await withTaskGroup(of: Void.self) { group in
+        for thread in 0..<6 {
+          group.addTask {
+            await onPlainThread {
+              for step in 0..<500 { lane.enqueue { log.add(thread * 1000 + step) } }
+            }
+          }
+        }
+      }
+      await lane.run {}
+      let all = log.all
+      #expect(all.count == 3000)
+      for thread in 0..<6 {
+        #expect(all.filter { $0 / 1000 == thread } == (0..<500).map { thread * 1000 + $0 })
+      }
+    }
+  }
+
+  @Test("A random mix of blocks and waits from one thread follows a plain list")
+  func randomOrder() async {
+    let seed = UInt64.random(in: 1 ... .max)
+    await watched("random order, seed \(seed)") {
+      let log = Log()
+      let expected = await onPlainThread {
+        var state = seed
+        var expected: [Int] = []
+        let lane = ContextLane()
+        for step in 0..<3000 {
+          state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+          expected.append(step)
+          if (state >> 33) % 5 == 0 {
+            lane.runAndWait { log.add(step) }
+          } else {
+            lane.enqueue { log.add(step) }
+          }
+        }
+        lane.runAndWait {}
+        return expected
+      }
+      #expect(log.all == expected, "seed \(seed)")
+    }
+  }
+
+  @Test("A block is never run inside enqueue, not even on the lane")
+  func neverInline() async {
+    let lane = ContextLane()
+    let log = Log()
+    await lane.run {
+      lane.enqueue { log.add(2) }
+      log.add(1)
+    }
+    await lane.run {}
+    #expect(log.all == [1, 2])
+  }
+
+  @Test("On the lane, an immediate run goes ahead of the line and an enqueued one to its end")
+  func schedules() async {
+    await watched("schedules") {
+      let tenant = Tenant(ContextLane())
+      #expect(await tenant.schedules() == [1, 2, 3])
+    }
+  }
+
+  @Test("A long line lets the jobs of actors in before it is done")
+  func fairness() async {
+    await watched("fairness") {
+      let tenant = Tenant(ContextLane())
+      let done = Log()
+      let blocks = 5000
+      // Without a pause in the drain the actor's job, asked for from the first block, would come last.
+      let seen = await withCheckedContinuation { (continuation: CheckedContinuation<Int, Never>) in
+        tenant.lane.enqueue {
+          let asked = DispatchSemaphore(value: 0)
+          Task.immediateDetached {
+            asked.signal()
+            _ = await tenant.bump()
+            continuation.resume(returning: done.all.count)
+          }
+          asked.wait()
+        }
+        for step in 0..<blocks { tenant.lane.enqueue { done.add(step) } }
+      }
+      await tenant.lane.run {}
+      #expect(done.all.count == blocks)
+      #expect(seen < blocks)
+    }
+  }
+}
+
+extension Tenant {
+  func touch(_ state: Unguarded) { state.touch() }
+  func overlaps(_ state: Unguarded) -> Int { state.overlaps }
+  func value(_ state: Unguarded) -> Int { state.value }
+
+  func schedules() async -> [Int] {
+    let log = Log()
+    lane.enqueue { log.add(2) }
+    await lane.run { log.add(1) }
+    await lane.run(.enqueued) { log.add(3) }
+    return log.all
+  }
+}

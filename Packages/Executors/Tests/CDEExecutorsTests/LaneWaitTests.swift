@@ -1,0 +1,129 @@
+import CDEExecutors
+import Dispatch
+import Foundation
+import Testing
+
+@Suite("Waits")
+struct LaneWaitTests {
+  @Test("10,000 nested waits across lanes, in one order, from more tasks than the pool has threads")
+  func nested() async {
+    await watched("nested waits") {
+      let lanes = (0..<8).map { ContextLane(name: "lane \($0)") }
+      let states = (0..<8).map { _ in Unguarded() }
+      await withTaskGroup(of: Void.self) { group in
+        for task in 0..<50 {
+          group.addTask {
+            for round in 0..<200 {
+              let first = (task + round) % 6
+              lanes[first].runAndWait {
+                states[first].touch()
+                lanes[first + 1].runAndWait {
+                  states[first + 1].touch()
+                  lanes[first + 2].runAndWait { states[first + 2].touch() }
+                }
+              }
+            }
+          }
+        }
+      }
+      let sum = zip(lanes, states).reduce(0) { sum, pair in sum + pair.0.runAndWait { pair.1.value } }
+      #expect(sum == 3 * 50 * 200)
+    }
+  }
+
+  @Test("Waits behind blocks and runs, from all threads of the pool at once, end")
+  func mixed() async {
+    await watched("mixed waits") {
+      let tenants = (0..<3).map { Tenant(ContextLane(name: "lane \($0)")) }
+      let state = Unguarded()
+      await withTaskGroup(of: Void.self) { group in
+        for task in 0..<24 {
+          group.addTask {
+            for round in 0..<100 {
+              let tenant = tenants[(task + round) % 3]
+              tenant.lane.enqueue {}
+              tenant.lane.runAndWait { tenant.assumeIsolated { $0.count += 1 } }
+              if round % 3 == 0 { _ = await tenant.bump() }
+              if round % 4 == 0 { await tenant.lane.run {} }
+              tenants[0].lane.runAndWait { state.touch() }
+            }
+          }
+        }
+      }
+      #expect(tenants[0].lane.runAndWait { state.value } == 2400)
+      #expect(tenants[0].lane.runAndWait { state.overlaps } == 0)
+    }
+  }
+
+  @Test("Actors that wait for each other's lanes without blocking never deadlock", .timeLimit(.minutes(2)))
+  func mutual() async {
+    await watched("mutual calls") {
+      let tenants = (0..<4).map { Tenant(ContextLane(name: "lane \($0)")) }
+      await withTaskGroup(of: Void.self) { group in
+        for task in 0..<32 {
+          group.addTask {
+            for round in 0..<50 {
+              await tenants[(task + round) % 4].call(tenants[(task + round * 3 + 1) % 4], depth: 3)
+            }
+          }
+        }
+      }
+      for tenant in tenants { #expect(await tenant.count > 0) }
+    }
+  }
+
+  @Test("Two lanes that wait for each other trap and are named")
+  func cycleOfTwo() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let (left, right) = (ContextLane(name: "left"), ContextLane(name: "right", note: "of two"))
+      let met = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        left.runAndWait {
+          met.signal()
+          right.runAndWait { left.runAndWait {} }
+        }
+      }
+      met.wait()
+      right.runAndWait { left.runAndWait {} }
+      DispatchSemaphore(value: 0).wait()
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("Wait cycle between lanes"))
+    #expect(text.contains("\"left\""))
+    #expect(text.contains("\"right\" (of two)"))
+  }
+
+  @Test("A cycle over three lanes and the main actor, entered by actor jobs, traps and names all")
+  func cycleOfMany() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let first = Tenant(ContextLane(name: "first"))
+      let second = ContextLane(name: "second")
+      let third = ContextLane(name: "third")
+      let main = ContextLane.main(name: "the main one")
+      await first.run {
+        second.runAndWait { third.runAndWait { main.runAndWait { first.lane.runAndWait {} } } }
+      }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    for name in ["first", "second", "third", "the main one"] { #expect(text.contains("\"\(name)\"")) }
+  }
+}
+
+@Suite("Concurrency debugging")
+struct ConcurrencyDebugTests {
+  @Test("Debug builds always check")
+  func debug() {
+    #if DEBUG
+      #expect(ConcurrencyDebug.isEnabled)
+    #endif
+  }
+}
+
+extension Tenant {
+  func call(_ other: Tenant, depth: Int) async {
+    count += 1
+    if depth > 0 { await other.call(self, depth: depth - 1) }
+  }
+
+  func run(_ body: @Sendable () -> Void) { body() }
+}

@@ -1,0 +1,70 @@
+import CDEExecutors
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+/// An actor over a lane, as model actors are.
+actor Tenant {
+  nonisolated let lane: ContextLane
+  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.unownedExecutor }
+  var count = 0
+
+  init(_ lane: ContextLane) { self.lane = lane }
+
+  func bump() -> Int {
+    count += 1
+    return count
+  }
+
+  func isOnLane() -> Bool { lane.isCurrent }
+
+  func isOnLaneAfterWaking() async -> Bool {
+    await Task.yield()
+    return lane.isCurrent
+  }
+
+  func waitFor(_ other: ContextLane) -> Bool { other.runAndWait { other.isCurrent } }
+}
+
+/// State that only a lane protects. A torn count means that two users were on the lane at once.
+final class Unguarded: @unchecked Sendable {
+  // Guard: the lane under test. Not atomic on purpose.
+  var value = 0
+  var inside = false
+  var overlaps = 0
+
+  func touch() {
+    if inside { overlaps += 1 }
+    inside = true
+    value += 1
+    inside = false
+  }
+}
+
+final class Log: Sendable {
+  private let entries = Mutex<[Int]>([])
+  func add(_ entry: Int) { entries.withLock { $0.append(entry) } }
+  var all: [Int] { entries.withLock { $0 } }
+}
+
+/// Runs the body on a plain thread and waits for it without blocking a thread of the pool.
+func onPlainThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+  await withCheckedContinuation { continuation in
+    Thread.detachNewThread { continuation.resume(returning: body()) }
+  }
+}
+
+/// Ends the process with a sentence when a body hangs: a blocked pool could not run a timeout's task.
+func watched<Value>(
+  seconds: Int = 40, _ what: String, _ body: () async throws -> Value
+) async rethrows -> Value {
+  let watchdog = DispatchWorkItem { fatalError("Watchdog: \(what) hung for \(seconds) s") }
+  DispatchQueue(label: "watchdog").asyncAfter(deadline: .now() + .seconds(seconds), execute: watchdog)
+  defer { watchdog.cancel() }
+  return try await body()
+}
+
+struct Refusal: Error, Equatable { var reason: Int }
+
+enum Local { @TaskLocal static var value = 0 }

@@ -1,0 +1,55 @@
+import SwiftDiagnostics
+import SwiftSyntax
+
+/// What both actor macros have in common.
+enum ActorMacro {
+  private static let label = "disableGenerateInit"
+
+  /// The `disableGenerateInit` argument; what is wrong with the arguments goes into `diagnostics`.
+  static func disablesInit(
+    _ node: AttributeSyntax, macro: String, diagnostics: inout [Diagnostic]
+  ) -> Bool {
+    diagnostics += node.unknownLabels(macro: macro, known: [label])
+    guard let expression = node.argument(label) else { return false }
+    guard let value = expression.booleanLiteral else {
+      diagnostics.append(
+        .make(
+          "booleanLiteral", at: expression,
+          "@\(macro) argument `\(label)` must be the literal `true` or `false`."))
+      return false
+    }
+    return value
+  }
+
+  /// One error for each stored property that the generated initialiser cannot fill.
+  static func unfilledProperties(
+    _ declaration: some DeclGroupSyntax, node: AttributeSyntax, macro: String
+  ) -> [Diagnostic] {
+    declaration.memberBlock.members.flatMap { member -> [Diagnostic] in
+      guard let variable = member.decl.as(VariableDeclSyntax.self) else { return [] }
+      return variable.bindings.filter { $0.needsInitialValue(in: variable) }.map { binding in
+        .make(
+          "unfilledProperty", at: binding.pattern,
+          "The initialiser that @\(macro) generates cannot fill "
+            + "`\(binding.pattern.trimmedDescription)`; give it a default value, or pass "
+            + "`\(label): true` and write the initialiser.",
+          fixIts: [node.adding("\(label): true", order: [label])])
+      }
+    }
+  }
+}
+
+extension PatternBindingSyntax {
+  fileprivate func needsInitialValue(in variable: VariableDeclSyntax) -> Bool {
+    guard initializer == nil, !isComputed, !variable.modifiers.contains(.static),
+      !variable.modifiers.contains(.class), !variable.modifiers.contains(.lazy),
+      // A property wrapper or macro may well bring a value of its own.
+      variable.attributes.isEmpty
+    else { return false }
+    guard let type = typeAnnotation?.type else {
+      // `let a, b: T`: the type stands with a later name.
+      return variable.bindingSpecifier.tokenKind == .keyword(.let)
+    }
+    return variable.bindingSpecifier.tokenKind == .keyword(.let) || !TypeShape(type).isOptional
+  }
+}

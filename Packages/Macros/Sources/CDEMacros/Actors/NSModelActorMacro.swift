@@ -1,0 +1,80 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// `@NSModelActor`: an actor that runs on the lane of a background context of its own.
+enum NSModelActorMacro: MemberMacro, ExtensionMacro {
+  static func expansion(
+    of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
+    conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    guard declaration.is(ActorDeclSyntax.self) else {
+      context.diagnose(wrongType(declaration, node))
+      return []
+    }
+    var diagnostics: [Diagnostic] = []
+    let disablesInit = ActorMacro.disablesInit(node, macro: "NSModelActor", diagnostics: &diagnostics)
+    if !disablesInit {
+      diagnostics += ActorMacro.unfilledProperties(declaration, node: node, macro: "NSModelActor")
+    }
+    if let hidden = HiddenType.diagnose(declaration, macro: "NSModelActor", in: context) {
+      diagnostics.append(hidden)
+    }
+    context.diagnose(all: diagnostics)
+    let access = AccessLevel(of: declaration).prefix
+    var members: [DeclSyntax] = [
+      "\(raw: access)nonisolated let modelExecutor: NSModelObjectContextExecutor",
+      "\(raw: access)nonisolated let modelContainer: NSPersistentContainer",
+    ]
+    if !disablesInit {
+      members.append(
+        """
+        \(raw: access)init(container: NSPersistentContainer) {
+          modelExecutor = NSModelObjectContextExecutor(context: container.newBackgroundContext())
+          modelContainer = container
+        }
+        """)
+    }
+    return members
+  }
+
+  static func expansion(
+    of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+    providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
+    in context: some MacroExpansionContext
+  ) throws -> [ExtensionDeclSyntax] {
+    guard declaration.is(ActorDeclSyntax.self),
+      HiddenType.diagnose(declaration, macro: "NSModelActor", in: context) == nil
+    else { return [] }
+    var ignored: [Diagnostic] = []
+    let disablesInit = ActorMacro.disablesInit(node, macro: "NSModelActor", diagnostics: &ignored)
+    return try Conformances(missing: protocols).extensions(
+      of: type, ["NSModelActor"] + (disablesInit ? [] : ["_NSModelActorInitializable"]),
+      isNonisolated: false)
+  }
+
+  private static func wrongType(
+    _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax
+  ) -> Diagnostic {
+    var fixIts: [FixIt] = []
+    if let type = declaration.as(ClassDeclSyntax.self) {
+      var changes: [(node: Syntax, text: String)] = [(Syntax(type.classKeyword), "actor")]
+      if let modifier = type.modifiers.first(where: {
+        $0.name.tokenKind == .keyword(.final) || $0.name.tokenKind == .keyword(.open)
+      }) {
+        changes.append((Syntax(modifier), modifier.name.text == "open" ? "public" : ""))
+      }
+      fixIts = [
+        .replacingAll("Declare an actor", changes),
+        .replacing("Use @NSMainModelActor", node.attributeName, with: "NSMainModelActor"),
+      ]
+    } else if let type = declaration.as(StructDeclSyntax.self) {
+      fixIts = [.replacing("Declare an actor", type.structKeyword, with: "actor")]
+    }
+    return .make(
+      "notAnActor", at: node,
+      "@NSModelActor can only be attached to an actor declaration; a class on the main actor uses "
+        + "@NSMainModelActor.", fixIts: fixIts)
+  }
+}

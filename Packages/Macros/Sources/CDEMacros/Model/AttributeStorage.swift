@@ -1,0 +1,35 @@
+import SwiftSyntax
+
+/// How one attribute's Swift value and its stored value relate: one strategy per storage method.
+///
+/// A strategy writes source text only; whether it fits the declaration was decided before it was made.
+protocol AttributeStorage {
+  /// The expression a generated getter returns; `slot` is the expression of the property's ordinal.
+  func getter(slot: String) -> String
+  /// The statement a generated setter runs; `newValue` is in scope.
+  func setter(slot: String) -> String
+  /// The getter of a property outside a model class, where no ordinals exist.
+  func getter(key: String) -> String
+  /// The setter of a property outside a model class.
+  func setter(key: String) -> String
+  /// The `CDRuntimeAttributeStorage` expression.
+  var schema: String { get }
+}
+
+/// A primitive stored as it is.
+struct DefaultStorage: AttributeStorage {
+  let primitive: Primitive
+  let isOptional: Bool
+
+  func getter(slot: String) -> String { isOptional ? "_cdValue(\(slot))" : "_cdRequired(\(slot))" }
+
+  func setter(slot: String) -> String { "_cdSetValue(\(slot), newValue)" }
+
+  func getter(key: String) -> String {
+    "value(forKey: \(key.quoted)) \(isOptional ? "as?" : "as!") \(primitive.rawValue)"
+  }
+
+  func setter(key: String) -> String { "setValue(newValue, forKey: \(key.quoted))" }
+
+  var schema: String { ".primitive(.\(primitive.schemaCase))" }
+}

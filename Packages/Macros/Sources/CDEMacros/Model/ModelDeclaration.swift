@@ -1,0 +1,151 @@
+import SwiftDiagnostics
+import SwiftSyntax
+
+/// A model class as the expansion sees it.
+struct ModelDeclaration {
+  enum Member {
+    case persisted(ModelProperty)
+    case ignored(IgnoredProperty)
+  }
+
+  let name: String
+  let entityName: String
+  let access: AccessLevel
+  let options: ModelOptions
+  let members: [Member]
+  /// The persisted properties; a property's position is its ordinal.
+  let properties: [ModelProperty]
+  let declaresFetchRequest: Bool
+
+  var attributes: [ModelProperty] { properties.filter(\.isAttribute) }
+  var relationships: [ModelProperty] { properties.filter { !$0.isAttribute } }
+
+  /// Whether the declaration is a class that inherits from `NSManagedObject`; the roles other than
+  /// the member role stay silent about it.
+  static func accepts(_ declaration: some DeclGroupSyntax) -> Bool {
+    guard let type = declaration.as(ClassDeclSyntax.self) else { return false }
+    return inheritsFromManagedObject(type)
+  }
+
+  /// Reads the class; what is wrong with it goes into `diagnostics`.
+  init?(
+    _ declaration: some DeclGroupSyntax, marker: AttributeSyntax, diagnostics: inout [Diagnostic]
+  ) {
+    guard let type = declaration.as(ClassDeclSyntax.self) else {
+      diagnostics.append(ModelDeclaration.notAClass(declaration, marker))
+      return nil
+    }
+    guard ModelDeclaration.inheritsFromManagedObject(type) else {
+      diagnostics.append(ModelDeclaration.noManagedObject(type))
+      return nil
+    }
+    name = type.name.text
+    access = AccessLevel(of: type)
+    options = ModelOptions(marker, diagnostics: &diagnostics)
+    entityName = EntityName.read(type, options: options, marker: marker, diagnostics: &diagnostics)
+    var reader = ModelMemberReader(isObserved: options.isObserved)
+    reader.read(type.memberBlock.members)
+    diagnostics += reader.diagnostics
+    members = reader.members
+    properties = reader.members.compactMap {
+      if case .persisted(let property) = $0 { return property }
+      return nil
+    }
+    declaresFetchRequest = type.memberBlock.members.contains { $0.decl.isFetchRequest }
+    diagnostics += ModelDeclaration.nameClashes(properties)
+    if options.generateToManyCount {
+      diagnostics += ModelDeclaration.countClashes(properties, in: type, marker)
+    }
+    if options.generateInit { diagnostics += missingInitTypes() }
+  }
+
+  private static func inheritsFromManagedObject(_ type: ClassDeclSyntax) -> Bool {
+    guard let first = type.inheritanceClause?.inheritedTypes.first else { return false }
+    let spelled = first.type.trimmedDescription
+    return spelled == "NSManagedObject" || spelled.hasSuffix(".NSManagedObject")
+  }
+
+  private static func notAClass(
+    _ declaration: some DeclGroupSyntax, _ marker: AttributeSyntax
+  ) -> Diagnostic {
+    var fixIts: [FixIt] = []
+    if let type = declaration.as(StructDeclSyntax.self) {
+      fixIts = [.replacing("Use `final class`", type.structKeyword, with: "final class")]
+    } else if let type = declaration.as(ActorDeclSyntax.self) {
+      fixIts = [.replacing("Use `final class`", type.actorKeyword, with: "final class")]
+    }
+    return .make(
+      "notAClass", at: marker,
+      "@PersistentModel can only be attached to a class declaration that inherits from NSManagedObject.",
+      fixIts: fixIts)
+  }
+
+  private static func noManagedObject(_ type: ClassDeclSyntax) -> Diagnostic {
+    let fixIt: FixIt
+    if let first = type.inheritanceClause?.inheritedTypes.first {
+      fixIt = .inserting("Inherit from NSManagedObject", "NSManagedObject, ", before: first)
+    } else {
+      fixIt = .inserting("Inherit from NSManagedObject", ": NSManagedObject", after: type.name)
+    }
+    return .make(
+      "noManagedObject", at: type.name, "@PersistentModel type must inherit from NSManagedObject.",
+      fixIts: [fixIt])
+  }
+
+  private static func nameClashes(_ properties: [ModelProperty]) -> [Diagnostic] {
+    var seen: [String: String] = [:]
+    return properties.compactMap { property in
+      guard let other = seen.updateValue(property.name, forKey: property.persistentName) else {
+        return nil
+      }
+      return .make(
+        "persistentNameTwice", at: property.declaration,
+        "`\(property.name)` and `\(other)` have the same persistent name `\(property.persistentName)`; "
+          + "give one of them another `persistentName`.")
+    }
+  }
+
+  private static func countClashes(
+    _ properties: [ModelProperty], in type: ClassDeclSyntax, _ marker: AttributeSyntax
+  ) -> [Diagnostic] {
+    let counts = properties.filter(\.isToMany)
+    guard !counts.isEmpty else { return [] }
+    var declared: [String: PatternSyntax] = [:]
+    for member in type.memberBlock.members {
+      guard let variable = member.decl.as(VariableDeclSyntax.self) else { continue }
+      for binding in variable.bindings {
+        guard let pattern = binding.pattern.as(IdentifierPatternSyntax.self) else { continue }
+        declared[pattern.identifier.bareName] = binding.pattern
+      }
+    }
+    return counts.compactMap { property in
+      guard let clash = declared[property.countName] else { return nil }
+      return .make(
+        "countClash", at: clash,
+        "Generated to-many count property '\(property.countName)' conflicts with this property; rename "
+          + "it, or pass `generateToManyCount: false`.",
+        fixIts: [marker.adding("generateToManyCount: false", order: ModelOptions.labels)])
+    }
+  }
+
+  private func missingInitTypes() -> [Diagnostic] {
+    members.compactMap { member in
+      guard case .ignored(let property) = member, property.type == nil,
+        let pattern = property.declaration.bindings.first?.pattern
+      else { return nil }
+      return .make(
+        "missingType", at: pattern,
+        "`\(property.name)` must declare its type, because `generateInit: true` makes it a parameter.")
+    }
+  }
+}
+
+extension DeclSyntax {
+  /// A static or class `fetchRequest()` without parameters, which replaces the generated one.
+  fileprivate var isFetchRequest: Bool {
+    guard let function = self.as(FunctionDeclSyntax.self) else { return false }
+    return function.name.text == "fetchRequest"
+      && function.signature.parameterClause.parameters.isEmpty
+      && (function.modifiers.contains(.static) || function.modifiers.contains(.class))
+  }
+}

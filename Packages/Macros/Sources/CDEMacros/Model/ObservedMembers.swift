@@ -1,0 +1,124 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// What an observed model has besides: recording of reads, and waking of exactly their readers.
+struct ObservedMembers {
+  let model: ModelDeclaration
+
+  private var access: String { model.access.prefix }
+  private var name: String { model.name }
+
+  var declarations: [DeclSyntax] {
+    [recordAccess, fieldMap, swiftPaths, keyPaths, invalidateFields, invalidateAll, invalidate]
+  }
+
+  /// The key paths a field stands for: the property, and for a to-many also its count.
+  private func paths(of property: ModelProperty) -> [String] {
+    property.isToMany && model.options.generateToManyCount
+      ? [property.identifier, property.countName] : [property.identifier]
+  }
+
+  private var recordAccess: DeclSyntax {
+    """
+    @inline(__always)
+    private nonisolated func __cdAccess<Value>(_ keyPath: @autoclosure () -> KeyPath<\(raw: name), Value>) {
+      if let registrar = _cdTrackingRegistrar() {
+        registrar.access(self, keyPath: keyPath())
+      }
+    }
+    """
+  }
+
+  private var fieldMap: DeclSyntax {
+    let entries = model.properties.enumerated().filter { !$0.element.isTransient }.map {
+      "\($0.element.persistentName.quoted): CDEObservationFieldSet(rawValues: [\($0.offset)])"
+    }
+    let literal = entries.isEmpty ? "[:]" : "[\n    \(entries.joined(separator: ",\n    "))\n  ]"
+    return """
+      \(raw: access)nonisolated static let __cdObservationFieldMap: CDEObservationFieldMap = \
+      CDEObservationFieldMap(
+        fieldsByCoreDataKey: \(raw: literal)
+      )
+      """
+  }
+
+  private var swiftPaths: DeclSyntax {
+    collector("__cdObservationSwiftPaths", element: "String") { $0.quoted }
+  }
+
+  private var keyPaths: DeclSyntax {
+    collector("__cdObservationKeyPaths", element: "PartialKeyPath<\(name)>") { "\\.\($0)" }
+  }
+
+  private func collector(
+    _ function: String, element: String, _ value: (String) -> String
+  ) -> DeclSyntax {
+    let tests = model.properties.enumerated().map { ordinal, property in
+      let appends = paths(of: property).map { "paths.append(\(value($0)))" }
+      return """
+        if fieldSet.contains(rawValue: \(ordinal)) {
+            \(appends.joined(separator: "\n    "))
+          }
+        """
+    }
+    guard !tests.isEmpty else {
+      return """
+        \(raw: access)nonisolated static func \(raw: function)(\
+        for fieldSet: CDEObservationFieldSet) -> [\(raw: element)] {
+          []
+        }
+        """
+    }
+    return """
+      \(raw: access)nonisolated static func \(raw: function)(\
+      for fieldSet: CDEObservationFieldSet) -> [\(raw: element)] {
+        var paths: [\(raw: element)] = []
+        \(raw: tests.joined(separator: "\n  "))
+        return paths
+      }
+      """
+  }
+
+  private var invalidateFields: DeclSyntax {
+    """
+    \(raw: access)nonisolated func __cdObservationInvalidate(fieldSet: CDEObservationFieldSet) {
+      __cdInvalidate(fieldSet)
+    }
+    """
+  }
+
+  private var invalidateAll: DeclSyntax {
+    """
+    \(raw: access)nonisolated func __cdObservationInvalidateAllObservableKeyPaths() {
+      __cdInvalidate(nil)
+    }
+    """
+  }
+
+  /// Wakes the readers of some fields, or of all of them for nil. One body for both, because every
+  /// key path in it costs compile time.
+  private var invalidate: DeclSyntax {
+    let tests = model.properties.enumerated().map { ordinal, property in
+      let wake = paths(of: property).map {
+        "registrar.withMutation(of: self, keyPath: \\\(name).\($0)) {}"
+      }
+      return """
+        if fieldSet?.contains(rawValue: \(ordinal)) != false {
+            \(wake.joined(separator: "\n    "))
+          }
+        """
+    }
+    guard !tests.isEmpty else {
+      return "private nonisolated func __cdInvalidate(_ fieldSet: CDEObservationFieldSet?) {\n}"
+    }
+    // No registrar means that nobody ever read under tracking.
+    return """
+      private nonisolated func __cdInvalidate(_ fieldSet: CDEObservationFieldSet?) {
+        guard let registrar = _cdExistingRegistrar() else {
+          return
+        }
+        \(raw: tests.joined(separator: "\n  "))
+      }
+      """
+  }
+}

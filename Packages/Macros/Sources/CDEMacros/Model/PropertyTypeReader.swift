@@ -1,0 +1,164 @@
+import SwiftDiagnostics
+import SwiftSyntax
+
+/// Decides from a property's type and marker whether it is an attribute or a relationship.
+struct PropertyTypeReader {
+  let variable: VariableDeclSyntax
+  let binding: PatternBindingSyntax
+  let name: String
+  let shape: TypeShape
+
+  private static let relationshipForm =
+    "@Relationship(persistentName: ..., inverse: ..., deleteRule: ...)"
+
+  func kind(model: inout [Diagnostic], attribute: inout [Diagnostic]) -> ModelProperty.Kind? {
+    let relationship = variable.attributes.first(named: "Relationship")
+    if let marker = variable.attributes.first(named: "Attribute") {
+      if let relationship {
+        model.append(
+          .make(
+            "attributeAndRelationship", at: relationship,
+            "`\(name)` cannot be both an @Attribute and a @Relationship; remove one of the two.",
+            fixIts: [
+              .removing("Remove @Relationship", relationship), .removing("Remove @Attribute", marker),
+            ]))
+        return nil
+      }
+      return attributeKind(marker, &attribute)
+    }
+    if let relationship { return relationshipKind(relationship, &model) }
+    if let primitive = shape.primitive {
+      return .attribute(
+        AttributeOptions(), DefaultStorage(primitive: primitive, isOptional: shape.isOptional))
+    }
+    model.append(missingMarker())
+    return nil
+  }
+
+  private func attributeKind(
+    _ marker: AttributeSyntax, _ diagnostics: inout [Diagnostic]
+  ) -> ModelProperty.Kind? {
+    var found: [Diagnostic] = []
+    let options = AttributeOptions(marker, diagnostics: &found)
+    let primitive = shape.primitive
+    if primitive == nil {
+      found.append(
+        .make(
+          "defaultStorage", at: binding.typeAnnotation?.type ?? TypeSyntax(shape.wrapped),
+          "`.default` storage only supports primitive attribute types (\(Primitive.list)) and their "
+            + "optionals, not `\(shape.wrapped.trimmedDescription)`; use one of them, or mark the "
+            + "property with @Ignore.",
+          fixIts: [.replacing("Use @Ignore", marker, with: "@Ignore")]))
+    }
+    diagnostics += found
+    guard found.isEmpty, let primitive else { return nil }
+    return .attribute(options, DefaultStorage(primitive: primitive, isOptional: shape.isOptional))
+  }
+
+  private func relationshipKind(
+    _ marker: AttributeSyntax, _ diagnostics: inout [Diagnostic]
+  ) -> ModelProperty.Kind? {
+    var found: [Diagnostic] = []
+    let options = RelationshipOptions(marker, diagnostics: &found)
+    let type = binding.typeAnnotation?.type ?? shape.wrapped
+    let kind: ModelProperty.Kind?
+    switch shape.kind {
+    case .primitive:
+      found.append(
+        .make(
+          "relationshipType", at: marker,
+          "@Relationship requires a relationship type (a model class as `T?`, `Set<T>` or `[T]`); "
+            + "`\(type.trimmedDescription)` is an attribute type. Remove @Relationship.",
+          fixIts: [.removing("Remove @Relationship", marker)]))
+      kind = nil
+    case .set(let element):
+      found += toManyProblems(type)
+      kind = .toManySet(options, target: element.trimmedDescription)
+    case .array(let element):
+      found += toManyProblems(type)
+      kind = .toManyArray(options, target: element.trimmedDescription)
+    case .other:
+      if !shape.isOptional { found.append(nonOptionalToOne(type)) }
+      found += toOneDefaultProblems()
+      kind = .toOne(options, target: shape.wrapped.trimmedDescription)
+    }
+    diagnostics += found
+    return found.isEmpty ? kind : nil
+  }
+
+  private func toManyProblems(_ type: TypeSyntax) -> [Diagnostic] {
+    var found: [Diagnostic] = []
+    if shape.isOptional {
+      found.append(
+        .make(
+          "optionalToMany", at: type,
+          "Optional to-many relationship `\(name)` is not supported: without related objects it is "
+            + "empty, never nil. Use `\(shape.wrapped.trimmedDescription)`.",
+          fixIts: [
+            .replacing("Remove the optional", type, with: shape.wrapped.trimmedDescription)
+          ]))
+    }
+    if let initializer = binding.initializer {
+      found.append(
+        .make(
+          "toManyDefault", at: initializer,
+          "To-many relationship `\(name)` must not declare a default value; it starts empty.",
+          fixIts: [.trimming("Remove the default value", initializer)]))
+    }
+    return found
+  }
+
+  private func nonOptionalToOne(_ type: TypeSyntax) -> Diagnostic {
+    .make(
+      "nonOptionalToOne", at: type,
+      "To-one relationship properties must be optional, because the related object may be deleted; "
+        + "declare `\(name)` as `\(optionalSpelling)`.",
+      fixIts: [.replacing("Make it optional", type, with: optionalSpelling)])
+  }
+
+  private func toOneDefaultProblems() -> [Diagnostic] {
+    guard let initializer = binding.initializer, !initializer.value.isNilLiteral else { return [] }
+    return [
+      .make(
+        "toOneDefault", at: initializer,
+        "To-one relationship `\(name)` must not declare a default value other than nil.",
+        fixIts: [.trimming("Remove the default value", initializer)])
+    ]
+  }
+
+  /// A type that only a relationship or a custom storage could hold, with no marker at all.
+  private func missingMarker() -> Diagnostic {
+    let type = binding.typeAnnotation?.type ?? shape.wrapped
+    let relationship = FixIt.inserting(
+      "Insert @Relationship",
+      "@Relationship(inverse: \"<#inverse#>\", deleteRule: .nullify)\n"
+        + variable.leadingTrivia.lastLineIndentation, before: variable)
+    let ignore = PropertyReader.ignoring(variable)
+    switch shape.kind {
+    case .array(let element) where TypeShape(element).primitive != nil,
+      .set(let element) where TypeShape(element).primitive != nil:
+      return .make(
+        "primitiveCollection", at: type,
+        "`\(name)` holds values, not models, and `\(type.trimmedDescription)` is no attribute type by "
+          + "itself; relationships must declare \(Self.relationshipForm), a value that is not "
+          + "persisted @Ignore.", fixIts: [ignore])
+    case .other where !shape.isOptional:
+      return .make(
+        "nonOptionalToOne", at: type,
+        "`\(type.trimmedDescription)` is not a primitive attribute type. To-one relationship properties "
+          + "must be optional, and must declare \(Self.relationshipForm); a property that is not "
+          + "persisted is marked with @Ignore.",
+        fixIts: [.replacing("Make it optional", type, with: optionalSpelling), ignore])
+    default:
+      return .make(
+        "missingRelationship", at: variable,
+        "Relationship property `\(name)` must declare \(Self.relationshipForm); a property that is not "
+          + "persisted is marked with @Ignore.", fixIts: [relationship, ignore])
+    }
+  }
+
+  private var optionalSpelling: String {
+    let spelled = shape.wrapped.trimmedDescription
+    return spelled.contains(" ") ? "(\(spelled))?" : "\(spelled)?"
+  }
+}

@@ -1,0 +1,50 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// The count and the helpers of one to-many relationship.
+struct RelationshipMembers {
+  let model: ModelDeclaration
+  let property: ModelProperty
+
+  private var access: String { model.access.limited(to: property.declaration).prefix }
+  private var slot: String { property.slot(in: model.name) }
+
+  var declarations: [DeclSyntax] {
+    let target = property.target ?? ""
+    let name = property.name.withUppercasedFirstLetter
+    var members: [DeclSyntax] = []
+    if model.options.generateToManyCount { members.append(count) }
+    let collection: String
+    if case .toManyArray = property.kind { collection = "[\(target)]" } else { collection = "Set<\(target)>" }
+    members += [
+      helper("addTo\(name)(_ value: \(target))", "_cdAdd(\(slot), value)"),
+      helper("addTo\(name)(_ values: \(collection))", "_cdAdd(\(slot), contentsOf: values)"),
+      helper("removeFrom\(name)(_ value: \(target))", "_cdRemove(\(slot), value)"),
+      helper("removeFrom\(name)(_ values: \(collection))", "_cdRemove(\(slot), contentsOf: values)"),
+    ]
+    if case .toManyArray = property.kind {
+      members.append(
+        helper(
+          "insertInto\(name)(_ value: \(target), at index: Int)",
+          "_cdInsert(\(slot), value, at: index)"))
+    }
+    return members
+  }
+
+  private var count: DeclSyntax {
+    let path = model.options.isObserved ? "\(model.name).\(property.countName)" : nil
+    return """
+      \(raw: access)nonisolated var \(raw: property.countName): Int {
+        \(raw: ModelProperty.getterBody("_cdToManyCount(\(slot))", observing: path))
+      }
+      """
+  }
+
+  private func helper(_ signature: String, _ body: String) -> DeclSyntax {
+    """
+    \(raw: access)nonisolated func \(raw: signature) {
+      \(raw: body)
+    }
+    """
+  }
+}

@@ -1,0 +1,63 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// Where a property's accessors are generated: the class around it and what that class asks for.
+struct AccessorSite {
+  let className: String
+  let isModel: Bool
+  let isObserved: Bool
+
+  /// Nil when the property does not stand directly in a class.
+  init?(_ context: some MacroExpansionContext) {
+    guard let type = context.lexicalContext.first?.as(ClassDeclSyntax.self) else { return nil }
+    className = type.name.text
+    let marker = type.attributes.first(named: "PersistentModel")
+    isModel = marker != nil
+    isObserved =
+      marker?.argument("observation")?.caseName(of: "PersistentModelObservationMode") == "mainActor"
+  }
+}
+
+extension ModelProperty {
+  func slot(in className: String) -> String { "\(className).__CDSlot.\(identifier)" }
+
+  /// The getter, and the setter where there is one.
+  func accessors(at site: AccessorSite) -> [AccessorDeclSyntax] {
+    guard site.isModel else { return keyValueAccessors }
+    let slot = slot(in: site.className)
+    let value: String
+    var setter: String?
+    switch kind {
+    case .attribute(_, let storage):
+      value = storage.getter(slot: slot)
+      setter = storage.setter(slot: slot)
+    case .toOne:
+      value = "_cdToOne(\(slot))"
+      setter = "_cdSetToOne(\(slot), newValue)"
+    case .toManySet: value = "_cdToManySet(\(slot))"
+    case .toManyArray: value = "_cdToManyArray(\(slot))"
+    }
+    return Self.accessors(
+      get: Self.getterBody(value, observing: site.isObserved ? "\(site.className).\(identifier)" : nil),
+      set: setter)
+  }
+
+  /// The statements of a getter; an observed one records the access before it reads.
+  static func getterBody(_ value: String, observing path: String?) -> String {
+    guard let path else { return value }
+    return "__cdAccess(\\\(path))\n  return \(value)"
+  }
+
+  /// Outside a model class there are no ordinals, so the property goes by its key.
+  private var keyValueAccessors: [AccessorDeclSyntax] {
+    guard case .attribute(_, let storage) = kind else { return [] }
+    return Self.accessors(
+      get: storage.getter(key: persistentName), set: storage.setter(key: persistentName))
+  }
+
+  private static func accessors(get: String, set: String?) -> [AccessorDeclSyntax] {
+    let getter: AccessorDeclSyntax = "get {\n  \(raw: get)\n}"
+    guard let set else { return [getter] }
+    return [getter, "set {\n  \(raw: set)\n}"]
+  }
+}

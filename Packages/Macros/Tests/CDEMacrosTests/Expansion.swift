@@ -1,0 +1,111 @@
+import SwiftDiagnostics
+import SwiftParser
+import SwiftSyntax
+import SwiftSyntaxMacroExpansion
+import SwiftSyntaxMacros
+
+@testable import CDEMacros
+
+/// Source before and after expansion, with what the macros had to say about it.
+struct Expansion {
+  struct Message {
+    let text: String
+    let severity: DiagnosticSeverity
+    /// The source text of the node that the message points at.
+    let node: String
+    let line: Int
+    /// What each fix-it is called, and the whole source after applying it.
+    let fixIts: [(name: String, source: String)]
+  }
+
+  let text: String
+  let messages: [Message]
+
+  var errors: [String] { messages.filter { $0.severity == .error }.map(\.text) }
+
+  init(_ source: String) {
+    let file = Parser.parse(source: source)
+    let root = BasicMacroExpansionContext(
+      sourceFiles: [file: .init(moduleName: "Tests", fullFilePath: "/Tests/Model.swift")])
+    let expanded = file.expand(
+      macroSpecs: Expansion.macros,
+      contextGenerator: {
+        BasicMacroExpansionContext(sharingWith: root, lexicalContext: $0.allMacroLexicalContexts())
+      }, indentationWidth: .spaces(2))
+    text = expanded.description
+    messages = root.diagnostics.map { diagnostic in
+      Message(
+        text: diagnostic.message, severity: diagnostic.diagMessage.severity,
+        node: diagnostic.node.trimmedDescription,
+        line: root.location(
+          for: diagnostic.position, anchoredAt: diagnostic.node, fileName: "Model.swift"
+        ).line,
+        fixIts: diagnostic.fixIts.map {
+          ($0.message.message, Expansion.apply($0, to: source, in: root))
+        })
+    }
+  }
+
+  /// The lines of the expansion without indentation and blank lines.
+  var lines: [String] { Expansion.lines(of: text) }
+
+  /// Whether the lines of `part` stand in the expansion one after the other, whatever their indentation.
+  func contains(_ part: String) -> Bool {
+    let wanted = Expansion.lines(of: part)
+    let all = lines
+    guard !wanted.isEmpty, all.count >= wanted.count else { return false }
+    return (0...(all.count - wanted.count)).contains { Array(all[$0..<($0 + wanted.count)]) == wanted }
+  }
+
+  private static func lines(of text: String) -> [String] {
+    text.split(separator: "\n").map { line in
+      String(line.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }.filter { !$0.isEmpty }
+  }
+
+  private static func apply(
+    _ fixIt: FixIt, to source: String, in context: BasicMacroExpansionContext
+  ) -> String {
+    var bytes = Array(source.utf8)
+    let edits = fixIt.changes.compactMap { change -> (Range<Int>, String)? in
+      guard case .replaceText(let range, let text, let node) = change else { return nil }
+      let offsets = [range.lowerBound, range.upperBound].map {
+        context.location(for: $0, anchoredAt: node, fileName: "Model.swift").offset
+      }
+      return (offsets[0]..<offsets[1], text)
+    }
+    for (range, text) in edits.sorted(by: { $0.0.lowerBound > $1.0.lowerBound }) {
+      bytes.replaceSubrange(range, with: Array(text.utf8))
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static let macros: [String: MacroSpec] = [
+    "NSModelActor": MacroSpec(
+      type: NSModelActorMacro.self, conformances: ["NSModelActor", "_NSModelActorInitializable"]),
+    "NSMainModelActor": MacroSpec(
+      type: NSMainModelActorMacro.self, conformances: ["NSMainModelActor"]),
+    "PersistentModel": MacroSpec(
+      type: PersistentModelMacro.self,
+      conformances: [
+        "PersistentEntity", "CDRuntimeSchemaProviding", "Observation.Observable",
+        "CDEObservationFieldMapProviding", "CDEObservationInvalidationDispatching",
+      ]),
+    "Attribute": MacroSpec(type: AttributeMacro.self),
+    "Ignore": MacroSpec(type: IgnoreMacro.self),
+    "Relationship": MacroSpec(type: RelationshipMacro.self),
+    "_CDAttribute": MacroSpec(type: DefaultAttributeMacro.self),
+    "_CDRelationship": MacroSpec(type: RelationshipAccessorsMacro.self),
+  ]
+
+  /// The expansion of a model class with these members.
+  static func model(_ members: String, arguments: String = "") -> Expansion {
+    Expansion(
+      """
+      @PersistentModel\(arguments)
+      final class Item: NSManagedObject {
+      \(members.split(separator: "\n").map { "  \($0)" }.joined(separator: "\n"))
+      }
+      """)
+  }
+}

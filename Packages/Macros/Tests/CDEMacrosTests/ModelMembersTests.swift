@@ -1,0 +1,261 @@
+import Foundation
+import Testing
+
+@Suite("Members of a model")
+struct ModelMembersTests {
+  @Test("A whole model expands to exactly this")
+  func wholeModel() {
+    let expansion = Expansion.model(
+      """
+      var title: String = ""
+      @Relationship(inverse: "items", deleteRule: .nullify) var tag: Tag?
+      """)
+    #expect(expansion.messages.isEmpty)
+    #expect(
+      expansion.contains(
+        """
+        final class Item: NSManagedObject {
+          var title: String {
+            get {
+              _cdRequired(Item.__CDSlot.title)
+            }
+            set {
+              _cdSetValue(Item.__CDSlot.title, newValue)
+            }
+          }
+          var tag: Tag? {
+            get {
+              _cdToOne(Item.__CDSlot.tag)
+            }
+            set {
+              _cdSetToOne(Item.__CDSlot.tag, newValue)
+            }
+          }
+
+          nonisolated enum Keys: String {
+            case title = "title"
+          }
+
+          nonisolated enum __CDSlot {
+            @inline(__always) static var title: Int {
+              0
+            }
+            @inline(__always) static var tag: Int {
+              1
+            }
+          }
+
+          nonisolated static var __cdPropertyNames: [String] {
+            ["title", "tag"]
+          }
+
+          nonisolated static func predicateKey(for keyPath: AnyKeyPath) -> String? {
+            func matches(_ candidate: PartialKeyPath<Item>) -> Bool {
+              keyPath == candidate
+            }
+            if matches(\\.title) {
+              return "title"
+            }
+            if matches(\\.tag) {
+              return "tag"
+            }
+            return nil
+          }
+
+          nonisolated static let __cdRuntimeEntitySchema: CDRuntimeEntitySchema = CDRuntimeEntitySchema(
+            entityName: "Item",
+            managedObjectClassName: NSStringFromClass(Item.self),
+            attributes: [
+              CDRuntimeAttributeSchema(swiftName: "title", persistentName: "title", swiftTypeName: "String", \
+        isOptional: false, defaultValueExpression: "\\"\\"", storage: .primitive(.string), isUnique: false, \
+        isTransient: false)
+            ],
+            relationships: [
+              CDRuntimeRelationshipSchema(swiftName: "tag", persistentName: "tag", targetTypeName: "Tag", \
+        inverseName: "items", deleteRule: .nullify, minimumModelCount: nil, maximumModelCount: nil, \
+        kind: .toOne, isOptional: true)
+            ]
+          )
+
+          private nonisolated static func __cdCheckRelationshipTargets() {
+            func relationshipTargetMustBeAPersistentModel<Target: PersistentEntity>(_: Target.Type) {
+            }
+            relationshipTargetMustBeAPersistentModel(Tag.self)
+          }
+
+          nonisolated class func fetchRequest() -> NSFetchRequest<Item> {
+            NSFetchRequest<Item>(entityName: "Item")
+          }
+        }
+
+        extension Item: nonisolated PersistentEntity {}
+
+        extension Item: nonisolated CDRuntimeSchemaProviding {}
+        """), "\(expansion.text)")
+  }
+
+  @Test("The unobserved modes are the same, and name nothing of Observation")
+  func unobserved() {
+    let plain = Expansion.model("var title: String")
+    let none = Expansion.model("var title: String", arguments: "(observation: .none)")
+    #expect(plain.text == none.text)
+    #expect(!plain.text.contains("Observ") && !plain.text.contains("__cdAccess"))
+  }
+
+  @Test("Keys hold attributes by persistent name, slots and names every property in order")
+  func keysAndSlots() {
+    let expansion = Expansion.model(
+      """
+      @Relationship(inverse: "a", deleteRule: .deny) var first: Set<Tag>
+      @Attribute(persistentName: "z_date") var date: Date?
+      @Ignore var scratch: Int = 0
+      var `default`: Bool = false
+      """)
+    #expect(expansion.messages.isEmpty)
+    #expect(
+      expansion.contains(
+        """
+        nonisolated enum Keys: String {
+        case date = "z_date"
+        case `default` = "default"
+        }
+        """))
+    #expect(expansion.contains("@inline(__always) static var first: Int {\n0\n}"))
+    #expect(expansion.contains("@inline(__always) static var date: Int {\n1\n}"))
+    #expect(expansion.contains("@inline(__always) static var `default`: Int {\n2\n}"))
+    #expect(expansion.contains("[\"first\", \"z_date\", \"default\"]"))
+    #expect(expansion.contains("@Ignore var scratch: Int = 0") || expansion.contains("var scratch: Int = 0"))
+  }
+
+  @Test("Without attributes there is an uninhabited key type")
+  func noAttributes() {
+    let expansion = Expansion.model("")
+    #expect(expansion.contains("nonisolated enum Keys: RawRepresentable {\ntypealias RawValue = String"))
+    #expect(expansion.contains("attributes: [],\nrelationships: []"))
+  }
+
+  @Test("Predicate keys are persistent names; counts ask for @count")
+  func predicateKeys() {
+    let members = "@Relationship(persistentName: \"t\", inverse: \"a\", deleteRule: .deny) var tags: [Tag]"
+    let counted = Expansion.model(members)
+    #expect(counted.contains("if matches(\\.tags) {\nreturn \"t\"\n}"))
+    #expect(counted.contains("if matches(\\.tagsCount) {\nreturn \"t.@count\"\n}"))
+    let uncounted = Expansion.model(members, arguments: "(generateToManyCount: false)")
+    #expect(!uncounted.text.contains("tagsCount"))
+  }
+
+  @Test("The schema carries traits, defaults as source text, and uniqueness")
+  func schema() {
+    let expansion = Expansion.model(
+      """
+      @Attribute(.unique, persistentName: "code_") var code: Swift.Int64 = 1_000
+      @Attribute(AttributeTrait.transient) var cache: Foundation.Data?
+      var link: Optional<URL> = URL(string: "http://a")
+      """)
+    #expect(expansion.messages.isEmpty)
+    #expect(
+      expansion.contains(
+        """
+        CDRuntimeAttributeSchema(swiftName: "code", persistentName: "code_", swiftTypeName: "Swift.Int64", \
+        isOptional: false, defaultValueExpression: "1_000", storage: .primitive(.int64), isUnique: true, \
+        isTransient: false),
+        CDRuntimeAttributeSchema(swiftName: "cache", persistentName: "cache", \
+        swiftTypeName: "Foundation.Data", isOptional: true, defaultValueExpression: nil, \
+        storage: .primitive(.data), isUnique: false, isTransient: true),
+        CDRuntimeAttributeSchema(swiftName: "link", persistentName: "link", swiftTypeName: "URL", \
+        isOptional: true, defaultValueExpression: "URL(string: \\"http://a\\")", storage: .primitive(.url), \
+        isUnique: false, isTransient: false)
+        ],
+        relationships: [],
+        uniquenessConstraints: [
+        CDRuntimeUniquenessConstraint(persistentPropertyNames: ["code_"])
+        ]
+        """), "\(expansion.text)")
+  }
+
+  @Test(
+    "Every primitive maps to its schema type",
+    arguments: [
+      ("String", "string"), ("Bool", "bool"), ("Int", "int64"), ("Int16", "int16"), ("Int32", "int32"),
+      ("Int64", "int64"), ("Float", "float"), ("Double", "double"), ("Decimal", "decimal"),
+      ("Date", "date"), ("Data", "data"), ("UUID", "uuid"), ("URL", "url"),
+    ])
+  func primitives(type: String, schema: String) {
+    let expansion = Expansion.model("var a: \(type)\nvar b: \(type)?\nvar c: (\(type))!")
+    #expect(expansion.messages.isEmpty)
+    #expect(expansion.text.components(separatedBy: ".primitive(.\(schema))").count == 4)
+    #expect(expansion.contains("get {\n_cdRequired(Item.__CDSlot.a)\n}"))
+    #expect(expansion.contains("get {\n_cdValue(Item.__CDSlot.b)\n}"))
+    #expect(expansion.contains("get {\n_cdValue(Item.__CDSlot.c)\n}"))
+  }
+
+  @Test("A fetchRequest() of the type's own replaces the generated one", arguments: ["class", "static"])
+  func ownFetchRequest(kind: String) {
+    let own = Expansion.model("\(kind) func fetchRequest() -> NSFetchRequest<Item> { fatalError() }")
+    #expect(!own.text.contains("nonisolated class func fetchRequest"))
+    let other = Expansion.model("\(kind) func fetchRequest(limit: Int) -> Int { limit }")
+    #expect(other.text.contains("nonisolated class func fetchRequest()"))
+  }
+
+  @Test("generateInit takes attributes and ignored properties in order, without relationships")
+  func generatedInit() {
+    let expansion = Expansion.model(
+      """
+      var title: String = "x"
+      @Ignore var scratch: [Int] = []
+      @Relationship(inverse: "items", deleteRule: .nullify) var tag: Tag?
+      @Attribute(.transient) var cache: Int?
+      """, arguments: "(generateInit: true)")
+    #expect(
+      expansion.contains(
+        """
+        nonisolated convenience init(title: String, scratch: [Int], cache: Int?) {
+          self.init(entity: Self.entity(), insertInto: nil)
+          self.title = title
+          self.scratch = scratch
+          self.cache = cache
+        }
+        """), "\(expansion.text)")
+    let empty = Expansion.model("", arguments: "(generateInit: true)")
+    #expect(!empty.text.contains("convenience init"))
+  }
+
+  @Test("To-many relationships get helpers; only ordered ones insert at an index")
+  func helpers() {
+    let expansion = Expansion.model(
+      """
+      @Relationship(inverse: "items", deleteRule: .nullify) var tags: Set<Tag>
+      @Relationship(inverse: "item", deleteRule: .cascade) var notes: Array<Note>
+      """)
+    for part in [
+      "var tagsCount: Int {\n_cdToManyCount(Item.__CDSlot.tags)",
+      "func addToTags(_ value: Tag) {\n_cdAdd(Item.__CDSlot.tags, value)",
+      "func addToTags(_ values: Set<Tag>) {\n_cdAdd(Item.__CDSlot.tags, contentsOf: values)",
+      "func removeFromTags(_ value: Tag) {\n_cdRemove(Item.__CDSlot.tags, value)",
+      "func removeFromTags(_ values: Set<Tag>) {\n_cdRemove(Item.__CDSlot.tags, contentsOf: values)",
+      "func addToNotes(_ values: [Note]) {\n_cdAdd(Item.__CDSlot.notes, contentsOf: values)",
+      "func insertIntoNotes(_ value: Note, at index: Int) {\n"
+        + "_cdInsert(Item.__CDSlot.notes, value, at: index)",
+    ] {
+      #expect(expansion.contains("nonisolated \(part)\n}"), "\(part)")
+    }
+    #expect(!expansion.text.contains("insertIntoTags"))
+    #expect(expansion.contains("var tags: Set<Tag> {\nget {\n_cdToManySet(Item.__CDSlot.tags)\n}\n}"))
+    #expect(expansion.contains("get {\n_cdToManyArray(Item.__CDSlot.notes)\n}\n}"))
+  }
+
+  @Test("What is no instance variable is left alone")
+  func leftAlone() {
+    let expansion = Expansion.model(
+      """
+      let constant = 1
+      static var shared = 2
+      class var kind: Int { 3 }
+      lazy var later = 4
+      var computed: [Int] { [5] }
+      var both: [Int] { get { [] } set {} }
+      """)
+    #expect(expansion.messages.isEmpty)
+    #expect(expansion.contains("nonisolated static var __cdPropertyNames: [String] {\n[]\n}"))
+  }
+}

@@ -1,0 +1,158 @@
+internal import Foundation
+
+/// Reads a default value from its source text: literals, and the few initialisers and constants that say
+/// everything by themselves.
+enum DefaultValueExpression {
+  /// - Returns: the value as a value of the primitive's Swift type, or `nil` when the text is none of the
+  ///   known forms.
+  static func value(of text: String, as type: CDRuntimePrimitiveAttributeType) -> Any? {
+    let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    switch type {
+    case .string: return stringLiteral(text)
+    case .bool:
+      switch text {
+      case "true": return true
+      case "false": return false
+      default: return nil
+      }
+    case .int16: return integer(text, Int16.self)
+    case .int32: return integer(text, Int32.self)
+    case .int64: return integer(text, Int64.self)
+    case .float: return number(text).flatMap(Float.init)
+    case .double: return number(text).flatMap(Double.init)
+    case .decimal: return decimal(text)
+    case .date: return date(text)
+    case .data: return data(text)
+    case .uuid: return uuid(text)
+    case .url: return url(text)
+    }
+  }
+
+  static func isNil(_ text: String?) -> Bool {
+    guard let text = text?.trimmingCharacters(in: .whitespacesAndNewlines) else { return true }
+    return ["nil", ".none", "Optional.none", ""].contains(text)
+  }
+
+  // MARK: Numbers
+
+  /// The text of a decimal literal, without separators.
+  private static func number(_ text: String) -> String? {
+    let unsigned = text.hasPrefix("-") || text.hasPrefix("+") ? text.dropFirst() : text[...]
+    guard let first = unsigned.first, first.isASCII, first.isNumber else { return nil }
+    let plain = text.filter { $0 != "_" }
+    guard plain.allSatisfy({ $0.isASCII && ($0.isNumber || "+-.eE".contains($0)) }) else { return nil }
+    return plain
+  }
+
+  private static func integer<Value: FixedWidthInteger>(_ text: String, _ type: Value.Type) -> Value? {
+    let isNegative = text.hasPrefix("-")
+    let digits = text.drop { $0 == "-" || $0 == "+" }.filter { $0 != "_" }
+    for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] where digits.hasPrefix(prefix) {
+      return Value((isNegative ? "-" : "") + digits.dropFirst(2), radix: radix)
+    }
+    return number(text).flatMap { Value($0) }
+  }
+
+  private static func decimal(_ text: String) -> Decimal? {
+    if let inner = argument(of: text, in: ["Decimal", ".init"], label: "string") {
+      return stringLiteral(inner).flatMap { number($0) }
+        .flatMap { Decimal(string: $0, locale: Locale(identifier: "en_US_POSIX")) }
+    }
+    if let inner = argument(of: text, in: ["Decimal", ".init"], label: nil) { return decimal(inner) }
+    return number(text).flatMap { Decimal(string: $0, locale: Locale(identifier: "en_US_POSIX")) }
+  }
+
+  // MARK: Dates, data, identifiers
+
+  private static func date(_ text: String) -> Date? {
+    switch text {
+    case ".distantPast", "Date.distantPast", "Foundation.Date.distantPast": return .distantPast
+    case ".distantFuture", "Date.distantFuture", "Foundation.Date.distantFuture": return .distantFuture
+    default: break
+    }
+    let types = ["Date", "Foundation.Date", ".init", "Date.init"]
+    if let inner = argument(of: text, in: types, label: "timeIntervalSince1970") {
+      return number(inner).flatMap(Double.init).map { Date(timeIntervalSince1970: $0) }
+    }
+    if let inner = argument(of: text, in: types, label: "timeIntervalSinceReferenceDate") {
+      return number(inner).flatMap(Double.init).map { Date(timeIntervalSinceReferenceDate: $0) }
+    }
+    return nil
+  }
+
+  private static func data(_ text: String) -> Data? {
+    let types = ["Data", "Foundation.Data", ".init", "Data.init"]
+    if types.contains(where: { text == "\($0)()" }) { return Data() }
+    return argument(of: unwrapped(text), in: types, label: "base64Encoded").flatMap(stringLiteral)
+      .flatMap { Data(base64Encoded: $0) }
+  }
+
+  private static func uuid(_ text: String) -> UUID? {
+    if let literal = stringLiteral(text) { return UUID(uuidString: literal) }
+    return argument(
+      of: unwrapped(text), in: ["UUID", "Foundation.UUID", ".init", "UUID.init"], label: "uuidString"
+    ).flatMap(stringLiteral).flatMap { UUID(uuidString: $0) }
+  }
+
+  private static func url(_ text: String) -> URL? {
+    if let literal = stringLiteral(text) { return URL(string: literal) }
+    let text = unwrapped(text)
+    let types = ["URL", "Foundation.URL", ".init", "URL.init"]
+    if let inner = argument(of: text, in: types, label: "string") {
+      return stringLiteral(inner).flatMap { URL(string: $0) }
+    }
+    return argument(of: text, in: types, label: "fileURLWithPath").flatMap(stringLiteral)
+      .map { URL(fileURLWithPath: $0) }
+  }
+
+  // MARK: Syntax
+
+  /// Takes the `!` off a failable initialiser.
+  private static func unwrapped(_ text: String) -> String {
+    text.hasSuffix("!") ? String(text.dropLast()) : text
+  }
+
+  /// The one argument of a call of one of `types`, when its label is the given one.
+  private static func argument(of text: String, in types: [String], label: String?) -> String? {
+    guard text.hasSuffix(")"), let open = text.firstIndex(of: "(") else { return nil }
+    let callee = text[..<open].trimmingCharacters(in: .whitespaces)
+    guard types.contains(callee) else { return nil }
+    let inner = text[text.index(after: open)...].dropLast().trimmingCharacters(in: .whitespaces)
+    guard let label else { return inner }
+    guard inner.hasPrefix(label) else { return nil }
+    let rest = inner.dropFirst(label.count).drop { $0.isWhitespace }
+    guard rest.first == ":" else { return nil }
+    return rest.dropFirst().trimmingCharacters(in: .whitespaces)
+  }
+
+  /// The value of a one-line string literal without interpolation.
+  static func stringLiteral(_ text: String) -> String? {
+    guard text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return nil }
+    var result = ""
+    var rest = text.dropFirst().dropLast()
+    while let character = rest.popFirst() {
+      if character == "\"" { return nil }
+      guard character == "\\" else {
+        result.append(character)
+        continue
+      }
+      switch rest.popFirst() {
+      case "n": result.append("\n")
+      case "t": result.append("\t")
+      case "r": result.append("\r")
+      case "0": result.append("\0")
+      case "\\": result.append("\\")
+      case "\"": result.append("\"")
+      case "'": result.append("'")
+      case "u":
+        guard rest.popFirst() == "{", let end = rest.firstIndex(of: "}"),
+          let scalar = UInt32(rest[..<end], radix: 16).flatMap(Unicode.Scalar.init)
+        else { return nil }
+        result.unicodeScalars.append(scalar)
+        rest = rest[rest.index(after: end)...]
+      default: return nil
+      }
+    }
+    return result
+  }
+}

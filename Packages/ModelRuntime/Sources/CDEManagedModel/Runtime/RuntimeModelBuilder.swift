@@ -1,0 +1,186 @@
+public import Foundation
+internal import Synchronization
+
+/// Builds models from the schemas that model classes carry, without a model file.
+@_spi(CDE) public enum RuntimeModelBuilder {
+  /// A class and the schema it carries.
+  public typealias Source = (type: NSObject.Type, schema: CDRuntimeEntitySchema)
+
+  // Models stay for the life of the process, like the classes they are made from.
+  private static let models = Mutex<[[ObjectIdentifier]: NSManagedObjectModel]>([:])
+
+  /// The model of these classes: one entity each, in order. The same classes in the same order give the
+  /// same object, from any thread.
+  ///
+  /// - Throws: ``CDRuntimeModelBuilderError``.
+  public static func makeModel(schemas: [Source]) throws -> NSManagedObjectModel {
+    let key = schemas.map { ObjectIdentifier($0.type) }
+    return try models.withLock { models in
+      if let known = models[key] { return known }
+      let model = try build(schemas)
+      models[key] = model
+      return model
+    }
+  }
+
+  /// A new model of these classes.
+  static func build(_ sources: [Source]) throws -> NSManagedObjectModel {
+    guard !sources.isEmpty else { throw CDRuntimeModelBuilderError.emptyInput }
+    var seen: Set<String> = []
+    for source in sources where !seen.insert(source.schema.entityName).inserted {
+      throw CDRuntimeModelBuilderError.duplicateEntityName(source.schema.entityName)
+    }
+    let entities = try sources.map(makeEntity)
+    var relationships = [[String: NSRelationshipDescription]](repeating: [:], count: sources.count)
+    var targets: [[Int]] = []
+    for (index, source) in sources.enumerated() {
+      targets.append([])
+      for schema in source.schema.relationships {
+        let target = try resolve(schema, of: source.schema.entityName, in: sources)
+        let relationship = makeRelationship(schema)
+        relationship.destinationEntity = entities[target]
+        relationships[index][schema.persistentName] = relationship
+        targets[index].append(target)
+        entities[index].properties.append(relationship)
+      }
+    }
+    for (index, source) in sources.enumerated() {
+      for (schema, target) in zip(source.schema.relationships, targets[index]) {
+        guard let inverse = relationships[target][schema.inverseName] else {
+          throw CDRuntimeModelBuilderError.missingInverse(
+            entityName: source.schema.entityName, relationshipName: schema.persistentName,
+            targetEntityName: sources[target].schema.entityName)
+        }
+        relationships[index][schema.persistentName]!.inverseRelationship = inverse
+      }
+    }
+    let model = NSManagedObjectModel()
+    model.entities = entities
+    return model
+  }
+
+  private static func makeEntity(_ source: Source) throws -> NSEntityDescription {
+    let entity = NSEntityDescription()
+    entity.name = source.schema.entityName
+    entity.managedObjectClassName = ManagedClassRegistry.register(source.type)
+    ManagedClassRegistry.register(source.type, as: source.schema.managedObjectClassName)
+    entity.properties = try source.schema.attributes.map {
+      try makeAttribute($0, of: source.schema.entityName)
+    }
+    var constraints = source.schema.uniquenessConstraints.map(\.persistentPropertyNames)
+    for attribute in source.schema.attributes where attribute.isUnique {
+      if !constraints.contains([attribute.persistentName]) { constraints.append([attribute.persistentName]) }
+    }
+    entity.uniquenessConstraints = constraints
+    return entity
+  }
+
+  private static func makeAttribute(
+    _ schema: CDRuntimeAttributeSchema, of entity: String
+  ) throws -> NSAttributeDescription {
+    let attribute = NSAttributeDescription()
+    attribute.name = schema.persistentName
+    attribute.isOptional = schema.isOptional
+    attribute.isTransient = schema.isTransient
+    switch schema.storage {
+    case .primitive(let type):
+      attribute.attributeType = type.attributeType
+      if let text = schema.defaultValueExpression, !DefaultValueExpression.isNil(text) {
+        guard let value = DefaultValueExpression.value(of: text, as: type) else {
+          throw CDRuntimeModelBuilderError.unsupportedDefaultValueExpression(
+            entityName: entity, attributeName: schema.persistentName, expression: text, primitiveType: type)
+        }
+        attribute.defaultValue = value
+      }
+    case .raw(let name):
+      // The enum's case is unknown without its type, so a raw attribute gets no default in the model.
+      guard let type = rawType(named: name) else {
+        throw CDRuntimeModelBuilderError.unsupportedRawBackingType(
+          entityName: entity, attributeName: schema.persistentName, backingTypeName: name)
+      }
+      attribute.attributeType = type
+    case .codable:
+      attribute.attributeType = .binaryDataAttributeType
+    case .transformed(let name):
+      attribute.attributeType = .transformableAttributeType
+      attribute.valueTransformerName = name
+    case .composition:
+      attribute.attributeType = .transformableAttributeType
+      attribute.valueTransformerName = NSValueTransformerName.secureUnarchiveFromDataTransformerName.rawValue
+    }
+    return attribute
+  }
+
+  private static func rawType(named name: String) -> NSAttributeType? {
+    switch name.hasPrefix("Swift.") ? String(name.dropFirst("Swift.".count)) : name {
+    case "String": .stringAttributeType
+    case "Int16": .integer16AttributeType
+    case "Int32": .integer32AttributeType
+    case "Int", "Int64": .integer64AttributeType
+    default: nil
+    }
+  }
+
+  private static func makeRelationship(_ schema: CDRuntimeRelationshipSchema) -> NSRelationshipDescription {
+    let relationship = NSRelationshipDescription()
+    relationship.name = schema.persistentName
+    relationship.isOptional = schema.isOptional
+    relationship.isOrdered = schema.kind == .toManyArray
+    relationship.minCount = schema.minimumModelCount ?? (schema.isOptional ? 0 : 1)
+    relationship.maxCount = schema.kind == .toOne ? 1 : schema.maximumModelCount ?? 0
+    relationship.deleteRule =
+      switch schema.deleteRule {
+      case .nullify: .nullifyDeleteRule
+      case .cascade: .cascadeDeleteRule
+      case .deny: .denyDeleteRule
+      }
+    return relationship
+  }
+
+  /// Which source a relationship points at: a qualified name wins, then whatever ends with the name or has
+  /// it as its entity's.
+  private static func resolve(
+    _ schema: CDRuntimeRelationshipSchema, of entity: String, in sources: [Source]
+  ) throws -> Int {
+    let target = schema.targetTypeName
+    let names = sources.map { ManagedClassRegistry.withoutPrivateContexts(String(reflecting: $0.type)) }
+    var found = sources.indices.filter { index in
+      names[index] == target || String(reflecting: sources[index].type) == target
+        || (target.contains(".") && sources[index].schema.managedObjectClassName == target)
+    }
+    if found.isEmpty {
+      found = sources.indices.filter { index in
+        names[index].hasSuffix(".\(target)") || sources[index].schema.entityName == target
+          || sources[index].schema.managedObjectClassName == target
+      }
+    }
+    guard let first = found.first else {
+      throw CDRuntimeModelBuilderError.unknownRelationshipTarget(
+        entityName: entity, relationshipName: schema.persistentName, targetTypeName: target)
+    }
+    guard found.count == 1 else {
+      throw CDRuntimeModelBuilderError.ambiguousRelationshipTarget(
+        entityName: entity, relationshipName: schema.persistentName, targetTypeName: target)
+    }
+    return first
+  }
+}
+
+extension CDRuntimePrimitiveAttributeType {
+  var attributeType: NSAttributeType {
+    switch self {
+    case .string: .stringAttributeType
+    case .bool: .booleanAttributeType
+    case .int16: .integer16AttributeType
+    case .int32: .integer32AttributeType
+    case .int64: .integer64AttributeType
+    case .float: .floatAttributeType
+    case .double: .doubleAttributeType
+    case .decimal: .decimalAttributeType
+    case .date: .dateAttributeType
+    case .data: .binaryDataAttributeType
+    case .uuid: .UUIDAttributeType
+    case .url: .URIAttributeType
+    }
+  }
+}

@@ -1,0 +1,21 @@
+#if canImport(ObjectiveC)
+  public import Foundation
+#endif
+
+/// A value transformer that knows the name it is registered under, so that attributes can refer to its type.
+///
+/// Registering an instance under that name, before the first use of an attribute, is the app's part.
+nonisolated public protocol CDRegisteredValueTransformer: ValueTransformer {
+  static var transformerName: NSValueTransformerName { get }
+}
+
+#if canImport(ObjectiveC)
+  extension NSSecureUnarchiveFromDataTransformer: CDRegisteredValueTransformer {
+    /// The name under which Foundation registers this transformer.
+    nonisolated public class var transformerName: NSValueTransformerName {
+      .secureUnarchiveFromDataTransformerName
+    }
+  }
+#else
+  extension NSSecureUnarchiveFromDataTransformer: CDRegisteredValueTransformer {}
+#endif

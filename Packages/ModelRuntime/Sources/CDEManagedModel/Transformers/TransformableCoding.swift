@@ -1,0 +1,59 @@
+public import Foundation
+
+/// How transformable attributes get their values into a store and out of it.
+@_spi(CDE) public enum TransformableCoding {
+  /// The bytes to store for a value, made by the transformer of that name (secure unarchiving for `nil`).
+  ///
+  /// - Throws: ``ModelError`` with `.unknownTransformer` or `.transformFailed`.
+  public static func encode(
+    _ value: Any?, transformer name: String?, entity: String, property: String
+  ) throws -> Data? {
+    guard let value else { return nil }
+    let transformer = try find(name, entity: entity, property: property)
+    // An unarchiving transformer is named for its direction: it makes data in reverse.
+    let result =
+      transformer is NSSecureUnarchiveFromDataTransformer
+      ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
+    guard let data = result as? Data else {
+      throw ModelError(
+        .transformFailed,
+        "The transformer of \(entity).\(property), \(Swift.type(of: transformer)), made no data of a "
+          + "\(Swift.type(of: value)). It has to return Data for every value that the attribute holds.",
+        entity: entity, property: property)
+    }
+    return data
+  }
+
+  /// The value that stored bytes stand for.
+  ///
+  /// - Throws: ``ModelError`` with `.unknownTransformer` or `.transformFailed`.
+  public static func decode(
+    _ data: Data?, transformer name: String?, entity: String, property: String
+  ) throws -> Any? {
+    guard let data else { return nil }
+    let transformer = try find(name, entity: entity, property: property)
+    let result =
+      transformer is NSSecureUnarchiveFromDataTransformer
+      ? transformer.transformedValue(data) : transformer.reverseTransformedValue(data)
+    guard let result else {
+      throw ModelError(
+        .transformFailed,
+        "The transformer of \(entity).\(property), \(Swift.type(of: transformer)), made nothing of "
+          + "\(data.count) stored bytes. They were written by another transformer, or are damaged.",
+        entity: entity, property: property)
+    }
+    return result
+  }
+
+  private static func find(_ name: String?, entity: String, property: String) throws -> ValueTransformer {
+    let name = name.map(NSValueTransformerName.init(rawValue:)) ?? .secureUnarchiveFromDataTransformerName
+    guard let transformer = ValueTransformer(forName: name) else {
+      throw ModelError(
+        .unknownTransformer,
+        "No value transformer is registered under \(name.rawValue), which \(entity).\(property) names. "
+          + "Call ValueTransformer.setValueTransformer(_:forName:) first.",
+        entity: entity, property: property)
+    }
+    return transformer
+  }
+}

@@ -1,0 +1,14 @@
+internal import Synchronization
+
+/// Things kept alive together with their owner, one for each key.
+@_spi(CDE) public final class Attachments: Sendable {
+  private let table = Mutex<[ObjectIdentifier: any Sendable]>([:])
+
+  public func attach<Value: Sendable>(_ value: Value) {
+    table.withLock { $0[ObjectIdentifier(Value.self)] = value }
+  }
+
+  public func attached<Value: Sendable>(_ type: Value.Type) -> Value? {
+    table.withLock { $0[ObjectIdentifier(type)] } as? Value
+  }
+}

@@ -1,0 +1,96 @@
+internal import CDEExecutors
+public import Foundation
+
+/// An actor whose isolation is a background context: everything it does runs where its objects may be used.
+///
+/// Made by ``NSModelActor(disableGenerateInit:)``. A call costs what any actor call costs.
+public nonisolated protocol NSModelActor: Actor {
+  nonisolated var modelContainer: NSPersistentContainer { get }
+  nonisolated var modelExecutor: NSModelObjectContextExecutor { get }
+}
+
+/// What the actor macro adds when it generates initialisers; layers above add theirs through it.
+public nonisolated protocol _NSModelActorInitializable: NSModelActor {
+  init(container: NSPersistentContainer)
+}
+
+extension NSModelActor {
+  /// The context's own executor.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { modelExecutor.asUnownedSerialExecutor() }
+
+  /// The context that everything in the actor goes through; never the container's `viewContext`.
+  public var modelContext: NSManagedObjectContext { modelExecutor.context }
+
+  /// The object with an ID, or nil when it does not exist, can't be read, or is of another class.
+  public subscript<T>(id: NSManagedObjectID, as _: T.Type) -> T? where T: NSManagedObject {
+    (try? modelContext.existingObject(with: id)) as? T
+  }
+
+  /// Runs a closure with the actor's context, within its isolation; for tests and look-ups.
+  ///
+  /// - Throws: what the closure throws.
+  public func withContext<T: Sendable>(_ action: (NSManagedObjectContext) throws -> T) throws -> T {
+    try action(modelContext)
+  }
+
+  /// Runs a closure with the actor's context and container, within its isolation.
+  public func withContext<T: Sendable>(
+    _ action: (NSManagedObjectContext, NSPersistentContainer) throws -> T
+  ) throws -> T {
+    try action(modelContext, modelContainer)
+  }
+}
+
+/// The executor of a context: an actor that returns it as its own shares the context's isolation.
+public final class NSModelObjectContextExecutor: @unchecked Sendable, SerialExecutor {
+  // Guard: both are immutable; the context checks who uses it.
+  public final let context: NSManagedObjectContext
+  /// What the observation layer wants kept alive as long as the executor.
+  @_spi(CDE) public let attachments = Attachments()
+
+  public init(context: NSManagedObjectContext) { self.context = context }
+
+  /// Runs a job on the context's lane, later; never inside the call.
+  ///
+  /// Jobs of actors on this executor do not come this way: they enter the lane directly.
+  public func enqueue(_ job: UnownedJob) {
+    let executor = asUnownedSerialExecutor()
+    context.lane.enqueue { job.runSynchronously(on: executor) }
+  }
+
+  public func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job)) }
+
+  public func asUnownedSerialExecutor() -> UnownedSerialExecutor { context.lane.unownedExecutor }
+
+  public func isSameExclusiveExecutionContext(other: NSModelObjectContextExecutor) -> Bool {
+    context === other.context
+  }
+}
+
+/// A class on the main actor that works with its container's `viewContext`.
+///
+/// Made by ``NSMainModelActor(disableGenerateInit:)``; mark the class `@MainActor`.
+@MainActor public protocol NSMainModelActor: AnyObject {
+  var modelContainer: NSPersistentContainer { get }
+}
+
+extension NSMainModelActor {
+  public var modelContext: NSManagedObjectContext { modelContainer.viewContext }
+
+  /// The object with an ID, or nil when it does not exist, can't be read, or is of another class.
+  public subscript<T>(id: NSManagedObjectID, as _: T.Type) -> T? where T: NSManagedObject {
+    (try? modelContext.existingObject(with: id)) as? T
+  }
+
+  /// Runs a closure with `viewContext`, on the main actor.
+  public func withContext<T: Sendable>(_ action: (NSManagedObjectContext) throws -> T) throws -> T {
+    try action(modelContext)
+  }
+
+  /// Runs a closure with `viewContext` and the container, on the main actor.
+  public func withContext<T: Sendable>(
+    _ action: (NSManagedObjectContext, NSPersistentContainer) throws -> T
+  ) throws -> T {
+    try action(modelContext, modelContainer)
+  }
+}

@@ -1,0 +1,238 @@
+internal import CDEStore
+public import Foundation
+
+extension NSManagedObject {
+  /// Adopts a row: the object is no fault any more.
+  final func take(_ batch: RowBatch, _ row: Int) {
+    _batch = batch
+    _row = Int32(truncatingIfNeeded: row)
+    _flags.remove(.fault)
+    _readBefore = 0
+    _overlay?.dropKeptAttributes()
+  }
+}
+
+extension Overlay {
+  /// Drops copies of what the old row said. To-many members stay: they are not the row's.
+  func dropKeptAttributes() {
+    for slot in 0..<count where !changed.contains(slot) {
+      if case .toMany = values[slot] { continue }
+      values[slot] = .unset
+    }
+  }
+}
+
+extension ObjectRegistry {
+  /// Whether an object is registered and has its row, so that reading the row again is in vain.
+  func realized(root: Int, key: Int64) -> Bool {
+    guard let object = object(root: root, key: key) else { return false }
+    return !object._flags.contains(.fault)
+  }
+}
+
+extension NSManagedObjectContext {
+  /// Reads the row of a fault.
+  ///
+  /// A row that has vanished leaves the object with declared defaults and makes `isDeleted` true.
+  func fire(_ object: NSManagedObject) {
+    guard object._flags.contains(.fault) else { return }
+    var row: RowReference?
+    if object._key > 0, let handle = persistentStoreCoordinator?.handle(for: object._binding) {
+      do {
+        row = try handle.store.row(entity: object._binding.index, key: object._key)
+      } catch {
+        // A property read can't throw: the object stays a fault that reads as defaults, and the next read tries again.
+        Diagnostics.report("\(object._binding.name) could not be read: \(error)")
+        object._batch = object._binding.defaults
+        object._row = 0
+        return
+      }
+    }
+    guard let row, row.batch.layout.entity == object._binding.index else {
+      vanish(object)
+      return
+    }
+    object.take(row.batch, row.row)
+    object.awakeFromFetch()
+  }
+
+  private func vanish(_ object: NSManagedObject) {
+    object._flags.remove(.fault)
+    object._flags.insert(.gone)
+    object._batch = object._binding.defaults
+    object._row = 0
+  }
+
+  /// Reads the rows of all faults among objects, in one query for each entity.
+  func fireAll(_ objects: [NSManagedObject]) {
+    let faults = objects.filter { $0._flags.contains(.fault) && $0._key > 0 }
+    for (root, group) in Dictionary(grouping: faults, by: { $0._binding.root }) {
+      guard let handle = persistentStoreCoordinator?.handle(for: group[0]._binding) else { continue }
+      let keys = group.map(\._key).sorted()
+      do {
+        let rows = try handle.store.rows(entity: root, keys: keys)
+        for batch in rows.batches {
+          for row in 0..<batch.count {
+            guard let object = registry.object(root: root, key: batch.key(row)), object._flags.contains(.fault),
+              object._binding.index == batch.layout.entity
+            else { continue }
+            object.take(batch, row)
+            object.awakeFromFetch()
+          }
+        }
+      } catch {
+        Diagnostics.report("\(group.count) objects of \(group[0]._binding.name) could not be read: \(error)")
+      }
+    }
+  }
+
+  /// The stored members of a to-many relationship.
+  func storedMembers(of object: NSManagedObject, slot: Int) -> [NSManagedObject] {
+    guard object._key > 0, let handle = persistentStoreCoordinator?.handle(for: object._binding) else { return [] }
+    let registry = registry!
+    do {
+      let related = try handle.store.related(
+        entity: object._binding.index, slot: slot, owners: [object._key],
+        isKnown: registry.count == 1 ? nil : { root, key in registry.realized(root: root, key: key) })
+      return members(related)[0]
+    } catch {
+      Diagnostics.report("\(object._binding.name).\(object._binding.properties[slot].name) could not be read: \(error)")
+      return []
+    }
+  }
+
+  private func members(_ related: RelatedRows) -> [[NSManagedObject]] {
+    let byBatch = related.rows.batches.map { adopt(FetchedRows(batches: [$0])) }
+    return related.ranges.map { range in
+      related.entries[range].map { entry in
+        entry.batch >= 0
+          ? byBatch[Int(entry.batch)][Int(entry.row)] : object(entity: Int(entry.entity), key: entry.key)
+      }
+    }
+  }
+
+  /// Loads a path of relationships for many objects, one query a step.
+  func prefetch(_ path: String, of objects: [NSManagedObject]) throws {
+    var current = objects
+    for name in path.split(separator: ".").map(String.init) {
+      var next: [NSManagedObject] = []
+      for (entity, group) in Dictionary(grouping: current, by: { $0._binding.index }) {
+        let binding = registry.model.entities[entity]
+        guard let info = binding.property(name), info.isRelationship else {
+          throw ManagedObjectError(
+            .unsupportedRequest, "\(binding.name).\(name) is no relationship and can't be prefetched.",
+            entity: binding.name, property: name)
+        }
+        if info.isToMany {
+          next += try prefetchMembers(info, of: group, binding)
+        } else {
+          fireAll(group)
+          let destinations = group.compactMap { $0.toOne(info.slot) }
+          fireAll(destinations)
+          // Prefetched objects live as long as their owners.
+          for owner in group { if let object = owner.toOne(info.slot) { owner.overlay.values[info.slot] = .toOne(object) } }
+          next += destinations
+        }
+      }
+      current = next
+    }
+  }
+
+  private func prefetchMembers(
+    _ info: PropertyInfo, of owners: [NSManagedObject], _ binding: EntityBinding
+  ) throws -> [NSManagedObject] {
+    let unloaded = owners.filter { $0._key > 0 && !$0.members(info.slot).isLoaded }
+    guard !unloaded.isEmpty, let handle = persistentStoreCoordinator?.handle(for: binding) else { return [] }
+    let registry = registry!
+    let related: RelatedRows
+    do {
+      related = try handle.store.related(
+        entity: binding.index, slot: info.slot, owners: unloaded.map(\._key),
+        isKnown: registry.count == owners.count ? nil : { root, key in registry.realized(root: root, key: key) })
+    } catch {
+      throw ManagedObjectError.store(error)
+    }
+    var all: [NSManagedObject] = []
+    for (owner, members) in zip(unloaded, members(related)) {
+      owner.members(info.slot).load(members)
+      all += members
+    }
+    return all
+  }
+
+  func externalData(_ bytes: UnsafeRawBufferPointer, for binding: EntityBinding) -> Data? {
+    guard let value = ExternalValue(cell: bytes), let handle = persistentStoreCoordinator?.handle(for: binding) else {
+      return nil
+    }
+    do {
+      return Data(try handle.store.externalValue(value))
+    } catch {
+      Diagnostics.report("An external value of \(binding.name) could not be read: \(error)")
+      return nil
+    }
+  }
+
+  // MARK: Refreshing
+
+  /// Makes an object take the store's values.
+  ///
+  /// - Parameter mergeChanges: false makes it a fault at once and drops unsaved values; true reads the row now and keeps them.
+  public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
+    preconditionIsolated(object._binding.name)
+    guard object._registry === registry, !object._flags.contains(.inserted) else { return }
+    if mergeChanges {
+      if object._flags.contains(.fault) { return }
+      if let overlay = object._overlay { overlay.unloadMembers() }
+      if let row = try? persistentStoreCoordinator?.handle(for: object._binding)?.store.row(
+        entity: object._binding.index, key: object._key)
+      {
+        object.take(row.batch, row.row)
+      }
+    } else {
+      object.turnIntoFault()
+    }
+    pending.refreshed.append(object)
+    announceSoon()
+    observer?.contextDidRefresh([object])
+  }
+
+  /// Refreshes every registered object that was saved before, keeping unsaved values.
+  public func refreshAllObjects() {
+    preconditionIsolated("refreshAllObjects()")
+    for object in registry?.all() ?? [] where !object._flags.contains(.inserted) {
+      refresh(object, mergeChanges: object.hasChanges)
+    }
+  }
+
+  func announceSoon() {
+    guard !isTurnScheduled, lane.wasEntered, lane.isCurrent else { return }
+    isTurnScheduled = true
+    lane.enqueue { [weak self] in
+      self?.isTurnScheduled = false
+      self?.processPendingChanges()
+    }
+  }
+}
+
+extension NSManagedObject {
+  /// Forgets values and changes; the row is read again when needed.
+  final func turnIntoFault() {
+    guard _key > 0 else { return }
+    willTurnIntoFault()
+    dropOverlay()
+    _batch = _binding.defaults
+    _row = 0
+    _flags.subtract([.updated, .deleted])
+    _flags.insert(.fault)
+    didTurnIntoFault()
+  }
+}
+
+extension Overlay {
+  /// Forgets stored members, keeping what was added and removed.
+  func unloadMembers() {
+    for slot in 0..<count {
+      if case .toMany(let members) = values[slot] { members.unload() }
+    }
+  }
+}

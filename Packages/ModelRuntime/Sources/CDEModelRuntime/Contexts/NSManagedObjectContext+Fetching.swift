@@ -1,0 +1,314 @@
+internal import CDEPredicates
+internal import CDEStore
+public import Foundation
+
+extension NSManagedObjectContext {
+  var missingCoordinator: ManagedObjectError {
+    ManagedObjectError(
+      .noStore, "The context has no persistentStoreCoordinator. Take it from a container, or set one.")
+  }
+
+  /// Fetches objects, IDs or their number.
+  ///
+  /// Objects already registered come as they are, unsaved changes included; others are made from the rows
+  /// read. Values are decoded when first read, so fetching costs little more than stepping through the rows.
+  ///
+  /// - Returns: the objects, in the order of the request.
+  /// - Throws: ``ManagedObjectError``: unknown entity, a predicate that can't be translated, or a store error.
+  public func fetch<ResultType>(_ request: NSFetchRequest<ResultType>) throws -> [ResultType] {
+    preconditionIsolated("fetch(_:)")
+    let plan = try request.plan(in: self)
+    switch request.resultType {
+    case .managedObjectIDResultType:
+      var keysOnly = plan
+      keysOnly.keysOnly = true
+      return try cast(try fetchObjects(keysOnly).map(\.objectID), plan)
+    case .countResultType:
+      return try cast([NSNumber(value: try count(plan))], plan)
+    default:
+      let objects = try fetchObjects(plan)
+      if ResultType.self == NSManagedObject.self || classesMatch(ResultType.self, plan) {
+        // Checked once for each class instead of once for each object.
+        return unsafeBitCast(objects, to: [ResultType].self)
+      }
+      return try cast(objects, plan)
+    }
+  }
+
+  private func classesMatch<ResultType>(_ type: ResultType.Type, _ plan: FetchPlan) -> Bool {
+    guard type is NSManagedObject.Type else { return false }
+    let model = plan.binding.model
+    let tree = plan.includesSubentities ? model.schema.entities[plan.binding.index].subtree
+      : plan.binding.index..<(plan.binding.index + 1)
+    return tree.allSatisfy { model.entities[$0].objectClass is ResultType.Type }
+      && changed.allSatisfy { !tree.contains($0._binding.index) || $0 is ResultType }
+  }
+
+  private func cast<ResultType>(_ results: [Any], _ plan: FetchPlan) throws -> [ResultType] {
+    try results.map {
+      guard let result = $0 as? ResultType else {
+        throw ManagedObjectError(
+          .unsupportedRequest,
+          "A fetch of \(plan.binding.name) yields \(Swift.type(of: $0)), not \(ResultType.self). Correct the request's type "
+            + "or the entity's managedObjectClassName.", entity: plan.binding.name)
+      }
+      return result
+    }
+  }
+
+  /// The number of objects that a fetch would yield, without making them where possible.
+  public func count<ResultType>(for request: NSFetchRequest<ResultType>) throws -> Int {
+    preconditionIsolated("count(for:)")
+    return try count(try request.plan(in: self))
+  }
+
+  private func count(_ plan: FetchPlan) throws -> Int {
+    if plan.includesPending, hasChanges(within: plan) { return try fetchObjects(plan).count }
+    return try asking(plan) { store, query in try store.count(query) }
+  }
+
+  private func hasChanges(within plan: FetchPlan) -> Bool {
+    if changed.isEmpty { return false }
+    // A predicate may look at related objects, whose changes then count as well.
+    return changed.contains(where: \.hasChanges)
+  }
+
+  private func asking<Answer>(
+    _ plan: FetchPlan, _ ask: (any Store, StoreQuery) throws -> Answer
+  ) throws -> Answer {
+    let coordinator = try coordinator()
+    let handle = try coordinator.requiredHandle(for: plan.binding)
+    do {
+      return try ask(handle.store, try query(plan))
+    } catch let error as StoreError {
+      throw ManagedObjectError.store(error)
+    } catch let error as PredicateError {
+      throw ManagedObjectError(
+        .predicate, "The fetch of \(plan.binding.name) can't be answered by the store: \(error.message)", cause: error,
+        entity: plan.binding.name)
+    }
+  }
+
+  private func query(_ plan: FetchPlan) throws -> StoreQuery {
+    let resolver = QueryResolver(schema: registry.model.schema, entity: plan.binding.index) { object in
+      guard let id = object.reference as? NSManagedObjectID else {
+        throw ManagedObjectError(.unsupportedRequest, "A predicate compares with an object that is no managed object.")
+      }
+      // An object never saved has no row: no key is 0.
+      return .reference(entity: id.binding.index, key: max(id.key, 0))
+    }
+    return StoreQuery(
+      entity: plan.binding.index, includesSubentities: plan.includesSubentities,
+      filter: try resolver.filter(plan.predicate), sort: try resolver.sort(plan.sort),
+      limit: plan.limit, offset: plan.offset, keysOnly: plan.keysOnly)
+  }
+
+  // MARK: Objects
+
+  func fetchObjects(_ plan: FetchPlan) throws -> [NSManagedObject] {
+    let mixesPending = plan.includesPending && hasChanges(within: plan)
+    var objects: [NSManagedObject]
+    if mixesPending {
+      var stored = plan
+      stored.limit = nil
+      stored.offset = 0
+      objects = try storedObjects(stored)
+      objects = try mixingPending(into: objects, plan)
+    } else {
+      objects = try storedObjects(plan)
+    }
+    if plan.realizesFaults { fireAll(objects) }
+    for path in plan.prefetch { try prefetch(path, of: objects) }
+    return objects
+  }
+
+  private func storedObjects(_ plan: FetchPlan) throws -> [NSManagedObject] {
+    let registry = registry!
+    let knowsNothing = registry.count == 0
+    let refreshes = plan.refreshes
+    return try asking(plan) { store, query in
+      let rows = try store.fetch(
+        query,
+        isKnown: knowsNothing || refreshes
+          ? nil
+          : { root, key in
+            registry.realized(root: root, key: key)
+          })
+      return adopt(rows, refreshing: refreshes)
+    }
+  }
+
+  /// Makes objects of fetched rows, or finds the registered ones, in the result's order.
+  func adopt(_ rows: FetchedRows, refreshing: Bool = false) -> [NSManagedObject] {
+    guard let order = rows.order else {
+      var result: [NSManagedObject] = []
+      result.reserveCapacity(rows.count)
+      for batch in rows.batches { adopt(batch, into: &result, refreshing: refreshing) }
+      return result
+    }
+    var byBatch: [[NSManagedObject]] = []
+    byBatch.reserveCapacity(rows.batches.count)
+    for batch in rows.batches {
+      var objects: [NSManagedObject] = []
+      objects.reserveCapacity(batch.count)
+      adopt(batch, into: &objects, refreshing: refreshing)
+      byBatch.append(objects)
+    }
+    return order.map { entry in
+      entry.batch >= 0
+        ? byBatch[Int(entry.batch)][Int(entry.row)] : object(entity: Int(entry.entity), key: entry.key)
+    }
+  }
+
+  private func adopt(_ batch: RowBatch, into result: inout [NSManagedObject], refreshing: Bool) {
+    let binding = registry.model.entities[batch.layout.entity]
+    let type = binding.objectClass
+    let flags = baseFlags
+    let known = registry.objects(root: binding.root, keys: 0..<batch.count) { batch.key($0) }
+    let first = result.count
+    if known.isEmpty {
+      for row in 0..<batch.count {
+        result.append(
+          materialize(binding, type, key: batch.key(row), batch: batch, row: Int32(truncatingIfNeeded: row), flags: flags))
+      }
+      registry.register(result[first...])
+    } else {
+      for row in 0..<batch.count {
+        if let object = known[row] {
+          if object._flags.contains(.fault) || (refreshing && !object.hasChanges) { object.take(batch, row) }
+          result.append(object)
+        } else {
+          let object = materialize(
+            binding, type, key: batch.key(row), batch: batch, row: Int32(truncatingIfNeeded: row), flags: flags)
+          registry.register(object)
+          result.append(object)
+        }
+      }
+    }
+    for object in result[first...] { object.awakeFromFetch() }
+  }
+
+  private func mixingPending(into stored: [NSManagedObject], _ plan: FetchPlan) throws -> [NSManagedObject] {
+    let subtree = registry.model.schema.entities[plan.binding.index].subtree
+    func belongs(_ object: NSManagedObject) -> Bool {
+      plan.includesSubentities ? subtree.contains(object._binding.index) : object._binding.index == plan.binding.index
+    }
+    var seen = Set<ObjectIdentifier>()
+    var objects: [NSManagedObject] = []
+    objects.reserveCapacity(stored.count)
+    do {
+      // An object whose own values are as stored was judged by the store; the others are judged here.
+      for object in stored where !object._flags.contains(.deleted) {
+        seen.insert(ObjectIdentifier(object))
+        if object.hasChanges, try !plan.predicate.evaluate(with: .object(object)) { continue }
+        objects.append(object)
+      }
+      for object in changed where belongs(object) && object.hasChanges && !object._flags.contains(.deleted) {
+        guard !seen.contains(ObjectIdentifier(object)), try plan.predicate.evaluate(with: .object(object)) else {
+          continue
+        }
+        objects.append(object)
+      }
+      if !plan.sort.isEmpty { try sort(&objects, by: plan.sort) }
+    } catch let error as PredicateError {
+      throw ManagedObjectError(
+        .predicate, "The fetch of \(plan.binding.name) can't be answered in memory: \(error.message)", cause: error,
+        entity: plan.binding.name)
+    }
+    let tail = objects.dropFirst(plan.offset)
+    return Array(plan.limit.map { tail.prefix($0) } ?? tail)
+  }
+
+  private func sort(_ objects: inout [NSManagedObject], by terms: [SortTerm]) throws {
+    var failure: (any Error)?
+    objects.sort { left, right in
+      for term in terms {
+        do {
+          switch try term.compare(left, right) {
+          case .orderedAscending: return true
+          case .orderedDescending: return false
+          case .orderedSame: continue
+          }
+        } catch {
+          failure = error
+          return false
+        }
+      }
+      return false
+    }
+    if let failure { throw failure }
+  }
+
+  // MARK: Looking up
+
+  /// The object with an ID: the registered one, or a fault made without asking the store.
+  ///
+  /// Reading a fault whose row does not exist gives defaults; ask ``existingObject(with:)`` when in doubt.
+  public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+    preconditionIsolated("object(with:)")
+    let binding = localBinding(of: objectID)
+    return object(entity: binding.index, key: objectID.key)
+  }
+
+  /// The object with an ID, its row read.
+  ///
+  /// - Throws: ``ManagedObjectError`` with code `.objectNotFound` when there is no such row.
+  public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+    preconditionIsolated("existingObject(with:)")
+    let binding = localBinding(of: objectID)
+    let known = registry.object(root: binding.root, key: objectID.key)
+    if let known, !known._flags.contains(.fault) {
+      if !known._flags.contains(.gone) { return known }
+    } else if objectID.key > 0, let handle = persistentStoreCoordinator?.handle(for: binding),
+      objectID.store == nil || objectID.store?.identifier == handle.identifier
+    {
+      do {
+        if let row = try handle.store.row(entity: binding.index, key: objectID.key) {
+          if let known {
+            known.take(row.batch, row.row)
+            known.awakeFromFetch()
+            return known
+          }
+          return adopt(FetchedRows(batches: [row.batch]))[row.row]
+        }
+      } catch {
+        throw ManagedObjectError.store(error)
+      }
+    }
+    throw ManagedObjectError(
+      .objectNotFound,
+      "There is no object \(objectID.uriRepresentation().absoluteString); it was deleted, never saved, or belongs to another store.",
+      entity: binding.name, objectID: objectID)
+  }
+
+  /// The context's own binding of an ID that may come from another container.
+  private func localBinding(of objectID: NSManagedObjectID) -> EntityBinding {
+    guard let registry else { preconditionFailure(missingCoordinator.message) }
+    if objectID.binding.model === registry.model { return objectID.binding }
+    guard let found = registry.model.entity(named: objectID.binding.name) else {
+      preconditionFailure("The model of this context has no entity \(objectID.binding.name), which the object ID names.")
+    }
+    return found
+  }
+
+  /// Gives objects permanent IDs without saving them.
+  public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+    preconditionIsolated("obtainPermanentIDs(for:)")
+    let coordinator = try coordinator()
+    let temporary = objects.filter { $0._key < 0 && $0._registry === registry }
+    for (_, group) in Dictionary(grouping: temporary, by: { $0._binding.root }) {
+      let handle = try coordinator.requiredHandle(for: group[0]._binding)
+      do {
+        let first = try handle.store.allocateKeys([group[0]._binding.root: group.count])
+        var next = first[group[0]._binding.root]!
+        for object in group {
+          registry.rekey(object, to: next)
+          object._identity = nil
+          next += 1
+        }
+      } catch {
+        throw ManagedObjectError.store(error)
+      }
+    }
+  }
+}

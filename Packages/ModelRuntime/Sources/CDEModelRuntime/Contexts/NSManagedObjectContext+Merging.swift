@@ -1,0 +1,188 @@
+internal import CDEStore
+public import Foundation
+
+extension NSManagedObjectContext {
+  /// Merges another context's save, given by its didSave notification.
+  ///
+  /// Registered objects take the saved values, without asking the store; unsaved changes stay. Deleted objects go.
+  public func mergeChanges(fromContextDidSave notification: Notification) {
+    preconditionIsolated("mergeChanges(fromContextDidSave:)")
+    if let commit = notification.userInfo?[CommittedTransaction.userInfoKey] as? CommittedTransaction {
+      merge(commit)
+      return
+    }
+    func ids(_ key: String, _ idKey: String) -> [NSManagedObjectID] {
+      let objects = notification.userInfo?[key] as? Set<NSManagedObject> ?? []
+      let given = notification.userInfo?[idKey] as? Set<NSManagedObjectID> ?? []
+      return objects.map(\.objectID) + given
+    }
+    merge(
+      inserted: ids(NSInsertedObjectsKey, NSInsertedObjectIDsKey), updated: ids(NSUpdatedObjectsKey, NSUpdatedObjectIDsKey),
+      deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey))
+  }
+
+  /// Merges changes known by their IDs alone, such as those of a batch request.
+  ///
+  /// - Parameters:
+  ///   - changeNotificationData: arrays or sets of IDs (or their URIs) under the inserted, updated and deleted keys.
+  ///   - contexts: the contexts to merge into; each does so on its own isolation, before the call returns.
+  public static func mergeChanges(
+    fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
+  ) {
+    for context in contexts {
+      let data = Carrier(changeNotificationData)
+      context.performAndWait {
+        context.merge(
+          inserted: context.ids(in: data.value, NSInsertedObjectIDsKey, NSInsertedObjectsKey),
+          updated: context.ids(in: data.value, NSUpdatedObjectIDsKey, NSUpdatedObjectsKey),
+          deleted: context.ids(in: data.value, NSDeletedObjectIDsKey, NSDeletedObjectsKey))
+      }
+    }
+  }
+
+  private func ids(in data: [AnyHashable: Any], _ keys: String...) -> [NSManagedObjectID] {
+    keys.flatMap { key -> [NSManagedObjectID] in
+      switch data[key] {
+      case let ids as [NSManagedObjectID]: ids
+      case let ids as Set<NSManagedObjectID>: Array(ids)
+      case let uris as [URL]: uris.compactMap { persistentStoreCoordinator?.managedObjectID(forURIRepresentation: $0) }
+      case let objects as Set<NSManagedObject>: objects.map(\.objectID)
+      default: []
+      }
+    }
+  }
+
+  // MARK: By commit
+
+  /// Adopts another context's save.
+  ///
+  /// Costs by the changed objects that are registered here.
+  func merge(_ commit: CommittedTransaction) {
+    guard let registry else { return }
+    processPendingChanges()
+    var changes: [ObjectChange] = []
+    var ids = MergedIDs()
+    let handle = { (entity: Int) in self.storeHandle(for: registry.model.entities[entity]) }
+    for change in commit.changes {
+      let binding = registry.model.entities[change.entity]
+      let object = registry.object(root: binding.root, key: change.key)
+      ids.add(change.kind, object?.objectID ?? NSManagedObjectID(binding: binding, key: change.key, store: handle(change.entity)))
+      guard let object else { continue }
+      switch change.kind {
+      case .deleted:
+        forgetMerged(object)
+        changes.append(ObjectChange(object: object, kind: .deleted, properties: nil))
+      case .inserted, .updated:
+        adopt(change, into: object)
+        changes.append(
+          ObjectChange(object: object, kind: change.kind == .inserted ? .inserted : .updated, properties: change.properties))
+      }
+    }
+    for change in touchedObjects(commit) {
+      change.properties?.forEach { unload(change.object, $0) }
+      changes.append(change)
+    }
+    finishMerge(changes, ids, commit)
+  }
+
+  private func adopt(_ change: CommittedTransaction.Change, into object: NSManagedObject) {
+    for slot in change.properties where object._binding.properties[slot].isToMany { unload(object, slot) }
+    guard let row = change.row, !object._flags.contains(.fault), row.version > object._batch.version(Int(object._row)) else {
+      return
+    }
+    object.take(row.batch, row.row)
+  }
+
+  private func unload(_ object: NSManagedObject, _ slot: Int) {
+    if case .toMany(let members)? = object._overlay?.values[slot] { members.unload() }
+  }
+
+  /// Another writer deleted the row.
+  private func forgetMerged(_ object: NSManagedObject) {
+    object._flags.subtract([.updated, .deleted, .inserted])
+    object._flags.insert(.gone)
+    object._overlay?.dropRelationships(keepingChanged: false)
+    changed.removeAll { $0 === object }
+    object._flags.remove(.listed)
+    object.detach()
+    pending.deletedByMerge.append(object)
+  }
+
+  private func finishMerge(_ changes: [ObjectChange], _ ids: MergedIDs, _ commit: CommittedTransaction?) {
+    for change in changes where change.kind != .deleted {
+      if change.kind == .inserted {
+        pending.insertedByMerge.append(change.object)
+      } else {
+        pending.refreshed.append(change.object)
+      }
+    }
+    pending.isMerge = true
+    processPendingChanges()
+    pending.isMerge = false
+    NotificationCenter.default.post(
+      name: Self.didMergeChangesObjectIDsNotification, object: self, userInfo: ids.userInfo(commit))
+    observer?.contextDidMerge(changes, commit: commit)
+  }
+
+  private struct MergedIDs {
+    var inserted: Set<NSManagedObjectID> = []
+    var updated: Set<NSManagedObjectID> = []
+    var deleted: Set<NSManagedObjectID> = []
+
+    mutating func add(_ kind: CommittedTransaction.Change.Kind, _ id: NSManagedObjectID) {
+      switch kind {
+      case .inserted: inserted.insert(id)
+      case .updated: updated.insert(id)
+      case .deleted: deleted.insert(id)
+      }
+    }
+
+    func userInfo(_ commit: CommittedTransaction?) -> [AnyHashable: Any] {
+      var info: [AnyHashable: Any] = [:]
+      if !inserted.isEmpty { info[NSInsertedObjectIDsKey] = inserted }
+      if !updated.isEmpty { info[NSUpdatedObjectIDsKey] = updated }
+      if !deleted.isEmpty { info[NSDeletedObjectIDsKey] = deleted }
+      if let commit { info[CommittedTransaction.userInfoKey] = commit }
+      return info
+    }
+  }
+
+  // MARK: By ID
+
+  /// Merges changes without their rows: the registered ones are read again.
+  private func merge(inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]) {
+    guard let registry else { return }
+    processPendingChanges()
+    var changes: [ObjectChange] = []
+    func known(_ id: NSManagedObjectID) -> NSManagedObject? {
+      registry.model.entity(named: id.binding.name).flatMap { registry.object(root: $0.root, key: id.key) }
+    }
+    for id in deleted {
+      guard let object = known(id) else { continue }
+      forgetMerged(object)
+      changes.append(ObjectChange(object: object, kind: .deleted, properties: nil))
+    }
+    let objects = (inserted + updated).compactMap(known)
+    reread(objects)
+    changes += objects.map { ObjectChange(object: $0, kind: .updated, properties: nil) }
+    let ids = MergedIDs(inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted))
+    finishMerge(changes, ids, nil)
+  }
+
+  private func reread(_ objects: [NSManagedObject]) {
+    for object in objects { object._overlay?.unloadMembers() }
+    let realized = objects.filter { !$0._flags.contains(.fault) && $0._key > 0 }
+    for (root, group) in Dictionary(grouping: realized, by: { $0._binding.root }) {
+      guard let handle = storeHandle(for: group[0]._binding),
+        let rows = try? handle.store.rows(entity: root, keys: group.map(\._key).sorted())
+      else { continue }
+      for batch in rows.batches {
+        for row in 0..<batch.count {
+          guard let object = registry.object(root: root, key: batch.key(row)), object._binding.index == batch.layout.entity
+          else { continue }
+          object.take(batch, row)
+        }
+      }
+    }
+  }
+}

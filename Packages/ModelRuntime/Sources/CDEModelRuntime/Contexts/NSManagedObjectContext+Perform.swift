@@ -1,0 +1,50 @@
+@_spi(CDE) internal import CDEExecutors
+public import Foundation
+
+extension NSManagedObjectContext {
+  /// When an awaited block starts.
+  public enum ScheduledTaskType: Sendable {
+    /// At once when the caller is on the context's isolation already; otherwise in turn.
+    case immediate
+    /// Always after what was given before.
+    case enqueued
+  }
+
+  /// Runs a block on the context's isolation, later: never inline, in the order of the calls. Returns at once.
+  public func perform(_ block: sending @escaping () -> Void) {
+    let carried = Carrier(block)
+    lane.enqueue {
+      carried.value()
+      self.endTurn()
+    }
+  }
+
+  /// Runs a block on the context's isolation and returns its result.
+  ///
+  /// About the cost of an actor call when the context is idle. The block need not be `Sendable`: the caller waits.
+  nonisolated(nonsending)
+    public func perform<Value>(
+      schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws -> Value
+    ) async rethrows -> Value
+  {
+    try await lane.run(schedule == .immediate ? .immediate : .enqueued) {
+      defer { self.endTurn() }
+      return try block()
+    }
+  }
+
+  /// Runs a block on the context's isolation and waits for it; inline when called there already.
+  ///
+  /// - Precondition: no circle of contexts waits for each other; one traps and names them.
+  public func performAndWait<Value>(_ block: () throws -> Value) rethrows -> Value {
+    try lane.runAndWait {
+      defer { endTurn() }
+      return try block()
+    }
+  }
+
+  /// Announces what a block changed, as the end of a turn does.
+  private func endTurn() {
+    if !pending.isEmpty, !isSaving { processPendingChanges() }
+  }
+}

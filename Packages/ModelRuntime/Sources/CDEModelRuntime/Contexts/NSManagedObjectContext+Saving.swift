@@ -1,0 +1,192 @@
+internal import CDEStore
+public import Foundation
+
+extension NSManagedObjectContext {
+  /// Writes all changes in one transaction, or none.
+  ///
+  /// In order: pending changes are announced, `willSave` is posted, values are validated, the store writes, IDs become
+  /// permanent, `didSave` is posted, and contexts that merge automatically are told. Without changes
+  /// nothing happens.
+  ///
+  /// Costs one row for each changed object, written in the order of their keys; only changed columns are written.
+  ///
+  /// - Throws: ``ManagedObjectError``: validation failures (all of them), conflicts with other writers, store errors.
+  ///   Everything stays as it was: the same save can be tried again, or rolled back.
+  public func save() throws {
+    preconditionIsolated("save()")
+    guard !isSaving else {
+      throw ManagedObjectError(
+        .unsupportedRequest, "save() was called while the context saves, from a notification or a hook. Save afterwards.")
+    }
+    if changed.isEmpty && pending.isEmpty { return }
+    isSaving = true
+    defer { isSaving = false }
+    callWillSaveHooks()
+    processPendingChanges()
+    if !changed.contains(where: \.hasChanges) {
+      forgetChanges()
+      return
+    }
+    NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
+
+    var plan = SavePlan(changed)
+    try validate(plan)
+    let committed = try commit(&plan)
+    forgetChanges()
+    announce(plan, committed)
+  }
+
+  /// A hook may change further objects, which then have hooks of their own.
+  private func callWillSaveHooks() {
+    var called = 0
+    while called < changed.count {
+      let object = changed[called]
+      called += 1
+      if object.hasChanges { object.willSave() }
+    }
+  }
+
+  private func forgetChanges() {
+    for object in changed { object._flags.remove(.listed) }
+    changed.removeAll(keepingCapacity: changed.count <= 4096)
+  }
+
+  private func commit(_ plan: inout SavePlan) throws -> CommittedTransaction {
+    let coordinator = try coordinator()
+    let handle = try coordinator.handle(for: plan)
+    plan.build(author: transactionAuthor, contextName: name)
+    do {
+      let result = try handle.store.commit(plan.transaction)
+      return plan.settle(result, in: self)
+    } catch let error as StoreError where error.code == .conflict {
+      let model = registry.model
+      let ids = error.conflicts.map {
+        NSManagedObjectID(binding: model.entities[$0.entity], key: $0.key, store: handle)
+      }
+      throw ManagedObjectError(
+        .saveConflict,
+        "\(ids.count) objects were changed or deleted by another writer since they were read. Refresh them "
+          + "(refresh(_:mergeChanges: true)) and save again, or roll back.",
+        cause: error, entity: ids.first?.binding.name, objectID: ids.first, conflicts: ids)
+    } catch let error as StoreError {
+      throw ManagedObjectError.store(error)
+    }
+  }
+
+  private func announce(_ plan: SavePlan, _ committed: CommittedTransaction) {
+    var userInfo: [AnyHashable: Any] = [CommittedTransaction.userInfoKey: committed]
+    if !plan.inserted.isEmpty { userInfo[NSInsertedObjectsKey] = Set(plan.inserted) }
+    if !plan.updated.isEmpty { userInfo[NSUpdatedObjectsKey] = Set(plan.updated) }
+    if !plan.deleted.isEmpty { userInfo[NSDeletedObjectsKey] = Set(plan.deleted) }
+    NotificationCenter.default.post(name: .NSManagedObjectContextDidSave, object: self, userInfo: userInfo)
+    for object in plan.inserted { object.didSave() }
+    for object in plan.updated { object.didSave() }
+    for object in plan.deleted { object.didSave() }
+    if let observer {
+      observer.contextDidSave(changes(of: committed, plan), commit: committed)
+    }
+    persistentStoreCoordinator?.publish(committed, from: self)
+  }
+
+  /// What a save did to this context's own objects, the touched owners included.
+  private func changes(of committed: CommittedTransaction, _ plan: SavePlan) -> [ObjectChange] {
+    var changes: [ObjectChange] = plan.deleted.map { ObjectChange(object: $0, kind: .deleted, properties: nil) }
+    for change in committed.changes where change.kind != .deleted {
+      let binding = registry.model.entities[change.entity]
+      guard let object = registry.object(root: binding.root, key: change.key) else { continue }
+      changes.append(
+        ObjectChange(
+          object: object, kind: change.kind == .inserted ? .inserted : .updated, properties: change.properties))
+    }
+    return changes + touchedObjects(committed)
+  }
+
+  func touchedObjects(_ committed: CommittedTransaction) -> [ObjectChange] {
+    let direct = Set(committed.changes.lazy.filter { $0.kind == .updated }.map { KeyedEntity(self.root(of: $0.entity), $0.key) })
+    return committed.touched.compactMap { touch in
+      let root = root(of: touch.entity)
+      guard let object = registry.object(root: root, key: touch.key) else { return nil }
+      let name = registry.model.entities[touch.entity].properties[touch.slot].name
+      guard let slot = object._binding.layout.slot(named: name) else { return nil }
+      // An owner in memory reported the relationship among its own changes.
+      if direct.contains(KeyedEntity(root, touch.key)), object.managedObjectContext === self,
+        committed.changes.contains(where: { $0.key == touch.key && $0.properties.contains(slot) })
+      {
+        return nil
+      }
+      return ObjectChange(object: object, kind: .updated, properties: [slot])
+    }
+  }
+
+  private struct KeyedEntity: Hashable {
+    var root: Int
+    var key: Int64
+    init(_ root: Int, _ key: Int64) {
+      self.root = root
+      self.key = key
+    }
+  }
+
+  func root(of entity: Int) -> Int { registry.model.entities[entity].root }
+
+  // MARK: Giving up
+
+  /// Drops all unsaved changes: values return to the last saved ones, new objects leave the context, deleted ones stay.
+  public func rollback() {
+    preconditionIsolated("rollback()")
+    let objects = changed
+    forgetChanges()
+    var restored: [NSManagedObject] = []
+    for object in objects {
+      if object._flags.contains(.inserted) {
+        object._flags.subtract([.inserted, .deleted, .updated])
+        object._flags.insert(.gone)
+        object.detach()
+      } else if object.hasChanges {
+        object._flags.subtract([.updated, .deleted])
+        object._overlay?.rollBack()
+        restored.append(object)
+      }
+    }
+    for object in pending.objects { object._flags.remove(.pending) }
+    pending.objects = []
+    pending.refreshed += restored
+    if pending.isEmpty, !objects.isEmpty {
+      NotificationCenter.default.post(name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: [:])
+    }
+    processPendingChanges()
+    if !restored.isEmpty { observer?.contextDidRefresh(restored) }
+  }
+
+  /// Forgets everything: changes, objects, values. Objects still held elsewhere belong to no context any more.
+  public func reset() {
+    preconditionIsolated("reset()")
+    forgetChanges()
+    for object in pending.objects { object._flags.remove(.pending) }
+    pending = PendingChanges()
+    recent.clear()
+    for object in registry?.all() ?? [] {
+      object._flags.subtract([.inserted, .updated, .deleted, .pending, .listed])
+      object._overlay?.dropRelationships(keepingChanged: false)
+      object.detach()
+    }
+    NotificationCenter.default.post(
+      name: .NSManagedObjectContextObjectsDidChange, object: self,
+      userInfo: [NSInvalidatedAllObjectsKey: true])
+    observer?.contextDidReset()
+  }
+}
+
+extension Overlay {
+  /// Drops unsaved values and the to-many members that went with them.
+  func rollBack() {
+    for slot in changed {
+      if case .toMany(let members) = values[slot] {
+        members.settle()
+        members.unload()
+      }
+      values[slot] = .unset
+    }
+    changed = PropertySet()
+  }
+}

@@ -1,0 +1,385 @@
+internal import CDEStore
+internal import Foundation
+
+/// One save under construction: the context's changes turned into rows.
+///
+/// States: collected (objects sorted into groups) -> built (rows and links made, the context untouched) ->
+/// committed (the store wrote them) -> settled (objects point at the new rows). A failure before
+/// "committed" leaves every object as it was.
+struct SavePlan {
+  private(set) var inserted: [NSManagedObject] = []
+  private(set) var updated: [NSManagedObject] = []
+  private(set) var deleted: [NSManagedObject] = []
+  /// Updated objects with a row to write, ordered by key.
+  private var rewritten: [NSManagedObject] = []
+  /// Places in ordered to-many relationships, for members whose place changed.
+  private var orders: [ObjectIdentifier: [Int: Int64]] = [:]
+  private(set) var transaction = StoreTransaction()
+  /// For each inserted object its batch and row, likewise for `rewritten`.
+  private var insertedRows: [RowReference] = []
+  private var rewrittenRows: [RowReference] = []
+  private var rewrittenSlots: [PropertySet] = []
+  private(set) var touched: Set<CommittedTransaction.Touch> = []
+
+  init(_ changed: [NSManagedObject]) {
+    for object in changed {
+      let flags = object._flags.intersection([.inserted, .updated, .deleted])
+      if flags.contains(.inserted) {
+        if !flags.contains(.deleted) { inserted.append(object) }
+      } else if flags.contains(.deleted) {
+        deleted.append(object)
+      } else if flags.contains(.updated) {
+        updated.append(object)
+      }
+    }
+  }
+
+  var objects: [NSManagedObject] { inserted + updated + deleted }
+
+  var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+
+  // MARK: Building
+
+  mutating func build(author: String?, contextName: String?) {
+    transaction.author = author
+    transaction.contextName = contextName
+    numberInserted()
+    collectOrders()
+    collectRewritten()
+    buildInserted()
+    buildUpdated()
+    buildDeleted()
+    buildLinks()
+  }
+
+  /// Numbers new objects within their inheritance tree; the store turns `-n` into keys.
+  private mutating func numberInserted() {
+    var counts: [Int: Int32] = [:]
+    for object in inserted where object._key < 0 {
+      let next = (counts[object._binding.root] ?? 0) + 1
+      counts[object._binding.root] = next
+      object._saveOrdinal = next
+    }
+  }
+
+  /// The key an object will have: permanent, or pending within this save.
+  private func key(of object: NSManagedObject) -> Int64 {
+    object._key > 0 ? object._key : -Int64(object._saveOrdinal)
+  }
+
+  /// Gives the members of changed ordered relationships their places.
+  ///
+  /// Numbers that still ascend are kept; a new one goes halfway between its neighbours, or 1024 beyond
+  /// the last, which is how Core Data spaces them.
+  private mutating func collectOrders() {
+    for owner in inserted + updated {
+      for slot in owner.changedSlots {
+        let info = owner._binding.properties[slot]
+        guard info.isOrdered, !info.usesLinks, let inverse = info.inverseSlot else { continue }
+        let members = owner.loadedMembers(slot).objects
+        let places = members.map { member -> (slot: Int, cell: Int, now: Int64?) in
+          let name = owner._binding.model.entities[info.destination].properties[inverse].name
+          let theirs = member._binding.property(name)!
+          let cell = theirs.orderCell(in: member._binding.layout)!
+          let isNew = member._key < 0 || member.changedSlots.contains(theirs.slot)
+          return (theirs.slot, cell, isNew ? nil : member._batch.integer(Int(member._row), cell))
+        }
+        var last: Int64 = 1024
+        for index in members.indices {
+          if let now = places[index].now, now > last {
+            last = now
+            continue
+          }
+          let next = index + 1 < members.count ? places[index + 1].now : nil
+          let place = next.flatMap { $0 > last + 1 ? last + ($0 - last) / 2 : nil } ?? last + 1024
+          orders[ObjectIdentifier(members[index]), default: [:]][places[index].cell] = place
+          extraSlots[ObjectIdentifier(members[index]), default: PropertySet()].insert(places[index].slot)
+          moved.append(members[index])
+          last = place
+        }
+      }
+    }
+  }
+
+  /// Slots written although their object did not change them: only its place in an order did.
+  private var extraSlots: [ObjectIdentifier: PropertySet] = [:]
+  private var moved: [NSManagedObject] = []
+
+  private mutating func collectRewritten() {
+    var seen = Set<ObjectIdentifier>()
+    let candidates = moved.isEmpty ? updated : updated + moved
+    for object in candidates where object._key > 0 && !object._flags.contains(.inserted) && !object._flags.contains(.deleted) {
+      let slots = writtenSlots(object)
+      guard !slots.isEmpty else { continue }
+      if !moved.isEmpty, !seen.insert(ObjectIdentifier(object)).inserted { continue }
+      rewritten.append(object)
+    }
+    rewritten.sort { ($0._binding.index, $0._key) < ($1._binding.index, $1._key) }
+  }
+
+  /// The changed slots that have columns.
+  private func writtenSlots(_ object: NSManagedObject) -> PropertySet {
+    var slots = object.changedSlots
+    if let extra = extraSlots[ObjectIdentifier(object)] { slots.formUnion(extra) }
+    var written = PropertySet()
+    for slot in slots where !object._binding.properties[slot].cells.isEmpty { written.insert(slot) }
+    return written
+  }
+
+  private mutating func buildInserted() {
+    var builders = RowBuilders()
+    for object in inserted {
+      builders.add(object._binding, key: key(of: object)) { builder in
+        for info in object._binding.properties where !info.cells.isEmpty { write(info, of: object, into: &builder) }
+      }
+    }
+    transaction.inserted = builders.finish()
+    insertedRows = builders.rows
+  }
+
+  private mutating func buildUpdated() {
+    var builders = RowBuilders()
+    for object in rewritten {
+      let slots = writtenSlots(object)
+      rewrittenSlots.append(slots)
+      if object._flags.contains(.fault) { object.fire() }
+      builders.add(
+        object._binding, copying: RowReference(batch: object._batch, row: Int(object._row)), key: object._key
+      ) { builder in
+        for slot in slots { write(object._binding.properties[slot], of: object, into: &builder) }
+      }
+    }
+    let batches = builders.finish()
+    rewrittenRows = builders.rows
+    var changed: [ObjectIdentifier: [PropertySet]] = [:]
+    for (row, slots) in zip(rewrittenRows, rewrittenSlots) {
+      changed[ObjectIdentifier(row.batch), default: []].append(slots)
+    }
+    transaction.updated = batches.map { RowUpdate(batch: $0, changed: changed[ObjectIdentifier($0)]!) }
+  }
+
+  /// Writes one property's cells as they are to be stored.
+  private func write(_ info: PropertyInfo, of object: NSManagedObject, into builder: inout RowBatchBuilder) {
+    guard info.kind == .toOne else {
+      if let overlay = object._overlay, !overlay.values[info.slot].isUnset {
+        builder.set(overlay.values[info.slot], of: info)
+      } else if object._flags.contains(.inserted) {
+        builder.set(info.defaultValue, of: info)
+      }
+      return
+    }
+    let layout = object._binding.layout
+    let destination = object.toOne(info.slot)
+    for cell in info.cells {
+      switch layout.cells[cell].role {
+      case .key:
+        if let destination { builder.setInteger(cell, key(of: destination)) } else { builder.setNull(cell) }
+      case .entity:
+        if let destination { builder.setInteger(cell, Int64(destination._binding.index)) } else { builder.setNull(cell) }
+      case .order:
+        if let place = orders[ObjectIdentifier(object)]?[cell] {
+          builder.setInteger(cell, place)
+        } else if destination == nil {
+          builder.setNull(cell)
+        }
+      case .value: break
+      }
+    }
+  }
+
+  private mutating func buildDeleted() {
+    deleted.sort { ($0._binding.index, $0._key) < ($1._binding.index, $1._key) }
+    transaction.deleted = deleted.map {
+      RowDeletion(entity: $0._binding.index, key: $0._key, version: $0._batch.version(Int($0._row)))
+    }
+    // Owners that hold a deleted object in a to-many relationship, whether or not they are in memory.
+    for object in deleted {
+      for info in object._binding.properties where info.kind == .toOne && info.inverseIsToMany {
+        guard let cell = info.cells.first, let key = object._batch.integer(Int(object._row), cell),
+          let inverse = info.inverseSlot
+        else { continue }
+        touched.insert(.init(entity: info.destination, key: key, slot: inverse))
+      }
+    }
+  }
+
+  /// The pairs of relationships that no cell describes.
+  private mutating func buildLinks() {
+    for object in inserted + updated {
+      for slot in object.changedSlots {
+        let info = object._binding.properties[slot]
+        guard info.usesLinks, case .toMany(let members)? = object._overlay?.values[slot], members.hasChanges else {
+          continue
+        }
+        // Both sides hold the same changes; one of them writes, and an ordered side writes its order.
+        guard info.isOrdered || isCanonical(info, of: object) else { continue }
+        addLinks(members, info, of: object)
+      }
+    }
+  }
+
+  private func isCanonical(_ info: PropertyInfo, of object: NSManagedObject) -> Bool {
+    guard let inverse = info.inverseSlot else { return true }
+    let model = object._binding.model
+    if info.inverseIsOrdered { return false }
+    let mine = (model.schema.entities[object._binding.index].layout.properties[info.slot].declaringEntity, info.name)
+    let theirProperty = model.entities[info.destination].layout.properties[inverse]
+    return mine <= (theirProperty.declaringEntity, theirProperty.name)
+  }
+
+  private mutating func addLinks(_ members: ToManyMembers, _ info: PropertyInfo, of owner: NSManagedObject) {
+    let entity = owner._binding.index
+    func link(_ kind: LinkChange.Kind, _ member: NSManagedObject, _ order: Int64? = nil) -> LinkChange {
+      LinkChange(
+        kind: kind, entity: entity, slot: info.slot, owner: key(of: owner), member: key(of: member), order: order)
+    }
+    // A deleted member's pairs go with its row.
+    for member in members.removed.values where member._key > 0 && !member._flags.contains(.deleted) && owner._key > 0 {
+      transaction.links.append(link(.remove, member))
+    }
+    if info.isOrdered {
+      for (index, member) in owner.loadedMembers(info.slot).objects.enumerated() {
+        transaction.links.append(link(.add, member, Int64(index + 2) * 1024))
+      }
+    } else {
+      for member in members.added.values where !member._flags.contains(.deleted) {
+        transaction.links.append(link(.add, member))
+      }
+    }
+  }
+
+  // MARK: Settling
+
+  /// Points the objects at what was written.
+  mutating func settle(_ result: CommitResult, in context: NSManagedObjectContext) -> CommittedTransaction {
+    var changes: [CommittedTransaction.Change] = []
+    changes.reserveCapacity(inserted.count + updated.count + deleted.count)
+    let registry = context.registry!
+    for (object, row) in zip(inserted, insertedRows) {
+      let properties = object.changedSlots
+      if object._key < 0 {
+        registry.rekey(object, to: row.key)
+        object._identity = nil
+      }
+      object.settle(row)
+      object._flags.remove(.inserted)
+      changes.append(
+        .init(kind: .inserted, entity: object._binding.index, key: object._key, properties: properties, row: row))
+    }
+    var rows: [ObjectIdentifier: Int] = [:]
+    if rewritten.count != updated.count || !moved.isEmpty {
+      for (index, object) in rewritten.enumerated() { rows[ObjectIdentifier(object)] = index }
+    }
+    let oneToOne = rows.isEmpty && rewritten.count == updated.count
+    for object in oneToOne ? rewritten : updated where !oneToOne && rows[ObjectIdentifier(object)] == nil {
+      // Only to-many relationships changed: no row was written.
+      changes.append(
+        .init(kind: .updated, entity: object._binding.index, key: object._key, properties: object.changedSlots, row: nil))
+      object.settle(nil)
+    }
+    for (index, object) in rewritten.enumerated() {
+      let row = rewrittenRows[index]
+      changes.append(
+        .init(
+          kind: .updated, entity: object._binding.index, key: object._key,
+          properties: object.changedSlots.union(rewrittenSlots[index]), row: row))
+      object.settle(row)
+    }
+    for object in deleted {
+      changes.append(
+        .init(kind: .deleted, entity: object._binding.index, key: object._key, properties: PropertySet(), row: nil))
+      object._flags.subtract([.deleted, .updated])
+      object._flags.insert(.gone)
+      object._overlay?.dropRelationships(keepingChanged: false)
+      object.detach()
+    }
+    return CommittedTransaction(
+      sequence: result.sequence, author: transaction.author, contextName: transaction.contextName, changes: changes,
+      touched: Array(touched))
+  }
+}
+
+extension NSManagedObject {
+  /// The object's changes were saved; `row` is its new row, if one was written.
+  fileprivate final func settle(_ row: RowReference?) {
+    _flags.remove(.updated)
+    if let row {
+      _batch = row.batch
+      _row = Int32(truncatingIfNeeded: row.row)
+      _flags.remove(.fault)
+    }
+    guard let overlay = _overlay else { return }
+    overlay.changed = PropertySet()
+    var isNeeded = false
+    for slot in 0..<overlay.count {
+      switch overlay.values[slot] {
+      case .unset: continue
+      case .toMany(let members):
+        members.settle()
+        isNeeded = true
+      case .object:
+        isNeeded = true
+      default:
+        let info = _binding.properties[slot]
+        if info.isTransient { isNeeded = true } else { overlay.values[slot] = .unset }
+      }
+    }
+    if !isNeeded { dropOverlay() }
+  }
+}
+
+/// One growing batch for each entity, closed when it is large enough.
+private struct RowBuilders {
+  private var open: [Int: Int] = [:]
+  private var builders: [BuilderBox] = []
+  private var places: [(builder: Int, row: Int)] = []
+  private(set) var rows: [RowReference] = []
+
+  /// Rows of one batch live as long as any of them does, so a large save makes several.
+  private static let rowLimit = 512
+  private static let arenaLimit = 1 << 20
+
+  private final class BuilderBox {
+    var builder: RowBatchBuilder
+    init(_ layout: RowLayout) { builder = RowBatchBuilder(layout: layout, rows: 16) }
+    func finish() -> RowBatch {
+      let layout = builder.layout
+      var taken = RowBatchBuilder(layout: layout, rows: 1, arenaBytes: 16)
+      swap(&taken, &builder)
+      return taken.finish()
+    }
+  }
+
+  private mutating func index(for binding: EntityBinding) -> Int {
+    if let index = open[binding.index], builders[index].builder.count < Self.rowLimit,
+      builders[index].builder.arenaCount < Self.arenaLimit
+    {
+      return index
+    }
+    builders.append(BuilderBox(binding.layout))
+    open[binding.index] = builders.count - 1
+    return builders.count - 1
+  }
+
+  mutating func add(_ binding: EntityBinding, key: Int64, fill: (inout RowBatchBuilder) -> Void) {
+    let index = index(for: binding)
+    places.append((index, builders[index].builder.count))
+    builders[index].builder.beginRow(key: key, version: 1)
+    fill(&builders[index].builder)
+  }
+
+  mutating func add(
+    _ binding: EntityBinding, copying row: RowReference, key: Int64, fill: (inout RowBatchBuilder) -> Void
+  ) {
+    let index = index(for: binding)
+    places.append((index, builders[index].builder.count))
+    builders[index].builder.beginRow(copying: row.batch, row.row, key: key, version: row.version + 1)
+    fill(&builders[index].builder)
+  }
+
+  mutating func finish() -> [RowBatch] {
+    let batches = builders.map { $0.finish() }
+    rows = places.map { RowReference(batch: batches[$0.builder], row: $0.row) }
+    return batches
+  }
+}

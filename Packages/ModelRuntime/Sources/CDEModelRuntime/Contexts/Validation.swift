@@ -1,0 +1,116 @@
+internal import CDEStore
+internal import Foundation
+
+extension NSManagedObjectContext {
+  /// Validates every object of a save.
+  ///
+  /// - Throws: the one failure, or `.multipleValidationErrors` with all of them.
+  func validate(_ plan: SavePlan) throws {
+    var failures: [ManagedObjectError] = []
+    func check(_ object: NSManagedObject, _ body: () throws -> Void) throws {
+      do {
+        try body()
+      } catch let error as ManagedObjectError {
+        failures += error.code == .multipleValidationErrors ? error.failures : [error]
+      }
+    }
+    for object in plan.inserted { try check(object) { try object.validateForInsert() } }
+    for object in plan.updated { try check(object) { try object.validateForUpdate() } }
+    for object in plan.deleted { try check(object) { try object.validateForDelete() } }
+    try ManagedObjectError.throwing(failures)
+  }
+}
+
+extension ManagedObjectError {
+  static func throwing(_ failures: [ManagedObjectError]) throws {
+    if failures.isEmpty { return }
+    if failures.count == 1 { throw failures[0] }
+    throw ManagedObjectError(
+      .multipleValidationErrors,
+      "\(failures.count) values can't be saved: " + failures.prefix(5).map(\.message).joined(separator: " ")
+        + (failures.count > 5 ? " …" : ""),
+      entity: failures[0].entity, failures: failures)
+  }
+}
+
+extension NSManagedObject {
+  /// Required values and relationship counts, for an object about to be written.
+  func validateValues() throws {
+    var failures: [ManagedObjectError] = []
+    let isNew = _flags.contains(.inserted)
+    for info in _binding.properties {
+      // What was not touched was valid when it was saved.
+      guard isNew || changedSlots.contains(info.slot) else { continue }
+      switch info.kind {
+      case .attribute, .composite:
+        if !info.isOptional, !info.isTransient, isNull(info) { failures.append(missing(info)) }
+      case .toOne:
+        if !info.isOptional, !info.isTransient {
+          let destination = toOne(info.slot)
+          if destination == nil || destination!._flags.contains(.deleted) { failures.append(missing(info)) }
+        }
+      case .toMany:
+        if let failure = countFailure(info) { failures.append(failure) }
+      }
+    }
+    try ManagedObjectError.throwing(failures)
+  }
+
+  private func isNull(_ info: PropertyInfo) -> Bool {
+    if let overlay = _overlay {
+      switch overlay.values[info.slot] {
+      case .unset: break
+      case .null: return true
+      default: return false
+      }
+    }
+    return info.cells.allSatisfy { _batch.isNull(Int(_row), $0) }
+  }
+
+  private func missing(_ info: PropertyInfo) -> ManagedObjectError {
+    ManagedObjectError(
+      .missingMandatoryProperty, "\(_binding.name).\(info.name) is required and has no value.", entity: _binding.name,
+      property: info.name, objectID: objectID)
+  }
+
+  private func countFailure(_ info: PropertyInfo) -> ManagedObjectError? {
+    guard info.minCount > 0 || info.maxCount > 0 || !info.isOptional else { return nil }
+    let count = loadedMembers(info.slot).objects.count
+    // An optional relationship may be empty whatever its minimum.
+    if count == 0 && info.isOptional { return nil }
+    let least = max(info.minCount, info.isOptional ? 0 : 1)
+    if count < least {
+      return ManagedObjectError(
+        .relationshipLacksMinimumCount,
+        "\(_binding.name).\(info.name) has \(count) members and needs at least \(least).",
+        entity: _binding.name, property: info.name, objectID: objectID)
+    }
+    if info.maxCount > 0, count > info.maxCount {
+      return ManagedObjectError(
+        .relationshipExceedsMaximumCount,
+        "\(_binding.name).\(info.name) has \(count) members and may have \(info.maxCount).",
+        entity: _binding.name, property: info.name, objectID: objectID)
+    }
+    return nil
+  }
+
+  /// Relationships that deny their owner's deletion must be empty by now.
+  func validateDeletion() throws {
+    var failures: [ManagedObjectError] = []
+    for info in _binding.properties where info.isRelationship && info.deleteRule == .deny {
+      let holds: Bool
+      if info.isToMany {
+        holds = loadedMembers(info.slot).objects.contains { !$0._flags.contains(.deleted) }
+      } else {
+        holds = toOne(info.slot).map { !$0._flags.contains(.deleted) } ?? false
+      }
+      guard holds else { continue }
+      failures.append(
+        ManagedObjectError(
+          .relationshipDeniedDelete,
+          "\(_binding.name) can't be deleted while \(info.name) has members. Delete or move them first.",
+          entity: _binding.name, property: info.name, objectID: objectID))
+    }
+    try ManagedObjectError.throwing(failures)
+  }
+}

@@ -1,0 +1,214 @@
+public import CDEManagedModel
+internal import CDESQLiteStore
+internal import CDEStore
+public import Foundation
+internal import Synchronization
+
+/// Between contexts and stores: knows the model, the stores that hold it, and the contexts to tell about saves.
+///
+/// Safe from any thread.
+nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
+  // Guard: all mutable state is behind `state`'s mutex.
+  public let managedObjectModel: NSManagedObjectModel
+  let modelBinding: ModelBinding
+  /// What was wrong with the model; loading a store reports it.
+  private let modelError: (any Error)?
+
+  private struct State {
+    var stores: [NSPersistentStore] = []
+    /// The store of each entity, by index.
+    var handles: [StoreHandle?] = []
+    var contexts: [WeakContext] = []
+  }
+
+  private struct WeakContext {
+    weak var context: NSManagedObjectContext?
+    let id: ObjectIdentifier
+  }
+
+  private let state = Mutex(State())
+
+  /// Makes a coordinator for a model, which can't be changed from here on.
+  ///
+  /// A model with a mistake is reported when a store is added.
+  public init(managedObjectModel model: NSManagedObjectModel) {
+    managedObjectModel = model
+    do {
+      modelBinding = try ModelBinding.of(model)
+      modelError = nil
+    } catch {
+      // An empty model stands in, so that nothing traps before the error is told.
+      modelBinding = ModelBinding.empty
+      modelError = error
+    }
+    super.init()
+  }
+
+  /// The loaded stores, in the order they were added.
+  public var persistentStores: [NSPersistentStore] { state.withLock { $0.stores } }
+
+  // MARK: Stores
+
+  /// Opens or creates a store.
+  ///
+  /// - Throws: ``ManagedObjectError``; the cause is the store's or the model's own error.
+  @discardableResult
+  public func addPersistentStore(
+    ofType type: String, configurationName configuration: String?, at url: URL?, options: [AnyHashable: Any]? = nil
+  ) throws -> NSPersistentStore {
+    let description = NSPersistentStoreDescription()
+    description.type = type
+    description.configuration = configuration
+    description.url = url
+    for (key, value) in options ?? [:] { description.setOption(value, forKey: "\(key)") }
+    return try addPersistentStore(description)
+  }
+
+  /// Opens or creates the store of a description.
+  public func addPersistentStore(
+    with description: NSPersistentStoreDescription,
+    completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+  ) {
+    do {
+      try addPersistentStore(description)
+      block(description, nil)
+    } catch {
+      block(description, error)
+    }
+  }
+
+  @discardableResult
+  func addPersistentStore(_ description: NSPersistentStoreDescription) throws -> NSPersistentStore {
+    if let modelError {
+      throw ManagedObjectError(.store, "The model can't be used: \(modelError)", cause: modelError)
+    }
+    let configuration = try description.storeConfiguration()
+    let opened: SQLiteStore
+    let covered: Set<Int>
+    do {
+      covered = try modelBinding.entities(in: description.configuration)
+      try requireFree(covered)
+      opened = try SQLiteStore(schema: modelBinding.schema, configuration: configuration)
+    } catch let error as StoreError {
+      throw ManagedObjectError(
+        .store, "The store at \(description.url?.path ?? "(memory)") can't be opened: \(error.message)", cause: error)
+    } catch let error as ModelError {
+      throw ManagedObjectError(.store, error.message, cause: error)
+    }
+    let store = NSPersistentStore(handle: StoreHandle(opened), description: description)
+    store.persistentStoreCoordinator = self
+    state.withLock { state in
+      state.stores.append(store)
+      if state.handles.isEmpty { state.handles = Array(repeating: nil, count: modelBinding.entities.count) }
+      for entity in covered { state.handles[entity] = store.handle }
+    }
+    return store
+  }
+
+  private func requireFree(_ entities: Set<Int>) throws {
+    let taken = state.withLock { state in entities.first { $0 < state.handles.count && state.handles[$0] != nil } }
+    guard let taken else { return }
+    throw ManagedObjectError(
+      .unsupportedRequest,
+      "\(modelBinding.entities[taken].name) is held by another store of this coordinator already. Give each store a "
+        + "configuration of its own, or use another container.", entity: modelBinding.entities[taken].name)
+  }
+
+  /// Closes a store. Objects of its entities can't be read or saved any more.
+  public func remove(_ store: NSPersistentStore) throws {
+    state.withLock { state in
+      state.stores.removeAll { $0 === store }
+      for index in state.handles.indices where state.handles[index] === store.handle { state.handles[index] = nil }
+    }
+    do { try store.handle.store.close() } catch { throw ManagedObjectError.store(error) }
+  }
+
+  public func persistentStore(for url: URL) -> NSPersistentStore? {
+    persistentStores.first { $0.url?.standardizedFileURL == url.standardizedFileURL }
+  }
+
+  /// The metadata of a store, with Core Data's keys.
+  public func metadata(for store: NSPersistentStore) -> [String: Any] {
+    guard let metadata = try? store.handle.store.metadata() else { return [:] }
+    return metadata.values.mapValues(\.foundationValue)
+  }
+
+  // MARK: What contexts ask
+
+  func handle(for binding: EntityBinding) -> StoreHandle? {
+    state.withLock { binding.index < $0.handles.count ? $0.handles[binding.index] : nil }
+  }
+
+  func requiredHandle(for binding: EntityBinding) throws -> StoreHandle {
+    if let handle = handle(for: binding) { return handle }
+    throw ManagedObjectError(
+      .noStore,
+      persistentStores.isEmpty
+        ? "No store is loaded. Call loadPersistentStores before fetching or saving."
+        : "No loaded store holds \(binding.name). Add its configuration.", entity: binding.name)
+  }
+
+  /// The one store a save concerns.
+  func handle(for plan: SavePlan) throws -> StoreHandle {
+    var found: StoreHandle?
+    for object in plan.objects {
+      let handle = try requiredHandle(for: object._binding)
+      if let found, found !== handle {
+        throw ManagedObjectError(
+          .unsupportedRequest,
+          "A save can't span two stores, because they can't commit together. Save the objects of each configuration by themselves.",
+          entity: object._binding.name)
+      }
+      found = handle
+    }
+    guard let found else { throw ManagedObjectError(.noStore, "There is nothing to save.") }
+    return found
+  }
+
+  /// The ID that a URI stands for, or nil when no loaded store or entity matches.
+  public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
+    guard url.scheme == "x-coredata", let host = url.host, url.pathComponents.count == 3 else { return nil }
+    let key = url.pathComponents[2]
+    guard key.hasPrefix("p"), let number = Int64(key.dropFirst()), number > 0,
+      let binding = modelBinding.entity(named: url.pathComponents[1]), let handle = handle(for: binding),
+      handle.identifier.caseInsensitiveCompare(host) == .orderedSame
+    else { return nil }
+    return NSManagedObjectID(binding: binding, key: number, store: handle)
+  }
+
+  // MARK: Contexts
+
+  func remember(_ context: NSManagedObjectContext) {
+    let weak = WeakContext(context: context, id: ObjectIdentifier(context))
+    state.withLock { $0.contexts.append(weak) }
+  }
+
+  func forget(_ context: NSManagedObjectContext) {
+    let id = ObjectIdentifier(context)
+    state.withLock { $0.contexts.removeAll { $0.id == id } }
+  }
+
+  /// Tells the other contexts that merge by themselves about a commit, each on its own lane.
+  func publish(_ commit: CommittedTransaction, from source: NSManagedObjectContext) {
+    let others = state.withLock { $0.contexts.compactMap(\.context) }
+    for context in others where context !== source && context.automaticallyMergesChangesFromParent {
+      context.lane.enqueue { [weak context] in context?.merge(commit) }
+    }
+  }
+}
+
+extension StoreMetadata.Value {
+  /// The value as a property list holds it.
+  var foundationValue: Any {
+    switch self {
+    case .string(let value): value
+    case .integer(let value): NSNumber(value: value)
+    case .real(let value): NSNumber(value: value)
+    case .boolean(let value): NSNumber(value: value)
+    case .date(let value): Date(timeIntervalSinceReferenceDate: value)
+    case .data(let value): Data(value)
+    case .array(let values): values.map(\.foundationValue)
+    case .dictionary(let values): values.mapValues(\.foundationValue)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+internal import CDESQLiteStore
+internal import CDEStore
+public import Foundation
+
+/// The SQLite store type: a file in Core Data's layout.
+public let NSSQLiteStoreType = "SQLite"
+/// A store that lives and dies with its container.
+public let NSInMemoryStoreType = "InMemory"
+
+/// Option: the store may only be read (`true`).
+public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
+/// Option: how long to wait for another process's lock, in seconds.
+public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
+/// Option: a dictionary of SQLite pragmas, `journal_mode` among them.
+public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
+
+/// Which store a container or coordinator opens, and how.
+nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unchecked Sendable {
+  // Guard: configured by one owner before stores are loaded, then only read.
+
+  /// Where the store is. A file URL; `/dev/null` gives a store in memory, of this description's own.
+  open var url: URL?
+  /// ``NSSQLiteStoreType`` at first.
+  open var type = NSSQLiteStoreType
+  /// The model's configuration the store holds; nil for the whole model.
+  open var configuration: String?
+  open var isReadOnly: Bool {
+    get { options[NSReadOnlyPersistentStoreOption] as? Bool ?? false }
+    set { options[NSReadOnlyPersistentStoreOption] = newValue }
+  }
+  /// Seconds to wait for another writer before giving up; 240 at first, as in Core Data.
+  open var timeout: TimeInterval {
+    get { options[NSPersistentStoreTimeoutOption] as? TimeInterval ?? 240 }
+    set { options[NSPersistentStoreTimeoutOption] = newValue }
+  }
+  /// Whether loading goes on in the background; false at first.
+  open var shouldAddStoreAsynchronously = false
+  public private(set) var options: [String: Any] = [:]
+  public private(set) var sqlitePragmas: [String: String] = [:]
+
+  public init(url: URL) {
+    self.url = url
+    super.init()
+  }
+
+  public override init() { super.init() }
+
+  open func setOption(_ option: Any?, forKey key: String) { options[key] = option }
+
+  /// Sets a pragma on every connection, for instance `"DELETE"` for `journal_mode`.
+  open func setValue(_ value: String?, forPragmaNamed name: String) { sqlitePragmas[name] = value }
+
+  open func copy(with zone: NSZone? = nil) -> Any {
+    let copy = NSPersistentStoreDescription()
+    copy.url = url
+    copy.type = type
+    copy.configuration = configuration
+    copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
+    copy.options = options
+    copy.sqlitePragmas = sqlitePragmas
+    return copy
+  }
+
+  /// The engine's configuration.
+  func storeConfiguration() throws -> SQLiteStore.Configuration {
+    var pragmas = sqlitePragmas
+    for (name, value) in options[NSSQLitePragmasOption] as? [String: Any] ?? [:] { pragmas[name] = "\(value)" }
+    let journal = pragmas.removeValue(forKey: "journal_mode")?.lowercased() ?? "wal"
+    let location: SQLiteStore.Configuration.Location
+    if type == NSInMemoryStoreType || url?.path == "/dev/null" {
+      location = .inMemory(name: UUID().uuidString)
+    } else if type == NSSQLiteStoreType, let url, url.isFileURL {
+      location = .file(path: url.path)
+    } else {
+      throw ManagedObjectError(
+        .noStore,
+        type == NSSQLiteStoreType
+          ? "The store's description has no file URL. Set its url." : "There is no store type \"\(type)\"; use NSSQLiteStoreType or NSInMemoryStoreType.")
+    }
+    guard let mode = SQLiteStore.Configuration.JournalMode(rawValue: journal) else {
+      throw ManagedObjectError(.noStore, "The journal mode \"\(journal)\" is not supported; use WAL or DELETE.")
+    }
+    return SQLiteStore.Configuration(
+      location: location, journalMode: mode, isReadOnly: isReadOnly, busyTimeout: .seconds(timeout), pragmas: pragmas)
+  }
+}

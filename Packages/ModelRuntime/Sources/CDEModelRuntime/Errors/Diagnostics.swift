@@ -1,0 +1,21 @@
+internal import Foundation
+internal import Synchronization
+
+/// Where notes go that no caller can be given as an error: to a handler the app sets, else to standard error.
+public enum Diagnostics {
+  private static let storedHandler = Mutex<(@Sendable (String) -> Void)?>(nil)
+
+  /// Takes over the notes; nil sends them to standard error again.
+  public static var handler: (@Sendable (String) -> Void)? {
+    get { storedHandler.withLock { $0 } }
+    set { storedHandler.withLock { $0 = newValue } }
+  }
+
+  @_spi(CDE) public static func report(_ message: String) {
+    if let handler {
+      handler(message)
+    } else {
+      FileHandle.standardError.write(Data("CoreDataEvolution: \(message)\n".utf8))
+    }
+  }
+}

@@ -1,0 +1,39 @@
+public import CDEPredicates
+internal import CDEStore
+internal import Foundation
+
+// Predicates over objects in memory: the same tree, the same answers as from the store.
+extension NSManagedObject: PredicateValueProviding, PredicateObjectConvertible {
+  public final var predicateObjectReference: any PredicateObjectReference { objectID }
+
+  public final func predicateValue(forKey key: String) throws -> PredicateValue {
+    if key == "objectID" || key == "self" || key == "SELF" { return .constant(.object(PredicateObject(objectID))) }
+    guard let info = _binding.property(key) else {
+      throw ManagedObjectError(
+        .predicate, "The entity \(_binding.name) has no property \"\(key)\".", entity: _binding.name, property: key)
+    }
+    switch info.kind {
+    case .attribute(let type): return try predicateValue(attributeValue(info), type)
+    case .composite: return try PredicateValue(attributeValue(info).any(as: .composite) ?? [String: Any]())
+    case .toOne: return toOne(info.slot).map { .object($0) } ?? .null
+    case .toMany:
+      return .collection(loadedMembers(info.slot).objects.filter { !$0._flags.contains(.deleted) }.map { .object($0) })
+    }
+  }
+
+  private func predicateValue(_ value: _PropertyValue, _ type: StoreAttributeType) throws -> PredicateValue {
+    switch value {
+    case .unset, .null: .null
+    case .integer(let value): .constant(type == .boolean ? .bool(value != 0) : .integer(value))
+    case .real(let value):
+      .constant(type == .date ? .date(Date(timeIntervalSinceReferenceDate: value)) : .double(value))
+    case .text(let value): .constant(.string(value))
+    case .data(let value): .constant(.data(value))
+    case .uuid(let value): .constant(.uuid(value))
+    case .decimal(let value): .constant(.decimal(value))
+    case .url(let value): .constant(.url(value))
+    case .object(let value): try PredicateValue(value)
+    case .toOne, .toMany: .null
+    }
+  }
+}

@@ -1,0 +1,52 @@
+@_spi(CDE) public import CDEManagedModel
+public import CDEPredicates
+public import Foundation
+
+/// A class that `@PersistentModel` describes: its properties have names and places known at compile time.
+public nonisolated protocol PersistentEntity: NSManagedObject, PredicateKeyPathNaming {
+  /// The persistent names of the attributes.
+  associatedtype Keys: RawRepresentable where Keys.RawValue == String
+  /// Persistent names of all persisted properties, in the order of their declaration: what ordinals count.
+  static var __cdPropertyNames: [String] { get }
+}
+
+/// A class that carries its own schema, so that a model can be made from the class alone.
+public nonisolated protocol CDRuntimeSchemaProviding: NSManagedObject {
+  static var __cdRuntimeEntitySchema: CDRuntimeEntitySchema { get }
+}
+
+/// Schemas of classes, in the order given.
+public enum CDRuntimeSchemaCollection {
+  public static func entitySchemas(_ types: [any CDRuntimeSchemaProviding.Type]) -> [CDRuntimeEntitySchema] {
+    types.map { $0.__cdRuntimeEntitySchema }
+  }
+
+  public static func entitySchemas(_ types: any CDRuntimeSchemaProviding.Type...) -> [CDRuntimeEntitySchema] {
+    entitySchemas(types)
+  }
+}
+
+/// Makes models from classes.
+public enum CDRuntimeModelBuilder {
+  /// The model of these classes: one entity for each, in order. The same list gives the same model object, from any thread.
+  ///
+  /// - Throws: `CDRuntimeModelBuilderError`.
+  public static func makeModel(_ types: [any CDRuntimeSchemaProviding.Type]) throws -> NSManagedObjectModel {
+    try RuntimeModelBuilder.makeModel(schemas: types.map { ($0, $0.__cdRuntimeEntitySchema) })
+  }
+
+  public static func makeModel(_ types: any CDRuntimeSchemaProviding.Type...) throws -> NSManagedObjectModel {
+    try makeModel(types)
+  }
+}
+
+extension NSManagedObjectModel {
+  /// The model of classes that carry their schemas; see ``CDRuntimeModelBuilder``.
+  public static func makeRuntimeModel(_ types: [any CDRuntimeSchemaProviding.Type]) throws -> NSManagedObjectModel {
+    try CDRuntimeModelBuilder.makeModel(types)
+  }
+
+  public static func makeRuntimeModel(_ types: any CDRuntimeSchemaProviding.Type...) throws -> NSManagedObjectModel {
+    try CDRuntimeModelBuilder.makeModel(types)
+  }
+}

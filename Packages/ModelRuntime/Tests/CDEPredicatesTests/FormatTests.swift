@@ -1,0 +1,184 @@
+import CDEPredicates
+import Foundation
+import Testing
+
+@Suite("Format strings")
+struct FormatTests {
+  @Test(
+    "The canonical print puts arguments in place",
+    arguments: [
+      ("%K == nil", ["category"], "category == nil"),
+      ("%K != nil", ["category"], "category != nil"),
+      ("%K == %@", ["owner.name", "Ada"], "owner.name == \"Ada\""),
+      ("%K > %@", ["location.x", 80], "location.x > 80"),
+      ("%K >= %@", ["n", 1.5], "n >= 1.5"),
+      ("%K CONTAINS %@", ["title", "a\"b\\"], "title CONTAINS \"a\\\"b\\\\\""),
+      ("%K CONTAINS[cd] %@", ["title", "x"], "title CONTAINS[cd] \"x\""),
+      ("ANY %K == %@", ["tags.tag_name", "Swift"], "ANY tags.tag_name == \"Swift\""),
+      (
+        "SUBQUERY(%K, $e, $e.%K == %@).@count == 0", ["tags", "tag_name", "Swift"],
+        "SUBQUERY(tags, $e, $e.tag_name == \"Swift\").@count == 0"
+      ),
+      (
+        "SUBQUERY(%K, $e, $e.%K CONTAINS[cd] %@).@count == 0", ["tags", "tag_name", "legacy"],
+        "SUBQUERY(tags, $e, $e.tag_name CONTAINS[cd] \"legacy\").@count == 0"
+      ),
+      (
+        "SUBQUERY(%K, $e, NOT ($e.%K > %@)).@count == 0", ["tags", "score", 80],
+        "SUBQUERY(tags, $e, NOT $e.score > 80).@count == 0"
+      ),
+      ("%K NOT CONTAINS[cd] %@", ["title", "x"], "NOT title CONTAINS[cd] \"x\""),
+      ("display_name == %@", ["x"], "display_name == \"x\""),
+    ] as [(String, [any Sendable], String)])
+  func canonicalPrint(source: String, arguments: [any Sendable], expected: String) throws {
+    let predicate = NSPredicate(format: source, argumentArray: arguments)
+    #expect(format(predicate) == expected)
+    #expect(predicate.description == expected)
+  }
+
+  @Test(
+    "Every construct of the grammar prints canonically",
+    arguments: [
+      ("a = 1 and b <> 2", "a == 1 AND b != 2"),
+      ("a==1||b==2&&c==3", "a == 1 OR (b == 2 AND c == 3)"),
+      ("(a == 1 OR b == 2) AND NOT c => 3", "(a == 1 OR b == 2) AND NOT c >= 3"),
+      ("!(a == 1 && b =< 2)", "NOT (a == 1 AND b <= 2)"),
+      ("name BeginsWith[c] 'x'", "name BEGINSWITH[c] \"x\""),
+      ("name like[cd] \"*x?\"", "name LIKE[cd] \"*x?\""),
+      ("name MATCHES 'a\\\\d'", "name MATCHES \"a\\\\d\""),
+      ("a IN {1, 2.5, 'x', nil}", "a IN {1, 2.5, \"x\", nil}"),
+      ("a NOT IN {}", "NOT a IN {}"),
+      ("a BETWEEN {1, b}", "a BETWEEN {1, b}"),
+      ("SOME tags.x == 1", "ANY tags.x == 1"),
+      ("NONE tags.x == 1", "NOT ANY tags.x == 1"),
+      ("ALL tags.x == 1", "ALL tags.x == 1"),
+      ("tags.@count > 2", "tags.@count > 2"),
+      ("tags[SIZE] > 2", "tags.@count > 2"),
+      ("tags.@max.score > 2", "tags.@max.score > 2"),
+      ("tags.owner.@avg.age > 2", "tags.owner.@avg.age > 2"),
+      ("SUBQUERY(tags, $t, $t.a == 1).@max.score == 3", "SUBQUERY(tags, $t, $t.a == 1).@max.score == 3"),
+      ("max({1, 2}) == 2", "max({1, 2}) == 2"),
+      ("a + b * 2 - 1 == 0", "(a + (b * 2)) - 1 == 0"),
+      ("-a < -1", "-(a) < -1"),
+      ("modulus:by:(a, 2) == 0", "modulus:by:(a, 2) == 0"),
+      ("length:(name) == 0 AND lowercase(name) == ''", "length(name) == 0 AND lowercase(name) == \"\""),
+      ("TERNARY(a == 1, b, c) == 3", "TERNARY(a == 1, b, c) == 3"),
+      ("when > CAST(10, 'NSDate')", "when > CAST(10.0, \"NSDate\")"),
+      (
+        "id == CAST('1B4E28BA-2FA1-11D2-883F-0016D3CCA427', 'NSUUID')",
+        "id == CAST(\"1B4E28BA-2FA1-11D2-883F-0016D3CCA427\", \"NSUUID\")"
+      ),
+      ("SELF == $x AND $x.y == SELF.z", "SELF == $x AND $x.y == z"),
+      ("when < CAST(1e999, 'NSDate')", "when < CAST(CAST(\"inf\", \"NSNumber\"), \"NSDate\")"),
+      ("TRUEPREDICATE", "TRUEPREDICATE"), ("falsepredicate", "FALSEPREDICATE"),
+      ("a == YES", "a == 1"), ("true == true", "1 == 1"),
+      ("#in == 1 AND a.in == 2 AND #any.x == 3", "#in == 1 AND a.#in == 2 AND #any.x == 3"),
+      ("any == 1", "#any == 1"),
+      ("taskIdentifier == $FETCH_SOURCE.identifier", "taskIdentifier == $FETCH_SOURCE.identifier"),
+      ("oneToOne.name == $NAME OR string == $NEEDLE", "oneToOne.name == $NAME OR string == $NEEDLE"),
+      ("name ==[cd] $NAME", "name ==[cd] $NAME"),
+      ("a == 0x1F AND b == -9223372036854775808", "a == 31 AND b == -9223372036854775808"),
+      ("a == .5 AND b == 1e3", "a == 0.5 AND b == 1000.0"),
+      ("naïve == 'é\\u00e9\\n'", "naïve == \"éé\\n\""),
+    ])
+  func grammar(source: String, expected: String) throws {
+    let tree = try PredicateTree(format: source)
+    #expect(tree.predicateFormat == expected)
+    #expect(try PredicateTree(format: expected).predicateFormat == expected)
+  }
+
+  @Test("Derivation expressions of models are read")
+  func derivations() throws {
+    #expect(try ExpressionTree(format: "articles.@count") == .aggregate(.count, of: .keyPath(["articles"])))
+    #expect(try ExpressionTree(format: "canonical:(name)") == .function(.canonical, [.keyPath(["name"])]))
+    #expect(try ExpressionTree(format: "now()") == .function(.now, []))
+    #expect(try ExpressionTree(format: "category.name") == .keyPath(["category", "name"]))
+  }
+
+  @Test("Arguments of every kind become constants")
+  func arguments() throws {
+    let date = Date(timeIntervalSinceReferenceDate: 1)
+    let uuid = UUID()
+    let url = try #require(URL(string: "https://example.org/a"))
+    let cases: [(Any?, PredicateConstant)] = [
+      (1, .integer(1)), (Int16(2), .integer(2)), (UInt64.max, .decimal(Decimal(UInt64.max))),
+      (1.5, .double(1.5)), (Float(0.5), .double(0.5)), (true, .bool(true)), (Decimal(3), .decimal(3)),
+      (NSNumber(value: 7), .integer(7)), (NSNumber(value: true), .bool(true)),
+      (NSNumber(value: 2.5), .double(2.5)),
+      (NSDecimalNumber(string: "1.25"), .decimal(Decimal(string: "1.25")!)),
+      ("x", .string("x")), (NSString("y"), .string("y")), (date, .date(date)), (Data([1]), .data(Data([1]))),
+      (uuid, .uuid(uuid)), (url, .url(url)), (nil, .null), (NSNull(), .null),
+      (Optional<Optional<Int>>.some(nil) as Any?, .null), (Optional(5) as Any?, .integer(5)),
+      ([1, 2], .list([.integer(1), .integer(2)])), (NSArray(array: ["a"]), .list([.string("a")])),
+      (Set([3]), .list([.integer(3)])), (NSOrderedSet(array: [4, 5]), .list([.integer(4), .integer(5)])),
+      (Thing(9), .object(PredicateObject(Thing.Reference(number: 9)))),
+    ]
+    for (value, constant) in cases {
+      let tree = try PredicateTree(format: "a == %@", arguments: [value])
+      #expect(tree == .compare(.keyPath(["a"]), .equal, .constant(constant)))
+    }
+    let tree = try PredicateTree(
+      format: "a == %d AND b == %ld AND c == %lld AND d == %u AND e == %f AND f == %i",
+      arguments: [1, 2, 3, 4, 5.5, 6])
+    #expect(tree.predicateFormat == "a == 1 AND b == 2 AND c == 3 AND d == 4 AND e == 5.5 AND f == 6")
+  }
+
+  @Test("Placeholders inside quotes are text")
+  func quotedPlaceholders() throws {
+    let predicate = NSPredicate(format: "a == '%@ 100%% %K' AND b == %@", "x")
+    #expect(format(predicate) == "a == \"%@ 100%% %K\" AND b == \"x\"")
+  }
+
+  @Test(
+    "What is wrong is named with its place, and nothing traps",
+    arguments: [
+      ("", "end", 0), ("a ==", "end", 4), ("a == 1 b", "end", 7), ("a", "comparison", 0),
+      ("a == 'x", "string", 5), ("(a == 1", "the parenthesis", 7), ("a == %q", "%", 5),
+      ("a == 1 AND", "end", 10), ("a IN {1, }", "}", 9), ("a BETWEEN {1}", "BETWEEN", 10),
+      ("a ==[x] 1", "options", 4), ("a == 1 == 2", "comparison", 7), ("a & 1 == 2", "&", 2),
+      ("a == %@", "%@", 5), ("%K == 1", "%K", 0), ("foo(a) == 1", "foo", 0), ("a[0] == 1", "index", 1),
+      ("SUBQUERY(a, b, c == 1).@count == 1", "SUBQUERY", 12), ("FUNCTION(a, 'b') == 1", "FUNCTION", 0),
+      ("a.@distinctUnionOfObjects.b == 1", "@distinctUnionOfObjects", 2), ("ANY a", "comparison", 5),
+      ("a == \u{1}", "\u{1}", 5), ("AND == 1", "AND", 0), ("a == (b == 1)", "expression", 5),
+      ("NOT", "end", 3), ("$ == 1", "$", 0), ("@ == 1", "@", 0), ("a. == 1", "key path", 3),
+      ("a == '\\uZZZZ'", "escape", 6), ("CAST(a, 'NSDate') == 1", "CAST", 5), ("1.a == 2", "key path", 2),
+    ])
+  func errors(source: String, construct: String, position: Int) throws {
+    let predicate = NSPredicate(format: source)
+    let error = try #require((predicate as? TreePredicate)?.error)
+    #expect(error.construct == construct)
+    #expect(error.position == position)
+    #expect(error.message.contains("at offset \(position)"))
+    #expect(predicate.evaluate(with: ["a": 1]) == false)
+    #expect(throws: error) { try predicate.predicateTree() }
+    #expect(throws: error) { try NSPredicate.parsing(format: source) }
+    #expect(throws: error) { try predicate.matches(["a": 1]) }
+  }
+
+  @Test("An argument of an unknown type is refused by its type, not its value")
+  func foreignArgument() throws {
+    struct Secret { var text = "hidden" }
+    let predicate = try #require(NSPredicate(format: "a == %@", Secret()) as? TreePredicate)
+    let error = try #require(predicate.error)
+    #expect(error.code == .argument)
+    #expect(error.message.contains("Secret"))
+    #expect(!error.message.contains("hidden"))
+    #expect(throws: PredicateTreeError.self) { try PredicateTree(format: "a == %d", arguments: ["x"]) }
+    #expect(throws: PredicateTreeError.self) { try PredicateTree(format: "%K == 1", arguments: ["a..b"]) }
+  }
+
+  @Test("Deep nesting is refused instead of overflowing the stack")
+  func depth() throws {
+    for source in [
+      String(repeating: "(", count: 50_000) + "a == 1", String(repeating: "NOT ", count: 50_000) + "a == 1",
+      "a == " + String(repeating: "{", count: 50_000), "a == " + String(repeating: "-", count: 50_000) + "b",
+      "a == 1" + String(repeating: " + 1", count: 50_000),
+      String(repeating: "SUBQUERY(", count: 50_000),
+      "a == " + String(repeating: "2 ** ", count: 50_000) + "1",
+    ] {
+      #expect(throws: PredicateTreeError.self) { try PredicateTree(format: source) }
+    }
+    let wide = Array(repeating: "a == 1", count: 20_000).joined(separator: " OR ")
+    #expect(try PredicateTree(format: wide).evaluate(with: ["a": 1]))
+  }
+}

@@ -1,0 +1,58 @@
+extension SQLiteStore {
+  /// Where a store is and how it is opened.
+  public struct Configuration: Sendable, Hashable {
+    public enum Location: Sendable, Hashable {
+      /// A file in an existing folder.
+      case file(path: String)
+      /// Memory of this process. Stores of the same name share their rows for as long as one of them is open.
+      case inMemory(name: String)
+    }
+
+    public enum JournalMode: String, Sendable, Hashable {
+      /// A write-ahead log: readers and the writer do not wait for each other. Core Data's default.
+      case wal = "WAL"
+      /// A rollback journal: a single file when nobody writes, for stores that are copied or shipped.
+      case delete = "DELETE"
+    }
+
+    /// How hard a commit tries to survive the loss of power; all levels survive the death of the process.
+    public enum Synchronous: String, Sendable, Hashable {
+      /// No syncing: after a loss of power the file may be damaged.
+      case off = "OFF"
+      /// Under a write-ahead log the last commits may be lost, never the file. The default, as in Core Data.
+      case normal = "NORMAL"
+      /// Every commit is on the disk when it returns.
+      case full = "FULL"
+      case extra = "EXTRA"
+    }
+
+    public var location: Location
+    public var journalMode: JournalMode
+    public var isReadOnly: Bool
+    /// Creates the store where there is no file, or an empty one.
+    public var createsIfMissing: Bool
+    /// How long a call waits for another connection's lock before it throws `.busy`.
+    public var busyTimeout: Duration
+    public var synchronous: Synchronous
+    /// Further SQLite pragmas for every connection, by name; Core Data calls this `NSSQLitePragmasOption`. A
+    /// `journal_mode` or `synchronous` in here wins over the properties above.
+    public var pragmas: [String: String]
+    /// How many idle reading connections are kept. More are opened when more threads read at once.
+    public var readerCount: Int
+
+    public init(
+      location: Location, journalMode: JournalMode = .wal, isReadOnly: Bool = false,
+      createsIfMissing: Bool = true, busyTimeout: Duration = .seconds(10),
+      synchronous: Synchronous = .normal, pragmas: [String: String] = [:], readerCount: Int = 4
+    ) {
+      self.location = location
+      self.journalMode = journalMode
+      self.isReadOnly = isReadOnly
+      self.createsIfMissing = createsIfMissing
+      self.busyTimeout = busyTimeout
+      self.synchronous = synchronous
+      self.pragmas = pragmas
+      self.readerCount = readerCount
+    }
+  }
+}

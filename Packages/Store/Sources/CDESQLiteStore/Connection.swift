@@ -1,0 +1,174 @@
+import CDESQLite
+import CDEStore
+
+/// One SQLite connection with its prepared statements.
+///
+/// Opened without SQLite's own mutex: whoever borrowed it has it alone.
+final class Connection: @unchecked Sendable {
+  // Guard: ConnectionPool hands a reading connection to one borrower at a time and the writing one out under its lock.
+  let handle: OpaquePointer
+  private var cache: [String: OpaquePointer] = [:]
+  private var cacheOrder: [String] = []
+  /// Statements that are found by number instead of by text, on the hot paths.
+  var pointSelects: [OpaquePointer?] = []
+  var inserts: [OpaquePointer?] = []
+  var updates: [UpdateKey: UpdateStatement] = [:]
+
+  // Distinct texts beyond this are rare enough to be prepared again.
+  private static let cacheLimit = 256
+
+  init(uri: String, flags: Int32, busyTimeout: Duration) throws(StoreError) {
+    var handle: OpaquePointer?
+    let code = sqlite3_open_v2(
+      uri, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE, nil)
+    guard code == SQLITE_OK, let handle else {
+      let error = EngineError.make(code, on: handle, while: "Opening the store")
+      sqlite3_close_v2(handle)
+      throw error
+    }
+    self.handle = handle
+    let milliseconds =
+      busyTimeout.components.seconds * 1000 + busyTimeout.components.attoseconds
+      / 1_000_000_000_000_000
+    sqlite3_busy_timeout(handle, Int32(clamping: max(milliseconds, 0)))
+    _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
+    _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DQS_DML, 0)
+    _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DQS_DDL, 0)
+    try SQLFunctions.register(on: handle)
+  }
+
+  deinit {
+    for statement in cache.values { sqlite3_finalize(statement) }
+    for statement in pointSelects { sqlite3_finalize(statement) }
+    for statement in inserts { sqlite3_finalize(statement) }
+    updates.removeAll()
+    sqlite3_close_v2(handle)
+  }
+
+  func error(_ code: Int32, while task: String) -> StoreError {
+    EngineError.make(code, on: handle, while: task)
+  }
+
+  func execute(_ sql: String, while task: String) throws(StoreError) {
+    let code = sqlite3_exec(handle, sql, nil, nil, nil)
+    guard code == SQLITE_OK else { throw error(code, while: task) }
+  }
+
+  /// A statement that the caller finalises.
+  func prepareUncached(_ sql: String, while task: String) throws(StoreError) -> OpaquePointer {
+    var sql = sql
+    var statement: OpaquePointer?
+    let handle = handle
+    let code = sql.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        sqlite3_prepare_v3(
+          handle, $0.baseAddress, Int32(clamping: $0.count), UInt32(SQLITE_PREPARE_PERSISTENT),
+          &statement, nil)
+      }
+    }
+    guard code == SQLITE_OK, let statement else { throw error(code, while: task) }
+    return statement
+  }
+
+  /// A statement that is kept for the next time; reset, without bindings.
+  func prepare(_ sql: String, while task: String) throws(StoreError) -> OpaquePointer {
+    if let statement = cache[sql] { return statement }
+    let statement = try prepareUncached(sql, while: task)
+    if cache.count >= Self.cacheLimit {
+      // The older half goes; by then newer texts have shown which ones matter.
+      for old in cacheOrder.prefix(Self.cacheLimit / 2) { sqlite3_finalize(cache.removeValue(forKey: old)) }
+      cacheOrder.removeFirst(Self.cacheLimit / 2)
+    }
+    cache[sql] = statement
+    cacheOrder.append(sql)
+    return statement
+  }
+
+  /// Makes a statement ready for its next use; cheap, and releases its locks.
+  @inline(__always)
+  static func reset(_ statement: OpaquePointer) {
+    sqlite3_reset(statement)
+    sqlite3_clear_bindings(statement)
+  }
+
+  /// Runs a statement that returns no rows of interest.
+  func run(
+    _ sql: String, _ bindings: [StoreValue] = [], while task: String
+  ) throws(StoreError) {
+    let statement = try prepare(sql, while: task)
+    defer { Self.reset(statement) }
+    try bind(bindings, to: statement)
+    var code = sqlite3_step(statement)
+    while code == SQLITE_ROW { code = sqlite3_step(statement) }
+    guard code == SQLITE_DONE else { throw error(code, while: task) }
+  }
+
+  /// Visits the rows of a statement; columns are read with SQLite's own functions.
+  func forEachRow(
+    _ sql: String, _ bindings: [StoreValue] = [], while task: String,
+    _ body: (OpaquePointer) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let statement = try prepare(sql, while: task)
+    defer { Self.reset(statement) }
+    try bind(bindings, to: statement)
+    var code = sqlite3_step(statement)
+    while code == SQLITE_ROW {
+      try body(statement)
+      code = sqlite3_step(statement)
+    }
+    guard code == SQLITE_DONE else { throw error(code, while: task) }
+  }
+
+  func integer(
+    _ sql: String, _ bindings: [StoreValue] = [], while task: String
+  ) throws(StoreError) -> Int64? {
+    var result: Int64?
+    try forEachRow(sql, bindings, while: task) { statement in
+      if sqlite3_column_type(statement, 0) != SQLITE_NULL {
+        result = sqlite3_column_int64(statement, 0)
+      }
+    }
+    return result
+  }
+
+  func bind(_ values: [StoreValue], to statement: OpaquePointer) throws(StoreError) {
+    for (index, value) in values.enumerated() {
+      let code = Self.bind(value, to: statement, at: Int32(index + 1))
+      guard code == SQLITE_OK else { throw error(code, while: "Binding a value") }
+    }
+  }
+
+  static func bind(_ value: StoreValue, to statement: OpaquePointer, at index: Int32) -> Int32 {
+    // SQLite copies the bytes before the call returns.
+    let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    switch value {
+    case .null: return sqlite3_bind_null(statement, index)
+    case .integer(let integer): return sqlite3_bind_int64(statement, index, integer)
+    case .real(let real): return sqlite3_bind_double(statement, index, real)
+    case .reference(_, let key): return sqlite3_bind_int64(statement, index, key)
+    case .text(var text):
+      return text.withUTF8 { bytes in
+        bytes.withMemoryRebound(to: CChar.self) {
+          $0.isEmpty
+            ? sqlite3_bind_text(statement, index, "", 0, transient)
+            : sqlite3_bind_text64(
+              statement, index, $0.baseAddress, UInt64($0.count), transient, UInt8(SQLITE_UTF8))
+        }
+      }
+    case .blob(let data):
+      return data.withUnsafeBytes {
+        $0.isEmpty
+          ? sqlite3_bind_zeroblob(statement, index, 0)
+          : sqlite3_bind_blob64(statement, index, $0.baseAddress, UInt64($0.count), transient)
+      }
+    }
+  }
+
+  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  func rollBack() {
+    // A failed statement may have rolled back already; nothing can be done about a failure here.
+    if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+  }
+}

@@ -1,0 +1,79 @@
+import CDEStore
+import Foundation
+
+/// Large values in files beside the store, as Core Data keeps them.
+///
+/// A cell of an attribute that allows external storage has a head byte: 1 before the value itself, 2 before the name
+/// of a file. Writers always hand over the first form; the store decides what goes out.
+struct ExternalStorage: Sendable {
+  /// Values longer than this go into files.
+  static let inlineLimit = 128 << 10
+
+  let folder: String
+
+  init(storePath: String) {
+    let path = storePath as NSString
+    let name = (path.lastPathComponent as NSString).deletingPathExtension
+    folder =
+      (path.deletingLastPathComponent as NSString)
+      .appendingPathComponent(".\(name)_SUPPORT/_EXTERNAL_DATA")
+  }
+
+  private func path(_ name: String) -> String { (folder as NSString).appendingPathComponent(name) }
+
+  /// File names come from rows, which may be hostile: only UUIDs name files.
+  private func checked(_ name: String) throws(StoreError) -> String {
+    guard UUID(uuidString: name) != nil else {
+      throw StoreError(.unreadable, "A row names an external value that is no UUID; the store is damaged.")
+    }
+    return path(name)
+  }
+
+  /// Writes a value and waits until it is on the disk.
+  ///
+  /// - Returns: the file's name.
+  func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) -> String {
+    let name = UUID().uuidString
+    do {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    } catch {
+      throw StoreError(.io, "The folder for external values can't be created.", cause: error)
+    }
+    let target = path(name)
+    let file = fopen(target, "wbx")
+    guard let file else {
+      throw Self.failure("An external value can't be written", errno)
+    }
+    let isWritten =
+      fwrite(bytes.baseAddress, 1, bytes.count, file) == bytes.count && fflush(file) == 0
+      && fsync(fileno(file)) == 0
+    let code = errno
+    fclose(file)
+    guard isWritten else {
+      unlink(target)
+      throw Self.failure("An external value can't be written", code)
+    }
+    return name
+  }
+
+  private static func failure(_ text: String, _ code: Int32) -> StoreError {
+    StoreError(
+      code == ENOSPC || code == EDQUOT ? .full : .io,
+      "\(text): \(String(cString: strerror(code))). Nothing was saved; make room or check the disk, and try again."
+    )
+  }
+
+  func read(_ name: String) throws(StoreError) -> [UInt8] {
+    let path = try checked(name)
+    do { return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) } catch {
+      throw StoreError(
+        .io, "The external value \(name) can't be read. Copy the store together with its support folder.",
+        cause: error)
+    }
+  }
+
+  /// Removes files; one that is gone already is no failure.
+  func remove(_ names: [String]) {
+    for name in names where UUID(uuidString: name) != nil { unlink(path(name)) }
+  }
+}

@@ -1,0 +1,172 @@
+import CDEStore
+
+/// Where everything of a schema stands in the file: tables, columns and join tables by name.
+///
+/// The layout is Core Data's. For a new store all names follow from the schema; for an existing one they are
+/// derived with the store's own entity numbers and then checked against what the file really has.
+struct PhysicalSchema: Sendable {
+  struct Column: Sendable, Hashable {
+    enum Source: Sendable, Hashable {
+      /// A cell of the declaring entity's property.
+      case property(leaf: Int, role: RowLayout.Cell.Role)
+      /// The owner's key, for a to-many relationship without an inverse.
+      case impliedKey
+      case impliedOrder
+    }
+
+    var name: String
+    var declaration: String
+    /// The entity whose place in the column order this is.
+    var entity: Int
+    /// The entity and property that the column belongs to.
+    var declaringEntity: Int
+    var property: String
+    var source: Source
+  }
+
+  struct Table: Sendable {
+    var name: String
+    var root: Int
+    var columns: [Column]
+  }
+
+  struct PropertyKey: Hashable, Sendable {
+    var entity: Int
+    var property: String
+  }
+
+  let schema: ResolvedSchema
+  /// For each entity index its `Z_ENT`.
+  let numbers: [Int64]
+  let indexes: [Int64: Int]
+  /// For each entity index the root's table.
+  var tables: [Int: Table]
+  var joinTables: [JoinTable]
+  /// For each entity index the column names of its layout's cells.
+  private(set) var cellColumns: [[String]]
+  private(set) var impliedColumns: [PropertyKey: ImpliedColumns]
+  private(set) var joinSides: [PropertyKey: JoinTable.Side]
+
+  struct ImpliedColumns: Sendable {
+    var table: String
+    var key: String
+    var order: String?
+  }
+
+  init(_ schema: ResolvedSchema, numbers: [Int64]) {
+    self.schema = schema
+    self.numbers = numbers
+    indexes = Dictionary(uniqueKeysWithValues: numbers.enumerated().map { ($1, $0) })
+    tables = [:]
+    for entity in schema.entities where entity.root == entity.index {
+      tables[entity.index] = Self.table(of: entity, schema: schema, numbers: numbers)
+    }
+    joinTables = JoinTable.all(of: schema, numbers: numbers)
+    cellColumns = []
+    impliedColumns = [:]
+    joinSides = [:]
+    index()
+  }
+
+  func tableName(of entity: Int) -> String { tables[schema.entities[entity].root]!.name }
+
+  /// Rebuilds the look-ups after tables or join tables changed.
+  mutating func index() {
+    impliedColumns = [:]
+    struct Key: Hashable {
+      var entity: Int
+      var property: String
+      var source: Column.Source
+    }
+    var names: [Key: String] = [:]
+    for table in tables.values {
+      for column in table.columns {
+        let property = PropertyKey(entity: column.declaringEntity, property: column.property)
+        switch column.source {
+        case .property:
+          names[
+            Key(entity: column.declaringEntity, property: column.property, source: column.source)] =
+            column.name
+        case .impliedKey:
+          let order = impliedColumns[property]?.order
+          impliedColumns[property] = ImpliedColumns(table: table.name, key: column.name, order: order)
+        case .impliedOrder:
+          let key = impliedColumns[property]?.key ?? ""
+          impliedColumns[property] = ImpliedColumns(table: table.name, key: key, order: column.name)
+        }
+      }
+    }
+    cellColumns = schema.entities.map { entity in
+      var leaves: [Int: Int] = [:]
+      return entity.layout.cells.map { cell in
+        let property = entity.layout.properties[cell.slot]
+        var leaf = 0
+        if cell.role == .value {
+          leaf = leaves[cell.slot, default: 0]
+          leaves[cell.slot] = leaf + 1
+        }
+        return names[
+          Key(
+            entity: property.declaringEntity, property: property.name,
+            source: .property(leaf: leaf, role: cell.role))]!
+      }
+    }
+    joinSides = [:]
+    for table in joinTables {
+      joinSides[table.naming] = JoinTable.Side(
+        table: table.name, owner: table.first, member: table.second, order: table.secondOrder,
+        isReflexive: table.isReflexive)
+      if !table.isReflexive {
+        joinSides[table.other] = JoinTable.Side(
+          table: table.name, owner: table.second, member: table.first, order: table.firstOrder,
+          isReflexive: false)
+      }
+    }
+  }
+
+  /// The columns of a property of `entity`, by role; a composite has one for each leaf.
+  func columns(of name: String, in entity: Int) -> [String]? {
+    let layout = schema.entities[entity].layout
+    let path = name.split(separator: ".").map(String.init)
+    guard let head = path.first, let property = layout.property(named: head) else { return nil }
+    let cells = property.cells.filter {
+      layout.cells[$0].role == .value || layout.cells[$0].role == .key
+    }
+    if path.count == 1 { return cells.map { cellColumns[entity][$0] } }
+    guard case .composite(let attribute) = property.kind,
+      let range = Self.leafRange(of: Array(path.dropFirst()), in: attribute)
+    else { return nil }
+    return range.map { cellColumns[entity][cells[$0]] }
+  }
+
+  private static func leafRange(of path: [String], in attribute: StoreAttribute) -> Range<Int>? {
+    var start = 0
+    for element in attribute.elements {
+      let count = element.leaves.count
+      if element.name == path[0] {
+        if path.count == 1 { return start..<(start + count) }
+        return leafRange(of: Array(path.dropFirst()), in: element).map {
+          ($0.lowerBound + start)..<($0.upperBound + start)
+        }
+      }
+      start += count
+    }
+    return nil
+  }
+}
+
+/// An identifier, quoted. Names come from models and from files, so they are never trusted to be plain.
+func quoted(_ name: String) -> String {
+  "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+}
+
+/// An identifier as Core Data writes it: bare where that is possible.
+func bare(_ name: String) -> String {
+  let isPlain =
+    !name.isEmpty
+    && name.utf8.allSatisfy {
+      ($0 >= 0x30 && $0 <= 0x39) || ($0 >= 0x41 && $0 <= 0x5A) || ($0 >= 0x61 && $0 <= 0x7A)
+        || $0 == 0x5F
+    }
+  return isPlain && name.first.map { !$0.isNumber } == true ? name : quoted(name)
+}

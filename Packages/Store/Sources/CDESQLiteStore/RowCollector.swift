@@ -1,0 +1,196 @@
+import CDESQLite
+import CDEStore
+
+/// Turns the rows of a statement into batches, one concrete entity each, and remembers their order.
+final class RowCollector {
+  private let plan: SelectPlan
+  private let root: Int
+  private let isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
+  private let keysOnly: Bool
+  // One builder for each concrete entity in use, with the place its batch will have.
+  private let builders: UnsafeMutablePointer<RowBatchBuilder>
+  private var open: [Int32]
+  private var batches: [RowBatch?] = []
+  // Kept from the first row on that breaks the simple order "batch after batch".
+  private var order: [FetchedRows.Entry]?
+  private var expectedRows: Int
+
+  init(
+    plan: SelectPlan, root: Int, keysOnly: Bool = false, expectedRows: Int = 16,
+    isKnown: ((_ root: Int, _ key: Int64) -> Bool)?, keepsEntries: Bool = false
+  ) {
+    self.plan = plan
+    self.root = root
+    self.keysOnly = keysOnly
+    self.isKnown = isKnown
+    self.expectedRows = min(max(expectedRows, 1), RowDecoder.rowsPerBatch)
+    builders = .allocate(capacity: plan.concretes.count)
+    open = Array(repeating: -1, count: plan.concretes.count)
+    if keysOnly || isKnown != nil || plan.hasEntityColumn || keepsEntries { order = [] }
+  }
+
+  deinit {
+    for (index, batch) in open.enumerated() where batch >= 0 {
+      (builders + index).deinitialize(count: 1)
+    }
+    builders.deallocate()
+  }
+
+  /// Steps through all rows of a bound statement.
+  func collect(_ statement: OpaquePointer, on connection: Connection) throws(StoreError) {
+    var sinceCheck = 0
+    if order == nil {
+      try collectPlain(statement, on: connection)
+      return
+    }
+    while true {
+      let code = sqlite3_step(statement)
+      if code == SQLITE_DONE { return }
+      guard code == SQLITE_ROW else { throw connection.error(code, while: "Fetching rows") }
+      try append(statement)
+      sinceCheck &+= 1
+      if sinceCheck == RowDecoder.rowsPerBatch {
+        sinceCheck = 0
+        try Self.checkCancellation()
+      }
+    }
+  }
+
+  /// The common case, one entity and no questions, without the bookkeeping of the others.
+  private func collectPlain(_ statement: OpaquePointer, on connection: Connection) throws(StoreError) {
+    let concrete = plan.concretes[0]
+    var failure: Int32?
+    var isTooBig = false
+    var isCancelled = false
+    let numbers = plan.numbers
+    concrete.steps.withUnsafeBufferPointer { steps in
+      var builder = RowBatchBuilder(
+        layout: concrete.layout, rows: expectedRows, arenaBytes: expectedRows * 64)
+      while true {
+        let code = sqlite3_step(statement)
+        guard code == SQLITE_ROW else {
+          if code != SQLITE_DONE { failure = code }
+          break
+        }
+        let key = sqlite3_column_int64(statement, 0)
+        guard RowDecoder.decode(statement, steps, numbers: numbers, key: key, into: &builder) else {
+          isTooBig = true
+          break
+        }
+        if builder.count == RowDecoder.rowsPerBatch || builder.arenaCount > RowDecoder.bytesPerBatch {
+          let arenaBytes = builder.arenaCount + builder.arenaCount / 8
+          batches.append(builder.finish())
+          builder = RowBatchBuilder(
+            layout: concrete.layout, rows: RowDecoder.rowsPerBatch, arenaBytes: arenaBytes)
+          if Task<Never, Never>.isCancelled {
+            isCancelled = true
+            break
+          }
+        }
+      }
+      if builder.count > 0 { batches.append(builder.finish()) }
+    }
+    if isCancelled { try Self.checkCancellation() }
+    if isTooBig { throw Self.tooBig(concrete.layout) }
+    if let failure { throw connection.error(failure, while: "Fetching rows") }
+  }
+
+  /// Takes the statement's current row, and keeps its place if places are kept.
+  ///
+  /// - Returns: whether the row counts.
+  @discardableResult
+  func append(_ statement: OpaquePointer) throws(StoreError) -> Bool {
+    guard let entry = try add(statement) else { return false }
+    order?.append(entry)
+    return true
+  }
+
+  var entryCount: Int { order?.count ?? 0 }
+
+  /// The rows with all entries, as many as were appended.
+  func finishWithEntries() -> (rows: FetchedRows, entries: [FetchedRows.Entry]) {
+    let entries = order ?? []
+    return (finish(), entries)
+  }
+
+  /// Takes the statement's current row.
+  ///
+  /// - Returns: `nil` for a row of an entity that the schema does not have.
+  private func add(_ statement: OpaquePointer) throws(StoreError) -> FetchedRows.Entry? {
+    let key = sqlite3_column_int64(statement, 0)
+    var entity = plan.firstEntity
+    if plan.hasEntityColumn {
+      guard let index = plan.numbers[sqlite3_column_int64(statement, 2)],
+        index >= plan.firstEntity, index < plan.firstEntity + plan.concretes.count
+      else { return nil }
+      entity = index
+    }
+    if keysOnly || isKnown?(root, key) == true {
+      return FetchedRows.Entry(key: key, entity: Int32(entity))
+    }
+    let slot = entity - plan.firstEntity
+    let builder = builders + slot
+    let layout = plan.concretes[slot].layout
+    if open[slot] < 0 {
+      builder.initialize(
+        to: RowBatchBuilder(layout: layout, rows: expectedRows, arenaBytes: expectedRows * 64))
+      open[slot] = Int32(batches.count)
+      batches.append(nil)
+    }
+    let entry = FetchedRows.Entry(
+      key: key, entity: Int32(entity), batch: open[slot], row: Int32(builder.pointee.count))
+    let fits = plan.concretes[slot].steps.withUnsafeBufferPointer { steps in
+      RowDecoder.decode(statement, steps, numbers: plan.numbers, key: key, into: &builder.pointee)
+    }
+    guard fits else { throw Self.tooBig(layout) }
+    if builder.pointee.count == RowDecoder.rowsPerBatch
+      || builder.pointee.arenaCount > RowDecoder.bytesPerBatch
+    {
+      close(slot)
+      expectedRows = RowDecoder.rowsPerBatch
+    }
+    return entry
+  }
+
+  private func close(_ slot: Int) {
+    let batch = (builders + slot).move().finish()
+    batches[Int(open[slot])] = batch
+    open[slot] = -1
+  }
+
+  func finish() -> FetchedRows {
+    for slot in open.indices where open[slot] >= 0 { close(slot) }
+    return FetchedRows(batches: batches.map { $0! }, order: simplified(order))
+  }
+
+  /// Drops an order that only repeats the batches.
+  private func simplified(_ order: [FetchedRows.Entry]?) -> [FetchedRows.Entry]? {
+    guard let order else { return nil }
+    var batch: Int32 = 0
+    var row: Int32 = 0
+    for entry in order {
+      if entry.batch == batch, entry.row == row {
+        row += 1
+      } else if entry.batch == batch + 1, entry.row == 0, row == batches[Int(batch)]!.count {
+        batch += 1
+        row = 1
+      } else {
+        return order
+      }
+    }
+    return nil
+  }
+
+  static func checkCancellation() throws(StoreError) {
+    if Task<Never, Never>.isCancelled {
+      throw StoreError(.cancelled, "The fetch was cancelled before it had read all rows.")
+    }
+  }
+
+  static func tooBig(_ layout: RowLayout) -> StoreError {
+    StoreError(
+      .tooBig,
+      "A row of \(layout.entityName) holds more than 4 GB or more than fits in memory. Keep such "
+        + "values in files.", entity: layout.entityName)
+  }
+}

@@ -1,0 +1,151 @@
+import CDESQLite
+import CDEStore
+
+/// How one column of a statement becomes a cell.
+struct ColumnStep {
+  enum Kind: UInt8 { case integer, real, text, blob, uuid, entity }
+
+  var column: Int32
+  var cell: Int32
+  var kind: Kind
+}
+
+/// What to select for an entity and how to decode it, for each concrete entity that can come out.
+final class SelectPlan: Sendable {
+  struct Concrete: Sendable {
+    let layout: RowLayout
+    let steps: [ColumnStep]
+  }
+
+  /// The column list behind `SELECT`, over the alias `t0`: key, version, entity if it varies, values.
+  let columnList: String
+  let hasEntityColumn: Bool
+  let columnCount: Int32
+  /// Indexed by entity, from the subtree's first on.
+  let concretes: [Concrete]
+  let firstEntity: Int
+  let numbers: [Int64: Int]
+
+  init(entity: Int, includesSubentities: Bool, physical: PhysicalSchema) {
+    let subtree =
+      includesSubentities ? physical.schema.entities[entity].subtree : entity..<(entity + 1)
+    firstEntity = entity
+    hasEntityColumn = subtree.count > 1
+    numbers = physical.indexes
+    var columns = ["t0.Z_PK", "t0.Z_OPT"]
+    if hasEntityColumn { columns.append("t0.Z_ENT") }
+    var places: [String: Int32] = [:]
+    var concretes: [Concrete] = []
+    for index in subtree {
+      let layout = physical.schema.entities[index].layout
+      var steps: [ColumnStep] = []
+      for (cell, description) in layout.cells.enumerated() {
+        let name = physical.cellColumns[index][cell]
+        if places[name] == nil {
+          places[name] = Int32(columns.count)
+          columns.append("t0." + quoted(name))
+        }
+        let kind: ColumnStep.Kind =
+          switch description.kind {
+          case .integer: description.role == .entity ? .entity : .integer
+          case .real: .real
+          case .text: .text
+          case .blob: description.type == .uuid ? .uuid : .blob
+          }
+        steps.append(ColumnStep(column: places[name]!, cell: Int32(cell), kind: kind))
+      }
+      concretes.append(Concrete(layout: layout, steps: steps))
+    }
+    columnList = columns.joined(separator: ", ")
+    columnCount = Int32(columns.count)
+    self.concretes = concretes
+  }
+}
+
+enum RowDecoder {
+  // A batch lives as long as any of its rows, so it stays small in rows and in bytes.
+  static let rowsPerBatch = 512
+  static let bytesPerBatch = 4 << 20
+
+  /// Decodes the current row of a statement.
+  ///
+  /// - Returns: `false` when a value can't be held: out of memory, or past the arena's limit.
+  @inline(__always)
+  static func decode(
+    _ statement: OpaquePointer, _ steps: UnsafeBufferPointer<ColumnStep>, numbers: [Int64: Int],
+    key: Int64, into builder: inout RowBatchBuilder
+  ) -> Bool {
+    builder.beginRow(key: key, version: sqlite3_column_int64(statement, 1))
+    for step in steps {
+      let column = step.column
+      let cell = Int(step.cell)
+      switch step.kind {
+      case .integer:
+        let value = sqlite3_column_int64(statement, column)
+        // Zero is what NULL reads as, so only zero needs a second look.
+        if value != 0 || sqlite3_column_type(statement, column) != SQLITE_NULL {
+          builder.setInteger(cell, value)
+        }
+      case .real:
+        let value = sqlite3_column_double(statement, column)
+        if value != 0 || sqlite3_column_type(statement, column) != SQLITE_NULL {
+          builder.setReal(cell, value)
+        }
+      case .text:
+        guard let start = sqlite3_column_text(statement, column) else {
+          if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
+          return false
+        }
+        let count = Int(sqlite3_column_bytes(statement, column))
+        guard builder.arenaCount &+ count <= Int(UInt32.max) else { return false }
+        builder.setBytes(cell, UnsafeRawBufferPointer(start: start, count: count))
+      case .blob, .uuid:
+        guard let start = sqlite3_column_blob(statement, column) else {
+          if sqlite3_column_type(statement, column) != SQLITE_NULL {
+            builder.setBytes(cell, UnsafeRawBufferPointer(start: nil, count: 0))
+          }
+          continue
+        }
+        let count = Int(sqlite3_column_bytes(statement, column))
+        guard builder.arenaCount &+ count <= Int(UInt32.max) else { return false }
+        let bytes = UnsafeRawBufferPointer(start: start, count: count)
+        if step.kind == .uuid, count == 36 {
+          setUUID(bytes, cell, &builder)
+        } else {
+          builder.setBytes(cell, bytes)
+        }
+      case .entity:
+        if let index = numbers[sqlite3_column_int64(statement, column)] {
+          builder.setInteger(cell, Int64(index))
+        }
+      }
+    }
+    return true
+  }
+
+  /// Some writers store UUIDs as text.
+  @inline(never)
+  private static func setUUID(
+    _ text: UnsafeRawBufferPointer, _ cell: Int, _ builder: inout RowBatchBuilder
+  ) {
+    var bytes: [UInt8] = []
+    var high: UInt8?
+    for character in text where character != 0x2D {
+      let digit: UInt8
+      switch character {
+      case 0x30...0x39: digit = character - 0x30
+      case 0x41...0x46: digit = character - 0x41 + 10
+      case 0x61...0x66: digit = character - 0x61 + 10
+      default: return builder.setBytes(cell, text)
+      }
+      if let first = high {
+        bytes.append(first << 4 | digit)
+        high = nil
+      } else {
+        high = digit
+      }
+    }
+    guard bytes.count == 16, high == nil else { return builder.setBytes(cell, text) }
+    bytes.withUnsafeBytes { builder.setBytes(cell, $0) }
+  }
+}

@@ -1,0 +1,165 @@
+import CDESQLite
+import CDEStore
+import Foundation
+
+/// The functions that give conditions their exact meaning where SQLite's own differ, and those that the triggers
+/// of Core Data's stores call.
+enum SQLFunctions {
+  static let fold = "cde_fold"
+  static let like = "cde_like"
+  static let matches = "cde_matches"
+  static let lowercase = "cde_lower"
+  static let uppercase = "cde_upper"
+  static let length = "cde_length"
+  static let beginsWith = "cde_begins"
+  static let endsWith = "cde_ends"
+  static let contains = "cde_contains"
+
+  typealias Body = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+
+  static func register(on handle: OpaquePointer) throws(StoreError) {
+    let nothing: Body = { context, _, _ in sqlite3_result_null(context) }
+    // Core Data's derived-attribute triggers tell their framework which objects they touched. The values are in
+    // the file by then, so there is nothing to do.
+    for name in [
+      "NSCoreDataDATriggerUpdatedAffectedObjectValue",
+      "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
+      "NSCoreDataTriggerUpdateAffectedObjectValue",
+    ] {
+      try register(name, -1, on: handle, nothing)
+    }
+    try register(fold, 2, on: handle) { context, _, values in
+      SQLFunctions.text(context, values) { SQLFunctions.folded($0, Int(sqlite3_value_int(values![1]))) }
+    }
+    try register(lowercase, 1, on: handle) { context, _, values in
+      SQLFunctions.text(context, values) { $0.lowercased() }
+    }
+    try register(uppercase, 1, on: handle) { context, _, values in
+      SQLFunctions.text(context, values) { $0.uppercased() }
+    }
+    try register(length, 1, on: handle) { context, _, values in
+      guard let value = SQLFunctions.string(values![0]) else { return sqlite3_result_null(context) }
+      sqlite3_result_int64(context, Int64(value.utf16.count))
+    }
+    try register(beginsWith, 3, on: handle) { context, _, values in
+      SQLFunctions.bytes(context, values) { text, part in text.starts(with: part) }
+    }
+    try register(endsWith, 3, on: handle) { context, _, values in
+      SQLFunctions.bytes(context, values) { text, part in
+        text.count >= part.count && text.suffix(part.count).elementsEqual(part)
+      }
+    }
+    try register(contains, 3, on: handle) { context, _, values in
+      SQLFunctions.bytes(context, values) { text, part in
+        SQLFunctions.isPart(part, of: text)
+      }
+    }
+    try register(like, 3, on: handle) { context, _, values in
+      SQLFunctions.condition(context, values) { WildcardPattern($1).matches($0) }
+    }
+    try register(matches, 3, on: handle) { context, _, values in
+      guard let text = SQLFunctions.string(values![0]), let pattern = SQLFunctions.string(values![1]) else {
+        return sqlite3_result_null(context)
+      }
+      // SQLite keeps the compiled expression for as long as the pattern stays the same.
+      let expression: RegularExpression
+      if let kept = sqlite3_get_auxdata(context, 1) {
+        expression = Unmanaged<RegularExpression>.fromOpaque(kept).takeUnretainedValue()
+      } else {
+        guard let made = RegularExpression(pattern, options: Int(sqlite3_value_int(values![2]))) else {
+          return sqlite3_result_error(context, "the regular expression is not valid", -1)
+        }
+        expression = made
+        sqlite3_set_auxdata(
+          context, 1, Unmanaged.passRetained(made).toOpaque(),
+          { Unmanaged<RegularExpression>.fromOpaque($0!).release() })
+      }
+      sqlite3_result_int(context, expression.matches(text) ? 1 : 0)
+    }
+  }
+
+  private static func register(
+    _ name: String, _ arguments: Int32, on handle: OpaquePointer, _ body: Body
+  ) throws(StoreError) {
+    let code = sqlite3_create_function_v2(
+      handle, name, arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nil, body,
+      nil, nil, nil)
+    guard code == SQLITE_OK else {
+      throw EngineError.make(code, on: handle, while: "Registering the function \(name)")
+    }
+  }
+
+  /// The value as text, `nil` for NULL.
+  static func string(_ value: OpaquePointer?) -> String? {
+    guard let value, let start = sqlite3_value_text(value) else { return nil }
+    return String(
+      decoding: UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))), as: UTF8.self)
+  }
+
+  private static func text(
+    _ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?,
+    _ body: (String) -> String
+  ) {
+    guard let value = string(values![0]) else { return sqlite3_result_null(context) }
+    var result = body(value)
+    result.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        sqlite3_result_text64(
+          context, $0.baseAddress ?? UnsafePointer(bitPattern: 1), UInt64($0.count),
+          unsafeBitCast(-1, to: sqlite3_destructor_type.self), UInt8(SQLITE_UTF8))
+      }
+    }
+  }
+
+  /// A condition on two texts, folded by the options in the third argument.
+  private static func condition(
+    _ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?,
+    _ body: (String, String) -> Bool
+  ) {
+    guard let left = string(values![0]), let right = string(values![1]) else {
+      return sqlite3_result_null(context)
+    }
+    let options = Int(sqlite3_value_int(values![2]))
+    let holds = body(folded(left, options), folded(right, options))
+    sqlite3_result_int(context, holds ? 1 : 0)
+  }
+
+  /// The same for conditions that compare bytes; without options no string is made.
+  private static func bytes(
+    _ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?,
+    _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Bool
+  ) {
+    let options = Int(sqlite3_value_int(values![2]))
+    if options != 0 {
+      return condition(context, values) { left, right in
+        var (left, right) = (left, right)
+        return left.withUTF8 { left in right.withUTF8 { right in body(left, right) } }
+      }
+    }
+    guard let left = sqlite3_value_text(values![0]), let right = sqlite3_value_text(values![1]) else {
+      return sqlite3_result_null(context)
+    }
+    let holds = body(
+      UnsafeBufferPointer(start: left, count: Int(sqlite3_value_bytes(values![0]))),
+      UnsafeBufferPointer(start: right, count: Int(sqlite3_value_bytes(values![1]))))
+    sqlite3_result_int(context, holds ? 1 : 0)
+  }
+
+  private static func isPart(
+    _ part: UnsafeBufferPointer<UInt8>, of text: UnsafeBufferPointer<UInt8>
+  ) -> Bool {
+    guard let first = part.first else { return true }
+    guard let start = text.baseAddress, text.count >= part.count else { return false }
+    let end = text.count - part.count + 1
+    var offset = 0
+    while offset < end, let found = memchr(start + offset, Int32(first), end - offset) {
+      if memcmp(found, part.baseAddress!, part.count) == 0 { return true }
+      offset = found - UnsafeMutableRawPointer(mutating: start) + 1
+    }
+    return false
+  }
+
+  static func folded(_ text: String, _ options: Int) -> String {
+    TextFolding.folded(text, StoreFilter.TextOptions(rawValue: UInt8(truncatingIfNeeded: options)))
+  }
+}

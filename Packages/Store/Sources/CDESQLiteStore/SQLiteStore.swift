@@ -1,0 +1,92 @@
+import CDESQLite
+public import CDEStore
+import Foundation
+import Synchronization
+
+/// A store in one SQLite file, laid out as Core Data lays out its own.
+///
+/// Stores that Apple's Core Data or SwiftData wrote open here, and the tables made here are the same, name for name.
+/// That a Mac opens a file made here has not been tried.
+///
+/// All calls may come from any thread and run on it. Under a write-ahead log, reads run beside each other and beside
+/// one write; with `.delete` journalling and in memory, calls take turns.
+public final class SQLiteStore: Store {
+  public let schema: ResolvedSchema
+  /// The store's UUID, in upper case.
+  public let identifier: String
+  /// True when asked for, and when the file holds triggers that this library does not know; see ``notes``.
+  public let isReadOnly: Bool
+  /// What was noticed when opening, in sentences: why a store only opened for reading, for instance.
+  public let notes: [String]
+  public let configuration: Configuration
+
+  let physical: PhysicalSchema
+  let plans: SchemaPlans
+  let pool: ConnectionPool
+  let externals: ExternalStorage?
+  let checkpointer: Checkpointer?
+  let sequence = Mutex<UInt64>(0)
+
+  /// Opens a store, or creates it.
+  ///
+  /// - Parameters:
+  ///   - schema: what the store holds. An existing file has to fit it: by Core Data's version hashes where both have
+  ///     them, by its tables and columns otherwise.
+  ///   - configuration: where the store is and how it is opened.
+  /// - Throws: ``StoreError``: `.invalidSchema`, `.incompatibleSchema`, `.unreadable` for a file that is damaged or no
+  ///   store (its bytes stay as they are), `.cannotOpen`, `.readOnly`, `.busy`, `.full`, `.io`.
+  public convenience init(schema: StoreSchema, configuration: Configuration) throws(StoreError) {
+    let resolved: ResolvedSchema
+    do { resolved = try ResolvedSchema(schema) } catch let error as StoreError { throw error } catch {
+      throw StoreError(.invalidSchema, "The schema can't be resolved.", cause: error)
+    }
+    try self.init(schema: resolved, configuration: configuration)
+  }
+
+  /// Opens or creates a store of a schema that is resolved already, so that its rows share their layouts with whoever else
+  /// uses it.
+  public init(schema resolved: ResolvedSchema, configuration: Configuration) throws(StoreError) {
+    self.schema = resolved
+    self.configuration = configuration
+    let opened = try StoreOpener(schema: resolved, configuration: configuration).open()
+    physical = opened.physical
+    identifier = opened.identifier
+    isReadOnly = opened.isReadOnly
+    notes = opened.notes
+    plans = SchemaPlans(opened.physical)
+    pool = opened.pool
+    switch configuration.location {
+    case .file(let path): externals = ExternalStorage(storePath: path)
+    case .inMemory: externals = nil
+    }
+    checkpointer = opened.usesWriteAheadLog && !opened.isReadOnly ? opened.checkpointer : nil
+  }
+
+  /// Checkpoints the write-ahead log and closes all connections. Reads under way on other threads finish on theirs.
+  /// Later calls throw `.closed`, a second `close` as well.
+  public func close() throws(StoreError) {
+    let usesLog = checkpointer != nil
+    checkpointer?.stop()
+    let wasOpen = pool.close { connection in
+      // Best effort: what stays in the log is as durable, and the next opening reads it.
+      if usesLog { sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil) }
+    }
+    if !wasOpen { throw StoreError.closed() }
+  }
+
+  func requireWritable() throws(StoreError) {
+    if isReadOnly {
+      throw StoreError(
+        .readOnly,
+        "The store is open for reading only. "
+          + (notes.first ?? "Open it with isReadOnly set to false to write."))
+    }
+  }
+
+  func nextSequence() -> UInt64 {
+    sequence.withLock {
+      $0 += 1
+      return $0
+    }
+  }
+}

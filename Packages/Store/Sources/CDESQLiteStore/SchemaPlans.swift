@@ -1,0 +1,106 @@
+import CDEStore
+
+/// What can be worked out once for each entity: how to select, insert and clean up its rows.
+final class SchemaPlans: Sendable {
+  let selects: [SelectPlan]
+  let ownSelects: [SelectPlan]
+  let pointSelects: [String]
+  let writes: [WritePlan]
+
+  init(_ physical: PhysicalSchema) {
+    let entities = physical.schema.entities
+    selects = entities.map { SelectPlan(entity: $0.index, includesSubentities: true, physical: physical) }
+    ownSelects = entities.map {
+      $0.hasSubentities
+        ? SelectPlan(entity: $0.index, includesSubentities: false, physical: physical) : nil
+    }.enumerated().map { [selects] index, plan in plan ?? selects[index] }
+    let compiler = QueryCompiler(physical)
+    pointSelects = entities.map { [selects] entity in
+      let table = quoted(physical.tableName(of: entity.index))
+      let types = compiler.entityCondition(entity.index, true, alias: "t0").map { " AND " + $0.sql } ?? ""
+      return "SELECT \(selects[entity.index].columnList) FROM \(table) AS t0 WHERE t0.Z_PK = ?\(types)"
+    }
+    writes = entities.map { WritePlan(entity: $0.index, physical: physical) }
+  }
+
+  func select(_ query: StoreQuery) -> SelectPlan {
+    query.includesSubentities ? selects[query.entity] : ownSelects[query.entity]
+  }
+}
+
+/// How one cell is bound.
+struct BindStep: Sendable {
+  enum Kind: UInt8, Sendable { case integer, real, text, blob, key, entity, external }
+
+  var cell: Int32
+  var kind: Kind
+  /// For a key: the root of the tree that it belongs to.
+  var root: Int32
+}
+
+/// How rows of one concrete entity are written.
+struct WritePlan: Sendable {
+  let entity: Int
+  let root: Int
+  let table: String
+  let columns: [String]
+  let steps: [BindStep]
+  let insert: String
+  /// Cells that may name files.
+  let externalCells: [Int]
+  /// For each slot its cells.
+  let cellsOfSlots: [Range<Int>]
+  /// Statements with one parameter, the key, that undo what points at a deleted row.
+  let cleanUps: [String]
+
+  init(entity: Int, physical: PhysicalSchema) {
+    let description = physical.schema.entities[entity]
+    let layout = description.layout
+    self.entity = entity
+    root = description.root
+    table = physical.tableName(of: entity)
+    columns = physical.cellColumns[entity]
+    var external: [Int] = []
+    steps = layout.cells.enumerated().map { index, cell in
+      var step = BindStep(cell: Int32(index), kind: .integer, root: 0)
+      switch (cell.role, cell.kind) {
+      case (.key, _):
+        let destination = physical.schema.end(of: cell.slot, in: entity).destination
+        step.kind = .key
+        step.root = Int32(physical.schema.entities[destination].root)
+      case (.entity, _): step.kind = .entity
+      case (_, .integer): step.kind = .integer
+      case (_, .real): step.kind = .real
+      case (_, .text): step.kind = .text
+      case (_, .blob):
+        step.kind = cell.allowsExternalStorage ? .external : .blob
+        if cell.allowsExternalStorage { external.append(index) }
+      }
+      return step
+    }
+    externalCells = external
+    cellsOfSlots = layout.properties.map(\.cells)
+    let names = ["Z_PK", "Z_ENT", "Z_OPT"] + columns.map(quoted)
+    let marks = ["?", "\(physical.numbers[entity])"] + Array(repeating: "?", count: columns.count + 1)
+    insert =
+      "INSERT INTO \(quoted(table)) (\(names.joined(separator: ", "))) "
+      + "VALUES (\(marks.joined(separator: ", ")))"
+
+    var cleanUps: [String] = []
+    for property in layout.properties {
+      let key = PhysicalSchema.PropertyKey(entity: property.declaringEntity, property: property.name)
+      if let side = physical.joinSides[key] {
+        cleanUps.append("DELETE FROM \(quoted(side.table)) WHERE \(quoted(side.owner)) = ?")
+        if side.isReflexive {
+          cleanUps.append("DELETE FROM \(quoted(side.table)) WHERE \(quoted(side.member)) = ?")
+        }
+      }
+      if let implied = physical.impliedColumns[key] {
+        let key = quoted(implied.key)
+        let order = implied.order.map { ", \(quoted($0)) = NULL" } ?? ""
+        cleanUps.append("UPDATE \(quoted(implied.table)) SET \(key) = NULL\(order) WHERE \(key) = ?")
+      }
+    }
+    self.cleanUps = cleanUps
+  }
+}

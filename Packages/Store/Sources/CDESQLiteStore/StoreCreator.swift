@@ -1,0 +1,53 @@
+import CDESQLite
+import CDEStore
+import Foundation
+
+/// Creates the tables of an empty file, all or none.
+struct StoreCreator {
+  let schema: ResolvedSchema
+
+  func create(on connection: Connection) throws(StoreError) {
+    let physical = PhysicalSchema(schema, numbers: schema.entities.map { Int64($0.index + 1) })
+    let definitions = try physical.definitions()
+    try checkNames(physical, definitions)
+    do throws(StoreError) {
+      try connection.execute("BEGIN IMMEDIATE", while: "Creating the store")
+      // Another process may have been faster; its store is then opened like any other.
+      if try StoreContents.isEmpty(connection) {
+        for definition in definitions {
+          try connection.execute(definition.sql, while: "Creating \(definition.name)")
+        }
+        for entity in schema.entities {
+          try connection.run(
+            "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",
+            [
+              .integer(Int64(entity.index + 1)), .text(entity.source.name),
+              .integer(Int64((entity.parent ?? -1) + 1)),
+            ], while: "Creating the store")
+        }
+        try MetadataTable.insert(
+          identifier: UUID().uuidString, MetadataTable.initial(for: schema), on: connection)
+      }
+      try connection.execute("COMMIT", while: "Creating the store")
+    } catch {
+      connection.rollBack()
+      throw error
+    }
+  }
+
+  /// Entities whose names differ only in case would share a table.
+  private func checkNames(
+    _ physical: PhysicalSchema, _ definitions: [PhysicalSchema.Definition]
+  ) throws(StoreError) {
+    var owners: [String: String] = ["Z_PRIMARYKEY": "the store", "Z_METADATA": "the store"]
+    for (root, table) in physical.tables.sorted(by: { $0.key < $1.key }) {
+      let name = schema.entities[root].source.name
+      if let other = owners.updateValue(name, forKey: table.name.uppercased()) {
+        throw StoreError(
+          .invalidSchema,
+          "The tables of \(name) and \(other) would both be named \(table.name). Rename one entity.",
+          entity: name)
+      }
+    }
+  }
+}

@@ -1,0 +1,209 @@
+import CDESQLite
+import CDEStore
+import Foundation
+
+/// Opens or creates the file of a store.
+struct StoreOpener {
+  struct Opened {
+    var physical: PhysicalSchema
+    var identifier: String
+    var isReadOnly: Bool
+    var notes: [String]
+    var usesWriteAheadLog: Bool
+    var pool: ConnectionPool
+    var checkpointer: Checkpointer
+  }
+
+  let schema: ResolvedSchema
+  let configuration: SQLiteStore.Configuration
+
+  func open() throws(StoreError) -> Opened {
+    switch configuration.location {
+    case .file(let path): try openFile(path)
+    case .inMemory(let name): try openMemory(name)
+    }
+  }
+
+  // MARK: Memory
+
+  private func openMemory(_ name: String) throws(StoreError) -> Opened {
+    // SQLite's shared memory file: named, and gone with its last connection.
+    let uri = "file:/\(Self.escaped(name))?vfs=memdb"
+    let connection = try Connection(
+      uri: uri, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busyTimeout: configuration.busyTimeout)
+    try connection.execute("PRAGMA auto_vacuum = 2", while: "Creating the store")
+    try Self.configure(connection, configuration, role: .sole)
+    let contents = try prepareContents(of: connection, mayCreate: configuration.createsIfMissing)
+    return opened(connection, contents, uri: uri, usesLog: false)
+  }
+
+  // MARK: Files
+
+  private func openFile(_ path: String) throws(StoreError) -> Opened {
+    let state = try StoreFile.inspect(path)
+    if state != .filled, !configuration.createsIfMissing || configuration.isReadOnly {
+      throw state == .missing
+        ? StoreError(
+          .cannotOpen, "There is no store at \(path). Check the path, or allow creating it.")
+        : StoreError(.unreadable, "The file at \(path) is empty, so it is no store.")
+    }
+    if configuration.isReadOnly { return try openReadOnly(path) }
+
+    let uri = "file:\(Self.escaped(path))"
+    let hadLog = StoreFile.size(path + "-wal") > 0
+    let create = state == .filled ? 0 : SQLITE_OPEN_CREATE
+    let connection = try Connection(
+      uri: uri, flags: SQLITE_OPEN_READWRITE | create, busyTimeout: configuration.busyTimeout)
+    if sqlite3_db_readonly(connection.handle, nil) == 1 {
+      throw StoreError(
+        .readOnly,
+        "The file at \(path) only allows reading. Change its permissions, or open it with isReadOnly.")
+    }
+    // Until the file has proved to be ours, nothing may move from its log into it.
+    if hadLog { _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
+    if state != .filled {
+      try connection.execute(
+        "PRAGMA page_size = 4096; PRAGMA auto_vacuum = 2", while: "Creating the store")
+      try Self.setJournalMode(connection, configuration)
+    }
+    try connection.execute("PRAGMA cell_size_check = ON", while: "Opening the store")
+    let contents = try prepareContents(of: connection, mayCreate: configuration.createsIfMissing)
+    if contents.isReadOnly {
+      _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+      try connection.execute("PRAGMA query_only = ON", while: "Opening the store")
+    } else {
+      if hadLog { _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0) }
+      try Self.setJournalMode(connection, configuration)
+    }
+    try Self.configure(connection, configuration, role: .writer)
+    let usesLog = try Self.journalMode(of: connection) == "wal"
+    return opened(connection, contents, uri: uri, usesLog: usesLog)
+  }
+
+  private func openReadOnly(_ path: String) throws(StoreError) -> Opened {
+    let uri = "file:\(Self.escaped(path))"
+    do throws(StoreError) {
+      return try openReadOnly(uri: uri)
+    } catch {
+      // On media that can't be written, a log's index can't be made; without a log the file can be read as it is.
+      guard error.code == .cannotOpen || error.code == .readOnly, StoreFile.size(path + "-wal") == 0 else {
+        throw error
+      }
+      return try openReadOnly(uri: uri + "?immutable=1")
+    }
+  }
+
+  private func openReadOnly(uri: String) throws(StoreError) -> Opened {
+    let connection = try Connection(
+      uri: uri, flags: SQLITE_OPEN_READONLY, busyTimeout: configuration.busyTimeout)
+    try connection.execute("PRAGMA cell_size_check = ON", while: "Opening the store")
+    var contents = try prepareContents(of: connection, mayCreate: false)
+    contents.isReadOnly = true
+    try Self.configure(connection, configuration, role: .writer)
+    let usesLog = try Self.journalMode(of: connection) == "wal"
+    return opened(connection, contents, uri: uri, usesLog: usesLog)
+  }
+
+  private func opened(
+    _ connection: Connection, _ contents: StoreContents, uri: String, usesLog: Bool
+  ) -> Opened {
+    let configuration = configuration
+    let flags = contents.isReadOnly && configuration.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
+    let checkpointer = Checkpointer(uri: uri, busyTimeout: configuration.busyTimeout)
+    if usesLog, !contents.isReadOnly { checkpointer.watch(connection.handle) }
+    var openReader: (@Sendable () throws(StoreError) -> Connection)?
+    if usesLog {
+      openReader = { () throws(StoreError) in
+        let reader = try Connection(uri: uri, flags: flags, busyTimeout: configuration.busyTimeout)
+        try Self.configure(reader, configuration, role: .reader)
+        return reader
+      }
+    }
+    let pool = ConnectionPool(
+      writer: connection, idleLimit: configuration.readerCount, open: openReader)
+    return Opened(
+      physical: contents.physical, identifier: contents.identifier, isReadOnly: contents.isReadOnly,
+      notes: contents.notes, usesWriteAheadLog: usesLog, pool: pool, checkpointer: checkpointer)
+  }
+
+  private func prepareContents(
+    of connection: Connection, mayCreate: Bool
+  ) throws(StoreError) -> StoreContents {
+    if mayCreate, try StoreContents.isEmpty(connection) {
+      try StoreCreator(schema: schema).create(on: connection)
+    }
+    return try StoreContents(of: connection, schema: schema)
+  }
+
+  // MARK: Pragmas
+
+  enum Role { case writer, reader, sole }
+
+  static func journalMode(of connection: Connection) throws(StoreError) -> String {
+    var mode = ""
+    try connection.forEachRow("PRAGMA journal_mode", while: "Opening the store") { statement in
+      mode = String(cString: sqlite3_column_text(statement, 0))
+    }
+    return mode.lowercased()
+  }
+
+  private static func setJournalMode(
+    _ connection: Connection, _ configuration: SQLiteStore.Configuration
+  ) throws(StoreError) {
+    let wanted = configuration.pragmas.first { $0.key.lowercased() == "journal_mode" }?.value
+    let mode = wanted ?? configuration.journalMode.rawValue
+    if try journalMode(of: connection) == mode.lowercased() { return }
+    try connection.execute("PRAGMA journal_mode = \(try plain(mode))", while: "Setting the journal mode")
+  }
+
+  static func configure(
+    _ connection: Connection, _ configuration: SQLiteStore.Configuration, role: Role
+  ) throws(StoreError) {
+    var sql = """
+      PRAGMA synchronous = \(configuration.synchronous.rawValue); PRAGMA cache_size = -65536; \
+      PRAGMA temp_store = MEMORY; PRAGMA secure_delete = OFF; PRAGMA cell_size_check = ON;
+      """
+    switch role {
+    case .reader: sql += "PRAGMA query_only = ON;"
+    // Checkpoints run elsewhere, see Checkpointer.
+    case .writer: sql += "PRAGMA wal_autocheckpoint = 0;"
+    case .sole: break
+    }
+    for (name, value) in configuration.pragmas.sorted(by: { $0.key < $1.key })
+    where name.lowercased() != "journal_mode" {
+      sql += "PRAGMA \(try plain(name)) = \(try plain(value));"
+    }
+    try connection.execute(sql, while: "Configuring the store")
+  }
+
+  /// A word or number of a pragma, which SQL has no parameters for.
+  private static func plain(_ word: String) throws(StoreError) -> String {
+    let isPlain =
+      !word.isEmpty
+      && word.utf8.enumerated().allSatisfy { index, byte in
+        (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5A)
+          || (byte >= 0x61 && byte <= 0x7A) || byte == 0x5F || byte == 0x2E
+          || (byte == 0x2D && index == 0)
+      }
+    guard isPlain else {
+      throw StoreError(
+        .cannotOpen, "The pragma text \(word) is neither a word nor a number. Correct the configuration.")
+    }
+    return word
+  }
+
+  /// A path within SQLite's file URI.
+  static func escaped(_ path: String) -> String {
+    var result = ""
+    for byte in path.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2F, 0x2D, 0x2E, 0x5F:
+        result.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        let hex = String(byte, radix: 16, uppercase: true)
+        result += "%" + (hex.count == 1 ? "0" : "") + hex
+      }
+    }
+    return result
+  }
+}

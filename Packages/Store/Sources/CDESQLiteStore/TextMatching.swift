@@ -1,0 +1,102 @@
+import CDEStore
+import Foundation
+
+/// What "without regard to case or diacritics" means.
+enum TextFolding {
+  /// The text with the differences removed that the options ignore: equal results mean equal texts.
+  static func folded(_ text: String, _ options: StoreFilter.TextOptions) -> String {
+    if options.isEmpty { return text }
+    var compare: String.CompareOptions = []
+    if options.contains(.caseInsensitive) { compare.insert(.caseInsensitive) }
+    if options.contains(.diacriticInsensitive) { compare.insert(.diacriticInsensitive) }
+    // Foundation folds slowly; plain ASCII needs only its letters lowered.
+    if text.utf8.allSatisfy({ $0 < 0x80 }) {
+      guard options.contains(.caseInsensitive) else { return text }
+      return String(
+        decoding: text.utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+    return text.folding(options: compare, locale: nil)
+  }
+}
+
+/// A LIKE pattern of predicates: `*` stands for any text, `?` for one character, a backslash takes the next
+/// character literally.
+struct WildcardPattern {
+  private enum Token: Equatable {
+    case literal(Character)
+    case one
+    case many
+  }
+
+  private var tokens: [Token] = []
+
+  init(_ pattern: String) {
+    var isEscaped = false
+    for character in pattern {
+      if isEscaped {
+        tokens.append(.literal(character))
+        isEscaped = false
+      } else if character == "\\" {
+        isEscaped = true
+      } else if character == "*" {
+        if tokens.last != .many { tokens.append(.many) }
+      } else if character == "?" {
+        tokens.append(.one)
+      } else {
+        tokens.append(.literal(character))
+      }
+    }
+    if isEscaped { tokens.append(.literal("\\")) }
+  }
+
+  /// Whether the whole text fits. Linear for patterns with one star, never worse than text times pattern.
+  func matches(_ text: String) -> Bool {
+    let characters = Array(text)
+    var position = 0
+    var token = 0
+    var retry: (token: Int, position: Int)?
+    while position < characters.count {
+      if token < tokens.count, tokens[token] == .many {
+        retry = (token, position)
+        token += 1
+      } else if token < tokens.count,
+        tokens[token] == .one || tokens[token] == .literal(characters[position])
+      {
+        token += 1
+        position += 1
+      } else if let last = retry {
+        retry = (last.token, last.position + 1)
+        token = last.token + 1
+        position = last.position + 1
+      } else {
+        return false
+      }
+    }
+    while token < tokens.count, tokens[token] == .many { token += 1 }
+    return token == tokens.count
+  }
+}
+
+/// A regular expression in ICU's syntax that has to match a text as a whole.
+final class RegularExpression {
+  private let expression: NSRegularExpression
+  private let isDiacriticInsensitive: Bool
+
+  /// - Returns: `nil` when the pattern is not valid.
+  init?(_ pattern: String, options: Int) {
+    let options = StoreFilter.TextOptions(rawValue: UInt8(truncatingIfNeeded: options))
+    isDiacriticInsensitive = options.contains(.diacriticInsensitive)
+    let source = isDiacriticInsensitive ? TextFolding.folded(pattern, .diacriticInsensitive) : pattern
+    guard
+      let expression = try? NSRegularExpression(
+        pattern: "\\A(?:\(source))\\z",
+        options: options.contains(.caseInsensitive) ? [.caseInsensitive] : [])
+    else { return nil }
+    self.expression = expression
+  }
+
+  func matches(_ text: String) -> Bool {
+    let text = isDiacriticInsensitive ? TextFolding.folded(text, .diacriticInsensitive) : text
+    return expression.firstMatch(in: text, range: NSRange(location: 0, length: text.utf16.count)) != nil
+  }
+}

@@ -1,0 +1,98 @@
+import CDESQLite
+import CDEStore
+
+extension TransactionWriter {
+  /// Removes pairs, then adds them, so a pair that moves between owners never stands twice.
+  func writeLinks() throws(StoreError) {
+    for link in transaction.links where link.kind == .remove { try remove(link) }
+    for link in transaction.links where link.kind == .add { try add(link) }
+  }
+
+  private func ends(of link: LinkChange) throws(StoreError) -> (owner: Int64, member: Int64) {
+    try store.checkEntity(link.entity)
+    let schema = store.schema
+    let destination = schema.end(of: link.slot, in: link.entity).destination
+    return (
+      permanent(link.owner, root: schema.entities[link.entity].root),
+      permanent(link.member, root: schema.entities[destination].root)
+    )
+  }
+
+  private func remove(_ link: LinkChange) throws(StoreError) {
+    let source = try store.physical.toMany(link.slot, of: link.entity)
+    let (owner, member) = try ends(of: link)
+    let task = "Removing a pair of a relationship"
+    switch source {
+    case .join(let side):
+      let sql =
+        "DELETE FROM \(quoted(side.table)) WHERE \(quoted(side.owner)) = ? AND \(quoted(side.member)) = ?"
+      try connection.run(sql, [.integer(owner), .integer(member)], while: task)
+      if side.isReflexive { try connection.run(sql, [.integer(member), .integer(owner)], while: task) }
+    case .implied(let key, let order):
+      let clearing = order.map { ", \(quoted($0)) = NULL" } ?? ""
+      try connection.run(
+        "UPDATE \(quoted(memberTable(of: link))) SET \(quoted(key)) = NULL\(clearing) "
+          + "WHERE Z_PK = ? AND \(quoted(key)) = ?", [.integer(member), .integer(owner)], while: task)
+    case .inverse: throw notALink(link)
+    }
+  }
+
+  private func add(_ link: LinkChange) throws(StoreError) {
+    let source = try store.physical.toMany(link.slot, of: link.entity)
+    let (owner, member) = try ends(of: link)
+    let task = "Adding a pair to a relationship"
+    switch source {
+    case .join(let side):
+      try addPair(side, owner, member, link.order)
+      // Which direction of a symmetric pair a reader asks for is not known, so both stand in the table.
+      if side.isReflexive, owner != member { try addPair(side, member, owner, nil) }
+    case .implied(let key, let order):
+      var values: [StoreValue] = [.integer(owner)]
+      var settings = "\(quoted(key)) = ?"
+      if let order {
+        settings += ", \(quoted(order)) = ?"
+        values.append(link.order.map { .integer($0) } ?? .null)
+      }
+      try connection.run(
+        "UPDATE \(quoted(memberTable(of: link))) SET \(settings) WHERE Z_PK = ?",
+        values + [.integer(member)], while: task)
+      if sqlite3_changes(connection.handle) == 0 {
+        throw StoreError(
+          .constraint,
+          "A relationship of \(store.schema.entities[link.entity].source.name) got a member that is not in the "
+            + "store. Save the member first, or in the same transaction.",
+          entity: store.schema.entities[link.entity].source.name)
+      }
+    case .inverse: throw notALink(link)
+    }
+  }
+
+  private func addPair(
+    _ side: JoinTable.Side, _ owner: Int64, _ member: Int64, _ order: Int64?
+  ) throws(StoreError) {
+    let head = "INSERT INTO \(quoted(side.table)) (\(quoted(side.owner)), \(quoted(side.member))"
+    let task = "Adding a pair to a relationship"
+    if let column = side.order, let order {
+      try connection.run(
+        "\(head), \(quoted(column))) VALUES (?, ?, ?) ON CONFLICT (\(quoted(side.owner)), "
+          + "\(quoted(side.member))) DO UPDATE SET \(quoted(column)) = excluded.\(quoted(column))",
+        [.integer(owner), .integer(member), .integer(order)], while: task)
+    } else {
+      try connection.run(
+        "\(head)) VALUES (?, ?) ON CONFLICT DO NOTHING", [.integer(owner), .integer(member)], while: task)
+    }
+  }
+
+  private func memberTable(of link: LinkChange) -> String {
+    store.physical.tableName(of: store.schema.end(of: link.slot, in: link.entity).destination)
+  }
+
+  private func notALink(_ link: LinkChange) -> StoreError {
+    let entity = store.schema.entities[link.entity]
+    let name = entity.layout.properties[link.slot].name
+    return StoreError(
+      .unsupportedQuery,
+      "\(entity.source.name).\(name) is described by its inverse's to-one cells, so it takes no links.",
+      entity: entity.source.name, properties: [name])
+  }
+}

@@ -1,0 +1,205 @@
+import CDESQLite
+import CDEStore
+
+/// Which update statement: one for each entity and set of changed properties.
+struct UpdateKey: Hashable {
+  var entity: Int
+  var changed: PropertySet
+  /// Rows that some other writer left without a version.
+  var isUnversioned: Bool
+}
+
+final class UpdateStatement {
+  let handle: OpaquePointer
+  let steps: [BindStep]
+  let externalCells: [Int]
+
+  init(handle: OpaquePointer, steps: [BindStep], externalCells: [Int]) {
+    self.handle = handle
+    self.steps = steps
+    self.externalCells = externalCells
+  }
+
+  deinit { sqlite3_finalize(handle) }
+}
+
+/// Writes one transaction, inside an SQLite transaction that the caller began.
+final class TransactionWriter {
+  let store: SQLiteStore
+  let connection: Connection
+  let transaction: StoreTransaction
+  /// For each entity index that is a root, the last key given out before.
+  private(set) var keyBase: [Int64]
+  var conflicts: [StoreError.RowConflict] = []
+  /// External files that this transaction wrote, and those that nothing needs once it is committed.
+  var writtenFiles: [String] = []
+  var obsoleteFiles: [String] = []
+
+  init(store: SQLiteStore, connection: Connection, transaction: StoreTransaction) {
+    self.store = store
+    self.connection = connection
+    self.transaction = transaction
+    keyBase = Array(repeating: 0, count: store.schema.entities.count)
+  }
+
+  func write() throws(StoreError) {
+    try takeKeys()
+    // Deletions first: a row that goes makes room for a unique value that another takes over.
+    try delete()
+    try update()
+    if !conflicts.isEmpty { throw conflictError() }
+    try insert()
+    try writeLinks()
+    keepNamedFiles()
+  }
+
+  // MARK: Keys
+
+  private func takeKeys() throws(StoreError) {
+    var counts: [Int: Int64] = [:]
+    for batch in transaction.inserted {
+      var lowest: Int64 = 0
+      for row in 0..<batch.count { lowest = min(lowest, batch.key(row)) }
+      if lowest < 0 { counts[batch.layout.root] = max(counts[batch.layout.root] ?? 0, 0 - lowest) }
+    }
+    for (root, count) in counts {
+      keyBase[root] = try store.takeKeys(Int(count), root: root, on: connection)
+    }
+  }
+
+  @inline(__always)
+  func permanent(_ key: Int64, root: Int) -> Int64 { key < 0 ? keyBase[root] &- key : key }
+
+  // MARK: Binding
+
+  /// Binds cells straight from the batch's memory, which outlives the step.
+  @inline(__always)
+  func bind(
+    _ batch: RowBatch, _ row: Int, _ steps: [BindStep], to statement: OpaquePointer, from first: Int32
+  ) throws(StoreError) {
+    var parameter = first
+    for step in steps {
+      let cell = Int(step.cell)
+      var code = SQLITE_OK
+      if batch.isNull(row, cell) {
+        code = sqlite3_bind_null(statement, parameter)
+      } else {
+        switch step.kind {
+        case .integer:
+          code = sqlite3_bind_int64(statement, parameter, Int64(bitPattern: batch.word(row, cell)))
+        case .real:
+          code = sqlite3_bind_double(statement, parameter, Double(bitPattern: batch.word(row, cell)))
+        case .key:
+          let key = permanent(Int64(bitPattern: batch.word(row, cell)), root: Int(step.root))
+          code = sqlite3_bind_int64(statement, parameter, key)
+        case .entity:
+          let index = Int(truncatingIfNeeded: batch.word(row, cell))
+          code = sqlite3_bind_int64(statement, parameter, store.physical.numbers[index])
+        case .text:
+          let bytes = batch.bytes(row, cell)
+          code = sqlite3_bind_text64(
+            statement, parameter, bytes.baseAddress!.assumingMemoryBound(to: CChar.self),
+            UInt64(bytes.count), nil, UInt8(SQLITE_UTF8))
+        case .blob:
+          let bytes = batch.bytes(row, cell)
+          code = sqlite3_bind_blob64(statement, parameter, bytes.baseAddress!, UInt64(bytes.count), nil)
+        case .external:
+          code = try bindExternal(batch.bytes(row, cell), to: statement, at: parameter)
+        }
+      }
+      guard code == SQLITE_OK else {
+        throw connection.error(code, while: "Saving a row of \(batch.layout.entityName)")
+      }
+      parameter &+= 1
+    }
+  }
+
+  private func bindExternal(
+    _ bytes: UnsafeRawBufferPointer, to statement: OpaquePointer, at parameter: Int32
+  ) throws(StoreError) -> Int32 {
+    guard let externals = store.externals, bytes.first == 1, bytes.count > ExternalStorage.inlineLimit + 1
+    else {
+      return sqlite3_bind_blob64(statement, parameter, bytes.baseAddress!, UInt64(bytes.count), nil)
+    }
+    let name = try externals.write(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
+    writtenFiles.append(name)
+    let cell = [2] + Array(name.utf8)
+    return cell.withUnsafeBytes {
+      sqlite3_bind_blob64(
+        statement, parameter, $0.baseAddress, UInt64($0.count),
+        unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+    }
+  }
+
+  // MARK: Inserting
+
+  private func insert() throws(StoreError) {
+    if connection.inserts.isEmpty {
+      connection.inserts = Array(repeating: nil, count: store.schema.entities.count)
+    }
+    for batch in transaction.inserted {
+      let plan = store.plans.writes[batch.layout.entity]
+      let task = "Inserting a row of \(batch.layout.entityName)"
+      let statement: OpaquePointer
+      if let kept = connection.inserts[plan.entity] {
+        statement = kept
+      } else {
+        statement = try connection.prepareUncached(plan.insert, while: task)
+        connection.inserts[plan.entity] = statement
+      }
+      // Bound memory belongs to the batch: nothing may point at it afterwards.
+      defer { Connection.reset(statement) }
+      for row in 0..<batch.count {
+        sqlite3_bind_int64(statement, 1, permanent(batch.key(row), root: plan.root))
+        sqlite3_bind_int64(statement, 2, batch.version(row))
+        try bind(batch, row, plan.steps, to: statement, from: 3)
+        let code = sqlite3_step(statement)
+        guard code == SQLITE_DONE else { throw failure(code, plan.entity, task) }
+        sqlite3_reset(statement)
+      }
+    }
+  }
+
+  func failure(_ code: Int32, _ entity: Int, _ task: String) -> StoreError {
+    var error = connection.error(code, while: task)
+    error.entity = store.schema.entities[entity].source.name
+    guard code == CDE_SQLITE_CONSTRAINT_UNIQUE,
+      let violated = store.physical.constraint(in: String(cString: sqlite3_errmsg(connection.handle)))
+    else { return error }
+    error.entity = violated.entity
+    error.properties = violated.properties
+    error.message =
+      "Another \(violated.entity) has the same \(violated.properties.joined(separator: ", ")). Change the value, "
+      + "or let a merge policy decide."
+    return error
+  }
+
+  private func conflictError() -> StoreError {
+    let count = conflicts.count
+    return StoreError(
+      .conflict,
+      "\(count) \(count == 1 ? "row has" : "rows have") changed or vanished since \(count == 1 ? "it was" : "they were") "
+        + "read. Refresh the objects and save again, or set a merge policy.",
+      entity: store.schema.entities[conflicts[0].entity].source.name, conflicts: conflicts)
+  }
+}
+
+extension PhysicalSchema {
+  /// Which constraint SQLite means by "UNIQUE constraint failed: TABLE.COLUMN, TABLE.COLUMN".
+  func constraint(in message: String) -> (entity: String, properties: [String])? {
+    guard let list = message.split(separator: ": ", maxSplits: 1).last else { return nil }
+    let parts = list.components(separatedBy: ", ").map {
+      $0.split(separator: ".", maxSplits: 1).map(String.init)
+    }
+    guard let table = parts.first?.first, parts.allSatisfy({ $0.count == 2 }) else { return nil }
+    let columns = parts.map { $0[1] }
+    for entity in schema.entities where tableName(of: entity.index) == table {
+      for constraint in entity.source.uniquenessConstraints {
+        if constraint.flatMap({ self.columns(of: $0, in: entity.index) ?? [] }) == columns {
+          return (entity.source.name, constraint)
+        }
+      }
+    }
+    return nil
+  }
+}

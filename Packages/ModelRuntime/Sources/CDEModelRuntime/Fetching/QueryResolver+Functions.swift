@@ -46,10 +46,10 @@ extension QueryResolver {
   private func unsupported(
     _ function: PredicateFunction, _ values: [QueryValue], _ remedy: String
   ) -> PredicateError {
-    PredicateError(
+    let names = values.map(\.name).joined(separator: ", ")
+    return PredicateError(
       .unsupported, construct: function.rawValue,
-      "\(function.rawValue) of \(values.map(\.name).joined(separator: ", ")) has no form in a store; \(remedy)"
-    )
+      "\(function.rawValue) of \(names) has no form in a store; \(remedy)")
   }
 
   // MARK: Numbers and text

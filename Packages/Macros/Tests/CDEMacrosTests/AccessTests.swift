@@ -30,7 +30,7 @@ struct AccessTests {
     for member in [
       "enum Keys: String {", "enum __CDSlot {", "static var __cdPropertyNames: [String] {",
       "class func fetchRequest() -> NSFetchRequest<Item> {", "convenience init(title: String) {",
-      "static let __cdObservationFieldMap: CDEObservationFieldMap = CDEObservationFieldMap(",
+      "static let __cdObservationFieldMap: CDEObservationFieldMap = __cdMakeObservationFieldMap()",
       "func __cdObservationInvalidateAllObservableKeyPaths() {",
     ] {
       #expect(expansion.lines.contains("\(prefix)nonisolated \(member)"), "\(member)")

@@ -13,7 +13,8 @@ struct Expansion {
     let severity: DiagnosticSeverity
     /// The source text of the node that the message points at.
     let node: String
-    let line: Int
+    /// Nil when the node has no place in the source; the compiler could not show it.
+    let line: Int?
     /// What each fix-it is called, and the whole source after applying it.
     let fixIts: [(name: String, source: String)]
   }
@@ -37,9 +38,8 @@ struct Expansion {
       Message(
         text: diagnostic.message, severity: diagnostic.diagMessage.severity,
         node: diagnostic.node.trimmedDescription,
-        line: root.location(
-          for: diagnostic.position, anchoredAt: diagnostic.node, fileName: "Model.swift"
-        ).line,
+        line: root.location(of: diagnostic.node, at: .afterLeadingTrivia, filePathMode: .filePath)
+          .flatMap { Int($0.line.trimmedDescription) },
         fixIts: diagnostic.fixIts.map {
           ($0.message.message, Expansion.apply($0, to: source, in: root))
         })

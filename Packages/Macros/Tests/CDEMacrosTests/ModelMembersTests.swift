@@ -62,20 +62,22 @@ struct ModelMembersTests {
             return nil
           }
 
-          nonisolated static let __cdRuntimeEntitySchema: CDRuntimeEntitySchema = CDRuntimeEntitySchema(
-            entityName: "Item",
-            managedObjectClassName: NSStringFromClass(Item.self),
-            attributes: [
-              CDRuntimeAttributeSchema(swiftName: "title", persistentName: "title", swiftTypeName: "String", \
-        isOptional: false, defaultValueExpression: "\\"\\"", storage: .primitive(.string), isUnique: false, \
-        isTransient: false)
-            ],
-            relationships: [
-              CDRuntimeRelationshipSchema(swiftName: "tag", persistentName: "tag", targetTypeName: "Tag", \
-        inverseName: "items", deleteRule: .nullify, minimumModelCount: nil, maximumModelCount: nil, \
-        kind: .toOne, isOptional: true)
-            ]
-          )
+          nonisolated static let __cdRuntimeEntitySchema: CDRuntimeEntitySchema = \
+        __cdMakeRuntimeEntitySchema()
+
+          private nonisolated static func __cdMakeRuntimeEntitySchema() -> CDRuntimeEntitySchema {
+            var attributes: [CDRuntimeAttributeSchema] = []
+            attributes.append(CDRuntimeAttributeSchema(swiftName: "title", persistentName: "title", \
+        swiftTypeName: "String", isOptional: false, defaultValueExpression: "\\"\\"", \
+        storage: .primitive(.string), isUnique: false, isTransient: false))
+            var relationships: [CDRuntimeRelationshipSchema] = []
+            relationships.append(CDRuntimeRelationshipSchema(swiftName: "tag", persistentName: "tag", \
+        targetTypeName: "Tag", inverseName: "items", deleteRule: .nullify, minimumModelCount: nil, \
+        maximumModelCount: nil, kind: .toOne, isOptional: true))
+            return CDRuntimeEntitySchema(entityName: "Item", managedObjectClassName: \
+        NSStringFromClass(Item.self), attributes: attributes, relationships: relationships, \
+        uniquenessConstraints: [])
+          }
 
           private nonisolated static func __cdCheckRelationshipTargets() {
             func relationshipTargetMustBeAPersistentModel<Target: PersistentEntity>(_: Target.Type) {
@@ -131,7 +133,7 @@ struct ModelMembersTests {
   func noAttributes() {
     let expansion = Expansion.model("")
     #expect(expansion.contains("nonisolated enum Keys: RawRepresentable {\ntypealias RawValue = String"))
-    #expect(expansion.contains("attributes: [],\nrelationships: []"))
+    #expect(expansion.text.contains("attributes: [], relationships: [], uniquenessConstraints: []"))
   }
 
   @Test("Predicate keys are persistent names; counts ask for @count")
@@ -156,20 +158,18 @@ struct ModelMembersTests {
     #expect(
       expansion.contains(
         """
-        CDRuntimeAttributeSchema(swiftName: "code", persistentName: "code_", swiftTypeName: "Swift.Int64", \
-        isOptional: false, defaultValueExpression: "1_000", storage: .primitive(.int64), isUnique: true, \
-        isTransient: false),
-        CDRuntimeAttributeSchema(swiftName: "cache", persistentName: "cache", \
+        var attributes: [CDRuntimeAttributeSchema] = []
+        attributes.append(CDRuntimeAttributeSchema(swiftName: "code", persistentName: "code_", \
+        swiftTypeName: "Swift.Int64", isOptional: false, defaultValueExpression: "1_000", \
+        storage: .primitive(.int64), isUnique: true, isTransient: false))
+        attributes.append(CDRuntimeAttributeSchema(swiftName: "cache", persistentName: "cache", \
         swiftTypeName: "Foundation.Data", isOptional: true, defaultValueExpression: nil, \
-        storage: .primitive(.data), isUnique: false, isTransient: true),
-        CDRuntimeAttributeSchema(swiftName: "link", persistentName: "link", swiftTypeName: "URL", \
-        isOptional: true, defaultValueExpression: "URL(string: \\"http://a\\")", storage: .primitive(.url), \
-        isUnique: false, isTransient: false)
-        ],
-        relationships: [],
-        uniquenessConstraints: [
-        CDRuntimeUniquenessConstraint(persistentPropertyNames: ["code_"])
-        ]
+        storage: .primitive(.data), isUnique: false, isTransient: true))
+        attributes.append(CDRuntimeAttributeSchema(swiftName: "link", persistentName: "link", \
+        swiftTypeName: "URL", isOptional: true, defaultValueExpression: "URL(string: \\"http://a\\")", \
+        storage: .primitive(.url), isUnique: false, isTransient: false))
+        var uniquenessConstraints: [CDRuntimeUniquenessConstraint] = []
+        uniquenessConstraints.append(CDRuntimeUniquenessConstraint(persistentPropertyNames: ["code_"]))
         """), "\(expansion.text)")
   }
 

@@ -40,13 +40,13 @@ struct ObservedModelTests {
     #expect(
       expansion.contains(
         """
-        fieldsByCoreDataKey: [
-          "title": CDEObservationFieldSet(rawValues: [0]),
-          "t": CDEObservationFieldSet(rawValues: [2])
-        ]
+        var fields: [String: CDEObservationFieldSet] = [:]
+        fields["title"] = CDEObservationFieldSet(rawValues: [0])
+        fields["t"] = CDEObservationFieldSet(rawValues: [2])
+        return CDEObservationFieldMap(fieldsByCoreDataKey: fields)
         """), "\(expansion.text)")
     let empty = Expansion.model("", arguments: "(observation: .mainActor)")
-    #expect(empty.contains("fieldsByCoreDataKey: [:]"))
+    #expect(empty.contains("CDEObservationFieldMap(fieldsByCoreDataKey: [:])"))
   }
 
   @Test("A to-many field stands for the relationship and its count")

@@ -99,7 +99,8 @@ extension NSPredicate {
   public func matches(_ object: Any?, substitutionVariables variables: [String: Any] = [:]) throws -> Bool {
     if let predicate = self as? TreePredicate {
       return try predicate.result.get().evaluate(
-        with: PredicateValue(object), variables: variables.mapValues { try PredicateValue($0) },
+        with: PredicateValue(object),
+        variables: variables.isEmpty ? [:] : variables.mapValues { try PredicateValue($0) },
         patterns: predicate.patterns)
     }
     if let compound = self as? NSCompoundPredicate {

@@ -18,6 +18,10 @@ extension PredicateEvaluator {
       guard let lower = try order(left, bounds[0], options, op), lower >= 0 else { return false }
       return try order(left, bounds[1], options, op).map { $0 <= 0 } ?? false
     case .in:
+      // The common list of literals, without wrapping every member.
+      if case .constant(.list(let list)) = right, case .constant(let constant) = left, left.members == nil {
+        return list.contains { PredicateOrder.equal(constant, $0, options) }
+      }
       if let members = right.members { return members.contains { same(left, $0, options) } }
       return try text(left, .contains, right, options, swapped: true)
     case .contains:
@@ -70,7 +74,9 @@ extension PredicateEvaluator {
     switch op {
     case .beginsWith: return PredicateText.begins(text, with: pattern, options)
     case .endsWith: return PredicateText.ends(text, with: pattern, options)
-    case .like, .matches: return try patterns.pattern(op, pattern, options).matches(text)
+    case .like, .matches:
+      let prepared = try patterns?.pattern(op, pattern, options) ?? PredicatePattern(op, pattern, options)
+      return prepared.matches(text)
     default: return PredicateText.contains(text, pattern, options)
     }
   }
@@ -103,6 +109,7 @@ enum PredicateOrder {
     -> Bool
   {
     switch (left, right) {
+    case (.integer(let a), .integer(let b)): a == b
     case (.null, .null): true
     case (.string(let a), .string(let b)): PredicateText.equal(a, b, options)
     case (.object(let a), .object(let b)): a == b
@@ -117,6 +124,7 @@ enum PredicateOrder {
     _ left: PredicateConstant, _ right: PredicateConstant, _ options: PredicateTextOptions
   ) -> Int? {
     switch (left, right) {
+    case (.integer(let a), .integer(let b)): order(a, b)
     case (.string(let a), .string(let b)): PredicateText.order(a, b, options)
     case (.date(let a), .date(let b)): order(a, b)
     case (.data(let a), .data(let b)): bytes(a, b)

@@ -4,7 +4,8 @@ internal import Foundation
 struct PredicateEvaluator {
   let subject: PredicateValue
   var variables: [String: PredicateValue]
-  let patterns: PredicatePatternCache
+  /// nil prepares every pattern anew.
+  let patterns: PredicatePatternCache?
 
   func holds(_ tree: PredicateTree) throws -> Bool {
     switch tree {

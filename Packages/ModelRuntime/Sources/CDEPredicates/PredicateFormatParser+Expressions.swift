@@ -181,7 +181,7 @@ extension PredicateFormatParser {
       let type = value.map { String(describing: Swift.type(of: $0)) } ?? "nil"
       throw PredicateTreeError(
         .argument, construct: placeholder, position: position,
-        "an argument of type \(type) has no meaning here; pass a number, text, date, data, UUID, URL or object"
+        "an argument of type \(type) has no meaning here; pass a number, text, date, UUID, URL or object"
       )
     }
     let fits =

@@ -64,6 +64,15 @@ internal import Synchronization
     }
   }
 
+  /// The pattern of either operator.
+  init(
+    _ op: PredicateOperator, _ pattern: String, _ options: PredicateTextOptions
+  ) throws(PredicateTreeError) {
+    self =
+      op == .like
+      ? PredicatePattern(like: pattern, options) : try PredicatePattern(matching: pattern, options)
+  }
+
   /// Whether the whole text fits. Cost: for `LIKE`, text times pattern at worst; for `MATCHES`, what the
   /// expression asks for.
   public func matches(_ text: String) -> Bool {
@@ -124,8 +133,7 @@ final class PredicatePatternCache: Sendable {
   ) throws(PredicateTreeError) -> PredicatePattern {
     let key = Key(op: op, pattern: .string(text), options: options)
     if let known = patterns.withLock({ $0[key] }) { return known }
-    let pattern =
-      op == .like ? PredicatePattern(like: text, options) : try PredicatePattern(matching: text, options)
+    let pattern = try PredicatePattern(op, text, options)
     patterns.withLock {
       // Patterns that come out of each object's own attributes must not pile up.
       if $0.count >= Self.limit { $0.removeAll() }

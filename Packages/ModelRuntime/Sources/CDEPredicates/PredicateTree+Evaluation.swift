@@ -9,16 +9,16 @@ extension PredicateTree {
   public func evaluate(
     with object: some PredicateValueProviding, variables: [String: PredicateValue] = [:]
   ) throws -> Bool {
-    try evaluate(with: .object(object), variables: variables, patterns: PredicatePatternCache())
+    try evaluate(with: .object(object), variables: variables, patterns: nil)
   }
 
   /// Whether the predicate holds for a value, which may be a scalar: `SELF BEGINSWITH "a"`.
   public func evaluate(with value: PredicateValue, variables: [String: PredicateValue] = [:]) throws -> Bool {
-    try evaluate(with: value, variables: variables, patterns: PredicatePatternCache())
+    try evaluate(with: value, variables: variables, patterns: nil)
   }
 
   func evaluate(
-    with value: PredicateValue, variables: [String: PredicateValue], patterns: PredicatePatternCache
+    with value: PredicateValue, variables: [String: PredicateValue], patterns: PredicatePatternCache?
   ) throws -> Bool {
     try PredicateEvaluator(subject: value, variables: variables, patterns: patterns).holds(self)
   }
@@ -31,7 +31,7 @@ extension ExpressionTree {
   public func evaluate(
     with object: some PredicateValueProviding, variables: [String: PredicateValue] = [:]
   ) throws -> PredicateValue {
-    try PredicateEvaluator(subject: .object(object), variables: variables, patterns: PredicatePatternCache())
+    try PredicateEvaluator(subject: .object(object), variables: variables, patterns: nil)
       .value(self)
   }
 }

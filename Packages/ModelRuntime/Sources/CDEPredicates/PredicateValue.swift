@@ -43,13 +43,16 @@ extension PredicateValue {
   /// The value that an untyped Swift or Foundation value stands for: a constant, an object, a dictionary as
   /// an object, a collection of these, or anything else as an object that is read by reflection.
   public init(_ value: Any?) throws {
+    if let object = value as? any PredicateValueProviding {
+      self = .object(object)
+      return
+    }
     guard let value = PredicateConstant.unwrapped(value) else {
       self = .null
       return
     }
     switch value {
     case let value as PredicateValue: self = value
-    case let object as any PredicateValueProviding: self = .object(object)
     case let dictionary as [String: Any]: self = .object(dictionary)
     default:
       if let members = PredicateConstant.members(of: value) {
@@ -87,7 +90,12 @@ struct ReflectedObject: PredicateValueProviding {
 extension PredicateValue {
   /// The value behind a path of keys: nil behind nil, the flattened values of all members behind a
   /// collection.
-  func value(at path: some Collection<String>) throws -> PredicateValue {
+  func value(at path: [String]) throws -> PredicateValue {
+    if path.count == 1, case .object(let object) = self { return try object.predicateValue(forKey: path[0]) }
+    return try value(at: path[...])
+  }
+
+  private func value(at path: ArraySlice<String>) throws -> PredicateValue {
     guard let key = path.first else { return self }
     let rest = path.dropFirst()
     switch self {

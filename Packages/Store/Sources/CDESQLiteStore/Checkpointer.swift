@@ -18,6 +18,7 @@ final class Checkpointer: Sendable {
   private let uri: String
   private let busyTimeout: Duration
   private let state = Mutex(State.idle)
+  private let running = DispatchGroup()
 
   init(uri: String, busyTimeout: Duration) {
     self.uri = uri
@@ -46,7 +47,7 @@ final class Checkpointer: Sendable {
       return true
     }
     guard isFirst else { return }
-    DispatchQueue.global(qos: .utility).async { self.run() }
+    DispatchQueue.global(qos: .utility).async(group: running) { self.run() }
   }
 
   private func run() {
@@ -59,6 +60,9 @@ final class Checkpointer: Sendable {
     state.withLock { if $0 == .running { $0 = .idle } }
   }
 
-  /// Lets no further checkpoint start.
-  func stop() { state.withLock { $0 = .stopped } }
+  /// Lets no further checkpoint start, and waits for one under way: its connection would keep the log's file.
+  func stop() {
+    state.withLock { $0 = .stopped }
+    running.wait()
+  }
 }

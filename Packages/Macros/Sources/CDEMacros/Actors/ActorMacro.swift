@@ -27,7 +27,8 @@ enum ActorMacro {
   ) -> [Diagnostic] {
     declaration.memberBlock.members.flatMap { member -> [Diagnostic] in
       guard let variable = member.decl.as(VariableDeclSyntax.self) else { return [] }
-      return variable.bindings.filter { $0.needsInitialValue(in: variable) }.map { binding in
+      // An array: a filtered syntax collection is a new tree, and its nodes have no place in the source.
+      return Array(variable.bindings).filter { $0.needsInitialValue(in: variable) }.map { binding in
         .make(
           "unfilledProperty", at: binding.pattern,
           "The initialiser that @\(macro) generates cannot fill "

@@ -16,6 +16,8 @@ struct ModelDeclaration {
   /// The persisted properties; a property's position is its ordinal.
   let properties: [ModelProperty]
   let declaresFetchRequest: Bool
+  /// To-many relationships whose count has the name of a declared property; reported, not generated.
+  let clashingCounts: Set<String>
 
   var attributes: [ModelProperty] { properties.filter(\.isAttribute) }
   var relationships: [ModelProperty] { properties.filter { !$0.isAttribute } }
@@ -53,9 +55,10 @@ struct ModelDeclaration {
     }
     declaresFetchRequest = type.memberBlock.members.contains { $0.decl.isFetchRequest }
     diagnostics += ModelDeclaration.nameClashes(properties)
-    if options.generateToManyCount {
-      diagnostics += ModelDeclaration.countClashes(properties, in: type, marker)
-    }
+    let clashes =
+      options.generateToManyCount ? ModelDeclaration.countClashes(properties, in: type, marker) : [:]
+    clashingCounts = Set(clashes.keys)
+    diagnostics += properties.compactMap { clashes[$0.name] }
     if options.generateInit { diagnostics += missingInitTypes() }
   }
 
@@ -107,9 +110,9 @@ struct ModelDeclaration {
 
   private static func countClashes(
     _ properties: [ModelProperty], in type: ClassDeclSyntax, _ marker: AttributeSyntax
-  ) -> [Diagnostic] {
+  ) -> [String: Diagnostic] {
     let counts = properties.filter(\.isToMany)
-    guard !counts.isEmpty else { return [] }
+    guard !counts.isEmpty else { return [:] }
     var declared: [String: PatternSyntax] = [:]
     for member in type.memberBlock.members {
       guard let variable = member.decl.as(VariableDeclSyntax.self) else { continue }
@@ -118,14 +121,16 @@ struct ModelDeclaration {
         declared[pattern.identifier.bareName] = binding.pattern
       }
     }
-    return counts.compactMap { property in
-      guard let clash = declared[property.countName] else { return nil }
-      return .make(
+    var clashes: [String: Diagnostic] = [:]
+    for property in counts {
+      guard let clash = declared[property.countName] else { continue }
+      clashes[property.name] = .make(
         "countClash", at: clash,
         "Generated to-many count property '\(property.countName)' conflicts with this property; rename "
           + "it, or pass `generateToManyCount: false`.",
         fixIts: [marker.adding("generateToManyCount: false", order: ModelOptions.labels)])
     }
+    return clashes
   }
 
   private func missingInitTypes() -> [Diagnostic] {

@@ -8,7 +8,9 @@ struct ModelMembers {
   private var access: String { model.access.prefix }
 
   var declarations: [DeclSyntax] {
-    var members: [DeclSyntax] = [keys, slots, propertyNames, predicateKey, schema]
+    var members: [DeclSyntax] = [
+      keys, slots, propertyNames, predicateKey, schema, SchemaFunction(model: model).declaration,
+    ]
     if !model.relationships.isEmpty { members.append(targetCheck) }
     if !model.declaresFetchRequest { members.append(fetchRequest) }
     if model.options.generateInit, let initializer { members.append(initializer) }
@@ -109,7 +111,7 @@ struct ModelMembers {
   private var schema: DeclSyntax {
     """
     \(raw: access)nonisolated static let __cdRuntimeEntitySchema: CDRuntimeEntitySchema = \
-    \(raw: SchemaExpression(model: model).text)
+    \(raw: SchemaFunction.name)()
     """
   }
 

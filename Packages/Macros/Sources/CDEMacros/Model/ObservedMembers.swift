@@ -9,7 +9,7 @@ struct ObservedMembers {
   private var name: String { model.name }
 
   var declarations: [DeclSyntax] {
-    [recordAccess, fieldMap, swiftPaths, keyPaths, invalidateFields, invalidateAll, invalidate]
+    [recordAccess, fieldMap, makeFieldMap, swiftPaths, keyPaths, invalidateFields, invalidateAll, invalidate]
   }
 
   /// The key paths a field stands for: the property, and for a to-many also its count.
@@ -30,15 +30,30 @@ struct ObservedMembers {
   }
 
   private var fieldMap: DeclSyntax {
+    """
+    \(raw: access)nonisolated static let __cdObservationFieldMap: CDEObservationFieldMap = \
+    __cdMakeObservationFieldMap()
+    """
+  }
+
+  /// Statements instead of one literal, for the type checker's sake.
+  private var makeFieldMap: DeclSyntax {
     let entries = model.properties.enumerated().filter { !$0.element.isTransient }.map {
-      "\($0.element.persistentName.quoted): CDEObservationFieldSet(rawValues: [\($0.offset)])"
+      "fields[\($0.element.persistentName.quoted)] = CDEObservationFieldSet(rawValues: [\($0.offset)])"
     }
-    let literal = entries.isEmpty ? "[:]" : "[\n    \(entries.joined(separator: ",\n    "))\n  ]"
+    guard !entries.isEmpty else {
+      return """
+        private nonisolated static func __cdMakeObservationFieldMap() -> CDEObservationFieldMap {
+          CDEObservationFieldMap(fieldsByCoreDataKey: [:])
+        }
+        """
+    }
     return """
-      \(raw: access)nonisolated static let __cdObservationFieldMap: CDEObservationFieldMap = \
-      CDEObservationFieldMap(
-        fieldsByCoreDataKey: \(raw: literal)
-      )
+      private nonisolated static func __cdMakeObservationFieldMap() -> CDEObservationFieldMap {
+        var fields: [String: CDEObservationFieldSet] = [:]
+        \(raw: entries.joined(separator: "\n  "))
+        return CDEObservationFieldMap(fieldsByCoreDataKey: fields)
+      }
       """
   }
 

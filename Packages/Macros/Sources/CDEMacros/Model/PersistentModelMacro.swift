@@ -16,14 +16,22 @@ extension PersistentModelMacro: MemberAttributeMacro {
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
     providingAttributesFor member: some DeclSyntaxProtocol, in context: some MacroExpansionContext
   ) throws -> [AttributeSyntax] {
-    guard ModelDeclaration.accepts(declaration), let variable = member.as(VariableDeclSyntax.self),
-      let property = PropertyReader(variable).property,
-      declaration.memberBlock.members.contains(where: { $0.declares(property.identifier) })
-    else { return [] }
-    if property.isAttribute {
-      return variable.attributes.contains(named: "Attribute") ? [] : ["@_CDAttribute"]
+    guard ModelDeclaration.accepts(declaration), let variable = member.as(VariableDeclSyntax.self) else {
+      return []
     }
-    return ["@_CDRelationship"]
+    let isMarked = variable.attributes.contains(named: "Attribute")
+    switch PropertyReader(variable).result {
+    case .persisted(let property):
+      guard declaration.memberBlock.members.contains(where: { $0.declares(property.identifier) }) else {
+        return []
+      }
+      if property.isAttribute { return isMarked ? [] : ["@_CDAttribute"] }
+      return ["@_CDRelationship"]
+    case .invalid:
+      // Accessors that only stand in, so that the compiler does not miss initial values besides.
+      return !isMarked && variable.mayHaveAccessors ? ["@_CDAttribute"] : []
+    case .leftAlone, .managed, .ignored: return []
+    }
   }
 }
 
@@ -62,6 +70,12 @@ extension PersistentModelMacro: ExtensionMacro {
             "CDEObservable", "CDEObservationFieldMapProviding",
             "CDEObservationInvalidationDispatching",
           ] : []))
+  }
+}
+
+extension VariableDeclSyntax {
+  fileprivate var mayHaveAccessors: Bool {
+    bindings.count == 1 && bindings.first?.typeAnnotation != nil && bindings.first?.accessorBlock == nil
   }
 }
 

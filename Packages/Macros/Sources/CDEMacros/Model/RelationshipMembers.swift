@@ -13,7 +13,9 @@ struct RelationshipMembers {
     let target = property.target ?? ""
     let name = property.name.withUppercasedFirstLetter
     var members: [DeclSyntax] = []
-    if model.options.generateToManyCount { members.append(count) }
+    if model.options.generateToManyCount, !model.clashingCounts.contains(property.name) {
+      members.append(count)
+    }
     let collection: String
     if case .toManyArray = property.kind { collection = "[\(target)]" } else { collection = "Set<\(target)>" }
     members += [

@@ -10,9 +10,10 @@ enum AttributeMacro: AccessorMacro, PeerMacro {
     of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [AccessorDeclSyntax] {
-    guard let variable = declaration.as(VariableDeclSyntax.self), let site = AccessorSite(context),
-      let property = PropertyReader(variable).property
-    else { return [] }
+    guard let variable = declaration.as(VariableDeclSyntax.self) else { return [] }
+    guard let site = AccessorSite(context), let property = PropertyReader(variable).property else {
+      return PropertyMarker.misplaced(node, on: declaration) == nil ? PropertyMarker.placeholders : []
+    }
     return property.accessors(at: site)
   }
 

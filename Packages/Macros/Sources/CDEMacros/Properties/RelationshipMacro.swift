@@ -83,11 +83,17 @@ enum PropertyMarker {
   ) throws -> [AccessorDeclSyntax] {
     guard let site = AccessorSite(context), site.isModel else {
       context.diagnose(outsideModel(node))
-      return []
+      return placeholders
     }
     guard let variable = declaration.as(VariableDeclSyntax.self),
       let property = PropertyReader(variable).property
-    else { return [] }
+    else { return placeholders }
     return property.accessors(at: site)
+  }
+
+  /// Accessors of a declaration that has been diagnosed. Without any, the compiler would report their
+  /// absence as a second error.
+  static var placeholders: [AccessorDeclSyntax] {
+    ["get {\n  fatalError()\n}", "set {\n}"]
   }
 }

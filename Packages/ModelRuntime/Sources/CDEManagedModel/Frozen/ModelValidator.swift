@@ -19,16 +19,20 @@ struct ModelValidator {
           .invalidName,
           name.isEmpty
             ? "An entity has no name. Set its name before the model is used."
-            : "“\(name)” is no name for an entity: names hold no white space, quotes or control characters.",
-          entity: name)
+            : "“\(name)” is no name for an entity: it has white space, quotes or control characters.",
+          entity: entity.name)
       }
       guard names.insert(name).inserted else {
         throw ModelError(
           .duplicateName, "Two entities are named \(name). Names must be unique in a model.", entity: name)
       }
     }
+    // A missing destination breaks inverses elsewhere as well, so all are looked for before any inverse.
     for entity in entities {
       try validateTree(of: entity)
+      try validateDestinations(of: entity)
+    }
+    for entity in entities {
       try validateProperties(of: entity)
       try validateNames(of: entity)
     }
@@ -40,9 +44,22 @@ struct ModelValidator {
       let name = entity.name!
       throw ModelError(
         .unknownEntity,
-        "\(other.name ?? "An entity") stands \(other === entity.superentity ? "above" : "below") \(name) in the "
-          + "inheritance tree, but is not in the model. Add it to the model's entities.",
+        "\(other.name ?? "An entity") is the \(other === entity.superentity ? "parent" : "child") of \(name), "
+          + "but is not in the model. Add it to the model's entities.",
         entity: name)
+    }
+  }
+
+  private func validateDestinations(of entity: NSEntityDescription) throws {
+    let name = entity.name!
+    for case let relationship as NSRelationshipDescription in entity.ownProperties {
+      if let destination = relationship.destinationEntity, members.contains(ObjectIdentifier(destination)) {
+        continue
+      }
+      throw ModelError(
+        .unknownDestination,
+        "\(name).\(relationship.name) has no destination in the model. Set destinationEntity to one of its "
+          + "entities.", entity: name, property: relationship.name)
     }
   }
 
@@ -110,25 +127,20 @@ struct ModelValidator {
     func fail(_ code: ModelError.Code, _ text: String) -> ModelError {
       ModelError(code, text, entity: entity, property: name)
     }
-    guard let destination = relationship.destinationEntity,
-      members.contains(ObjectIdentifier(destination))
-    else {
-      throw fail(
-        .unknownDestination,
-        "\(entity).\(name) has no destination in the model. Set destinationEntity to one of its entities.")
-    }
     if relationship.maxCount > 0, relationship.minCount > relationship.maxCount {
       throw fail(
         .invalidCount,
-        "\(entity).\(name) asks for at least \(relationship.minCount) and at most \(relationship.maxCount) objects."
+        "\(entity).\(name) asks for at least \(relationship.minCount) objects "
+          + "and at most \(relationship.maxCount)."
       )
     }
-    guard let inverse = relationship.inverseRelationship else { return }
+    guard let inverse = relationship.inverseRelationship, let destination = relationship.destinationEntity
+    else { return }
     guard inverse.inverseRelationship === relationship else {
       throw fail(
         .missingInverse,
-        "\(entity).\(name) has the inverse \(inverse.entity?.name ?? "").\(inverse.name), which does not name it "
-          + "in turn. Set inverseRelationship on both sides.")
+        "\(entity).\(name) has the inverse \(inverse.entity?.name ?? "").\(inverse.name), which does not "
+          + "name it in turn. Set inverseRelationship on both sides.")
     }
     guard let owner = inverse.entity, destination.isKindOf(entity: owner),
       let source = relationship.entity, let back = inverse.destinationEntity,

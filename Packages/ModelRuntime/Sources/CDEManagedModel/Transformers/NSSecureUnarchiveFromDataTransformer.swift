@@ -22,7 +22,7 @@
 
     /// Unarchives data; `nil` when it is no archive or holds a class that is not allowed.
     open override func transformedValue(_ value: Any?) -> Any? {
-      guard let data = value as? Data else { return nil }
+      guard let data = value as? Data, Self.holdsOnlyAllowedClasses(data) else { return nil }
       return try? NSKeyedUnarchiver.unarchivedObject(ofClasses: Self.allowedTopLevelClasses, from: data)
     }
 
@@ -30,6 +30,21 @@
     open override func reverseTransformedValue(_ value: Any?) -> Any? {
       guard let value, Self.isArchivable(value) else { return nil }
       return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
+    }
+
+    /// Whether every class that the archive names is allowed or inherits from one that is. Looked up beforehand,
+    /// at the price of reading the property list twice, because Foundation's unarchiver on Linux ends the process
+    /// over a class that is not, whatever its failure policy says.
+    private static func holdsOnlyAllowedClasses(_ data: Data) -> Bool {
+      guard
+        let archive = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
+        let objects = archive["$objects"] as? [Any]
+      else { return false }
+      let allowed = Set(allowedTopLevelClasses.map { NSStringFromClass($0) })
+      return objects.allSatisfy { object in
+        guard let classes = (object as? [String: Any])?["$classes"] as? [String] else { return true }
+        return !allowed.isDisjoint(with: classes)
+      }
     }
 
     /// Whether the archiver takes the value; asking beforehand matters because it ends the process over one

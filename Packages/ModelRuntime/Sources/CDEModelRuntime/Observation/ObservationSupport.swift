@@ -1,5 +1,6 @@
 public import CDEStore
 public import Observation
+internal import Synchronization
 
 public typealias CDEObservable = Observation.Observable
 
@@ -94,18 +95,19 @@ enum TrackingProbe {
   }
 
   private struct Probe: Hashable {
-    func hash(into hasher: inout Hasher) { noticed = true }
+    func hash(into hasher: inout Hasher) { TrackingProbe.hashes.wrappingAdd(1, ordering: .relaxed) }
     static func == (left: Probe, right: Probe) -> Bool { true }
   }
 
-  @TaskLocal private static var unused = false
+  // Counted and not flagged: another thread that tracks at the same moment can make this answer yes in vain, never no.
+  private static let hashes = Atomic<UInt>(0)
   private static let registrar = ObservationRegistrar()
   private static let subject = Subject()
   private static let keyPath: KeyPath<Subject, Bool> = \Subject[Probe()]
 
   static var isTracking: Bool {
-    noticed = false
+    let before = hashes.load(ordering: .relaxed)
     registrar.access(subject, keyPath: keyPath)
-    return noticed
+    return hashes.load(ordering: .relaxed) != before
   }
 }

@@ -1,31 +1,42 @@
 import SwiftSyntax
+import SwiftSyntaxBuilder
 
-/// The source text of a model's `CDRuntimeEntitySchema`.
-struct SchemaExpression {
+/// The source text of the function that makes a model's `CDRuntimeEntitySchema`.
+///
+/// One statement per property: a literal of 200 of them takes the type checker seven times as long.
+struct SchemaFunction {
   let model: ModelDeclaration
 
-  var text: String {
-    var arguments = [
-      "entityName: \(model.entityName.quoted)",
-      "managedObjectClassName: NSStringFromClass(\(model.name).self)",
-      "attributes: \(list(model.attributes.map(attribute)))",
-      "relationships: \(list(model.relationships.map(relationship)))",
-    ]
+  static let name = "__cdMakeRuntimeEntitySchema"
+
+  var declaration: DeclSyntax {
     let unique = model.attributes.filter { property in
       if case .attribute(let options, _) = property.kind { return options.isUnique }
       return false
+    }.map {
+      "CDRuntimeUniquenessConstraint(persistentPropertyNames: [\($0.persistentName.quoted)])"
     }
-    if !unique.isEmpty {
-      let constraints = unique.map {
-        "CDRuntimeUniquenessConstraint(persistentPropertyNames: [\($0.persistentName.quoted)])"
+    var statements: [String] = []
+    var arguments = [
+      "entityName: \(model.entityName.quoted)",
+      "managedObjectClassName: NSStringFromClass(\(model.name).self)",
+    ]
+    for (list, type, elements) in [
+      ("attributes", "CDRuntimeAttributeSchema", model.attributes.map(attribute)),
+      ("relationships", "CDRuntimeRelationshipSchema", model.relationships.map(relationship)),
+      ("uniquenessConstraints", "CDRuntimeUniquenessConstraint", unique),
+    ] {
+      arguments.append("\(list): \(elements.isEmpty ? "[]" : list)")
+      guard !elements.isEmpty else { continue }
+      statements.append("var \(list): [\(type)] = []")
+      statements += elements.map { "\(list).append(\($0))" }
+    }
+    statements.append("return CDRuntimeEntitySchema(\(arguments.joined(separator: ", ")))")
+    return """
+      private nonisolated static func \(raw: Self.name)() -> CDRuntimeEntitySchema {
+        \(raw: statements.joined(separator: "\n  "))
       }
-      arguments.append("uniquenessConstraints: \(list(constraints))")
-    }
-    return "CDRuntimeEntitySchema(\n  \(arguments.joined(separator: ",\n  "))\n)"
-  }
-
-  private func list(_ elements: [String]) -> String {
-    elements.isEmpty ? "[]" : "[\n    \(elements.joined(separator: ",\n    "))\n  ]"
+      """
   }
 
   private func attribute(_ property: ModelProperty) -> String {

@@ -18,7 +18,7 @@ struct QueryEngineAgreementTests {
       let store = try SQLiteStore(
         schema: world.schema,
         configuration: .init(location: .inMemory(name: "agreement-\(seed)-\(round)")))
-      try store.commit(world.transaction(inserting: items))
+      _ = try store.commit(world.transaction(inserting: items))
       for _ in 0..<60 {
         let tree = maker.tree(depth: 2)
         // What cannot be resolved is another suite's business.
@@ -58,7 +58,6 @@ extension QueryWorld {
       pending += object.toOne.values
       pending += object.toMany.values.joined()
     }
-    // A store numbers new rows by its own keys; those not reached leave gaps that do no harm.
     var transaction = StoreTransaction()
     for entity in schema.entities {
       let members = objects.filter { $0.entity.index == entity.index }.sorted { $0.key < $1.key }

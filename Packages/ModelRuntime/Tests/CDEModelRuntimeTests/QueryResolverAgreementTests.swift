@@ -19,7 +19,7 @@ struct QueryResolverAgreementTests {
         let filter: StoreFilter
         do {
           filter = try world.resolver("Item").filter(tree)
-        } catch let error as CDEPredicates.PredicateError {
+        } catch let error as PredicateTreeError {
           // What is refused for good reasons is the other suite's business; here it must stay rare.
           #expect(error.code == .unsupported, "seed \(seed): \(error.message)")
           refused += 1

@@ -25,14 +25,14 @@ struct QueryResolverTests {
   }
 
   private func refusal(_ format: String, _ arguments: Any?..., entity: String = "Item") -> CDEPredicates
-    .PredicateError?
+    .PredicateTreeError?
   {
     do {
       let tree = try PredicateTree(format: format, arguments: arguments)
       _ = try world.resolver(entity).filter(tree)
       return nil
     } catch {
-      return error as? CDEPredicates.PredicateError
+      return error as? PredicateTreeError
     }
   }
 
@@ -243,7 +243,7 @@ struct QueryResolverTests {
       (SortTerm(keyPath: ["title", "x"]), "has no keys"),
     ])
   func refusedSorts(term: SortTerm, message: String) {
-    let error = #expect(throws: CDEPredicates.PredicateError.self) {
+    let error = #expect(throws: PredicateTreeError.self) {
       try world.resolver("Item").sort([term])
     }
     #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")

@@ -59,7 +59,7 @@ extension QueryResolver {
       }
       return .value(try self.aggregate(aggregate, of: members, scope.depth))
     default:
-      throw PredicateError(
+      throw PredicateTreeError(
         .operands, construct: aggregate.rawValue, "\(aggregate.rawValue) needs a collection")
     }
   }
@@ -71,7 +71,7 @@ extension QueryResolver {
       if case .constant(let constant) = member { constant } else { PredicateConstant?.none }
     }
     guard constants.count == list.count else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .unsupported, construct: aggregate.rawValue,
         "\(aggregate.rawValue) of a list with keys in it has no form in a store; evaluate it in memory")
     }
@@ -83,13 +83,13 @@ extension QueryResolver {
   ) throws -> QueryValue {
     let construct = "\(aggregate.rawValue) of \(name(of: members))"
     guard let chain = try chain(members, depth) else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .unsupported, construct: aggregate.rawValue,
         "\(construct) is of a subquery, which a store can only count; evaluate it in memory")
     }
     let tail = try single(chain.tail, for: aggregate.rawValue)
     guard case .value = chain.tail, case .path(let end) = tail.expression else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .operands, construct: aggregate.rawValue, "\(construct) needs single values, not objects")
     }
     let path = StorePath(scope: chain.path.scope, hops: chain.path.hops + end.hops, end: end.end)
@@ -100,7 +100,7 @@ extension QueryResolver {
     case .maximum: function = .max
     case .sum, .average, .count:
       guard case .number = tail.kind else {
-        throw PredicateError(
+        throw PredicateTreeError(
           .operands, construct: aggregate.rawValue,
           "sums and averages are of numbers alone, but \(tail.name) is \(tail.kind.noun)")
       }
@@ -147,8 +147,8 @@ extension QueryResolver {
     throw uncountable(members)
   }
 
-  private func uncountable(_ members: QueryMembers) -> PredicateError {
-    PredicateError(
+  private func uncountable(_ members: QueryMembers) -> PredicateTreeError {
+    PredicateTreeError(
       .unsupported, construct: "@count",
       "\(name(of: members)) cannot be counted by a store; compare the count with 0 or evaluate it in memory")
   }

@@ -15,7 +15,7 @@ extension QueryResolver {
     case .greaterOrEqual: return try order(left, .greaterOrEqual, right, op, options)
     case .between:
       guard case .members(.list(let bounds)) = right, bounds.count == 2 else {
-        throw PredicateError(.operands, construct: "BETWEEN", "BETWEEN needs a list of two bounds")
+        throw PredicateTreeError(.operands, construct: "BETWEEN", "BETWEEN needs a list of two bounds")
       }
       return try between(left, bounds[0], bounds[1], options)
     case .in:
@@ -84,7 +84,7 @@ extension QueryResolver {
     _ options: PredicateTextOptions, _ depth: Int
   ) throws -> StoreFilter {
     if case .members(let inner) = element {
-      throw PredicateError(
+      throw PredicateTreeError(
         .operands, construct: op.rawValue,
         "\(name(of: inner)) is a collection; quantify it with ANY or ALL")
     }
@@ -198,7 +198,7 @@ extension QueryResolver {
     if case .constant(.null) = operand { return nil }
     let value = try single(operand, for: op.rawValue)
     guard value.kind == .text else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .operands, construct: op.rawValue,
         "\(op.rawValue) is for text, but \(value.name) is \(value.kind.noun)")
     }

@@ -45,9 +45,9 @@ extension QueryResolver {
 
   private func unsupported(
     _ function: PredicateFunction, _ values: [QueryValue], _ remedy: String
-  ) -> PredicateError {
+  ) -> PredicateTreeError {
     let names = values.map(\.name).joined(separator: ", ")
-    return PredicateError(
+    return PredicateTreeError(
       .unsupported, construct: function.rawValue,
       "\(function.rawValue) of \(names) has no form in a store; \(remedy)")
   }
@@ -61,7 +61,7 @@ extension QueryResolver {
     var result = QueryKind.Number.integer
     for value in values {
       guard case .number(let form) = value.kind, !value.isNaN else {
-        throw PredicateError(
+        throw PredicateTreeError(
           .operands, construct: function.rawValue,
           "\(function.rawValue) is for numbers, but \(value.name) is "
             + (value.isNaN ? "none" : value.kind.noun)
@@ -94,7 +94,7 @@ extension QueryResolver {
     _ kind: QueryKind
   ) throws -> QueryOperand {
     guard values.count == 1, values[0].kind == .text else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .operands, construct: function.rawValue,
         "\(function.rawValue) is for one text, but \(values[0].name) is \(values[0].kind.noun)")
     }
@@ -146,7 +146,7 @@ extension QueryResolver {
     var result = values[0].kind
     for value in values.dropFirst() {
       guard result.isComparable(with: value.kind), !value.isNaN else {
-        throw PredicateError(
+        throw PredicateTreeError(
           .operands, construct: construct,
           "\(construct) chooses between values of one kind, but \(values[0].name) is \(result.noun) "
             + "and \(value.name) is \(value.kind.noun)")

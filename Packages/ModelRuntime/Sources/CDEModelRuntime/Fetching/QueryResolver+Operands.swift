@@ -17,7 +17,7 @@ extension QueryResolver {
         return .members(.filtered(members, variable: variable, predicate, scope.variables))
       case .constant(.null): return .members(.list([]))
       default:
-        throw PredicateError(
+        throw PredicateTreeError(
           .operands, construct: "SUBQUERY", "the first part of SUBQUERY is not a collection")
       }
     case .function(let function, let arguments): return try call(function, arguments, scope)
@@ -36,7 +36,7 @@ extension QueryResolver {
 
   private func variable(_ name: String, _ scope: Scope) throws -> QueryOperand {
     guard let value = scope.variables[name] else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .missingVariable, construct: "$" + name,
         "nothing was substituted for $\(name); give the variable a value")
     }
@@ -53,13 +53,13 @@ extension QueryResolver {
       case .members(let members): return .members(members.appending(Array(path[index...])))
       case .constant(.null): return operand
       case .constant(.object):
-        throw PredicateError(
+        throw PredicateTreeError(
           .operands, construct: key,
           "\(key) is asked of an object that is given as a value; compare the object itself")
       case .constant:
-        throw PredicateError(.unknownKey, construct: key, "\(key) is asked of a value that has no keys")
+        throw PredicateTreeError(.unknownKey, construct: key, "\(key) is asked of a value that has no keys")
       case .value(let value):
-        throw PredicateError(
+        throw PredicateTreeError(
           .unknownKey, construct: key,
           "\(key) is asked of \(value.name), which is \(value.kind.noun) and has no keys")
       }
@@ -72,7 +72,7 @@ extension QueryResolver {
     let name = "\(owner.layout.entityName).\(key)"
     guard let property = owner.layout.property(named: key) else { throw unknownKey(key, of: owner) }
     guard !property.isTransient else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .unsupported, construct: name, "\(name) is transient and has no column: evaluate it in memory")
     }
     switch property.kind {
@@ -90,17 +90,17 @@ extension QueryResolver {
     }
   }
 
-  private func unknownKey(_ key: String, of owner: ResolvedSchema.Entity) -> PredicateError {
+  private func unknownKey(_ key: String, of owner: ResolvedSchema.Entity) -> PredicateTreeError {
     let below = owner.subtree.dropFirst().first {
       schema.entities[$0].layout.property(named: key) != nil
     }
     let name = owner.layout.entityName
     guard let below else {
-      return PredicateError(
+      return PredicateTreeError(
         .unknownKey, construct: key, "\(name) has no property \(key); check the key's spelling")
     }
     let sub = schema.entities[below].layout.entityName
-    return PredicateError(
+    return PredicateTreeError(
       .unknownKey, construct: key,
       "\(name) has no property \(key), only its sub-entity \(sub) has; fetch \(sub) to query it")
   }
@@ -120,7 +120,7 @@ extension QueryResolver {
         QueryComposite(
           row: composite.row, slot: composite.slot, attribute: element, firstLeaf: leaf, name: name))
     }
-    throw PredicateError(
+    throw PredicateTreeError(
       .unknownKey, construct: key, "\(composite.name) has no element \(key); check the key's spelling")
   }
 
@@ -137,7 +137,7 @@ extension QueryResolver {
 
   /// An operand as a single value that is not the constant nil.
   ///
-  /// - Throws: ``PredicateError`` for collections, composites and columns that only nil is compared with.
+  /// - Throws: ``PredicateTreeError`` for collections, composites and columns that only nil is compared with.
   func single(_ operand: QueryOperand, for construct: String) throws -> QueryValue {
     switch operand {
     case .constant(.object(let object)):
@@ -158,17 +158,17 @@ extension QueryResolver {
         expression: row.object, kind: .object(root: entity.root), name: entity.layout.entityName)
     case .value(let value):
       if case .opaque(let reason) = value.kind {
-        throw PredicateError(
+        throw PredicateTreeError(
           .unsupported, construct: value.name,
           "\(value.name) \(reason): compare it with nil alone or evaluate the predicate in memory")
       }
       return value
     case .composite(let composite):
-      throw PredicateError(
+      throw PredicateTreeError(
         .operands, construct: composite.name,
         "\(composite.name) is a composite, which is compared with nil alone; name one of its elements")
     case .members(let members):
-      throw PredicateError(
+      throw PredicateTreeError(
         .operands, construct: construct,
         "\(name(of: members)) is a collection; quantify it with ANY or ALL, or count it")
     }
@@ -200,7 +200,7 @@ extension QueryResolver {
           return .comparison(.path(path), .equal, .value(.null), [])
         })
     case .members(let members):
-      throw PredicateError(
+      throw PredicateTreeError(
         .operands, construct: "==", "\(name(of: members)) is a collection; quantify it with ANY or ALL")
     }
   }

@@ -6,7 +6,7 @@ extension QueryResolver {
   ///
   /// Objects have no order of their own: a term that ends in one puts nil first and keeps the rest together.
   ///
-  /// - Throws: ``PredicateError`` for unknown keys, collections, columns without an order, and what only
+  /// - Throws: ``PredicateTreeError`` for unknown keys, collections, columns without an order, and what only
   ///   memory can apply: comparators and localized collations.
   func sort(_ terms: [SortTerm]) throws -> [StoreSort] {
     try terms.map(sort)
@@ -15,12 +15,12 @@ extension QueryResolver {
   private func sort(_ term: SortTerm) throws -> StoreSort {
     let key = term.keyPath.isEmpty ? "SELF" : term.key
     guard term.comparator == nil else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .unsupported, construct: key,
         "the order by \(key) has a comparator, which a store cannot call; sort in memory")
     }
     if let aggregate = term.keyPath.first(where: { $0.hasPrefix("@") }) {
-      throw PredicateError(
+      throw PredicateTreeError(
         .unsupported, construct: aggregate, "a sort order has no collection operators, but \(key) names one")
     }
     let operand = try follow(
@@ -32,7 +32,7 @@ extension QueryResolver {
       case .binary: break
       case .caseInsensitive: options = .caseInsensitive
       case .localized, .localizedStandard:
-        throw PredicateError(
+        throw PredicateTreeError(
           .unsupported, construct: key,
           "the order by \(value.name) follows a locale, which a store does not know; sort in memory")
       }

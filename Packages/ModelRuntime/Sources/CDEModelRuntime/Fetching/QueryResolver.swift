@@ -21,8 +21,8 @@ struct QueryResolver {
 
   /// The condition on the rows of the entity that a predicate stands for.
   ///
-  /// - Throws: ``PredicateError`` for unknown keys, variables nothing was substituted for, operands that do
-  ///   not fit and whatever only memory can evaluate; and what ``reference`` throws.
+  /// - Throws: ``PredicateTreeError`` for unknown keys, variables nothing was substituted for, operands that
+  ///   do not fit and whatever only memory can evaluate; and what ``reference`` throws.
   func filter(_ tree: PredicateTree) throws -> StoreFilter {
     try filter(tree, Scope())
   }
@@ -40,7 +40,7 @@ struct QueryResolver {
   private func filter(_ comparison: PredicateComparison, _ scope: Scope) throws -> StoreFilter {
     let (op, options) = (comparison.op, comparison.options)
     guard !options.contains(.localized) else {
-      throw PredicateError(
+      throw PredicateTreeError(
         .unsupported, construct: "\(op.rawValue)[l]",
         "a store knows no locale; leave the option [l] out or evaluate the predicate in memory")
     }

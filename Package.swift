@@ -116,10 +116,11 @@ let package = Package(
       name: "CDEPredicates",
       dependencies: ["CDEExecutors", "CDEStore"],
       path: "Packages/ModelRuntime/Sources/CDEPredicates"),
+    .systemLibrary(name: "CDERuntimeABI", path: "Packages/ModelRuntime/Sources/CDERuntimeABI"),
     .target(
       name: "CDEModelRuntime",
       dependencies: [
-        "CDEManagedModel", "CDEPredicates", "CDEExecutors", "CDEStore", "CDESQLiteStore",
+        "CDEManagedModel", "CDEPredicates", "CDERuntimeABI", "CDEExecutors", "CDEStore", "CDESQLiteStore",
         "CDEMacros",
       ],
       path: "Packages/ModelRuntime/Sources/CDEModelRuntime"),

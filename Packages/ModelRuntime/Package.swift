@@ -27,10 +27,11 @@ let package = Package(
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEStore", package: "Store"),
       ]),
+    .systemLibrary(name: "CDERuntimeABI"),
     .target(
       name: "CDEModelRuntime",
       dependencies: [
-        "CDEManagedModel", "CDEPredicates",
+        "CDEManagedModel", "CDEPredicates", "CDERuntimeABI",
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEStore", package: "Store"),
         .product(name: "CDESQLiteStore", package: "Store"),

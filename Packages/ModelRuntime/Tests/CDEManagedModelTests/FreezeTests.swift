@@ -172,7 +172,8 @@ struct FreezeTests {
     #expect(book.uniquenessConstraints == [["title"]] && book.versionHash.count == 32)
     #expect(frozen.schema.versionIdentifiers == ["v1"])
     let novel = try #require(frozen.entity(named: "Novel"))
-    #expect(novel.uniqueness.map { $0.map { novel.properties[$0].name } } == [["title"], ["genre", "title"]])
+    #expect(
+      novel.uniqueness.map { $0.map { novel.properties[$0].name } } == [["title"], ["genre", "title"]])
     #expect(novel.property(named: "place")?.kind == .composite && novel.slot(named: "similar") == nil)
     #expect(novel.property(named: "place")?.cells.count == 2)
   }
@@ -189,7 +190,9 @@ struct FreezeTests {
     #expect(try frozen.storeSchema(configuration: nil) == frozen.schema)
     #expect(try frozen.storeSchema(configuration: "Alone").entities.map(\.name) == ["Alone"])
     #expect(
-      try Set(frozen.storeSchema(configuration: "Library").entities.map(\.name)) == ["Book", "Novel", "Person"])
+      try Set(frozen.storeSchema(configuration: "Library").entities.map(\.name)) == [
+        "Book", "Novel", "Person",
+      ])
     let crossing = #expect(throws: ModelError.self) { try frozen.storeSchema(configuration: "People") }
     #expect(crossing?.code == .crossesConfiguration && crossing?.property == "books")
     let unknown = #expect(throws: ModelError.self) { try frozen.storeSchema(configuration: "None") }

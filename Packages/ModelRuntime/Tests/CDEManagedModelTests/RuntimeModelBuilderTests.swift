@@ -73,7 +73,8 @@ struct RuntimeModelBuilderTests {
     #expect(ManagedClassRegistry.lookup(entity.managedObjectClassName) == Item.self)
     #expect(entity.uniquenessConstraints as? [[String]] == [["code"]])
     let attributes = entity.attributesByName
-    #expect(attributes["code"]?.attributeType == .stringAttributeType && attributes["code"]?.isOptional == false)
+    #expect(
+      attributes["code"]?.attributeType == .stringAttributeType && attributes["code"]?.isOptional == false)
     #expect(attributes["cache"]?.isTransient == true && attributes["cache"]?.isOptional == true)
     #expect(attributes["raw"]?.attributeType == .integer16AttributeType)
     #expect(attributes["raw"]?.defaultValue == nil)

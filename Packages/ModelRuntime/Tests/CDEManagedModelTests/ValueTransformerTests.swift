@@ -31,7 +31,8 @@ struct ValueTransformerTests {
 
   @Test("Secure unarchiving is registered from the start and carries property lists")
   func secure() throws {
-    #expect(NSValueTransformerName.secureUnarchiveFromDataTransformerName.rawValue == "NSSecureUnarchiveFromData")
+    #expect(
+      NSValueTransformerName.secureUnarchiveFromDataTransformerName.rawValue == "NSSecureUnarchiveFromData")
     #expect(
       ValueTransformer(forName: .secureUnarchiveFromDataTransformerName)
         is NSSecureUnarchiveFromDataTransformer)

@@ -6,7 +6,7 @@ internal import Synchronization
 /// A model may be built step by step, in any order, until a coordinator uses it; from then on it is immutable
 /// and any change traps with "Can't modify an immutable model." (Core Data's rule.) An immutable model may be
 /// shared by any number of containers and read from any thread.
-nonisolated open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
+nonisolated public final class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
   // Guard of @unchecked Sendable: mutable only until `immutable` is set, read-only ever after; the frozen
   // form stands behind the mutex `frozenForm`.
   let immutable = ImmutableFlag()

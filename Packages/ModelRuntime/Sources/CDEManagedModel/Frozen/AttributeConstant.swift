@@ -72,10 +72,10 @@ public import Foundation
 
   private static func typed(_ value: Any, as type: NSAttributeType) -> AttributeConstant? {
     switch type {
-    case .integer16AttributeType: integer(value, in: Int64(Int16.min)...Int64(Int16.max))
-    case .integer32AttributeType: integer(value, in: Int64(Int32.min)...Int64(Int32.max))
-    case .integer64AttributeType: integer(value, in: Int64.min...Int64.max)
-    case .booleanAttributeType: boolean(value)
+    case .integer16AttributeType: readInteger(value, in: Int64(Int16.min)...Int64(Int16.max))
+    case .integer32AttributeType: readInteger(value, in: Int64(Int32.min)...Int64(Int32.max))
+    case .integer64AttributeType: readInteger(value, in: Int64.min...Int64.max)
+    case .booleanAttributeType: readBoolean(value)
     case .doubleAttributeType: (value as? NSNumber).map { .double($0.doubleValue) }
     case .floatAttributeType: (value as? NSNumber).map { .float($0.floatValue) }
     case .decimalAttributeType:
@@ -92,7 +92,7 @@ public import Foundation
     }
   }
 
-  private static func integer(_ value: Any, in range: ClosedRange<Int64>) -> AttributeConstant? {
+  private static func readInteger(_ value: Any, in range: ClosedRange<Int64>) -> AttributeConstant? {
     let number: Int64
     switch value {
     case let value as Int64: number = value
@@ -100,15 +100,15 @@ public import Foundation
       guard let exact = Int64(exactly: value) else { return nil }
       number = exact
     case let value as NSNumber:
-      guard let exact = Int64(exactly: value.doubleValue) ?? value as? Int64 else { return nil }
-      // Doubles can't tell neighbours apart beyond 2^53; the number itself can.
-      number = (value as? Int64) ?? exact
+      // Doubles can't tell neighbours apart beyond 2^53, so the number itself is asked first.
+      guard let exact = value as? Int64 ?? Int64(exactly: value.doubleValue) else { return nil }
+      number = exact
     default: return nil
     }
     return range.contains(number) ? .integer(number) : nil
   }
 
-  private static func boolean(_ value: Any) -> AttributeConstant? {
+  private static func readBoolean(_ value: Any) -> AttributeConstant? {
     if let value = value as? Bool { return .boolean(value) }
     return (value as? NSNumber).map { .boolean($0.boolValue) }
   }

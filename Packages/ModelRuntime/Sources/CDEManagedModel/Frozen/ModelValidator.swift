@@ -44,8 +44,8 @@ struct ModelValidator {
       let name = entity.name!
       throw ModelError(
         .unknownEntity,
-        "\(other.name ?? "An entity") is the \(other === entity.superentity ? "parent" : "child") of \(name), "
-          + "but is not in the model. Add it to the model's entities.",
+        "\(other.name ?? "An entity") is the \(other === entity.superentity ? "parent" : "child") of "
+          + "\(name), but is not in the model. Add it to the model's entities.",
         entity: name)
     }
   }

@@ -32,9 +32,9 @@
       return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
     }
 
-    /// Whether every class that the archive names is allowed or inherits from one that is. Looked up beforehand,
-    /// at the price of reading the property list twice, because Foundation's unarchiver on Linux ends the process
-    /// over a class that is not, whatever its failure policy says.
+    /// Whether every class that the archive names is allowed or inherits from one that is. Looked up
+    /// beforehand, at the price of reading the property list twice, because Foundation's unarchiver on
+    /// Linux ends the process over a class that is not, whatever its failure policy says.
     private static func holdsOnlyAllowedClasses(_ data: Data) -> Bool {
       guard
         let archive = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],

@@ -1,5 +1,5 @@
 internal import CDEExecutors
-public import Foundation
+internal import Foundation
 
 /// An actor whose isolation is a background context: everything it does runs where its objects may be used.
 ///

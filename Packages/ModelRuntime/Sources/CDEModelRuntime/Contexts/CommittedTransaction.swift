@@ -1,5 +1,5 @@
 public import CDEStore
-internal import Foundation
+public import Foundation
 
 /// A save as others see it: who wrote what, with the rows as they stand now.
 ///

@@ -1,5 +1,5 @@
 internal import CDEStore
-public import Foundation
+internal import Foundation
 
 /// What happened since the last "objects did change" notification.
 struct PendingChanges {

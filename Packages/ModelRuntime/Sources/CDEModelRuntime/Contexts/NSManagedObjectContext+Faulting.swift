@@ -1,5 +1,5 @@
 internal import CDEStore
-public import Foundation
+internal import Foundation
 
 extension NSManagedObject {
   /// Adopts a row: the object is no fault any more.

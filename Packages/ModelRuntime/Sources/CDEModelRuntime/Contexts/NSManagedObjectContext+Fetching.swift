@@ -1,6 +1,6 @@
 internal import CDEPredicates
 internal import CDEStore
-public import Foundation
+internal import Foundation
 
 extension NSManagedObjectContext {
   var missingCoordinator: ManagedObjectError {
@@ -82,7 +82,7 @@ extension NSManagedObjectContext {
       return try ask(handle.store, try query(plan))
     } catch let error as StoreError {
       throw ManagedObjectError.store(error)
-    } catch let error as PredicateError {
+    } catch let error as PredicateTreeError {
       throw ManagedObjectError(
         .predicate, "The fetch of \(plan.binding.name) can't be answered by the store: \(error.message)", cause: error,
         entity: plan.binding.name)
@@ -210,7 +210,7 @@ extension NSManagedObjectContext {
         objects.append(object)
       }
       if !plan.sort.isEmpty { try sort(&objects, by: plan.sort) }
-    } catch let error as PredicateError {
+    } catch let error as PredicateTreeError {
       throw ManagedObjectError(
         .predicate, "The fetch of \(plan.binding.name) can't be answered in memory: \(error.message)", cause: error,
         entity: plan.binding.name)

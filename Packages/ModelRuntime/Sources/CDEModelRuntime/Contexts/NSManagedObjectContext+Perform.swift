@@ -1,5 +1,5 @@
 @_spi(CDE) internal import CDEExecutors
-public import Foundation
+internal import Foundation
 
 extension NSManagedObjectContext {
   /// When an awaited block starts.

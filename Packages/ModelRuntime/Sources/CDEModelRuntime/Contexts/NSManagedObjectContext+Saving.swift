@@ -1,5 +1,5 @@
 internal import CDEStore
-public import Foundation
+internal import Foundation
 
 extension NSManagedObjectContext {
   /// Writes all changes in one transaction, or none.
@@ -58,7 +58,7 @@ extension NSManagedObjectContext {
     do {
       let result = try handle.store.commit(plan.transaction)
       return plan.settle(result, in: self)
-    } catch let error as StoreError where error.code == .conflict {
+    } catch where error.code == .conflict {
       let model = registry.model
       let ids = error.conflicts.map {
         NSManagedObjectID(binding: model.entities[$0.entity], key: $0.key, store: handle)
@@ -68,7 +68,7 @@ extension NSManagedObjectContext {
         "\(ids.count) objects were changed or deleted by another writer since they were read. Refresh them "
           + "(refresh(_:mergeChanges: true)) and save again, or roll back.",
         cause: error, entity: ids.first?.binding.name, objectID: ids.first, conflicts: ids)
-    } catch let error as StoreError {
+    } catch {
       throw ManagedObjectError.store(error)
     }
   }

@@ -1,5 +1,5 @@
 @_spi(CDE) public import CDEExecutors
-public import CDEManagedModel
+internal import CDEManagedModel
 internal import CDEStore
 public import Foundation
 internal import Synchronization
@@ -58,11 +58,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
 
   /// Anything you like; kept, never read.
-  public var userInfo: NSMutableDictionary {
-    get { storedUserInfo }
-    set { storedUserInfo = newValue }
-  }
-  private lazy var storedUserInfo = NSMutableDictionary()
+  public let userInfo = NSMutableDictionary()
 
   /// Makes a context. Give it a ``persistentStoreCoordinator`` before use, or take one from a container.
   public init(concurrencyType: ConcurrencyType) {

@@ -1,3 +1,5 @@
+public import CDEManagedModel
+
 /// Says more about an attribute of a model than its declaration does.
 ///
 /// - Parameters:

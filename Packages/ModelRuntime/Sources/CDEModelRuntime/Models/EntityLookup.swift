@@ -1,6 +1,6 @@
 @_spi(CDE) public import CDEManagedModel
 internal import CDEStore
-public import Foundation
+internal import Foundation
 
 extension NSManagedObject {
   /// The entity of this class.

@@ -1,6 +1,6 @@
 @_spi(CDE) public import CDEManagedModel
 public import CDEPredicates
-public import Foundation
+internal import Foundation
 
 /// A class that `@PersistentModel` describes: its properties have names and places known at compile time.
 public nonisolated protocol PersistentEntity: NSManagedObject, PredicateKeyPathNaming {

@@ -1,5 +1,5 @@
 internal import CDEManagedModel
-public import CDEStore
+internal import CDEStore
 internal import Foundation
 internal import Synchronization
 
@@ -100,7 +100,9 @@ final class EntityBinding: @unchecked Sendable {
 }
 
 /// One property of an entity, with everything that reading, writing, validating and deleting ask for.
-struct PropertyInfo: Sendable {
+struct PropertyInfo: @unchecked Sendable {
+  // Guard: made while the model is bound and never changed after; a default value of a class is the model's own and
+  // immutable with it.
   enum Kind: Sendable, Equatable {
     case attribute(StoreAttributeType)
     case composite
@@ -120,8 +122,7 @@ struct PropertyInfo: Sendable {
   /// The property's cells; empty without a column.
   var cells: Range<Int>
   var leaves: [StoreAttribute] = []
-  nonisolated(unsafe) var defaultValue: _PropertyValue = .null
-  // Guard: set while the model is bound, never changed after; holds immutable values only.
+  var defaultValue: _PropertyValue = .null
   var transformerName: String?
   var allowsExternalStorage = false
 

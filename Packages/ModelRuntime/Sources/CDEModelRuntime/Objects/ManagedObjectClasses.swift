@@ -1,10 +1,7 @@
-internal import CDEManagedModel
+@_spi(CDE) internal import CDEManagedModel
 internal import Foundation
 
-/// Which class goes by which name: a process-wide, append-only fact.
-///
-/// The Linux runtime finds top-level classes by `Module.Class` only, so bare names, private and
-/// nested classes become known when a model, a request or an initialiser first mentions them.
+/// Which class goes by which name, for the classes of managed objects.
 enum ManagedObjectClasses {
   /// The names a class goes by, the most precise first and the bare one last.
   static func names(of type: NSManagedObject.Type) -> [String] {
@@ -18,11 +15,8 @@ enum ManagedObjectClasses {
   }
 
   static func find(for description: NSEntityDescription) -> NSManagedObject.Type? {
-    guard let name = description.managedObjectClassName else { return nil }
-    if let known = ManagedClassRegistry.lookup(name) as? NSManagedObject.Type { return known }
-    guard let found = NSClassFromString(name) as? NSManagedObject.Type else { return nil }
-    ManagedClassRegistry.register(found)
-    return found
+    guard let name = description.managedObjectClassName, name != "NSManagedObject" else { return nil }
+    return ManagedClassRegistry.lookup(name) as? NSManagedObject.Type
   }
 }
 
@@ -31,6 +25,5 @@ enum ManagedObjectClasses {
 /// Foundation's function of this name traps for private and nested classes on Linux; this overload serves managed classes
 /// and makes the class known under the name it returns.
 public func NSStringFromClass(_ type: NSManagedObject.Type) -> String {
-  ManagedObjectClasses.register(type)
-  return ManagedObjectClasses.names(of: type)[0]
+  ManagedClassRegistry.register(type)
 }

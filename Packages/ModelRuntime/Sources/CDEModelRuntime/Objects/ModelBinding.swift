@@ -1,4 +1,4 @@
-internal import CDEManagedModel
+@_spi(CDE) internal import CDEManagedModel
 internal import CDEStore
 internal import Foundation
 internal import Synchronization
@@ -8,6 +8,7 @@ internal import Synchronization
 final class ModelBinding: @unchecked Sendable {
   // Guard: `entities` is filled by the initialiser, before the binding is shared; `byClass` by its mutex.
   let model: NSManagedObjectModel
+  let frozen: FrozenModel
   let schema: ResolvedSchema
   private(set) var entities: [EntityBinding] = []
   private let byClass = Mutex<[ObjectIdentifier: EntityBinding]>([:])
@@ -36,16 +37,14 @@ final class ModelBinding: @unchecked Sendable {
   private init(_ model: NSManagedObjectModel) throws {
     self.model = model
     let frozen = try model.freeze()
+    self.frozen = frozen
     let schema = frozen.resolved
     self.schema = schema
-    entities = schema.entities.map { entity in
-      let description = frozen.entities[entity.index].description
-      let properties = entity.layout.properties.map {
-        PropertyInfo(
-          $0, description: description.propertiesByName[$0.name]!, entity: entity.index, schema: schema)
-      }
-      return EntityBinding(
-        description: description, layout: entity.layout, properties: properties, model: self)
+    entities = frozen.entities.map { entity in
+      EntityBinding(
+        description: entity.description, layout: entity.layout,
+        properties: entity.properties.map { PropertyInfo($0, in: entity.index, schema: schema) },
+        model: self)
     }
   }
 
@@ -65,8 +64,7 @@ final class ModelBinding: @unchecked Sendable {
   }
 
   func binding(for description: NSEntityDescription) -> EntityBinding? {
-    guard let name = description.name, let found = entity(named: name) else { return nil }
-    return found
+    frozen.entity(for: description).map { entities[$0.index] }
   }
 
   /// The entity whose objects are of a class.
@@ -88,53 +86,50 @@ final class ModelBinding: @unchecked Sendable {
   }
 }
 
+/// Keeps bindings that no coordinator holds.
+enum OwnBindings {
+  private static let kept = Mutex<[ObjectIdentifier: ModelBinding]>([:])
+
+  static func keep(_ binding: ModelBinding) {
+    kept.withLock { $0[ObjectIdentifier(binding.model)] = binding }
+  }
+}
+
 extension PropertyInfo {
-  init(
-    _ property: RowLayout.Property, description: NSPropertyDescription, entity: Int,
-    schema: ResolvedSchema
-  ) {
+  init(_ property: FrozenProperty, in entity: Int, schema: ResolvedSchema) {
     name = property.name
     slot = property.slot
-    isOptional = description.isOptional
+    isOptional = !property.isRequired
     isTransient = property.isTransient
     cells = property.cells
+    transformerName = property.transformerName
     isDirect = false
-    switch property.kind {
+    switch schema.entities[entity].layout.properties[property.slot].kind {
     case .attribute(let attribute):
       kind = .attribute(attribute.type)
-      transformerName = (description as? NSAttributeDescription)?.valueTransformerName
       allowsExternalStorage = attribute.allowsExternalStorage
       isDirect =
         !cells.isEmpty && !attribute.allowsExternalStorage && attribute.type != .transformable
-      let given = (description as? NSAttributeDescription)?.defaultValue
-      defaultValue = given.flatMap { try? _PropertyValue(any: $0, as: attribute.type) } ?? .null
     case .composite(let attribute):
       kind = .composite
       leaves = attribute.leaves
-    case .toOne(let relationship):
+    case .toOne:
       kind = .toOne
-      readRelationship(relationship, description, entity, schema)
     case .toMany(let relationship):
       kind = .toMany(ordered: relationship.isOrdered)
-      readRelationship(relationship, description, entity, schema)
-      usesLinks = inverseSlot == nil || inverseIsToMany
     }
-  }
-
-  private mutating func readRelationship(
-    _ relationship: StoreRelationship, _ description: NSPropertyDescription, _ entity: Int,
-    _ schema: ResolvedSchema
-  ) {
+    defaultValue = _PropertyValue(property.defaultValue)
+    guard property.isRelationship else { return }
     let end = schema.end(of: slot, in: entity)
     destination = end.destination
     inverseSlot = end.inverseSlot
     inverseIsToMany = end.inverse?.isToMany ?? false
     inverseIsOrdered = end.inverse?.isOrdered ?? false
-    guard let description = description as? NSRelationshipDescription else { return }
-    minCount = description.minCount
-    maxCount = description.maxCount
+    usesLinks = property.isToMany && (inverseSlot == nil || inverseIsToMany)
+    minCount = property.minCount
+    maxCount = property.maxCount
     deleteRule =
-      switch description.deleteRule {
+      switch property.deleteRule {
       case .noActionDeleteRule: .noAction
       case .cascadeDeleteRule: .cascade
       case .denyDeleteRule: .deny
@@ -143,11 +138,22 @@ extension PropertyInfo {
   }
 }
 
-/// Keeps bindings that no coordinator holds.
-enum OwnBindings {
-  private static let kept = Mutex<[ObjectIdentifier: ModelBinding]>([:])
-
-  static func keep(_ binding: ModelBinding) {
-    kept.withLock { $0[ObjectIdentifier(binding.model)] = binding }
+extension _PropertyValue {
+  init(_ constant: AttributeConstant) {
+    self =
+      switch constant {
+      case .null: .null
+      case .integer(let value): .integer(value)
+      case .boolean(let value): .integer(value ? 1 : 0)
+      case .double(let value): .real(value)
+      case .float(let value): .real(Double(value))
+      case .decimal(let value): .decimal(value)
+      case .string(let value): .text(value)
+      case .date(let value): .real(value.timeIntervalSinceReferenceDate)
+      case .data(let value): .data(value)
+      case .uuid(let value): .uuid(value)
+      case .url(let value): .url(value)
+      case .object(let value): .object(value.value)
+      }
   }
 }

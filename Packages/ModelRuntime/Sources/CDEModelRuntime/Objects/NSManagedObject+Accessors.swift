@@ -1,5 +1,5 @@
-public import CDEStore
-public import Foundation
+internal import CDEStore
+internal import Foundation
 
 // What the accessors that @PersistentModel generates call. Underscored: no part of the API to write by hand.
 extension NSManagedObject {

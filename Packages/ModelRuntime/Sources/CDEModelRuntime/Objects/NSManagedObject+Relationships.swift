@@ -1,5 +1,5 @@
 internal import CDEStore
-public import Foundation
+internal import Foundation
 
 // Both sides of a relationship change at once: every change goes through `setToOne`, `addMember` or `removeMember`,
 // which write one side raw and then the other.
@@ -197,7 +197,8 @@ extension NSManagedObject {
   }
 
   public final func _cdToManySet<Object: NSManagedObject>(_ ordinal: Int) -> Set<Object> {
-    Set(_cdToManyArray(ordinal))
+    let objects: [Object] = _cdToManyArray(ordinal)
+    return Set(objects)
   }
 
   public final func _cdToManyArray<Object: NSManagedObject>(_ ordinal: Int) -> [Object] {

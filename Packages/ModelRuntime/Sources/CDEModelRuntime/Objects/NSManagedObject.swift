@@ -28,9 +28,11 @@ nonisolated open class NSManagedObject: NSObject {
   @usableFromInline var _flags: Flags
   /// One bit for each of the first 32 slots: read before, so the next read keeps its result.
   @usableFromInline var _readBefore: UInt32 = 0
+  /// Number among the new objects of a save under way.
+  var _saveOrdinal: Int32 = 0
 
   @usableFromInline
-  struct Flags: OptionSet {
+  struct Flags: OptionSet, Sendable {
     @usableFromInline let rawValue: UInt32
     @usableFromInline init(rawValue: UInt32) { self.rawValue = rawValue }
 

@@ -1,5 +1,5 @@
 public import CDEManagedModel
-internal import CDEPredicates
+public import CDEPredicates
 internal import CDEStore
 public import Foundation
 internal import Synchronization

@@ -1,9 +1,9 @@
+internal import CDERuntimeABI
 internal import CDEStore
 internal import Synchronization
 
-// The runtime's own entry points, stable since Swift 5: a strong reference is taken unless the object's deinit has begun.
-@_silgen_name("swift_tryRetain")
-private func tryRetain(_ object: UnsafeRawPointer) -> UnsafeRawPointer?
+/// A strong reference, unless the object's deinit has begun.
+private func tryRetain(_ object: UnsafeRawPointer) -> UnsafeMutableRawPointer? { cde_try_retain(object) }
 
 /// A context's identity table: which object stands for which row.
 ///
@@ -133,7 +133,7 @@ final class ObjectRegistry: @unchecked Sendable {
   func object(root: Int, key: Int64) -> NSManagedObject? {
     table.withLock { table -> Unmanaged<NSManagedObject>? in
       guard let index = table.index(root, key) else { return nil }
-      return tryRetain(Table.pointer(table.entries[index])).map(Unmanaged.fromOpaque)
+      return tryRetain(Table.pointer(table.entries[index])).map { Unmanaged.fromOpaque($0) }
     }?.takeRetainedValue()
   }
 
@@ -160,7 +160,7 @@ final class ObjectRegistry: @unchecked Sendable {
       for position in keys {
         found.append(
           table.index(root, key(position)).flatMap {
-            tryRetain(Table.pointer(table.entries[$0])).map(Unmanaged.fromOpaque)
+            tryRetain(Table.pointer(table.entries[$0])).map { Unmanaged.fromOpaque($0) }
           })
       }
     }

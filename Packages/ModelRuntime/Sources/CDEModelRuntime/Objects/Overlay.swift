@@ -1,4 +1,4 @@
-internal import CDEStore
+public import CDEStore
 
 /// What an object knows beyond its row: unsaved values, and values kept after a costly read.
 ///
@@ -6,7 +6,7 @@ internal import CDEStore
 /// of what the row says and may be dropped at any time.
 @usableFromInline
 final class Overlay {
-  @usableFromInline var changed = PropertySet()
+  @usableFromInline var changed: PropertySet = PropertySet()
   @usableFromInline let values: UnsafeMutablePointer<_PropertyValue>
   let count: Int
 

@@ -1,6 +1,6 @@
 internal import CDEManagedModel
 internal import CDEStore
-public import Foundation
+internal import Foundation
 
 extension _PropertyValue {
   /// The value in the form that a Swift type of another cell kind reads: integers and reals turn into each

@@ -1,8 +1,7 @@
 internal import Foundation
 
 /// What `mutableSetValue(forKey:)` hands out: reads and writes go to the relationship.
-final class RelationshipSet: NSMutableSet, @unchecked Sendable {
-  // Guard: used within the isolation of the owner's context, like the owner.
+final class RelationshipSet: NSMutableSet {
   private let owner: NSManagedObject
   private let slot: Int
 
@@ -14,7 +13,7 @@ final class RelationshipSet: NSMutableSet, @unchecked Sendable {
 
   required init(capacity: Int) { fatalError("A relationship's set is made by mutableSetValue(forKey:) only.") }
   required init?(coder: NSCoder) { nil }
-  required init(objects: UnsafePointer<AnyObject>?, count: Int) {
+  required override init(objects: UnsafePointer<AnyObject>!, count: Int) {
     fatalError("A relationship's set is made by mutableSetValue(forKey:) only.")
   }
 
@@ -39,8 +38,7 @@ final class RelationshipSet: NSMutableSet, @unchecked Sendable {
 }
 
 /// What `mutableOrderedSetValue(forKey:)` hands out.
-final class RelationshipOrderedSet: NSMutableOrderedSet, @unchecked Sendable {
-  // Guard: used within the isolation of the owner's context, like the owner.
+final class RelationshipOrderedSet: NSMutableOrderedSet {
   private var owner: NSManagedObject!
   private var slot = 0
 
@@ -50,21 +48,21 @@ final class RelationshipOrderedSet: NSMutableOrderedSet, @unchecked Sendable {
     self.slot = slot
   }
 
-  required init(capacity: Int) { super.init(capacity: capacity) }
+  required override init(capacity: Int) { super.init(capacity: capacity) }
+  required convenience init(arrayLiteral elements: Any...) {
+    self.init(capacity: elements.count)
+  }
   required init?(coder: NSCoder) { nil }
-  required init(objects: UnsafePointer<AnyObject>!, count: Int) { super.init(objects: objects, count: count) }
+  required override init(objects: UnsafePointer<AnyObject>!, count: Int) { super.init(objects: objects, count: count) }
 
   private var objects: [NSManagedObject] { owner.map { $0.loadedMembers(slot).objects } ?? [] }
 
   override var count: Int { objects.count }
-  override var array: [Any] { objects }
   override func object(at idx: Int) -> Any { objects[idx] }
   override func index(of object: Any) -> Int {
     objects.firstIndex { $0 === (object as AnyObject) } ?? NSNotFound
   }
   override func contains(_ object: Any) -> Bool { index(of: object) != NSNotFound }
-  override func objectEnumerator() -> NSEnumerator { NSArray(array: objects).objectEnumerator() }
-
   override func insert(_ object: Any, at idx: Int) {
     if let object = object as? NSManagedObject { owner.addMember(slot, object, at: idx) }
   }
@@ -72,10 +70,6 @@ final class RelationshipOrderedSet: NSMutableOrderedSet, @unchecked Sendable {
     if let object = object as? NSManagedObject { owner.addMember(slot, object) }
   }
   override func removeObject(at idx: Int) { owner.removeMember(slot, objects[idx]) }
-  override func remove(_ val: Any) {
-    if let object = val as? NSManagedObject { owner.removeMember(slot, object) }
-  }
-  override func removeAllObjects() { owner.setMembers(slot, []) }
   override func replaceObject(at idx: Int, with obj: Any) {
     guard let object = obj as? NSManagedObject else { return }
     owner.removeMember(slot, objects[idx])

@@ -90,7 +90,7 @@ extension NSManagedObject {
 /// No public call says so. But only tracking hashes the key path of an access, so a key path whose
 /// subscript argument notices its own hashing tells.
 enum TrackingProbe {
-  private final class Subject: Observable {
+  private final class Subject: Observable, Sendable {
     subscript(probe: Probe) -> Bool { false }
   }
 
@@ -103,7 +103,8 @@ enum TrackingProbe {
   private static let hashes = Atomic<UInt>(0)
   private static let registrar = ObservationRegistrar()
   private static let subject = Subject()
-  private static let keyPath: KeyPath<Subject, Bool> = \Subject[Probe()]
+  private nonisolated(unsafe) static let keyPath: KeyPath<Subject, Bool> = \Subject[Probe()]
+  // Guard: immutable, and its one captured value is stateless.
 
   static var isTracking: Bool {
     let before = hashes.load(ordering: .relaxed)

@@ -39,7 +39,7 @@ enum SQLFunctions {
     }
     try register(length, 1, on: handle) { context, _, values in
       guard let value = SQLFunctions.string(values![0]) else { return sqlite3_result_null(context) }
-      sqlite3_result_int64(context, Int64(value.utf16.count))
+      sqlite3_result_int64(context, Int64(value.unicodeScalars.count))
     }
     try register(beginsWith, 3, on: handle) { context, _, values in
       SQLFunctions.bytes(context, values) { text, part in text.starts(with: part) }

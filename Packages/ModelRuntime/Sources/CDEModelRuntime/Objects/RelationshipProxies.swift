@@ -8,7 +8,7 @@ final class RelationshipSet: NSMutableSet {
   init(_ owner: NSManagedObject, _ slot: Int) {
     self.owner = owner
     self.slot = slot
-    super.init()
+    super.init(capacity: 0)
   }
 
   required init(capacity: Int) { fatalError("A relationship's set is made by mutableSetValue(forKey:) only.") }

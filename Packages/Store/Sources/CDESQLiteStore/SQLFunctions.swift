@@ -29,6 +29,10 @@ enum SQLFunctions {
       try register(name, -1, on: handle, nothing)
     }
     try register(fold, 2, on: handle) { context, _, values in
+      // Only text has case; everything else stays what it is.
+      guard sqlite3_value_type(values![0]) == SQLITE_TEXT else {
+        return sqlite3_result_value(context, values![0])
+      }
       SQLFunctions.text(context, values) { SQLFunctions.folded($0, Int(sqlite3_value_int(values![1]))) }
     }
     try register(lowercase, 1, on: handle) { context, _, values in

@@ -130,6 +130,27 @@ struct ModelDiagnosticsTests {
     #expect(expansion.errors.count == 1 && expansion.messages[0].node == "a")
   }
 
+  @Test("An ignored property needs a value, unless the class has initialisers of its own")
+  func ignoredValue() throws {
+    let expansion = Expansion.model("@Ignore var a: Cache")
+    let message = try #require(expansion.messages.first)
+    #expect(expansion.messages.count == 1 && message.node == "a" && message.line == 3)
+    #expect(message.text.contains("must have a default value"))
+    #expect(message.fixIts[0].source.contains("@Ignore var a: Cache?\n"))
+    for fine in ["@Ignore var a: Cache?", "@Ignore var a: Cache = .init()", "@Ignore @Wrapped var a: Cache"] {
+      #expect(Expansion.model(fine).messages.isEmpty, "\(fine)")
+    }
+    #expect(Expansion.model("@Ignore var a: Cache\ninit(a: Cache) { self.a = a }").messages.isEmpty)
+  }
+
+  @Test("A name that every managed object has is an error", arguments: ["description", "isDeleted"])
+  func reservedName(name: String) {
+    let expansion = Expansion.model("var \(name): Bool?")
+    #expect(expansion.messages.count == 1 && expansion.messages[0].node == name)
+    #expect(expansion.errors[0].contains("`persistentName: \"\(name)\"`"))
+    #expect(Expansion.model("@Attribute(persistentName: \"\(name)\") var other: Bool?").messages.isEmpty)
+  }
+
   #if !canImport(ObjectiveC)
     @Test("NSManaged does not link here: an error that removes it")
     func managed() throws {

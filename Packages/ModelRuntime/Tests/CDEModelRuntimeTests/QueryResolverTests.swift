@@ -25,14 +25,14 @@ struct QueryResolverTests {
   }
 
   private func refusal(_ format: String, _ arguments: Any?..., entity: String = "Item") -> CDEPredicates
-    .PredicateError?
+    .PredicateTreeError?
   {
     do {
       let tree = try PredicateTree(format: format, arguments: arguments)
       _ = try world.resolver(entity).filter(tree)
       return nil
     } catch {
-      return error as? CDEPredicates.PredicateError
+      return error as? PredicateTreeError
     }
   }
 
@@ -168,11 +168,44 @@ struct QueryResolverTests {
       ("title + 1 == 2", "+ is for numbers, but Item.title is text"),
       ("title MATCHES \"(\"", "regular expression"), ("tags.@sum.name == 1", "Tag.name is text"),
       ("SUBQUERY(tags, $t, $t.score > 1).@max.score > 1", "can only count"),
-      ("count BETWEEN {1, 2, 3}", "two bounds"), ("tags.@max == 1", "not objects"),
+      ("tags.@max == 1", "not objects"),
     ])
   func refusals(format: String, message: String) throws {
     let error = try #require(refusal(format))
     #expect(error.message.contains(message), "\(error.message)")
+  }
+
+  @Test("Nested conjunctions become one")
+  func flattening() throws {
+    guard case .and(let parts) = try filter("((count > 1 AND ratio > 1) AND flag == YES) AND TRUEPREDICATE")
+    else { throw QueryInterpreter.Misuse(description: "no conjunction") }
+    #expect(parts.count == 3)
+    #expect(try filter("count > 1 AND title == 5") == .constant(false))
+    #expect(try filter("NOT (count > 1 OR title != 5)") == .constant(false))
+  }
+
+  @Test("Expressions of constants are evaluated, choices and arithmetic translated")
+  func expressions() throws {
+    #expect(
+      try filter("count > 2 * 3 + 1") == .comparison(path("count"), .greater, .value(.integer(7)), []))
+    #expect(
+      try filter("coalesce(title, \"x\", link) == \"x\"")
+        == .comparison(
+          .function(.firstNonNil, [path("title"), .value(.text("x"))]), .equal, .value(.text("x")), []))
+    #expect(
+      try filter("price / 2 > 1")
+        == .comparison(
+          .function(
+            .divide, [.function(.multiply, [path("price"), .value(.real(1))]), .value(.integer(2))]),
+          .greater,
+          .value(.integer(1)), []))
+    #expect(
+      try filter("TERNARY(flag == YES, count, 0) == 1")
+        == .comparison(
+          .conditional(
+            .comparison(path("flag"), .equal, .value(.integer(1)), []), path("count"), .value(.integer(0))),
+          .equal, .value(.integer(1)), []))
+    #expect(try filter("floor(count) == 1") == .comparison(path("count"), .equal, .value(.integer(1)), []))
   }
 
   @Test("Columns that cannot be compared can be tested for nil")
@@ -210,7 +243,7 @@ struct QueryResolverTests {
       (SortTerm(keyPath: ["title", "x"]), "has no keys"),
     ])
   func refusedSorts(term: SortTerm, message: String) {
-    let error = #expect(throws: CDEPredicates.PredicateError.self) {
+    let error = #expect(throws: PredicateTreeError.self) {
       try world.resolver("Item").sort([term])
     }
     #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")

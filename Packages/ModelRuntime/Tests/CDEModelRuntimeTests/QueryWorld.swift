@@ -118,7 +118,7 @@ final class QueryObject: PredicateValueProviding {
 
   func predicateValue(forKey key: String) throws -> PredicateValue {
     guard let property = entity.layout.property(named: key) else {
-      throw CDEPredicates.PredicateError(.unknownKey, construct: key, "no key \(key)")
+      throw PredicateTreeError(.unknownKey, construct: key, "no key \(key)")
     }
     switch property.kind {
     case .attribute: return .constant(attributes[key] ?? .null)

@@ -29,6 +29,10 @@ enum SQLFunctions {
       try register(name, -1, on: handle, nothing)
     }
     try register(fold, 2, on: handle) { context, _, values in
+      // Only text has case; everything else stays what it is.
+      guard sqlite3_value_type(values![0]) == SQLITE_TEXT else {
+        return sqlite3_result_value(context, values![0])
+      }
       SQLFunctions.text(context, values) { SQLFunctions.folded($0, Int(sqlite3_value_int(values![1]))) }
     }
     try register(lowercase, 1, on: handle) { context, _, values in
@@ -39,7 +43,7 @@ enum SQLFunctions {
     }
     try register(length, 1, on: handle) { context, _, values in
       guard let value = SQLFunctions.string(values![0]) else { return sqlite3_result_null(context) }
-      sqlite3_result_int64(context, Int64(value.utf16.count))
+      sqlite3_result_int64(context, Int64(value.unicodeScalars.count))
     }
     try register(beginsWith, 3, on: handle) { context, _, values in
       SQLFunctions.bytes(context, values) { text, part in text.starts(with: part) }

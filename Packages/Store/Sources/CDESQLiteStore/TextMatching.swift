@@ -19,11 +19,11 @@ enum TextFolding {
   }
 }
 
-/// A LIKE pattern of predicates: `*` stands for any text, `?` for one character, a backslash takes the next
+/// A LIKE pattern of predicates: `*` stands for any text, `?` for one Unicode scalar, a backslash takes the next
 /// character literally.
 struct WildcardPattern {
   private enum Token: Equatable {
-    case literal(Character)
+    case literal(Unicode.Scalar)
     case one
     case many
   }
@@ -32,7 +32,7 @@ struct WildcardPattern {
 
   init(_ pattern: String) {
     var isEscaped = false
-    for character in pattern {
+    for character in pattern.unicodeScalars {
       if isEscaped {
         tokens.append(.literal(character))
         isEscaped = false
@@ -51,7 +51,7 @@ struct WildcardPattern {
 
   /// Whether the whole text fits. Linear for patterns with one star, never worse than text times pattern.
   func matches(_ text: String) -> Bool {
-    let characters = Array(text)
+    let characters = Array(text.unicodeScalars)
     var position = 0
     var token = 0
     var retry: (token: Int, position: Int)?
@@ -86,7 +86,7 @@ final class RegularExpression {
   init?(_ pattern: String, options: Int) {
     let options = StoreFilter.TextOptions(rawValue: UInt8(truncatingIfNeeded: options))
     isDiacriticInsensitive = options.contains(.diacriticInsensitive)
-    let source = isDiacriticInsensitive ? TextFolding.folded(pattern, .diacriticInsensitive) : pattern
+    let source = pattern
     guard
       let expression = try? NSRegularExpression(
         pattern: "\\A(?:\(source))\\z",

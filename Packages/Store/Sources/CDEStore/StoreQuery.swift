@@ -57,7 +57,7 @@ public indirect enum StoreExpression: Hashable, Sendable {
   /// The number of elements at the end of a path that ends in a to-many relationship: the last
   /// hop is that relationship, the end is `.object`.
   case count(StorePath)
-  /// An aggregate over the elements of a path with one to-many hop, which ends in a property.
+  /// An aggregate over the elements of a path with at least one to-many hop, which ends in a property.
   case aggregate(Aggregate, StorePath)
   /// The number of elements of a to-many path that match a filter.
   case countWhere(StorePath, matching: StoreFilter)

@@ -60,6 +60,10 @@ struct ModelDeclaration {
     clashingCounts = Set(clashes.keys)
     diagnostics += properties.compactMap { clashes[$0.name] }
     if options.generateInit { diagnostics += missingInitTypes() }
+    diagnostics += properties.compactMap(ModelDeclaration.reservedName)
+    if !type.memberBlock.members.contains(where: { $0.decl.is(InitializerDeclSyntax.self) }) {
+      diagnostics += members.compactMap(ModelDeclaration.missingValue)
+    }
   }
 
   private static func inheritsFromManagedObject(_ type: ClassDeclSyntax) -> Bool {
@@ -131,6 +135,33 @@ struct ModelDeclaration {
         fixIts: [marker.adding("generateToManyCount: false", order: ModelOptions.labels)])
     }
     return clashes
+  }
+
+  /// Names that every managed object has already.
+  private static let reservedNames: Set<String> = [
+    "debugDescription", "description", "entity", "faultingState", "hasChanges", "hash", "hashValue",
+    "isDeleted", "isFault", "isInserted", "isUpdated", "managedObjectContext", "objectID",
+  ]
+
+  private static func reservedName(_ property: ModelProperty) -> Diagnostic? {
+    guard reservedNames.contains(property.name), let pattern = property.declaration.bindings.first?.pattern
+    else { return nil }
+    return .make(
+      "reservedName", at: pattern,
+      "`\(property.name)` is a member of every managed object; name the property otherwise, and keep the "
+        + "stored name with `persistentName: \(property.persistentName.quoted)`.")
+  }
+
+  private static func missingValue(_ member: Member) -> Diagnostic? {
+    guard case .ignored(let property) = member, let binding = property.declaration.bindings.first,
+      let type = binding.typeAnnotation?.type, binding.initializer == nil,
+      !TypeShape(type).isOptional, property.declaration.attributes.count == 1
+    else { return nil }
+    return .make(
+      "ignoredValue", at: binding.pattern,
+      "`\(property.name)` must have a default value, because contexts make objects without calling an "
+        + "initialiser of the class; give it one, or make it optional.",
+      fixIts: [.inserting("Make it optional", "?", after: type)])
   }
 
   private func missingInitTypes() -> [Diagnostic] {

@@ -23,11 +23,11 @@ extension NSManagedObjectContext {
   ///
   /// About the cost of an actor call when the context is idle. The block need not be `Sendable`: the caller waits.
   nonisolated(nonsending)
-    public func perform<Value>(
-      schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws -> Value
-    ) async rethrows -> Value
+    public func perform<Value, Failure: Error>(
+      schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> Value
+    ) async throws(Failure) -> Value
   {
-    try await lane.run(schedule == .immediate ? .immediate : .enqueued) {
+    try await lane.run(schedule == .immediate ? .immediate : .enqueued) { () throws(Failure) -> Value in
       defer { self.endTurn() }
       return try block()
     }
@@ -36,8 +36,10 @@ extension NSManagedObjectContext {
   /// Runs a block on the context's isolation and waits for it; inline when called there already.
   ///
   /// - Precondition: no circle of contexts waits for each other; one traps and names them.
-  public func performAndWait<Value>(_ block: () throws -> Value) rethrows -> Value {
-    try lane.runAndWait {
+  public func performAndWait<Value, Failure: Error>(
+    _ block: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    try lane.runAndWait { () throws(Failure) -> Value in
       defer { endTurn() }
       return try block()
     }

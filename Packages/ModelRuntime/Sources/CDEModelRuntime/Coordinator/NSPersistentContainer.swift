@@ -108,12 +108,12 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
   /// Runs a block on a new background context and returns its result.
   nonisolated(nonsending)
-    public func performBackgroundTask<Value>(
-      _ block: @escaping (NSManagedObjectContext) throws -> Value
-    ) async rethrows -> Value
+    public func performBackgroundTask<Value, Failure: Error>(
+      _ block: @escaping (NSManagedObjectContext) throws(Failure) -> Value
+    ) async throws(Failure) -> Value
   {
     let context = newBackgroundContext()
-    return try await context.perform { try block(context) }
+    return try await context.perform { () throws(Failure) -> Value in try block(context) }
   }
 }
 

@@ -65,7 +65,7 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
   func storeConfiguration() throws -> SQLiteStore.Configuration {
     var pragmas = sqlitePragmas
     for (name, value) in options[NSSQLitePragmasOption] as? [String: Any] ?? [:] { pragmas[name] = "\(value)" }
-    let journal = pragmas.removeValue(forKey: "journal_mode")?.lowercased() ?? "wal"
+    let journal = pragmas.removeValue(forKey: "journal_mode")?.uppercased() ?? "WAL"
     let location: SQLiteStore.Configuration.Location
     if type == NSInMemoryStoreType || url?.path == "/dev/null" {
       location = .inMemory(name: UUID().uuidString)

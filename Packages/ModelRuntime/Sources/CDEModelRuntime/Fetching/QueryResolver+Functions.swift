@@ -46,10 +46,10 @@ extension QueryResolver {
   private func unsupported(
     _ function: PredicateFunction, _ values: [QueryValue], _ remedy: String
   ) -> PredicateTreeError {
-    PredicateTreeError(
+    let names = values.map(\.name).joined(separator: ", ")
+    return PredicateTreeError(
       .unsupported, construct: function.rawValue,
-      "\(function.rawValue) of \(values.map(\.name).joined(separator: ", ")) has no form in a store; \(remedy)"
-    )
+      "\(function.rawValue) of \(names) has no form in a store; \(remedy)")
   }
 
   // MARK: Numbers and text
@@ -63,7 +63,8 @@ extension QueryResolver {
       guard case .number(let form) = value.kind, !value.isNaN else {
         throw PredicateTreeError(
           .operands, construct: function.rawValue,
-          "\(function.rawValue) is for numbers, but \(value.name) is \(value.isNaN ? "none" : value.kind.noun)"
+          "\(function.rawValue) is for numbers, but \(value.name) is "
+            + (value.isNaN ? "none" : value.kind.noun)
         )
       }
       result = result.joined(form)

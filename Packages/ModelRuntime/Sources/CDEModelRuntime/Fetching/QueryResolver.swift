@@ -21,8 +21,8 @@ struct QueryResolver {
 
   /// The condition on the rows of the entity that a predicate stands for.
   ///
-  /// - Throws: ``PredicateTreeError`` for unknown keys, variables nothing was substituted for, operands that do
-  ///   not fit and whatever only memory can evaluate; and what ``reference`` throws.
+  /// - Throws: ``PredicateTreeError`` for unknown keys, variables nothing was substituted for, operands that
+  ///   do not fit and whatever only memory can evaluate; and what ``reference`` throws.
   func filter(_ tree: PredicateTree) throws -> StoreFilter {
     try filter(tree, Scope())
   }
@@ -84,16 +84,20 @@ struct QueryResolver {
 }
 
 extension StoreFilter {
-  /// A conjunction without the parts that decide nothing.
+  /// A conjunction without the parts that decide nothing, and flat: a store limits how deep it nests.
   static func every(_ parts: [StoreFilter]) -> StoreFilter {
-    let parts = parts.filter { $0 != .constant(true) }
+    let parts = parts.flatMap { part in
+      if case .and(let inner) = part { inner } else { part == .constant(true) ? [] : [part] }
+    }
     if parts.contains(.constant(false)) { return .constant(false) }
     return parts.isEmpty ? .constant(true) : parts.count == 1 ? parts[0] : .and(parts)
   }
 
-  /// A disjunction without the parts that decide nothing.
+  /// A disjunction without the parts that decide nothing, and flat.
   static func some(_ parts: [StoreFilter]) -> StoreFilter {
-    let parts = parts.filter { $0 != .constant(false) }
+    let parts = parts.flatMap { part in
+      if case .or(let inner) = part { inner } else { part == .constant(false) ? [] : [part] }
+    }
     if parts.contains(.constant(true)) { return .constant(true) }
     return parts.isEmpty ? .constant(false) : parts.count == 1 ? parts[0] : .or(parts)
   }

@@ -14,7 +14,7 @@ extension NSManagedObject: PredicateValueProviding, PredicateObjectConvertible {
     }
     switch info.kind {
     case .attribute(let type): return try predicateValue(attributeValue(info), type)
-    case .composite: return try PredicateValue(attributeValue(info).any(as: .composite) ?? [String: Any]())
+    case .composite: return try PredicateValue(attributeValue(info).any(as: .composite))
     case .toOne: return toOne(info.slot).map { .object($0) } ?? .null
     case .toMany:
       return .collection(loadedMembers(info.slot).objects.filter { !$0._flags.contains(.deleted) }.map { .object($0) })

@@ -15,11 +15,12 @@ private func tryRetain(_ object: UnsafeRawPointer) -> UnsafeMutableRawPointer? {
 /// -> orphaned (context gone) -> freed with its last object.
 @usableFromInline
 final class ObjectRegistry: @unchecked Sendable {
-  // Guard: the table by `table`'s mutex; `context`, `recorder` and `isObserved` by the context's lane.
+  // Guard: the table by `lock`; `context`, `recorder` and `isObserved` by the context's lane.
   @usableFromInline unowned(unsafe) var context: NSManagedObjectContext?
   /// Whether a domain wants to hear of tracked reads; a copy of the context's hook, one load away from the accessors.
   @usableFromInline var isObserved = false
-  private let table = Mutex(Table())
+  private let lock = Mutex(())
+  private var table = Table()
   let model: ModelBinding
 
   init(context: NSManagedObjectContext, model: ModelBinding) {
@@ -131,18 +132,18 @@ final class ObjectRegistry: @unchecked Sendable {
 
   /// The registered object for a row, or nil.
   func object(root: Int, key: Int64) -> NSManagedObject? {
-    table.withLock { table -> Unmanaged<NSManagedObject>? in
+    lock.withLock { _ -> Unmanaged<NSManagedObject>? in
       guard let index = table.index(root, key) else { return nil }
       return tryRetain(Table.pointer(table.entries[index])).map { Unmanaged.fromOpaque($0) }
     }?.takeRetainedValue()
   }
 
   func contains(root: Int, key: Int64) -> Bool {
-    table.withLock { $0.index(root, key) != nil }
+    lock.withLock { _ in table.index(root, key) != nil }
   }
 
   func register(_ object: NSManagedObject) {
-    let wasEmpty = table.withLock { table in
+    let wasEmpty = lock.withLock { _ in
       table.insert(object)
       return table.live == 1
     }
@@ -155,7 +156,7 @@ final class ObjectRegistry: @unchecked Sendable {
   func objects(root: Int, keys: Range<Int>, key: (Int) -> Int64) -> [NSManagedObject?] {
     var found: [Unmanaged<NSManagedObject>?] = []
     found.reserveCapacity(keys.count)
-    table.withLock { table in
+    lock.withLock { _ in
       if table.live == 0 { return }
       for position in keys {
         found.append(
@@ -169,7 +170,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
   func register(_ objects: ArraySlice<NSManagedObject>) {
     if objects.isEmpty { return }
-    let wasEmpty = table.withLock { table in
+    let wasEmpty = lock.withLock { _ in
       let wasEmpty = table.live == 0
       for object in objects { table.insert(object) }
       return wasEmpty
@@ -178,13 +179,13 @@ final class ObjectRegistry: @unchecked Sendable {
   }
 
   func unregister(_ object: NSManagedObject) {
-    let isEmpty = table.withLock { table in table.remove(object) && table.live == 0 }
+    let isEmpty = lock.withLock { _ in table.remove(object) && table.live == 0 }
     if isEmpty { letGo() }
   }
 
   /// Gives a saved object its permanent key.
   func rekey(_ object: NSManagedObject, to key: Int64) {
-    table.withLock { table in
+    lock.withLock { _ in
       _ = table.remove(object)
       object._key = key
       table.insert(object)
@@ -194,7 +195,7 @@ final class ObjectRegistry: @unchecked Sendable {
   /// Every living object, strongly.
   func all() -> [NSManagedObject] {
     var found: [Unmanaged<NSManagedObject>] = []
-    table.withLock { table in
+    lock.withLock { _ in
       found.reserveCapacity(table.live)
       for index in 0...table.mask where table.entries[index] > Table.removed {
         if let object = tryRetain(Table.pointer(table.entries[index])) {
@@ -205,7 +206,7 @@ final class ObjectRegistry: @unchecked Sendable {
     return found.map { $0.takeRetainedValue() }
   }
 
-  var count: Int { table.withLock { $0.live } }
+  var count: Int { lock.withLock { _ in table.live } }
 
   private func keepAlive() { _ = Unmanaged.passRetained(self) }
 

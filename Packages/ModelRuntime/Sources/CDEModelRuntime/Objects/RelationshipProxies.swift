@@ -8,12 +8,12 @@ final class RelationshipSet: NSMutableSet {
   init(_ owner: NSManagedObject, _ slot: Int) {
     self.owner = owner
     self.slot = slot
-    super.init()
+    super.init(capacity: 0)
   }
 
   required init(capacity: Int) { fatalError("A relationship's set is made by mutableSetValue(forKey:) only.") }
   required init?(coder: NSCoder) { nil }
-  required init(objects: UnsafePointer<AnyObject>?, count: Int) {
+  required override init(objects: UnsafePointer<AnyObject>!, count: Int) {
     fatalError("A relationship's set is made by mutableSetValue(forKey:) only.")
   }
 
@@ -48,12 +48,12 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     self.slot = slot
   }
 
-  required init(capacity: Int) { super.init(capacity: capacity) }
+  required override init(capacity: Int) { super.init(capacity: capacity) }
   required convenience init(arrayLiteral elements: Any...) {
     self.init(capacity: elements.count)
   }
   required init?(coder: NSCoder) { nil }
-  required init(objects: UnsafePointer<AnyObject>!, count: Int) { super.init(objects: objects, count: count) }
+  required override init(objects: UnsafePointer<AnyObject>!, count: Int) { super.init(objects: objects, count: count) }
 
   private var objects: [NSManagedObject] { owner.map { $0.loadedMembers(slot).objects } ?? [] }
 
@@ -63,8 +63,6 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     objects.firstIndex { $0 === (object as AnyObject) } ?? NSNotFound
   }
   override func contains(_ object: Any) -> Bool { index(of: object) != NSNotFound }
-  override func objectEnumerator() -> NSEnumerator { NSArray(array: objects).objectEnumerator() }
-
   override func insert(_ object: Any, at idx: Int) {
     if let object = object as? NSManagedObject { owner.addMember(slot, object, at: idx) }
   }

@@ -1,0 +1,61 @@
+import CDEManagedModel
+import CDEModelRuntime
+import Foundation
+import Testing
+
+@PersistentModel
+final class Item: NSManagedObject {
+  var title: String = ""
+  var count: Int = 0
+  var score: Double = 0
+  var createdAt: Date = Date(timeIntervalSinceReferenceDate: 0)
+  var note: String?
+  var uuid: UUID?
+  var flag: Bool = false
+  var price: Decimal?
+  var link: URL?
+  var payload: Data?
+
+  @Relationship(inverse: "items", deleteRule: .nullify)
+  var category: Category?
+
+  @Relationship(inverse: "items", deleteRule: .nullify)
+  var tags: Set<Tag>
+}
+
+@PersistentModel
+final class Category: NSManagedObject {
+  var name: String = ""
+
+  @Relationship(inverse: "category", deleteRule: .nullify)
+  var items: Set<Item>
+}
+
+@PersistentModel
+final class Tag: NSManagedObject {
+  @Attribute(.unique, persistentName: "tag_name")
+  var name: String = ""
+
+  @Relationship(inverse: "tags", deleteRule: .nullify)
+  var items: Set<Item>
+}
+
+/// A container over a throw-away store.
+struct Stack {
+  let container: NSPersistentContainer
+  let folder: URL
+
+  init(_ types: [any CDRuntimeSchemaProviding.Type] = [Item.self, Category.self, Tag.self]) throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
+    container = NSPersistentContainer(
+      name: "Test", managedObjectModel: try NSManagedObjectModel.makeRuntimeModel(types))
+    container.persistentStoreDescriptions = [
+      NSPersistentStoreDescription(url: folder.appendingPathComponent("Test.sqlite"))
+    ]
+    var failure: (any Error)?
+    container.loadPersistentStores { _, error in failure = error }
+    if let failure { throw failure }
+  }
+
+  func context() -> NSManagedObjectContext { container.newBackgroundContext() }
+}

@@ -1,0 +1,283 @@
+@_spi(CDE) import CDEPredicates
+import CDEStore
+import Foundation
+import Testing
+
+@testable import CDEModelRuntime
+
+@Suite("Resolved conditions answer as the evaluation in memory does")
+struct QueryResolverAgreementTests {
+  @Test("Random predicates agree on every object", arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
+  func agreement(seed: UInt64) throws {
+    let world = QueryWorld()
+    var maker = QueryMaker(world: world, random: SplitMix(state: seed))
+    var (compared, held, refused) = (0, 0, 0)
+    for _ in 0..<25 {
+      let items = maker.objects()
+      for _ in 0..<40 {
+        let tree = maker.tree(depth: 2)
+        let filter: StoreFilter
+        do {
+          filter = try world.resolver("Item").filter(tree)
+        } catch let error as PredicateTreeError {
+          // What is refused for good reasons is the other suite's business; here it must stay rare.
+          #expect(error.code == .unsupported, "seed \(seed): \(error.message)")
+          refused += 1
+          continue
+        }
+        for item in items {
+          let expected = try tree.evaluate(with: item)
+          let interpreter = QueryInterpreter(
+            schema: world.schema, scopes: [(item, world.index("Item"))])
+          let found = try interpreter.holds(filter)
+          compared += 1
+          if found { held += 1 }
+          guard found == expected else {
+            Issue.record("seed \(seed): \(tree.predicateFormat) became \(filter); memory says \(expected)")
+            return
+          }
+        }
+      }
+    }
+    // A generator whose predicates always or never hold would prove nothing.
+    #expect(compared > 4000, "seed \(seed): \(compared) compared, \(refused) refused")
+    #expect(held > compared / 10 && held < compared * 9 / 10, "seed \(seed): \(held) of \(compared)")
+  }
+}
+
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
+
+/// Makes small object graphs and predicates on their items, with nil and coincidence frequent.
+struct QueryMaker {
+  let world: QueryWorld
+  var random: SplitMix
+
+  private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+
+  private mutating func pick<T>(_ values: [T]) -> T { values.randomElement(using: &random)! }
+
+  // MARK: Constants
+
+  enum Kind: CaseIterable { case integer, real, decimal, text, date, url, data, flag }
+
+  private mutating func constant(_ kind: Kind, nilPercent: Int = 20) -> PredicateConstant {
+    if chance(nilPercent) { return .null }
+    let number = Int.random(in: -1...3, using: &random)
+    switch kind {
+    case .integer: return .integer(Int64(number))
+    case .real: return .double(Double(number) / 2)
+    case .decimal: return .decimal(Decimal(number) / 2)
+    case .text: return .string(pick(["", "a", "A", "b", "äb", "Ab"]))
+    case .date: return .date(Date(timeIntervalSinceReferenceDate: Double(number)))
+    case .url: return .url(URL(string: "https://\(pick(["a", "b"])).example")!)
+    case .data: return .data(Data([UInt8(number + 1)]))
+    case .flag: return .bool(number > 1)
+    }
+  }
+
+  // MARK: Objects
+
+  mutating func objects() -> [QueryObject] {
+    let schema = world.schema
+    func make(_ name: String, _ count: Int) -> [QueryObject] {
+      (0..<count).map { QueryObject(schema.entity(named: name)!, key: Int64($0 + 1)) }
+    }
+    let categories = make("Category", 3)
+    let tags = make("Tag", 3)
+    let items = make("Item", 5)
+    for category in categories {
+      category.attributes = ["name": constant(.text), "rank": constant(.integer)]
+      if chance(50) {
+        let parent = pick(categories)
+        category.toOne["parent"] = parent
+        parent.toMany["children", default: []].append(category)
+      }
+    }
+    for tag in tags {
+      tag.attributes = ["name": constant(.text), "score": constant(.integer)]
+      if chance(60) { link(tag, "category", "tags", pick(categories)) }
+    }
+    for item in items {
+      for (name, kind) in Self.attributes { item.attributes[name] = constant(kind, nilPercent: 25) }
+      item.leaves["location"] = [constant(.real), constant(.real), constant(.text), constant(.integer)]
+      if chance(60) { link(item, "category", "items", pick(categories)) }
+      for tag in tags where chance(45) {
+        item.toMany["tags", default: []].append(tag)
+        tag.toMany["items", default: []].append(item)
+      }
+    }
+    return items
+  }
+
+  private func link(_ object: QueryObject, _ name: String, _ inverse: String, _ other: QueryObject) {
+    object.toOne[name] = other
+    other.toMany[inverse, default: []].append(object)
+  }
+
+  private static let attributes: [(String, Kind)] = [
+    ("title", .text), ("count", .integer), ("ratio", .real), ("price", .decimal), ("flag", .flag),
+    ("created", .date), ("link", .url), ("blob", .data),
+  ]
+
+  // MARK: Predicates
+
+  mutating func tree(depth: Int) -> PredicateTree {
+    if depth > 0, chance(45) {
+      switch Int.random(in: 0..<3, using: &random) {
+      case 0: return .not(tree(depth: depth - 1))
+      case 1: return .and([tree(depth: depth - 1), tree(depth: depth - 1)])
+      default: return .or([tree(depth: depth - 1), tree(depth: depth - 1)])
+      }
+    }
+    return leaf(depth: depth)
+  }
+
+  private mutating func leaf(depth: Int) -> PredicateTree {
+    switch Int.random(in: 0..<100, using: &random) {
+    case 0..<35:
+      let (left, kind) = scalar(depth: 1)
+      return comparison(left, kind, .direct)
+    case 35..<60:
+      let (path, kind) = pick(Self.collections)
+      return comparison(.keyPath(path), kind, pick([.any, .any, .all]))
+    case 60..<75: return objects(depth: depth)
+    case 75..<90:
+      return .compare(count(depth: depth), ordering(), .constant(constant(.integer, nilPercent: 5)))
+    default:
+      let aggregate = pick([PredicateAggregate.minimum, .maximum, .sum, .average])
+      let path = pick([["tags", "score"], ["category", "items", "count"], ["tags", "category", "rank"]])
+      return comparison(.aggregate(aggregate, of: .keyPath(path)), .integer, .direct)
+    }
+  }
+
+  private static let collections: [([String], Kind)] = [
+    (["tags", "name"], .text), (["tags", "score"], .integer), (["tags", "category", "rank"], .integer),
+    (["tags", "items", "title"], .text), (["category", "items", "price"], .decimal),
+    (["tags", "category", "items", "count"], .integer),
+    (["category", "children", "parent", "tags", "name"], .text),
+    (["category", "rank"], .integer), (["tags", "items", "location", "address", "zip"], .integer),
+  ]
+
+  private mutating func scalar(depth: Int) -> (ExpressionTree, Kind) {
+    if depth > 0, chance(30) {
+      let (value, kind) = scalar(depth: depth - 1)
+      switch kind {
+      case .integer, .real, .decimal, .flag:
+        let function = pick([PredicateFunction.add, .subtract, .multiply, .divide])
+        if chance(30) { return (.function(pick([.abs, .negate]), [value]), kind) }
+        return (.function(function, [value, .constant(constant(.integer))]), kind)
+      case .text:
+        if chance(50) { return (.function(pick([.lowercase, .uppercase]), [value]), kind) }
+        return (
+          .function(.coalesce, [value, .keyPath(["category", "name"]), .constant(constant(.text))]), kind
+        )
+      case .date, .url, .data:
+        return (.conditional(tree(depth: 0), then: value, else: .constant(constant(kind))), kind)
+      }
+    }
+    if chance(30) {
+      return pick([
+        (.keyPath(["category", "name"]), .text), (.keyPath(["category", "parent", "rank"]), .integer),
+        (.keyPath(["location", "lat"]), .real), (.keyPath(["location", "address", "city"]), .text),
+        (.function(.length, [.keyPath(["title"])]), .integer),
+      ])
+    }
+    let (name, kind) = pick(Self.attributes)
+    return (.keyPath([name]), kind)
+  }
+
+  private mutating func ordering() -> PredicateOperator {
+    pick([.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual])
+  }
+
+  private mutating func comparison(
+    _ left: ExpressionTree, _ kind: Kind, _ modifier: PredicateModifier
+  ) -> PredicateTree {
+    // Now and then a value of another kind.
+    let other = chance(8) ? pick(Kind.allCases) : kind
+    var options: PredicateTextOptions = []
+    if chance(30) {
+      options = pick([.caseInsensitive, [.caseInsensitive, .diacriticInsensitive], .normalized])
+    }
+    var op = ordering()
+    var right = ExpressionTree.constant(constant(other))
+    switch Int.random(in: 0..<10, using: &random) {
+    case 0, 1:
+      op = .in
+      right = .constant(.list([constant(other), constant(kind), constant(kind)]))
+    case 2:
+      op = .between
+      right = .list([.constant(constant(other, nilPercent: 8)), .constant(constant(kind, nilPercent: 8))])
+    case 3: right = scalar(depth: 0).0
+    case 4, 5, 6:
+      if kind == .text {
+        op = pick([.beginsWith, .endsWith, .contains, .like, .matches, .in])
+        right = .constant(pick([.null, .string("a"), .string("a*"), .string("B"), .string("?b")]))
+        if op == .matches || op == .in { right = .constant(.string("a.*")) }
+      }
+    default: break
+    }
+    return .comparison(PredicateComparison(left, op, right, modifier: modifier, options: options))
+  }
+
+  private mutating func reference() -> PredicateConstant {
+    let name = pick(["Category", "Tag", "Item", "SpecialItem"])
+    return .object(PredicateObject(world.reference(name, Int64.random(in: 1...4, using: &random))))
+  }
+
+  private mutating func objects(depth: Int) -> PredicateTree {
+    let toOne: ExpressionTree = pick([
+      .keyPath(["category"]), .keyPath(["category", "parent"]), .evaluatedObject,
+    ])
+    let toMany: ExpressionTree = pick([
+      .keyPath(["tags"]), .keyPath(["category", "items"]), .keyPath(["tags", "category", "items"]),
+      subquery(depth: depth),
+    ])
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0: return .compare(toOne, pick([.equal, .notEqual]), .constant(chance(30) ? .null : reference()))
+    case 1: return .compare(toOne, .in, .constant(.list([reference(), .null, reference(), reference()])))
+    case 2: return .compare(toMany, pick([.equal, .notEqual]), .constant(.null))
+    case 3: return .compare(toMany, .contains, .constant(chance(10) ? .null : reference()))
+    case 4: return .compare(toOne, .in, toMany)
+    case 5: return .compare(toMany, .equal, .constant(.list([reference(), reference()])))
+    case 6: return .compare(.keyPath(["category"]), .equal, .keyPath(["category", "parent"]))
+    default:
+      return .comparison(
+        PredicateComparison(toMany, pick([.equal, .notEqual]), toOne, modifier: pick([.any, .all])))
+    }
+  }
+
+  private mutating func subquery(depth: Int) -> ExpressionTree {
+    let variable = "v\(depth)"
+    var parts = [
+      comparison(.variableKeyPath(variable, ["name"]), .text, .direct),
+      comparison(.variableKeyPath(variable, ["category", "rank"]), .integer, .direct),
+      .compare(.variableKeyPath(variable, ["score"]), ordering(), .keyPath(["count"])),
+    ]
+    if depth > 0 { parts.append(leaf(depth: depth - 1)) }
+    return .subquery(collection: .keyPath(["tags"]), variable: variable, where: pick(parts))
+  }
+
+  private mutating func count(depth: Int) -> ExpressionTree {
+    let collection: ExpressionTree = pick([
+      .keyPath(["tags"]), .keyPath(["tags", "category"]), .keyPath(["tags", "category", "items"]),
+      .keyPath(["category", "children", "tags", "name"]), subquery(depth: depth),
+      .projection(of: subquery(depth: depth), ["category", "name"]),
+      .subquery(
+        collection: .keyPath(["tags", "category", "items"]), variable: "w",
+        where: comparison(.variableKeyPath("w", ["price"]), .decimal, .direct)),
+      .projection(of: subquery(depth: depth), ["items"]),
+    ])
+    return .aggregate(.count, of: collection)
+  }
+}

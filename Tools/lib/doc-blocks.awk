@@ -27,6 +27,8 @@ function without_imports(text) {
 function finish(   file, position, head) {
   position = "#sourceLocation(file: \"" document "\", line: " start ")\n"
   if (kind == "manifest") {
+    # The address that a reader puts in; its last part is what products are looked up by.
+    gsub(/<this repository>/, "https://example.org/CoreDataEvolution", block)
     file = out "/manifests/" module "-" start "/Package.swift"
     system("mkdir -p " out "/manifests/" module "-" start)
     printf "%s", block > file

@@ -2,10 +2,13 @@
 
 # Compiles and links a program of one call, which is the only proof that counts on every system.
 sqlite_is_installed() {
-  local compiler
+  local compiler program status=0
   compiler=$(command -v clang || command -v cc || command -v gcc) || return 1
+  program=$(mktemp)
   printf '#include <sqlite3.h>\nint main(void) { return sqlite3_libversion_number() == 0; }\n' |
-    "$compiler" -x c - -o /dev/null -lsqlite3 >/dev/null 2>&1
+    "$compiler" -x c - -o "$program" -lsqlite3 >/dev/null 2>&1 || status=1
+  rm -f "$program"
+  return $status
 }
 
 # Makes sure that SQLite's development package is there. Nothing is fetched when it is.

@@ -28,8 +28,8 @@ repository_files() {
     git -C "$ROOT" ls-files --cached --others --exclude-standard -- "$@"
   else
     local patterns=() pattern
-    for pattern in "$@"; do patterns+=(-o -name "$pattern"); done
-    (cd "$ROOT" && find . -name '.build*' -prune -o -type f \( -false "${patterns[@]:--o -true}" \) -print |
+    for pattern in "$@"; do patterns+=(-o -path "./$pattern"); done
+    (cd "$ROOT" && find . \( -name '.build*' -o -name .swiftpm \) -prune -o -type f \( -false "${patterns[@]}" \) -print |
       sed 's,^\./,,')
   fi | sort -u | while IFS= read -r file; do
     # A file that was deleted but not yet committed is still listed.

@@ -1,6 +1,14 @@
 import Dispatch
 import Synchronization
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// Runs a lane's own jobs: threads that wait for the lane first, else the shared pool.
 ///
 /// A job that only the pool could run would be stuck while all threads of the pool wait for this lane. It
@@ -12,6 +20,9 @@ final class LaneCrew: TaskExecutor {
     var sleeping: [LaneWaiter] = []
     /// Threads on their way into `serve`, which look for a job first thing and need no waking.
     var arriving = 0
+    /// Threads inside `serve` that run a job and look for the next one when it ends. The job holds the
+    /// lane to its end, so nothing that it puts in line could start any sooner elsewhere.
+    var working: [ThreadID] = []
   }
 
   private let state = Mutex(State())
@@ -21,7 +32,8 @@ final class LaneCrew: TaskExecutor {
     let (expected, waiter) = state.withLock { state -> (Bool, LaneWaiter?) in
       state.jobs.append(job)
       if state.jobs.count <= state.arriving { return (true, nil) }
-      return (false, state.sleeping.popLast())
+      let waiter = state.sleeping.popLast()
+      return (waiter == nil && state.working.contains(ThreadID.current), waiter)
     }
     if !expected { wake(waiter) }
   }
@@ -36,20 +48,29 @@ final class LaneCrew: TaskExecutor {
       case sleep
       case leave(handOver: Bool, to: LaneWaiter?)
     }
-    var arrived = false
+    let thread = ThreadID.current
+    var last: Step?
     while true {
       let step: Step = state.withLock { state in
-        if !arrived { state.arriving -= 1 }
-        arrived = true
+        switch last {
+        case nil: state.arriving -= 1
+        case .run?:
+          if let index = state.working.lastIndex(of: thread) { state.working.remove(at: index) }
+        default: break
+        }
         if waiter.isDone.load(ordering: .acquiring) {
           // Woken for a job perhaps, but needed elsewhere: somebody else must be told.
           return .leave(
             handOver: !state.jobs.isEmpty, to: state.jobs.isEmpty ? nil : state.sleeping.popLast())
         }
-        if !state.jobs.isEmpty { return .run(state.jobs.removeFirst()) }
+        if !state.jobs.isEmpty {
+          state.working.append(thread)
+          return .run(state.jobs.removeFirst())
+        }
         state.sleeping.append(waiter)
         return .sleep
       }
+      last = step
       switch step {
       case .run(let job): job.runSynchronously(on: asUnownedTaskExecutor())
       case .sleep: waiter.signal.wait()
@@ -83,6 +104,17 @@ final class LaneCrew: TaskExecutor {
     let job = state.withLock { state in state.jobs.isEmpty ? nil : state.jobs.removeFirst() }
     job?.runSynchronously(on: asUnownedTaskExecutor())
   }
+}
+
+/// Tells threads apart for as long as they live.
+private struct ThreadID: Equatable {
+  #if canImport(Darwin)
+    private let value = UInt(bitPattern: pthread_self())
+  #else
+    private let value = UInt(pthread_self())
+  #endif
+
+  static var current: ThreadID { ThreadID() }
 }
 
 /// A thread that waits for a lane, and meanwhile is one of its crew.

@@ -1,6 +1,7 @@
 /// Carries a value onto a lane and back.
 ///
-/// Sendable because only one side uses it at a time: the sender is suspended or blocked until the lane is done with it.
+/// Sendable because only one side uses it at a time: the sender is suspended or blocked until the lane is
+/// done with it.
 @usableFromInline
 struct Carried<Value>: @unchecked Sendable {
   // Guard: the sending task or thread waits for the lane before it touches the value again.

@@ -25,6 +25,11 @@ public final class ContextLane: Sendable {
   private init(core: LaneActor?, name: String, note: String?) {
     self.core = core
     self.labels = Mutex(Labels(name: name, note: note))
+    if let core { WaitGraph.add(core) }
+  }
+
+  deinit {
+    if let core { WaitGraph.remove(core) }
   }
 
   /// Makes a private lane with a default actor of its own. Costs two allocations, and no thread.

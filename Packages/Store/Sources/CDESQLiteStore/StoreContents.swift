@@ -8,6 +8,8 @@ struct StoreContents {
   var identifier: String
   var isReadOnly = false
   var notes: [String] = []
+  /// Triggers of Core Data's keep an R-tree, which this SQLite may call unsafe in an untrusted schema.
+  var hasSpatialTriggers = false
 
   private struct Object {
     var type: String
@@ -185,9 +187,9 @@ struct StoreContents {
     ).map { $0.uppercased() }
     for (key, object) in objects where object.type == "trigger" {
       let name = String(key.dropFirst("trigger ".count))
-      guard ours.contains(object.table.uppercased()),
-        !["Z_DA_", "Z_RT_", "ZT_"].contains(where: { name.hasPrefix($0) })
-      else { continue }
+      guard ours.contains(object.table.uppercased()) else { continue }
+      if name.hasPrefix("Z_RT_") { hasSpatialTriggers = true }
+      if ["Z_DA_", "Z_RT_", "ZT_"].contains(where: { name.hasPrefix($0) }) { continue }
       isReadOnly = true
       notes.append(
         "The table \(object.table) has a trigger \(name) that is not Core Data's, so the store was opened for "

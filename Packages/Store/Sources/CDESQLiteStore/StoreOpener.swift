@@ -34,6 +34,9 @@ struct StoreOpener {
     try connection.execute("PRAGMA auto_vacuum = 2", while: "Creating the store")
     try Self.configure(connection, configuration, role: .sole)
     let contents = try prepareContents(of: connection, mayCreate: configuration.createsIfMissing)
+    if contents.hasSpatialTriggers {
+      _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
+    }
     return opened(connection, contents, uri: uri, usesLog: false)
   }
 
@@ -48,6 +51,8 @@ struct StoreOpener {
         : StoreError(.unreadable, "The file at \(path) is empty, so it is no store.")
     }
     if configuration.isReadOnly { return try openReadOnly(path) }
+    // A schema that can't be laid out shall leave no file behind.
+    if state != .filled { _ = try StoreCreator(schema: schema).layout() }
 
     let uri = "file:\(Self.escaped(path))"
     let hadLog = StoreFile.size(path + "-wal") > 0
@@ -72,6 +77,10 @@ struct StoreOpener {
       _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
       try connection.execute("PRAGMA query_only = ON", while: "Opening the store")
     } else {
+      // Unknown triggers have been ruled out, and functions that reach outside stay barred from triggers anyway.
+      if contents.hasSpatialTriggers {
+        _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
+      }
       if hadLog { _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0) }
       try Self.setJournalMode(connection, configuration)
     }

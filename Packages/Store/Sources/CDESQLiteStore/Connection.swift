@@ -13,11 +13,12 @@ final class Connection: @unchecked Sendable {
   var pointSelects: [OpaquePointer?] = []
   var inserts: [OpaquePointer?] = []
   var updates: [UpdateKey: UpdateStatement] = [:]
+  var snapshot = HeldSnapshot()
 
   // Distinct texts beyond this are rare enough to be prepared again.
   private static let cacheLimit = 256
 
-  init(uri: String, flags: Int32, busyTimeout: Duration) throws(StoreError) {
+  init(uri: String, flags: Int32, busyTimeout: Int32) throws(StoreError) {
     var handle: OpaquePointer?
     let code = sqlite3_open_v2(
       uri, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE, nil)
@@ -27,10 +28,7 @@ final class Connection: @unchecked Sendable {
       throw error
     }
     self.handle = handle
-    let milliseconds =
-      busyTimeout.components.seconds * 1000 + busyTimeout.components.attoseconds
-      / 1_000_000_000_000_000
-    sqlite3_busy_timeout(handle, Int32(clamping: max(milliseconds, 0)))
+    sqlite3_busy_timeout(handle, busyTimeout)
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DQS_DML, 0)

@@ -53,7 +53,7 @@ public final class SQLiteStore: Store {
     case .file(let path): externals = ExternalStorage(storePath: path)
     case .inMemory: externals = nil
     }
-    checkpointer = opened.usesWriteAheadLog && !opened.isReadOnly ? opened.checkpointer : nil
+    checkpointer = opened.checkpointer
   }
 
   /// Checkpoints the write-ahead log and closes all connections. Reads under way on other threads finish on theirs.
@@ -63,7 +63,7 @@ public final class SQLiteStore: Store {
     checkpointer?.stop()
     let wasOpen = pool.close { connection in
       // Best effort: what stays in the log is as durable, and the next opening reads it.
-      if usesLog { sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil) }
+      if usesLog { sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil) }
     }
     if !wasOpen { throw StoreError.closed() }
   }

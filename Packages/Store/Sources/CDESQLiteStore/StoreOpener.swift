@@ -9,9 +9,8 @@ struct StoreOpener {
     var identifier: String
     var isReadOnly: Bool
     var notes: [String]
-    var usesWriteAheadLog: Bool
     var pool: ConnectionPool
-    var checkpointer: Checkpointer
+    var checkpointer: Checkpointer?
   }
 
   let schema: ResolvedSchema
@@ -30,7 +29,8 @@ struct StoreOpener {
     // SQLite's shared memory file: named, and gone with its last connection.
     let uri = "file:/\(Self.escaped(name))?vfs=memdb"
     let connection = try Connection(
-      uri: uri, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busyTimeout: configuration.busyTimeout)
+      uri: uri, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busyTimeout: configuration.busyMilliseconds
+    )
     try connection.execute("PRAGMA auto_vacuum = 2", while: "Creating the store")
     try Self.configure(connection, configuration, role: .sole)
     let contents = try prepareContents(of: connection, mayCreate: configuration.createsIfMissing)
@@ -58,7 +58,7 @@ struct StoreOpener {
     let hadLog = StoreFile.size(path + "-wal") > 0
     let create = state == .filled ? 0 : SQLITE_OPEN_CREATE
     let connection = try Connection(
-      uri: uri, flags: SQLITE_OPEN_READWRITE | create, busyTimeout: configuration.busyTimeout)
+      uri: uri, flags: SQLITE_OPEN_READWRITE | create, busyTimeout: configuration.busyMilliseconds)
     if sqlite3_db_readonly(connection.handle, nil) == 1 {
       throw StoreError(
         .readOnly,
@@ -104,7 +104,7 @@ struct StoreOpener {
 
   private func openReadOnly(uri: String) throws(StoreError) -> Opened {
     let connection = try Connection(
-      uri: uri, flags: SQLITE_OPEN_READONLY, busyTimeout: configuration.busyTimeout)
+      uri: uri, flags: SQLITE_OPEN_READONLY, busyTimeout: configuration.busyMilliseconds)
     try connection.execute("PRAGMA cell_size_check = ON", while: "Opening the store")
     var contents = try prepareContents(of: connection, mayCreate: false)
     contents.isReadOnly = true
@@ -118,21 +118,30 @@ struct StoreOpener {
   ) -> Opened {
     let configuration = configuration
     let flags = contents.isReadOnly && configuration.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
-    let checkpointer = Checkpointer(uri: uri, busyTimeout: configuration.busyTimeout)
-    if usesLog, !contents.isReadOnly { checkpointer.watch(connection.handle) }
     var openReader: (@Sendable () throws(StoreError) -> Connection)?
     if usesLog {
       openReader = { () throws(StoreError) in
-        let reader = try Connection(uri: uri, flags: flags, busyTimeout: configuration.busyTimeout)
+        let reader = try Connection(uri: uri, flags: flags, busyTimeout: configuration.busyMilliseconds)
         try Self.configure(reader, configuration, role: .reader)
         return reader
       }
     }
     let pool = ConnectionPool(
-      writer: connection, idleLimit: configuration.readerCount, open: openReader)
+      writer: connection, idleLimit: configuration.readerCount,
+      // Read-only openings may have no shared index to look at, nor does an exclusive lock.
+      holdsSnapshots: flags == SQLITE_OPEN_READWRITE
+        && !configuration.pragmas.keys.contains { $0.lowercased() == "locking_mode" },
+      open: openReader)
+    var checkpointer: Checkpointer?
+    if usesLog, !contents.isReadOnly {
+      checkpointer = Checkpointer(
+        uri: uri, busyTimeout: configuration.busyMilliseconds, limits: configuration.checkpointLimits,
+        pool: pool)
+      checkpointer?.watch(connection.handle)
+    }
     return Opened(
       physical: contents.physical, identifier: contents.identifier, isReadOnly: contents.isReadOnly,
-      notes: contents.notes, usesWriteAheadLog: usesLog, pool: pool, checkpointer: checkpointer)
+      notes: contents.notes, pool: pool, checkpointer: checkpointer)
   }
 
   private func prepareContents(

@@ -14,6 +14,8 @@ final class Connection: @unchecked Sendable {
   var inserts: [OpaquePointer?] = []
   var updates: [UpdateKey: UpdateStatement] = [:]
   var snapshot = HeldSnapshot()
+  /// Whether a cancelled task stops the statement under way.
+  var isInterruptible = false
 
   // Distinct texts beyond this are rare enough to be prepared again.
   private static let cacheLimit = 256
@@ -42,6 +44,18 @@ final class Connection: @unchecked Sendable {
     for statement in inserts { sqlite3_finalize(statement) }
     updates.removeAll()
     sqlite3_close_v2(handle)
+  }
+
+  /// Lets cancelling the calling task stop a statement that runs long without producing rows.
+  ///
+  /// For reading connections only: a commit under way is never stopped halfway.
+  func watchForCancellation() {
+    sqlite3_progress_handler(
+      handle, 20_000,
+      { context in
+        let connection = Unmanaged<Connection>.fromOpaque(context!).takeUnretainedValue()
+        return connection.isInterruptible && Task<Never, Never>.isCancelled ? 1 : 0
+      }, Unmanaged.passUnretained(self).toOpaque())
   }
 
   func error(_ code: Int32, while task: String) -> StoreError {

@@ -14,6 +14,7 @@ enum SQLFunctions {
   static let beginsWith = "cde_begins"
   static let endsWith = "cde_ends"
   static let contains = "cde_contains"
+  static let item = "cde_item"
 
   typealias Body = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
@@ -35,6 +36,7 @@ enum SQLFunctions {
       }
       SQLFunctions.text(context, values) { SQLFunctions.folded($0, Int(sqlite3_value_int(values![1]))) }
     }
+    try register(item, 1, on: handle) { context, _, values in ListItem.decode(values![0], context) }
     try register(lowercase, 1, on: handle) { context, _, values in
       SQLFunctions.text(context, values) { $0.lowercased() }
     }

@@ -4,6 +4,12 @@ import CDESQLite
 extension SQLiteStore {
   public func commit(_ transaction: StoreTransaction) throws(StoreError) -> CommitResult {
     try requireWritable()
+    for batch in transaction.inserted + transaction.updated.map(\.batch) {
+      precondition(
+        schema.entities.indices.contains(batch.layout.entity)
+          && schema.entities[batch.layout.entity].layout === batch.layout,
+        "A transaction's rows have to be made with the layouts of the store's own schema.")
+    }
     return try pool.write { (connection) throws(StoreError) in
       let writer = TransactionWriter(store: self, connection: connection, transaction: transaction)
       do throws(StoreError) {

@@ -111,7 +111,11 @@ extension SQLiteStore {
     _ body: (OpaquePointer) throws(StoreError) -> Void
   ) throws(StoreError) {
     let statement = try connection.prepare(query.sql, while: "Preparing a query")
-    defer { Connection.reset(statement) }
+    connection.isInterruptible = true
+    defer {
+      connection.isInterruptible = false
+      Connection.reset(statement)
+    }
     try connection.bind(query.bindings, to: statement)
     try body(statement)
   }

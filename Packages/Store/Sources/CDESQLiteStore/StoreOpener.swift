@@ -123,6 +123,7 @@ struct StoreOpener {
       openReader = { () throws(StoreError) in
         let reader = try Connection(uri: uri, flags: flags, busyTimeout: configuration.busyMilliseconds)
         try Self.configure(reader, configuration, role: .reader)
+        reader.watchForCancellation()
         return reader
       }
     }

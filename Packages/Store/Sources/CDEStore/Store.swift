@@ -14,7 +14,8 @@ public protocol Store: AnyObject, Sendable {
   /// Fetches rows.
   ///
   /// - Parameter isKnown: asked with root entity and key for each row found; when it says true the
-  ///   row's cells are not decoded and only its key is reported. Runs on the calling thread.
+  ///   row's cells are not decoded and only its key is reported. Runs on the calling thread, in the middle of the
+  ///   fetch: it must not call the store.
   func fetch(
     _ query: StoreQuery, isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
   ) throws(StoreError) -> FetchedRows
@@ -82,7 +83,10 @@ public struct RelatedRows: Sendable {
   }
 }
 
-/// How the bytes of an attribute that allows external storage stand in its cell.
+/// How the bytes of an attribute that allows external storage stand in its cell: always behind a head byte.
+///
+/// Writers hand over a one, then the value; the engine moves large values into files, whose cells read a two, then the
+/// file's name.
 public enum ExternalValue: Sendable, Hashable {
   /// The value itself.
   case inline([UInt8])

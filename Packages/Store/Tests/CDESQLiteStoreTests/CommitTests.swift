@@ -262,6 +262,22 @@ struct CommitTests {
     #expect(isFree)
   }
 
+  @Test("Rows of another schema trap, by name of the rule")
+  func foreignRows() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let other = try ResolvedSchema(StoreSchema(entities: [StoreEntity(name: "Other")]))
+      var builder = RowBatchBuilder(layout: other.entities[0].layout)
+      builder.beginRow(key: -1, version: 1)
+      var transaction = StoreTransaction()
+      transaction.inserted = [builder.finish()]
+      let store = try SQLiteStore(
+        schema: Shop.schema, configuration: .init(location: .inMemory(name: "trap")))
+      _ = try store.commit(transaction)
+    }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("have to be made with the layouts of the store's own schema"))
+  }
+
   @Test("A cancelled task's fetch stops")
   func cancellation() async throws {
     try store.insert("Tag", (1...2000).map { Draft(key: -$0) })

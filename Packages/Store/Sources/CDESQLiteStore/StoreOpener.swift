@@ -16,10 +16,18 @@ struct StoreOpener {
   let schema: ResolvedSchema
   let configuration: SQLiteStore.Configuration
 
+  // JSON functions are built in from 3.38 on.
+  private static let oldestSQLite: Int32 = 3_038_000
+
   func open() throws(StoreError) -> Opened {
+    guard sqlite3_libversion_number() >= Self.oldestSQLite else {
+      throw StoreError(
+        .engine,
+        "SQLite \(String(cString: sqlite3_libversion())) is too old; install 3.38 or newer.")
+    }
     switch configuration.location {
-    case .file(let path): try openFile(path)
-    case .inMemory(let name): try openMemory(name)
+    case .file(let path): return try openFile(path)
+    case .inMemory(let name): return try openMemory(name)
     }
   }
 

@@ -10,8 +10,8 @@ static inline int cde_sqlite3_db_config_flag(sqlite3 *db, int option, int on) {
   return sqlite3_db_config(db, option, on, &state);
 }
 
-// The header of the write-ahead log's index, as https://sqlite.org/walformat.html lays it out: 48 bytes that every
-// commit changes, in memory shared by all connections. NULL when there is none.
+// The header of the write-ahead log's index, as https://sqlite.org/walformat.html lays it out: 48 bytes that
+// every commit changes, in memory shared by all connections. NULL when there is none.
 static inline const volatile uint32_t *cde_wal_index_header(sqlite3 *db) {
   sqlite3_file *file = 0;
   void volatile *region = 0;

@@ -6,9 +6,9 @@ import Synchronization
 
 /// Moves the write-ahead log into the file, off the path of saves.
 ///
-/// After a commit that leaves the log long, a passive checkpoint runs on a background queue over a connection of its
-/// own. Where reads and saves follow each other so closely that the log is never free to start again, the writer stops
-/// both for a moment once the log has reached the hard limit.
+/// After a commit that leaves the log long, a passive checkpoint runs on a background queue over a connection
+/// of its own. Where reads and saves follow each other so closely that the log is never free to start again,
+/// the writer stops both for a moment once the log has reached the hard limit.
 final class Checkpointer: Sendable {
   /// Lengths of the log in pages.
   struct Limits: Sendable, Hashable {

@@ -5,7 +5,8 @@ import CDEStore
 ///
 /// Opened without SQLite's own mutex: whoever borrowed it has it alone.
 final class Connection: @unchecked Sendable {
-  // Guard: ConnectionPool hands a reading connection to one borrower at a time and the writing one out under its lock.
+  // Guard: ConnectionPool hands a reading connection to one borrower at a time and the writing one out under
+  // its lock.
   let handle: OpaquePointer
   private var cache: [String: OpaquePointer] = [:]
   private var cacheOrder: [String] = []

@@ -2,11 +2,11 @@ import CDEStore
 import Dispatch
 import Synchronization
 
-/// The connections of one store: one that writes and, under a write-ahead log, as many that read as threads ask
-/// at once.
+/// The connections of one store: one that writes and, under a write-ahead log, as many that read as threads
+/// ask at once.
 ///
-/// Without a write-ahead log readers would keep the writer out, and memory is cheap to read: then everybody takes
-/// turns on the writer.
+/// Without a write-ahead log readers would keep the writer out, and memory is cheap to read: then everybody
+/// takes turns on the writer.
 final class ConnectionPool: Sendable {
   private struct Readers {
     var idle: [Connection] = []

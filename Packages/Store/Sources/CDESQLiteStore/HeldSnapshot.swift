@@ -3,10 +3,11 @@ import CDEStore
 
 /// A read transaction that stays open from one read to the next, for as long as nobody commits.
 ///
-/// Beginning and ending a read transaction costs several system calls, more than a look-up itself. Whether an open
-/// one is still current can be seen in memory: every commit, of any process, changes the header of the log's index,
-/// and comparing it is what SQLite does, too, when a transaction begins. The header is noted *before* the transaction
-/// begins, so a commit in between makes the snapshot count as old, never the other way round.
+/// Beginning and ending a read transaction costs several system calls, more than a look-up itself. Whether an
+/// open one is still current can be seen in memory: every commit, of any process, changes the header of the
+/// log's index, and comparing it is what SQLite does, too, when a transaction begins. The header is noted
+/// *before* the transaction begins, so a commit in between makes the snapshot count as old, never the other
+/// way round.
 ///
 /// An idle snapshot would keep the log from being reused, so the pool ends those that rest.
 struct HeldSnapshot {

@@ -2,8 +2,8 @@ import CDESQLite
 import CDEStore
 import Foundation
 
-/// The functions that give conditions their exact meaning where SQLite's own differ, and those that the triggers
-/// of Core Data's stores call.
+/// The functions that give conditions their exact meaning where SQLite's own differ, and those that the
+/// triggers of Core Data's stores call.
 enum SQLFunctions {
   static let fold = "cde_fold"
   static let like = "cde_like"
@@ -20,8 +20,8 @@ enum SQLFunctions {
 
   static func register(on handle: OpaquePointer) throws(StoreError) {
     let nothing: Body = { context, _, _ in sqlite3_result_null(context) }
-    // Core Data's derived-attribute triggers tell their framework which objects they touched. The values are in
-    // the file by then, so there is nothing to do.
+    // Core Data's derived-attribute triggers tell their framework which objects they touched. The values are
+    // in the file by then, so there is nothing to do.
     for name in [
       "NSCoreDataDATriggerUpdatedAffectedObjectValue",
       "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",

@@ -85,7 +85,8 @@ struct StoreOpener {
       _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
       try connection.execute("PRAGMA query_only = ON", while: "Opening the store")
     } else {
-      // Unknown triggers have been ruled out, and functions that reach outside stay barred from triggers anyway.
+      // Unknown triggers have been ruled out, and functions that reach outside stay barred from triggers
+      // anyway.
       if contents.hasSpatialTriggers {
         _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
       }
@@ -102,7 +103,8 @@ struct StoreOpener {
     do throws(StoreError) {
       return try openReadOnly(uri: uri)
     } catch {
-      // On media that can't be written, a log's index can't be made; without a log the file can be read as it is.
+      // On media that can't be written, a log's index can't be made; without a log the file can be read as it
+      // is.
       guard error.code == .cannotOpen || error.code == .readOnly, StoreFile.size(path + "-wal") == 0 else {
         throw error
       }

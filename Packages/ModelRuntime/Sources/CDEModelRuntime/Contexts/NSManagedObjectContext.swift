@@ -36,6 +36,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var mergesAutomatically = false
     var transactionAuthor: String?
     var coordinator: NSPersistentStoreCoordinator?
+    var listeners: [CommitListener] = []
   }
 
   let configuration = Mutex(Configuration())

@@ -47,27 +47,31 @@ extension ContextLane {
   }
 
   private func wait(for ticket: Ticket?, _ work: @escaping @Sendable () -> Void) {
+    let edge = WaitGraph.begin(waitingFor: self)
     let waiter = LaneWaiter()
-    let carried = Carried(work as () -> Void)
-    crew.join(waiter)
+    let carried = Carried {
+      work()
+      // Nobody is kept waiting any more, and the lane may now wait for the caller's in its turn.
+      WaitGraph.end(edge)
+    }
+    crew.arrive()
     let task: Task<Void, Never>
     if let core {
-      task = Task(executorPreference: waiter) {
+      task = Task(executorPreference: crew) {
         if let ticket {
-          _ = await core.run(self, with: ticket, carried)
+          _ = await core.run(self, nil, with: ticket, carried)
         } else {
-          _ = await core.run(self, carried)
+          _ = await core.run(self, nil, carried)
         }
-        waiter.finish()
+        self.crew.finish(waiter)
       }
     } else {
       task = Task { @MainActor in
-        _ = await runOnMain(self, with: ticket, carried)
-        waiter.finish()
+        _ = await runOnMain(self, nil, with: ticket, carried)
+        self.crew.finish(waiter)
       }
     }
     if Task.isCancelled { task.cancel() }
-    waiter.serve(for: self)
-    crew.leave(waiter)
+    crew.serve(waiter)
   }
 }

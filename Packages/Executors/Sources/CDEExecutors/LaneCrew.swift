@@ -1,100 +1,124 @@
 import Dispatch
 import Synchronization
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// Runs a lane's own jobs: threads that wait for the lane first, else the shared pool.
 ///
-/// A job that only the pool could run would be stuck while all threads of the pool wait for this lane.
+/// A job that only the pool could run would be stuck while all threads of the pool wait for this lane. It
+/// lives as long as the lane, because the runtime may hand an actor's next job to the executor of a task
+/// that has left the actor already.
 final class LaneCrew: TaskExecutor {
   private struct State {
     var jobs: [UnownedJob] = []
-    var waiting: [LaneWaiter] = []
+    var sleeping: [LaneWaiter] = []
+    /// Threads on their way into `serve`, which look for a job first thing and need no waking.
+    var arriving = 0
+    /// Threads inside `serve` that run a job and look for the next one when it ends. The job holds the
+    /// lane to its end, so nothing that it puts in line could start any sooner elsewhere.
+    var working: [ThreadID] = []
   }
 
   private let state = Mutex(State())
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    let waiter = state.withLock { state in
+    let (expected, waiter) = state.withLock { state -> (Bool, LaneWaiter?) in
       state.jobs.append(job)
-      return state.waiting.last
+      if state.jobs.count <= state.arriving { return (true, nil) }
+      let waiter = state.sleeping.popLast()
+      return (waiter == nil && state.working.contains(ThreadID.current), waiter)
     }
-    wake(waiter)
+    if !expected { wake(waiter) }
   }
 
-  func join(_ waiter: LaneWaiter) {
-    state.withLock { $0.waiting.append(waiter) }
-  }
+  /// Announces that the calling thread is about to call `serve`.
+  func arrive() { state.withLock { $0.arriving += 1 } }
 
-  func leave(_ waiter: LaneWaiter) {
-    let (orphaned, next) = state.withLock { state in
-      state.waiting.removeAll { $0 === waiter }
-      return (!state.jobs.isEmpty, state.waiting.last)
+  /// Runs jobs on the calling thread until the waiter is told that it is done. After `arrive()`.
+  func serve(_ waiter: LaneWaiter) {
+    enum Step {
+      case run(UnownedJob)
+      case sleep
+      case leave(handOver: Bool, to: LaneWaiter?)
     }
-    if orphaned { wake(next) }
+    let thread = ThreadID.current
+    var last: Step?
+    while true {
+      let step: Step = state.withLock { state in
+        switch last {
+        case nil: state.arriving -= 1
+        case .run?:
+          if let index = state.working.lastIndex(of: thread) { state.working.remove(at: index) }
+        default: break
+        }
+        if waiter.isDone.load(ordering: .acquiring) {
+          // Woken for a job perhaps, but needed elsewhere: somebody else must be told.
+          return .leave(
+            handOver: !state.jobs.isEmpty, to: state.jobs.isEmpty ? nil : state.sleeping.popLast())
+        }
+        if !state.jobs.isEmpty {
+          state.working.append(thread)
+          return .run(state.jobs.removeFirst())
+        }
+        state.sleeping.append(waiter)
+        return .sleep
+      }
+      last = step
+      switch step {
+      case .run(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+      case .sleep: waiter.signal.wait()
+      case .leave(let handOver, let next):
+        if handOver { wake(next) }
+        return
+      }
+    }
   }
 
-  /// Runs one job on the calling thread; false if there is none.
-  @discardableResult
-  func runOne() -> Bool {
-    let job = state.withLock { state in state.jobs.isEmpty ? nil : state.jobs.removeFirst() }
-    guard let job else { return false }
-    job.runSynchronously(on: asUnownedTaskExecutor())
-    return true
+  /// Tells a waiter that what it waited for has happened.
+  func finish(_ waiter: LaneWaiter) {
+    let slept = state.withLock { state in
+      waiter.isDone.store(true, ordering: .releasing)
+      guard let index = state.sleeping.firstIndex(where: { $0 === waiter }) else { return false }
+      state.sleeping.remove(at: index)
+      return true
+    }
+    if slept { waiter.signal.signal() }
   }
 
   private func wake(_ waiter: LaneWaiter?) {
     if let waiter {
-      waiter.wake()
+      waiter.signal.signal()
     } else {
       DispatchQueue.global().async { self.runOne() }
     }
   }
+
+  private func runOne() {
+    let job = state.withLock { state in state.jobs.isEmpty ? nil : state.jobs.removeFirst() }
+    job?.runSynchronously(on: asUnownedTaskExecutor())
+  }
 }
 
-/// A thread that waits for a lane, and meanwhile runs the jobs that bring it its turn.
-final class LaneWaiter: TaskExecutor {
-  private struct State {
-    var jobs: [UnownedJob] = []
-    var isDone = false
-  }
+/// Tells threads apart for as long as they live.
+private struct ThreadID: Equatable {
+  #if canImport(Darwin)
+    private let value = UInt(bitPattern: pthread_self())
+  #else
+    private let value = UInt(pthread_self())
+  #endif
 
-  private let state = Mutex(State())
-  private let signal = DispatchSemaphore(value: 0)
+  static var current: ThreadID { ThreadID() }
+}
 
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    state.withLock { $0.jobs.append(job) }
-    signal.signal()
-  }
-
-  func wake() { signal.signal() }
-
-  func finish() {
-    state.withLock { $0.isDone = true }
-    signal.signal()
-  }
-
-  /// Runs jobs until `finish()`. A wait that lasts is checked for a cycle every now and then.
-  func serve(for lane: ContextLane) {
-    var wait: LastingWait?
-    var patience = 2
-    while true {
-      let (job, done) = state.withLock { state in
-        (state.jobs.isEmpty ? nil : state.jobs.removeFirst(), state.isDone)
-      }
-      if let job {
-        job.runSynchronously(on: asUnownedTaskExecutor())
-      } else if done {
-        break
-      } else if !lane.crew.runOne() {
-        if signal.wait(timeout: .now() + .milliseconds(patience)) == .timedOut {
-          let lasting = wait ?? LastingWait(for: lane)
-          wait = lasting
-          lasting.check()
-          patience = min(patience * 2, 256)
-        }
-      }
-    }
-    wait?.end()
-  }
+/// A thread that waits for a lane, and meanwhile is one of its crew.
+final class LaneWaiter: Sendable {
+  let isDone = Atomic<Bool>(false)
+  let signal = DispatchSemaphore(value: 0)
 }

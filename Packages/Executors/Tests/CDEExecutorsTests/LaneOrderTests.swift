@@ -21,7 +21,7 @@ struct LaneOrderTests {
               let (lane, state) = (tenants[index].lane, states[index])
               switch (task + round) % 4 {
               case 0: await lane.run { state.touch() }
-              case 1: lane.runAndWait { state.touch() }
+              case 1: await onPlainThread { lane.runAndWait { state.touch() } }
               case 2:
                 enqueued.enter()
                 lane.enqueue {

@@ -31,27 +31,57 @@ struct LaneWaitTests {
     }
   }
 
-  @Test("Waits behind blocks and runs, from all threads of the pool at once, end")
-  func mixed() async {
-    await watched("mixed waits") {
-      let tenants = (0..<3).map { Tenant(ContextLane(name: "lane \($0)")) }
+  @Test("Waits behind blocks, from all threads of the pool at once, end")
+  func behindBlocks() async {
+    await watched("waits behind blocks") {
+      let lanes = (0..<3).map { ContextLane(name: "lane \($0)") }
       let state = Unguarded()
       await withTaskGroup(of: Void.self) { group in
         for task in 0..<24 {
           group.addTask {
             for round in 0..<100 {
-              let tenant = tenants[(task + round) % 3]
-              tenant.lane.enqueue {}
-              tenant.lane.runAndWait { tenant.assumeIsolated { $0.count += 1 } }
-              if round % 3 == 0 { _ = await tenant.bump() }
-              if round % 4 == 0 { await tenant.lane.run {} }
-              tenants[0].lane.runAndWait { state.touch() }
+              let lane = lanes[(task + round) % 3]
+              lane.enqueue { state.blocks.withLock { $0 += 1 } }
+              lane.runAndWait {}
+              lanes[0].enqueue {}
+              lanes[0].runAndWait { state.touch() }
             }
           }
         }
       }
-      #expect(tenants[0].lane.runAndWait { state.value } == 2400)
-      #expect(tenants[0].lane.runAndWait { state.overlaps } == 0)
+      #expect(state.blocks.withLock { $0 } == 2400)
+      #expect(lanes[0].runAndWait { state.value } == 2400)
+      #expect(lanes[0].runAndWait { state.overlaps } == 0)
+    }
+  }
+
+  @Test("Waits of plain threads among actor jobs, runs and blocks end")
+  func mixed() async {
+    await watched("mixed waits") {
+      let tenants = (0..<3).map { Tenant(ContextLane(name: "lane \($0)")) }
+      await withTaskGroup(of: Void.self) { group in
+        for task in 0..<12 {
+          group.addTask {
+            for round in 0..<50 {
+              let tenant = tenants[(task + round) % 3]
+              tenant.lane.enqueue { tenant.assumeIsolated { $0.count += 1 } }
+              _ = await tenant.bump()
+              await tenant.lane.run { tenant.assumeIsolated { $0.count += 1 } }
+            }
+          }
+          group.addTask {
+            await onPlainThread {
+              for round in 0..<50 {
+                let tenant = tenants[(task + round) % 3]
+                tenant.lane.runAndWait { tenant.assumeIsolated { $0.count += 1 } }
+              }
+            }
+          }
+        }
+      }
+      var total = 0
+      for tenant in tenants { total += await tenant.lane.run { tenant.assumeIsolated { $0.count } } }
+      #expect(total == 12 * 50 * 4)
     }
   }
 

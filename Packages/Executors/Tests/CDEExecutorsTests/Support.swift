@@ -33,6 +33,8 @@ final class Unguarded: @unchecked Sendable {
   var value = 0
   var inside = false
   var overlaps = 0
+  /// Counted by blocks, on whichever lane.
+  let blocks = Mutex(0)
 
   func touch() {
     if inside { overlaps += 1 }

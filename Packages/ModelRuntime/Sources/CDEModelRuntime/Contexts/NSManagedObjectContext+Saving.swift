@@ -114,7 +114,7 @@ extension NSManagedObjectContext {
       {
         return nil
       }
-      return ObjectChange(object: object, kind: .updated, properties: [slot])
+      return ObjectChange(object: object, kind: .touched, properties: [slot])
     }
   }
 

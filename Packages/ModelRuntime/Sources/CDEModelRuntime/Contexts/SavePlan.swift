@@ -295,7 +295,7 @@ struct SavePlan {
     }
     return CommittedTransaction(
       sequence: result.sequence, author: transaction.author, contextName: transaction.contextName, changes: changes,
-      touched: Array(touched))
+      touched: Array(touched), trace: context.makeCommitTrace())
   }
 }
 

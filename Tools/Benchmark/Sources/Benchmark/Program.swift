@@ -19,7 +19,6 @@ struct Program {
 
   @MainActor
   private static func run(_ options: Options) async throws {
-    setvbuf(stdout, nil, Int32(_IOLBF), 0)
     let samples =
       options.isSmoke ? Samples(items: 4_000, categories: 40) : Samples(items: 100_000, categories: 1_000)
     let workspace = try Workspace(samples: samples, isSmoke: options.isSmoke)
@@ -32,7 +31,11 @@ struct Program {
       // A row that was not asked for has its place in the reports, without figures.
       let result = options.rows.contains(row) ? try await runner.run(row) : RowResult(row)
       results.append(result)
-      if options.rows.contains(row) { table.printRow(result) }
+      if options.rows.contains(row) {
+        table.printRow(result)
+        // Rows take a while: show each at once, into a pipe too.
+        fflush(nil)
+      }
     }
     table.printFooter()
     if let path = options.jsonPath {

@@ -22,33 +22,49 @@ public enum LaneSchedule: Sendable {
   case enqueued
 }
 
+/// Whoever wants to know, on the lane, that a run is over.
+///
+/// An object and not a closure, so that passing it costs no allocation.
+public protocol LaneTurnObserver: AnyObject, Sendable {
+  /// Called on the lane after the body of a run, whether it returned or threw.
+  func laneTurnWillEnd()
+}
+
 extension LaneActor {
-  @usableFromInline
+  @inlinable
   func run<Value, Failure: Error>(
-    _ lane: ContextLane, _ body: Carried<() throws(Failure) -> Value>
+    _ lane: ContextLane, _ observer: (any LaneTurnObserver)?, _ body: Carried<() throws(Failure) -> Value>
   ) throws(Failure) -> Carried<Value> {
     lane.noteEntry()
-    defer { lane.endTurn() }
+    defer {
+      observer?.laneTurnWillEnd()
+      lane.endTurn()
+    }
     return Carried(try body.value())
   }
 
   @usableFromInline
   func run<Value, Failure: Error>(
-    _ lane: ContextLane, with ticket: Ticket, _ body: Carried<() throws(Failure) -> Value>
+    _ lane: ContextLane, _ observer: (any LaneTurnObserver)?, with ticket: Ticket,
+    _ body: Carried<() throws(Failure) -> Value>
   ) async throws(Failure) -> Carried<Value> {
     await ticket.turn()
-    return try run(lane, body)
+    return try run(lane, observer, body)
   }
 }
 
 @usableFromInline
 @MainActor
 func runOnMain<Value, Failure: Error>(
-  _ lane: ContextLane, with ticket: Ticket?, _ body: Carried<() throws(Failure) -> Value>
+  _ lane: ContextLane, _ observer: (any LaneTurnObserver)?, with ticket: Ticket?,
+  _ body: Carried<() throws(Failure) -> Value>
 ) async throws(Failure) -> Carried<Value> {
   await ticket?.turn()
   lane.noteEntry()
-  defer { lane.endTurn() }
+  defer {
+    observer?.laneTurnWillEnd()
+    lane.endTurn()
+  }
   return Carried(try body.value())
 }
 
@@ -71,37 +87,44 @@ extension ContextLane {
   /// Neither block nor result need be `Sendable`, as in Core Data's `perform(schedule:_:)`: the caller is
   /// suspended while the block runs. What other tasks may touch meanwhile is the caller's business.
   ///
-  /// - Parameter schedule: What a caller that is on the lane already gets.
+  /// - Parameters:
+  ///   - schedule: What a caller that is on the lane already gets.
+  ///   - observer: Told on the lane when the block is over.
   /// - Throws: What the block throws.
   @inlinable
   nonisolated(nonsending)
     public func run<Value, Failure: Error>(
-      _ schedule: LaneSchedule = .immediate, _ body: @escaping () throws(Failure) -> Value
+      _ schedule: LaneSchedule = .immediate, observer: (any LaneTurnObserver)? = nil,
+      _ body: @escaping () throws(Failure) -> Value
     ) async throws(Failure) -> Value
   {
     if let core, takeTurnIfFree() {
-      return try await core.run(self, Carried(body)).value
+      return try await core.run(self, observer, Carried(body)).value
     }
-    return try await runInLine(schedule, body)
+    return try await runInLine(schedule, observer, body)
   }
 
   @usableFromInline
   nonisolated(nonsending)
     func runInLine<Value, Failure: Error>(
-      _ schedule: LaneSchedule, _ body: @escaping () throws(Failure) -> Value
+      _ schedule: LaneSchedule, _ observer: (any LaneTurnObserver)?,
+      _ body: @escaping () throws(Failure) -> Value
     ) async throws(Failure) -> Value
   {
-    if schedule == .immediate, isCurrent { return try body() }
+    if schedule == .immediate, isCurrent {
+      defer { observer?.laneTurnWillEnd() }
+      return try body()
+    }
     let ticket = takeTurnOrTicket()
     let carried = Carried(body)
-    guard let core else { return try await runOnMain(self, with: ticket, carried).value }
-    guard let ticket else { return try await core.run(self, carried).value }
+    guard let core else { return try await runOnMain(self, observer, with: ticket, carried).value }
+    guard let ticket else { return try await core.run(self, observer, carried).value }
     // With the crew as executor the job can be picked up by a thread that waits for this lane, should all
     // threads of the pool be doing so.
     let result = await withTaskExecutorPreference(crew) {
       () async -> Carried<Result<Carried<Value>, Failure>> in
       do throws(Failure) {
-        return Carried(.success(try await core.run(self, with: ticket, carried)))
+        return Carried(.success(try await core.run(self, observer, with: ticket, carried)))
       } catch {
         return Carried(.failure(error))
       }

@@ -59,15 +59,15 @@ extension ContextLane {
     if let core {
       task = Task(executorPreference: crew) {
         if let ticket {
-          _ = await core.run(self, with: ticket, carried)
+          _ = await core.run(self, nil, with: ticket, carried)
         } else {
-          _ = await core.run(self, carried)
+          _ = await core.run(self, nil, carried)
         }
         self.crew.finish(waiter)
       }
     } else {
       task = Task { @MainActor in
-        _ = await runOnMain(self, with: ticket, carried)
+        _ = await runOnMain(self, nil, with: ticket, carried)
         self.crew.finish(waiter)
       }
     }

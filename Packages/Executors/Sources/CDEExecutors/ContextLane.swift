@@ -65,7 +65,9 @@ public final class ContextLane: Sendable {
   ///
   /// Valid as long as the lane lives: the actor must keep the lane alive.
   public var unownedExecutor: UnownedSerialExecutor {
-    core?.executor ?? MainActor.sharedUnownedExecutor
+    // Asked for by the first call of an actor on the lane: from then on the lane guards what is its.
+    noteEntry()
+    return core?.executor ?? MainActor.sharedUnownedExecutor
   }
 
   /// Whether the caller runs on this lane: in a job of an actor that shares its executor, in a block or a
@@ -79,8 +81,8 @@ public final class ContextLane: Sendable {
     return true
   }
 
-  /// Whether any work has ever been seen on this lane: blocks and runs, and those actor jobs that asked
-  /// ``isCurrent``. Until then, what the lane guards still belongs to whoever made it.
+  /// Whether any work has ever been seen on this lane: blocks, runs, and calls of actors that share its
+  /// executor. Until then, what the lane guards still belongs to whoever made it.
   public var wasEntered: Bool { entered.load(ordering: .acquiring) }
 
   /// Traps with the message unless the caller runs on this lane. Always checks, in release builds too.

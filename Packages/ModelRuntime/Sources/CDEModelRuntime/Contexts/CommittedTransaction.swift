@@ -15,6 +15,7 @@ public struct CommittedTransaction: Sendable {
   @_spi(CDE) public let changes: [Change]
   /// Objects whose to-many relationships changed through the other side, without a change of their own row.
   @_spi(CDE) public let touched: [Touch]
+  @_spi(CDE) public let trace: CommitTrace
 
   @_spi(CDE) public struct Change: Sendable {
     public enum Kind: Sendable { case inserted, updated, deleted }
@@ -34,7 +35,8 @@ public struct CommittedTransaction: Sendable {
   }
 
   init(
-    sequence: UInt64, author: String?, contextName: String?, changes: [Change], touched: [Touch]
+    sequence: UInt64, author: String?, contextName: String?, changes: [Change], touched: [Touch],
+    trace: CommitTrace
   ) {
     self.sequence = sequence
     identity = UUID()
@@ -42,6 +44,7 @@ public struct CommittedTransaction: Sendable {
     self.contextName = contextName
     self.changes = changes
     self.touched = touched
+    self.trace = trace
   }
 
   /// Under this key a didSave notification carries its ``CommittedTransaction``.

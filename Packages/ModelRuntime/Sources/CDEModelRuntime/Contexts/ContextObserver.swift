@@ -22,7 +22,11 @@ public import Observation
 
 /// What happened to one registered object.
 @_spi(CDE) public struct ObjectChange {
-  public enum Kind: Sendable { case inserted, updated, deleted }
+  public enum Kind: Sendable {
+    case inserted, updated, deleted
+    /// Its to-many relationship changed through the other side alone.
+    case touched
+  }
 
   public var object: NSManagedObject
   public var kind: Kind

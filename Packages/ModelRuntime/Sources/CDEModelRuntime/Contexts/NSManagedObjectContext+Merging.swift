@@ -207,7 +207,7 @@ extension NSManagedObjectContext {
               let slot = owner._binding.layout.slot(named: name)
             else { continue }
             unload(owner, slot)
-            changes.append(ObjectChange(object: owner, kind: .updated, properties: [slot]))
+            changes.append(ObjectChange(object: owner, kind: .touched, properties: [slot]))
           }
         }
       }

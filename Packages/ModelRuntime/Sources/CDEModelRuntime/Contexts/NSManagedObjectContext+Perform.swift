@@ -1,7 +1,7 @@
-@_spi(CDE) internal import CDEExecutors
+public import CDEExecutors
 internal import Foundation
 
-extension NSManagedObjectContext {
+extension NSManagedObjectContext: LaneTurnObserver {
   /// When an awaited block starts.
   public enum ScheduledTaskType: Sendable {
     /// At once when the caller is on the context's isolation already; otherwise in turn.
@@ -15,22 +15,20 @@ extension NSManagedObjectContext {
     let carried = Carrier(block)
     lane.enqueue {
       carried.value()
-      self.endTurn()
+      self.laneTurnWillEnd()
     }
   }
 
   /// Runs a block on the context's isolation and returns its result.
   ///
   /// About the cost of an actor call when the context is idle. The block need not be `Sendable`: the caller waits.
+  @inlinable
   nonisolated(nonsending)
     public func perform<Value, Failure: Error>(
       schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> Value
     ) async throws(Failure) -> Value
   {
-    try await lane.run(schedule == .immediate ? .immediate : .enqueued) { () throws(Failure) -> Value in
-      defer { self.endTurn() }
-      return try block()
-    }
+    try await _lane.run(schedule == .immediate ? .immediate : .enqueued, observer: self, block)
   }
 
   /// Runs a block on the context's isolation and waits for it; inline when called there already.
@@ -40,13 +38,13 @@ extension NSManagedObjectContext {
     _ block: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     try lane.runAndWait { () throws(Failure) -> Value in
-      defer { endTurn() }
+      defer { laneTurnWillEnd() }
       return try block()
     }
   }
 
   /// Announces what a block changed, as the end of a turn does.
-  private func endTurn() {
+  public func laneTurnWillEnd() {
     if !pending.isEmpty, !isSaving { processPendingChanges() }
   }
 }

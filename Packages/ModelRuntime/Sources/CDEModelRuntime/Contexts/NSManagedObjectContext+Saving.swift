@@ -124,7 +124,7 @@ extension NSManagedObjectContext {
       guard let slot = object._binding.layout.slot(named: name) else { return nil }
       // An owner in memory reported the relationship among its own changes.
       if reported[KeyedEntity(root, touch.key)]?.contains(slot) == true { return nil }
-      return ObjectChange(object: object, kind: .updated, properties: [slot])
+      return ObjectChange(object: object, kind: .touched, properties: [slot])
     }
   }
 

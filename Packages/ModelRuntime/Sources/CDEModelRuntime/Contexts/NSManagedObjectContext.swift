@@ -29,13 +29,16 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
 
   public let concurrencyType: ConcurrencyType
-  @_spi(CDE) public let lane: ContextLane
+  /// The lane, for `perform`, which is inlined where it is called.
+  @usableFromInline let _lane: ContextLane
+  @_spi(CDE) public var lane: ContextLane { _lane }
 
   struct Configuration {
     var name: String?
     var mergesAutomatically = false
     var transactionAuthor: String?
     var coordinator: NSPersistentStoreCoordinator?
+    var listeners: [CommitListener] = []
   }
 
   let configuration = Mutex(Configuration())
@@ -63,7 +66,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Makes a context. Give it a ``persistentStoreCoordinator`` before use, or take one from a container.
   public init(concurrencyType: ConcurrencyType) {
     self.concurrencyType = concurrencyType
-    lane = concurrencyType == .mainQueue ? ContextLane.main() : ContextLane()
+    _lane = concurrencyType == .mainQueue ? ContextLane.main() : ContextLane()
     super.init()
   }
 

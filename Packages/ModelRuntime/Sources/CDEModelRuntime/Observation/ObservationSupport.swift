@@ -75,8 +75,9 @@ extension NSManagedObject {
 
   @usableFromInline
   final func _trackingRegistrar() -> CDEObservationRegistrar? {
-    guard TrackingProbe.isTracking else { return nil }
+    // A registrar that exists finds out by itself, for less than asking the probe first.
     if let known = _registrar { return known.registrar }
+    guard TrackingProbe.isTracking else { return nil }
     let made = CDEObservationRegistrarBox()
     _registrar = made
     _registry?.context?.observer?.contextWillTrack(self)
@@ -85,6 +86,19 @@ extension NSManagedObject {
 
   /// The registrar, if a reader ever tracked the object.
   public final func _cdExistingRegistrar() -> CDEObservationRegistrar? { _registrar?.registrar }
+
+  /// Whether a reader ever tracked the object; asks for no reference counting.
+  @_spi(CDE) public final var isTracked: Bool { _registrar != nil }
+
+  /// The observable fields that some slots stand for. Transient properties stand for none: nobody saves them.
+  @_spi(CDE) public final func observationFields(for slots: PropertySet) -> CDEObservationFieldSet {
+    let ordinals = _binding.ordinals
+    var fields = CDEObservationFieldSet()
+    for slot in slots where slot < ordinals.count && !_binding.properties[slot].isTransient {
+      if let ordinal = ordinals[slot] { fields.insert(ordinal) }
+    }
+    return fields
+  }
 }
 
 /// Finds out whether the current code runs under observation tracking.

@@ -1,0 +1,155 @@
+@_spi(CDE) internal import CDEModelRuntime
+internal import CDEStore
+internal import Synchronization
+
+/// Turns what the view context hears into wake-ups of readers.
+///
+/// # How a change reaches its readers
+///
+/// Each commit carries a trace: who expected it (listeners that the writer's context had when it saved) and who has had it.
+/// The router is one listener. For a commit it knows these states:
+///
+///     foreign  --merge-->  had          all observable fields of the changed objects wake
+///     expected --merge-->  had          exactly the changed fields wake
+///     own      --save--->  had          exactly the changed fields wake (a save of the view context itself)
+///     had      --merge-->  had          an echo: nothing wakes when echoes are swallowed, else all fields do
+///
+/// A commit is expected when a registered context, or a context inside `saveObservedChanges`, wrote it; this is decided
+/// at the save and stays with the commit, so registrations may end before the merge, merges may come in any order and number,
+/// and no failed save leaves anything behind: what was never committed has no trace.
+///
+/// What concerns single objects:
+///
+///     unobserved  --tracked read on the main actor-->  observed      (the object makes its registrar)
+///     observed    --saved or merged change---------->  observed      (fields or all wake)
+///     observed    --refresh, rollback--------------->  observed      (all wake)
+///     observed    --merged deletion----------------->  gone          (all wake, once)
+///     observed    --saved local deletion------------>  gone          (silently)
+///     observed    --reset, rollback of an insert---->  gone          (silently)
+///
+/// A gone object belongs to no context: it records no reads, and no change finds it again. Objects turned into faults and objects
+/// whose ID became permanent stay what they are, since registrars live in the objects and not in a table by ID.
+///
+/// An owner whose to-many relationship changed only through the other side is woken for that relationship alone, whoever
+/// saved: nothing else of it can have changed.
+///
+/// A change that carries IDs alone (batches, imports) names no properties and wakes all fields of its objects.
+final class ObservationRouter: ContextObserver, Sendable {
+  let listener = CommitListener()
+  private let precision: ObservationPrecision
+  private let swallowsEchoes: Bool
+  // Cleared by the domain's end, from any thread, before the context lets go of the router on its own isolation.
+  private let isActive = Atomic(true)
+  let log: ObservationLog
+
+  init(precision: ObservationPrecision, swallowsEchoes: Bool, log: ObservationLog) {
+    self.precision = precision
+    self.swallowsEchoes = swallowsEchoes
+    self.log = log
+  }
+
+  func deactivate() { isActive.store(false, ordering: .releasing) }
+
+  private var routes: Bool { isActive.load(ordering: .acquiring) }
+
+  // MARK: What the context says
+
+  func contextWillTrack(_ object: NSManagedObject) {
+    log.write("observes \(object)")
+  }
+
+  func contextDidSave(_ changes: [ObjectChange], commit: CommittedTransaction) {
+    guard routes else { return }
+    _ = commit.trace.deliver(to: listener)
+    route(changes, .exactly, of: "save \(commit.sequence) of the view context") { $0.kind != .deleted }
+  }
+
+  func contextDidMerge(_ changes: [ObjectChange], commit: CommittedTransaction?) {
+    guard routes else { return }
+    guard let commit else {
+      route(changes, .everything, of: "merge by IDs")
+      return
+    }
+    if commit.trace.deliver(to: listener) {
+      let isExact = precision == .everySave || commit.trace.isExpected(by: listener)
+      route(changes, isExact ? .exactly : .everything, of: "merge of save \(commit.sequence)")
+    } else if !swallowsEchoes {
+      route(changes, .everything, of: "echo of save \(commit.sequence)")
+    } else {
+      log.write("swallowed an echo of save \(commit.sequence)")
+    }
+  }
+
+  func contextDidRefresh(_ objects: [NSManagedObject]) {
+    guard routes else { return }
+    var wakes = Wakes()
+    for object in objects where object.isTracked { wakes.add(object, nil) }
+    wake(wakes, "refresh or rollback")
+  }
+
+  func contextDidReset() {
+    if routes { log.write("the view context was reset") }
+  }
+
+  // MARK: Waking
+
+  private enum Breadth { case exactly, everything }
+
+  private func route(
+    _ changes: [ObjectChange], _ breadth: Breadth, of source: @autoclosure () -> String,
+    where concerns: (ObjectChange) -> Bool = { _ in true }
+  ) {
+    var wakes = Wakes()
+    for change in changes where change.object.isTracked && concerns(change) {
+      let isExact = change.kind == .touched || (breadth == .exactly && change.kind != .deleted)
+      wakes.add(change.object, isExact ? change.properties : nil)
+    }
+    wake(wakes, source())
+  }
+
+  /// Wakes once everything is known, because a woken reader may run code that changes or reads any object.
+  private func wake(_ wakes: Wakes, _ source: @autoclosure () -> String) {
+    for wake in wakes.list {
+      guard let model = wake.object as? any CDEObservationInvalidationDispatching else { continue }
+      if let slots = wake.slots {
+        let fields = wake.object.observationFields(for: slots)
+        if fields.isEmpty { continue }
+        log.write("\(source()): \(wake.object) \(type(of: model).__cdObservationSwiftPaths(for: fields))")
+        model.__cdObservationInvalidate(fieldSet: fields)
+      } else {
+        log.write("\(source()): \(wake.object), all fields")
+        model.__cdObservationInvalidateAllObservableKeyPaths()
+      }
+    }
+  }
+
+  /// Whom to wake, each object once: one commit may name an object as changed and as touched.
+  private struct Wakes {
+    private(set) var list: [(object: NSManagedObject, slots: PropertySet?)] = []
+    private var places: [ObjectIdentifier: Int] = [:]
+
+    mutating func add(_ object: NSManagedObject, _ slots: PropertySet?) {
+      if list.count == 1, places.isEmpty { places[ObjectIdentifier(list[0].object)] = 0 }
+      if !list.isEmpty {
+        if let place = places[ObjectIdentifier(object)] {
+          guard let known = list[place].slots, let slots else {
+            list[place].slots = nil
+            return
+          }
+          list[place].slots = known.union(slots)
+          return
+        }
+        places[ObjectIdentifier(object)] = list.count
+      }
+      list.append((object, slots))
+    }
+  }
+}
+
+/// Whose saves wake exactly the readers of what changed.
+enum ObservationPrecision: Sendable {
+  /// Those of the view context, of registered contexts and through `saveObservedChanges`; all others wake all fields.
+  case registeredProducers
+  /// Everyone's in this process: each commit says what it changed, expected or not.
+  case everySave
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import CoreDataEvolution
+
+@main
+struct Demo: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "demo",
+    abstract: "Indexes this machine's package database and answers questions about it.",
+    discussion: """
+      Reads /var/lib/dpkg/status and apt's package lists, plain or compressed; on systems without them a sample \
+      that comes with the program. The index is a Core Data store: a second run writes only what has changed.
+
+      A dependency is a name in Depends or Pre-Depends; of alternatives (a | b) each counts. Records that can't be \
+      understood are left out and named.
+      """)
+
+  @Option(help: "Where the index lies.", completion: .file())
+  var store: String?
+
+  @Option(help: "Read at most this many records; nothing is removed then.")
+  var limit: Int?
+
+  @Option(
+    help: "A file of installed packages to read instead of this machine's, in dpkg's format.",
+    completion: .file())
+  var status: String?
+
+  @Option(
+    parsing: .upToNextOption,
+    help: "Files of available packages to read instead of this machine's, as apt keeps them.", completion: .file())
+  var lists: [String] = []
+
+  @Option(parsing: .upToNextOption, help: "Show the shortest dependency path between two packages: FROM TO.")
+  var path: [String] = []
+
+  func validate() throws {
+    if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
+    if !path.isEmpty, path.count != 2 { throw ValidationError("--path takes two packages: --path FROM TO.") }
+    for file in (status.map { [$0] } ?? []) + lists {
+      var isFolder = false
+      #if canImport(ObjectiveC)
+        var flag: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: file, isDirectory: &flag)
+        isFolder = flag.boolValue
+      #else
+        var flag = ObjCBool(false)
+        let exists = FileManager.default.fileExists(atPath: file, isDirectory: &flag)
+        isFolder = flag.boolValue
+      #endif
+      if !exists { throw ValidationError("There is no file \(file).") }
+      if isFolder { throw ValidationError("\(file) is a folder; give the file of records in it.") }
+    }
+  }
+
+  func run() async throws {
+    guard try await report() else { throw ExitCode.failure }
+  }
+
+  /// What is asked for, else this machine's databases, else the sample.
+  private var sources: [PackageSource] {
+    let given = (status.map { [$0] } ?? []) + lists
+    if !given.isEmpty { return given.map(PackageSource.init(path:)) }
+    let found = PackageSource.onThisMachine()
+    return found.isEmpty ? PackageSource.sample.map { [$0] } ?? [] : found
+  }
+
+  @MainActor
+  private func report() async throws -> Bool {
+    let url = store.map { URL(fileURLWithPath: $0) } ?? PackageStore.defaultURL
+    do {
+      let session = try Session(store: url)
+      return try await session.run(sources, limit: limit, path: path.isEmpty ? nil : (path[0], path[1]))
+    } catch {
+      FileHandle.standardError.write(Data("demo: \(error)\n".utf8))
+      return false
+    }
+  }
+}

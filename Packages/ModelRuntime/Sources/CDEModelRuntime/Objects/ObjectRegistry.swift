@@ -1,6 +1,6 @@
 internal import CDERuntimeABI
 internal import CDEStore
-internal import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// A strong reference, unless the object's deinit has begun.
 private func tryRetain(_ object: UnsafeRawPointer) -> UnsafeMutableRawPointer? { cde_try_retain(object) }
@@ -23,7 +23,7 @@ final class ObjectRegistry: @unchecked Sendable {
   var vanished = 0
   /// The stores as the context left them, so that objects that outlive it still know whose rows they are.
   var lastHandles: [StoreHandle?] = []
-  private let lock = Mutex(())
+  private let lock = Lock(())
   private var table = Table()
   let model: ModelBinding
 

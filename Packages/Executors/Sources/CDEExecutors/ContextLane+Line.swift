@@ -185,7 +185,7 @@ extension ContextLane {
     noteEntry()
     var count = 0
     while let block = nextBlock() {
-      block()
+      ThreadBlock.run(as: self, block)
       count += 1
       if count.isMultiple(of: Self.blocksPerVisit) { await Task.yield() }
     }

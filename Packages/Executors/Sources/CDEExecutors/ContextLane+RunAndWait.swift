@@ -72,6 +72,6 @@ extension ContextLane {
       }
     }
     if Task.isCancelled { task.cancel() }
-    crew.serve(waiter)
+    ThreadBlock.run(as: nil) { crew.serve(waiter) }
   }
 }

@@ -31,7 +31,9 @@ struct FetchingTests {
     return stack
   }
 
-  private func request(_ format: String? = nil, _ arguments: Any?..., limit: Int = 0, offset: Int = 0) -> NSFetchRequest<Item> {
+  private func request(_ format: String? = nil, _ arguments: Any?..., limit: Int = 0, offset: Int = 0)
+    -> NSFetchRequest<Item>
+  {
     let request = Item.fetchRequest()
     request.predicate = format.map { NSPredicate(format: $0, argumentArray: arguments.map { $0 as Any }) }
     request.sortDescriptors = [NSSortDescriptor(key: "count", ascending: true)]
@@ -109,7 +111,8 @@ struct FetchingTests {
     let context = try filled(6).context()
     let request = Item.fetchRequest()
     request.sortDescriptors = [
-      NSSortDescriptor(key: "category.name", ascending: true), NSSortDescriptor(key: "count", ascending: false),
+      NSSortDescriptor(key: "category.name", ascending: true),
+      NSSortDescriptor(key: "count", ascending: false),
     ]
     #expect(try context.fetch(request).map(\.count) == [5, 3, 1, 4, 2, 0])
     let new = Item(context: context)
@@ -128,7 +131,9 @@ struct FetchingTests {
     let unknown = #expect(throws: ManagedObjectError.self) { try context.all("Nothing") }
     #expect(unknown?.code == .unknownEntity)
     #expect(unknown?.message.contains("\"Nothing\"") == true)
-    let property = #expect(throws: ManagedObjectError.self) { try context.fetch(request("colour == %@", "red")) }
+    let property = #expect(throws: ManagedObjectError.self) {
+      try context.fetch(request("colour == %@", "red"))
+    }
     #expect(property?.code == .predicate)
     #expect(property?.message.contains("colour") == true)
     let sort = Item.fetchRequest()
@@ -170,14 +175,24 @@ struct FetchingTests {
     func clause() -> (String, [Any]) {
       switch Int.random(in: 0..<8, using: &random) {
       case 0...2:
-        let test = ["==", "!=", "<", ">=", "CONTAINS", "BEGINSWITH", "ENDSWITH", "CONTAINS[cd]", "==[c]", "BEGINSWITH[d]", "LIKE"]
-          .randomElement(using: &random)!
-        return ("%K \(test) %@", [texts.randomElement(using: &random)!, words.randomElement(using: &random)!])
+        let test = [
+          "==", "!=", "<", ">=", "CONTAINS", "BEGINSWITH", "ENDSWITH", "CONTAINS[cd]", "==[c]",
+          "BEGINSWITH[d]", "LIKE",
+        ]
+        .randomElement(using: &random)!
+        return (
+          "%K \(test) %@", [texts.randomElement(using: &random)!, words.randomElement(using: &random)!]
+        )
       case 3, 4:
         let test = ["==", "!=", "<", "<=", ">", ">="].randomElement(using: &random)!
-        return ("%K \(test) %@", [numbers.randomElement(using: &random)!, Int.random(in: -2...3, using: &random)])
+        return (
+          "%K \(test) %@", [numbers.randomElement(using: &random)!, Int.random(in: -2...3, using: &random)]
+        )
       case 5:
-        return ("%K \(Bool.random(using: &random) ? "==" : "!=") nil", [["note", "category", "category.name"].randomElement(using: &random)!])
+        return (
+          "%K \(Bool.random(using: &random) ? "==" : "!=") nil",
+          [["note", "category", "category.name"].randomElement(using: &random)!]
+        )
       case 6: return ("count IN %@", [[0, 1, -1]])
       default: return ("ANY category.items.count > %@", [Int.random(in: -3...3, using: &random)])
       }
@@ -187,7 +202,8 @@ struct FetchingTests {
       var (format, arguments) = clause()
       for _ in 0..<Int.random(in: 0...2, using: &random) {
         let (more, others) = clause()
-        format = "(\(format)) \(Bool.random(using: &random) ? "AND" : "OR") \(Bool.random(using: &random) ? "NOT " : "")(\(more))"
+        format =
+          "(\(format)) \(Bool.random(using: &random) ? "AND" : "OR") \(Bool.random(using: &random) ? "NOT " : "")(\(more))"
         arguments += others
       }
       let predicate = NSPredicate(format: format, argumentArray: arguments)

@@ -23,7 +23,9 @@ actor PlainStore {
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
   private var context: NSManagedObjectContext { executor.context }
 
-  init(_ container: NSPersistentContainer) { executor = PlainExecutor(context: container.newBackgroundContext()) }
+  init(_ container: NSPersistentContainer) {
+    executor = PlainExecutor(context: container.newBackgroundContext())
+  }
 
   func add(_ title: String) throws -> NSManagedObjectID {
     let item = Item(context: context)
@@ -60,7 +62,9 @@ struct IsolationTests {
       }
     }
     #expect(nested == 1)
-    let enqueued = try await context.perform(schedule: .enqueued) { try context.count(for: Item.fetchRequest()) }
+    let enqueued = try await context.perform(schedule: .enqueued) {
+      try context.count(for: Item.fetchRequest())
+    }
     #expect(enqueued == 1)
   }
 
@@ -98,7 +102,9 @@ struct IsolationTests {
     let context = stack.context()
     #expect(try context.count(for: Item.fetchRequest()) == 2)
     #expect((try context.existingObject(with: made) as? Item)?.title == "awaited")
-    await #expect(throws: Failure.self) { try await stack.container.performBackgroundTask { _ in throw Failure() } }
+    await #expect(throws: Failure.self) {
+      try await stack.container.performBackgroundTask { _ in throw Failure() }
+    }
   }
 
   @Test("Model actors work on their own contexts and find objects by ID")

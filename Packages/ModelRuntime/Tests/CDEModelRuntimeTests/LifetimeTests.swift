@@ -121,7 +121,8 @@ struct LifetimeTests {
         for index in 0..<200 { Item(context: context).title = "\(index)" }
         try context.save()
         let items = try context.fetch(Item.fetchRequest())
-        parts = (0..<8).map { part in Box(items.enumerated().filter { $0.offset % 8 == part }.map(\.element)) }
+        parts = (0..<8).map { part in Box(items.enumerated().filter { $0.offset % 8 == part }.map(\.element))
+        }
         try? FileManager.default.removeItem(at: stack.folder)
       }
       await withTaskGroup(of: Void.self) { group in

@@ -372,7 +372,8 @@ struct SavePlan {
     if !deleted.isEmpty { registry.vanished += 1 }
     unload(oneWay, in: registry)
     return CommittedTransaction(
-      sequence: result.sequence, author: transaction.author, contextName: transaction.contextName, changes: changes,
+      sequence: result.sequence, author: transaction.author, contextName: transaction.contextName,
+      changes: changes,
       touched: Array(touched), trace: context.makeCommitTrace())
   }
 }

@@ -82,7 +82,7 @@ let package = Package(
       path: "Packages/Store/Sources/CDEStore"),
     .target(
       name: "CDESQLiteStore",
-      dependencies: ["CDEStore", "CDESQLite"],
+      dependencies: ["CDEStore", "CDESQLite", "CDEExecutors"],
       path: "Packages/Store/Sources/CDESQLiteStore"),
     .testTarget(
       name: "CDEStoreTests",
@@ -126,7 +126,7 @@ let package = Package(
       path: "Packages/ModelRuntime/Sources/CDEModelRuntime"),
     .testTarget(
       name: "CDEManagedModelTests",
-      dependencies: ["CDEManagedModel"],
+      dependencies: ["CDEManagedModel", "CDEStore"],
       path: "Packages/ModelRuntime/Tests/CDEManagedModelTests",
       resources: [.copy("Fixtures")]),
     .testTarget(
@@ -135,7 +135,9 @@ let package = Package(
       path: "Packages/ModelRuntime/Tests/CDEPredicatesTests"),
     .testTarget(
       name: "CDEModelRuntimeTests",
-      dependencies: ["CDEModelRuntime"],
+      dependencies: [
+        "CDEModelRuntime", "CDEManagedModel", "CDEPredicates", "CDEStore", "CDESQLiteStore", "CDEExecutors",
+      ],
       path: "Packages/ModelRuntime/Tests/CDEModelRuntimeTests"),
 
     // ObservationDomain
@@ -145,21 +147,21 @@ let package = Package(
       path: "Packages/ObservationDomain/Sources/CDEObservation"),
     .testTarget(
       name: "CDEObservationTests",
-      dependencies: ["CDEObservation", "CDEModelRuntime"],
+      dependencies: ["CDEObservation", "CDEModelRuntime", "CDEManagedModel", "CDEStore"],
       path: "Packages/ObservationDomain/Tests/CDEObservationTests"),
 
     // TestSupport
     .target(
       name: "CDETestSupport",
-      dependencies: ["CDEExecutors", "CDEModelRuntime"],
+      dependencies: ["CDEExecutors", "CDEManagedModel", "CDEModelRuntime"],
       path: "Packages/TestSupport/Sources/CDETestSupport"),
     .target(
       name: "CDETesting",
-      dependencies: ["CDETestSupport"],
+      dependencies: ["CDETestSupport", "CDEExecutors", "CDEManagedModel", "CDEModelRuntime"],
       path: "Packages/TestSupport/Sources/CDETesting"),
     .testTarget(
       name: "CDETestSupportTests",
-      dependencies: ["CDETestSupport", "CDETesting", "CDEModelRuntime"],
+      dependencies: ["CDETestSupport", "CDETesting", "CDEManagedModel", "CDEModelRuntime"],
       path: "Packages/TestSupport/Tests/CDETestSupportTests"),
 
     // Umbrella

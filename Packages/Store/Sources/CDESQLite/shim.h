@@ -2,11 +2,43 @@
 #define CDE_SQLITE_SHIM_H
 
 #include <sqlite3.h>
+#include <stdint.h>
 
 // Swift can't call C functions with variable arguments.
 static inline int cde_sqlite3_db_config_flag(sqlite3 *db, int option, int on) {
   int state = 0;
   return sqlite3_db_config(db, option, on, &state);
+}
+
+// The header of the write-ahead log's index, as https://sqlite.org/walformat.html lays it out: 48 bytes that
+// every commit changes, in memory shared by all connections. NULL when there is none.
+static inline const volatile uint32_t *cde_wal_index_header(sqlite3 *db) {
+  sqlite3_file *file = 0;
+  void volatile *region = 0;
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
+  if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
+  if (file->pMethods->xShmMap(file, 0, 32768, 0, &region) != SQLITE_OK) return 0;
+  return (const volatile uint32_t *)region;
+}
+
+typedef struct {
+  uint32_t words[12];
+} cde_wal_header;
+
+static inline cde_wal_header cde_read_wal_header(const volatile uint32_t *region) {
+  cde_wal_header header;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  for (int i = 0; i < 12; i++) header.words[i] = region[i];
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  return header;
+}
+
+static inline int cde_same_wal_header(const volatile uint32_t *region, const cde_wal_header *header) {
+  int same = 1;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  for (int i = 0; i < 12; i++) same &= region[i] == header->words[i];
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  return same;
 }
 
 // Swift does not import macros that compute.

@@ -2,67 +2,90 @@ import CDESQLite
 import CDEStore
 import Dispatch
 import Foundation
-import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// Moves the write-ahead log into the file, off the path of saves.
 ///
-/// After a commit that leaves the log long, a passive checkpoint runs on a background queue over a connection of its
-/// own. A log that grows faster than that is checkpointed by the writer itself.
+/// After a commit that leaves the log long, a passive checkpoint runs on a background queue over a connection
+/// of its own. Where reads and saves follow each other so closely that the log is never free to start again,
+/// the writer stops both for a moment once the log has reached the hard limit.
 final class Checkpointer: Sendable {
-  // Pages of the log: 16 MB call for a checkpoint, at 256 MB saves have to wait for one.
-  static let softLimit: Int32 = 4_000
-  static let hardLimit: Int32 = 64_000
-
-  private enum State { case idle, running, stopped }
-
-  private let uri: String
-  private let busyTimeout: Duration
-  private let state = Mutex(State.idle)
-  private let running = DispatchGroup()
-
-  init(uri: String, busyTimeout: Duration) {
-    self.uri = uri
-    self.busyTimeout = busyTimeout
+  /// Lengths of the log in pages.
+  struct Limits: Sendable, Hashable {
+    var soft: Int32 = 4_000
+    var hard: Int32 = 16_000
   }
 
-  /// Asks the writing connection to report each commit's log.
+  private struct State {
+    var isRunning = false
+    var isStopped = false
+    var nextHardLimit: Int32
+  }
+
+  private let uri: String
+  private let busyTimeout: Int32
+  private let limits: Limits
+  private let pool: ConnectionPool
+  private let state: Lock<State>
+  private let running = DispatchGroup()
+
+  init(uri: String, busyTimeout: Int32, limits: Limits, pool: ConnectionPool) {
+    self.uri = uri
+    self.busyTimeout = busyTimeout
+    self.limits = limits
+    self.pool = pool
+    state = Lock(State(nextHardLimit: limits.hard))
+  }
+
+  /// Asks the writing connection to report the log's length after each commit.
   func watch(_ writer: OpaquePointer) {
     sqlite3_wal_hook(
       writer,
       { context, handle, _, pages in
-        guard pages >= Checkpointer.softLimit else { return SQLITE_OK }
-        if pages >= Checkpointer.hardLimit {
-          sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-        }
-        Unmanaged<Checkpointer>.fromOpaque(context!).takeUnretainedValue().start()
+        Unmanaged<Checkpointer>.fromOpaque(context!).takeUnretainedValue().notice(pages, on: handle!)
         // A failed checkpoint is no failed commit; the next one tries again.
         return SQLITE_OK
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  func start() {
-    let isFirst = state.withLock { state in
-      guard state == .idle else { return false }
-      state = .running
-      return true
+  private func notice(_ pages: Int32, on writer: OpaquePointer) {
+    guard pages >= limits.soft else {
+      state.withLock { $0.nextHardLimit = limits.hard }
+      return
     }
-    guard isFirst else { return }
-    DispatchQueue.global(qos: .utility).async(group: running) { self.run() }
+    let (starts, restarts) = state.withLock { state in
+      let restarts = pages >= state.nextHardLimit
+      // When somebody else's long read is in the way, asking again at once would slow down every save.
+      if restarts { state.nextHardLimit = pages &+ limits.hard }
+      guard !state.isRunning, !state.isStopped, !restarts else { return (false, restarts) }
+      state.isRunning = true
+      return (true, false)
+    }
+    if restarts { restart(writer) }
+    if starts { DispatchQueue.global(qos: .utility).async(group: running) { self.run() } }
+  }
+
+  private func restart(_ writer: OpaquePointer) {
+    // Two checkpoints at once get in each other's way; the one in the background needs no lock held here.
+    running.wait()
+    pool.withoutHeldSnapshots {
+      sqlite3_busy_timeout(writer, 100)
+      sqlite3_wal_checkpoint_v2(writer, nil, SQLITE_CHECKPOINT_RESTART, nil, nil)
+      sqlite3_busy_timeout(writer, busyTimeout)
+    }
   }
 
   private func run() {
-    if let connection = try? Connection(
-      uri: uri, flags: SQLITE_OPEN_READWRITE, busyTimeout: busyTimeout)
-    {
+    if let connection = try? Connection(uri: uri, flags: SQLITE_OPEN_READWRITE, busyTimeout: busyTimeout) {
       sqlite3_exec(connection.handle, "PRAGMA synchronous = NORMAL", nil, nil, nil)
       sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
-    state.withLock { if $0 == .running { $0 = .idle } }
+    state.withLock { $0.isRunning = false }
   }
 
   /// Lets no further checkpoint start, and waits for one under way: its connection would keep the log's file.
   func stop() {
-    state.withLock { $0 = .stopped }
+    state.withLock { $0.isStopped = true }
     running.wait()
   }
 }

@@ -39,6 +39,14 @@ extension SQLiteStore {
     public var pragmas: [String: String]
     /// How many idle reading connections are kept. More are opened when more threads read at once.
     public var readerCount: Int
+    // Lengths that only tests change.
+    var checkpointLimits = Checkpointer.Limits()
+
+    var busyMilliseconds: Int32 {
+      let (seconds, attoseconds) = busyTimeout.components
+      // A day is as good as forever, and fits.
+      return Int32(min(max(seconds, 0), 86_400)) * 1000 + Int32(attoseconds / 1_000_000_000_000_000)
+    }
 
     public init(
       location: Location, journalMode: JournalMode = .wal, isReadOnly: Bool = false,

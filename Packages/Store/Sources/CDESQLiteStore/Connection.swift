@@ -5,7 +5,8 @@ import CDEStore
 ///
 /// Opened without SQLite's own mutex: whoever borrowed it has it alone.
 final class Connection: @unchecked Sendable {
-  // Guard: ConnectionPool hands a reading connection to one borrower at a time and the writing one out under its lock.
+  // Guard: ConnectionPool hands a reading connection to one borrower at a time and the writing one out under
+  // its lock.
   let handle: OpaquePointer
   private var cache: [String: OpaquePointer] = [:]
   private var cacheOrder: [String] = []
@@ -13,11 +14,14 @@ final class Connection: @unchecked Sendable {
   var pointSelects: [OpaquePointer?] = []
   var inserts: [OpaquePointer?] = []
   var updates: [UpdateKey: UpdateStatement] = [:]
+  var snapshot = HeldSnapshot()
+  /// Whether a cancelled task stops the statement under way.
+  var isInterruptible = false
 
   // Distinct texts beyond this are rare enough to be prepared again.
   private static let cacheLimit = 256
 
-  init(uri: String, flags: Int32, busyTimeout: Duration) throws(StoreError) {
+  init(uri: String, flags: Int32, busyTimeout: Int32) throws(StoreError) {
     var handle: OpaquePointer?
     let code = sqlite3_open_v2(
       uri, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE, nil)
@@ -27,10 +31,7 @@ final class Connection: @unchecked Sendable {
       throw error
     }
     self.handle = handle
-    let milliseconds =
-      busyTimeout.components.seconds * 1000 + busyTimeout.components.attoseconds
-      / 1_000_000_000_000_000
-    sqlite3_busy_timeout(handle, Int32(clamping: max(milliseconds, 0)))
+    sqlite3_busy_timeout(handle, busyTimeout)
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DQS_DML, 0)
@@ -44,6 +45,18 @@ final class Connection: @unchecked Sendable {
     for statement in inserts { sqlite3_finalize(statement) }
     updates.removeAll()
     sqlite3_close_v2(handle)
+  }
+
+  /// Lets cancelling the calling task stop a statement that runs long without producing rows.
+  ///
+  /// For reading connections only: a commit under way is never stopped halfway.
+  func watchForCancellation() {
+    sqlite3_progress_handler(
+      handle, 20_000,
+      { context in
+        let connection = Unmanaged<Connection>.fromOpaque(context!).takeUnretainedValue()
+        return connection.isInterruptible && Task<Never, Never>.isCancelled ? 1 : 0
+      }, Unmanaged.passUnretained(self).toOpaque())
   }
 
   func error(_ code: Int32, while task: String) -> StoreError {

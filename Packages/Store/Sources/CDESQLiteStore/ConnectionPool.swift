@@ -1,28 +1,40 @@
 import CDEStore
-import Synchronization
+import Dispatch
+@_spi(CDE) internal import CDEExecutors
 
-/// The connections of one store: one that writes and, under a write-ahead log, as many that read as threads ask
-/// at once.
+/// The connections of one store: one that writes and, under a write-ahead log, as many that read as threads
+/// ask at once.
 ///
-/// Without a write-ahead log readers would keep the writer out, and memory is cheap to read: then everybody takes
-/// turns on the writer.
+/// Without a write-ahead log readers would keep the writer out, and memory is cheap to read: then everybody
+/// takes turns on the writer.
 final class ConnectionPool: Sendable {
   private struct Readers {
     var idle: [Connection] = []
     var isClosed = false
+    var sweep = 0
+    var isSweepScheduled = false
+    var isDraining = false
   }
 
-  private let writer: Mutex<Connection?>
-  private let readers = Mutex(Readers())
+  private let writer: Lock<Connection?>
+  private let readers = Lock(Readers())
   private let open: (@Sendable () throws(StoreError) -> Connection)?
   private let idleLimit: Int
+  private let holdsSnapshots: Bool
 
-  /// - Parameter open: opens a reading connection; `nil` when everybody shares the writer.
+  // A resting snapshot lives for one to two of these.
+  private static let sweepInterval = DispatchTimeInterval.milliseconds(50)
+
+  /// - Parameters:
+  ///   - open: opens a reading connection; `nil` when everybody shares the writer.
+  ///   - holdsSnapshots: whether readers may keep their transaction from one read to the next.
   init(
-    writer: Connection, idleLimit: Int, open: (@Sendable () throws(StoreError) -> Connection)?
+    writer: Connection, idleLimit: Int, holdsSnapshots: Bool,
+    open: (@Sendable () throws(StoreError) -> Connection)?
   ) {
-    self.writer = Mutex(writer)
+    self.writer = Lock(writer)
     self.idleLimit = max(idleLimit, 1)
+    self.holdsSnapshots = holdsSnapshots
     self.open = open
   }
 
@@ -33,21 +45,79 @@ final class ConnectionPool: Sendable {
     }
   }
 
+  /// Runs reads that see one state of the store.
   func read<R: Sendable>(_ body: (Connection) throws(StoreError) -> R) throws(StoreError) -> R {
-    guard let open else { return try write(body) }
+    guard let open else {
+      return try write { (connection) throws(StoreError) in
+        try connection.run("BEGIN", while: "Reading the store")
+        defer { connection.rollBack() }
+        return try body(connection)
+      }
+    }
     let (isClosed, found) = readers.withLock { ($0.isClosed, $0.idle.popLast()) }
     if isClosed { throw StoreError.closed() }
     let connection = if let found { found } else { try open() }
     defer { giveBack(connection) }
-    return try body(connection)
+    do throws(StoreError) {
+      try connection.snapshot.enter(connection)
+      let result = try body(connection)
+      if holdsSnapshots {
+        connection.snapshot.rest(connection)
+      } else {
+        connection.snapshot.leave(connection)
+      }
+      return result
+    } catch {
+      connection.snapshot.leave(connection)
+      throw error
+    }
   }
 
   private func giveBack(_ connection: Connection) {
     let limit = idleLimit
     // What is not kept is closed by its last owner, the caller, outside the lock.
-    readers.withLock { readers in
-      if !readers.isClosed, readers.idle.count < limit { readers.idle.append(connection) }
+    let startsSweep = readers.withLock { readers in
+      guard !readers.isClosed, readers.idle.count < limit else { return false }
+      if readers.isDraining { connection.snapshot.leave(connection) }
+      connection.snapshot.lastSweep = readers.sweep
+      readers.idle.append(connection)
+      guard connection.snapshot.isOpen, !readers.isSweepScheduled else { return false }
+      readers.isSweepScheduled = true
+      return true
     }
+    if startsSweep { scheduleSweep() }
+  }
+
+  private func scheduleSweep() {
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.sweepInterval) { [weak self] in
+      self?.endRestingSnapshots()
+    }
+  }
+
+  /// Ends the snapshots that nobody has used since the last sweep.
+  private func endRestingSnapshots() {
+    let continues = readers.withLock { readers in
+      readers.sweep += 1
+      for connection in readers.idle
+      where connection.snapshot.isOpen && connection.snapshot.lastSweep < readers.sweep - 1 {
+        connection.snapshot.leave(connection)
+      }
+      readers.isSweepScheduled = readers.idle.contains { $0.snapshot.isOpen }
+      return readers.isSweepScheduled
+    }
+    if continues { scheduleSweep() }
+  }
+
+  /// Runs something while no snapshot outlives its read.
+  func withoutHeldSnapshots(_ body: () -> Void) {
+    readers.withLock { readers in
+      readers.isDraining = true
+      for connection in readers.idle where connection.snapshot.isOpen {
+        connection.snapshot.leave(connection)
+      }
+    }
+    body()
+    readers.withLock { $0.isDraining = false }
   }
 
   /// Closes the idle readers and hands the writer to `last` before it goes.

@@ -3,8 +3,8 @@ import Foundation
 
 /// Large values in files beside the store, as Core Data keeps them.
 ///
-/// A cell of an attribute that allows external storage has a head byte: 1 before the value itself, 2 before the name
-/// of a file. Writers always hand over the first form; the store decides what goes out.
+/// A cell of an attribute that allows external storage has a head byte: 1 before the value itself, 2 before
+/// the name of a file. Writers always hand over the first form; the store decides what goes out.
 struct ExternalStorage: Sendable {
   /// Values longer than this go into files.
   static let inlineLimit = 128 << 10
@@ -59,7 +59,8 @@ struct ExternalStorage: Sendable {
   private static func failure(_ text: String, _ code: Int32) -> StoreError {
     StoreError(
       code == ENOSPC || code == EDQUOT ? .full : .io,
-      "\(text): \(String(cString: strerror(code))). Nothing was saved; make room or check the disk, and try again."
+      "\(text): \(String(cString: strerror(code))). "
+        + "Nothing was saved; make room or check the disk, and try again."
     )
   }
 

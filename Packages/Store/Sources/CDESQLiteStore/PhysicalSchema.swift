@@ -56,7 +56,7 @@ struct PhysicalSchema: Sendable {
   init(_ schema: ResolvedSchema, numbers: [Int64]) {
     self.schema = schema
     self.numbers = numbers
-    indexes = Dictionary(uniqueKeysWithValues: numbers.enumerated().map { ($1, $0) })
+    indexes = Dictionary(numbers.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     tables = [:]
     for entity in schema.entities where entity.root == entity.index {
       tables[entity.index] = Self.table(of: entity, schema: schema, numbers: numbers)

@@ -184,15 +184,15 @@ extension QueryCompiler {
   }
 
   private func constantList(_ values: [StoreValue]) -> Piece {
-    let plain = Piece.joined(values.map { Piece("?", [$0]) }, ", ")
-    if values.count <= 64 { return plain }
+    if values.count <= 64 { return .joined(values.map { Piece("?", [$0]) }, ", ") }
     var integers: [Int64] = []
     for value in values {
       switch value {
       case .integer(let integer), .reference(_, let integer): integers.append(integer)
       default:
-        // Bound one by one up to SQLite's limit for lists, then as rows, which have none but the parameters'.
-        return plain
+        // JSON can't carry every text, number and blob exactly, so they travel spelled out.
+        let items = values.map { "\"\(ListItem.encoded($0))\"" }.joined(separator: ",")
+        return Piece("SELECT \(SQLFunctions.item)(value) FROM json_each(?)", [.text("[\(items)]")])
       }
     }
     return keyList(integers)

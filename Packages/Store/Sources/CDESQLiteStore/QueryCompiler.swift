@@ -9,9 +9,9 @@ struct CompiledQuery {
 
 /// Translates a ``StoreQuery``. Every value is bound, every identifier quoted.
 ///
-/// SQL's conditions have three values, the store's two. In a `WHERE`, unknown counts as false, which is what the
-/// store wants of a comparison with nil; so conditions are translated together with their negation, and nothing
-/// ever stands below a plain `NOT`.
+/// SQL's conditions have three values, the store's two. In a `WHERE`, unknown counts as false, which is what
+/// the store wants of a comparison with nil; so conditions are translated together with their negation, and
+/// nothing ever stands below a plain `NOT`.
 struct QueryCompiler {
   /// A row that paths can start at, with the joins that paths through to-one relationships need.
   final class Scope {

@@ -2,8 +2,8 @@ import CDESQLite
 import CDEStore
 import Foundation
 
-/// The functions that give conditions their exact meaning where SQLite's own differ, and those that the triggers
-/// of Core Data's stores call.
+/// The functions that give conditions their exact meaning where SQLite's own differ, and those that the
+/// triggers of Core Data's stores call.
 enum SQLFunctions {
   static let fold = "cde_fold"
   static let like = "cde_like"
@@ -14,13 +14,14 @@ enum SQLFunctions {
   static let beginsWith = "cde_begins"
   static let endsWith = "cde_ends"
   static let contains = "cde_contains"
+  static let item = "cde_item"
 
   typealias Body = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
   static func register(on handle: OpaquePointer) throws(StoreError) {
     let nothing: Body = { context, _, _ in sqlite3_result_null(context) }
-    // Core Data's derived-attribute triggers tell their framework which objects they touched. The values are in
-    // the file by then, so there is nothing to do.
+    // Core Data's derived-attribute triggers tell their framework which objects they touched. The values are
+    // in the file by then, so there is nothing to do.
     for name in [
       "NSCoreDataDATriggerUpdatedAffectedObjectValue",
       "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
@@ -35,6 +36,7 @@ enum SQLFunctions {
       }
       SQLFunctions.text(context, values) { SQLFunctions.folded($0, Int(sqlite3_value_int(values![1]))) }
     }
+    try register(item, 1, on: handle) { context, _, values in ListItem.decode(values![0], context) }
     try register(lowercase, 1, on: handle) { context, _, values in
       SQLFunctions.text(context, values) { $0.lowercased() }
     }

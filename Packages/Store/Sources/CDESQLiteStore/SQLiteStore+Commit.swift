@@ -4,6 +4,8 @@ import CDESQLite
 extension SQLiteStore {
   public func commit(_ transaction: StoreTransaction) throws(StoreError) -> CommitResult {
     try requireWritable()
+    for batch in transaction.inserted { requireOwnLayout(batch.layout) }
+    for update in transaction.updated { requireOwnLayout(update.batch.layout) }
     return try pool.write { (connection) throws(StoreError) in
       let writer = TransactionWriter(store: self, connection: connection, transaction: transaction)
       do throws(StoreError) {
@@ -18,5 +20,16 @@ extension SQLiteStore {
       externals?.remove(writer.obsoleteFiles)
       return CommitResult(keyBase: writer.keyBase, sequence: nextSequence())
     }
+  }
+
+  /// Cells are bound by place, so rows of another schema would end up in the wrong columns.
+  private func requireOwnLayout(_ layout: RowLayout) {
+    let entities = schema.entities
+    let isOwn =
+      entities.indices.contains(layout.entity)
+      && (entities[layout.entity].layout === layout
+        || (entities[layout.entity].source.name == layout.entityName
+          && entities[layout.entity].layout.cells == layout.cells))
+    precondition(isOwn, "A transaction's rows have to be made with the layouts of the store's own schema.")
   }
 }

@@ -75,18 +75,16 @@ extension SQLiteStore {
     return try pool.read { (connection) throws(StoreError) in
       let statement = try pointSelect(entity, on: connection)
       let collector = RowCollector(plan: plan, root: root, expectedRows: keys.count, isKnown: nil)
-      try Self.inReadTransaction(connection) { () throws(StoreError) in
-        for (index, key) in keys.enumerated() {
-          sqlite3_bind_int64(statement, 1, key)
-          defer { sqlite3_reset(statement) }
-          let code = sqlite3_step(statement)
-          if code == SQLITE_ROW {
-            try collector.append(statement)
-          } else if code != SQLITE_DONE {
-            throw connection.error(code, while: "Reading rows")
-          }
-          if index & 511 == 511 { try RowCollector.checkCancellation() }
+      for (index, key) in keys.enumerated() {
+        sqlite3_bind_int64(statement, 1, key)
+        defer { sqlite3_reset(statement) }
+        let code = sqlite3_step(statement)
+        if code == SQLITE_ROW {
+          try collector.append(statement)
+        } else if code != SQLITE_DONE {
+          throw connection.error(code, while: "Reading rows")
         }
+        if index & 511 == 511 { try RowCollector.checkCancellation() }
       }
       return collector.finish()
     }
@@ -113,22 +111,12 @@ extension SQLiteStore {
     _ body: (OpaquePointer) throws(StoreError) -> Void
   ) throws(StoreError) {
     let statement = try connection.prepare(query.sql, while: "Preparing a query")
-    defer { Connection.reset(statement) }
+    connection.isInterruptible = true
+    defer {
+      connection.isInterruptible = false
+      Connection.reset(statement)
+    }
     try connection.bind(query.bindings, to: statement)
     try body(statement)
-  }
-
-  /// One view of the store for several statements.
-  static func inReadTransaction(
-    _ connection: Connection, _ body: () throws(StoreError) -> Void
-  ) throws(StoreError) {
-    try connection.run("BEGIN", while: "Reading the store")
-    do throws(StoreError) {
-      try body()
-      try connection.run("COMMIT", while: "Reading the store")
-    } catch {
-      connection.rollBack()
-      throw error
-    }
   }
 }

@@ -15,13 +15,8 @@ extension SQLiteStore {
         store: self, connection: connection, source: source, destination: destination, plan: plan,
         isKnown: isKnown)
       if owners.count == 1 { return try reader.single(owners[0]) }
-      var result: RelatedRows?
-      try Self.inReadTransaction(connection) { () throws(StoreError) in
-        result =
-          try reader.isWorthScanning(owners, of: entity)
-          ? try reader.scan(owners) : try reader.each(owners)
-      }
-      return result!
+      return try reader.isWorthScanning(owners, of: entity)
+        ? try reader.scan(owners) : try reader.each(owners)
     }
   }
 }

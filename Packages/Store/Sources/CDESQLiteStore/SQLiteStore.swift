@@ -1,15 +1,15 @@
 import CDESQLite
 public import CDEStore
 import Foundation
-import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// A store in one SQLite file, laid out as Core Data lays out its own.
 ///
-/// Stores that Apple's Core Data or SwiftData wrote open here, and the tables made here are the same, name for name.
-/// That a Mac opens a file made here has not been tried.
+/// Stores that Apple's Core Data or SwiftData wrote open here, and the tables made here are the same, name
+/// for name. That a Mac opens a file made here has not been tried.
 ///
-/// All calls may come from any thread and run on it. Under a write-ahead log, reads run beside each other and beside
-/// one write; with `.delete` journalling and in memory, calls take turns.
+/// All calls may come from any thread and run on it. Under a write-ahead log, reads run beside each other and
+/// beside one write; with `.delete` journalling and in memory, calls take turns.
 public final class SQLiteStore: Store {
   public let schema: ResolvedSchema
   /// The store's UUID, in upper case.
@@ -25,15 +25,17 @@ public final class SQLiteStore: Store {
   let pool: ConnectionPool
   let externals: ExternalStorage?
   let checkpointer: Checkpointer?
-  let sequence = Mutex<UInt64>(0)
+  let sequence = Lock<UInt64>(0)
 
   /// Opens a store, or creates it.
   ///
   /// - Parameters:
-  ///   - schema: what the store holds. An existing file has to fit it: by Core Data's version hashes where both have
+  ///   - schema: what the store holds. An existing file has to fit it: by Core Data's version hashes where
+  ///   both have
   ///     them, by its tables and columns otherwise.
   ///   - configuration: where the store is and how it is opened.
-  /// - Throws: ``StoreError``: `.invalidSchema`, `.incompatibleSchema`, `.unreadable` for a file that is damaged or no
+  /// - Throws: ``StoreError``: `.invalidSchema`, `.incompatibleSchema`, `.unreadable` for a file that is
+  ///   damaged or no
   ///   store (its bytes stay as they are), `.cannotOpen`, `.readOnly`, `.busy`, `.full`, `.io`.
   public convenience init(schema: StoreSchema, configuration: Configuration) throws(StoreError) {
     let resolved: ResolvedSchema
@@ -59,17 +61,17 @@ public final class SQLiteStore: Store {
     case .file(let path): externals = ExternalStorage(storePath: path)
     case .inMemory: externals = nil
     }
-    checkpointer = opened.usesWriteAheadLog && !opened.isReadOnly ? opened.checkpointer : nil
+    checkpointer = opened.checkpointer
   }
 
-  /// Checkpoints the write-ahead log and closes all connections. Reads under way on other threads finish on theirs.
-  /// Later calls throw `.closed`, a second `close` as well.
+  /// Checkpoints the write-ahead log and closes all connections. Reads under way on other threads finish on
+  /// theirs. Later calls throw `.closed`, a second `close` as well.
   public func close() throws(StoreError) {
     let usesLog = checkpointer != nil
     checkpointer?.stop()
     let wasOpen = pool.close { connection in
       // Best effort: what stays in the log is as durable, and the next opening reads it.
-      if usesLog { sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil) }
+      if usesLog { sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil) }
     }
     if !wasOpen { throw StoreError.closed() }
   }

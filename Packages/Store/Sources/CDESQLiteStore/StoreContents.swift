@@ -8,6 +8,8 @@ struct StoreContents {
   var identifier: String
   var isReadOnly = false
   var notes: [String] = []
+  /// Triggers of Core Data's keep an R-tree, which this SQLite may call unsafe in an untrusted schema.
+  var hasSpatialTriggers = false
 
   private struct Object {
     var type: String
@@ -69,7 +71,13 @@ struct StoreContents {
       guard let number = numbers[entity.source.name] else {
         throw StoreError(
           .incompatibleSchema,
-          "The store has no entity \(entity.source.name). Migrate it, or open it with the model it was made with.",
+          "The store has no entity \(entity.source.name). "
+            + "Migrate it, or open it with the model it was made with.",
+          entity: entity.source.name)
+      }
+      guard number > 0, !result.contains(number) else {
+        throw StoreError(
+          .unreadable, "The store numbers two entities alike, so it is damaged. Restore it from a backup.",
           entity: entity.source.name)
       }
       result.append(number)
@@ -176,8 +184,8 @@ struct StoreContents {
 
   // MARK: Triggers
 
-  /// Core Data's own triggers are known by their names and run over the functions registered here. Any other could
-  /// change what a save means, so a store that has one is only read.
+  /// Core Data's own triggers are known by their names and run over the functions registered here. Any other
+  /// could change what a save means, so a store that has one is only read.
   private mutating func inspectTriggers(_ objects: [String: Object]) {
     let ours = Set(
       physical.tables.values.map(\.name) + physical.joinTables.map(\.name)
@@ -185,13 +193,13 @@ struct StoreContents {
     ).map { $0.uppercased() }
     for (key, object) in objects where object.type == "trigger" {
       let name = String(key.dropFirst("trigger ".count))
-      guard ours.contains(object.table.uppercased()),
-        !["Z_DA_", "Z_RT_", "ZT_"].contains(where: { name.hasPrefix($0) })
-      else { continue }
+      guard ours.contains(object.table.uppercased()) else { continue }
+      if name.hasPrefix("Z_RT_") { hasSpatialTriggers = true }
+      if ["Z_DA_", "Z_RT_", "ZT_"].contains(where: { name.hasPrefix($0) }) { continue }
       isReadOnly = true
       notes.append(
-        "The table \(object.table) has a trigger \(name) that is not Core Data's, so the store was opened for "
-          + "reading only. Drop the trigger to write.")
+        "The table \(object.table) has a trigger \(name) that is not Core Data's, so the store was "
+          + "opened for reading only. Drop the trigger to write.")
     }
     notes.sort()
   }

@@ -6,10 +6,15 @@ import Foundation
 struct StoreCreator {
   let schema: ResolvedSchema
 
-  func create(on connection: Connection) throws(StoreError) {
+  /// The statements that make the store, checked for names that would collide.
+  func layout() throws(StoreError) -> [PhysicalSchema.Definition] {
     let physical = PhysicalSchema(schema, numbers: schema.entities.map { Int64($0.index + 1) })
-    let definitions = try physical.definitions()
-    try checkNames(physical, definitions)
+    try checkNames(physical)
+    return try physical.definitions()
+  }
+
+  func create(on connection: Connection) throws(StoreError) {
+    let definitions = try layout()
     do throws(StoreError) {
       try connection.execute("BEGIN IMMEDIATE", while: "Creating the store")
       // Another process may have been faster; its store is then opened like any other.
@@ -36,9 +41,7 @@ struct StoreCreator {
   }
 
   /// Entities whose names differ only in case would share a table.
-  private func checkNames(
-    _ physical: PhysicalSchema, _ definitions: [PhysicalSchema.Definition]
-  ) throws(StoreError) {
+  private func checkNames(_ physical: PhysicalSchema) throws(StoreError) {
     var owners: [String: String] = ["Z_PRIMARYKEY": "the store", "Z_METADATA": "the store"]
     for (root, table) in physical.tables.sorted(by: { $0.key < $1.key }) {
       let name = schema.entities[root].source.name

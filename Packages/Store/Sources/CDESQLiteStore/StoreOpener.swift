@@ -9,18 +9,25 @@ struct StoreOpener {
     var identifier: String
     var isReadOnly: Bool
     var notes: [String]
-    var usesWriteAheadLog: Bool
     var pool: ConnectionPool
-    var checkpointer: Checkpointer
+    var checkpointer: Checkpointer?
   }
 
   let schema: ResolvedSchema
   let configuration: SQLiteStore.Configuration
 
+  // JSON functions are built in from 3.38 on.
+  private static let oldestSQLite: Int32 = 3_038_000
+
   func open() throws(StoreError) -> Opened {
+    guard sqlite3_libversion_number() >= Self.oldestSQLite else {
+      throw StoreError(
+        .engine,
+        "SQLite \(String(cString: sqlite3_libversion())) is too old; install 3.38 or newer.")
+    }
     switch configuration.location {
-    case .file(let path): try openFile(path)
-    case .inMemory(let name): try openMemory(name)
+    case .file(let path): return try openFile(path)
+    case .inMemory(let name): return try openMemory(name)
     }
   }
 
@@ -30,10 +37,14 @@ struct StoreOpener {
     // SQLite's shared memory file: named, and gone with its last connection.
     let uri = "file:/\(Self.escaped(name))?vfs=memdb"
     let connection = try Connection(
-      uri: uri, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busyTimeout: configuration.busyTimeout)
+      uri: uri, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busyTimeout: configuration.busyMilliseconds
+    )
     try connection.execute("PRAGMA auto_vacuum = 2", while: "Creating the store")
     try Self.configure(connection, configuration, role: .sole)
     let contents = try prepareContents(of: connection, mayCreate: configuration.createsIfMissing)
+    if contents.hasSpatialTriggers {
+      _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
+    }
     return opened(connection, contents, uri: uri, usesLog: false)
   }
 
@@ -48,12 +59,14 @@ struct StoreOpener {
         : StoreError(.unreadable, "The file at \(path) is empty, so it is no store.")
     }
     if configuration.isReadOnly { return try openReadOnly(path) }
+    // A schema that can't be laid out shall leave no file behind.
+    if state != .filled { _ = try StoreCreator(schema: schema).layout() }
 
     let uri = "file:\(Self.escaped(path))"
     let hadLog = StoreFile.size(path + "-wal") > 0
     let create = state == .filled ? 0 : SQLITE_OPEN_CREATE
     let connection = try Connection(
-      uri: uri, flags: SQLITE_OPEN_READWRITE | create, busyTimeout: configuration.busyTimeout)
+      uri: uri, flags: SQLITE_OPEN_READWRITE | create, busyTimeout: configuration.busyMilliseconds)
     if sqlite3_db_readonly(connection.handle, nil) == 1 {
       throw StoreError(
         .readOnly,
@@ -72,6 +85,11 @@ struct StoreOpener {
       _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
       try connection.execute("PRAGMA query_only = ON", while: "Opening the store")
     } else {
+      // Unknown triggers have been ruled out, and functions that reach outside stay barred from triggers
+      // anyway.
+      if contents.hasSpatialTriggers {
+        _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
+      }
       if hadLog { _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0) }
       try Self.setJournalMode(connection, configuration)
     }
@@ -85,7 +103,8 @@ struct StoreOpener {
     do throws(StoreError) {
       return try openReadOnly(uri: uri)
     } catch {
-      // On media that can't be written, a log's index can't be made; without a log the file can be read as it is.
+      // On media that can't be written, a log's index can't be made; without a log the file can be read as it
+      // is.
       guard error.code == .cannotOpen || error.code == .readOnly, StoreFile.size(path + "-wal") == 0 else {
         throw error
       }
@@ -95,7 +114,7 @@ struct StoreOpener {
 
   private func openReadOnly(uri: String) throws(StoreError) -> Opened {
     let connection = try Connection(
-      uri: uri, flags: SQLITE_OPEN_READONLY, busyTimeout: configuration.busyTimeout)
+      uri: uri, flags: SQLITE_OPEN_READONLY, busyTimeout: configuration.busyMilliseconds)
     try connection.execute("PRAGMA cell_size_check = ON", while: "Opening the store")
     var contents = try prepareContents(of: connection, mayCreate: false)
     contents.isReadOnly = true
@@ -109,21 +128,31 @@ struct StoreOpener {
   ) -> Opened {
     let configuration = configuration
     let flags = contents.isReadOnly && configuration.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
-    let checkpointer = Checkpointer(uri: uri, busyTimeout: configuration.busyTimeout)
-    if usesLog, !contents.isReadOnly { checkpointer.watch(connection.handle) }
     var openReader: (@Sendable () throws(StoreError) -> Connection)?
     if usesLog {
       openReader = { () throws(StoreError) in
-        let reader = try Connection(uri: uri, flags: flags, busyTimeout: configuration.busyTimeout)
+        let reader = try Connection(uri: uri, flags: flags, busyTimeout: configuration.busyMilliseconds)
         try Self.configure(reader, configuration, role: .reader)
+        reader.watchForCancellation()
         return reader
       }
     }
     let pool = ConnectionPool(
-      writer: connection, idleLimit: configuration.readerCount, open: openReader)
+      writer: connection, idleLimit: configuration.readerCount,
+      // Read-only openings may have no shared index to look at, nor does an exclusive lock.
+      holdsSnapshots: flags == SQLITE_OPEN_READWRITE
+        && !configuration.pragmas.keys.contains { $0.lowercased() == "locking_mode" },
+      open: openReader)
+    var checkpointer: Checkpointer?
+    if usesLog, !contents.isReadOnly {
+      checkpointer = Checkpointer(
+        uri: uri, busyTimeout: configuration.busyMilliseconds, limits: configuration.checkpointLimits,
+        pool: pool)
+      checkpointer?.watch(connection.handle)
+    }
     return Opened(
       physical: contents.physical, identifier: contents.identifier, isReadOnly: contents.isReadOnly,
-      notes: contents.notes, usesWriteAheadLog: usesLog, pool: pool, checkpointer: checkpointer)
+      notes: contents.notes, pool: pool, checkpointer: checkpointer)
   }
 
   private func prepareContents(

@@ -171,7 +171,8 @@ extension Connection {
 
   func keep(_ statement: UpdateStatement, for key: UpdateKey) {
     if updates.count >= Self.updateLimit {
-      // Statements in use by the transaction under way are retained by it; finalising happens with the last owner.
+      // Statements in use by the transaction under way are retained by it; finalising happens with the last
+      // owner.
       updates.removeAll()
     }
     updates[key] = statement

@@ -58,8 +58,8 @@ extension TransactionWriter {
       if sqlite3_changes(connection.handle) == 0 {
         throw StoreError(
           .constraint,
-          "A relationship of \(store.schema.entities[link.entity].source.name) got a member that is not in the "
-            + "store. Save the member first, or in the same transaction.",
+          "A relationship of \(store.schema.entities[link.entity].source.name) got a member that is "
+            + "not in the store. Save the member first, or in the same transaction.",
           entity: store.schema.entities[link.entity].source.name)
       }
     case .inverse: throw notALink(link)

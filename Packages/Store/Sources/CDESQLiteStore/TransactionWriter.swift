@@ -169,8 +169,8 @@ final class TransactionWriter {
     error.entity = violated.entity
     error.properties = violated.properties
     error.message =
-      "Another \(violated.entity) has the same \(violated.properties.joined(separator: ", ")). Change the value, "
-      + "or let a merge policy decide."
+      "Another \(violated.entity) has the same \(violated.properties.joined(separator: ", ")). "
+      + "Change the value, or let a merge policy decide."
     return error
   }
 
@@ -178,8 +178,8 @@ final class TransactionWriter {
     let count = conflicts.count
     return StoreError(
       .conflict,
-      "\(count) \(count == 1 ? "row has" : "rows have") changed or vanished since \(count == 1 ? "it was" : "they were") "
-        + "read. Refresh the objects and save again, or set a merge policy.",
+      "\(count) \(count == 1 ? "row has" : "rows have") changed or vanished since "
+        + "\(count == 1 ? "it was" : "they were") read. Refresh the objects and save again, or set a merge policy.",
       entity: store.schema.entities[conflicts[0].entity].source.name, conflicts: conflicts)
   }
 }

@@ -1,8 +1,8 @@
 /// A store of rows: the seam between the object layer and an engine.
 ///
-/// All calls are synchronous, may come from any thread and run on it; reads run beside each other and beside a
-/// write where the engine can do so. Values go in, values come out; no call keeps a reference to
-/// what it was given, except that inserted and updated batches become the caller's new snapshots.
+/// All calls are synchronous, may come from any thread and run on it; reads run beside each other and beside
+/// a write where the engine can do so. Values go in, values come out; no call keeps a reference to what it
+/// was given, except that inserted and updated batches become the caller's new snapshots.
 public protocol Store: AnyObject, Sendable {
   var schema: ResolvedSchema { get }
 
@@ -14,7 +14,8 @@ public protocol Store: AnyObject, Sendable {
   /// Fetches rows.
   ///
   /// - Parameter isKnown: asked with root entity and key for each row found; when it says true the
-  ///   row's cells are not decoded and only its key is reported. Runs on the calling thread.
+  ///   row's cells are not decoded and only its key is reported. Runs on the calling thread, in the middle of
+  ///   the fetch: it must not call the store.
   func fetch(
     _ query: StoreQuery, isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
   ) throws(StoreError) -> FetchedRows
@@ -82,7 +83,10 @@ public struct RelatedRows: Sendable {
   }
 }
 
-/// How the bytes of an attribute that allows external storage stand in its cell.
+/// How the bytes of an attribute that allows external storage stand in its cell: always behind a head byte.
+///
+/// Writers hand over a one, then the value; the engine moves large values into files, whose cells read a two,
+/// then the file's name.
 public enum ExternalValue: Sendable, Hashable {
   /// The value itself.
   case inline([UInt8])

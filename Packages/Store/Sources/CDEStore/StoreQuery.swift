@@ -57,7 +57,8 @@ public indirect enum StoreExpression: Hashable, Sendable {
   /// The number of elements at the end of a path that ends in a to-many relationship: the last
   /// hop is that relationship, the end is `.object`.
   case count(StorePath)
-  /// An aggregate over the elements of a path with at least one to-many hop, which ends in a property.
+  /// An aggregate over the elements of a path with at least one to-many hop, which ends in a property. The
+  /// sum of nothing is zero, as in key-value coding; the other aggregates of nothing are nil.
   case aggregate(Aggregate, StorePath)
   /// The number of elements of a to-many path that match a filter.
   case countWhere(StorePath, matching: StoreFilter)
@@ -67,13 +68,16 @@ public indirect enum StoreExpression: Hashable, Sendable {
 
   public enum Aggregate: String, Hashable, Sendable { case min, max, sum, average }
 
+  /// `length` counts UTF-16 units, as Foundation's strings do. Integers divide like integers; dividing by
+  /// zero gives nil.
   public enum Function: String, Hashable, Sendable {
     case add, subtract, multiply, divide, modulus, negate, absolute
     case lowercase, uppercase, length, concatenate, firstNonNil
   }
 }
 
-/// A two-valued condition: a comparison with nil is true or false, never unknown.
+/// A two-valued condition: a comparison with nil is true or false, never unknown. Text compares by its UTF-8
+/// bytes unless options fold it first.
 ///
 /// `==` holds between nil and nil only; `!=` is its opposite; the ordering comparisons and text
 /// matches are false when either side is nil. `not` is therefore the exact complement.
@@ -86,7 +90,8 @@ public indirect enum StoreFilter: Hashable, Sendable {
   /// Some element of the to-many path matches. The path ends in `.object`; inside the filter the
   /// element is the next scope.
   case any(StorePath, matching: StoreFilter)
-  /// The row is one of these objects (keys within the fetched entity's tree).
+  /// The fetched row is one of these objects (keys within the fetched entity's tree), also from inside an
+  /// inner scope.
   case keys([Int64])
 
   public enum Comparison: String, Hashable, Sendable {

@@ -51,8 +51,8 @@ public struct RowDeletion: Sendable {
   }
 }
 
-/// A pair added to, removed from or moved within a relationship that no to-one cell describes: many-to-many, or to-many
-/// without an inverse.
+/// A pair added to, removed from or moved within a relationship that no to-one cell describes: many-to-many,
+/// or to-many without an inverse.
 public struct LinkChange: Hashable, Sendable {
   public enum Kind: Hashable, Sendable { case add, remove }
 
@@ -64,8 +64,8 @@ public struct LinkChange: Hashable, Sendable {
   public var owner: Int64
   /// Key of the object at the other end.
   public var member: Int64
-  /// Place of `member` in the order of `owner`'s relationship, when that is ordered. Adding a pair that exists
-  /// already only moves it.
+  /// Place of `member` in the order of `owner`'s relationship, when that is ordered. Adding a pair that
+  /// exists already only moves it.
   public var order: Int64?
 
   public init(

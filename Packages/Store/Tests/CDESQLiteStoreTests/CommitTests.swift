@@ -1,4 +1,4 @@
-import CDESQLiteStore
+@testable import CDESQLiteStore
 import CDEStore
 import Foundation
 import Testing
@@ -209,6 +209,73 @@ struct CommitTests {
     try store.close()
     #expect(scratch.bytes("Test.sqlite-wal") == nil)
     #expect((scratch.bytes()?.count ?? 0) > 29_000_000)
+  }
+
+  @Test("The log stays bounded while others read without a pause")
+  func boundedLog() async throws {
+    try store.close()
+    let store = try SQLiteStore.file(scratch.file(), Shop.schema) {
+      $0.checkpointLimits = Checkpointer.Limits(soft: 100, hard: 400)
+    }
+    let tag = store.index("Tag")
+    let readers = (0..<2).map { _ in
+      Task {
+        while !Task.isCancelled { _ = try store.row(entity: tag, key: 1) }
+      }
+    }
+    var longest = 0
+    let text = String(repeating: "z", count: 40_000)
+    for _ in 0..<400 {
+      try store.insert("Tag", [Draft(key: -1, values: ["name": .text(text)])])
+      let attributes = try FileManager.default.attributesOfItem(atPath: scratch.file("Test.sqlite-wal"))
+      longest = max(longest, (attributes[.size] as! NSNumber).intValue)
+    }
+    for reader in readers { reader.cancel() }
+    for reader in readers { _ = try await reader.value }
+    // 400 commits of some eleven pages each would be 18 MB.
+    #expect(longest < 8_000_000)
+    try store.close()
+  }
+
+  @Test("A read after a commit sees it, whoever committed, and resting readers let go of the log")
+  func freshness() async throws {
+    let tag = store.index("Tag")
+    let other = Holder(scratch.file())
+    for key in Int64(1)...20 {
+      #expect(try store.row(entity: tag, key: key) == nil)
+      if key % 2 == 0 {
+        try store.insert("Tag", [Draft(key: key)])
+      } else {
+        other.run("INSERT INTO ZTAG(Z_PK, Z_ENT, Z_OPT) VALUES (\(key), 5, 1)")
+      }
+      #expect(try store.row(entity: tag, key: key)?.version == 1)
+      #expect(try store.count(StoreQuery(entity: tag)) == Int(key))
+    }
+    // A checkpoint that restarts the log succeeds as soon as no reader rests on it.
+    let clock = ContinuousClock()
+    let deadline = clock.now + .seconds(20)
+    var isFree = false
+    while !isFree, clock.now < deadline {
+      await Task.yield()
+      isFree = other.query("PRAGMA wal_checkpoint(RESTART)").first == "0"
+    }
+    #expect(isFree)
+  }
+
+  @Test("Rows of another schema trap, by name of the rule")
+  func foreignRows() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let other = try ResolvedSchema(StoreSchema(entities: [StoreEntity(name: "Other")]))
+      var builder = RowBatchBuilder(layout: other.entities[0].layout)
+      builder.beginRow(key: -1, version: 1)
+      var transaction = StoreTransaction()
+      transaction.inserted = [builder.finish()]
+      let store = try SQLiteStore(
+        schema: Shop.schema, configuration: .init(location: .inMemory(name: "trap")))
+      _ = try store.commit(transaction)
+    }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("have to be made with the layouts of the store's own schema"))
   }
 
   @Test("A cancelled task's fetch stops")

@@ -104,5 +104,16 @@ final class Holder {
     precondition(sqlite3_exec(handle, statements, nil, nil, nil) == SQLITE_OK)
   }
 
+  /// The first row of a query.
+  func query(_ text: String) -> [String] {
+    var statement: OpaquePointer?
+    sqlite3_prepare_v2(handle, text, -1, &statement, nil)
+    defer { sqlite3_finalize(statement) }
+    guard sqlite3_step(statement) == SQLITE_ROW else { return [] }
+    return (0..<sqlite3_column_count(statement)).map {
+      sqlite3_column_text(statement, $0).map { String(cString: $0) } ?? "NULL"
+    }
+  }
+
   deinit { sqlite3_close_v2(handle) }
 }

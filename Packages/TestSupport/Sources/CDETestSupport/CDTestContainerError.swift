@@ -1,0 +1,22 @@
+public import Foundation
+
+/// Why a throw-away container could not be made.
+public enum CDTestContainerError: LocalizedError, Sendable, Equatable {
+  /// The folder for test stores does not exist and can't be made.
+  case failedToCreateStoreDirectory(path: String, reason: String)
+  /// A file left by an earlier run can't be removed.
+  case failedToRemoveStaleStoreFile(path: String, reason: String)
+  /// The store itself can't be opened: the model has a mistake, or the file system refuses.
+  case failedToLoadPersistentStore(testName: String, storePath: String, reason: String)
+
+  public var errorDescription: String? {
+    switch self {
+    case .failedToCreateStoreDirectory(let path, let reason):
+      "The folder for test stores at \(path) could not be made: \(reason)"
+    case .failedToRemoveStaleStoreFile(let path, let reason):
+      "The file \(path), left by an earlier run, could not be removed: \(reason)"
+    case .failedToLoadPersistentStore(let testName, let storePath, let reason):
+      "The store of the test \"\(testName)\" at \(storePath) could not be loaded: \(reason)"
+    }
+  }
+}

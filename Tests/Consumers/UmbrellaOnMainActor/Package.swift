@@ -1,0 +1,18 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "UmbrellaOnMainActor",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(url: Context.environment["CDE_REPOSITORY"] ?? "", exact: "999.0.0")],
+  targets: [
+    .executableTarget(
+      name: "UmbrellaOnMainActor",
+      dependencies: [
+        .product(name: "CoreDataEvolution", package: "CoreDataEvolution")
+      ],
+      path: "Sources",
+      swiftSettings: [.defaultIsolation(MainActor.self)])
+  ],
+  swiftLanguageModes: [.v6]
+)

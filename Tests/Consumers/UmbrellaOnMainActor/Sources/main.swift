@@ -1,0 +1,28 @@
+import CoreDataEvolution
+
+let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).sqlite")
+defer {
+  for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
+}
+
+let model = try NSManagedObjectModel.makeRuntimeModel(Item.self, List.self)
+let container = NSPersistentContainer(name: "Consumer", managedObjectModel: model)
+container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: file)]
+container.loadPersistentStores { _, error in
+  if let error { fatalError("The store does not open: \(error)") }
+}
+
+let writer = Writer(container: container)
+let reader = Reader(modelContainer: container)
+let id = try await writer.add(["milk", "mint", "bread"], to: "errands")
+
+let found = try reader.titles(matching: "title BEGINSWITH %@ AND list.name == 'errands'", "m")
+precondition(found == ["milk", "mint"], "fetched \(found)")
+precondition(reader.name(of: id) == "errands", "the list has no name here")
+precondition(container.viewContext.registeredObjects.count >= 3, "nothing is registered")
+
+container.viewContext.automaticallyMergesChangesFromParent = true
+try await writer.rename(id, to: "shopping")
+container.viewContext.refreshAllObjects()
+precondition(reader.name(of: id) == "shopping", "the change of the other context is not seen")
+print("saved, fetched, changed and read again: \(found)")

@@ -126,7 +126,7 @@ let package = Package(
       path: "Packages/ModelRuntime/Sources/CDEModelRuntime"),
     .testTarget(
       name: "CDEManagedModelTests",
-      dependencies: ["CDEManagedModel"],
+      dependencies: ["CDEManagedModel", "CDEStore"],
       path: "Packages/ModelRuntime/Tests/CDEManagedModelTests",
       resources: [.copy("Fixtures")]),
     .testTarget(
@@ -135,7 +135,9 @@ let package = Package(
       path: "Packages/ModelRuntime/Tests/CDEPredicatesTests"),
     .testTarget(
       name: "CDEModelRuntimeTests",
-      dependencies: ["CDEModelRuntime"],
+      dependencies: [
+        "CDEModelRuntime", "CDEManagedModel", "CDEPredicates", "CDEStore", "CDESQLiteStore", "CDEExecutors",
+      ],
       path: "Packages/ModelRuntime/Tests/CDEModelRuntimeTests"),
 
     // ObservationDomain
@@ -145,7 +147,7 @@ let package = Package(
       path: "Packages/ObservationDomain/Sources/CDEObservation"),
     .testTarget(
       name: "CDEObservationTests",
-      dependencies: ["CDEObservation", "CDEModelRuntime"],
+      dependencies: ["CDEObservation", "CDEModelRuntime", "CDEManagedModel", "CDEStore"],
       path: "Packages/ObservationDomain/Tests/CDEObservationTests"),
 
     // TestSupport

@@ -39,12 +39,17 @@ let package = Package(
       ]),
     .testTarget(
       name: "CDEManagedModelTests",
-      dependencies: ["CDEManagedModel"],
+      dependencies: ["CDEManagedModel", .product(name: "CDEStore", package: "Store")],
       resources: [.copy("Fixtures")]),
     .testTarget(name: "CDEPredicatesTests", dependencies: ["CDEPredicates"]),
     .testTarget(
       name: "CDEModelRuntimeTests",
-      dependencies: ["CDEModelRuntime"]),
+      dependencies: [
+        "CDEModelRuntime", "CDEManagedModel", "CDEPredicates",
+        .product(name: "CDEStore", package: "Store"),
+        .product(name: "CDESQLiteStore", package: "Store"),
+        .product(name: "CDEExecutors", package: "Executors"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

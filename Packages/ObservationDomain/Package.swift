@@ -24,6 +24,8 @@ let package = Package(
       name: "CDEObservationTests",
       dependencies: [
         "CDEObservation", .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+        .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEStore", package: "Store"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -16,15 +16,19 @@ guard let person = store.schema.entity(named: "Person"),
   let ageCell = person.layout.cells.firstIndex(where: { $0.name == "age" })
 else { fatalError("The schema lost its entity.") }
 
-var rows = RowBatchBuilder(layout: person.layout)
-for (index, (name, years)) in [("Ada", 36), ("Grace", 85), ("Alan", 41)].enumerated() {
-  // Keys below zero are the caller's own until the commit.
-  rows.beginRow(key: Int64(-1 - index), version: 1)
-  rows.setString(nameCell, name)
-  rows.setInteger(ageCell, Int64(years))
+func batch(_ people: [(name: String, age: Int64)]) -> RowBatch {
+  var rows = RowBatchBuilder(layout: person.layout)
+  for (index, one) in people.enumerated() {
+    // Keys below zero are the caller's own until the commit.
+    rows.beginRow(key: Int64(-1 - index), version: 1)
+    rows.setString(nameCell, one.name)
+    rows.setInteger(ageCell, one.age)
+  }
+  return rows.finish()
 }
+
 var transaction = StoreTransaction()
-transaction.inserted = [rows.finish()]
+transaction.inserted = [batch([("Ada", 36), ("Grace", 85), ("Alan", 41)])]
 _ = try store.commit(transaction)
 
 let path = StoreExpression.path(StorePath(end: .property(slot: age, leaf: 0)))

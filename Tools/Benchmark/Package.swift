@@ -1,0 +1,27 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own: the project's packages have no dependencies, and the opponents are one.
+let package = Package(
+  name: "Benchmark",
+  platforms: [.macOS(.v15)],
+  products: [.executable(name: "benchmark", targets: ["Benchmark"])],
+  dependencies: [
+    .package(name: "CoreDataEvolution", path: "../.."),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "SystemSQLite",
+      pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"]), .brew(["sqlite"])]),
+    .executableTarget(
+      name: "Benchmark",
+      dependencies: [
+        "SystemSQLite",
+        .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,28 @@
+/// Runs a body and says how long it took, in nanoseconds.
+@inline(__always)
+func nanoseconds(_ body: () throws -> Void) rethrows -> Double {
+  let clock = ContinuousClock()
+  let start = clock.now
+  try body()
+  return (clock.now - start).nanoseconds
+}
+
+extension Duration {
+  var nanoseconds: Double {
+    Double(components.seconds) * 1e9 + Double(components.attoseconds) / 1e9
+  }
+}
+
+/// Keeps the optimiser from leaving out work whose result nobody uses.
+@inline(never) @_optimize(none)
+func consume<Value>(_ value: Value) {}
+
+extension Collection where Element == Double {
+  /// The middle value; `nan` for none.
+  var median: Double {
+    if isEmpty { return .nan }
+    let sorted = self.sorted()
+    let middle = sorted.count / 2
+    return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+
+/// A bar for each row: how much of its target it uses. A bar that ends left of the line keeps it.
+struct Plot {
+  let results: [RowResult]
+
+  private static let left = 150.0
+  private static let unit = 320.0
+  private static let step = 24.0
+  /// Longer bars are cut off here.
+  private static let limit = 2.0
+
+  var svg: String {
+    let shown = results.filter { $0.measured != nil }
+    let height = Self.step * Double(shown.count) + 70
+    let width = Self.left + Self.unit * Self.limit + 170
+    var lines = [
+      """
+      <svg xmlns="http://www.w3.org/2000/svg" width="\(Int(width))" height="\(Int(height))" \
+      font-family="sans-serif" font-size="12">
+      """,
+      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>",
+      "<text x=\"\(Self.left)\" y=\"20\" font-size=\"14\">Measured, as a part of each row's target</text>",
+    ]
+    for (index, result) in shown.enumerated() { lines += bar(result, top: 36 + Self.step * Double(index)) }
+    let target = Self.left + Self.unit
+    let bottom = height - 26
+    lines.append(
+      "<line x1=\"\(target)\" y1=\"30\" x2=\"\(target)\" y2=\"\(bottom)\" stroke=\"#333\" stroke-dasharray=\"4 3\"/>")
+    lines.append("<text x=\"\(target)\" y=\"\(bottom + 16)\" text-anchor=\"middle\">target</text>")
+    lines.append("</svg>")
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func bar(_ result: RowResult, top: Double) -> [String] {
+    guard let measured = result.measured else { return [] }
+    let share = max(measured, 0) / result.row.target.number
+    let length = max(min(share, Self.limit) * Self.unit, 1)
+    let color = result.isMet == true ? "#3b7dd8" : "#d8703b"
+    let label: String
+    switch result.row.target {
+    case .ratio(let target): label = String(format: "%.2f of %.2f × raw", measured, target)
+    case .value(let target): label = String(format: "%.0f of %.0f \(result.row.unit)", measured, target)
+    }
+    return [
+      "<text x=\"\(Self.left - 8)\" y=\"\(top + 13)\" text-anchor=\"end\">\(result.row.rawValue)</text>",
+      "<rect x=\"\(Self.left)\" y=\"\(top)\" width=\"\(number(length))\" height=\"16\" fill=\"\(color)\"/>",
+      "<text x=\"\(number(Self.left + length + 6))\" y=\"\(top + 13)\">\(label)</text>",
+    ]
+  }
+
+  private func number(_ value: Double) -> String { String(format: "%.1f", value) }
+
+  func write(to path: String) throws {
+    try Data(svg.utf8).write(to: URL(fileURLWithPath: path))
+  }
+}

@@ -1,0 +1,111 @@
+/// The rows of the benchmark, by the names they have in reports.
+enum RowID: String, CaseIterable {
+  case a, b, c, c1
+  case c2Faults = "c2-faults"
+  case c2Refetch = "c2-refetch"
+  case d, e
+  case e1Single = "e1-single"
+  case e1Batch = "e1-batch"
+  case f
+  case gCold = "g-cold"
+  case gPrefetched = "g-prefetched"
+  case gWarm = "g-warm"
+  case h, i
+  case jWrite = "j-write"
+  case jRead = "j-read"
+  case hopActor = "hop-actor"
+  case hopPerform = "hop-perform"
+  case observeRead = "observe-read"
+  case observeWrite = "observe-write"
+  case merge, wake, build
+
+  /// What the row must not exceed.
+  enum Target {
+    /// Ours divided by raw SQLite, or by the baseline that the row's title names.
+    case ratio(Double)
+    /// Our figure, in the row's unit.
+    case value(Double)
+
+    var number: Double {
+      switch self {
+      case .ratio(let number), .value(let number): number
+      }
+    }
+  }
+
+  var title: String {
+    switch self {
+    case .a: "insert all, one save"
+    case .b: "insert all in saves of 100"
+    case .c: "fetch all, nothing read"
+    case .c1: "fetch all on the main actor, every property read once, observed"
+    case .c2Faults: "fetch all as faults"
+    case .c2Refetch: "fetch all again, objects registered"
+    case .d: "fetch a category's items by index, cold"
+    case .e: "object(with:), registered"
+    case .e1Single: "fire faults one by one"
+    case .e1Batch: "fire faults in batches of 100"
+    case .f: "change one property of a tenth, save"
+    case .gCold: "to-many, owner by owner, cold"
+    case .gPrefetched: "to-many, prefetched (raw: scan and group)"
+    case .gWarm: "to-many, loaded before"
+    case .h: "delete a tenth"
+    case .i: "memory of a registered, unread object"
+    case .jWrite: "10 updates and a save, beside a reader"
+    case .jRead: "fetch of a category's items, beside a writer"
+    case .hopActor: "call of a model actor (raw: default actor)"
+    case .hopPerform: "await context.perform (raw: default actor)"
+    case .observeRead: "observed read outside tracking"
+    case .observeWrite: "observed write nobody tracks, beyond an unobserved one"
+    case .merge: "merge of 100 objects, all registered (raw: only the 100 registered)"
+    case .wake: "wake one reader among 10,000"
+    case .build: "clean debug build of the umbrella"
+    }
+  }
+
+  var unit: String {
+    switch self {
+    case .i: "bytes"
+    case .build: "s"
+    default: "ns"
+    }
+  }
+
+  /// Ceilings all: where more is better (rows j) the figure is the time of one, and the target the
+  /// inverse of the rate's.
+  var target: Target {
+    switch self {
+    case .a: .ratio(1.35)
+    case .b: .ratio(1.15)
+    case .c: .ratio(1.0)
+    case .c1: .ratio(2.0)
+    case .c2Faults: .ratio(0.3)
+    case .c2Refetch: .ratio(0.7)
+    case .d: .ratio(0.8)
+    case .e: .value(100)
+    case .e1Single: .ratio(1.3)
+    case .e1Batch: .ratio(0.9)
+    case .f: .ratio(1.0)
+    case .gCold: .ratio(1.1)
+    case .gPrefetched: .ratio(1.3)
+    case .gWarm: .ratio(0.05)
+    case .h: .ratio(0.85)
+    case .i: .value(300)
+    case .jWrite: .ratio(1 / 0.9)
+    case .jRead: .ratio(1 / 0.95)
+    case .hopActor, .hopPerform: .ratio(1.25)
+    case .observeRead: .value(35)
+    case .observeWrite: .value(10)
+    case .merge: .ratio(1.5)
+    case .wake: .value(700)
+    case .build: .value(180)
+    }
+  }
+
+  var isRequired: Bool {
+    switch self {
+    case .c, .c1, .d, .e, .f, .h, .i, .jWrite, .jRead, .hopActor, .hopPerform: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/// What came out for one row.
+struct RowResult {
+  let row: RowID
+  var ours: Double?
+  var raw: Double?
+  /// Raw SQLite with the pragmas that our engine sets.
+  var rawTuned: Double?
+  var grdb: Double?
+  /// Ours divided by raw: the median of the rounds' ratios.
+  var ratio: Double?
+  var ratioToTuned: Double?
+  var ratioToGRDB: Double?
+
+  init(_ row: RowID) { self.row = row }
+
+  init(_ row: RowID, _ rounds: Rounds) {
+    self.row = row
+    ours = rounds.median(.ours)
+    raw = rounds.median(.raw)
+    rawTuned = rounds.median(.rawTuned)
+    grdb = rounds.median(.grdb)
+    ratio = rounds.ratio(.ours, to: .raw)
+    ratioToTuned = rounds.ratio(.ours, to: .rawTuned)
+    ratioToGRDB = rounds.ratio(.ours, to: .grdb)
+  }
+
+  /// The number that the target limits.
+  var measured: Double? {
+    switch row.target {
+    case .ratio: ratio
+    case .value: ours
+    }
+  }
+
+  /// Whether the row keeps its target; nil when it was not measured.
+  var isMet: Bool? { measured.map { $0 <= row.target.number } }
+}

@@ -1,0 +1,130 @@
+import CoreDataEvolution
+import GRDB
+
+/// Rows e and e1: finding objects by ID, and reading the rows of faults.
+@MainActor
+struct LookupRows {
+  let workspace: Workspace
+  private let store: OurStore
+  private let raw: RawDatabase
+  private let tuned: RawDatabase
+  private let pool: DatabasePool
+
+  init(_ workspace: Workspace) throws {
+    self.workspace = workspace
+    store = try workspace.ours()
+    raw = workspace.raw()
+    tuned = workspace.raw(.ours)
+    pool = try RecordDatabase.open(workspace.rawPath)
+  }
+
+  private var keys: [Int64] { workspace.samples.randomKeys }
+
+  /// Random rows inside one read transaction.
+  private var opponents: [Contender] {
+    func look(_ raw: RawDatabase) -> @MainActor () -> Double {
+      let statement = raw.prepare("SELECT \(RawDatabase.columns) FROM item WHERE id = ?")
+      return {
+        nanoseconds {
+          raw.execute("BEGIN")
+          for key in keys {
+            statement.bind(1, key)
+            precondition(statement.step(), "There is no item \(key).")
+            consume(statement.item())
+            statement.reset()
+          }
+          raw.execute("COMMIT")
+        }
+      }
+    }
+    let (plain, tuned) = (look(raw), look(tuned))
+    return [
+      Contender(.raw) { plain() },
+      Contender(.rawTuned) { tuned() },
+      Contender(.grdb) {
+        try nanoseconds {
+          try pool.read { database in
+            for key in keys { consume(try ItemRecord.fetchOne(database, key: key)) }
+          }
+        }
+      },
+    ]
+  }
+
+  var registered: [Contender] {
+    get throws {
+      let context = store.container.newBackgroundContext()
+      let (held, ids) = try context.performAndWait {
+        let byKey = try OurStore.byKey(Item.fetchRequest(), in: context)
+        return (byKey, keys.map { byKey[$0]!.objectID })
+      }
+      return [
+        Contender(.ours) {
+          context.performAndWait {
+            nanoseconds {
+              for id in ids { consume(context.object(with: id)) }
+              consume(held)
+            }
+          }
+        }
+      ] + opponents
+    }
+  }
+
+  /// Each fault is fired by reading a property; every object once, in random order.
+  var firingSingly: [Contender] {
+    let order = shuffledKeys()
+    return [
+      Contender(.ours) {
+        let context = store.container.newBackgroundContext()
+        return try context.performAndWait {
+          let faults = try faults(in: context)
+          let inOrder = order.map { faults[$0]! }
+          return nanoseconds {
+            var sum = 0
+            for item in inOrder { sum &+= item.count }
+            consume(sum)
+          }
+        }
+      }
+    ] + opponents
+  }
+
+  var firingInBatches: [Contender] {
+    let order = shuffledKeys()
+    return [
+      Contender(.ours) {
+        let context = store.container.newBackgroundContext()
+        return try context.performAndWait {
+          let faults = try faults(in: context)
+          let inOrder = order.map { faults[$0]! }
+          return try nanoseconds {
+            var sum = 0
+            for start in stride(from: 0, to: inOrder.count, by: 100) {
+              let batch = Array(inOrder[start..<min(start + 100, inOrder.count)])
+              let request = Item.fetchRequest()
+              request.predicate = NSPredicate(format: "SELF IN %@", batch)
+              request.returnsObjectsAsFaults = false
+              _ = try context.fetch(request)
+              for item in batch { sum &+= item.count }
+            }
+            consume(sum)
+          }
+        }
+      }
+    ] + opponents
+  }
+
+  private nonisolated func faults(in context: NSManagedObjectContext) throws -> [Int64: Item] {
+    let request = Item.fetchRequest()
+    request.includesPropertyValues = false
+    return try OurStore.byKey(request, in: context)
+  }
+
+  private func shuffledKeys() -> [Int64] {
+    var generator = SequenceGenerator(seed: 31)
+    var order = (1...workspace.samples.itemCount).map(Int64.init)
+    for index in stride(from: order.count - 1, to: 0, by: -1) { order.swapAt(index, generator.below(index + 1)) }
+    return order
+  }
+}

@@ -186,7 +186,7 @@ extension ContextLane {
     noteEntry()
     var count = 0
     while let block = nextBlock() {
-      block()
+      BlockMark.during(actor, block)
       count += 1
       if count.isMultiple(of: Self.blocksPerVisit) { await Task.yield() }
     }

@@ -72,6 +72,7 @@ extension ContextLane {
       }
     }
     if Task.isCancelled { task.cancel() }
-    crew.serve(waiter)
+    // What the thread works on meanwhile belongs to other lanes than the one whose block waits here.
+    BlockMark.during(nil) { crew.serve(waiter) }
   }
 }

@@ -82,7 +82,7 @@ let package = Package(
       path: "Packages/Store/Sources/CDEStore"),
     .target(
       name: "CDESQLiteStore",
-      dependencies: ["CDEStore", "CDESQLite"],
+      dependencies: ["CDEStore", "CDESQLite", "CDEExecutors"],
       path: "Packages/Store/Sources/CDESQLiteStore"),
     .testTarget(
       name: "CDEStoreTests",
@@ -153,15 +153,15 @@ let package = Package(
     // TestSupport
     .target(
       name: "CDETestSupport",
-      dependencies: ["CDEExecutors", "CDEModelRuntime"],
+      dependencies: ["CDEExecutors", "CDEManagedModel", "CDEModelRuntime"],
       path: "Packages/TestSupport/Sources/CDETestSupport"),
     .target(
       name: "CDETesting",
-      dependencies: ["CDETestSupport"],
+      dependencies: ["CDETestSupport", "CDEExecutors", "CDEManagedModel", "CDEModelRuntime"],
       path: "Packages/TestSupport/Sources/CDETesting"),
     .testTarget(
       name: "CDETestSupportTests",
-      dependencies: ["CDETestSupport", "CDETesting", "CDEModelRuntime"],
+      dependencies: ["CDETestSupport", "CDETesting", "CDEManagedModel", "CDEModelRuntime"],
       path: "Packages/TestSupport/Tests/CDETestSupportTests"),
 
     // Umbrella

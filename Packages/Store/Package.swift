@@ -19,7 +19,11 @@ let package = Package(
     .target(
       name: "CDEStore",
       dependencies: [.product(name: "CDEExecutors", package: "Executors")]),
-    .target(name: "CDESQLiteStore", dependencies: ["CDEStore", "CDESQLite"]),
+    .target(
+      name: "CDESQLiteStore",
+      dependencies: [
+        "CDEStore", "CDESQLite", .product(name: "CDEExecutors", package: "Executors"),
+      ]),
     .testTarget(name: "CDEStoreTests", dependencies: ["CDEStore"]),
     .testTarget(
       name: "CDESQLiteStoreTests",

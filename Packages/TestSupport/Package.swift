@@ -17,13 +17,22 @@ let package = Package(
       name: "CDETestSupport",
       dependencies: [
         .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
       ]),
-    .target(name: "CDETesting", dependencies: ["CDETestSupport"]),
+    .target(
+      name: "CDETesting",
+      dependencies: [
+        "CDETestSupport",
+        .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+      ]),
     .testTarget(
       name: "CDETestSupportTests",
       dependencies: [
         "CDETestSupport", "CDETesting",
+        .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
       ]),
   ],

@@ -21,7 +21,7 @@ FNR == 1 { report(); in_string = 0; comment = ""; previous = "" }
   sub(/^[ \t]+/, "", code)
   sub(/[ \t]+$/, "", code)
 
-  if (pending != "" && note ~ /[Gg]uard/) pending = ""
+  if (pending != "" && (code == "" || code == "{") && note ~ /[Gg]uard/) pending = ""
   # A comment goes on until the next line of code; a brace alone on its line still belongs to the header.
   if (pending != "" && code != "" && code != "{") report()
 

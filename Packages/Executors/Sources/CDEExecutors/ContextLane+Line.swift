@@ -1,4 +1,3 @@
-import Synchronization
 
 /// The values of a lane's turn.
 @usableFromInline
@@ -61,7 +60,7 @@ final class Ticket: Sendable {
     case granted
   }
 
-  private let state = Mutex(State.waiting)
+  private let state = Lock(State.waiting)
 
   func grant() {
     let sleeper = state.withLock { state in

@@ -13,9 +13,9 @@ public final class ContextLane: Sendable {
   /// The turn: free, held, or held with a line that only the lock may look at.
   @usableFromInline let turn = Atomic<Int>(0)
   @usableFromInline let entered = Atomic<Bool>(false)
-  let line = Mutex(Line())
+  let line = Lock(Line())
   let crew = LaneCrew()
-  private let labels: Mutex<Labels>
+  private let labels: Lock<Labels>
 
   private struct Labels {
     var name: String
@@ -24,7 +24,7 @@ public final class ContextLane: Sendable {
 
   private init(core: LaneActor?, name: String, note: String?) {
     self.core = core
-    self.labels = Mutex(Labels(name: name, note: note))
+    self.labels = Lock(Labels(name: name, note: note))
     if let core { WaitGraph.add(core) }
   }
 

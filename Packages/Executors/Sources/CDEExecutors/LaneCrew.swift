@@ -25,7 +25,7 @@ final class LaneCrew: TaskExecutor {
     var working: [ThreadID] = []
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)

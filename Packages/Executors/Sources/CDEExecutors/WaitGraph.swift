@@ -1,4 +1,3 @@
-import Synchronization
 
 /// Which lanes there are, and which of them are blocked because their job waits for another one.
 ///
@@ -19,7 +18,7 @@ enum WaitGraph {
     var lastEdge: UInt64 = 0
   }
 
-  private static let state = Mutex(State())
+  private static let state = Lock(State())
 
   static func add(_ actor: LaneActor) {
     state.withLock { state in

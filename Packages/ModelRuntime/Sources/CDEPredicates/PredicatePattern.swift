@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// A pattern of `LIKE` or `MATCHES`, prepared once and applied to many texts.
 @_spi(CDE) public struct PredicatePattern: Sendable {
@@ -126,7 +126,7 @@ final class PredicatePatternCache: Sendable {
   }
 
   private static let limit = 32
-  private let patterns = Mutex<[Key: PredicatePattern]>([:])
+  private let patterns = Lock<[Key: PredicatePattern]>([:])
 
   func pattern(
     _ op: PredicateOperator, _ text: String, _ options: PredicateTextOptions

@@ -1,5 +1,5 @@
 @_spi(CDE) internal import CDEModelRuntime
-internal import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// Makes the saves of one context exact for one domain, until it is invalidated.
 ///
@@ -11,13 +11,13 @@ public final class CDEObservationProducerRegistration: Sendable {
     let book: ProducerBook
   }
 
-  private let tie: Mutex<Tie?>
+  private let tie: Lock<Tie?>
 
   /// A registration with an ended domain ends nothing and makes nothing exact.
-  init() { tie = Mutex(nil) }
+  init() { tie = Lock(nil) }
 
   init(context: NSManagedObjectContext, listener: CommitListener, book: ProducerBook) {
-    tie = Mutex(Tie(context: context, listener: listener, book: book))
+    tie = Lock(Tie(context: context, listener: listener, book: book))
     context.addCommitListener(listener)
   }
 
@@ -43,7 +43,7 @@ final class ProducerBook: Sendable {
     var pruneAt = 16
   }
 
-  private let entries = Mutex(Entries())
+  private let entries = Lock(Entries())
 
   func register(
     _ context: NSManagedObjectContext, _ listener: CommitListener

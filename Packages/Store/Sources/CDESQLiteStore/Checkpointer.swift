@@ -2,7 +2,7 @@ import CDESQLite
 import CDEStore
 import Dispatch
 import Foundation
-import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// Moves the write-ahead log into the file, off the path of saves.
 ///
@@ -26,7 +26,7 @@ final class Checkpointer: Sendable {
   private let busyTimeout: Int32
   private let limits: Limits
   private let pool: ConnectionPool
-  private let state: Mutex<State>
+  private let state: Lock<State>
   private let running = DispatchGroup()
 
   init(uri: String, busyTimeout: Int32, limits: Limits, pool: ConnectionPool) {
@@ -34,7 +34,7 @@ final class Checkpointer: Sendable {
     self.busyTimeout = busyTimeout
     self.limits = limits
     self.pool = pool
-    state = Mutex(State(nextHardLimit: limits.hard))
+    state = Lock(State(nextHardLimit: limits.hard))
   }
 
   /// Asks the writing connection to report the log's length after each commit.

@@ -1,6 +1,6 @@
 import CDEStore
 import Dispatch
-import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// The connections of one store: one that writes and, under a write-ahead log, as many that read as threads
 /// ask at once.
@@ -16,8 +16,8 @@ final class ConnectionPool: Sendable {
     var isDraining = false
   }
 
-  private let writer: Mutex<Connection?>
-  private let readers = Mutex(Readers())
+  private let writer: Lock<Connection?>
+  private let readers = Lock(Readers())
   private let open: (@Sendable () throws(StoreError) -> Connection)?
   private let idleLimit: Int
   private let holdsSnapshots: Bool
@@ -32,7 +32,7 @@ final class ConnectionPool: Sendable {
     writer: Connection, idleLimit: Int, holdsSnapshots: Bool,
     open: (@Sendable () throws(StoreError) -> Connection)?
   ) {
-    self.writer = Mutex(writer)
+    self.writer = Lock(writer)
     self.idleLimit = max(idleLimit, 1)
     self.holdsSnapshots = holdsSnapshots
     self.open = open

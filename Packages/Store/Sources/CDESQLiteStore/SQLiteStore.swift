@@ -1,7 +1,7 @@
 import CDESQLite
 public import CDEStore
 import Foundation
-import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// A store in one SQLite file, laid out as Core Data lays out its own.
 ///
@@ -25,7 +25,7 @@ public final class SQLiteStore: Store {
   let pool: ConnectionPool
   let externals: ExternalStorage?
   let checkpointer: Checkpointer?
-  let sequence = Mutex<UInt64>(0)
+  let sequence = Lock<UInt64>(0)
 
   /// Opens a store, or creates it.
   ///

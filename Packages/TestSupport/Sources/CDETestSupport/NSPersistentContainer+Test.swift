@@ -1,7 +1,7 @@
 public import CDEManagedModel
 public import CDEModelRuntime
 internal import Foundation
-internal import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 extension NSPersistentContainer {
   /// Makes a container over an empty SQLite store of its own, for one test.
@@ -66,7 +66,7 @@ extension NSPersistentContainer {
   }
 
   // Two tests that happen to share a name must not remove and open the same files at the same time.
-  private static let making = Mutex(())
+  private static let making = Lock(())
 
   private static func loaded(
     _ name: String, _ model: NSManagedObjectModel, _ store: URL

@@ -1,6 +1,7 @@
 public import CDEManagedModel
 public import CDEModelRuntime
 internal import CDETestSupport
+@_spi(CDE) internal import CDEExecutors
 internal import Synchronization
 public import Testing
 
@@ -62,7 +63,7 @@ extension Trait where Self == StoreTrait {
 
 /// Names for the stores of one process, so that cases of one test function don't share a file.
 private enum StoreNames {
-  private static let uses = Mutex<[String: Int]>([:])
+  private static let uses = Lock<[String: Int]>([:])
 
   static func next(_ name: String) -> String {
     let use = uses.withLock { uses in

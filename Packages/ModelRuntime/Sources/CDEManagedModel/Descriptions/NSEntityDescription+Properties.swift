@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 public import Foundation
 
 extension NSEntityDescription {

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// A kind of object: its name, its class, its properties, and its place in the inheritance tree.
 ///
@@ -16,7 +16,7 @@ nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchec
     var versionHash: Data
     var propertiesByName: [String: NSPropertyDescription]
   }
-  let facts = Mutex<Facts?>(nil)
+  let facts = Lock<Facts?>(nil)
 
   public var name: String? { willSet { requireMutable() } }
 

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// The entities of an app: what a coordinator needs to know to open stores and make objects.
 ///
@@ -10,7 +10,7 @@ nonisolated public final class NSManagedObjectModel: NSObject, NSCopying, @unche
   // Guard of @unchecked Sendable: mutable only until `immutable` is set, read-only ever after; the frozen
   // form stands behind the mutex `frozenForm`.
   let immutable = ImmutableFlag()
-  let frozenForm = Mutex<FrozenModel?>(nil)
+  let frozenForm = Lock<FrozenModel?>(nil)
 
   /// The entities, abstract ones and sub-entities included, in the order given. An entity belongs to one
   /// model.

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 internal import CDEStore
 internal import Foundation
 internal import Synchronization

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// Which class has which name, process-wide and append-only: a fact about the program, not a choice.
 ///
@@ -18,7 +18,7 @@ internal import Synchronization
       classes[name, default: []].append(type)
     }
   }
-  private static let table = Mutex(Table())
+  private static let table = Lock(Table())
 
   /// Registers a class under its qualified name, its qualified name without private contexts, and its bare
   /// name.

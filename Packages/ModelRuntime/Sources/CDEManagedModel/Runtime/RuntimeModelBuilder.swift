@@ -1,5 +1,5 @@
 public import Foundation
-internal import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// Builds models from the schemas that model classes carry, without a model file.
 @_spi(CDE) public enum RuntimeModelBuilder {
@@ -7,7 +7,7 @@ internal import Synchronization
   public typealias Source = (type: NSObject.Type, schema: CDRuntimeEntitySchema)
 
   // Models stay for the life of the process, like the classes they are made from.
-  private static let models = Mutex<[[ObjectIdentifier]: NSManagedObjectModel]>([:])
+  private static let models = Lock<[[ObjectIdentifier]: NSManagedObjectModel]>([:])
 
   /// The model of these classes: one entity each, in order. The same classes in the same order give the
   /// same object, from any thread.

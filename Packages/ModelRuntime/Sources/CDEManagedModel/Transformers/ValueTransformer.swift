@@ -1,7 +1,7 @@
 // Foundation has these types on platforms with an Objective-C runtime.
 #if !canImport(ObjectiveC)
   public import Foundation
-  internal import Synchronization
+  @_spi(CDE) internal import CDEExecutors
 
   /// The name under which a value transformer is registered.
   public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
@@ -23,7 +23,7 @@
       // Guard of @unchecked Sendable: transformers hold no state, which registering one promises.
       let transformer: ValueTransformer
     }
-    private static let registry = Mutex<[NSValueTransformerName: Registered]>([
+    private static let registry = Lock<[NSValueTransformerName: Registered]>([
       .secureUnarchiveFromDataTransformerName: Registered(transformer: NSSecureUnarchiveFromDataTransformer())
     ])
 

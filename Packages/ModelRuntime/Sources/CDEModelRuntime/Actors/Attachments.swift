@@ -1,8 +1,8 @@
-internal import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// Things kept alive together with their owner, one for each key.
 @_spi(CDE) public final class Attachments: Sendable {
-  private let table = Mutex<[ObjectIdentifier: any Sendable]>([:])
+  private let table = Lock<[ObjectIdentifier: any Sendable]>([:])
 
   public func attach<Value: Sendable>(_ value: Value) {
     table.withLock { $0[ObjectIdentifier(Value.self)] = value }

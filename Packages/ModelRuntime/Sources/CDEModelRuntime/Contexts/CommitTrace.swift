@@ -1,4 +1,4 @@
-internal import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// Someone who wants to hear exactly what some contexts save; told apart by identity.
 ///
@@ -14,7 +14,7 @@ internal import Synchronization
 /// arrives twice is recognised however late it comes, and remembering that costs nothing after it.
 @_spi(CDE) public final class CommitTrace: Sendable {
   private let expecting: [CommitListener]
-  private let delivered = Mutex<[CommitListener]>([])
+  private let delivered = Lock<[CommitListener]>([])
 
   init(expecting: [CommitListener]) { self.expecting = expecting }
 

@@ -41,7 +41,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var listeners: [CommitListener] = []
   }
 
-  let configuration = Mutex(Configuration())
+  let configuration = Lock(Configuration())
 
   // MARK: State of the lane
 

@@ -1,7 +1,6 @@
-internal import CDEExecutors
+@_spi(CDE) internal import CDEExecutors
 public import CDEManagedModel
 public import Foundation
-internal import Synchronization
 
 /// A model, its stores and the contexts over them.
 ///
@@ -20,7 +19,7 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
   public let persistentStoreCoordinator: NSPersistentStoreCoordinator
   /// The main actor's context: one for the container's life.
   public let viewContext: NSManagedObjectContext
-  private let descriptions: Mutex<[NSPersistentStoreDescription]>
+  private let descriptions: Lock<[NSPersistentStoreDescription]>
 
   /// Makes a container whose store is `<name>.sqlite` in ``defaultDirectoryURL()`` unless described otherwise.
   public init(name: String, managedObjectModel model: NSManagedObjectModel) {
@@ -29,7 +28,7 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
     persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     viewContext = NSManagedObjectContext(concurrencyType: .mainQueue)
     let url = Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite")
-    descriptions = Mutex([NSPersistentStoreDescription(url: url)])
+    descriptions = Lock([NSPersistentStoreDescription(url: url)])
     super.init()
     viewContext.persistentStoreCoordinator = persistentStoreCoordinator
   }

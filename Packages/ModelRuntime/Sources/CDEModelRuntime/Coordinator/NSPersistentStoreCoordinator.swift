@@ -2,7 +2,7 @@ public import CDEManagedModel
 internal import CDESQLiteStore
 internal import CDEStore
 public import Foundation
-internal import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// Between contexts and stores: knows the model, the stores that hold it, and the contexts to tell about saves.
 ///
@@ -26,7 +26,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     let id: ObjectIdentifier
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Makes a coordinator for a model, which can't be changed from here on.
   ///

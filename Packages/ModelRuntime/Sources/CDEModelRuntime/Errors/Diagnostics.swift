@@ -1,9 +1,9 @@
 internal import Foundation
-internal import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// Where notes go that no caller can be given as an error: to a handler the app sets, else to standard error.
 public enum Diagnostics {
-  private static let storedHandler = Mutex<(@Sendable (String) -> Void)?>(nil)
+  private static let storedHandler = Lock<(@Sendable (String) -> Void)?>(nil)
 
   /// Takes over the notes; nil sends them to standard error again.
   public static var handler: (@Sendable (String) -> Void)? {

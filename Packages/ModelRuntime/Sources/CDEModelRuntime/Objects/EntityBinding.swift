@@ -1,7 +1,7 @@
 internal import CDEManagedModel
 internal import CDEStore
 internal import Foundation
-internal import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// What the runtime knows about one entity of one model, in the form that hot paths want it: slots
 /// and cells instead of names.
@@ -31,7 +31,7 @@ final class EntityBinding: @unchecked Sendable {
   @usableFromInline var places: UnsafePointer<Place>
   private(set) var placeCount = 0
   private(set) var ordinals: [Int?] = []
-  private let classLock = Mutex<NSManagedObject.Type?>(nil)
+  private let classLock = Lock<NSManagedObject.Type?>(nil)
 
   init(
     description: NSEntityDescription, layout: RowLayout, properties: [PropertyInfo],

@@ -1,7 +1,7 @@
 @_spi(CDE) internal import CDEManagedModel
 internal import CDEStore
 internal import Foundation
-internal import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// A frozen model as the runtime uses it: one binding per entity, shared by all containers of the model.
 @usableFromInline
@@ -11,9 +11,9 @@ final class ModelBinding: @unchecked Sendable {
   let frozen: FrozenModel
   let schema: ResolvedSchema
   private(set) var entities: [EntityBinding] = []
-  private let byClass = Mutex<[ObjectIdentifier: EntityBinding]>([:])
+  private let byClass = Lock<[ObjectIdentifier: EntityBinding]>([:])
 
-  private static let bindings = Mutex<[ObjectIdentifier: WeakBinding]>([:])
+  private static let bindings = Lock<[ObjectIdentifier: WeakBinding]>([:])
 
   private struct WeakBinding {
     weak var binding: ModelBinding?
@@ -88,7 +88,7 @@ final class ModelBinding: @unchecked Sendable {
 
 /// Keeps bindings that no coordinator holds.
 enum OwnBindings {
-  private static let kept = Mutex<[ObjectIdentifier: ModelBinding]>([:])
+  private static let kept = Lock<[ObjectIdentifier: ModelBinding]>([:])
 
   static func keep(_ binding: ModelBinding) {
     kept.withLock { $0[ObjectIdentifier(binding.model)] = binding }

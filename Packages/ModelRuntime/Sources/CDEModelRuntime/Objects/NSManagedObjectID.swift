@@ -2,7 +2,7 @@ public import CDEManagedModel
 public import CDEPredicates
 internal import CDEStore
 public import Foundation
-internal import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// The identity of an object: its store, entity and key.
 ///
@@ -15,7 +15,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   private let model: ModelBinding
   let key: Int64
   let store: StoreHandle?
-  private let temporaryUUID = Mutex<UUID?>(nil)
+  private let temporaryUUID = Lock<UUID?>(nil)
 
   init(binding: EntityBinding, key: Int64, store: StoreHandle?) {
     self.binding = binding

@@ -1,6 +1,6 @@
 internal import CDERuntimeABI
 internal import CDEStore
-internal import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// A strong reference, unless the object's deinit has begun.
 private func tryRetain(_ object: UnsafeRawPointer) -> UnsafeMutableRawPointer? { cde_try_retain(object) }
@@ -19,7 +19,7 @@ final class ObjectRegistry: @unchecked Sendable {
   @usableFromInline unowned(unsafe) var context: NSManagedObjectContext?
   /// Whether a domain wants to hear of tracked reads; a copy of the context's hook, one load away from the accessors.
   @usableFromInline var isObserved = false
-  private let lock = Mutex(())
+  private let lock = Lock(())
   private var table = Table()
   let model: ModelBinding
 

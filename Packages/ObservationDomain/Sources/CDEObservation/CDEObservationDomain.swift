@@ -90,8 +90,10 @@ public final class CDEObservationDomain {
   ///
   /// - Parameter context: Not kept alive.
   /// - Returns: what ends the registration; the domain keeps it too.
+  ///
+  /// May be called from any isolation: an actor's own initialiser, which is not the main actor's, registers its context.
   @discardableResult
-  public func registerChangeProducer(
+  public nonisolated func registerChangeProducer(
     context: NSManagedObjectContext
   ) -> CDEObservationProducerRegistration {
     producers.register(context, router.listener)

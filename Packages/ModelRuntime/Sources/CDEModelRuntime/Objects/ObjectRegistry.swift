@@ -15,10 +15,12 @@ private func tryRetain(_ object: UnsafeRawPointer) -> UnsafeMutableRawPointer? {
 /// -> orphaned (context gone) -> freed with its last object.
 @usableFromInline
 final class ObjectRegistry: @unchecked Sendable {
-  // Guard: the table by `lock`; `context`, `recorder` and `isObserved` by the context's lane.
+  // Guard: the table by `lock`; `context` and `observed` by the context's lane.
   @usableFromInline unowned(unsafe) var context: NSManagedObjectContext?
   /// Whether a domain wants to hear of tracked reads; a copy of the context's hook, one load away from the accessors.
-  @usableFromInline var isObserved = false
+  ///
+  /// Behind a constant pointer, because accessors ask with each read and a variable of a class is checked for exclusive use.
+  @usableFromInline let observed: UnsafeMutablePointer<Bool>
   private let lock = Mutex(())
   private var table = Table()
   let model: ModelBinding
@@ -26,7 +28,11 @@ final class ObjectRegistry: @unchecked Sendable {
   init(context: NSManagedObjectContext, model: ModelBinding) {
     self.context = context
     self.model = model
+    observed = .allocate(capacity: 1)
+    observed.initialize(to: false)
   }
+
+  deinit { observed.deallocate() }
 
   /// Open addressing with linear probing. An entry is a pointer with 16 bits of the hash above it.
   struct Table: ~Copyable {

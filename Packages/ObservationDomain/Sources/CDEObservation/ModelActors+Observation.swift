@@ -69,8 +69,8 @@ private enum UnboundSaveWarning {
   static func report(_ type: any NSModelActor.Type) {
     if wasReported.exchange(true, ordering: .relaxed) { return }
     Diagnostics.report(
-      "saveObservedChanges() was called on \(type), which was made without an observation domain: the save wakes "
-        + "the readers of all properties of its objects. Make the actor with init(observationDomain:), or call "
+      "saveObservedChanges() was called on \(type), which was made without an observation domain: the save "
+        + "wakes readers of all properties. Make the actor with init(observationDomain:), or call "
         + "saveObservedChanges(in:).")
   }
 }

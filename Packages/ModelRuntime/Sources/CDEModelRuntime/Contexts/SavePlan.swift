@@ -48,6 +48,7 @@ struct SavePlan {
     collectRewritten()
     buildInserted()
     buildUpdated()
+    touchOwners()
     buildDeleted()
     buildLinks()
   }
@@ -76,7 +77,8 @@ struct SavePlan {
       for slot in owner.changedSlots {
         let info = owner._binding.properties[slot]
         guard info.isOrdered, !info.usesLinks, let inverse = info.inverseSlot else { continue }
-        let members = owner.loadedMembers(slot).objects
+        let members = owner.loadedMembers(slot).objects.filter { !$0.isDeleted }
+        owner.managedObjectContext?.fireAll(members)
         let places = members.map { member -> (slot: Int, cell: Int, now: Int64?) in
           let name = owner._binding.model.entities[info.destination].properties[inverse].name
           let theirs = member._binding.property(name)!
@@ -108,7 +110,8 @@ struct SavePlan {
   private mutating func collectRewritten() {
     var seen = Set<ObjectIdentifier>()
     let candidates = moved.isEmpty ? updated : updated + moved
-    for object in candidates where object._key > 0 && !object._flags.contains(.inserted) && !object._flags.contains(.deleted) {
+    for object in candidates
+    where object._key > 0 && !object._flags.contains(.inserted) && !object._flags.contains(.deleted) {
       let slots = writtenSlots(object)
       guard !slots.isEmpty else { continue }
       if !moved.isEmpty, !seen.insert(ObjectIdentifier(object)).inserted { continue }
@@ -130,7 +133,9 @@ struct SavePlan {
     var builders = RowBuilders()
     for object in inserted {
       builders.add(object._binding, key: key(of: object)) { builder in
-        for info in object._binding.properties where !info.cells.isEmpty { write(info, of: object, into: &builder) }
+        for info in object._binding.properties where !info.cells.isEmpty {
+          write(info, of: object, into: &builder)
+        }
       }
     }
     transaction.inserted = builders.finish()
@@ -169,13 +174,18 @@ struct SavePlan {
       return
     }
     let layout = object._binding.layout
-    let destination = object.toOne(info.slot)
+    // A destination that has no row, nor will have one, is none.
+    let destination = object.toOne(info.slot).flatMap { isSaved($0) ? $0 : nil }
     for cell in info.cells {
       switch layout.cells[cell].role {
       case .key:
         if let destination { builder.setInteger(cell, key(of: destination)) } else { builder.setNull(cell) }
       case .entity:
-        if let destination { builder.setInteger(cell, Int64(destination._binding.index)) } else { builder.setNull(cell) }
+        if let destination {
+          builder.setInteger(cell, Int64(destination._binding.index))
+        } else {
+          builder.setNull(cell)
+        }
       case .order:
         if let place = orders[ObjectIdentifier(object)]?[cell] {
           builder.setInteger(cell, place)
@@ -183,6 +193,36 @@ struct SavePlan {
           builder.setNull(cell)
         }
       case .value: break
+      }
+    }
+  }
+
+  private func isSaved(_ object: NSManagedObject) -> Bool {
+    object._flags.contains(.inserted) || (object._key > 0 && !object._flags.contains(.gone))
+  }
+
+  /// Owners in memory reported a changed relationship among their own changes; the others are named here, so
+  /// that contexts that hold them learn of it.
+  private mutating func touchOwners() {
+    for object in inserted + rewritten {
+      for slot in object.changedSlots {
+        let info = object._binding.properties[slot]
+        guard info.kind == .toOne, info.inverseIsToMany, let inverse = info.inverseSlot else { continue }
+        let destination = object._binding.model.entities[info.destination]
+        if case .toOne(let owner)? = object._overlay?.values[slot], owner._key > 0 {
+          let theirs = owner._binding.layout.slot(named: destination.properties[inverse].name)!
+          if !owner.changedSlots.contains(theirs) {
+            touched.insert(.init(entity: info.destination, key: owner._key, slot: inverse))
+          }
+        }
+        guard let key = info.cells.first.flatMap({ object._batch.integer(Int(object._row), $0) }) else {
+          continue
+        }
+        let former = object._registry?.object(root: destination.root, key: key)
+        let theirs = former?._binding.layout.slot(named: destination.properties[inverse].name)
+        if former == nil || !former!.changedSlots.contains(theirs!) {
+          touched.insert(.init(entity: info.destination, key: key, slot: inverse))
+        }
       }
     }
   }
@@ -208,7 +248,8 @@ struct SavePlan {
     for object in inserted + updated {
       for slot in object.changedSlots {
         let info = object._binding.properties[slot]
-        guard info.usesLinks, case .toMany(let members)? = object._overlay?.values[slot], members.hasChanges else {
+        guard info.usesLinks, case .toMany(let members)? = object._overlay?.values[slot], members.hasChanges
+        else {
           continue
         }
         // Both sides hold the same changes; one of them writes, and an ordered side writes its order.
@@ -222,7 +263,9 @@ struct SavePlan {
     guard let inverse = info.inverseSlot else { return true }
     let model = object._binding.model
     if info.inverseIsOrdered { return false }
-    let mine = (model.schema.entities[object._binding.index].layout.properties[info.slot].declaringEntity, info.name)
+    let mine = (
+      model.schema.entities[object._binding.index].layout.properties[info.slot].declaringEntity, info.name
+    )
     let theirProperty = model.entities[info.destination].layout.properties[inverse]
     return mine <= (theirProperty.declaringEntity, theirProperty.name)
   }
@@ -231,18 +274,22 @@ struct SavePlan {
     let entity = owner._binding.index
     func link(_ kind: LinkChange.Kind, _ member: NSManagedObject, _ order: Int64? = nil) -> LinkChange {
       LinkChange(
-        kind: kind, entity: entity, slot: info.slot, owner: key(of: owner), member: key(of: member), order: order)
+        kind: kind, entity: entity, slot: info.slot, owner: key(of: owner), member: key(of: member),
+        order: order)
     }
     // A deleted member's pairs go with its row.
-    for member in members.removed.values where member._key > 0 && !member._flags.contains(.deleted) && owner._key > 0 {
+    for member in members.removed.values where member._key > 0 && !member.isDeleted && owner._key > 0 {
       transaction.links.append(link(.remove, member))
     }
     if info.isOrdered {
-      for (index, member) in owner.loadedMembers(info.slot).objects.enumerated() {
+      let kept = owner.loadedMembers(info.slot).objects.filter {
+        isSaved($0) && !$0._flags.contains(.deleted)
+      }
+      for (index, member) in kept.enumerated() {
         transaction.links.append(link(.add, member, Int64(index + 2) * 1024))
       }
     } else {
-      for member in members.added.values where !member._flags.contains(.deleted) {
+      for member in members.added where isSaved(member) && !member._flags.contains(.deleted) {
         transaction.links.append(link(.add, member))
       }
     }
@@ -250,11 +297,40 @@ struct SavePlan {
 
   // MARK: Settling
 
+  /// Names of changed to-many relationships without an inverse, by root entity.
+  ///
+  /// Such a relationship may keep its owner in the member's row, which has room for one: an owner that had the member
+  /// before must read its members again.
+  private var oneWaySlots: [Int: Set<String>] {
+    var names: [Int: Set<String>] = [:]
+    for owner in inserted + updated {
+      for slot in owner.changedSlots {
+        let info = owner._binding.properties[slot]
+        guard info.isToMany, info.inverseSlot == nil else { continue }
+        names[owner._binding.root, default: []].insert(info.name)
+      }
+    }
+    return names
+  }
+
+  private func unload(_ slots: [Int: Set<String>], in registry: ObjectRegistry) {
+    if slots.isEmpty { return }
+    for object in registry.all() {
+      for name in slots[object._binding.root] ?? [] {
+        guard let slot = object._binding.layout.slot(named: name),
+          case .toMany(let members)? = object._overlay?.values[slot]
+        else { continue }
+        members.unload()
+      }
+    }
+  }
+
   /// Points the objects at what was written.
   mutating func settle(_ result: CommitResult, in context: NSManagedObjectContext) -> CommittedTransaction {
     var changes: [CommittedTransaction.Change] = []
     changes.reserveCapacity(inserted.count + updated.count + deleted.count)
     let registry = context.registry!
+    let oneWay = oneWaySlots
     for (object, row) in zip(inserted, insertedRows) {
       let properties = object.changedSlots
       if object._key < 0 {
@@ -264,17 +340,15 @@ struct SavePlan {
       object.settle(row)
       object._flags.remove(.inserted)
       changes.append(
-        .init(kind: .inserted, entity: object._binding.index, key: object._key, properties: properties, row: row))
+        .init(
+          kind: .inserted, entity: object._binding.index, key: object._key, properties: properties, row: row))
     }
-    var rows: [ObjectIdentifier: Int] = [:]
-    if rewritten.count != updated.count || !moved.isEmpty {
-      for (index, object) in rewritten.enumerated() { rows[ObjectIdentifier(object)] = index }
-    }
-    let oneToOne = rows.isEmpty && rewritten.count == updated.count
-    for object in oneToOne ? rewritten : updated where !oneToOne && rows[ObjectIdentifier(object)] == nil {
+    for object in updated where writtenSlots(object).isEmpty {
       // Only to-many relationships changed: no row was written.
       changes.append(
-        .init(kind: .updated, entity: object._binding.index, key: object._key, properties: object.changedSlots, row: nil))
+        .init(
+          kind: .updated, entity: object._binding.index, key: object._key, properties: object.changedSlots,
+          row: nil))
       object.settle(nil)
     }
     for (index, object) in rewritten.enumerated() {
@@ -287,15 +361,19 @@ struct SavePlan {
     }
     for object in deleted {
       changes.append(
-        .init(kind: .deleted, entity: object._binding.index, key: object._key, properties: PropertySet(), row: nil))
+        .init(
+          kind: .deleted, entity: object._binding.index, key: object._key, properties: PropertySet(), row: nil
+        ))
       object._flags.subtract([.deleted, .updated])
       object._flags.insert(.gone)
       object._overlay?.dropRelationships(keepingChanged: false)
       object.detach()
     }
+    if !deleted.isEmpty { registry.vanished += 1 }
+    unload(oneWay, in: registry)
     return CommittedTransaction(
-      sequence: result.sequence, author: transaction.author, contextName: transaction.contextName, changes: changes,
-      touched: Array(touched), trace: context.makeCommitTrace())
+      sequence: result.sequence, author: transaction.author, contextName: transaction.contextName,
+      changes: changes, touched: Array(touched), trace: context.makeCommitTrace())
   }
 }
 

@@ -49,7 +49,8 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
       return URL(fileURLWithPath: data, isDirectory: true)
     }
     let found = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
-    return found ?? URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true).appendingPathComponent(".local/share")
+    return found
+      ?? URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true).appendingPathComponent(".local/share")
   }
 
   /// The stores to load. Change them before loading.

@@ -42,11 +42,15 @@ public enum CDRuntimeModelBuilder {
 
 extension NSManagedObjectModel {
   /// The model of classes that carry their schemas; see ``CDRuntimeModelBuilder``.
-  public static func makeRuntimeModel(_ types: [any CDRuntimeSchemaProviding.Type]) throws -> NSManagedObjectModel {
+  public static func makeRuntimeModel(_ types: [any CDRuntimeSchemaProviding.Type]) throws
+    -> NSManagedObjectModel
+  {
     try CDRuntimeModelBuilder.makeModel(types)
   }
 
-  public static func makeRuntimeModel(_ types: any CDRuntimeSchemaProviding.Type...) throws -> NSManagedObjectModel {
+  public static func makeRuntimeModel(_ types: any CDRuntimeSchemaProviding.Type...) throws
+    -> NSManagedObjectModel
+  {
     try CDRuntimeModelBuilder.makeModel(types)
   }
 }

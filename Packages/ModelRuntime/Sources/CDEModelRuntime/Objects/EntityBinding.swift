@@ -67,11 +67,14 @@ final class EntityBinding: @unchecked Sendable {
     return bind(found)
   }
 
-  /// Takes a class as the one of this entity, if none is set.
+  /// Takes a class as the one of this entity, if none is set and the model names no other.
   @discardableResult
-  func bind(_ type: NSManagedObject.Type) -> NSManagedObject.Type {
-    classLock.withLock { bound in
+  func bind(_ given: NSManagedObject.Type) -> NSManagedObject.Type {
+    // The base class can stand for any entity, so an object of it says nothing about the others.
+    if given == NSManagedObject.self { return given }
+    return classLock.withLock { bound in
       if let bound { return bound }
+      let type = ManagedObjectClasses.find(for: description) ?? given
       if let entity = type as? any PersistentEntity.Type { readPlaces(of: entity) }
       bound = type
       return type

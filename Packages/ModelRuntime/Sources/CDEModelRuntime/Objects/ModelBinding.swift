@@ -72,10 +72,14 @@ final class ModelBinding: @unchecked Sendable {
     byClass.withLock { table in
       if let known = table[ObjectIdentifier(type)] { return known }
       ManagedObjectClasses.register(type)
+      if type == NSManagedObject.self { return nil }
       let names = ManagedObjectClasses.names(of: type)
-      let named = entities.first { entity in
+      let claimants = entities.filter { entity in
         names.contains(entity.description.managedObjectClassName ?? "")
       }
+      // Several entities may share a class; its own name then says which one is meant.
+      let named = claimants.count == 1 ? claimants[0] : claimants.first { $0.name == names.last }
+      if named == nil, claimants.count > 1 { return nil }
       let schemaName = (type as? any CDRuntimeSchemaProviding.Type)?.__cdRuntimeEntitySchema.entityName
       let found = named ?? schemaName.flatMap(entity(named:)) ?? entity(named: names.last ?? "")
       guard let found else { return nil }

@@ -55,7 +55,9 @@ extension NSManagedObject {
   @usableFromInline
   final func _missingValue<Value: CDPrimitive>(_ ordinal: Int) -> Value {
     let slot = Int(_binding.places[ordinal].slot)
-    if slot >= 0, let value = Value._read(_binding.properties[slot].defaultValue.converted(for: Value._cellKind)) {
+    if slot >= 0,
+      let value = Value._read(_binding.properties[slot].defaultValue.converted(for: Value._cellKind))
+    {
       if isDeleted || _registry?.context == nil { return value }
     }
     if isDeleted || (_key > 0 && _registry?.context == nil) { return Value._zero as! Value }

@@ -53,6 +53,8 @@ nonisolated open class NSManagedObject: NSObject {
     @usableFromInline static let pending = Flags(rawValue: 256)
     /// Stands in the context's list of changed objects.
     @usableFromInline static let listed = Flags(rawValue: 512)
+    /// New, and named as inserted by a notification.
+    @usableFromInline static let announced = Flags(rawValue: 1024)
     /// A read can't go straight to the row.
     @usableFromInline static let slowRead: Flags = [.fault, .hasOverlay, .checked]
   }
@@ -66,7 +68,7 @@ nonisolated open class NSManagedObject: NSObject {
   ///   - entity: an entity of a model in use; abstract entities trap when inserted.
   ///   - context: the context to insert into, on whose isolation the call runs.
   public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
-    if let context, let row = context.takeMaterialization() {
+    if let context, let row = context.takeMaterialization(of: entity) {
       _registry = context.registry
       _binding = row.binding
       _batch = row.batch
@@ -95,8 +97,8 @@ nonisolated open class NSManagedObject: NSObject {
   public convenience init(context: NSManagedObjectContext) {
     guard let binding = context.modelBinding?.binding(for: Self.self) else {
       fatalError(
-        "The model of this context has no entity for the class \(Self.self). Add the class to the model's types "
-          + "or set the entity's managedObjectClassName.")
+        "The model of this context has no entity for the class \(Self.self), or several. Add the class to the model's types, "
+          + "set the entity's managedObjectClassName, or use init(entity:insertInto:).")
     }
     self.init(entity: binding.description, insertInto: context)
   }
@@ -127,7 +129,7 @@ nonisolated open class NSManagedObject: NSObject {
   public final var objectID: NSManagedObjectID {
     if let known = _identity { return known }
     let made = NSManagedObjectID(
-      binding: _binding, key: _key, store: _registry?.context?.storeHandle(for: _binding))
+      binding: _binding, key: _key, store: _registry?.storeHandle(for: _binding))
     _identity = made
     return made
   }
@@ -196,7 +198,10 @@ nonisolated open class NSManagedObject: NSObject {
 }
 
 /// Managed objects belong to one isolation; hand their IDs to another.
-@available(*, unavailable, message: "A managed object belongs to its context's isolation. Pass its objectID across actors.")
+@available(
+  *, unavailable,
+  message: "A managed object belongs to its context's isolation. Pass its objectID across actors."
+)
 extension NSManagedObject: @unchecked Sendable {}
 
 extension NSManagedObject {
@@ -226,6 +231,39 @@ extension NSManagedObject {
     _ = Unmanaged.passRetained(_binding.model)
     _flags.insert(.ownsBinding)
     _registry = nil
+  }
+
+  /// Stands for the entity of the same name in another model from here on, values kept by property name.
+  ///
+  /// For objects without a context: their class may be used by several models, and only the insertion tells which is meant.
+  final func rebind(to model: ModelBinding) {
+    guard _registry == nil, let binding = model.entity(named: _binding.name) else { return }
+    let old = _overlay
+    let oldProperties = _binding.properties
+    _ = Unmanaged.passRetained(model)
+    Unmanaged.passUnretained(_binding.model).release()
+    _binding = binding
+    _batch = binding.defaults
+    _row = 0
+    _overlay = nil
+    _flags.remove(.hasOverlay)
+    guard let old else { return }
+    for info in oldProperties where !old.values[info.slot].isUnset {
+      guard let slot = binding.layout.slot(named: info.name) else { continue }
+      overlay.values[slot] = old.values[info.slot]
+      if old.changed.contains(info.slot) { overlay.changed.insert(slot) }
+    }
+    binding.bind(type(of: self))
+  }
+
+  /// Copies the row's attributes into the overlay: an object inserted again is written anew.
+  final func keepRow() {
+    guard _batch !== _binding.defaults else { return }
+    for info in _binding.properties where !info.cells.isEmpty && !info.isRelationship {
+      if overlay.values[info.slot].isUnset { overlay.values[info.slot] = storedValue(info) }
+    }
+    _batch = _binding.defaults
+    _row = 0
   }
 
   /// Becomes a registered object of a context.

@@ -53,7 +53,8 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSManagedObjectID else { return false }
     if self === other { return true }
-    guard key == other.key, binding.root == other.binding.root else { return false }
+    // Key 0 stands for an object without a context, which equals nothing but itself.
+    guard key == other.key, key != 0, binding.root == other.binding.root else { return false }
     if isTemporaryID { return binding.model === other.binding.model }
     return binding.model === other.binding.model
       ? store?.identifier == other.store?.identifier

@@ -15,10 +15,14 @@ private func tryRetain(_ object: UnsafeRawPointer) -> UnsafeMutableRawPointer? {
 /// -> orphaned (context gone) -> freed with its last object.
 @usableFromInline
 final class ObjectRegistry: @unchecked Sendable {
-  // Guard: the table by `lock`; `context`, `recorder` and `isObserved` by the context's lane.
+  // Guard: the table by `lock`; `context`, `isObserved`, `vanished` and `lastHandles` by the context's lane.
   @usableFromInline unowned(unsafe) var context: NSManagedObjectContext?
   /// Whether a domain wants to hear of tracked reads; a copy of the context's hook, one load away from the accessors.
   @usableFromInline var isObserved = false
+  /// How many objects lost their rows so far: to-many members from before that count may hold such objects.
+  var vanished = 0
+  /// The stores as the context left them, so that objects that outlive it still know whose rows they are.
+  var lastHandles: [StoreHandle?] = []
   private let lock = Mutex(())
   private var table = Table()
   let model: ModelBinding
@@ -28,12 +32,19 @@ final class ObjectRegistry: @unchecked Sendable {
     self.model = model
   }
 
+  func storeHandle(for binding: EntityBinding) -> StoreHandle? {
+    if let context { return context.storeHandle(for: binding) }
+    return binding.index < lastHandles.count ? lastHandles[binding.index] : nil
+  }
+
   /// Open addressing with linear probing. An entry is a pointer with 16 bits of the hash above it.
   struct Table: ~Copyable {
     var entries: UnsafeMutablePointer<UInt>
     var mask: Int
     var live = 0
     var used = 0
+    /// Objects that point at this registry, whether or not the table still finds them.
+    var attached = 0
 
     static let empty: UInt = 0
     static let removed: UInt = 1
@@ -79,7 +90,7 @@ final class ObjectRegistry: @unchecked Sendable {
       let key = object._key
       let root = object._binding.root
       if let index = index(root, key) {
-        // The old entry belongs to an object whose deinit has begun.
+        // The old entry belongs to an object whose deinit has begun, or to a fault made for a key before its row.
         entries[index] = Self.entry(object, root, key)
         return
       }
@@ -118,15 +129,13 @@ final class ObjectRegistry: @unchecked Sendable {
       old.deallocate()
     }
 
-    /// - Returns: whether the entry was the object's.
-    mutating func remove(_ object: NSManagedObject) -> Bool {
+    mutating func remove(_ object: NSManagedObject) {
       let pointer = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
       guard let index = index(object._binding.root, object._key),
         Self.pointer(entries[index]) == pointer
-      else { return false }
+      else { return }
       entries[index] = Self.removed
       live -= 1
-      return true
     }
   }
 
@@ -145,7 +154,8 @@ final class ObjectRegistry: @unchecked Sendable {
   func register(_ object: NSManagedObject) {
     let wasEmpty = lock.withLock { _ in
       table.insert(object)
-      return table.live == 1
+      table.attached += 1
+      return table.attached == 1
     }
     if wasEmpty { keepAlive() }
   }
@@ -171,22 +181,27 @@ final class ObjectRegistry: @unchecked Sendable {
   func register(_ objects: ArraySlice<NSManagedObject>) {
     if objects.isEmpty { return }
     let wasEmpty = lock.withLock { _ in
-      let wasEmpty = table.live == 0
+      let wasEmpty = table.attached == 0
       for object in objects { table.insert(object) }
+      table.attached += objects.count
       return wasEmpty
     }
     if wasEmpty { keepAlive() }
   }
 
   func unregister(_ object: NSManagedObject) {
-    let isEmpty = lock.withLock { _ in table.remove(object) && table.live == 0 }
+    let isEmpty = lock.withLock { _ in
+      table.remove(object)
+      table.attached -= 1
+      return table.attached == 0
+    }
     if isEmpty { letGo() }
   }
 
   /// Gives a saved object its permanent key.
   func rekey(_ object: NSManagedObject, to key: Int64) {
     lock.withLock { _ in
-      _ = table.remove(object)
+      table.remove(object)
       object._key = key
       table.insert(object)
     }

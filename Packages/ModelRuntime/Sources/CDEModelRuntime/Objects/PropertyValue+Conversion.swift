@@ -86,7 +86,7 @@ extension _PropertyValue {
   }
 
   /// Takes an optional out of the `Any` it hides in.
-  private static func unwrap(_ value: Any?) -> Any? {
+  static func unwrap(_ value: Any?) -> Any? {
     guard let value else { return nil }
     let mirror = value as? any _OptionalValue
     guard let mirror else { return value }
@@ -200,7 +200,8 @@ enum Transformation {
   // every other transformer gives.
   static func data(from value: Any, transformer name: String?) -> Data? {
     guard let transformer = transformer(name) else { return value as? Data }
-    return (transformer is NSSecureUnarchiveFromDataTransformer
+    return
+      (transformer is NSSecureUnarchiveFromDataTransformer
       ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)) as? Data
   }
 

@@ -51,7 +51,9 @@ public nonisolated protocol CDEObservationFieldMapProviding {
 }
 
 extension CDEObservationFieldMapProviding {
-  public static func __cdObservationFieldSet(forCoreDataKeys keys: some Sequence<String>) -> CDEObservationFieldSet {
+  public static func __cdObservationFieldSet(forCoreDataKeys keys: some Sequence<String>)
+    -> CDEObservationFieldSet
+  {
     __cdObservationFieldMap.fieldSet(forCoreDataKeys: keys)
   }
 }

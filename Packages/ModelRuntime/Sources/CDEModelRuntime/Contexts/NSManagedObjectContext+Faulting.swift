@@ -88,6 +88,11 @@ extension NSManagedObjectContext {
     }
   }
 
+  /// Whether no object that a relationship could lead to is registered.
+  private func knowsNone(of info: PropertyInfo) -> Bool {
+    registry.count(root: registry.model.entities[info.destination].root) == 0
+  }
+
   /// The stored members of a to-many relationship.
   func storedMembers(of object: NSManagedObject, slot: Int) -> [NSManagedObject] {
     guard object._key > 0, let handle = persistentStoreCoordinator?.handle(for: object._binding) else {
@@ -97,7 +102,8 @@ extension NSManagedObjectContext {
     do {
       let related = try handle.store.related(
         entity: object._binding.index, slot: slot, owners: [object._key],
-        isKnown: registry.count == 1 ? nil : { root, key in registry.realized(root: root, key: key) })
+        isKnown: knowsNone(of: object._binding.properties[slot])
+          ? nil : { root, key in registry.realized(root: root, key: key) })
       return members(related)[0]
     } catch {
       Diagnostics.report(
@@ -155,7 +161,7 @@ extension NSManagedObjectContext {
     do {
       related = try handle.store.related(
         entity: binding.index, slot: info.slot, owners: unloaded.map(\._key),
-        isKnown: registry.count == owners.count
+        isKnown: knowsNone(of: info)
           ? nil : { root, key in registry.realized(root: root, key: key) })
     } catch {
       throw ManagedObjectError.store(error)

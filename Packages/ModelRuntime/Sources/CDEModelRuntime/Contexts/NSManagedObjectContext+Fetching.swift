@@ -128,7 +128,7 @@ extension NSManagedObjectContext {
 
   private func storedObjects(_ plan: FetchPlan) throws -> [NSManagedObject] {
     let registry = registry!
-    let knowsNothing = registry.count == 0
+    let knowsNothing = registry.count(root: plan.binding.root) == 0
     let refreshes = plan.refreshes
     return try asking(plan) { store, query in
       let rows = try store.fetch(
@@ -180,6 +180,7 @@ extension NSManagedObjectContext {
       registry.register(result[first...])
       for object in result[first...] { object.awakeFromFetch() }
     } else {
+      var made: [NSManagedObject] = []
       for row in 0..<batch.count {
         if let object = known[row] {
           if object._flags.contains(.fault) || (refreshing && !object.hasChanges) {
@@ -193,11 +194,12 @@ extension NSManagedObjectContext {
           let object = materialize(
             binding, type, key: batch.key(row), batch: batch, row: Int32(truncatingIfNeeded: row),
             flags: flags)
-          registry.register(object)
+          made.append(object)
           result.append(object)
-          object.awakeFromFetch()
         }
       }
+      registry.register(made[...])
+      for object in made { object.awakeFromFetch() }
     }
   }
 

@@ -31,9 +31,9 @@ extension NSManagedObjectContext {
     }
     NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
 
-    var plan = SavePlan(changed)
+    let plan = SavePlan(changed)
     try validate(plan)
-    let committed = try commit(&plan)
+    let committed = try commit(plan)
     forgetChanges()
     // Everything is settled: observers and hooks may save again.
     isSaving = false
@@ -58,7 +58,7 @@ extension NSManagedObjectContext {
     changed.removeAll(keepingCapacity: changed.count <= 4096)
   }
 
-  private func commit(_ plan: inout SavePlan) throws -> CommittedTransaction {
+  private func commit(_ plan: SavePlan) throws -> CommittedTransaction {
     let coordinator = try coordinator()
     let handle = try coordinator.handle(for: plan)
     plan.build(author: transactionAuthor, contextName: name)

@@ -46,7 +46,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   // MARK: State of the lane
 
   private(set) var registry: ObjectRegistry!
-  var materialization: Materialization?
+  // Taken and given back within one call each, once for every object made: not worth a check at run time.
+  @exclusivity(unchecked) var materialization: Materialization?
   /// Everything inserted, updated or deleted since the last save, each once, in the order of the first change.
   var changed: [NSManagedObject] = []
   /// What the next "objects did change" notification is about.
@@ -57,7 +58,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   var isTurnScheduled = false
   /// Whoever wants to know about reads, saves and merges: a domain.
   @_spi(CDE) public var observer: (any ContextObserver)? {
-    didSet { registry?.observed.pointee = observer != nil }
+    didSet { registry?.isObserved = observer != nil }
   }
 
   /// Anything you like; kept, never read.

@@ -6,7 +6,9 @@ internal import Foundation
 /// States: collected (objects sorted into groups) -> built (rows and links made, the context untouched) ->
 /// committed (the store wrote them) -> settled (objects point at the new rows). A failure before
 /// "committed" leaves every object as it was.
-struct SavePlan {
+///
+/// Lives for one save, on the context's lane.
+final class SavePlan {
   private(set) var inserted: [NSManagedObject] = []
   private(set) var updated: [NSManagedObject] = []
   private(set) var deleted: [NSManagedObject] = []
@@ -40,7 +42,7 @@ struct SavePlan {
 
   // MARK: Building
 
-  mutating func build(author: String?, contextName: String?) {
+  func build(author: String?, contextName: String?) {
     transaction.author = author
     transaction.contextName = contextName
     numberInserted()
@@ -54,7 +56,7 @@ struct SavePlan {
   }
 
   /// Numbers new objects within their inheritance tree; the store turns `-n` into keys.
-  private mutating func numberInserted() {
+  private func numberInserted() {
     var counts: [Int: Int32] = [:]
     for object in inserted where object._key < 0 {
       let next = (counts[object._binding.root] ?? 0) + 1
@@ -72,7 +74,7 @@ struct SavePlan {
   ///
   /// Numbers that still ascend are kept; a new one goes halfway between its neighbours, or 1024 beyond
   /// the last, which is how Core Data spaces them.
-  private mutating func collectOrders() {
+  private func collectOrders() {
     for owner in inserted + updated {
       for slot in owner.changedSlots {
         let info = owner._binding.properties[slot]
@@ -107,7 +109,7 @@ struct SavePlan {
   private var extraSlots: [ObjectIdentifier: PropertySet] = [:]
   private var moved: [NSManagedObject] = []
 
-  private mutating func collectRewritten() {
+  private func collectRewritten() {
     var seen = Set<ObjectIdentifier>()
     let candidates = moved.isEmpty ? updated : updated + moved
     for object in candidates
@@ -129,7 +131,7 @@ struct SavePlan {
     return written
   }
 
-  private mutating func buildInserted() {
+  private func buildInserted() {
     var builders = RowBuilders()
     for object in inserted {
       builders.add(object._binding, key: key(of: object)) { builder in
@@ -142,7 +144,7 @@ struct SavePlan {
     insertedRows = builders.rows
   }
 
-  private mutating func buildUpdated() {
+  private func buildUpdated() {
     var builders = RowBuilders()
     for object in rewritten {
       let slots = writtenSlots(object)
@@ -203,7 +205,7 @@ struct SavePlan {
 
   /// Owners in memory reported a changed relationship among their own changes; the others are named here, so
   /// that contexts that hold them learn of it.
-  private mutating func touchOwners() {
+  private func touchOwners() {
     for object in inserted + rewritten {
       for slot in object.changedSlots {
         let info = object._binding.properties[slot]
@@ -227,7 +229,7 @@ struct SavePlan {
     }
   }
 
-  private mutating func buildDeleted() {
+  private func buildDeleted() {
     deleted.sort { ($0._binding.index, $0._key) < ($1._binding.index, $1._key) }
     transaction.deleted = deleted.map {
       RowDeletion(entity: $0._binding.index, key: $0._key, version: $0._batch.version(Int($0._row)))
@@ -244,7 +246,7 @@ struct SavePlan {
   }
 
   /// The pairs of relationships that no cell describes.
-  private mutating func buildLinks() {
+  private func buildLinks() {
     for object in inserted + updated {
       for slot in object.changedSlots {
         let info = object._binding.properties[slot]
@@ -270,7 +272,7 @@ struct SavePlan {
     return mine <= (theirProperty.declaringEntity, theirProperty.name)
   }
 
-  private mutating func addLinks(_ members: ToManyMembers, _ info: PropertyInfo, of owner: NSManagedObject) {
+  private func addLinks(_ members: ToManyMembers, _ info: PropertyInfo, of owner: NSManagedObject) {
     let entity = owner._binding.index
     func link(_ kind: LinkChange.Kind, _ member: NSManagedObject, _ order: Int64? = nil) -> LinkChange {
       LinkChange(
@@ -326,7 +328,7 @@ struct SavePlan {
   }
 
   /// Points the objects at what was written.
-  mutating func settle(_ result: CommitResult, in context: NSManagedObjectContext) -> CommittedTransaction {
+  func settle(_ result: CommitResult, in context: NSManagedObjectContext) -> CommittedTransaction {
     var changes: [CommittedTransaction.Change] = []
     changes.reserveCapacity(inserted.count + updated.count + deleted.count)
     let registry = context.registry!
@@ -373,8 +375,7 @@ struct SavePlan {
     unload(oneWay, in: registry)
     return CommittedTransaction(
       sequence: result.sequence, author: transaction.author, contextName: transaction.contextName,
-      changes: changes,
-      touched: Array(touched), trace: context.makeCommitTrace())
+      changes: changes, touched: Array(touched), trace: context.makeCommitTrace())
   }
 }
 
@@ -404,61 +405,5 @@ extension NSManagedObject {
       }
     }
     if !isNeeded { dropOverlay() }
-  }
-}
-
-/// One growing batch for each entity, closed when it is large enough.
-private struct RowBuilders {
-  private var open: [Int: Int] = [:]
-  private var builders: [BuilderBox] = []
-  private var places: [(builder: Int, row: Int)] = []
-  private(set) var rows: [RowReference] = []
-
-  /// Rows of one batch live as long as any of them does, so a large save makes several.
-  private static let rowLimit = 512
-  private static let arenaLimit = 1 << 20
-
-  private final class BuilderBox {
-    var builder: RowBatchBuilder
-    init(_ layout: RowLayout) { builder = RowBatchBuilder(layout: layout, rows: 16) }
-    func finish() -> RowBatch {
-      let layout = builder.layout
-      var taken = RowBatchBuilder(layout: layout, rows: 1, arenaBytes: 16)
-      swap(&taken, &builder)
-      return taken.finish()
-    }
-  }
-
-  private mutating func index(for binding: EntityBinding) -> Int {
-    if let index = open[binding.index], builders[index].builder.count < Self.rowLimit,
-      builders[index].builder.arenaCount < Self.arenaLimit
-    {
-      return index
-    }
-    builders.append(BuilderBox(binding.layout))
-    open[binding.index] = builders.count - 1
-    return builders.count - 1
-  }
-
-  mutating func add(_ binding: EntityBinding, key: Int64, fill: (inout RowBatchBuilder) -> Void) {
-    let index = index(for: binding)
-    places.append((index, builders[index].builder.count))
-    builders[index].builder.beginRow(key: key, version: 1)
-    fill(&builders[index].builder)
-  }
-
-  mutating func add(
-    _ binding: EntityBinding, copying row: RowReference, key: Int64, fill: (inout RowBatchBuilder) -> Void
-  ) {
-    let index = index(for: binding)
-    places.append((index, builders[index].builder.count))
-    builders[index].builder.beginRow(copying: row.batch, row.row, key: key, version: row.version + 1)
-    fill(&builders[index].builder)
-  }
-
-  mutating func finish() -> [RowBatch] {
-    let batches = builders.map { $0.finish() }
-    rows = places.map { RowReference(batch: batches[$0.builder], row: $0.row) }
-    return batches
   }
 }

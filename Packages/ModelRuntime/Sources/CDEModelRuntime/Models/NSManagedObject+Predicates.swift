@@ -36,7 +36,7 @@ extension NSManagedObject: PredicateValueProviding, PredicateObjectConvertible {
     case .uuid(let value): .constant(.uuid(value))
     case .decimal(let value): .constant(.decimal(value))
     case .url(let value): .constant(.url(value))
-    case .object(let value): try PredicateValue(value)
+    case .object(let box): try PredicateValue(box.value)
     case .toOne, .toMany: .null
     }
   }

@@ -13,23 +13,24 @@ public import Foundation
 /// designated initialiser and is required; reading an object whose row has vanished gives
 /// declared defaults instead of an exception.
 nonisolated open class NSManagedObject: NSObject {
-  // Everything below is guarded by the lane of the object's context.
+  // Everything below is guarded by the lane of the object's context. No access hands control to other code while it
+  // lasts, and checking that at run time would cost more than most of the reads do.
 
-  @usableFromInline unowned(unsafe) var _registry: ObjectRegistry?
-  @usableFromInline unowned(unsafe) var _binding: EntityBinding
+  @usableFromInline @exclusivity(unchecked) unowned(unsafe) var _registry: ObjectRegistry?
+  @usableFromInline @exclusivity(unchecked) unowned(unsafe) var _binding: EntityBinding
   /// The row as last read or saved; the entity's defaults for new objects and faults.
-  @usableFromInline var _batch: RowBatch
-  @usableFromInline var _overlay: Overlay?
-  var _identity: NSManagedObjectID?
-  var _registrar: CDEObservationRegistrarBox?
+  @usableFromInline @exclusivity(unchecked) var _batch: RowBatch
+  @usableFromInline @exclusivity(unchecked) var _overlay: Overlay?
+  @exclusivity(unchecked) var _identity: NSManagedObjectID?
+  @exclusivity(unchecked) var _registrar: CDEObservationRegistrarBox?
   /// Primary key; below zero until the object is saved, 0 without a context.
-  @usableFromInline var _key: Int64
-  @usableFromInline var _row: Int32
-  @usableFromInline var _flags: Flags
+  @usableFromInline @exclusivity(unchecked) var _key: Int64
+  @usableFromInline @exclusivity(unchecked) var _row: Int32
+  @usableFromInline @exclusivity(unchecked) var _flags: Flags
   /// One bit for each of the first 32 slots: read before, so the next read keeps its result.
-  @usableFromInline var _readBefore: UInt32 = 0
+  @usableFromInline @exclusivity(unchecked) var _readBefore: UInt32 = 0
   /// Number among the new objects of a save under way.
-  var _saveOrdinal: Int32 = 0
+  @exclusivity(unchecked) var _saveOrdinal: Int32 = 0
 
   @usableFromInline
   struct Flags: OptionSet, Sendable {

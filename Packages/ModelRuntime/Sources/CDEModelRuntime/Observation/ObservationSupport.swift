@@ -92,7 +92,7 @@ extension NSManagedObject {
   /// The registrar to record a read with; nil unless a reader tracks and a domain listens.
   @inlinable
   public final func _cdTrackingRegistrar() -> CDEObservationRegistrarBox? {
-    guard let registry = _registry, registry.observed.pointee else { return nil }
+    guard let registry = _registry, registry.isObserved else { return nil }
     return _trackingRegistrar()
   }
 

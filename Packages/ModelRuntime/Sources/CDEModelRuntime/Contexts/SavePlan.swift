@@ -299,8 +299,8 @@ struct SavePlan {
 
   /// Names of changed to-many relationships without an inverse, by root entity.
   ///
-  /// Such a relationship may keep its owner in the member's row, which has room for one: an owner that had the member
-  /// before must read its members again.
+  /// Such a relationship may keep its owner in the member's row, which has room for one: an owner that had
+  /// the member before must read its members again.
   private var oneWaySlots: [Int: Set<String>] {
     var names: [Int: Set<String>] = [:]
     for owner in inserted + updated {
@@ -404,61 +404,5 @@ extension NSManagedObject {
       }
     }
     if !isNeeded { dropOverlay() }
-  }
-}
-
-/// One growing batch for each entity, closed when it is large enough.
-private struct RowBuilders {
-  private var open: [Int: Int] = [:]
-  private var builders: [BuilderBox] = []
-  private var places: [(builder: Int, row: Int)] = []
-  private(set) var rows: [RowReference] = []
-
-  /// Rows of one batch live as long as any of them does, so a large save makes several.
-  private static let rowLimit = 512
-  private static let arenaLimit = 1 << 20
-
-  private final class BuilderBox {
-    var builder: RowBatchBuilder
-    init(_ layout: RowLayout) { builder = RowBatchBuilder(layout: layout, rows: 16) }
-    func finish() -> RowBatch {
-      let layout = builder.layout
-      var taken = RowBatchBuilder(layout: layout, rows: 1, arenaBytes: 16)
-      swap(&taken, &builder)
-      return taken.finish()
-    }
-  }
-
-  private mutating func index(for binding: EntityBinding) -> Int {
-    if let index = open[binding.index], builders[index].builder.count < Self.rowLimit,
-      builders[index].builder.arenaCount < Self.arenaLimit
-    {
-      return index
-    }
-    builders.append(BuilderBox(binding.layout))
-    open[binding.index] = builders.count - 1
-    return builders.count - 1
-  }
-
-  mutating func add(_ binding: EntityBinding, key: Int64, fill: (inout RowBatchBuilder) -> Void) {
-    let index = index(for: binding)
-    places.append((index, builders[index].builder.count))
-    builders[index].builder.beginRow(key: key, version: 1)
-    fill(&builders[index].builder)
-  }
-
-  mutating func add(
-    _ binding: EntityBinding, copying row: RowReference, key: Int64, fill: (inout RowBatchBuilder) -> Void
-  ) {
-    let index = index(for: binding)
-    places.append((index, builders[index].builder.count))
-    builders[index].builder.beginRow(copying: row.batch, row.row, key: key, version: row.version + 1)
-    fill(&builders[index].builder)
-  }
-
-  mutating func finish() -> [RowBatch] {
-    let batches = builders.map { $0.finish() }
-    rows = places.map { RowReference(batch: batches[$0.builder], row: $0.row) }
-    return batches
   }
 }

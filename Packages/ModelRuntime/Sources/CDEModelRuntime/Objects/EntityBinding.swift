@@ -104,8 +104,8 @@ final class EntityBinding: @unchecked Sendable {
 
 /// One property of an entity, with everything that reading, writing, validating and deleting ask for.
 struct PropertyInfo: @unchecked Sendable {
-  // Guard: made while the model is bound and never changed after; a default value of a class is the model's own and
-  // immutable with it.
+  // Guard: made while the model is bound and never changed after; a default value of a class is the model's
+  // own and immutable with it.
   enum Kind: Sendable, Equatable {
     case attribute(StoreAttributeType)
     case composite

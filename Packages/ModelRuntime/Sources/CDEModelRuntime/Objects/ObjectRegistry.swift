@@ -11,13 +11,14 @@ private func tryRetain(_ object: UnsafeRawPointer) -> UnsafeMutableRawPointer? {
 /// thread; a look-up that meets an object whose deinit has begun treats it as absent and its entry
 /// is overwritten.
 ///
-/// States: empty (owned by its context alone) -> populated (also keeps itself alive, so that objects may outlive the context)
-/// -> orphaned (context gone) -> freed with its last object.
+/// States: empty (owned by its context alone) -> populated (also keeps itself alive, so that objects may
+/// outlive the context) -> orphaned (context gone) -> freed with its last object.
 @usableFromInline
 final class ObjectRegistry: @unchecked Sendable {
   // Guard: the table by `lock`; `context`, `isObserved`, `vanished` and `lastHandles` by the context's lane.
   @usableFromInline unowned(unsafe) var context: NSManagedObjectContext?
-  /// Whether a domain wants to hear of tracked reads; a copy of the context's hook, one load away from the accessors.
+  /// Whether a domain wants to hear of tracked reads; a copy of the context's hook, one load away from the
+  /// accessors.
   @usableFromInline var isObserved = false
   /// How many objects lost their rows so far: to-many members from before that count may hold such objects.
   var vanished = 0
@@ -90,7 +91,8 @@ final class ObjectRegistry: @unchecked Sendable {
       let key = object._key
       let root = object._binding.root
       if let index = index(root, key) {
-        // The old entry belongs to an object whose deinit has begun, or to a fault made for a key before its row.
+        // The old entry belongs to an object whose deinit has begun, or to a fault made for a key before its
+        // row.
         entries[index] = Self.entry(object, root, key)
         return
       }

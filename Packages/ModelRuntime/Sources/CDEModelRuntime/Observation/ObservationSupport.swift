@@ -115,7 +115,8 @@ enum TrackingProbe {
     static func == (left: Probe, right: Probe) -> Bool { true }
   }
 
-  // Counted and not flagged: another thread that tracks at the same moment can make this answer yes in vain, never no.
+  // Counted and not flagged: another thread that tracks at the same moment can make this answer yes in vain,
+  // never no.
   private static let hashes = Atomic<UInt>(0)
   private static let registrar = ObservationRegistrar()
   private static let subject = Subject()

@@ -111,25 +111,33 @@ enum PropertyList {
     }
   }
 
+  // By the encoder and not by PropertyListSerialization, which in statically linked programs on Linux
+  // takes a nested array for something that no property list can hold.
   static func encode(_ metadata: StoreMetadata) throws(StoreError) -> Data {
+    let encoder = PropertyListEncoder()
+    encoder.outputFormat = .binary
     do {
-      return try PropertyListSerialization.data(
-        fromPropertyList: metadata.values.mapValues(any), format: .binary, options: 0)
+      return try encoder.encode(metadata.values.mapValues(Node.init))
     } catch {
       throw StoreError(.engine, "The metadata can't be written as a property list.", cause: error)
     }
   }
 
-  private static func any(_ value: StoreMetadata.Value) -> Any {
-    switch value {
-    case .string(let string): string
-    case .integer(let integer): NSNumber(value: integer)
-    case .real(let real): NSNumber(value: real)
-    case .boolean(let boolean): NSNumber(value: boolean)
-    case .date(let seconds): Date(timeIntervalSinceReferenceDate: seconds)
-    case .data(let bytes): Data(bytes)
-    case .array(let values): values.map(any)
-    case .dictionary(let values): values.mapValues(any)
+  private struct Node: Encodable {
+    let value: StoreMetadata.Value
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      switch value {
+      case .string(let string): try container.encode(string)
+      case .integer(let integer): try container.encode(integer)
+      case .real(let real): try container.encode(real)
+      case .boolean(let boolean): try container.encode(boolean)
+      case .date(let seconds): try container.encode(Date(timeIntervalSinceReferenceDate: seconds))
+      case .data(let bytes): try container.encode(Data(bytes))
+      case .array(let values): try container.encode(values.map(Node.init))
+      case .dictionary(let values): try container.encode(values.mapValues(Node.init))
+      }
     }
   }
 }

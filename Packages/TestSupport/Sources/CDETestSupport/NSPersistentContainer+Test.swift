@@ -72,7 +72,10 @@ extension NSPersistentContainer {
     _ name: String, _ model: NSManagedObjectModel, _ store: URL
   ) throws -> NSPersistentContainer {
     let container = NSPersistentContainer(name: name, managedObjectModel: model)
-    container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: store)]
+    let description = NSPersistentStoreDescription(url: store)
+    // Nobody needs the store after a loss of power, and disks take their time to sync.
+    description.setValue("OFF", forPragmaNamed: "synchronous")
+    container.persistentStoreDescriptions = [description]
     var failure: (any Error)?
     container.loadPersistentStores { _, error in failure = error }
     if let failure {

@@ -58,7 +58,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   var isTurnScheduled = false
   /// Whoever wants to know about reads, saves and merges: a domain.
   @_spi(CDE) public var observer: (any ContextObserver)? {
-    didSet { registry?.isObserved = observer != nil }
+    didSet { registry?.observed.pointee = observer != nil }
   }
 
   /// Anything you like; kept, never read.

@@ -31,6 +31,8 @@ final class EntityBinding: @unchecked Sendable {
   @usableFromInline var places: UnsafePointer<Place>
   private(set) var placeCount = 0
   private(set) var ordinals: [Int?] = []
+  /// How to wake readers of the class's objects; nil for a class that did not opt in.
+  private(set) var waker: ReaderWaker?
   private let classLock = Lock<NSManagedObject.Type?>(nil)
 
   init(
@@ -76,6 +78,9 @@ final class EntityBinding: @unchecked Sendable {
       if let bound { return bound }
       let type = ManagedObjectClasses.find(for: description) ?? given
       if let entity = type as? any PersistentEntity.Type { readPlaces(of: entity) }
+      if let observed = type as? any (NSManagedObject & CDEObservationInvalidationDispatching).Type {
+        waker = ReaderWaker(observed, fields: zip(ordinals, properties).map { $1.isTransient ? nil : $0 })
+      }
       bound = type
       return type
     }

@@ -15,11 +15,14 @@ private func tryRetain(_ object: UnsafeRawPointer) -> UnsafeMutableRawPointer? {
 /// outlive the context) -> orphaned (context gone) -> freed with its last object.
 @usableFromInline
 final class ObjectRegistry: @unchecked Sendable {
-  // Guard: the table by `lock`; `context`, `isObserved`, `vanished` and `lastHandles` by the context's lane.
+  // Guard: the table by `lock`; `context`, `observed`, `vanished` and `lastHandles` by the context's lane.
   @usableFromInline unowned(unsafe) var context: NSManagedObjectContext?
   /// Whether a domain wants to hear of tracked reads; a copy of the context's hook, one load away from the
   /// accessors.
-  @usableFromInline var isObserved = false
+  ///
+  /// Behind a constant pointer, because accessors ask with each read and a variable of a class is checked
+  /// for exclusive use.
+  @usableFromInline let observed: UnsafeMutablePointer<Bool>
   /// How many objects lost their rows so far: to-many members from before that count may hold such objects.
   var vanished = 0
   /// The stores as the context left them, so that objects that outlive it still know whose rows they are.
@@ -31,12 +34,16 @@ final class ObjectRegistry: @unchecked Sendable {
   init(context: NSManagedObjectContext, model: ModelBinding) {
     self.context = context
     self.model = model
+    observed = .allocate(capacity: 1)
+    observed.initialize(to: false)
   }
 
   func storeHandle(for binding: EntityBinding) -> StoreHandle? {
     if let context { return context.storeHandle(for: binding) }
     return binding.index < lastHandles.count ? lastHandles[binding.index] : nil
   }
+
+  deinit { observed.deallocate() }
 
   /// Open addressing with linear probing. An entry is a pointer with 16 bits of the hash above it.
   struct Table: ~Copyable {

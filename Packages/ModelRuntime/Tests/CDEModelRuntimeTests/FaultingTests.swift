@@ -78,6 +78,23 @@ struct FaultingTests {
     #expect(!context.hasChanges)
   }
 
+  @Test("A row that appears under an ID given out before is found, also where it was missed")
+  func appearing() throws {
+    let stack = try filled(0)
+    let (writer, reader) = (stack.context(), stack.context())
+    let item = Item(context: writer)
+    item.title = "late"
+    try writer.obtainPermanentIDs(for: [item])
+    let early = try #require(reader.object(with: item.objectID) as? Item)
+    #expect(early.title == "")
+    #expect(early.isDeleted)
+    try writer.save()
+    #expect(try reader.fetch(Item.fetchRequest()).first === early)
+    #expect(early.title == "late")
+    #expect(!early.isDeleted)
+    #expect(try reader.existingObject(with: item.objectID) === early)
+  }
+
   @Test("Refreshing without merging makes a fault and drops edits; it is announced exactly once")
   func refreshDropping() throws {
     let stack = try filled(1)

@@ -159,6 +159,36 @@ struct MergingTests {
     }
   }
 
+  @Test("A save of another container counts where it concerns the same store, and only there")
+  func otherContainer() throws {
+    let pair = try Pair()
+    func container(_ url: URL) throws -> NSPersistentContainer {
+      let model = try NSManagedObjectModel.makeRuntimeModel(Tag.self, Item.self, Category.self)
+      let container = NSPersistentContainer(name: "Other", managedObjectModel: model)
+      container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
+      var failure: (any Error)?
+      container.loadPersistentStores { _, error in failure = error }
+      if let failure { throw failure }
+      return container
+    }
+    func rename(_ container: NSPersistentContainer) throws -> Notification {
+      let context = container.newBackgroundContext()
+      let item = try context.fetch(Item.fetchRequest()).first ?? Item(context: context)
+      item.title = "foreign"
+      let listener = Listener(context)
+      try context.save()
+      return Notification(
+        name: .NSManagedObjectContextDidSave, object: context,
+        userInfo: try #require(listener.events.last).info)
+    }
+    let elsewhere = try container(pair.stack.folder.appendingPathComponent("Elsewhere.sqlite"))
+    pair.reader.mergeChanges(fromContextDidSave: try rename(elsewhere))
+    #expect(pair.seenItem.title == "old")
+    let same = try container(pair.stack.folder.appendingPathComponent("Test.sqlite"))
+    pair.reader.mergeChanges(fromContextDidSave: try rename(same))
+    #expect(pair.seenItem.title == "foreign")
+  }
+
   @Test("The main context follows by itself, in order, once for each save, and not for its own")
   @MainActor func automatic() async throws {
     let stack = try Stack()

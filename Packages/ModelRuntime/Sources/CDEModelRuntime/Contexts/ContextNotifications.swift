@@ -19,9 +19,6 @@ extension NSManagedObjectContext {
   /// Posted once for each merge, with sets of IDs.
   public static let didMergeChangesObjectIDsNotification = Notification.Name(
     "NSManagedObjectContextDidMergeChangesObjectIDsNotification")
-  /// Posted after a save, with sets of IDs.
-  public static let didSaveObjectIDsNotification = Notification.Name(
-    "NSManagedObjectContextDidSaveObjectIDsNotification")
 }
 
 // Keys of userInfo, with Core Data's values. The first group holds Set<NSManagedObject>.

@@ -59,7 +59,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Takes a new object out of the context. The lists of changed and pending objects are the caller's to clear.
+  /// Takes a new object out of the context. The lists of changed and pending objects are the caller's to
+  /// clear.
   func discardInserted(_ object: NSManagedObject) {
     object._flags.subtract([.inserted, .deleted, .updated, .listed, .pending, .announced])
     object._flags.insert(.gone)

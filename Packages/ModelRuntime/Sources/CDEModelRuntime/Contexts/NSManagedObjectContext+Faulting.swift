@@ -6,7 +6,8 @@ extension NSManagedObject {
   final func take(_ batch: RowBatch, _ row: Int) {
     _batch = batch
     _row = Int32(truncatingIfNeeded: row)
-    _flags.remove(.fault)
+    // A row that had vanished may be there again: another context saved it under a key given out before.
+    _flags.subtract([.fault, .gone])
     _readBefore = 0
     _overlay?.dropKeptAttributes()
   }
@@ -26,7 +27,7 @@ extension ObjectRegistry {
   /// Whether an object is registered and has its row, so that reading the row again is in vain.
   func realized(root: Int, key: Int64) -> Bool {
     guard let object = object(root: root, key: key) else { return false }
-    return !object._flags.contains(.fault)
+    return object._flags.isDisjoint(with: [.fault, .gone])
   }
 }
 
@@ -41,7 +42,8 @@ extension NSManagedObjectContext {
       do {
         row = try handle.store.row(entity: object._binding.index, key: object._key)
       } catch {
-        // A property read can't throw: the object stays a fault that reads as defaults, and the next read tries again.
+        // A property read can't throw: the object stays a fault that reads as defaults, and the next read
+        // tries again.
         Diagnostics.report("\(object._binding.name) could not be read: \(error)")
         object._batch = object._binding.defaults
         object._row = 0
@@ -192,7 +194,8 @@ extension NSManagedObjectContext {
 
   /// Makes an object take the store's values.
   ///
-  /// - Parameter mergeChanges: false makes it a fault at once and drops unsaved values; true reads the row now and keeps them.
+  /// - Parameter mergeChanges: false makes it a fault at once and drops unsaved values; true reads the row
+  ///   now and keeps them.
   public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
     preconditionIsolated(object._binding.name)
     guard object._registry === registry, registry != nil, !object._flags.contains(.inserted) else { return }

@@ -14,7 +14,8 @@ extension NSManagedObjectContext {
   /// read. Values are decoded when first read, so fetching costs little more than stepping through the rows.
   ///
   /// - Returns: the objects, in the order of the request.
-  /// - Throws: ``ManagedObjectError``: unknown entity, a predicate that can't be translated, or a store error.
+  /// - Throws: ``ManagedObjectError``: unknown entity, a predicate that can't be translated, or a store
+  ///   error.
   public func fetch<ResultType>(_ request: NSFetchRequest<ResultType>) throws -> [ResultType] {
     preconditionIsolated("fetch(_:)")
     let plan = try request.plan(in: self)
@@ -183,7 +184,7 @@ extension NSManagedObjectContext {
       var made: [NSManagedObject] = []
       for row in 0..<batch.count {
         if let object = known[row] {
-          if object._flags.contains(.fault) || (refreshing && !object.hasChanges) {
+          if !object._flags.isDisjoint(with: [.fault, .gone]) || (refreshing && !object.hasChanges) {
             if object._binding.layout === batch.layout {
               object.take(batch, row)
               object.awakeFromFetch()
@@ -285,8 +286,8 @@ extension NSManagedObjectContext {
     preconditionIsolated("existingObject(with:)")
     let binding = localBinding(of: objectID)
     let known = registry.object(root: binding.root, key: objectID.key)
-    if let known, !known._flags.contains(.fault) {
-      if !known._flags.contains(.gone) { return known }
+    if let known, known._flags.isDisjoint(with: [.fault, .gone]) {
+      return known
     } else if objectID.key > 0, let handle = persistentStoreCoordinator?.handle(for: binding),
       objectID.store == nil || objectID.store?.identifier == handle.identifier
     {

@@ -4,11 +4,24 @@ public import Foundation
 extension NSManagedObjectContext {
   /// Merges another context's save, given by its didSave notification.
   ///
-  /// Registered objects take the saved values, without asking the store; unsaved changes stay. Deleted objects go.
+  /// Registered objects take the saved values, without asking the store; unsaved changes stay. Deleted
+  /// objects go.
   public func mergeChanges(fromContextDidSave notification: Notification) {
     preconditionIsolated("mergeChanges(fromContextDidSave:)")
     if let commit = notification.userInfo?[CommittedTransaction.userInfoKey] as? CommittedTransaction {
-      merge(commit)
+      let source = notification.object as? NSManagedObjectContext
+      if source == nil || source?.persistentStoreCoordinator === persistentStoreCoordinator {
+        merge(commit)
+      } else if let source, let model = source.modelBinding {
+        // Rows of another container's layout mean nothing here, but its IDs do where it has the same stores.
+        func ids(_ kind: CommittedTransaction.Change.Kind) -> [NSManagedObjectID] {
+          commit.changes.filter { $0.kind == kind }.map {
+            let binding = model.entities[$0.entity]
+            return NSManagedObjectID(binding: binding, key: $0.key, store: source.storeHandle(for: binding))
+          }
+        }
+        merge(inserted: ids(.inserted), updated: ids(.updated), deleted: ids(.deleted))
+      }
       return
     }
     func ids(_ key: String, _ idKey: String) -> [NSManagedObjectID] {
@@ -25,7 +38,8 @@ extension NSManagedObjectContext {
   /// Merges changes known by their IDs alone, such as those of a batch request.
   ///
   /// - Parameters:
-  ///   - changeNotificationData: arrays or sets of IDs (or their URIs) under the inserted, updated and deleted keys.
+  ///   - changeNotificationData: arrays or sets of IDs (or their URIs) under the inserted, updated and
+  ///     deleted keys.
   ///   - contexts: the contexts to merge into; each does so on its own isolation, before the call returns.
   public static func mergeChanges(
     fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
@@ -167,6 +181,14 @@ extension NSManagedObjectContext {
     inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]
   ) {
     guard let registry else { return }
+    func local(_ ids: [NSManagedObjectID]) -> [NSManagedObjectID] {
+      ids.filter { id in
+        guard let binding = registry.model.entity(named: id.binding.name) else { return false }
+        return id.store == nil || id.store?.identifier == storeHandle(for: binding)?.identifier
+      }
+    }
+    let (inserted, updated, deleted) = (local(inserted), local(updated), local(deleted))
+    if inserted.isEmpty && updated.isEmpty && deleted.isEmpty { return }
     processPendingChanges()
     var changes: [ObjectChange] = []
     func known(_ id: NSManagedObjectID) -> NSManagedObject? {

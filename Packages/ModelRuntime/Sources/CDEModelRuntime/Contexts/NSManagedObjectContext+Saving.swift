@@ -4,14 +4,15 @@ internal import Foundation
 extension NSManagedObjectContext {
   /// Writes all changes in one transaction, or none.
   ///
-  /// In order: pending changes are announced, `willSave` is posted, values are validated, the store writes, IDs become
-  /// permanent, `didSave` is posted, and contexts that merge automatically are told. Without changes
-  /// nothing happens.
+  /// In order: pending changes are announced, `willSave` is posted, values are validated, the store writes,
+  /// IDs become permanent, `didSave` is posted, and contexts that merge automatically are told. Without
+  /// changes nothing happens.
   ///
-  /// Costs one row for each changed object, written in the order of their keys; only changed columns are written.
+  /// Costs one row for each changed object, written in the order of their keys; only changed columns are
+  /// written.
   ///
-  /// - Throws: ``ManagedObjectError``: validation failures (all of them), conflicts with other writers, store errors.
-  ///   Everything stays as it was: the same save can be tried again, or rolled back.
+  /// - Throws: ``ManagedObjectError``: validation failures (all of them), conflicts with other writers, store
+  ///   errors. Everything stays as it was: the same save can be tried again, or rolled back.
   public func save() throws {
     preconditionIsolated("save()")
     guard !isSaving else {
@@ -141,7 +142,8 @@ extension NSManagedObjectContext {
 
   // MARK: Giving up
 
-  /// Drops all unsaved changes: values return to the last saved ones, new objects leave the context, deleted ones stay.
+  /// Drops all unsaved changes: values return to the last saved ones, new objects leave the context, deleted
+  /// ones stay.
   public func rollback() {
     preconditionIsolated("rollback()")
     let objects = changed
@@ -174,7 +176,8 @@ extension NSManagedObjectContext {
     if !restored.isEmpty { observer?.contextDidRefresh(restored) }
   }
 
-  /// Forgets everything: changes, objects, values. Objects still held elsewhere belong to no context any more.
+  /// Forgets everything: changes, objects, values. Objects still held elsewhere belong to no context any
+  /// more.
   public func reset() {
     preconditionIsolated("reset()")
     forgetChanges()

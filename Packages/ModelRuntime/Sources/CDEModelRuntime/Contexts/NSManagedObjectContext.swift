@@ -7,9 +7,9 @@ internal import Synchronization
 /// A scratch pad of objects over a container's stores, with an isolation of its own.
 ///
 /// A private context runs on its own lane, a main-queue context on the main actor. Enter it by `perform`, or
-/// through a model actor whose executor it is; a private context that nobody has entered yet belongs to whoever
-/// made it. With `CDE_CONCURRENCY_DEBUG=1`, and always in debug builds, use from elsewhere traps and names the
-/// entity and the context.
+/// through a model actor whose executor it is; a private context that nobody has entered yet belongs to
+/// whoever made it. With `CDE_CONCURRENCY_DEBUG=1`, and always in debug builds, use from elsewhere traps and
+/// names the entity and the context.
 ///
 /// The reference may be shared between isolations; everything but ``perform(_:)`` and its variants,
 /// and the configuration properties, is for the context's own.

@@ -301,8 +301,8 @@ final class SavePlan {
 
   /// Names of changed to-many relationships without an inverse, by root entity.
   ///
-  /// Such a relationship may keep its owner in the member's row, which has room for one: an owner that had the member
-  /// before must read its members again.
+  /// Such a relationship may keep its owner in the member's row, which has room for one: an owner that had
+  /// the member before must read its members again.
   private var oneWaySlots: [Int: Set<String>] {
     var names: [Int: Set<String>] = [:]
     for owner in inserted + updated {

@@ -4,7 +4,8 @@ internal import CDEStore
 public import Foundation
 @_spi(CDE) internal import CDEExecutors
 
-/// Between contexts and stores: knows the model, the stores that hold it, and the contexts to tell about saves.
+/// Between contexts and stores: knows the model, the stores that hold it, and the contexts to tell about
+/// saves.
 ///
 /// Safe from any thread.
 nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {

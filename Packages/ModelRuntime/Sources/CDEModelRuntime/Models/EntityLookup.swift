@@ -6,8 +6,8 @@ extension NSManagedObject {
   /// The entity of this class.
   ///
   /// A class with a schema of its own answers from the one live model that has it, else from a model of its
-  /// own, to which an object is re-bound when it is inserted elsewhere. A class without a schema needs exactly one live model
-  /// that has it; none, or several that differ, trap.
+  /// own, to which an object is re-bound when it is inserted elsewhere. A class without a schema needs
+  /// exactly one live model that has it; none, or several that differ, trap.
   public class func entity() -> NSEntityDescription {
     ManagedObjectClasses.register(self)
     let found = ModelBinding.live.compactMap { $0.binding(for: self) }

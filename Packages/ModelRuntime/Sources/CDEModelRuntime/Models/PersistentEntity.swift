@@ -28,7 +28,8 @@ public enum CDRuntimeSchemaCollection {
 
 /// Makes models from classes.
 public enum CDRuntimeModelBuilder {
-  /// The model of these classes: one entity for each, in order. The same list gives the same model object, from any thread.
+  /// The model of these classes: one entity for each, in order. The same list gives the same model object,
+  /// from any thread.
   ///
   /// - Throws: `CDRuntimeModelBuilderError`.
   public static func makeModel(_ types: [any CDRuntimeSchemaProviding.Type]) throws -> NSManagedObjectModel {

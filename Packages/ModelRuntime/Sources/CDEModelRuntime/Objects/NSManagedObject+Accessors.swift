@@ -56,7 +56,8 @@ extension NSManagedObject {
     return value
   }
 
-  /// What a required property reads when there is nothing: the declared default, or the type's zero for an object that is gone.
+  /// What a required property reads when there is nothing: the declared default, or the type's zero for an
+  /// object that is gone.
   @usableFromInline
   final func _missingValue<Value: CDPrimitive>(_ ordinal: Int) -> Value {
     let slot = Int(_binding.places[ordinal].slot)

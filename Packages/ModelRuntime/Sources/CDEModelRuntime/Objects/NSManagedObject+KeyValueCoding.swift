@@ -12,8 +12,8 @@ extension NSManagedObject {
     return info
   }
 
-  /// The value of a property: numbers as `NSNumber`, decimals as `NSDecimalNumber`, a to-one relationship as its object,
-  /// to-many ones as `NSSet` or `NSOrderedSet`, nil when there is none.
+  /// The value of a property: numbers as `NSNumber`, decimals as `NSDecimalNumber`, a to-one relationship as
+  /// its object, to-many ones as `NSSet` or `NSOrderedSet`, nil when there is none.
   ///
   /// - Parameter key: the property's persistent name. An unknown one traps.
   public final func value(forKey key: String) -> Any? { anyValue(info(key)) }

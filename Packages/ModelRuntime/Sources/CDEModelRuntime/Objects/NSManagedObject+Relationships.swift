@@ -1,8 +1,8 @@
 internal import CDEStore
 internal import Foundation
 
-// Both sides of a relationship change at once: every change goes through `setToOne`, `addMember` or `removeMember`,
-// which write one side raw and then the other.
+// Both sides of a relationship change at once: every change goes through `setToOne`, `addMember` or
+// `removeMember`, which write one side raw and then the other.
 extension NSManagedObject {
   // MARK: Reading
 

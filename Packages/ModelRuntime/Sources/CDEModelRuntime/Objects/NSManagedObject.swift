@@ -9,8 +9,8 @@ public import Foundation
 /// It points at an immutable row and, once written to, at a small overlay, so an unread
 /// object costs some 100 bytes beyond its row.
 ///
-/// Behaviour follows Core Data's `NSManagedObject`, with these differences: ``init(entity:insertInto:)`` is the only
-/// designated initialiser and is required; reading an object whose row has vanished gives
+/// Behaviour follows Core Data's `NSManagedObject`, with these differences: ``init(entity:insertInto:)`` is
+/// the only designated initialiser and is required; reading an object whose row has vanished gives
 /// declared defaults instead of an exception.
 nonisolated open class NSManagedObject: NSObject {
   // Everything below is guarded by the lane of the object's context. No access hands control to other code while it
@@ -137,7 +137,8 @@ nonisolated open class NSManagedObject: NSObject {
 
   public final var entity: NSEntityDescription { _binding.description }
 
-  /// The context the object belongs to; nil before insertion, after its deletion was saved and after its context died.
+  /// The context the object belongs to; nil before insertion, after its deletion was saved and after its
+  /// context died.
   public final var managedObjectContext: NSManagedObjectContext? { _registry?.context }
 
   /// Whether the row has not been read yet. Asking does not read it.
@@ -236,7 +237,8 @@ extension NSManagedObject {
 
   /// Stands for the entity of the same name in another model from here on, values kept by property name.
   ///
-  /// For objects without a context: their class may be used by several models, and only the insertion tells which is meant.
+  /// For objects without a context: their class may be used by several models, and only the insertion tells
+  /// which is meant.
   final func rebind(to model: ModelBinding) {
     guard _registry == nil, let binding = model.entity(named: _binding.name) else { return }
     let old = _overlay

@@ -6,8 +6,8 @@ public import Foundation
 
 /// The identity of an object: its store, entity and key.
 ///
-/// Temporary from insertion to the first save; a permanent one names the same row in every context and process. Two
-/// IDs are equal when they name the same row, whichever container they come from.
+/// Temporary from insertion to the first save; a permanent one names the same row in every context and
+/// process. Two IDs are equal when they name the same row, whichever container they come from.
 public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   // Guard: immutable, but for the UUID of a temporary ID, which `temporaryUUID` guards.
   let binding: EntityBinding

@@ -11,8 +11,8 @@ private func tryRetain(_ object: UnsafeRawPointer) -> UnsafeMutableRawPointer? {
 /// thread; a look-up that meets an object whose deinit has begun treats it as absent and its entry
 /// is overwritten.
 ///
-/// States: empty (owned by its context alone) -> populated (also keeps itself alive, so that objects may outlive the context)
-/// -> orphaned (context gone) -> freed with its last object.
+/// States: empty (owned by its context alone) -> populated (also keeps itself alive, so that objects may
+/// outlive the context) -> orphaned (context gone) -> freed with its last object.
 @usableFromInline
 final class ObjectRegistry: @unchecked Sendable {
   // Guard: the table by `lock`; `context`, `isObserved`, `vanished` and `lastHandles` by the context's lane.

@@ -183,8 +183,8 @@ enum Transformation {
     return ValueTransformer(forName: name)
   }
 
-  // Core Data stores what the *reverse* transformation of its secure unarchivers gives, and what the forward transformation of
-  // every other transformer gives.
+  // Core Data stores what the *reverse* transformation of its secure unarchivers gives, and what the forward
+  // transformation of every other transformer gives.
   static func data(from value: Any, transformer name: String?) -> Data? {
     guard let transformer = transformer(name) else { return value as? Data }
     return

@@ -57,8 +57,8 @@ public final class ToManyMembers {
 
   /// Takes over the stored members and applies the changes made meanwhile.
   ///
-  /// - Parameter belongs: what an unsaved reference says about an object, or nil without one. It decides, because another
-  ///   writer may have moved an object that was moved here too.
+  /// - Parameter belongs: what an unsaved reference says about an object, or nil without one. It decides,
+  ///   because another writer may have moved an object that was moved here too.
   func load(_ stored: [NSManagedObject], belongs: (NSManagedObject) -> Bool? = { _ in nil }) {
     isLoaded = true
     positions = nil

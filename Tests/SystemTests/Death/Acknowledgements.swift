@@ -8,7 +8,8 @@ import CoreDataEvolution
   import Darwin
 #endif
 
-/// A file that saves are acknowledged in, one byte each, straight to the kernel: what is written survives the process.
+/// A file that saves are acknowledged in, one byte each, straight to the kernel: what is written survives
+/// the process.
 struct Acknowledgements {
   private let file: CInt
 

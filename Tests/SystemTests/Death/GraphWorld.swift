@@ -25,7 +25,8 @@ struct GraphWorld: Equatable, CustomStringConvertible {
     for number in 0..<count { apply(step(number, seed: seed)) }
   }
 
-  /// What save `number` does. It depends on the seed, the number and the world alone, so that another process can tell.
+  /// What save `number` does. It depends on the seed, the number and the world alone, so that another
+  /// process can tell.
   func step(_ number: Int, seed: UInt64) -> Step {
     var random = SplitMix(seed: seed &+ UInt64(number) &* 0x9E37_79B9)
     let marks = Set(

@@ -29,7 +29,8 @@ struct KilledProcessTests {
     var place = Place(folder, "first")
     var known = 0
     for round in 0..<rounds {
-      // Every fifth round begins a store and dies early, so that deaths in the midst of its creation are among them.
+      // Every fifth round begins a store and dies early, so that deaths in the midst of its creation are
+      // among them.
       let isFresh = round % 5 == 0
       if isFresh {
         place = Place(folder, "store \(round)")

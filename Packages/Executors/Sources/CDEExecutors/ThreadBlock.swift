@@ -23,7 +23,8 @@ enum ThreadBlock {
     pthread_getspecific(key) == UnsafeMutableRawPointer(Unmanaged.passUnretained(lane).toOpaque())
   }
 
-  /// Runs a body as a block of a lane, or, with nil, as nobody's: a thread that waits may do other lanes' work.
+  /// Runs a body as a block of a lane, or, with nil, as nobody's: a thread that waits may do other lanes'
+  /// work.
   static func run(as lane: ContextLane?, _ body: () -> Void) {
     let before = pthread_getspecific(key)
     pthread_setspecific(key, lane.map { Unmanaged.passUnretained($0).toOpaque() })

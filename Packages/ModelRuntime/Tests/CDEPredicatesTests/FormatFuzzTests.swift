@@ -162,7 +162,9 @@ struct TreeGenerator {
     switch pick(depth > 0 ? 9 : 8) {
     case 0: return .null
     case 1: return .integer(Int64(truncatingIfNeeded: random.next()) >> pick(60))
-    case 2: return .double([0, -0.1, 1e300, Double.leastNonzeroMagnitude, .nan, .infinity, Double(pick(1000)) / 7][pick(7)])
+    case 2:
+      return .double(
+        [0, -0.1, 1e300, Double.leastNonzeroMagnitude, .nan, .infinity, Double(pick(1000)) / 7][pick(7)])
     case 3, 4: return .string(["", "x", "a\"b\\c\n\t\u{1}", "%@ %K", "é🏳️‍🌈", "'"][pick(6)])
     case 5: return .date(Date(timeIntervalSinceReferenceDate: Double(pick(1_000_000)) / 3))
     case 6: return .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, UInt8(pick(256)))))

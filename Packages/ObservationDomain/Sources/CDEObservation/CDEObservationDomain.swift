@@ -92,7 +92,8 @@ public final class CDEObservationDomain {
   /// - Parameter context: Not kept alive.
   /// - Returns: what ends the registration; the domain keeps it too.
   ///
-  /// May be called from any isolation: an actor's own initialiser, which is not the main actor's, registers its context.
+  /// May be called from any isolation: an actor's own initialiser, which is not the main actor's, registers
+  /// its context.
   @discardableResult
   public nonisolated func registerChangeProducer(
     context: NSManagedObjectContext

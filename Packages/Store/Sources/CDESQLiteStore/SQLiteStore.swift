@@ -45,8 +45,8 @@ public final class SQLiteStore: Store {
     try self.init(schema: resolved, configuration: configuration)
   }
 
-  /// Opens or creates a store of a schema that is resolved already, so that its rows share their layouts with whoever else
-  /// uses it.
+  /// Opens or creates a store of a schema that is resolved already, so that its rows share their layouts
+  /// with whoever else uses it.
   public init(schema resolved: ResolvedSchema, configuration: Configuration) throws(StoreError) {
     self.schema = resolved
     self.configuration = configuration

@@ -19,8 +19,8 @@ enum TextFolding {
   }
 }
 
-/// A LIKE pattern of predicates: `*` stands for any text, `?` for one Unicode scalar, a backslash takes the next
-/// character literally.
+/// A LIKE pattern of predicates: `*` stands for any text, `?` for one Unicode scalar, a backslash takes the
+/// next character literally.
 struct WildcardPattern {
   private enum Token: Equatable {
     case literal(Unicode.Scalar)

@@ -6,19 +6,19 @@ internal import Foundation
 extension NSPersistentContainer {
   /// Makes a container over an empty SQLite store of its own, for one test.
   ///
-  /// The store is `<temporary folder>/<subDirectory>/<name>.sqlite`, a real file with a write-ahead log: what a
-  /// test exercises is what an app runs. Files that an earlier run left under the name are deleted first;
-  /// those of this run stay for inspection. Loading is synchronous, and containers are made one at a
+  /// The store is `<temporary folder>/<subDirectory>/<name>.sqlite`, a real file with a write-ahead log:
+  /// what a test exercises is what an app runs. Files that an earlier run left under the name are deleted
+  /// first; those of this run stay for inspection. Loading is synchronous, and containers are made one at a
   /// time in a process, so tests may call this in parallel. `viewContext` merges nothing by itself.
   ///
   /// The default name comes from the call site, which suits one container for each test function. A
-  /// function that needs several, or runs for several arguments at once, passes a name for each;
-  /// a second container of the same name takes the first one's files away.
+  /// function that needs several, or runs for several arguments at once, passes a name for each; a second
+  /// container of the same name takes the first one's files away.
   ///
   /// - Parameters:
   ///   - model: The model. It can't be changed from here on.
-  ///   - testName: The name. Empty for one made from `fileID` and `function`. Everything but
-  ///     letters, digits and `._-` becomes `_`; the result is also the container's `name`.
+  ///   - testName: The name. Empty for one made from `fileID` and `function`. Everything but letters,
+  ///     digits and `._-` becomes `_`; the result is also the container's `name`.
   ///   - fileID: Where the call is.
   ///   - function: Where the call is.
   ///   - subDirectory: The folder in the temporary folder that holds the store.

@@ -41,9 +41,9 @@ public struct StoreTrait: TestTrait, SuiteTrait, TestScoping {
 extension Trait where Self == StoreTrait {
   /// Gives each test case a container over an empty store, as ``TestStore/current``.
   ///
-  /// The store is a file of its own for every case of a parameterised test too, so cases may run in parallel.
-  /// It is deleted when the case passes and kept, with a note where it is, when it fails. On a suite the trait
-  /// serves every test in it.
+  /// The store is a file of its own for every case of a parameterised test too, so cases may run in
+  /// parallel. It is deleted when the case passes and kept, with a note where it is, when it fails. On a
+  /// suite the trait serves every test in it.
   ///
   /// - Parameter modelTypes: The classes of the model, one entity each. A model that can't be made fails
   ///   the test with `CDRuntimeModelBuilderError`.

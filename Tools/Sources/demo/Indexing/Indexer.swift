@@ -203,7 +203,9 @@ extension Version {
 }
 
 extension IndexRun {
-  fileprivate func update<Value: Equatable>(_ property: ReferenceWritableKeyPath<IndexRun, Value>, _ value: Value) {
+  fileprivate func update<Value: Equatable>(
+    _ property: ReferenceWritableKeyPath<IndexRun, Value>, _ value: Value
+  ) {
     if self[keyPath: property] != value { self[keyPath: property] = value }
   }
 }

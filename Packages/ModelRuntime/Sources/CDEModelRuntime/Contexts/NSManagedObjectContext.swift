@@ -48,7 +48,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   private(set) var registry: ObjectRegistry!
   // Taken and given back within one call each, once for every object made: not worth a check at run time.
   @exclusivity(unchecked) var materialization: Materialization?
-  /// Everything inserted, updated or deleted since the last save, each once, in the order of the first change.
+  /// Everything inserted, updated or deleted since the last save, each once, in the order of the first
+  /// change.
   var changed: [NSManagedObject] = []
   /// What the next "objects did change" notification is about.
   var pending = PendingChanges()

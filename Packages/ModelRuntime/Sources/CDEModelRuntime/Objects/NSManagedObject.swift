@@ -13,8 +13,8 @@ public import Foundation
 /// the only designated initialiser and is required; reading an object whose row has vanished gives
 /// declared defaults instead of an exception.
 nonisolated open class NSManagedObject: NSObject {
-  // Everything below is guarded by the lane of the object's context. No access hands control to other code while it
-  // lasts, and checking that at run time would cost more than most of the reads do.
+  // Everything below is guarded by the lane of the object's context. No access hands control to other code
+  // while it lasts, and checking that at run time would cost more than most of the reads do.
 
   @usableFromInline @exclusivity(unchecked) unowned(unsafe) var _registry: ObjectRegistry?
   @usableFromInline @exclusivity(unchecked) unowned(unsafe) var _binding: EntityBinding
@@ -205,6 +205,7 @@ nonisolated open class NSManagedObject: NSObject {
   message: "A managed object belongs to its context's isolation. Pass its objectID across actors."
 )
 extension NSManagedObject: @unchecked Sendable {}
+// Guard: none is needed, the conformance can't be used: it is unavailable.
 
 extension NSManagedObject {
   /// Slots with an unsaved value.

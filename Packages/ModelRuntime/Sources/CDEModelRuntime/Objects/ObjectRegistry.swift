@@ -39,7 +39,6 @@ final class ObjectRegistry: @unchecked Sendable {
     return binding.index < lastHandles.count ? lastHandles[binding.index] : nil
   }
 
-
   /// Open addressing with linear probing. An entry is a pointer with 16 bits of the hash above it.
   struct Table: ~Copyable {
     var entries: UnsafeMutablePointer<UInt>
@@ -104,7 +103,8 @@ final class ObjectRegistry: @unchecked Sendable {
         let entry = entries[index]
         if entry == Self.empty { break }
         if entry != Self.removed, (entry ^ made) & Self.tagMask == 0, Self.matches(entry, root, key) {
-          // The old entry belongs to an object whose deinit has begun, or to a fault made for a key before its row.
+          // The old entry belongs to an object whose deinit has begun, or to a fault made for a key before
+          // its row.
           entries[index] = made
           return
         }

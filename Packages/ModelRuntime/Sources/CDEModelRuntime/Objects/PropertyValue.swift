@@ -24,8 +24,8 @@ public enum _PropertyValue {
 
 /// Holds a value of any type.
 ///
-/// With the value itself inside, the whole enumeration would be handled through pointers and copied out of line
-/// wherever it is looked at.
+/// With the value itself inside, the whole enumeration would be handled through pointers and copied out of
+/// line wherever it is looked at.
 public final class _ObjectBox {
   let value: Any
 

@@ -1,4 +1,3 @@
-
 /// The values of a lane's turn.
 @usableFromInline
 enum TurnState {

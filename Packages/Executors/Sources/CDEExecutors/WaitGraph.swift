@@ -1,4 +1,3 @@
-
 /// Which lanes there are, and which of them are blocked because their job waits for another one.
 ///
 /// Kept for all lanes together, as a wait can close a cycle over any of them. Holds no lane alive that

@@ -7,11 +7,12 @@ struct Demo: AsyncParsableCommand {
     commandName: "demo",
     abstract: "Indexes this machine's package database and answers questions about it.",
     discussion: """
-      Reads /var/lib/dpkg/status and apt's package lists, plain or compressed; on systems without them a sample \
-      that comes with the program. The index is a Core Data store: a second run writes only what has changed.
+      Reads /var/lib/dpkg/status and apt's package lists, plain or compressed; on systems without \
+      them a sample that comes with the program. The index is a Core Data store: a second run writes \
+      only what has changed.
 
-      A dependency is a name in Depends or Pre-Depends; of alternatives (a | b) each counts. Records that can't be \
-      understood are left out and named.
+      A dependency is a name in Depends or Pre-Depends; of alternatives (a | b) each counts. Records \
+      that can't be understood are left out and named.
       """)
 
   @Option(help: "Where the index lies.", completion: .file())
@@ -27,7 +28,8 @@ struct Demo: AsyncParsableCommand {
 
   @Option(
     parsing: .upToNextOption,
-    help: "Files of available packages to read instead of this machine's, as apt keeps them.", completion: .file())
+    help: "Files of available packages to read instead of this machine's, as apt keeps them.",
+    completion: .file())
   var lists: [String] = []
 
   @Option(parsing: .upToNextOption, help: "Show the shortest dependency path between two packages: FROM TO.")
@@ -37,18 +39,11 @@ struct Demo: AsyncParsableCommand {
     if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
     if !path.isEmpty, path.count != 2 { throw ValidationError("--path takes two packages: --path FROM TO.") }
     for file in (status.map { [$0] } ?? []) + lists {
-      var isFolder = false
-      #if canImport(ObjectiveC)
-        var flag: ObjCBool = false
-        let exists = FileManager.default.fileExists(atPath: file, isDirectory: &flag)
-        isFolder = flag.boolValue
-      #else
-        var flag = ObjCBool(false)
-        let exists = FileManager.default.fileExists(atPath: file, isDirectory: &flag)
-        isFolder = flag.boolValue
-      #endif
-      if !exists { throw ValidationError("There is no file \(file).") }
-      if isFolder { throw ValidationError("\(file) is a folder; give the file of records in it.") }
+      var isFolder = ObjCBool(false)
+      guard FileManager.default.fileExists(atPath: file, isDirectory: &isFolder) else {
+        throw ValidationError("There is no file \(file).")
+      }
+      if isFolder.boolValue { throw ValidationError("\(file) is a folder; give the file of records in it.") }
     }
   }
 

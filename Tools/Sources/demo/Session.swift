@@ -5,12 +5,12 @@ import CoreDataEvolution
 final class Session {
   private let url: URL
   private let container: NSPersistentContainer
-  //OBS
+  private let observation: CDEObservationDomain
 
   init(store url: URL) throws {
     self.url = url
     container = try PackageStore.open(url)
-    //OBS
+    observation = CDEObservationDomain(container: container)
   }
 
   /// - Returns: whether there was anything to index and every question had an answer.
@@ -21,7 +21,7 @@ final class Session {
     try container.viewContext.save()
     let progress = IndexProgress(run, on: Terminal())
     progress.follow()
-    let indexer = Indexer(container: container)
+    let indexer = Indexer(observationDomain: observation)
     let report = try await indexer.index(sources, limit: limit, run: run.objectID)
     progress.finish()
     print(
@@ -48,9 +48,11 @@ final class Session {
     if let path {
       let found = try await questions.path(from: path.from, to: path.to)
       print(ReportText.path(found, from: path.from, to: path.to))
-    } else if let start = orphans.max(by: { $0.size < $1.size })?.name ?? largest.first?.largest.first?.name,
+    } else if let start = orphans.max(by: { $0.dependencyCount < $1.dependencyCount })?.name
+      ?? largest.first?.largest.first?.name,
       let found = try await questions.longestPath(from: start)
     {
+      // Of all packages the one asks the most for, the farthest shows best what a search finds.
       print(ReportText.path(found, from: start, to: found.steps.last!.name))
     }
     print(ReportText.closing(store: url))

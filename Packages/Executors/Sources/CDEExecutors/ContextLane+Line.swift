@@ -184,7 +184,7 @@ extension ContextLane {
     noteEntry()
     var count = 0
     while let block = nextBlock() {
-      BlockMark.during(actor, block)
+      ThreadBlock.run(as: self, block)
       count += 1
       if count.isMultiple(of: Self.blocksPerVisit) { await Task.yield() }
     }

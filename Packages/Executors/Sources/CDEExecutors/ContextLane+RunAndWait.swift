@@ -72,7 +72,6 @@ extension ContextLane {
       }
     }
     if Task.isCancelled { task.cancel() }
-    // What the thread works on meanwhile belongs to other lanes than the one whose block waits here.
-    BlockMark.during(nil) { crew.serve(waiter) }
+    ThreadBlock.run(as: nil) { crew.serve(waiter) }
   }
 }

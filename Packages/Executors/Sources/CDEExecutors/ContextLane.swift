@@ -75,8 +75,8 @@ public final class ContextLane: Sendable {
   ///
   /// A thread that waits in `runAndWait` for another lane runs on that other lane meanwhile.
   public var isCurrent: Bool {
-    guard let core else { return MainProbe.isCurrent }
-    guard core.isCurrent else { return false }
+    guard let core else { return MainProbe.isCurrent || ThreadBlock.isIn(self) }
+    guard core.isCurrent || ThreadBlock.isIn(self) else { return false }
     noteEntry()
     return true
   }

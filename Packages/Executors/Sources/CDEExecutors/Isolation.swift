@@ -24,7 +24,7 @@ actor LaneActor: SerialExecutor {
   @usableFromInline
   nonisolated func isIsolatingCurrentContext() -> Bool? { false }
 
-  nonisolated var isCurrent: Bool { runtimeIsOnExecutor(self) || BlockMark.isOn(self) }
+  nonisolated var isCurrent: Bool { runtimeIsOnExecutor(self) }
 }
 
 /// Asks the same question of the main actor's executor, whose own answer to a no is a trap.
@@ -47,10 +47,9 @@ final class MainProbe: SerialExecutor {
   static var isCurrent: Bool {
     let words = unsafeBitCast(MainActor.sharedUnownedExecutor, to: (UInt, UInt).self)
     guard let address = UnsafeRawPointer(bitPattern: words.0) else { return MainQueue.isCurrent }
-    let isOnExecutor = Unmanaged<MainProbe>.fromOpaque(address)._withUnsafeGuaranteedRef {
+    return Unmanaged<MainProbe>.fromOpaque(address)._withUnsafeGuaranteedRef {
       runtimeIsOnExecutor($0)
     }
-    return isOnExecutor || BlockMark.isOn(MainActor.shared)
   }
 }
 

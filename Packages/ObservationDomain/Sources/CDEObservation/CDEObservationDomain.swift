@@ -2,15 +2,16 @@
 
 /// Wakes the readers of a container's objects when saves and merges reach its `viewContext`.
 ///
-/// Keep the domain for as long as objects are to be observed. Reads of observed models on the main actor, under
-/// `withObservationTracking`, subscribe; setters wake nobody. Readers wake
+/// Keep the domain for as long as objects are to be observed. Reads of observed models on the main actor,
+/// under `withObservationTracking`, subscribe; setters wake nobody. Readers wake
 ///
 /// - when `viewContext` has saved, before `save()` returns: those of exactly the properties that changed;
 /// - when a save of a registered context, or through `saveObservedChanges`, has been merged: likewise;
-/// - when anything else has been merged, refreshed or rolled back: those of all observable properties of the objects concerned.
+/// - when anything else has been merged, refreshed or rolled back: those of all observable properties of the
+///   objects concerned.
 ///
-/// One domain at a time is current for a view context: a later one takes over from an earlier, and when the current one
-/// ends, none is. Its last reference may be dropped on any thread.
+/// One domain at a time is current for a view context: a later one takes over from an earlier, and when the
+/// current one ends, none is. Its last reference may be dropped on any thread.
 ///
 /// Work grows with the changed objects that somebody observes; other objects cost a comparison each.
 @MainActor
@@ -49,8 +50,8 @@ public final class CDEObservationDomain {
 
   /// Whether the domain writes notes about what it wakes, and why. Their wording is no part of the API.
   ///
-  /// False at first unless the environment variable `CDE_OBSERVATION_DEBUG` is `1`, `true`, `yes` or `on`. Notes go to
-  /// `Diagnostics.handler`, or to standard error without one.
+  /// False at first unless the environment variable `CDE_OBSERVATION_DEBUG` is `1`, `true`, `yes` or `on`.
+  /// Notes go to `Diagnostics.handler`, or to standard error without one.
   public var isDebugLoggingEnabled: Bool {
     get { router.log.isEnabled }
     set { router.log.isEnabled = newValue }
@@ -123,8 +124,8 @@ public final class CDEObservationDomain {
 
   /// Rolls `viewContext` back.
   ///
-  /// Readers of objects with unsaved changes, deletions included, wake for all properties; objects never saved are forgotten
-  /// silently.
+  /// Readers of objects with unsaved changes, deletions included, wake for all properties; objects never
+  /// saved are forgotten silently.
   public func rollbackObservedChanges() { modelContainer.viewContext.rollback() }
 }
 

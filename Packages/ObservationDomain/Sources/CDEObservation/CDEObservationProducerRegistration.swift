@@ -3,7 +3,8 @@
 
 /// Makes the saves of one context exact for one domain, until it is invalidated.
 ///
-/// The domain keeps it; hold it yourself only to end it before the domain ends. It does not keep the context alive.
+/// The domain keeps it; hold it yourself only to end it before the domain ends. It does not keep the context
+/// alive.
 public final class CDEObservationProducerRegistration: Sendable {
   private struct Tie {
     weak var context: NSManagedObjectContext?
@@ -25,7 +26,8 @@ public final class CDEObservationProducerRegistration: Sendable {
 
   /// Ends the registration: later saves of the context count as those of any unregistered context.
   ///
-  /// A save that has been committed stays exact, even if it is merged later. From any thread; further calls do nothing.
+  /// A save that has been committed stays exact, even if it is merged later. From any thread; further calls
+  /// do nothing.
   public func invalidate() {
     guard let tie = tie.withLock({ $0.take() }) else { return }
     tie.context?.removeCommitListener(tie.listener)

@@ -1,10 +1,11 @@
 internal import CDEModelRuntime
 
-/// What happens when a commit that readers have been woken for already is merged into the view context once more.
+/// What happens when a commit that readers have been woken for already is merged into the view context once
+/// more.
 ///
-/// Some set-ups merge a save again after its effects were seen: a store that mirrors its own history, a manual
-/// `mergeChanges(fromContextDidSave:)` beside automatic merging. An echo brings no news. It is recognised by the commit it carries,
-/// however late it comes, so no other merge is ever taken for one.
+/// Some set-ups merge a save again after its effects were seen: a store that mirrors its own history, a
+/// manual `mergeChanges(fromContextDidSave:)` beside automatic merging. An echo brings no news. It is
+/// recognised by the commit it carries, however late it comes, so no other merge is ever taken for one.
 public enum CDEPreciseRouteEchoSuppression: Sendable {
   /// On for an `NSPersistentCloudKitContainer`, off for others.
   case auto

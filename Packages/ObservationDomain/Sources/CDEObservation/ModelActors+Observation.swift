@@ -2,7 +2,8 @@
 internal import Synchronization
 
 extension NSModelActor {
-  /// Saves the actor's context so that readers wake exactly, once the save is merged into the domain's view context.
+  /// Saves the actor's context so that readers wake exactly, once the save is merged into the domain's view
+  /// context.
   ///
   /// Runs without suspending: no other job of the actor can slip a change into this save.
   ///
@@ -13,7 +14,8 @@ extension NSModelActor {
 }
 
 extension NSMainModelActor {
-  /// Saves `viewContext`. The domain observes that context's own saves anyway; this is for symmetry with model actors.
+  /// Saves `viewContext`. The domain observes that context's own saves anyway; this is for symmetry with
+  /// model actors.
   ///
   /// - Throws: what `save()` throws; the context keeps its changes.
   public func saveObservedChanges(in observation: CDEObservationDomain) throws {
@@ -24,8 +26,8 @@ extension NSMainModelActor {
 extension _NSModelActorInitializable {
   /// Makes the actor over the domain's container, with a background context whose saves wake readers exactly.
   ///
-  /// The actor keeps the domain, and its registration with it, until its own end, on whatever thread that comes. If the domain is
-  /// invalidated before, the actor goes on as one of an unregistered context.
+  /// The actor keeps the domain, and its registration with it, until its own end, on whatever thread that
+  /// comes. If the domain is invalidated before, the actor goes on as one of an unregistered context.
   @MainActor
   public init(observationDomain: CDEObservationDomain) {
     self.init(container: observationDomain.modelContainer)
@@ -67,8 +69,8 @@ private enum UnboundSaveWarning {
   static func report(_ type: any NSModelActor.Type) {
     if wasReported.exchange(true, ordering: .relaxed) { return }
     Diagnostics.report(
-      "saveObservedChanges() was called on \(type), which was made without an observation domain: the save wakes the readers of "
-        + "all properties of its objects. Make the actor with init(observationDomain:), or call saveObservedChanges(in:)."
-    )
+      "saveObservedChanges() was called on \(type), which was made without an observation domain: the save "
+        + "wakes readers of all properties. Make the actor with init(observationDomain:), or call "
+        + "saveObservedChanges(in:).")
   }
 }

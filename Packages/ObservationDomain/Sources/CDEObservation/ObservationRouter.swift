@@ -6,17 +6,18 @@ internal import Synchronization
 ///
 /// # How a change reaches its readers
 ///
-/// Each commit carries a trace: who expected it (listeners that the writer's context had when it saved) and who has had it.
-/// The router is one listener. For a commit it knows these states:
+/// Each commit carries a trace: who expected it (listeners that the writer's context had when it saved) and
+/// who has had it. The router is one listener. For a commit it knows these states:
 ///
 ///     foreign  --merge-->  had          all observable fields of the changed objects wake
 ///     expected --merge-->  had          exactly the changed fields wake
 ///     own      --save--->  had          exactly the changed fields wake (a save of the view context itself)
 ///     had      --merge-->  had          an echo: nothing wakes when echoes are swallowed, else all fields do
 ///
-/// A commit is expected when a registered context, or a context inside `saveObservedChanges`, wrote it; this is decided
-/// at the save and stays with the commit, so registrations may end before the merge, merges may come in any order and number,
-/// and no failed save leaves anything behind: what was never committed has no trace.
+/// A commit is expected when a registered context, or a context inside `saveObservedChanges`, wrote it; this
+/// is decided at the save and stays with the commit, so registrations may end before the merge, merges may
+/// come in any order and number, and no failed save leaves anything behind: what was never committed has no
+/// trace.
 ///
 /// What concerns single objects:
 ///
@@ -27,18 +28,21 @@ internal import Synchronization
 ///     observed    --saved local deletion------------>  gone          (silently)
 ///     observed    --reset, rollback of an insert---->  gone          (silently)
 ///
-/// A gone object belongs to no context: it records no reads, and no change finds it again. Objects turned into faults and objects
-/// whose ID became permanent stay what they are, since registrars live in the objects and not in a table by ID.
+/// A gone object belongs to no context: it records no reads, and no change finds it again. Objects turned
+/// into faults and objects whose ID became permanent stay what they are, since registrars live in the objects
+/// and not in a table by ID.
 ///
-/// An owner whose to-many relationship changed only through the other side is woken for that relationship alone, whoever
-/// saved: nothing else of it can have changed.
+/// An owner whose to-many relationship changed only through the other side is woken for that relationship
+/// alone, whoever saved: nothing else of it can have changed.
 ///
-/// A change that carries IDs alone (batches, imports) names no properties and wakes all fields of its objects.
+/// A change that carries IDs alone (batches, imports) names no properties and wakes all fields of its
+/// objects.
 final class ObservationRouter: ContextObserver, Sendable {
   let listener = CommitListener()
   private let precision: ObservationPrecision
   private let swallowsEchoes: Bool
-  // Cleared by the domain's end, from any thread, before the context lets go of the router on its own isolation.
+  // Cleared by the domain's end, from any thread, before the context lets go of the router on its own
+  // isolation.
   private let isActive = Atomic(true)
   let log: ObservationLog
 
@@ -109,46 +113,53 @@ final class ObservationRouter: ContextObserver, Sendable {
 
   /// Wakes once everything is known, because a woken reader may run code that changes or reads any object.
   private func wake(_ wakes: Wakes, _ source: @autoclosure () -> String) {
-    for wake in wakes.list {
-      guard let model = wake.object as? any CDEObservationInvalidationDispatching else { continue }
-      if let slots = wake.slots {
-        let fields = wake.object.observationFields(for: slots)
-        if fields.isEmpty { continue }
-        log.write("\(source()): \(wake.object) \(type(of: model).__cdObservationSwiftPaths(for: fields))")
-        model.__cdObservationInvalidate(fieldSet: fields)
-      } else {
-        log.write("\(source()): \(wake.object), all fields")
-        model.__cdObservationInvalidateAllObservableKeyPaths()
-      }
+    guard let first = wakes.first else { return }
+    wake(first.object, first.slots, source())
+    for wake in wakes.others { self.wake(wake.object, wake.slots, source()) }
+  }
+
+  private func wake(_ object: NSManagedObject, _ slots: PropertySet?, _ source: @autoclosure () -> String) {
+    if log.isEnabled {
+      log.write(
+        "\(source()): \(object) \(slots.map { "\(object.observedPaths(of: $0))" } ?? "all properties")")
     }
+    object.wakeReaders(of: slots)
   }
 
   /// Whom to wake, each object once: one commit may name an object as changed and as touched.
   private struct Wakes {
-    private(set) var list: [(object: NSManagedObject, slots: PropertySet?)] = []
+    /// Most commits concern one observed object or none, and need no list.
+    private(set) var first: (object: NSManagedObject, slots: PropertySet?)?
+    private(set) var others: [(object: NSManagedObject, slots: PropertySet?)] = []
     private var places: [ObjectIdentifier: Int] = [:]
 
     mutating func add(_ object: NSManagedObject, _ slots: PropertySet?) {
-      if list.count == 1, places.isEmpty { places[ObjectIdentifier(list[0].object)] = 0 }
-      if !list.isEmpty {
-        if let place = places[ObjectIdentifier(object)] {
-          guard let known = list[place].slots, let slots else {
-            list[place].slots = nil
-            return
-          }
-          list[place].slots = known.union(slots)
-          return
-        }
-        places[ObjectIdentifier(object)] = list.count
+      guard let known = first else {
+        first = (object, slots)
+        return
       }
-      list.append((object, slots))
+      if known.object === object {
+        first?.slots = Self.union(known.slots, slots)
+      } else if let place = places[ObjectIdentifier(object)] {
+        others[place].slots = Self.union(others[place].slots, slots)
+      } else {
+        places[ObjectIdentifier(object)] = others.count
+        others.append((object, slots))
+      }
+    }
+
+    /// No slots mean all of them.
+    private static func union(_ left: PropertySet?, _ right: PropertySet?) -> PropertySet? {
+      guard let left, let right else { return nil }
+      return left.union(right)
     }
   }
 }
 
 /// Whose saves wake exactly the readers of what changed.
 enum ObservationPrecision: Sendable {
-  /// Those of the view context, of registered contexts and through `saveObservedChanges`; all others wake all fields.
+  /// Those of the view context, of registered contexts and through `saveObservedChanges`; all others wake all
+  /// fields.
   case registeredProducers
   /// Everyone's in this process: each commit says what it changed, expected or not.
   case everySave

@@ -159,7 +159,7 @@ struct ViewContextSaveTests {
   }
 
   @Test(
-    "NSMainModelActor.saveObservedChanges(in:) saves the view context exactly, and leaves it dirty when that fails"
+    "A main-actor class saves the view context exactly, and leaves it dirty when that fails"
   )
   func mainActor() throws {
     let stack = try Stack()

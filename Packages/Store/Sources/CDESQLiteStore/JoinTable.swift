@@ -4,15 +4,38 @@ import CDEStore
 struct JoinTable: Sendable {
   /// One relationship's view of the table.
   struct Side: Sendable {
-    var table: String
+    let table: String
     /// Column with the key of the object that owns the relationship.
-    var owner: String
+    let owner: String
     /// Column with the key of the object at the other end.
-    var member: String
+    let member: String
     /// Column with the member's place in the owner's order.
-    var order: String?
+    let order: String?
     /// The relationship is its own inverse: a pair counts in both directions.
-    var isReflexive: Bool
+    let isReflexive: Bool
+
+    // Written once: quoting names again for each of a save's pairs took as long as inserting them.
+    /// Takes owner and member.
+    let insertStatement: String
+    /// Takes owner, member and place; nil without an order.
+    let orderedInsertStatement: String?
+    /// Takes owner and member.
+    let deleteStatement: String
+
+    init(table: String, owner: String, member: String, order: String?, isReflexive: Bool) {
+      self.table = table
+      self.owner = owner
+      self.member = member
+      self.order = order
+      self.isReflexive = isReflexive
+      let head = "INSERT INTO \(quoted(table)) (\(quoted(owner)), \(quoted(member))"
+      insertStatement = "\(head)) VALUES (?, ?) ON CONFLICT DO NOTHING"
+      orderedInsertStatement = order.map {
+        "\(head), \(quoted($0))) VALUES (?, ?, ?) ON CONFLICT (\(quoted(owner)), \(quoted(member))) "
+          + "DO UPDATE SET \(quoted($0)) = excluded.\(quoted($0))"
+      }
+      deleteStatement = "DELETE FROM \(quoted(table)) WHERE \(quoted(owner)) = ? AND \(quoted(member)) = ?"
+    }
   }
 
   var name: String

@@ -24,8 +24,7 @@ extension TransactionWriter {
     let task = "Removing a pair of a relationship"
     switch source {
     case .join(let side):
-      let sql =
-        "DELETE FROM \(quoted(side.table)) WHERE \(quoted(side.owner)) = ? AND \(quoted(side.member)) = ?"
+      let sql = side.deleteStatement
       try connection.run(sql, [.integer(owner), .integer(member)], while: task)
       if side.isReflexive { try connection.run(sql, [.integer(member), .integer(owner)], while: task) }
     case .implied(let key, let order):
@@ -70,16 +69,12 @@ extension TransactionWriter {
   private func addPair(
     _ side: JoinTable.Side, _ owner: Int64, _ member: Int64, _ order: Int64?
   ) throws(StoreError) {
-    let head = "INSERT INTO \(quoted(side.table)) (\(quoted(side.owner)), \(quoted(side.member))"
     let task = "Adding a pair to a relationship"
-    if let column = side.order, let order {
-      try connection.run(
-        "\(head), \(quoted(column))) VALUES (?, ?, ?) ON CONFLICT (\(quoted(side.owner)), "
-          + "\(quoted(side.member))) DO UPDATE SET \(quoted(column)) = excluded.\(quoted(column))",
-        [.integer(owner), .integer(member), .integer(order)], while: task)
+    let pair: [StoreValue] = [.integer(owner), .integer(member)]
+    if let statement = side.orderedInsertStatement, let order {
+      try connection.run(statement, pair + [.integer(order)], while: task)
     } else {
-      try connection.run(
-        "\(head)) VALUES (?, ?) ON CONFLICT DO NOTHING", [.integer(owner), .integer(member)], while: task)
+      try connection.run(side.insertStatement, pair, while: task)
     }
   }
 

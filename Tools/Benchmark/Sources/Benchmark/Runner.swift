@@ -30,7 +30,9 @@ struct Runner {
   }
 
   /// - Parameter count: how many objects a run handles; all items unless given.
-  private func compare(_ row: RowID, _ contenders: [Contender], per count: Int? = nil) async throws -> RowResult {
+  private func compare(_ row: RowID, _ contenders: [Contender], per count: Int? = nil) async throws
+    -> RowResult
+  {
     RowResult(row, try await Rounds.measure(contenders, rounds: rounds, per: count ?? samples.itemCount))
   }
 }

@@ -34,7 +34,7 @@ extension Questions {
     return try search.step(to: goal).map { try path($0, in: search) }
   }
 
-  /// The way to the package that is farthest from the largest orphan; nil in an index without dependencies.
+  /// The shortest way to the package that is farthest from one; of several the first by name.
   func longestPath(from name: String) throws -> DependencyPath? {
     defer { modelContext.reset() }
     var search = PathSearch(start: try package(named: name).objectID)
@@ -71,7 +71,8 @@ extension Questions {
     // Whoever stands in for a name just reached is reached with it.
     for chunk in search.level.chunks(of: 500) {
       let request = Package.fetchRequest()
-      request.predicate = NSPredicate(format: "SELF IN %@ AND providers.@count > 0", chunk.map { modelContext.object(with: $0) })
+      request.predicate = NSPredicate(
+        format: "SELF IN %@ AND providers.@count > 0", chunk.map { modelContext.object(with: $0) })
       request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
       request.relationshipKeyPathsForPrefetching = ["providers", "providers.package"]
       for name in try modelContext.fetch(request) {

@@ -87,7 +87,8 @@ actor Questions {
         : NSPredicate(format: "section == %@", section)
       let count = try modelContext.count(for: request)
       request.sortDescriptors = [
-        NSSortDescriptor(key: "installedSize", ascending: false), NSSortDescriptor(key: "key", ascending: true),
+        NSSortDescriptor(key: "installedSize", ascending: false),
+        NSSortDescriptor(key: "key", ascending: true),
       ]
       request.fetchLimit = limit
       request.relationshipKeyPathsForPrefetching = ["package"]
@@ -106,7 +107,7 @@ actor Questions {
 
   struct Orphan: Sendable, Equatable {
     var name: String
-    var size: Int
+    var dependencyCount: Int
   }
 
   /// Installed packages that no installed version needs, neither by name nor for what they provide; by name.
@@ -119,9 +120,9 @@ actor Questions {
         AND SUBQUERY(provides, $p, SUBQUERY($p.dependents, $d, $d.isInstalled == YES).@count > 0).@count == 0
         """)
     request.sortDescriptors = [NSSortDescriptor(key: "key", ascending: true)]
-    request.relationshipKeyPathsForPrefetching = ["package"]
+    request.relationshipKeyPathsForPrefetching = ["package", "dependencies"]
     let answers = try modelContext.fetch(request).map {
-      Orphan(name: $0.package?.name ?? "", size: $0.installedSize)
+      Orphan(name: $0.package?.name ?? "", dependencyCount: $0.dependenciesCount)
     }
     modelContext.reset()
     return answers

@@ -43,12 +43,14 @@ enum ReportText {
       guard !entries.isEmpty else { return }
       let rest = entries.count - shown
       let tail = rest > 0 ? ["and \(grouped(rest)) more"] : []
-      let words = (entries.prefix(shown) + tail).joined(separator: ", ").split(separator: " ").map(String.init)
+      let words = (entries.prefix(shown) + tail).joined(separator: ", ").split(separator: " ").map(
+        String.init)
       lines.append("  " + title.padded(10) + String.wrapped(words, width: width, indent: 12).dropFirst(12))
     }
     let changedNames = changes.filter { $0.kind == .changed }.map { "\($0.name) \($0.version)" }
     list("new", added.filter { removed[$0.key] == nil }.map { "\($0.key) \($0.value)" }.sorted())
-    list("replaced", added.compactMap { name, new in removed[name].map { "\(name) \($0) -> \(new)" } }.sorted())
+    list(
+      "replaced", added.compactMap { name, new in removed[name].map { "\(name) \($0) -> \(new)" } }.sorted())
     list("changed", changedNames.sorted())
     list("removed", removed.filter { added[$0.key] == nil }.map { "\($0.key) \($0.value)" }.sorted())
     return ["Since the last run:"] + lines
@@ -59,10 +61,10 @@ enum ReportText {
     let missing = "\(counted(overview.missingNames, "name")) nobody offers"
     return heading("The index")
       + """
-          \(counted(overview.packages, "package")) in \(counted(overview.versions, "version")), \
-        \(grouped(overview.installed)) installed; \(virtual), \(missing)
-          \(counted(overview.sections, "section")), \(counted(overview.maintainers, "maintainer"))
-        """
+        \(counted(overview.packages, "package")) in \(counted(overview.versions, "version")), \
+      \(grouped(overview.installed)) installed; \(virtual), \(missing)
+        \(counted(overview.sections, "section")), \(counted(overview.maintainers, "maintainer"))
+      """
   }
 
   static func mostDependedUpon(_ answers: [Questions.Dependents]) -> String {
@@ -72,7 +74,8 @@ enum ReportText {
       "  \($0.name.padded(name))\(grouped($0.all).padded(10, leading: true))"
         + grouped($0.installed).padded(12, leading: true)
     }
-    return heading("Most depended upon".padded(name + 2) + "  versions   installed") + rows.joined(separator: "\n")
+    return heading("Most depended upon".padded(name + 2) + "  versions   installed")
+      + rows.joined(separator: "\n")
   }
 
   static func largest(_ answers: [Questions.SectionSize], installedOnly: Bool) -> String {

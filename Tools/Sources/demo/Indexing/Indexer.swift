@@ -55,7 +55,8 @@ actor Indexer {
         case .malformed(let record):
           report.note(record, in: source.path)
           // Without its name there is no telling which package the record was to keep.
-          if let name = record.name { protectedNames.insert(name) } else { isComplete = false }
+          if let name = record.name { protectedNames.insert(name) }
+          if record.name == nil || record.isCut { isComplete = false }
         }
         if chunk.count == Self.chunkSize {
           try await write(chunk, source, run)
@@ -71,7 +72,8 @@ actor Indexer {
 
   // MARK: Writing
 
-  private func write(_ chunk: [PackageRecord], _ source: PackageSource, _ run: NSManagedObjectID) async throws {
+  private func write(_ chunk: [PackageRecord], _ source: PackageSource, _ run: NSManagedObjectID) async throws
+  {
     var news: [PackageRecord] = []
     for record in chunk {
       switch known.see(record) {
@@ -120,16 +122,17 @@ actor Indexer {
   private func save(_ run: NSManagedObjectID, task: String, isFinished: Bool = false) async throws {
     report.saveCount += 1
     if let run = self[run, as: IndexRun.self] {
-      run.task = task
-      run.isFinished = isFinished
-      run.recordCount = report.recordCount
-      run.addedCount = report.addedCount
-      run.changedCount = report.changedCount
-      run.removedCount = report.removedCount
-      run.malformedCount = report.malformedCount
-      run.saveCount = report.saveCount
+      // A value that stays the same is not written, so whoever shows it is not woken.
+      run.update(\.task, task)
+      run.update(\.isFinished, isFinished)
+      run.update(\.recordCount, report.recordCount)
+      run.update(\.addedCount, report.addedCount)
+      run.update(\.changedCount, report.changedCount)
+      run.update(\.removedCount, report.removedCount)
+      run.update(\.malformedCount, report.malformedCount)
+      run.update(\.saveCount, report.saveCount)
     }
-    try modelContext.save()
+    try await saveObservedChanges()
     packages.remember()
     sections.remember()
     maintainers.remember()
@@ -165,12 +168,15 @@ actor Indexer {
       }
     }
     guard report.changedCount + report.removedCount > 0 else { return }
-    try await removeUnused(Package.self, "versions.@count == 0 AND providers.@count == 0 AND dependents.@count == 0", run)
+    try await removeUnused(
+      Package.self, "versions.@count == 0 AND providers.@count == 0 AND dependents.@count == 0", run)
     try await removeUnused(Section.self, "versions.@count == 0", run)
     try await removeUnused(Maintainer.self, "versions.@count == 0", run)
   }
 
-  private func removeUnused<Object: Named>(_: Object.Type, _ condition: String, _ run: NSManagedObjectID) async throws {
+  private func removeUnused<Object: Named>(_: Object.Type, _ condition: String, _ run: NSManagedObjectID)
+    async throws
+  {
     let request = Object.fetchRequest()
     request.predicate = NSPredicate(format: condition)
     let unused = try modelContext.fetch(request)
@@ -193,5 +199,11 @@ extension Version {
       removeFromProvides(oldNames.subtracting(names))
       addToProvides(names.subtracting(oldNames))
     }
+  }
+}
+
+extension IndexRun {
+  fileprivate func update<Value: Equatable>(_ property: ReferenceWritableKeyPath<IndexRun, Value>, _ value: Value) {
+    if self[keyPath: property] != value { self[keyPath: property] = value }
   }
 }

@@ -15,7 +15,9 @@ struct NameTable<Object: Named> {
   /// The objects with these names; new ones for names nobody has.
   ///
   /// Costs one query for each 500 names not met before, and none for the others.
-  mutating func objects(named names: Set<String>, in context: NSManagedObjectContext) throws -> [String: Object] {
+  mutating func objects(named names: Set<String>, in context: NSManagedObjectContext) throws -> [String:
+    Object]
+  {
     var found: [String: Object] = [:]
     found.reserveCapacity(names.count)
     var unknown: [String] = []

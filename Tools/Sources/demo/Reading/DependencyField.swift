@@ -1,6 +1,7 @@
 /// Reads the names out of fields such as `Depends` and `Provides`.
 enum DependencyField {
-  /// The names in a list like `a (>= 1.2) [amd64], b:any | c`: those between commas and bars, in order, each once.
+  /// The names in a list like `a (>= 1.2) [amd64], b:any | c`: those between commas and bars, in
+  /// order, each once.
   ///
   /// - Returns: the names, or the first item that is none.
   static func names(in field: String) -> Result<[String], InvalidItem> {

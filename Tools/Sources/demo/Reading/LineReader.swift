@@ -63,7 +63,8 @@ struct LineReader {
     position = buffer.count
     var end: Int?
     repeat {
-      end = newline(from: try refill())
+      let fresh = try refill()
+      end = newline(from: fresh)
       if end == nil { position = buffer.count }
     } while end == nil && !isAtEnd
     // The start goes back in front of what follows, so that it can be read like any line's.

@@ -26,6 +26,8 @@ struct MalformedRecord: Equatable, Sendable {
   /// The package's name, if that much could be read.
   var name: String?
   var reason: String
+  /// The file ends within the record, so others may be missing.
+  var isCut = false
 }
 
 /// What a reader comes upon.

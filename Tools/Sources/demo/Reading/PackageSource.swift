@@ -18,14 +18,16 @@ struct PackageSource: Sendable, Equatable {
     let folder = "/var/lib/apt/lists"
     let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     let lists = files.filter { file in
-      file.hasSuffix("_Packages") || Compression.allCases.contains { file.hasSuffix("_Packages.\($0.rawValue)") }
+      file.hasSuffix("_Packages")
+        || Compression.allCases.contains { file.hasSuffix("_Packages.\($0.rawValue)") }
     }
     return sources + lists.sorted().map { PackageSource(path: "\(folder)/\($0)") }
   }
 
   /// The sample that comes with the program, for systems without a package database.
   static var sample: PackageSource? {
-    Bundle.module.path(forResource: "status", ofType: nil, inDirectory: "Samples").map(PackageSource.init(path:))
+    Bundle.module.path(forResource: "status", ofType: nil, inDirectory: "Samples").map(
+      PackageSource.init(path:))
   }
 
   /// A reader of its records.

@@ -3,7 +3,8 @@ import Foundation
 /// The lines of one record, collected.
 struct Paragraph {
   private enum Field: Int, CaseIterable {
-    case package, status, version, architecture, section, maintainer, installedSize, depends, preDepends, provides,
+    case package, status, version, architecture, section, maintainer, installedSize, depends, preDepends,
+      provides,
       description
 
     var name: String {
@@ -39,6 +40,7 @@ struct Paragraph {
   private var valueLines = [Int](repeating: 0, count: Field.allCases.count)
   private var current: Field?
   private var hasFields = false
+  private var isCut = false
   private var problem: (line: Int, reason: String)?
   // FNV-1a, which gives the same digest in every process.
   private var digest: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -50,7 +52,10 @@ struct Paragraph {
   mutating func take(_ bytes: UnsafeRawBufferPointer, _ line: LineReader.Line) {
     for byte in bytes { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
     digest = (digest ^ 0x0A) &* 0x100_0000_01b3
-    if line.isCut { note(line.number, "the file ends within a line") }
+    if line.isCut {
+      isCut = true
+      note(line.number, "the file ends within a line")
+    }
     if line.isTooLong { note(line.number, "the line is too long") }
     if let first = bytes.first, first == 0x20 || first == 0x09 {
       guard hasFields else { return note(line.number, "a continuation line has no field above it") }
@@ -64,7 +69,9 @@ struct Paragraph {
     hasFields = true
     current = Field(bytes[..<colon])
     guard let current else { return }
-    if values[current.rawValue] != nil { return note(line.number, "the field \(current.name) is there twice") }
+    if values[current.rawValue] != nil {
+      return note(line.number, "the field \(current.name) is there twice")
+    }
     values[current.rawValue] = text(UnsafeRawBufferPointer(rebasing: bytes[(colon + 1)...]))
     valueLines[current.rawValue] = line.number
   }
@@ -76,7 +83,8 @@ struct Paragraph {
   /// Trimmed, and repaired where it is not UTF-8, which some old maintainers' names are not.
   private func text(_ bytes: UnsafeRawBufferPointer) -> String {
     let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
-    guard let start = bytes.firstIndex(where: { !isSpace($0) }), let end = bytes.lastIndex(where: { !isSpace($0) })
+    guard let start = bytes.firstIndex(where: { !isSpace($0) }),
+      let end = bytes.lastIndex(where: { !isSpace($0) })
     else { return "" }
     return String(decoding: bytes[start...end], as: UTF8.self)
   }
@@ -94,7 +102,7 @@ struct Paragraph {
       return try record().map { .record($0) }
     } catch {
       let name = self[.package].flatMap { DependencyField.isName($0.utf8) ? $0 : nil }
-      return .malformed(MalformedRecord(line: error.line, name: name, reason: error.reason))
+      return .malformed(MalformedRecord(line: error.line, name: name, reason: error.reason, isCut: isCut))
     }
   }
 
@@ -107,7 +115,9 @@ struct Paragraph {
 
   private func record() throws(Problem) -> PackageRecord? {
     if let problem { throw Problem(line: problem.line, reason: problem.reason) }
-    guard let name = self[.package] else { throw Problem(line: firstLine, reason: "there is no field Package") }
+    guard let name = self[.package] else {
+      throw Problem(line: firstLine, reason: "there is no field Package")
+    }
     guard DependencyField.isName(name.utf8) else {
       throw problem(.package, "\(name.prefix(40).debugDescription) is no package name")
     }
@@ -139,7 +149,9 @@ struct Paragraph {
   private func installationState() throws(Problem) -> Substring? {
     guard let status = self[.status] else { return nil }
     let words = status.split(separator: " ")
-    guard words.count == 3 else { throw problem(.status, "\(status.prefix(40).debugDescription) is no status") }
+    guard words.count == 3 else {
+      throw problem(.status, "\(status.prefix(40).debugDescription) is no status")
+    }
     return words[2]
   }
 
@@ -150,7 +162,8 @@ struct Paragraph {
       switch DependencyField.names(in: value) {
       case .success(let found): names += names.isEmpty ? found : found.filter { !names.contains($0) }
       case .failure(let item):
-        throw problem(field, "\(field.name) names \(item.text.prefix(40).debugDescription), which is no package")
+        throw problem(
+          field, "\(field.name) names \(item.text.prefix(40).debugDescription), which is no package")
       }
     }
     return names

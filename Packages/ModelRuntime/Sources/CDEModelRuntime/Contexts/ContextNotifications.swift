@@ -2,11 +2,14 @@ public import Foundation
 
 extension Notification.Name {
   /// Posted before a save validates and writes; `object` is the context, on its isolation.
-  public static let NSManagedObjectContextWillSave = Notification.Name("NSManagingContextWillSaveChangesNotification")
+  public static let NSManagedObjectContextWillSave = Notification.Name(
+    "NSManagingContextWillSaveChangesNotification")
   /// Posted after a save, with the inserted, updated and deleted objects.
-  public static let NSManagedObjectContextDidSave = Notification.Name("NSManagingContextDidSaveChangesNotification")
+  public static let NSManagedObjectContextDidSave = Notification.Name(
+    "NSManagingContextDidSaveChangesNotification")
   /// Posted when objects of a context changed in memory.
-  public static let NSManagedObjectContextObjectsDidChange = Notification.Name("NSObjectsChangedInManagingContextNotification")
+  public static let NSManagedObjectContextObjectsDidChange = Notification.Name(
+    "NSObjectsChangedInManagingContextNotification")
 }
 
 extension NSManagedObjectContext {
@@ -16,9 +19,6 @@ extension NSManagedObjectContext {
   /// Posted once for each merge, with sets of IDs.
   public static let didMergeChangesObjectIDsNotification = Notification.Name(
     "NSManagedObjectContextDidMergeChangesObjectIDsNotification")
-  /// Posted after a save, with sets of IDs.
-  public static let didSaveObjectIDsNotification = Notification.Name(
-    "NSManagedObjectContextDidSaveObjectIDsNotification")
 }
 
 // Keys of userInfo, with Core Data's values. The first group holds Set<NSManagedObject>.

@@ -1,5 +1,4 @@
 public import CDEStore
-public import Observation
 
 /// What a domain hears from a context; the one hook the observation layer needs.
 ///
@@ -32,11 +31,4 @@ public import Observation
   public var kind: Kind
   /// The properties concerned, by slot; nil when the writer did not say.
   public var properties: PropertySet?
-}
-
-public typealias CDEObservationRegistrar = ObservationRegistrar
-
-/// An object's registrar, made when a reader first tracks it: most objects never need one.
-final class CDEObservationRegistrarBox {
-  let registrar = ObservationRegistrar()
 }

@@ -7,10 +7,13 @@ struct PendingChanges {
   var refreshed: [NSManagedObject] = []
   var deletedByMerge: [NSManagedObject] = []
   var insertedByMerge: [NSManagedObject] = []
+  /// New objects that were announced and then deleted before they were saved.
+  var forgotten: [NSManagedObject] = []
   var isMerge = false
 
   var isEmpty: Bool {
     objects.isEmpty && refreshed.isEmpty && deletedByMerge.isEmpty && insertedByMerge.isEmpty
+      && forgotten.isEmpty
   }
 }
 
@@ -55,7 +58,7 @@ extension NSManagedObjectContext {
   /// The objects that the next save deletes.
   public var deletedObjects: Set<NSManagedObject> {
     preconditionIsolated("deletedObjects")
-    return Set(changed.lazy.filter { $0._flags.contains(.deleted) })
+    return Set(changed.lazy.filter { $0._flags.contains(.deleted) && !$0._flags.contains(.inserted) })
   }
 
   /// Every object the context knows. Costs by their number.
@@ -85,97 +88,21 @@ extension NSManagedObjectContext {
       object._registry == nil,
       "\(object._binding.name) is in another context already. Insert an object into one context only.")
     guard let registry else {
-      preconditionFailure("The context has no persistentStoreCoordinator; take it from a container, or set one.")
+      preconditionFailure(
+        "The context has no persistentStoreCoordinator; take it from a container, or set one.")
     }
+    if registry.model !== object._binding.model { object.rebind(to: registry.model) }
     precondition(
       registry.model === object._binding.model,
-      "\(object._binding.name) belongs to another model than the context's. Make it from the model of the container.")
+      "The model of this context has no entity \(object._binding.name). Make the object from the model of the container."
+    )
     precondition(
       !registry.model.schema.entities[object._binding.index].source.isAbstract,
       "\(object._binding.name) is abstract. Insert an object of one of its sub-entities.")
+    object.keepRow()
     object.attach(to: registry, key: nextTemporaryKey(), flags: baseFlags.union(.inserted))
     noteChange(object)
     object.awakeFromInsert()
-  }
-
-  // MARK: Deletion
-
-  /// Marks an object to be deleted by the next save, and applies the delete rules of its relationships.
-  ///
-  /// An object never saved is forgotten at once. Related objects follow the rules now: nullified
-  /// ones lose the reference, cascades are marked too; `deny` is checked by the save.
-  ///
-  /// - Precondition: the object belongs to this context.
-  public func delete(_ object: NSManagedObject) {
-    preconditionIsolated(object._binding.name)
-    guard object._registry === registry, registry != nil else {
-      if object._flags.contains(.gone) || object._registry == nil { return }
-      preconditionFailure(
-        "An NSManagedObjectContext cannot delete objects in other contexts. Look the object up here by its objectID.")
-    }
-    guard !object._flags.contains(.deleted) else { return }
-    if object._flags.contains(.fault) { fire(object) }
-    guard !object._flags.contains(.gone) else { return }
-    object.prepareForDeletion()
-    object._flags.insert(.deleted)
-    noteChange(object)
-    for info in object._binding.properties where info.isRelationship && !info.isTransient {
-      applyDeleteRule(info, of: object)
-    }
-  }
-
-  private func applyDeleteRule(_ info: PropertyInfo, of object: NSManagedObject) {
-    switch info.kind {
-    case .toOne:
-      if info.deleteRule == .cascade {
-        if let other = object.toOne(info.slot) { delete(other) }
-      } else if info.inverseSlot != nil {
-        leave(object, info)
-      }
-    case .toMany:
-      guard info.deleteRule != .noAction else { return }
-      // Without an inverse nothing but the pairs refers to the members, and these go with the row.
-      if info.deleteRule != .cascade, info.inverseSlot == nil { return }
-      let members = object.loadedMembers(info.slot).objects
-      switch info.deleteRule {
-      case .cascade: for member in members { delete(member) }
-      case .nullify: for member in members where !member._flags.contains(.deleted) { unlink(member, info, from: object) }
-      case .deny, .noAction: break
-      }
-    case .attribute, .composite: break
-    }
-  }
-
-  /// Takes a deleted object out of its to-one destination's inverse, as far as that is in memory.
-  private func leave(_ object: NSManagedObject, _ info: PropertyInfo) {
-    guard info.deleteRule == .nullify, let inverse = info.inverseSlot else { return }
-    let destination: NSManagedObject?
-    if case .toOne(let known)? = object._overlay?.values[info.slot] {
-      destination = known
-    } else if let key = info.cells.first.flatMap({ object._batch.integer(Int(object._row), $0) }) {
-      let root = registry.model.entities[info.destination].root
-      // An owner that nobody holds needs no object: the commit names it as touched.
-      destination =
-        info.inverseIsToMany
-        ? registry.object(root: root, key: key) : self.object(entity: info.destination, key: key)
-    } else {
-      destination = nil
-    }
-    guard let destination, !destination._flags.contains(.deleted) else { return }
-    let theirs = destination._binding.layout.slot(
-      named: registry.model.entities[info.destination].properties[inverse].name)!
-    if info.inverseIsToMany {
-      destination.writeRemove(theirs, object)
-    } else {
-      destination.writeToOne(theirs, nil)
-    }
-  }
-
-  private func unlink(_ member: NSManagedObject, _ info: PropertyInfo, from owner: NSManagedObject) {
-    guard let inverse = info.inverseSlot else { return }
-    let theirs = member._binding.layout.slot(
-      named: registry.model.entities[info.destination].properties[inverse].name)!
-    if info.inverseIsToMany { member.writeRemove(theirs, owner) } else { member.writeToOne(theirs, nil) }
   }
 
   // MARK: Announcing
@@ -193,12 +120,13 @@ extension NSManagedObjectContext {
       if !objects.isEmpty { userInfo[key] = objects }
     }
     let inserted = pending.objects.filter { $0._flags.intersection([.inserted, .deleted]) == .inserted }
-    let deleted = pending.objects.filter { $0._flags.contains(.deleted) }
+    let deleted = pending.objects.filter { $0._flags.intersection([.inserted, .deleted]) == .deleted }
     let updated = pending.objects.filter(\.isUpdated)
     add(NSInsertedObjectsKey, Set(inserted).union(pending.insertedByMerge))
     add(NSUpdatedObjectsKey, Set(updated))
-    add(NSDeletedObjectsKey, Set(deleted).union(pending.deletedByMerge))
+    add(NSDeletedObjectsKey, Set(deleted).union(pending.deletedByMerge).union(pending.forgotten))
     add(NSRefreshedObjectsKey, Set(pending.refreshed))
+    for object in inserted { object._flags.insert(.announced) }
     if pending.isMerge { userInfo[NSObjectsChangedByMergeChangesKey] = true }
     guard !userInfo.isEmpty else { return }
     NotificationCenter.default.post(

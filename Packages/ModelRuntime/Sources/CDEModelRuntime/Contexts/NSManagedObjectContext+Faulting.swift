@@ -6,7 +6,8 @@ extension NSManagedObject {
   final func take(_ batch: RowBatch, _ row: Int) {
     _batch = batch
     _row = Int32(truncatingIfNeeded: row)
-    _flags.remove(.fault)
+    // A row that had vanished may be there again: another context saved it under a key given out before.
+    _flags.subtract([.fault, .gone])
     _readBefore = 0
     _overlay?.dropKeptAttributes()
   }
@@ -26,7 +27,7 @@ extension ObjectRegistry {
   /// Whether an object is registered and has its row, so that reading the row again is in vain.
   func realized(root: Int, key: Int64) -> Bool {
     guard let object = object(root: root, key: key) else { return false }
-    return !object._flags.contains(.fault)
+    return object._flags.isDisjoint(with: [.fault, .gone])
   }
 }
 
@@ -41,7 +42,8 @@ extension NSManagedObjectContext {
       do {
         row = try handle.store.row(entity: object._binding.index, key: object._key)
       } catch {
-        // A property read can't throw: the object stays a fault that reads as defaults, and the next read tries again.
+        // A property read can't throw: the object stays a fault that reads as defaults, and the next read
+        // tries again.
         Diagnostics.report("\(object._binding.name) could not be read: \(error)")
         object._batch = object._binding.defaults
         object._row = 0
@@ -59,6 +61,7 @@ extension NSManagedObjectContext {
   private func vanish(_ object: NSManagedObject) {
     object._flags.remove(.fault)
     object._flags.insert(.gone)
+    registry.vanished += 1
     object._batch = object._binding.defaults
     object._row = 0
   }
@@ -73,7 +76,8 @@ extension NSManagedObjectContext {
         let rows = try handle.store.rows(entity: root, keys: keys)
         for batch in rows.batches {
           for row in 0..<batch.count {
-            guard let object = registry.object(root: root, key: batch.key(row)), object._flags.contains(.fault),
+            guard let object = registry.object(root: root, key: batch.key(row)),
+              object._flags.contains(.fault),
               object._binding.index == batch.layout.entity
             else { continue }
             object.take(batch, row)
@@ -86,17 +90,26 @@ extension NSManagedObjectContext {
     }
   }
 
+  /// Whether no object that a relationship could lead to is registered.
+  private func knowsNone(of info: PropertyInfo) -> Bool {
+    registry.count(root: registry.model.entities[info.destination].root) == 0
+  }
+
   /// The stored members of a to-many relationship.
   func storedMembers(of object: NSManagedObject, slot: Int) -> [NSManagedObject] {
-    guard object._key > 0, let handle = persistentStoreCoordinator?.handle(for: object._binding) else { return [] }
+    guard object._key > 0, let handle = persistentStoreCoordinator?.handle(for: object._binding) else {
+      return []
+    }
     let registry = registry!
     do {
       let related = try handle.store.related(
         entity: object._binding.index, slot: slot, owners: [object._key],
-        isKnown: registry.count == 1 ? nil : { root, key in registry.realized(root: root, key: key) })
+        isKnown: knowsNone(of: object._binding.properties[slot])
+          ? nil : { root, key in registry.realized(root: root, key: key) })
       return members(related)[0]
     } catch {
-      Diagnostics.report("\(object._binding.name).\(object._binding.properties[slot].name) could not be read: \(error)")
+      Diagnostics.report(
+        "\(object._binding.name).\(object._binding.properties[slot].name) could not be read: \(error)")
       return []
     }
   }
@@ -130,7 +143,9 @@ extension NSManagedObjectContext {
           let destinations = group.compactMap { $0.toOne(info.slot) }
           fireAll(destinations)
           // Prefetched objects live as long as their owners.
-          for owner in group { if let object = owner.toOne(info.slot) { owner.overlay.values[info.slot] = .toOne(object) } }
+          for owner in group {
+            if let object = owner.toOne(info.slot) { owner.overlay.values[info.slot] = .toOne(object) }
+          }
           next += destinations
         }
       }
@@ -148,20 +163,23 @@ extension NSManagedObjectContext {
     do {
       related = try handle.store.related(
         entity: binding.index, slot: info.slot, owners: unloaded.map(\._key),
-        isKnown: registry.count == owners.count ? nil : { root, key in registry.realized(root: root, key: key) })
+        isKnown: knowsNone(of: info)
+          ? nil : { root, key in registry.realized(root: root, key: key) })
     } catch {
       throw ManagedObjectError.store(error)
     }
     var all: [NSManagedObject] = []
     for (owner, members) in zip(unloaded, members(related)) {
-      owner.members(info.slot).load(members)
+      owner.load(owner.members(info.slot), with: members, slot: info.slot)
       all += members
     }
     return all
   }
 
   func externalData(_ bytes: UnsafeRawBufferPointer, for binding: EntityBinding) -> Data? {
-    guard let value = ExternalValue(cell: bytes), let handle = persistentStoreCoordinator?.handle(for: binding) else {
+    guard let value = ExternalValue(cell: bytes),
+      let handle = persistentStoreCoordinator?.handle(for: binding)
+    else {
       return nil
     }
     do {
@@ -176,19 +194,28 @@ extension NSManagedObjectContext {
 
   /// Makes an object take the store's values.
   ///
-  /// - Parameter mergeChanges: false makes it a fault at once and drops unsaved values; true reads the row now and keeps them.
+  /// - Parameter mergeChanges: false makes it a fault at once and drops unsaved values; true reads the row
+  ///   now and keeps them.
   public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
     preconditionIsolated(object._binding.name)
-    guard object._registry === registry, !object._flags.contains(.inserted) else { return }
+    guard object._registry === registry, registry != nil, !object._flags.contains(.inserted) else { return }
     if mergeChanges {
       if object._flags.contains(.fault) { return }
       if let overlay = object._overlay { overlay.unloadMembers() }
-      if let row = try? persistentStoreCoordinator?.handle(for: object._binding)?.store.row(
-        entity: object._binding.index, key: object._key)
-      {
+      do {
+        let store = try coordinator().requiredHandle(for: object._binding).store
+        guard let row = try store.row(entity: object._binding.index, key: object._key) else {
+          // Deleted by another writer: nothing is left to save.
+          forgetMerged([object])
+          announceSoon()
+          return
+        }
         object.take(row.batch, row.row)
+      } catch {
+        Diagnostics.report("\(object._binding.name) could not be refreshed: \(error)")
       }
     } else {
+      withdrawLinks(of: object)
       object.turnIntoFault()
     }
     pending.refreshed.append(object)
@@ -201,6 +228,37 @@ extension NSManagedObjectContext {
     preconditionIsolated("refreshAllObjects()")
     for object in registry?.all() ?? [] where !object._flags.contains(.inserted) {
       refresh(object, mergeChanges: object.hasChanges)
+    }
+  }
+
+  /// Takes an object's unsaved relationships back on the other side too, where nothing of its own would.
+  private func withdrawLinks(of object: NSManagedObject) {
+    guard let overlay = object._overlay else { return }
+    for slot in overlay.changed {
+      let info = object._binding.properties[slot]
+      guard info.isRelationship, let inverse = info.inverseSlot else { continue }
+      let name = registry.model.entities[info.destination].properties[inverse].name
+      func forget(_ other: NSManagedObject) {
+        guard let theirs = other._binding.layout.slot(named: name), let overlay = other._overlay else {
+          return
+        }
+        if case .toMany(let members) = overlay.values[theirs] { members.forget(object) }
+      }
+      switch overlay.values[slot] {
+      case .toMany(let members) where info.inverseIsToMany:
+        for other in members.added { forget(other) }
+        for other in members.removed.values { forget(other) }
+      case .toOne(let other) where info.inverseIsToMany:
+        forget(other)
+        fallthrough
+      case .null where info.kind == .toOne && info.inverseIsToMany:
+        if let key = info.cells.first.flatMap({ object._batch.integer(Int(object._row), $0) }),
+          let former = registry.object(root: registry.model.entities[info.destination].root, key: key)
+        {
+          forget(former)
+        }
+      default: break
+      }
     }
   }
 
@@ -219,7 +277,20 @@ extension NSManagedObject {
   final func turnIntoFault() {
     guard _key > 0 else { return }
     willTurnIntoFault()
+    // Unsaved references of other objects to this one are theirs, and the members they make stay with them.
+    let kept = _overlay.map { overlay in
+      overlay.changed.filter { slot in
+        let info = _binding.properties[slot]
+        guard info.isToMany, info.inverseSlot != nil, !info.inverseIsToMany else { return false }
+        if case .toMany(let members) = overlay.values[slot] { return members.hasChanges }
+        return false
+      }.map { slot in (slot, overlay.values[slot]) }
+    }
     dropOverlay()
+    for (slot, value) in kept ?? [] {
+      if case .toMany(let members) = value { members.unload() }
+      overlay.values[slot] = value
+    }
     _batch = _binding.defaults
     _row = 0
     _flags.subtract([.updated, .deleted])

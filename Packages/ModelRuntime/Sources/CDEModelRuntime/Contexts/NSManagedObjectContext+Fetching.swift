@@ -14,7 +14,8 @@ extension NSManagedObjectContext {
   /// read. Values are decoded when first read, so fetching costs little more than stepping through the rows.
   ///
   /// - Returns: the objects, in the order of the request.
-  /// - Throws: ``ManagedObjectError``: unknown entity, a predicate that can't be translated, or a store error.
+  /// - Throws: ``ManagedObjectError``: unknown entity, a predicate that can't be translated, or a store
+  ///   error.
   public func fetch<ResultType>(_ request: NSFetchRequest<ResultType>) throws -> [ResultType] {
     preconditionIsolated("fetch(_:)")
     let plan = try request.plan(in: self)
@@ -38,7 +39,9 @@ extension NSManagedObjectContext {
   private func classesMatch<ResultType>(_ type: ResultType.Type, _ plan: FetchPlan) -> Bool {
     guard type is NSManagedObject.Type else { return false }
     let model = plan.binding.model
-    let tree = plan.includesSubentities ? model.schema.entities[plan.binding.index].subtree
+    let tree =
+      plan.includesSubentities
+      ? model.schema.entities[plan.binding.index].subtree
       : plan.binding.index..<(plan.binding.index + 1)
     return tree.allSatisfy { model.entities[$0].objectClass is ResultType.Type }
       && changed.allSatisfy { !tree.contains($0._binding.index) || $0 is ResultType }
@@ -84,7 +87,8 @@ extension NSManagedObjectContext {
       throw ManagedObjectError.store(error)
     } catch let error as PredicateTreeError {
       throw ManagedObjectError(
-        .predicate, "The fetch of \(plan.binding.name) can't be answered by the store: \(error.message)", cause: error,
+        .predicate, "The fetch of \(plan.binding.name) can't be answered by the store: \(error.message)",
+        cause: error,
         entity: plan.binding.name)
     }
   }
@@ -92,7 +96,8 @@ extension NSManagedObjectContext {
   private func query(_ plan: FetchPlan) throws -> StoreQuery {
     let resolver = QueryResolver(schema: registry.model.schema, entity: plan.binding.index) { object in
       guard let id = object.reference as? NSManagedObjectID else {
-        throw ManagedObjectError(.unsupportedRequest, "A predicate compares with an object that is no managed object.")
+        throw ManagedObjectError(
+          .unsupportedRequest, "A predicate compares with an object that is no managed object.")
       }
       // An object never saved has no row: no key is 0.
       return .reference(entity: id.binding.index, key: max(id.key, 0))
@@ -124,7 +129,7 @@ extension NSManagedObjectContext {
 
   private func storedObjects(_ plan: FetchPlan) throws -> [NSManagedObject] {
     let registry = registry!
-    let knowsNothing = registry.count == 0
+    let knowsNothing = registry.count(root: plan.binding.root) == 0
     let refreshes = plan.refreshes
     return try asking(plan) { store, query in
       let rows = try store.fetch(
@@ -165,33 +170,45 @@ extension NSManagedObjectContext {
     let type = binding.objectClass
     let flags = baseFlags
     let known = registry.objects(root: binding.root, keys: 0..<batch.count) { batch.key($0) }
-    let first = result.count
     if known.isEmpty {
+      let first = result.count
       for row in 0..<batch.count {
         result.append(
-          materialize(binding, type, key: batch.key(row), batch: batch, row: Int32(truncatingIfNeeded: row), flags: flags))
+          materialize(
+            binding, type, key: batch.key(row), batch: batch, row: Int32(truncatingIfNeeded: row),
+            flags: flags))
       }
       registry.register(result[first...])
+      for object in result[first...] { object.awakeFromFetch() }
     } else {
+      var made: [NSManagedObject] = []
       for row in 0..<batch.count {
         if let object = known[row] {
-          if object._flags.contains(.fault) || (refreshing && !object.hasChanges) { object.take(batch, row) }
+          if !object._flags.isDisjoint(with: [.fault, .gone]) || (refreshing && !object.hasChanges) {
+            if object._binding.layout === batch.layout {
+              object.take(batch, row)
+              object.awakeFromFetch()
+            }
+          }
           result.append(object)
         } else {
           let object = materialize(
-            binding, type, key: batch.key(row), batch: batch, row: Int32(truncatingIfNeeded: row), flags: flags)
-          registry.register(object)
+            binding, type, key: batch.key(row), batch: batch, row: Int32(truncatingIfNeeded: row),
+            flags: flags)
+          made.append(object)
           result.append(object)
         }
       }
+      registry.register(made[...])
+      for object in made { object.awakeFromFetch() }
     }
-    for object in result[first...] { object.awakeFromFetch() }
   }
 
   private func mixingPending(into stored: [NSManagedObject], _ plan: FetchPlan) throws -> [NSManagedObject] {
     let subtree = registry.model.schema.entities[plan.binding.index].subtree
     func belongs(_ object: NSManagedObject) -> Bool {
-      plan.includesSubentities ? subtree.contains(object._binding.index) : object._binding.index == plan.binding.index
+      plan.includesSubentities
+        ? subtree.contains(object._binding.index) : object._binding.index == plan.binding.index
     }
     var seen = Set<ObjectIdentifier>()
     var objects: [NSManagedObject] = []
@@ -204,15 +221,20 @@ extension NSManagedObjectContext {
         objects.append(object)
       }
       for object in changed where belongs(object) && object.hasChanges && !object._flags.contains(.deleted) {
-        guard !seen.contains(ObjectIdentifier(object)), try plan.predicate.evaluate(with: .object(object)) else {
+        guard !seen.contains(ObjectIdentifier(object)), try plan.predicate.evaluate(with: .object(object))
+        else {
           continue
         }
         objects.append(object)
       }
-      if !plan.sort.isEmpty { try sort(&objects, by: plan.sort) }
+      if !plan.sort.isEmpty {
+        if plan.keysOnly { fireAll(objects) }
+        try sort(&objects, by: plan.sort)
+      }
     } catch let error as PredicateTreeError {
       throw ManagedObjectError(
-        .predicate, "The fetch of \(plan.binding.name) can't be answered in memory: \(error.message)", cause: error,
+        .predicate, "The fetch of \(plan.binding.name) can't be answered in memory: \(error.message)",
+        cause: error,
         entity: plan.binding.name)
     }
     let tail = objects.dropFirst(plan.offset)
@@ -247,6 +269,13 @@ extension NSManagedObjectContext {
   public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
     preconditionIsolated("object(with:)")
     let binding = localBinding(of: objectID)
+    if let known = registry.object(root: binding.root, key: objectID.key) { return known }
+    if objectID.key > 0, registry.model.schema.entities[binding.index].hasSubentities,
+      let row = try? storeHandle(for: binding)?.store.row(entity: binding.index, key: objectID.key)
+    {
+      // The ID may name an ancestor of the row's entity, and only the row tells its class.
+      return adopt(FetchedRows(batches: [row.batch]))[row.row]
+    }
     return object(entity: binding.index, key: objectID.key)
   }
 
@@ -257,8 +286,8 @@ extension NSManagedObjectContext {
     preconditionIsolated("existingObject(with:)")
     let binding = localBinding(of: objectID)
     let known = registry.object(root: binding.root, key: objectID.key)
-    if let known, !known._flags.contains(.fault) {
-      if !known._flags.contains(.gone) { return known }
+    if let known, known._flags.isDisjoint(with: [.fault, .gone]) {
+      return known
     } else if objectID.key > 0, let handle = persistentStoreCoordinator?.handle(for: binding),
       objectID.store == nil || objectID.store?.identifier == handle.identifier
     {
@@ -286,7 +315,8 @@ extension NSManagedObjectContext {
     guard let registry else { preconditionFailure(missingCoordinator.message) }
     if objectID.binding.model === registry.model { return objectID.binding }
     guard let found = registry.model.entity(named: objectID.binding.name) else {
-      preconditionFailure("The model of this context has no entity \(objectID.binding.name), which the object ID names.")
+      preconditionFailure(
+        "The model of this context has no entity \(objectID.binding.name), which the object ID names.")
     }
     return found
   }

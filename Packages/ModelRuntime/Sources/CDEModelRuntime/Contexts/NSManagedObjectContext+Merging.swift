@@ -4,11 +4,24 @@ public import Foundation
 extension NSManagedObjectContext {
   /// Merges another context's save, given by its didSave notification.
   ///
-  /// Registered objects take the saved values, without asking the store; unsaved changes stay. Deleted objects go.
+  /// Registered objects take the saved values, without asking the store; unsaved changes stay. Deleted
+  /// objects go.
   public func mergeChanges(fromContextDidSave notification: Notification) {
     preconditionIsolated("mergeChanges(fromContextDidSave:)")
     if let commit = notification.userInfo?[CommittedTransaction.userInfoKey] as? CommittedTransaction {
-      merge(commit)
+      let source = notification.object as? NSManagedObjectContext
+      if source == nil || source?.persistentStoreCoordinator === persistentStoreCoordinator {
+        merge(commit)
+      } else if let source, let model = source.modelBinding {
+        // Rows of another container's layout mean nothing here, but its IDs do where it has the same stores.
+        func ids(_ kind: CommittedTransaction.Change.Kind) -> [NSManagedObjectID] {
+          commit.changes.filter { $0.kind == kind }.map {
+            let binding = model.entities[$0.entity]
+            return NSManagedObjectID(binding: binding, key: $0.key, store: source.storeHandle(for: binding))
+          }
+        }
+        merge(inserted: ids(.inserted), updated: ids(.updated), deleted: ids(.deleted))
+      }
       return
     }
     func ids(_ key: String, _ idKey: String) -> [NSManagedObjectID] {
@@ -17,14 +30,16 @@ extension NSManagedObjectContext {
       return objects.map(\.objectID) + given
     }
     merge(
-      inserted: ids(NSInsertedObjectsKey, NSInsertedObjectIDsKey), updated: ids(NSUpdatedObjectsKey, NSUpdatedObjectIDsKey),
+      inserted: ids(NSInsertedObjectsKey, NSInsertedObjectIDsKey),
+      updated: ids(NSUpdatedObjectsKey, NSUpdatedObjectIDsKey),
       deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey))
   }
 
   /// Merges changes known by their IDs alone, such as those of a batch request.
   ///
   /// - Parameters:
-  ///   - changeNotificationData: arrays or sets of IDs (or their URIs) under the inserted, updated and deleted keys.
+  ///   - changeNotificationData: arrays or sets of IDs (or their URIs) under the inserted, updated and
+  ///     deleted keys.
   ///   - contexts: the contexts to merge into; each does so on its own isolation, before the call returns.
   public static func mergeChanges(
     fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
@@ -45,7 +60,8 @@ extension NSManagedObjectContext {
       switch data[key] {
       case let ids as [NSManagedObjectID]: ids
       case let ids as Set<NSManagedObjectID>: Array(ids)
-      case let uris as [URL]: uris.compactMap { persistentStoreCoordinator?.managedObjectID(forURIRepresentation: $0) }
+      case let uris as [URL]:
+        uris.compactMap { persistentStoreCoordinator?.managedObjectID(forURIRepresentation: $0) }
       case let objects as Set<NSManagedObject>: objects.map(\.objectID)
       default: []
       }
@@ -61,23 +77,30 @@ extension NSManagedObjectContext {
     guard let registry else { return }
     processPendingChanges()
     var changes: [ObjectChange] = []
+    var forgotten: [NSManagedObject] = []
     var ids = MergedIDs()
     let handle = { (entity: Int) in self.storeHandle(for: registry.model.entities[entity]) }
     for change in commit.changes {
       let binding = registry.model.entities[change.entity]
       let object = registry.object(root: binding.root, key: change.key)
-      ids.add(change.kind, object?.objectID ?? NSManagedObjectID(binding: binding, key: change.key, store: handle(change.entity)))
+      ids.add(
+        change.kind,
+        object?.objectID ?? NSManagedObjectID(binding: binding, key: change.key, store: handle(change.entity))
+      )
       guard let object else { continue }
       switch change.kind {
       case .deleted:
-        forgetMerged(object)
+        forgotten.append(object)
         changes.append(ObjectChange(object: object, kind: .deleted, properties: nil))
       case .inserted, .updated:
         adopt(change, into: object)
         changes.append(
-          ObjectChange(object: object, kind: change.kind == .inserted ? .inserted : .updated, properties: change.properties))
+          ObjectChange(
+            object: object, kind: change.kind == .inserted ? .inserted : .updated,
+            properties: change.properties))
       }
     }
+    forgetMerged(forgotten)
     for change in touchedObjects(commit) {
       change.properties?.forEach { unload(change.object, $0) }
       changes.append(change)
@@ -87,9 +110,9 @@ extension NSManagedObjectContext {
 
   private func adopt(_ change: CommittedTransaction.Change, into object: NSManagedObject) {
     for slot in change.properties where object._binding.properties[slot].isToMany { unload(object, slot) }
-    guard let row = change.row, !object._flags.contains(.fault), row.version > object._batch.version(Int(object._row)) else {
-      return
-    }
+    guard let row = change.row, !object._flags.contains(.fault), row.batch.layout === object._binding.layout,
+      row.version > object._batch.version(Int(object._row))
+    else { return }
     object.take(row.batch, row.row)
   }
 
@@ -97,15 +120,19 @@ extension NSManagedObjectContext {
     if case .toMany(let members)? = object._overlay?.values[slot] { members.unload() }
   }
 
-  /// Another writer deleted the row.
-  private func forgetMerged(_ object: NSManagedObject) {
-    object._flags.subtract([.updated, .deleted, .inserted])
-    object._flags.insert(.gone)
-    object._overlay?.dropRelationships(keepingChanged: false)
-    changed.removeAll { $0 === object }
-    object._flags.remove(.listed)
-    object.detach()
-    pending.deletedByMerge.append(object)
+  /// Another writer deleted the rows.
+  func forgetMerged(_ objects: [NSManagedObject]) {
+    if objects.isEmpty { return }
+    let listed = objects.filter { !$0._flags.isDisjoint(with: [.listed, .pending]) }
+    if !listed.isEmpty { removeListed(listed) }
+    for object in objects {
+      object._flags.subtract([.updated, .deleted, .inserted, .listed, .pending])
+      object._flags.insert(.gone)
+      object._overlay?.dropRelationships(keepingChanged: false)
+      object.detach()
+    }
+    registry.vanished += 1
+    pending.deletedByMerge += objects
   }
 
   private func finishMerge(_ changes: [ObjectChange], _ ids: MergedIDs, _ commit: CommittedTransaction?) {
@@ -150,23 +177,64 @@ extension NSManagedObjectContext {
   // MARK: By ID
 
   /// Merges changes without their rows: the registered ones are read again.
-  private func merge(inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]) {
+  private func merge(
+    inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]
+  ) {
     guard let registry else { return }
+    func local(_ ids: [NSManagedObjectID]) -> [NSManagedObjectID] {
+      ids.filter { id in
+        guard let binding = registry.model.entity(named: id.binding.name) else { return false }
+        return id.store == nil || id.store?.identifier == storeHandle(for: binding)?.identifier
+      }
+    }
+    let (inserted, updated, deleted) = (local(inserted), local(updated), local(deleted))
+    if inserted.isEmpty && updated.isEmpty && deleted.isEmpty { return }
     processPendingChanges()
     var changes: [ObjectChange] = []
     func known(_ id: NSManagedObjectID) -> NSManagedObject? {
       registry.model.entity(named: id.binding.name).flatMap { registry.object(root: $0.root, key: id.key) }
     }
-    for id in deleted {
-      guard let object = known(id) else { continue }
-      forgetMerged(object)
-      changes.append(ObjectChange(object: object, kind: .deleted, properties: nil))
-    }
-    let objects = (inserted + updated).compactMap(known)
+    let gone = unique(deleted.compactMap(known))
+    forgetMerged(gone)
+    changes += gone.map { ObjectChange(object: $0, kind: .deleted, properties: nil) }
+    let objects = unique((inserted + updated).compactMap(known))
     reread(objects)
     changes += objects.map { ObjectChange(object: $0, kind: .updated, properties: nil) }
+    changes += ownersOfInserted(inserted.filter { known($0) == nil })
     let ids = MergedIDs(inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted))
     finishMerge(changes, ids, nil)
+  }
+
+  private func unique(_ objects: [NSManagedObject]) -> [NSManagedObject] {
+    var seen = Set<ObjectIdentifier>()
+    return objects.filter { seen.insert(ObjectIdentifier($0)).inserted }
+  }
+
+  /// Registered objects whose to-many relationships got new members, known by the members' rows alone.
+  private func ownersOfInserted(_ ids: [NSManagedObjectID]) -> [ObjectChange] {
+    var changes: [ObjectChange] = []
+    let bindings = ids.compactMap { id in registry.model.entity(named: id.binding.name).map { ($0, id.key) } }
+    for (root, group) in Dictionary(grouping: bindings, by: { $0.0.root }) {
+      guard let handle = storeHandle(for: group[0].0),
+        let rows = try? handle.store.rows(entity: root, keys: group.map(\.1).sorted())
+      else { continue }
+      for batch in rows.batches {
+        let binding = registry.model.entities[batch.layout.entity]
+        for info in binding.properties where info.kind == .toOne && info.inverseIsToMany {
+          let destination = registry.model.entities[info.destination]
+          let name = destination.properties[info.inverseSlot!].name
+          for row in 0..<batch.count {
+            guard let key = info.cells.first.flatMap({ batch.integer(row, $0) }),
+              let owner = registry.object(root: destination.root, key: key),
+              let slot = owner._binding.layout.slot(named: name)
+            else { continue }
+            unload(owner, slot)
+            changes.append(ObjectChange(object: owner, kind: .touched, properties: [slot]))
+          }
+        }
+      }
+    }
+    return changes
   }
 
   private func reread(_ objects: [NSManagedObject]) {
@@ -178,7 +246,8 @@ extension NSManagedObjectContext {
       else { continue }
       for batch in rows.batches {
         for row in 0..<batch.count {
-          guard let object = registry.object(root: root, key: batch.key(row)), object._binding.index == batch.layout.entity
+          guard let object = registry.object(root: root, key: batch.key(row)),
+            object._binding.index == batch.layout.entity
           else { continue }
           object.take(batch, row)
         }

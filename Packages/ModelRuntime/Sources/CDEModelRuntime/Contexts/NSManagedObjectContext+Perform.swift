@@ -10,7 +10,8 @@ extension NSManagedObjectContext: LaneTurnObserver {
     case enqueued
   }
 
-  /// Runs a block on the context's isolation, later: never inline, in the order of the calls. Returns at once.
+  /// Runs a block on the context's isolation, later: never inline, in the order of the calls. Returns at
+  /// once.
   public func perform(_ block: sending @escaping () -> Void) {
     let carried = Carrier(block)
     lane.enqueue {
@@ -21,7 +22,8 @@ extension NSManagedObjectContext: LaneTurnObserver {
 
   /// Runs a block on the context's isolation and returns its result.
   ///
-  /// About the cost of an actor call when the context is idle. The block need not be `Sendable`: the caller waits.
+  /// About the cost of an actor call when the context is idle. The block need not be `Sendable`: the caller
+  /// waits.
   @inlinable
   nonisolated(nonsending)
     public func perform<Value, Failure: Error>(

@@ -4,37 +4,45 @@ internal import Foundation
 extension NSManagedObjectContext {
   /// Writes all changes in one transaction, or none.
   ///
-  /// In order: pending changes are announced, `willSave` is posted, values are validated, the store writes, IDs become
-  /// permanent, `didSave` is posted, and contexts that merge automatically are told. Without changes
-  /// nothing happens.
+  /// In order: pending changes are announced, `willSave` is posted, values are validated, the store writes,
+  /// IDs become permanent, `didSave` is posted, and contexts that merge automatically are told. Without
+  /// changes nothing happens.
   ///
-  /// Costs one row for each changed object, written in the order of their keys; only changed columns are written.
+  /// Costs one row for each changed object, written in the order of their keys; only changed columns are
+  /// written.
   ///
-  /// - Throws: ``ManagedObjectError``: validation failures (all of them), conflicts with other writers, store errors.
-  ///   Everything stays as it was: the same save can be tried again, or rolled back.
+  /// - Throws: ``ManagedObjectError``: validation failures (all of them), conflicts with other writers, store
+  ///   errors. Everything stays as it was: the same save can be tried again, or rolled back.
   public func save() throws {
     preconditionIsolated("save()")
     guard !isSaving else {
       throw ManagedObjectError(
-        .unsupportedRequest, "save() was called while the context saves, from a notification or a hook. Save afterwards.")
+        .unsupportedRequest,
+        "save() was called while the context saves, from a notification or a hook. Save afterwards.")
     }
     if changed.isEmpty && pending.isEmpty { return }
     isSaving = true
     defer { isSaving = false }
     callWillSaveHooks()
-    processPendingChanges()
+    // Observers may change further objects, whose announcement must come before willSave as well.
+    for _ in 0..<Self.announcementRounds where !pending.isEmpty { processPendingChanges() }
     if !changed.contains(where: \.hasChanges) {
       forgetChanges()
       return
     }
     NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
 
-    var plan = SavePlan(changed)
+    let plan = SavePlan(changed)
     try validate(plan)
-    let committed = try commit(&plan)
+    let committed = try commit(plan)
     forgetChanges()
+    // Everything is settled: observers and hooks may save again.
+    isSaving = false
     announce(plan, committed)
   }
+
+  /// Observers that answer every announcement with another change are cut short.
+  private static let announcementRounds = 100
 
   /// A hook may change further objects, which then have hooks of their own.
   private func callWillSaveHooks() {
@@ -51,14 +59,14 @@ extension NSManagedObjectContext {
     changed.removeAll(keepingCapacity: changed.count <= 4096)
   }
 
-  private func commit(_ plan: inout SavePlan) throws -> CommittedTransaction {
+  private func commit(_ plan: SavePlan) throws -> CommittedTransaction {
     let coordinator = try coordinator()
     let handle = try coordinator.handle(for: plan)
     plan.build(author: transactionAuthor, contextName: name)
     do {
       let result = try handle.store.commit(plan.transaction)
       return plan.settle(result, in: self)
-    } catch where error.code == .conflict {
+    } catch  where error.code == .conflict {
       let model = registry.model
       let ids = error.conflicts.map {
         NSManagedObjectID(binding: model.entities[$0.entity], key: $0.key, store: handle)
@@ -90,30 +98,33 @@ extension NSManagedObjectContext {
 
   /// What a save did to this context's own objects, the touched owners included.
   private func changes(of committed: CommittedTransaction, _ plan: SavePlan) -> [ObjectChange] {
-    var changes: [ObjectChange] = plan.deleted.map { ObjectChange(object: $0, kind: .deleted, properties: nil) }
+    var changes: [ObjectChange] = plan.deleted.map {
+      ObjectChange(object: $0, kind: .deleted, properties: nil)
+    }
     for change in committed.changes where change.kind != .deleted {
       let binding = registry.model.entities[change.entity]
       guard let object = registry.object(root: binding.root, key: change.key) else { continue }
       changes.append(
         ObjectChange(
-          object: object, kind: change.kind == .inserted ? .inserted : .updated, properties: change.properties))
+          object: object, kind: change.kind == .inserted ? .inserted : .updated, properties: change.properties
+        ))
     }
     return changes + touchedObjects(committed)
   }
 
   func touchedObjects(_ committed: CommittedTransaction) -> [ObjectChange] {
-    let direct = Set(committed.changes.lazy.filter { $0.kind == .updated }.map { KeyedEntity(self.root(of: $0.entity), $0.key) })
+    if committed.touched.isEmpty { return [] }
+    var reported: [KeyedEntity: PropertySet] = [:]
+    for change in committed.changes where change.kind != .deleted {
+      reported[KeyedEntity(root(of: change.entity), change.key)] = change.properties
+    }
     return committed.touched.compactMap { touch in
       let root = root(of: touch.entity)
       guard let object = registry.object(root: root, key: touch.key) else { return nil }
       let name = registry.model.entities[touch.entity].properties[touch.slot].name
       guard let slot = object._binding.layout.slot(named: name) else { return nil }
       // An owner in memory reported the relationship among its own changes.
-      if direct.contains(KeyedEntity(root, touch.key)), object.managedObjectContext === self,
-        committed.changes.contains(where: { $0.key == touch.key && $0.properties.contains(slot) })
-      {
-        return nil
-      }
+      if reported[KeyedEntity(root, touch.key)]?.contains(slot) == true { return nil }
       return ObjectChange(object: object, kind: .touched, properties: [slot])
     }
   }
@@ -131,34 +142,42 @@ extension NSManagedObjectContext {
 
   // MARK: Giving up
 
-  /// Drops all unsaved changes: values return to the last saved ones, new objects leave the context, deleted ones stay.
+  /// Drops all unsaved changes: values return to the last saved ones, new objects leave the context, deleted
+  /// ones stay.
   public func rollback() {
     preconditionIsolated("rollback()")
     let objects = changed
     forgetChanges()
+    for object in pending.objects { object._flags.remove(.pending) }
+    pending.objects = []
     var restored: [NSManagedObject] = []
+    var revivesDeleted = false
     for object in objects {
       if object._flags.contains(.inserted) {
-        object._flags.subtract([.inserted, .deleted, .updated])
-        object._flags.insert(.gone)
-        object.detach()
+        if object._flags.contains(.announced) { pending.forgotten.append(object) }
+        discardInserted(object)
       } else if object.hasChanges {
+        if object._flags.contains(.deleted) { revivesDeleted = true }
         object._flags.subtract([.updated, .deleted])
         object._overlay?.rollBack()
         restored.append(object)
       }
     }
-    for object in pending.objects { object._flags.remove(.pending) }
-    pending.objects = []
+    if revivesDeleted {
+      // Members loaded meanwhile were loaded without the deleted ones.
+      for object in registry.all() { object._overlay?.unloadMembers() }
+    }
     pending.refreshed += restored
     if pending.isEmpty, !objects.isEmpty {
-      NotificationCenter.default.post(name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: [:])
+      NotificationCenter.default.post(
+        name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: [:])
     }
     processPendingChanges()
     if !restored.isEmpty { observer?.contextDidRefresh(restored) }
   }
 
-  /// Forgets everything: changes, objects, values. Objects still held elsewhere belong to no context any more.
+  /// Forgets everything: changes, objects, values. Objects still held elsewhere belong to no context any
+  /// more.
   public func reset() {
     preconditionIsolated("reset()")
     forgetChanges()

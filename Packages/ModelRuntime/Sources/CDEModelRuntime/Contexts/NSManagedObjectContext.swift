@@ -7,9 +7,9 @@ internal import Synchronization
 /// A scratch pad of objects over a container's stores, with an isolation of its own.
 ///
 /// A private context runs on its own lane, a main-queue context on the main actor. Enter it by `perform`, or
-/// through a model actor whose executor it is; a private context that nobody has entered yet belongs to whoever
-/// made it. With `CDE_CONCURRENCY_DEBUG=1`, and always in debug builds, use from elsewhere traps and names the
-/// entity and the context.
+/// through a model actor whose executor it is; a private context that nobody has entered yet belongs to
+/// whoever made it. With `CDE_CONCURRENCY_DEBUG=1`, and always in debug builds, use from elsewhere traps and
+/// names the entity and the context.
 ///
 /// The reference may be shared between isolations; everything but ``perform(_:)`` and its variants,
 /// and the configuration properties, is for the context's own.
@@ -46,7 +46,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   // MARK: State of the lane
 
   private(set) var registry: ObjectRegistry!
-  var materialization: Materialization?
+  // Taken and given back within one call each, once for every object made: not worth a check at run time.
+  @exclusivity(unchecked) var materialization: Materialization?
   /// Everything inserted, updated or deleted since the last save, each once, in the order of the first change.
   var changed: [NSManagedObject] = []
   /// What the next "objects did change" notification is about.
@@ -79,6 +80,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     coordinator?.forget(self)
     guard let registry else { return }
     // Objects may outlive the context: they keep what they have read and lose what ties them together.
+    registry.lastHandles =
+      coordinator.map { coordinator in registry.model.entities.map(coordinator.handle(for:)) } ?? []
     registry.context = nil
     for object in registry.all() {
       object._overlay?.dropRelationships(keepingChanged: false)
@@ -121,7 +124,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       }
       precondition(
         isFirst || persistentStoreCoordinator === newValue,
-        "A context's persistentStoreCoordinator can be set once only. Make another context for another coordinator.")
+        "A context's persistentStoreCoordinator can be set once only. Make another context for another coordinator."
+      )
       if isFirst {
         registry = ObjectRegistry(context: self, model: newValue.modelBinding)
         newValue.remember(self)
@@ -151,7 +155,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     if concurrencyType == .privateQueue, !lane.wasEntered { return }
     lane.preconditionCurrent(
       "\(what()) was used outside its context\(name.map { " \"\($0)\"" } ?? ""). Use it inside perform { }, performAndWait { } "
-        + "or the model actor that owns the context\(concurrencyType == .mainQueue ? "; this one belongs to the main actor" : "").")
+        + "or the model actor that owns the context\(concurrencyType == .mainQueue ? "; this one belongs to the main actor" : "")."
+    )
   }
 
   // MARK: Making objects
@@ -165,10 +170,11 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
 
   /// What the object being initialised stands for; nil when it is a new one.
-  func takeMaterialization() -> Materialization? {
-    guard materialization != nil else { return nil }
-    defer { materialization = nil }
-    return materialization
+  func takeMaterialization(of entity: NSEntityDescription) -> Materialization? {
+    // An initialiser of the user's may make other objects before it comes to this one.
+    guard let row = materialization, row.binding.description === entity else { return nil }
+    materialization = nil
+    return row
   }
 
   var baseFlags: NSManagedObject.Flags { ConcurrencyDebug.isEnabled ? .checked : [] }
@@ -178,7 +184,12 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     flags: NSManagedObject.Flags
   ) -> NSManagedObject {
     materialization = Materialization(binding: binding, batch: batch, row: row, key: key, flags: flags)
-    return type.init(entity: binding.description, insertInto: self)
+    let object = type.init(entity: binding.description, insertInto: self)
+    precondition(
+      materialization == nil,
+      "\(type).init(entity:insertInto:) must hand its entity and its context to super unchanged: it is called for fetched objects "
+        + "as well as for new ones.")
+    return object
   }
 
   /// The object for a row: the registered one, or a fault.

@@ -6,7 +6,9 @@ internal import Foundation
 /// States: collected (objects sorted into groups) -> built (rows and links made, the context untouched) ->
 /// committed (the store wrote them) -> settled (objects point at the new rows). A failure before
 /// "committed" leaves every object as it was.
-struct SavePlan {
+///
+/// Lives for one save, on the context's lane.
+final class SavePlan {
   private(set) var inserted: [NSManagedObject] = []
   private(set) var updated: [NSManagedObject] = []
   private(set) var deleted: [NSManagedObject] = []
@@ -40,7 +42,7 @@ struct SavePlan {
 
   // MARK: Building
 
-  mutating func build(author: String?, contextName: String?) {
+  func build(author: String?, contextName: String?) {
     transaction.author = author
     transaction.contextName = contextName
     numberInserted()
@@ -48,12 +50,13 @@ struct SavePlan {
     collectRewritten()
     buildInserted()
     buildUpdated()
+    touchOwners()
     buildDeleted()
     buildLinks()
   }
 
   /// Numbers new objects within their inheritance tree; the store turns `-n` into keys.
-  private mutating func numberInserted() {
+  private func numberInserted() {
     var counts: [Int: Int32] = [:]
     for object in inserted where object._key < 0 {
       let next = (counts[object._binding.root] ?? 0) + 1
@@ -71,12 +74,13 @@ struct SavePlan {
   ///
   /// Numbers that still ascend are kept; a new one goes halfway between its neighbours, or 1024 beyond
   /// the last, which is how Core Data spaces them.
-  private mutating func collectOrders() {
+  private func collectOrders() {
     for owner in inserted + updated {
       for slot in owner.changedSlots {
         let info = owner._binding.properties[slot]
         guard info.isOrdered, !info.usesLinks, let inverse = info.inverseSlot else { continue }
-        let members = owner.loadedMembers(slot).objects
+        let members = owner.loadedMembers(slot).objects.filter { !$0.isDeleted }
+        owner.managedObjectContext?.fireAll(members)
         let places = members.map { member -> (slot: Int, cell: Int, now: Int64?) in
           let name = owner._binding.model.entities[info.destination].properties[inverse].name
           let theirs = member._binding.property(name)!
@@ -105,10 +109,11 @@ struct SavePlan {
   private var extraSlots: [ObjectIdentifier: PropertySet] = [:]
   private var moved: [NSManagedObject] = []
 
-  private mutating func collectRewritten() {
+  private func collectRewritten() {
     var seen = Set<ObjectIdentifier>()
     let candidates = moved.isEmpty ? updated : updated + moved
-    for object in candidates where object._key > 0 && !object._flags.contains(.inserted) && !object._flags.contains(.deleted) {
+    for object in candidates
+    where object._key > 0 && !object._flags.contains(.inserted) && !object._flags.contains(.deleted) {
       let slots = writtenSlots(object)
       guard !slots.isEmpty else { continue }
       if !moved.isEmpty, !seen.insert(ObjectIdentifier(object)).inserted { continue }
@@ -126,18 +131,20 @@ struct SavePlan {
     return written
   }
 
-  private mutating func buildInserted() {
+  private func buildInserted() {
     var builders = RowBuilders()
     for object in inserted {
       builders.add(object._binding, key: key(of: object)) { builder in
-        for info in object._binding.properties where !info.cells.isEmpty { write(info, of: object, into: &builder) }
+        for info in object._binding.properties where !info.cells.isEmpty {
+          write(info, of: object, into: &builder)
+        }
       }
     }
     transaction.inserted = builders.finish()
     insertedRows = builders.rows
   }
 
-  private mutating func buildUpdated() {
+  private func buildUpdated() {
     var builders = RowBuilders()
     for object in rewritten {
       let slots = writtenSlots(object)
@@ -169,13 +176,18 @@ struct SavePlan {
       return
     }
     let layout = object._binding.layout
-    let destination = object.toOne(info.slot)
+    // A destination that has no row, nor will have one, is none.
+    let destination = object.toOne(info.slot).flatMap { isSaved($0) ? $0 : nil }
     for cell in info.cells {
       switch layout.cells[cell].role {
       case .key:
         if let destination { builder.setInteger(cell, key(of: destination)) } else { builder.setNull(cell) }
       case .entity:
-        if let destination { builder.setInteger(cell, Int64(destination._binding.index)) } else { builder.setNull(cell) }
+        if let destination {
+          builder.setInteger(cell, Int64(destination._binding.index))
+        } else {
+          builder.setNull(cell)
+        }
       case .order:
         if let place = orders[ObjectIdentifier(object)]?[cell] {
           builder.setInteger(cell, place)
@@ -187,7 +199,37 @@ struct SavePlan {
     }
   }
 
-  private mutating func buildDeleted() {
+  private func isSaved(_ object: NSManagedObject) -> Bool {
+    object._flags.contains(.inserted) || (object._key > 0 && !object._flags.contains(.gone))
+  }
+
+  /// Owners in memory reported a changed relationship among their own changes; the others are named here, so
+  /// that contexts that hold them learn of it.
+  private func touchOwners() {
+    for object in inserted + rewritten {
+      for slot in object.changedSlots {
+        let info = object._binding.properties[slot]
+        guard info.kind == .toOne, info.inverseIsToMany, let inverse = info.inverseSlot else { continue }
+        let destination = object._binding.model.entities[info.destination]
+        if case .toOne(let owner)? = object._overlay?.values[slot], owner._key > 0 {
+          let theirs = owner._binding.layout.slot(named: destination.properties[inverse].name)!
+          if !owner.changedSlots.contains(theirs) {
+            touched.insert(.init(entity: info.destination, key: owner._key, slot: inverse))
+          }
+        }
+        guard let key = info.cells.first.flatMap({ object._batch.integer(Int(object._row), $0) }) else {
+          continue
+        }
+        let former = object._registry?.object(root: destination.root, key: key)
+        let theirs = former?._binding.layout.slot(named: destination.properties[inverse].name)
+        if former == nil || !former!.changedSlots.contains(theirs!) {
+          touched.insert(.init(entity: info.destination, key: key, slot: inverse))
+        }
+      }
+    }
+  }
+
+  private func buildDeleted() {
     deleted.sort { ($0._binding.index, $0._key) < ($1._binding.index, $1._key) }
     transaction.deleted = deleted.map {
       RowDeletion(entity: $0._binding.index, key: $0._key, version: $0._batch.version(Int($0._row)))
@@ -204,11 +246,12 @@ struct SavePlan {
   }
 
   /// The pairs of relationships that no cell describes.
-  private mutating func buildLinks() {
+  private func buildLinks() {
     for object in inserted + updated {
       for slot in object.changedSlots {
         let info = object._binding.properties[slot]
-        guard info.usesLinks, case .toMany(let members)? = object._overlay?.values[slot], members.hasChanges else {
+        guard info.usesLinks, case .toMany(let members)? = object._overlay?.values[slot], members.hasChanges
+        else {
           continue
         }
         // Both sides hold the same changes; one of them writes, and an ordered side writes its order.
@@ -222,27 +265,33 @@ struct SavePlan {
     guard let inverse = info.inverseSlot else { return true }
     let model = object._binding.model
     if info.inverseIsOrdered { return false }
-    let mine = (model.schema.entities[object._binding.index].layout.properties[info.slot].declaringEntity, info.name)
+    let mine = (
+      model.schema.entities[object._binding.index].layout.properties[info.slot].declaringEntity, info.name
+    )
     let theirProperty = model.entities[info.destination].layout.properties[inverse]
     return mine <= (theirProperty.declaringEntity, theirProperty.name)
   }
 
-  private mutating func addLinks(_ members: ToManyMembers, _ info: PropertyInfo, of owner: NSManagedObject) {
+  private func addLinks(_ members: ToManyMembers, _ info: PropertyInfo, of owner: NSManagedObject) {
     let entity = owner._binding.index
     func link(_ kind: LinkChange.Kind, _ member: NSManagedObject, _ order: Int64? = nil) -> LinkChange {
       LinkChange(
-        kind: kind, entity: entity, slot: info.slot, owner: key(of: owner), member: key(of: member), order: order)
+        kind: kind, entity: entity, slot: info.slot, owner: key(of: owner), member: key(of: member),
+        order: order)
     }
     // A deleted member's pairs go with its row.
-    for member in members.removed.values where member._key > 0 && !member._flags.contains(.deleted) && owner._key > 0 {
+    for member in members.removed.values where member._key > 0 && !member.isDeleted && owner._key > 0 {
       transaction.links.append(link(.remove, member))
     }
     if info.isOrdered {
-      for (index, member) in owner.loadedMembers(info.slot).objects.enumerated() {
+      let kept = owner.loadedMembers(info.slot).objects.filter {
+        isSaved($0) && !$0._flags.contains(.deleted)
+      }
+      for (index, member) in kept.enumerated() {
         transaction.links.append(link(.add, member, Int64(index + 2) * 1024))
       }
     } else {
-      for member in members.added.values where !member._flags.contains(.deleted) {
+      for member in members.added where isSaved(member) && !member._flags.contains(.deleted) {
         transaction.links.append(link(.add, member))
       }
     }
@@ -250,11 +299,40 @@ struct SavePlan {
 
   // MARK: Settling
 
+  /// Names of changed to-many relationships without an inverse, by root entity.
+  ///
+  /// Such a relationship may keep its owner in the member's row, which has room for one: an owner that had
+  /// the member before must read its members again.
+  private var oneWaySlots: [Int: Set<String>] {
+    var names: [Int: Set<String>] = [:]
+    for owner in inserted + updated {
+      for slot in owner.changedSlots {
+        let info = owner._binding.properties[slot]
+        guard info.isToMany, info.inverseSlot == nil else { continue }
+        names[owner._binding.root, default: []].insert(info.name)
+      }
+    }
+    return names
+  }
+
+  private func unload(_ slots: [Int: Set<String>], in registry: ObjectRegistry) {
+    if slots.isEmpty { return }
+    for object in registry.all() {
+      for name in slots[object._binding.root] ?? [] {
+        guard let slot = object._binding.layout.slot(named: name),
+          case .toMany(let members)? = object._overlay?.values[slot]
+        else { continue }
+        members.unload()
+      }
+    }
+  }
+
   /// Points the objects at what was written.
-  mutating func settle(_ result: CommitResult, in context: NSManagedObjectContext) -> CommittedTransaction {
+  func settle(_ result: CommitResult, in context: NSManagedObjectContext) -> CommittedTransaction {
     var changes: [CommittedTransaction.Change] = []
     changes.reserveCapacity(inserted.count + updated.count + deleted.count)
     let registry = context.registry!
+    let oneWay = oneWaySlots
     for (object, row) in zip(inserted, insertedRows) {
       let properties = object.changedSlots
       if object._key < 0 {
@@ -264,17 +342,15 @@ struct SavePlan {
       object.settle(row)
       object._flags.remove(.inserted)
       changes.append(
-        .init(kind: .inserted, entity: object._binding.index, key: object._key, properties: properties, row: row))
+        .init(
+          kind: .inserted, entity: object._binding.index, key: object._key, properties: properties, row: row))
     }
-    var rows: [ObjectIdentifier: Int] = [:]
-    if rewritten.count != updated.count || !moved.isEmpty {
-      for (index, object) in rewritten.enumerated() { rows[ObjectIdentifier(object)] = index }
-    }
-    let oneToOne = rows.isEmpty && rewritten.count == updated.count
-    for object in oneToOne ? rewritten : updated where !oneToOne && rows[ObjectIdentifier(object)] == nil {
+    for object in updated where writtenSlots(object).isEmpty {
       // Only to-many relationships changed: no row was written.
       changes.append(
-        .init(kind: .updated, entity: object._binding.index, key: object._key, properties: object.changedSlots, row: nil))
+        .init(
+          kind: .updated, entity: object._binding.index, key: object._key, properties: object.changedSlots,
+          row: nil))
       object.settle(nil)
     }
     for (index, object) in rewritten.enumerated() {
@@ -287,15 +363,19 @@ struct SavePlan {
     }
     for object in deleted {
       changes.append(
-        .init(kind: .deleted, entity: object._binding.index, key: object._key, properties: PropertySet(), row: nil))
+        .init(
+          kind: .deleted, entity: object._binding.index, key: object._key, properties: PropertySet(), row: nil
+        ))
       object._flags.subtract([.deleted, .updated])
       object._flags.insert(.gone)
       object._overlay?.dropRelationships(keepingChanged: false)
       object.detach()
     }
+    if !deleted.isEmpty { registry.vanished += 1 }
+    unload(oneWay, in: registry)
     return CommittedTransaction(
-      sequence: result.sequence, author: transaction.author, contextName: transaction.contextName, changes: changes,
-      touched: Array(touched), trace: context.makeCommitTrace())
+      sequence: result.sequence, author: transaction.author, contextName: transaction.contextName,
+      changes: changes, touched: Array(touched), trace: context.makeCommitTrace())
   }
 }
 
@@ -325,61 +405,5 @@ extension NSManagedObject {
       }
     }
     if !isNeeded { dropOverlay() }
-  }
-}
-
-/// One growing batch for each entity, closed when it is large enough.
-private struct RowBuilders {
-  private var open: [Int: Int] = [:]
-  private var builders: [BuilderBox] = []
-  private var places: [(builder: Int, row: Int)] = []
-  private(set) var rows: [RowReference] = []
-
-  /// Rows of one batch live as long as any of them does, so a large save makes several.
-  private static let rowLimit = 512
-  private static let arenaLimit = 1 << 20
-
-  private final class BuilderBox {
-    var builder: RowBatchBuilder
-    init(_ layout: RowLayout) { builder = RowBatchBuilder(layout: layout, rows: 16) }
-    func finish() -> RowBatch {
-      let layout = builder.layout
-      var taken = RowBatchBuilder(layout: layout, rows: 1, arenaBytes: 16)
-      swap(&taken, &builder)
-      return taken.finish()
-    }
-  }
-
-  private mutating func index(for binding: EntityBinding) -> Int {
-    if let index = open[binding.index], builders[index].builder.count < Self.rowLimit,
-      builders[index].builder.arenaCount < Self.arenaLimit
-    {
-      return index
-    }
-    builders.append(BuilderBox(binding.layout))
-    open[binding.index] = builders.count - 1
-    return builders.count - 1
-  }
-
-  mutating func add(_ binding: EntityBinding, key: Int64, fill: (inout RowBatchBuilder) -> Void) {
-    let index = index(for: binding)
-    places.append((index, builders[index].builder.count))
-    builders[index].builder.beginRow(key: key, version: 1)
-    fill(&builders[index].builder)
-  }
-
-  mutating func add(
-    _ binding: EntityBinding, copying row: RowReference, key: Int64, fill: (inout RowBatchBuilder) -> Void
-  ) {
-    let index = index(for: binding)
-    places.append((index, builders[index].builder.count))
-    builders[index].builder.beginRow(copying: row.batch, row.row, key: key, version: row.version + 1)
-    fill(&builders[index].builder)
-  }
-
-  mutating func finish() -> [RowBatch] {
-    let batches = builders.map { $0.finish() }
-    rows = places.map { RowReference(batch: batches[$0.builder], row: $0.row) }
-    return batches
   }
 }

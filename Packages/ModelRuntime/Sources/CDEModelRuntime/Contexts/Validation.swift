@@ -7,16 +7,26 @@ extension NSManagedObjectContext {
   /// - Throws: the one failure, or `.multipleValidationErrors` with all of them.
   func validate(_ plan: SavePlan) throws {
     var failures: [ManagedObjectError] = []
-    func check(_ object: NSManagedObject, _ body: () throws -> Void) throws {
+    var foreign: (any Error)?
+    func check(_ object: NSManagedObject, _ body: () throws -> Void) {
       do {
         try body()
       } catch let error as ManagedObjectError {
         failures += error.code == .multipleValidationErrors ? error.failures : [error]
+      } catch {
+        // What a class's own validation throws.
+        foreign = error
+        failures.append(
+          ManagedObjectError(
+            .invalidValue, "\(object._binding.name) is not valid: \(error.localizedDescription)",
+            cause: error,
+            entity: object._binding.name, objectID: object.objectID))
       }
     }
-    for object in plan.inserted { try check(object) { try object.validateForInsert() } }
-    for object in plan.updated { try check(object) { try object.validateForUpdate() } }
-    for object in plan.deleted { try check(object) { try object.validateForDelete() } }
+    for object in plan.inserted { check(object) { try object.validateForInsert() } }
+    for object in plan.updated { check(object) { try object.validateForUpdate() } }
+    for object in plan.deleted { check(object) { try object.validateForDelete() } }
+    if failures.count == 1, let foreign { throw foreign }
     try ManagedObjectError.throwing(failures)
   }
 }
@@ -47,7 +57,7 @@ extension NSManagedObject {
       case .toOne:
         if !info.isOptional, !info.isTransient {
           let destination = toOne(info.slot)
-          if destination == nil || destination!._flags.contains(.deleted) { failures.append(missing(info)) }
+          if destination == nil || destination!.isDeleted { failures.append(missing(info)) }
         }
       case .toMany:
         if let failure = countFailure(info) { failures.append(failure) }
@@ -69,13 +79,14 @@ extension NSManagedObject {
 
   private func missing(_ info: PropertyInfo) -> ManagedObjectError {
     ManagedObjectError(
-      .missingMandatoryProperty, "\(_binding.name).\(info.name) is required and has no value.", entity: _binding.name,
+      .missingMandatoryProperty, "\(_binding.name).\(info.name) is required and has no value.",
+      entity: _binding.name,
       property: info.name, objectID: objectID)
   }
 
   private func countFailure(_ info: PropertyInfo) -> ManagedObjectError? {
-    guard info.minCount > 0 || info.maxCount > 0 || !info.isOptional else { return nil }
-    let count = loadedMembers(info.slot).objects.count
+    guard info.countsMembers else { return nil }
+    let count = loadedMembers(info.slot).objects.count { !$0.isDeleted }
     // An optional relationship may be empty whatever its minimum.
     if count == 0 && info.isOptional { return nil }
     let least = max(info.minCount, info.isOptional ? 0 : 1)

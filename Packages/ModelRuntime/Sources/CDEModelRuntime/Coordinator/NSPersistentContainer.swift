@@ -21,7 +21,8 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
   public let viewContext: NSManagedObjectContext
   private let descriptions: Lock<[NSPersistentStoreDescription]>
 
-  /// Makes a container whose store is `<name>.sqlite` in ``defaultDirectoryURL()`` unless described otherwise.
+  /// Makes a container whose store is `<name>.sqlite` in ``defaultDirectoryURL()`` unless described
+  /// otherwise.
   public init(name: String, managedObjectModel model: NSManagedObjectModel) {
     self.name = name
     managedObjectModel = model
@@ -35,20 +36,21 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
   /// Makes a container without a model of its own: entities come with the types that are registered later.
   ///
-  /// Core Data looks for a compiled model of this name in the bundle. Linux has no model compiler, so nothing is found here:
-  /// the container is empty and loading its stores reports what to do.
+  /// Core Data looks for a compiled model of this name in the bundle. Linux has no model compiler, so nothing
+  /// is found here: the container is empty and loading its stores reports what to do.
   public convenience init(name: String) {
     self.init(name: name, managedObjectModel: NSManagedObjectModel())
   }
 
-  /// Where stores go unless a description says otherwise: `$XDG_DATA_HOME`, else `~/.local/share`, or the platform's
-  /// application support folder.
+  /// Where stores go unless a description says otherwise: `$XDG_DATA_HOME`, else `~/.local/share`, or the
+  /// platform's application support folder.
   open class func defaultDirectoryURL() -> URL {
     if let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"], data.hasPrefix("/") {
       return URL(fileURLWithPath: data, isDirectory: true)
     }
     let found = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
-    return found ?? URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true).appendingPathComponent(".local/share")
+    return found
+      ?? URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true).appendingPathComponent(".local/share")
   }
 
   /// The stores to load. Change them before loading.
@@ -59,8 +61,8 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
   /// Opens or creates the stores, and reports each.
   ///
-  /// - Parameter block: called once for each description with nil or the error; before the call returns, unless the
-  ///   description asks for loading in the background.
+  /// - Parameter block: called once for each description with nil or the error; before the call returns,
+  ///   unless the description asks for loading in the background.
   public func loadPersistentStores(
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
@@ -116,8 +118,8 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
   }
 }
 
-/// A container whose store is mirrored to CloudKit on Apple's platforms; elsewhere a plain container that code may ask for by
-/// type.
+/// A container whose store is mirrored to CloudKit on Apple's platforms; elsewhere a plain container that
+/// code may ask for by type.
 nonisolated open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Sendable {
   // Guard: as its superclass.
 }

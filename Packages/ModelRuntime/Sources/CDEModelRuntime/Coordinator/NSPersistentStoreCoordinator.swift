@@ -4,7 +4,8 @@ internal import CDEStore
 public import Foundation
 @_spi(CDE) internal import CDEExecutors
 
-/// Between contexts and stores: knows the model, the stores that hold it, and the contexts to tell about saves.
+/// Between contexts and stores: knows the model, the stores that hold it, and the contexts to tell about
+/// saves.
 ///
 /// Safe from any thread.
 nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
@@ -54,7 +55,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   /// - Throws: ``ManagedObjectError``; the cause is the store's or the model's own error.
   @discardableResult
   public func addPersistentStore(
-    ofType type: String, configurationName configuration: String?, at url: URL?, options: [AnyHashable: Any]? = nil
+    ofType type: String, configurationName configuration: String?, at url: URL?,
+    options: [AnyHashable: Any]? = nil
   ) throws -> NSPersistentStore {
     let description = NSPersistentStoreDescription()
     description.type = type
@@ -91,7 +93,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       opened = try SQLiteStore(schema: modelBinding.schema, configuration: configuration)
     } catch let error as StoreError {
       throw ManagedObjectError(
-        .store, "The store at \(description.url?.path ?? "(memory)") can't be opened: \(error.message)", cause: error)
+        .store, "The store at \(description.url?.path ?? "(memory)") can't be opened: \(error.message)",
+        cause: error)
     } catch let error as ModelError {
       throw ManagedObjectError(.store, error.message, cause: error)
     }
@@ -106,7 +109,9 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   }
 
   private func requireFree(_ entities: Set<Int>) throws {
-    let taken = state.withLock { state in entities.first { $0 < state.handles.count && state.handles[$0] != nil } }
+    let taken = state.withLock { state in
+      entities.first { $0 < state.handles.count && state.handles[$0] != nil }
+    }
     guard let taken else { return }
     throw ManagedObjectError(
       .unsupportedRequest,
@@ -118,7 +123,9 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   public func remove(_ store: NSPersistentStore) throws {
     state.withLock { state in
       state.stores.removeAll { $0 === store }
-      for index in state.handles.indices where state.handles[index] === store.handle { state.handles[index] = nil }
+      for index in state.handles.indices where state.handles[index] === store.handle {
+        state.handles[index] = nil
+      }
     }
     do { try store.handle.store.close() } catch { throw ManagedObjectError.store(error) }
   }

@@ -64,7 +64,9 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
   /// The engine's configuration.
   func storeConfiguration() throws -> SQLiteStore.Configuration {
     var pragmas = sqlitePragmas
-    for (name, value) in options[NSSQLitePragmasOption] as? [String: Any] ?? [:] { pragmas[name] = "\(value)" }
+    for (name, value) in options[NSSQLitePragmasOption] as? [String: Any] ?? [:] {
+      pragmas[name] = "\(value)"
+    }
     let journal = pragmas.removeValue(forKey: "journal_mode")?.uppercased() ?? "WAL"
     let location: SQLiteStore.Configuration.Location
     if type == NSInMemoryStoreType || url?.path == "/dev/null" {
@@ -75,12 +77,15 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
       throw ManagedObjectError(
         .noStore,
         type == NSSQLiteStoreType
-          ? "The store's description has no file URL. Set its url." : "There is no store type \"\(type)\"; use NSSQLiteStoreType or NSInMemoryStoreType.")
+          ? "The store's description has no file URL. Set its url."
+          : "There is no store type \"\(type)\"; use NSSQLiteStoreType or NSInMemoryStoreType.")
     }
     guard let mode = SQLiteStore.Configuration.JournalMode(rawValue: journal) else {
-      throw ManagedObjectError(.noStore, "The journal mode \"\(journal)\" is not supported; use WAL or DELETE.")
+      throw ManagedObjectError(
+        .noStore, "The journal mode \"\(journal)\" is not supported; use WAL or DELETE.")
     }
     return SQLiteStore.Configuration(
-      location: location, journalMode: mode, isReadOnly: isReadOnly, busyTimeout: .seconds(timeout), pragmas: pragmas)
+      location: location, journalMode: mode, isReadOnly: isReadOnly, busyTimeout: .seconds(timeout),
+      pragmas: pragmas)
   }
 }

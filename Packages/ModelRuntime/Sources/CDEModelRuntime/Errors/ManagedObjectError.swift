@@ -3,8 +3,8 @@ public import Foundation
 
 /// The error of the object layer: saving, validating, fetching, loading stores.
 ///
-/// It bridges to `NSError` with Apple's domain, codes and userInfo keys, so code written for Core Data finds what it
-/// looks for.
+/// It bridges to `NSError` with Apple's domain, codes and userInfo keys, so code written for Core Data finds
+/// what it looks for.
 public struct ManagedObjectError: CDEError {
   /// What went wrong. Open: later versions may add codes.
   public struct Code: RawRepresentable, Hashable, Sendable {

@@ -113,7 +113,9 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
   func plan(in context: NSManagedObjectContext) throws -> FetchPlan {
     guard let model = context.modelBinding else { throw context.missingCoordinator }
     let binding: EntityBinding?
-    if let givenEntity { binding = model.binding(for: givenEntity) ?? givenEntity.name.flatMap(model.entity(named:)) } else {
+    if let givenEntity {
+      binding = model.binding(for: givenEntity) ?? givenEntity.name.flatMap(model.entity(named:))
+    } else {
       binding = entityName.flatMap(model.entity(named:))
     }
     guard let binding else {
@@ -130,7 +132,8 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
       plan.predicate = try predicate?.predicateTree() ?? .constant(true)
       plan.sort = try (sortDescriptors ?? []).map { try SortTerm($0) }
     } catch {
-      throw ManagedObjectError(.predicate, "The request can't be used: \(error)", cause: error, entity: binding.name)
+      throw ManagedObjectError(
+        .predicate, "The request can't be used: \(error)", cause: error, entity: binding.name)
     }
     plan.limit = fetchLimit > 0 ? fetchLimit : nil
     plan.offset = max(fetchOffset, 0)

@@ -6,15 +6,19 @@ extension NSManagedObject {
   /// The entity of this class.
   ///
   /// A class with a schema of its own answers from the one live model that has it, else from a model of its
-  /// own, to which an object is re-bound when it is inserted elsewhere. A class without a schema needs exactly one live model
-  /// that has it; none, or several that differ, trap.
+  /// own, to which an object is re-bound when it is inserted elsewhere. A class without a schema needs
+  /// exactly one live model that has it; none, or several that differ, trap.
   public class func entity() -> NSEntityDescription {
     ManagedObjectClasses.register(self)
     let found = ModelBinding.live.compactMap { $0.binding(for: self) }
     if let only = found.first, found.count == 1 { return only.description }
-    if let provider = self as? any CDRuntimeSchemaProviding.Type { return OwnEntities.description(of: provider) }
+    if let provider = self as? any CDRuntimeSchemaProviding.Type {
+      return OwnEntities.description(of: provider)
+    }
     if found.isEmpty {
-      fatalError("No model in use has an entity for \(self). Load a container with its model first, or use init(context:).")
+      fatalError(
+        "No model in use has an entity for \(self). Load a container with its model first, or use init(context:)."
+      )
     }
     fatalError(
       "\(found.count) models in use have an entity for \(self), so entity() can't tell which is meant. "
@@ -35,7 +39,9 @@ private enum OwnEntities {
   static func description(of type: any CDRuntimeSchemaProviding.Type) -> NSEntityDescription {
     let model: NSManagedObjectModel
     do {
-      model = try RuntimeModelBuilder.makeModel(schemas: [(type, withoutRelationships(type.__cdRuntimeEntitySchema))])
+      model = try RuntimeModelBuilder.makeModel(schemas: [
+        (type, withoutRelationships(type.__cdRuntimeEntitySchema))
+      ])
       OwnBindings.keep(try ModelBinding.of(model))
     } catch {
       fatalError("The schema of \(type) can't be used: \(error)")
@@ -45,21 +51,26 @@ private enum OwnEntities {
 
   private static func withoutRelationships(_ schema: CDRuntimeEntitySchema) -> CDRuntimeEntitySchema {
     CDRuntimeEntitySchema(
-      entityName: schema.entityName, managedObjectClassName: schema.managedObjectClassName, attributes: schema.attributes,
+      entityName: schema.entityName, managedObjectClassName: schema.managedObjectClassName,
+      attributes: schema.attributes,
       relationships: [], uniquenessConstraints: schema.uniquenessConstraints)
   }
 }
 
 extension NSEntityDescription {
   /// The entity of a name in a context's model, or nil.
-  public static func entity(forEntityName name: String, in context: NSManagedObjectContext) -> NSEntityDescription? {
+  public static func entity(forEntityName name: String, in context: NSManagedObjectContext)
+    -> NSEntityDescription?
+  {
     context.modelBinding?.entity(named: name)?.description
   }
 
   /// Inserts a new object of an entity.
   ///
   /// - Precondition: the context's model has an entity of this name.
-  public static func insertNewObject(forEntityName name: String, into context: NSManagedObjectContext) -> NSManagedObject {
+  public static func insertNewObject(forEntityName name: String, into context: NSManagedObjectContext)
+    -> NSManagedObject
+  {
     guard let binding = context.modelBinding?.entity(named: name) else {
       fatalError(
         "The context's model has no entity named \"\(name)\". It has: "

@@ -7,17 +7,21 @@ extension NSManagedObject: PredicateValueProviding, PredicateObjectConvertible {
   public final var predicateObjectReference: any PredicateObjectReference { objectID }
 
   public final func predicateValue(forKey key: String) throws -> PredicateValue {
-    if key == "objectID" || key == "self" || key == "SELF" { return .constant(.object(PredicateObject(objectID))) }
+    if key == "objectID" || key == "self" || key == "SELF" {
+      return .constant(.object(PredicateObject(objectID)))
+    }
     guard let info = _binding.property(key) else {
       throw ManagedObjectError(
-        .predicate, "The entity \(_binding.name) has no property \"\(key)\".", entity: _binding.name, property: key)
+        .predicate, "The entity \(_binding.name) has no property \"\(key)\".", entity: _binding.name,
+        property: key)
     }
     switch info.kind {
     case .attribute(let type): return try predicateValue(attributeValue(info), type)
     case .composite: return try PredicateValue(attributeValue(info).any(as: .composite))
     case .toOne: return toOne(info.slot).map { .object($0) } ?? .null
     case .toMany:
-      return .collection(loadedMembers(info.slot).objects.filter { !$0._flags.contains(.deleted) }.map { .object($0) })
+      return .collection(
+        loadedMembers(info.slot).objects.filter { !$0._flags.contains(.deleted) }.map { .object($0) })
     }
   }
 
@@ -32,7 +36,7 @@ extension NSManagedObject: PredicateValueProviding, PredicateObjectConvertible {
     case .uuid(let value): .constant(.uuid(value))
     case .decimal(let value): .constant(.decimal(value))
     case .url(let value): .constant(.url(value))
-    case .object(let value): try PredicateValue(value)
+    case .object(let box): try PredicateValue(box.value)
     case .toOne, .toMany: .null
     }
   }

@@ -28,7 +28,8 @@ public enum CDRuntimeSchemaCollection {
 
 /// Makes models from classes.
 public enum CDRuntimeModelBuilder {
-  /// The model of these classes: one entity for each, in order. The same list gives the same model object, from any thread.
+  /// The model of these classes: one entity for each, in order. The same list gives the same model object,
+  /// from any thread.
   ///
   /// - Throws: `CDRuntimeModelBuilderError`.
   public static func makeModel(_ types: [any CDRuntimeSchemaProviding.Type]) throws -> NSManagedObjectModel {
@@ -42,11 +43,15 @@ public enum CDRuntimeModelBuilder {
 
 extension NSManagedObjectModel {
   /// The model of classes that carry their schemas; see ``CDRuntimeModelBuilder``.
-  public static func makeRuntimeModel(_ types: [any CDRuntimeSchemaProviding.Type]) throws -> NSManagedObjectModel {
+  public static func makeRuntimeModel(_ types: [any CDRuntimeSchemaProviding.Type]) throws
+    -> NSManagedObjectModel
+  {
     try CDRuntimeModelBuilder.makeModel(types)
   }
 
-  public static func makeRuntimeModel(_ types: any CDRuntimeSchemaProviding.Type...) throws -> NSManagedObjectModel {
+  public static func makeRuntimeModel(_ types: any CDRuntimeSchemaProviding.Type...) throws
+    -> NSManagedObjectModel
+  {
     try CDRuntimeModelBuilder.makeModel(types)
   }
 }

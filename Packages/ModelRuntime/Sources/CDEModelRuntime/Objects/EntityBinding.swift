@@ -1,5 +1,5 @@
 internal import CDEManagedModel
-internal import CDEStore
+public import CDEStore
 internal import Foundation
 @_spi(CDE) internal import CDEExecutors
 
@@ -17,6 +17,8 @@ final class EntityBinding: @unchecked Sendable {
     @usableFromInline var slot: Int32
     /// -1 when the property has no cell or needs conversion.
     @usableFromInline var cell: Int32
+    /// What the cell holds: a model made by hand may declare another type than the class.
+    @usableFromInline var kind = RowLayout.CellKind.integer
   }
 
   let description: NSEntityDescription
@@ -31,6 +33,8 @@ final class EntityBinding: @unchecked Sendable {
   @usableFromInline var places: UnsafePointer<Place>
   private(set) var placeCount = 0
   private(set) var ordinals: [Int?] = []
+  /// How to wake readers of the class's objects; nil for a class that did not opt in.
+  private(set) var waker: ReaderWaker?
   private let classLock = Lock<NSManagedObject.Type?>(nil)
 
   init(
@@ -67,12 +71,18 @@ final class EntityBinding: @unchecked Sendable {
     return bind(found)
   }
 
-  /// Takes a class as the one of this entity, if none is set.
+  /// Takes a class as the one of this entity, if none is set and the model names no other.
   @discardableResult
-  func bind(_ type: NSManagedObject.Type) -> NSManagedObject.Type {
-    classLock.withLock { bound in
+  func bind(_ given: NSManagedObject.Type) -> NSManagedObject.Type {
+    // The base class can stand for any entity, so an object of it says nothing about the others.
+    if given == NSManagedObject.self { return given }
+    return classLock.withLock { bound in
       if let bound { return bound }
+      let type = ManagedObjectClasses.find(for: description) ?? given
       if let entity = type as? any PersistentEntity.Type { readPlaces(of: entity) }
+      if let observed = type as? any (NSManagedObject & CDEObservationInvalidationDispatching).Type {
+        waker = ReaderWaker(observed, fields: zip(ordinals, properties).map { $1.isTransient ? nil : $0 })
+      }
       bound = type
       return type
     }
@@ -87,7 +97,10 @@ final class EntityBinding: @unchecked Sendable {
       if let property = layout.property(named: name) {
         place.slot = Int32(property.slot)
         ordinals[property.slot] = ordinal
-        if properties[property.slot].isDirect { place.cell = Int32(property.cells.lowerBound) }
+        if properties[property.slot].isDirect {
+          place.cell = Int32(property.cells.lowerBound)
+          place.kind = layout.cells[property.cells.lowerBound].kind
+        }
       }
       (table + ordinal).initialize(to: place)
     }
@@ -97,57 +110,4 @@ final class EntityBinding: @unchecked Sendable {
   }
 
   func property(_ name: String) -> PropertyInfo? { layout.slot(named: name).map { properties[$0] } }
-}
-
-/// One property of an entity, with everything that reading, writing, validating and deleting ask for.
-struct PropertyInfo: @unchecked Sendable {
-  // Guard: made while the model is bound and never changed after; a default value of a class is the model's own and
-  // immutable with it.
-  enum Kind: Sendable, Equatable {
-    case attribute(StoreAttributeType)
-    case composite
-    case toOne
-    case toMany(ordered: Bool)
-  }
-
-  enum DeleteRule: Sendable { case noAction, nullify, cascade, deny }
-
-  var name: String
-  var slot: Int
-  var kind: Kind
-  var isOptional: Bool
-  var isTransient: Bool
-  /// Whether generated accessors may read the cell without conversion.
-  var isDirect: Bool
-  /// The property's cells; empty without a column.
-  var cells: Range<Int>
-  var leaves: [StoreAttribute] = []
-  var defaultValue: _PropertyValue = .null
-  var transformerName: String?
-  var allowsExternalStorage = false
-
-  // Relationships
-  var destination = -1
-  var inverseSlot: Int?
-  var inverseIsToMany = false
-  var inverseIsOrdered = false
-  var deleteRule = DeleteRule.nullify
-  var minCount = 0
-  var maxCount = 0
-  /// Whether the pairs are kept outside the rows: many-to-many, or to-many without an inverse.
-  var usesLinks = false
-
-  var isRelationship: Bool { destination >= 0 }
-
-  var isToMany: Bool {
-    if case .toMany = kind { return true }
-    return false
-  }
-
-  var isOrdered: Bool { kind == .toMany(ordered: true) }
-
-  /// Cell of the to-one reference's concrete entity, if the layout keeps one.
-  func entityCell(in layout: RowLayout) -> Int? { cells.first { layout.cells[$0].role == .entity } }
-
-  func orderCell(in layout: RowLayout) -> Int? { cells.first { layout.cells[$0].role == .order } }
 }

@@ -22,8 +22,8 @@ enum ManagedObjectClasses {
 
 /// The name under which a managed object class can be found again, for `managedObjectClassName`.
 ///
-/// Foundation's function of this name traps for private and nested classes on Linux; this overload serves managed classes
-/// and makes the class known under the name it returns.
+/// Foundation's function of this name traps for private and nested classes on Linux; this overload serves
+/// managed classes and makes the class known under the name it returns.
 public func NSStringFromClass(_ type: NSManagedObject.Type) -> String {
   ManagedClassRegistry.register(type)
 }

@@ -72,10 +72,14 @@ final class ModelBinding: @unchecked Sendable {
     byClass.withLock { table in
       if let known = table[ObjectIdentifier(type)] { return known }
       ManagedObjectClasses.register(type)
+      if type == NSManagedObject.self { return nil }
       let names = ManagedObjectClasses.names(of: type)
-      let named = entities.first { entity in
+      let claimants = entities.filter { entity in
         names.contains(entity.description.managedObjectClassName ?? "")
       }
+      // Several entities may share a class; its own name then says which one is meant.
+      let named = claimants.count == 1 ? claimants[0] : claimants.first { $0.name == names.last }
+      if named == nil, claimants.count > 1 { return nil }
       let schemaName = (type as? any CDRuntimeSchemaProviding.Type)?.__cdRuntimeEntitySchema.entityName
       let found = named ?? schemaName.flatMap(entity(named:)) ?? entity(named: names.last ?? "")
       guard let found else { return nil }
@@ -95,49 +99,6 @@ enum OwnBindings {
   }
 }
 
-extension PropertyInfo {
-  init(_ property: FrozenProperty, in entity: Int, schema: ResolvedSchema) {
-    name = property.name
-    slot = property.slot
-    isOptional = !property.isRequired
-    isTransient = property.isTransient
-    cells = property.cells
-    transformerName = property.transformerName
-    isDirect = false
-    switch schema.entities[entity].layout.properties[property.slot].kind {
-    case .attribute(let attribute):
-      kind = .attribute(attribute.type)
-      allowsExternalStorage = attribute.allowsExternalStorage
-      isDirect =
-        !cells.isEmpty && !attribute.allowsExternalStorage && attribute.type != .transformable
-    case .composite(let attribute):
-      kind = .composite
-      leaves = attribute.leaves
-    case .toOne:
-      kind = .toOne
-    case .toMany(let relationship):
-      kind = .toMany(ordered: relationship.isOrdered)
-    }
-    defaultValue = _PropertyValue(property.defaultValue)
-    guard property.isRelationship else { return }
-    let end = schema.end(of: slot, in: entity)
-    destination = end.destination
-    inverseSlot = end.inverseSlot
-    inverseIsToMany = end.inverse?.isToMany ?? false
-    inverseIsOrdered = end.inverse?.isOrdered ?? false
-    usesLinks = property.isToMany && (inverseSlot == nil || inverseIsToMany)
-    minCount = property.minCount
-    maxCount = property.maxCount
-    deleteRule =
-      switch property.deleteRule {
-      case .noActionDeleteRule: .noAction
-      case .cascadeDeleteRule: .cascade
-      case .denyDeleteRule: .deny
-      default: .nullify
-      }
-  }
-}
-
 extension _PropertyValue {
   init(_ constant: AttributeConstant) {
     self =
@@ -153,7 +114,7 @@ extension _PropertyValue {
       case .data(let value): .data(value)
       case .uuid(let value): .uuid(value)
       case .url(let value): .url(value)
-      case .object(let value): .object(value.value)
+      case .object(let value): .object(_ObjectBox(value.value))
       }
   }
 }

@@ -7,8 +7,14 @@ extension NSManagedObject {
   @inlinable
   public final func _cdValue<Value: CDPrimitive>(_ ordinal: Int) -> Value? {
     let place = _binding.places[ordinal]
-    if _flags.isDisjoint(with: .slowRead), place.cell >= 0, !Value._isKept {
-      return Value._read(_batch, Int(_row), Int(place.cell))
+    if _flags.isDisjoint(with: .slowRead), place.cell >= 0, place.kind == Value._cellKind {
+      if !Value._isKept { return Value._read(_batch, Int(_row), Int(place.cell)) }
+      // The first read decodes; only what is read again is worth an overlay.
+      let bit: UInt32 = place.slot < 32 ? 1 &<< UInt32(truncatingIfNeeded: place.slot) : 0
+      if _readBefore & bit == 0 {
+        _readBefore |= bit
+        return Value._read(_batch, Int(_row), Int(place.cell))
+      }
     }
     return _slowValue(Int(place.slot), Int(place.cell))
   }
@@ -41,7 +47,6 @@ extension NSManagedObject {
     }
     let value = Value._read(_batch, Int(_row), cell)
     if Value._isKept, slot < 32 {
-      // The first read decodes; only what is read again is worth an overlay.
       if _readBefore & (1 << UInt32(slot)) != 0 {
         overlay.values[slot] = value.map(\._propertyValue) ?? .null
       } else {
@@ -51,11 +56,14 @@ extension NSManagedObject {
     return value
   }
 
-  /// What a required property reads when there is nothing: the declared default, or the type's zero for an object that is gone.
+  /// What a required property reads when there is nothing: the declared default, or the type's zero for an
+  /// object that is gone.
   @usableFromInline
   final func _missingValue<Value: CDPrimitive>(_ ordinal: Int) -> Value {
     let slot = Int(_binding.places[ordinal].slot)
-    if slot >= 0, let value = Value._read(_binding.properties[slot].defaultValue.converted(for: Value._cellKind)) {
+    if slot >= 0,
+      let value = Value._read(_binding.properties[slot].defaultValue.converted(for: Value._cellKind))
+    {
       if isDeleted || _registry?.context == nil { return value }
     }
     if isDeleted || (_key > 0 && _registry?.context == nil) { return Value._zero as! Value }

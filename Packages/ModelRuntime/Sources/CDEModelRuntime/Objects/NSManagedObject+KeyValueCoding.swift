@@ -12,8 +12,8 @@ extension NSManagedObject {
     return info
   }
 
-  /// The value of a property: numbers as `NSNumber`, decimals as `NSDecimalNumber`, a to-one relationship as its object,
-  /// to-many ones as `NSSet` or `NSOrderedSet`, nil when there is none.
+  /// The value of a property: numbers as `NSNumber`, decimals as `NSDecimalNumber`, a to-one relationship as
+  /// its object, to-many ones as `NSSet` or `NSOrderedSet`, nil when there is none.
   ///
   /// - Parameter key: the property's persistent name. An unknown one traps.
   public final func value(forKey key: String) -> Any? { anyValue(info(key)) }
@@ -29,9 +29,35 @@ extension NSManagedObject {
     switch info.kind {
     case .attribute(let type): setAny(value, type, info)
     case .composite: setAny(value, .composite, info)
-    case .toOne: setToOne(info.slot, value as? NSManagedObject)
-    case .toMany: setMembers(info.slot, Self.objects(in: value))
+    case .toOne: setToOne(info.slot, destination(in: value, info))
+    case .toMany: setMembers(info.slot, members(in: value, info))
     }
+  }
+
+  private func destination(in value: Any?, _ info: PropertyInfo) -> NSManagedObject? {
+    guard let value = _PropertyValue.unwrap(value), !(value is NSNull) else { return nil }
+    if let object = value as? NSManagedObject { return object }
+    fatalError(
+      "Unacceptable value for \(_binding.name).\(info.name): a to-one relationship takes a managed object or nil, not "
+        + "\(Swift.type(of: value)).")
+  }
+
+  private func members(in value: Any?, _ info: PropertyInfo) -> [NSManagedObject] {
+    guard let value = _PropertyValue.unwrap(value), !(value is NSNull) else { return [] }
+    let elements: [Any]? =
+      switch value {
+      case let set as NSOrderedSet: set.array
+      case let set as NSSet: set.allObjects
+      case let set as Set<NSManagedObject>: Array(set)
+      case let array as [Any]: array
+      default: nil
+      }
+    guard let elements, let objects = elements as? [NSManagedObject] else {
+      fatalError(
+        "Unacceptable value for \(_binding.name).\(info.name): a to-many relationship takes a set, an ordered set or an array "
+          + "of managed objects, or nil, not \(Swift.type(of: value)).")
+    }
+    return objects
   }
 
   /// Follows a dotted path over to-one relationships and composites; a to-many step gives the set of values.
@@ -57,7 +83,7 @@ extension NSManagedObject {
   public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
     let info = info(key)
     if info.kind == .toOne {
-      writeToOne(info.slot, value as? NSManagedObject)
+      writeToOne(info.slot, destination(in: value, info))
     } else {
       setValue(value, forKey: key)
     }
@@ -109,7 +135,7 @@ extension NSManagedObject {
       case .composite: result[info.name] = storedValue(info).any(as: .composite) ?? NSNull()
       case .toOne:
         let key = info.cells.first.flatMap { _batch.integer(Int(_row), $0) }
-        let object = key.flatMap { _registry?.context?.object(entity: info.destination, key: $0) }
+        let object = key.flatMap { _registry?.context?.object(entity: storedEntity(info), key: $0) }
         result[info.name] = object ?? NSNull()
       case .toMany: break
       }
@@ -144,16 +170,6 @@ extension NSManagedObject {
       _setAttribute(info.slot, try _PropertyValue(any: value, as: type))
     } catch {
       fatalError("Unacceptable value for \(_binding.name).\(info.name): \(error)")
-    }
-  }
-
-  private static func objects(in value: Any?) -> [NSManagedObject] {
-    switch value {
-    case let set as NSOrderedSet: set.array.compactMap { $0 as? NSManagedObject }
-    case let set as NSSet: set.allObjects.compactMap { $0 as? NSManagedObject }
-    case let array as [NSManagedObject]: array
-    case let set as Set<NSManagedObject>: Array(set)
-    default: []
     }
   }
 

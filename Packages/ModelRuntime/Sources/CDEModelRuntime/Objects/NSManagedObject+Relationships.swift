@@ -1,8 +1,8 @@
 internal import CDEStore
 internal import Foundation
 
-// Both sides of a relationship change at once: every change goes through `setToOne`, `addMember` or `removeMember`,
-// which write one side raw and then the other.
+// Both sides of a relationship change at once: every change goes through `setToOne`, `addMember` or
+// `removeMember`, which write one side raw and then the other.
 extension NSManagedObject {
   // MARK: Reading
 
@@ -20,17 +20,19 @@ extension NSManagedObject {
     guard let cell = info.cells.first, let key = _batch.integer(Int(_row), cell),
       let context = _registry?.context
     else { return nil }
-    var entity = info.destination
-    if let entityCell = info.entityCell(in: _binding.layout),
-      let concrete = _batch.integer(Int(_row), entityCell)
-    {
-      entity = Int(concrete)
-    }
-    let object = context.object(entity: entity, key: key)
+    let object = context.object(entity: storedEntity(info), key: key)
     // Kept where the object is written to or watched anyway; elsewhere the context's ring of
     // recent faults keeps it for a while.
     if _flags.contains(.hasOverlay) || _registrar != nil { overlay.values[slot] = .toOne(object) }
     return object
+  }
+
+  /// The concrete entity that a to-one relationship's row refers to.
+  final func storedEntity(_ info: PropertyInfo) -> Int {
+    guard let cell = info.entityCell(in: _binding.layout), let concrete = _batch.integer(Int(_row), cell),
+      _binding.model.schema.entities[info.destination].subtree.contains(Int(concrete))
+    else { return info.destination }
+    return Int(concrete)
   }
 
   /// The members of a to-many relationship, without loading them.
@@ -46,10 +48,29 @@ extension NSManagedObject {
     if _flags.contains(.checked) { checkIsolation() }
     let members = members(slot)
     if !members.isLoaded {
-      let stored = _registry?.context?.storedMembers(of: self, slot: slot) ?? []
-      members.load(stored)
+      load(members, with: _registry?.context?.storedMembers(of: self, slot: slot) ?? [], slot: slot)
+    }
+    if let vanished = _registry?.vanished, vanished != members.clearedAt {
+      members.clearVanished()
+      members.clearedAt = vanished
     }
     return members
+  }
+
+  final func load(_ members: ToManyMembers, with stored: [NSManagedObject], slot: Int) {
+    let info = _binding.properties[slot]
+    guard let inverse = info.inverseSlot, !info.inverseIsToMany else {
+      members.load(stored)
+      return
+    }
+    members.load(stored) { object in
+      guard let overlay = object._overlay else { return nil }
+      let theirs = object.slot(of: info, inverse)
+      guard overlay.changed.contains(theirs), case .toOne(let owner) = overlay.values[theirs] else {
+        return overlay.changed.contains(theirs) ? false : nil
+      }
+      return owner === self
+    }
   }
 
   // MARK: Writing, both sides
@@ -58,16 +79,21 @@ extension NSManagedObject {
     let info = _binding.properties[slot]
     if let object { checkSameContext(object, info) }
     let old = toOne(slot)
+    if let inverse = info.inverseSlot, !info.inverseIsToMany, let old, old !== object {
+      // First, because an object may be its own other side.
+      old.writeToOne(old.slot(of: info, inverse), nil)
+    }
     writeToOne(slot, object)
     guard let inverse = info.inverseSlot, old !== object else { return }
     if info.inverseIsToMany {
       old?.writeRemove(old!.slot(of: info, inverse), self)
       object?.writeAdd(object!.slot(of: info, inverse), self)
     } else {
-      if let old { old.writeToOne(old.slot(of: info, inverse), nil) }
       if let object {
         let theirs = object.slot(of: info, inverse)
-        if let rival = object.toOne(theirs), rival !== self { rival.writeToOne(rival.slot(named: info.name), nil) }
+        if let rival = object.toOne(theirs), rival !== self {
+          rival.writeToOne(rival.slot(named: info.name), nil)
+        }
         object.writeToOne(theirs, self)
       }
     }
@@ -112,7 +138,9 @@ extension NSManagedObject {
   final func setMembers(_ slot: Int, _ objects: [NSManagedObject]) {
     let members = loadedMembers(slot)
     let wanted = Set(objects.map(ObjectIdentifier.init))
-    for object in members.objects where !wanted.contains(ObjectIdentifier(object)) { removeMember(slot, object) }
+    for object in members.objects where !wanted.contains(ObjectIdentifier(object)) {
+      removeMember(slot, object)
+    }
     for object in objects { addMember(slot, object) }
     if members.isOrdered, !members.objects.elementsEqual(objects, by: ===) {
       var seen = Set<ObjectIdentifier>()
@@ -135,7 +163,7 @@ extension NSManagedObject {
   final func writeAdd(_ slot: Int, _ object: NSManagedObject, at index: Int? = nil) {
     if _flags.contains(.checked) { checkIsolation() }
     // An order can only be kept in full.
-    let members = index == nil ? members(slot) : loadedMembers(slot)
+    let members = _binding.properties[slot].isOrdered ? loadedMembers(slot) : members(slot)
     members.add(object, at: index)
     overlay.changed.insert(slot)
     markUpdated()
@@ -143,7 +171,8 @@ extension NSManagedObject {
 
   final func writeRemove(_ slot: Int, _ object: NSManagedObject) {
     if _flags.contains(.checked) { checkIsolation() }
-    members(slot).remove(object)
+    let members = _binding.properties[slot].isOrdered ? loadedMembers(slot) : members(slot)
+    members.remove(object)
     overlay.changed.insert(slot)
     markUpdated()
   }
@@ -158,12 +187,15 @@ extension NSManagedObject {
 
   private func slot(named name: String) -> Int {
     guard let slot = _binding.layout.slot(named: name) else {
-      fatalError("\(_binding.name) has no property \(name): the object is of another entity than the relationship's.")
+      fatalError(
+        "\(_binding.name) has no property \(name): the object is of another entity than the relationship's.")
     }
     return slot
   }
 
   private func checkSameContext(_ object: NSManagedObject, _ info: PropertyInfo) {
+    // An object without a context may stand for an entity of another model that has the class as well.
+    if object._binding.model !== _binding.model, object._registry == nil { object.rebind(to: _binding.model) }
     let theirs = object._binding
     guard _binding.model.schema.entities[info.destination].subtree.contains(theirs.index),
       theirs.model === _binding.model
@@ -172,7 +204,9 @@ extension NSManagedObject {
         "An object of \(theirs.name) can't be the value of \(_binding.name).\(info.name), which holds objects of "
           + "\(_binding.model.entities[info.destination].name).")
     }
-    guard let mine = managedObjectContext, let other = object.managedObjectContext, mine !== other else { return }
+    guard let mine = managedObjectContext, let other = object.managedObjectContext, mine !== other else {
+      return
+    }
     fatalError(
       "Illegal attempt to establish the relationship \(_binding.name).\(info.name) between objects in different contexts. "
         + "Fetch the other object in this context, by its objectID.")
@@ -233,7 +267,8 @@ extension NSManagedObject {
     let count = loadedMembers(slot).objects.count
     precondition(
       (0...count).contains(index),
-      "Index \(index) is out of bounds: \(_binding.name).\(_binding.properties[slot].name) has \(count) members.")
+      "Index \(index) is out of bounds: \(_binding.name).\(_binding.properties[slot].name) has \(count) members."
+    )
     addMember(slot, object, at: index)
   }
 }

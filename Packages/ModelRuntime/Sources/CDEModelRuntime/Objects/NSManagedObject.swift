@@ -9,27 +9,28 @@ public import Foundation
 /// It points at an immutable row and, once written to, at a small overlay, so an unread
 /// object costs some 100 bytes beyond its row.
 ///
-/// Behaviour follows Core Data's `NSManagedObject`, with these differences: ``init(entity:insertInto:)`` is the only
-/// designated initialiser and is required; reading an object whose row has vanished gives
+/// Behaviour follows Core Data's `NSManagedObject`, with these differences: ``init(entity:insertInto:)`` is
+/// the only designated initialiser and is required; reading an object whose row has vanished gives
 /// declared defaults instead of an exception.
 nonisolated open class NSManagedObject: NSObject {
-  // Everything below is guarded by the lane of the object's context.
+  // Everything below is guarded by the lane of the object's context. No access hands control to other code while it
+  // lasts, and checking that at run time would cost more than most of the reads do.
 
-  @usableFromInline unowned(unsafe) var _registry: ObjectRegistry?
-  @usableFromInline unowned(unsafe) var _binding: EntityBinding
+  @usableFromInline @exclusivity(unchecked) unowned(unsafe) var _registry: ObjectRegistry?
+  @usableFromInline @exclusivity(unchecked) unowned(unsafe) var _binding: EntityBinding
   /// The row as last read or saved; the entity's defaults for new objects and faults.
-  @usableFromInline var _batch: RowBatch
-  @usableFromInline var _overlay: Overlay?
-  var _identity: NSManagedObjectID?
-  var _registrar: CDEObservationRegistrarBox?
+  @usableFromInline @exclusivity(unchecked) var _batch: RowBatch
+  @usableFromInline @exclusivity(unchecked) var _overlay: Overlay?
+  @exclusivity(unchecked) var _identity: NSManagedObjectID?
+  @exclusivity(unchecked) var _registrar: CDEObservationRegistrarBox?
   /// Primary key; below zero until the object is saved, 0 without a context.
-  @usableFromInline var _key: Int64
-  @usableFromInline var _row: Int32
-  @usableFromInline var _flags: Flags
+  @usableFromInline @exclusivity(unchecked) var _key: Int64
+  @usableFromInline @exclusivity(unchecked) var _row: Int32
+  @usableFromInline @exclusivity(unchecked) var _flags: Flags
   /// One bit for each of the first 32 slots: read before, so the next read keeps its result.
-  @usableFromInline var _readBefore: UInt32 = 0
+  @usableFromInline @exclusivity(unchecked) var _readBefore: UInt32 = 0
   /// Number among the new objects of a save under way.
-  var _saveOrdinal: Int32 = 0
+  @exclusivity(unchecked) var _saveOrdinal: Int32 = 0
 
   @usableFromInline
   struct Flags: OptionSet, Sendable {
@@ -53,6 +54,8 @@ nonisolated open class NSManagedObject: NSObject {
     @usableFromInline static let pending = Flags(rawValue: 256)
     /// Stands in the context's list of changed objects.
     @usableFromInline static let listed = Flags(rawValue: 512)
+    /// New, and named as inserted by a notification.
+    @usableFromInline static let announced = Flags(rawValue: 1024)
     /// A read can't go straight to the row.
     @usableFromInline static let slowRead: Flags = [.fault, .hasOverlay, .checked]
   }
@@ -66,7 +69,7 @@ nonisolated open class NSManagedObject: NSObject {
   ///   - entity: an entity of a model in use; abstract entities trap when inserted.
   ///   - context: the context to insert into, on whose isolation the call runs.
   public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
-    if let context, let row = context.takeMaterialization() {
+    if let context, let row = context.takeMaterialization(of: entity) {
       _registry = context.registry
       _binding = row.binding
       _batch = row.batch
@@ -95,8 +98,8 @@ nonisolated open class NSManagedObject: NSObject {
   public convenience init(context: NSManagedObjectContext) {
     guard let binding = context.modelBinding?.binding(for: Self.self) else {
       fatalError(
-        "The model of this context has no entity for the class \(Self.self). Add the class to the model's types "
-          + "or set the entity's managedObjectClassName.")
+        "The model of this context has no entity for the class \(Self.self), or several. Add the class to the model's types, "
+          + "set the entity's managedObjectClassName, or use init(entity:insertInto:).")
     }
     self.init(entity: binding.description, insertInto: context)
   }
@@ -127,14 +130,15 @@ nonisolated open class NSManagedObject: NSObject {
   public final var objectID: NSManagedObjectID {
     if let known = _identity { return known }
     let made = NSManagedObjectID(
-      binding: _binding, key: _key, store: _registry?.context?.storeHandle(for: _binding))
+      binding: _binding, key: _key, store: _registry?.storeHandle(for: _binding))
     _identity = made
     return made
   }
 
   public final var entity: NSEntityDescription { _binding.description }
 
-  /// The context the object belongs to; nil before insertion, after its deletion was saved and after its context died.
+  /// The context the object belongs to; nil before insertion, after its deletion was saved and after its
+  /// context died.
   public final var managedObjectContext: NSManagedObjectContext? { _registry?.context }
 
   /// Whether the row has not been read yet. Asking does not read it.
@@ -196,7 +200,10 @@ nonisolated open class NSManagedObject: NSObject {
 }
 
 /// Managed objects belong to one isolation; hand their IDs to another.
-@available(*, unavailable, message: "A managed object belongs to its context's isolation. Pass its objectID across actors.")
+@available(
+  *, unavailable,
+  message: "A managed object belongs to its context's isolation. Pass its objectID across actors."
+)
 extension NSManagedObject: @unchecked Sendable {}
 
 extension NSManagedObject {
@@ -226,6 +233,40 @@ extension NSManagedObject {
     _ = Unmanaged.passRetained(_binding.model)
     _flags.insert(.ownsBinding)
     _registry = nil
+  }
+
+  /// Stands for the entity of the same name in another model from here on, values kept by property name.
+  ///
+  /// For objects without a context: their class may be used by several models, and only the insertion tells
+  /// which is meant.
+  final func rebind(to model: ModelBinding) {
+    guard _registry == nil, let binding = model.entity(named: _binding.name) else { return }
+    let old = _overlay
+    let oldProperties = _binding.properties
+    _ = Unmanaged.passRetained(model)
+    Unmanaged.passUnretained(_binding.model).release()
+    _binding = binding
+    _batch = binding.defaults
+    _row = 0
+    _overlay = nil
+    _flags.remove(.hasOverlay)
+    guard let old else { return }
+    for info in oldProperties where !old.values[info.slot].isUnset {
+      guard let slot = binding.layout.slot(named: info.name) else { continue }
+      overlay.values[slot] = old.values[info.slot]
+      if old.changed.contains(info.slot) { overlay.changed.insert(slot) }
+    }
+    binding.bind(type(of: self))
+  }
+
+  /// Copies the row's attributes into the overlay: an object inserted again is written anew.
+  final func keepRow() {
+    guard _batch !== _binding.defaults else { return }
+    for info in _binding.properties where !info.cells.isEmpty && !info.isRelationship {
+      if overlay.values[info.slot].isUnset { overlay.values[info.slot] = storedValue(info) }
+    }
+    _batch = _binding.defaults
+    _row = 0
   }
 
   /// Becomes a registered object of a context.

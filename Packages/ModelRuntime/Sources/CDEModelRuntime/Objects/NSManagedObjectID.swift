@@ -6,8 +6,8 @@ public import Foundation
 
 /// The identity of an object: its store, entity and key.
 ///
-/// Temporary from insertion to the first save; a permanent one names the same row in every context and process. Two
-/// IDs are equal when they name the same row, whichever container they come from.
+/// Temporary from insertion to the first save; a permanent one names the same row in every context and
+/// process. Two IDs are equal when they name the same row, whichever container they come from.
 public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   // Guard: immutable, but for the UUID of a temporary ID, which `temporaryUUID` guards.
   let binding: EntityBinding
@@ -53,7 +53,8 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSManagedObjectID else { return false }
     if self === other { return true }
-    guard key == other.key, binding.root == other.binding.root else { return false }
+    // Key 0 stands for an object without a context, which equals nothing but itself.
+    guard key == other.key, key != 0, binding.root == other.binding.root else { return false }
     if isTemporaryID { return binding.model === other.binding.model }
     return binding.model === other.binding.model
       ? store?.identifier == other.store?.identifier

@@ -11,40 +11,62 @@ private func tryRetain(_ object: UnsafeRawPointer) -> UnsafeMutableRawPointer? {
 /// thread; a look-up that meets an object whose deinit has begun treats it as absent and its entry
 /// is overwritten.
 ///
-/// States: empty (owned by its context alone) -> populated (also keeps itself alive, so that objects may outlive the context)
-/// -> orphaned (context gone) -> freed with its last object.
+/// States: empty (owned by its context alone) -> populated (also keeps itself alive, so that objects may
+/// outlive the context) -> orphaned (context gone) -> freed with its last object.
 @usableFromInline
 final class ObjectRegistry: @unchecked Sendable {
-  // Guard: the table by `lock`; `context`, `recorder` and `isObserved` by the context's lane.
-  @usableFromInline unowned(unsafe) var context: NSManagedObjectContext?
-  /// Whether a domain wants to hear of tracked reads; a copy of the context's hook, one load away from the accessors.
-  @usableFromInline var isObserved = false
+  // Guard: the table by `lock`; `context`, `isObserved`, `vanished` and `lastHandles` by the context's lane.
+  @usableFromInline @exclusivity(unchecked) unowned(unsafe) var context: NSManagedObjectContext?
+  /// Whether a domain wants to hear of tracked reads; a copy of the context's hook, one load away from the
+  /// accessors.
+  @usableFromInline @exclusivity(unchecked) var isObserved = false
+  /// How many objects lost their rows so far: to-many members from before that count may hold such objects.
+  var vanished = 0
+  /// The stores as the context left them, so that objects that outlive it still know whose rows they are.
+  var lastHandles: [StoreHandle?] = []
   private let lock = Lock(())
-  private var table = Table()
+  @exclusivity(unchecked) private var table: Table
   let model: ModelBinding
 
   init(context: NSManagedObjectContext, model: ModelBinding) {
     self.context = context
     self.model = model
+    table = Table(roots: model.entities.count)
   }
+
+  func storeHandle(for binding: EntityBinding) -> StoreHandle? {
+    if let context { return context.storeHandle(for: binding) }
+    return binding.index < lastHandles.count ? lastHandles[binding.index] : nil
+  }
+
 
   /// Open addressing with linear probing. An entry is a pointer with 16 bits of the hash above it.
   struct Table: ~Copyable {
     var entries: UnsafeMutablePointer<UInt>
     var mask: Int
     var live = 0
+    /// The same for each inheritance tree, by its root's index.
+    let liveByRoot: UnsafeMutablePointer<Int>
     var used = 0
+    /// Objects that point at this registry, whether or not the table still finds them.
+    var attached = 0
 
     static let empty: UInt = 0
     static let removed: UInt = 1
+    static let tagMask: UInt = 0xFFFF_0000_0000_0000
 
-    init(capacity: Int = 16) {
+    init(roots: Int, capacity: Int = 16) {
+      liveByRoot = .allocate(capacity: max(roots, 1))
+      liveByRoot.initialize(repeating: 0, count: max(roots, 1))
       entries = .allocate(capacity: capacity)
       entries.initialize(repeating: Self.empty, count: capacity)
       mask = capacity - 1
     }
 
-    deinit { entries.deallocate() }
+    deinit {
+      entries.deallocate()
+      liveByRoot.deallocate()
+    }
 
     @inline(__always)
     static func hash(_ root: Int, _ key: Int64) -> UInt {
@@ -55,22 +77,18 @@ final class ObjectRegistry: @unchecked Sendable {
 
     @inline(__always)
     static func pointer(_ entry: UInt) -> UnsafeRawPointer {
-      UnsafeRawPointer(bitPattern: entry & 0x0000_FFFF_FFFF_FFFF).unsafelyUnwrapped
+      UnsafeRawPointer(bitPattern: entry & ~tagMask).unsafelyUnwrapped
     }
 
     @inline(__always)
     func index(_ root: Int, _ key: Int64) -> Int? {
       let hash = Self.hash(root, key)
-      let tag = hash & 0xFFFF_0000_0000_0000
+      let tag = hash & Self.tagMask
       var index = Int(bitPattern: hash) & mask
       while true {
         let entry = entries[index]
         if entry == Self.empty { return nil }
-        if entry != Self.removed, entry & 0xFFFF_0000_0000_0000 == tag {
-          let matches = Unmanaged<NSManagedObject>.fromOpaque(Self.pointer(entry))
-            ._withUnsafeGuaranteedRef { $0._key == key && $0._binding.root == root }
-          if matches { return index }
-        }
+        if entry != Self.removed, entry & Self.tagMask == tag, Self.matches(entry, root, key) { return index }
         index = (index &+ 1) & mask
       }
     }
@@ -78,21 +96,30 @@ final class ObjectRegistry: @unchecked Sendable {
     mutating func insert(_ object: NSManagedObject) {
       let key = object._key
       let root = object._binding.root
-      if let index = index(root, key) {
-        // The old entry belongs to an object whose deinit has begun.
-        entries[index] = Self.entry(object, root, key)
-        return
-      }
       if (used + 1) * 4 > (mask + 1) * 3 { grow() }
-      place(Self.entry(object, root, key), Self.hash(root, key))
+      let hash = Self.hash(root, key)
+      let made = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()) | hash & Self.tagMask
+      var index = Int(bitPattern: hash) & mask
+      while true {
+        let entry = entries[index]
+        if entry == Self.empty { break }
+        if entry != Self.removed, (entry ^ made) & Self.tagMask == 0, Self.matches(entry, root, key) {
+          // The old entry belongs to an object whose deinit has begun, or to a fault made for a key before its row.
+          entries[index] = made
+          return
+        }
+        index = (index &+ 1) & mask
+      }
+      entries[index] = made
       live += 1
+      liveByRoot[root] += 1
       used += 1
     }
 
     @inline(__always)
-    static func entry(_ object: NSManagedObject, _ root: Int, _ key: Int64) -> UInt {
-      UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
-        | hash(root, key) & 0xFFFF_0000_0000_0000
+    private static func matches(_ entry: UInt, _ root: Int, _ key: Int64) -> Bool {
+      Unmanaged<NSManagedObject>.fromOpaque(pointer(entry))
+        ._withUnsafeGuaranteedRef { $0._key == key && $0._binding.root == root }
     }
 
     @inline(__always)
@@ -118,15 +145,25 @@ final class ObjectRegistry: @unchecked Sendable {
       old.deallocate()
     }
 
-    /// - Returns: whether the entry was the object's.
-    mutating func remove(_ object: NSManagedObject) -> Bool {
-      let pointer = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
-      guard let index = index(object._binding.root, object._key),
-        Self.pointer(entries[index]) == pointer
-      else { return false }
-      entries[index] = Self.removed
+    mutating func remove(_ object: NSManagedObject) {
+      // By its own address, which needs no look at other objects.
+      let root = object._binding.root
+      let hash = Self.hash(root, object._key)
+      let wanted = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()) | hash & Self.tagMask
+      var index = Int(bitPattern: hash) & mask
+      while entries[index] != wanted {
+        if entries[index] == Self.empty { return }
+        index = (index &+ 1) & mask
+      }
       live -= 1
-      return true
+      liveByRoot[root] -= 1
+      if entries[(index &+ 1) & mask] == Self.empty {
+        // No chain goes on behind it.
+        entries[index] = Self.empty
+        used -= 1
+      } else {
+        entries[index] = Self.removed
+      }
     }
   }
 
@@ -145,48 +182,62 @@ final class ObjectRegistry: @unchecked Sendable {
   func register(_ object: NSManagedObject) {
     let wasEmpty = lock.withLock { _ in
       table.insert(object)
-      return table.live == 1
+      table.attached += 1
+      return table.attached == 1
     }
     if wasEmpty { keepAlive() }
   }
 
   /// Looks many rows up at once.
   ///
-  /// - Parameter body: called with the position and the object, or nil, for each key, outside any lock.
+  /// - Returns: for each key the object or nil; nothing at all when no object of the tree is registered.
   func objects(root: Int, keys: Range<Int>, key: (Int) -> Int64) -> [NSManagedObject?] {
-    var found: [Unmanaged<NSManagedObject>?] = []
-    found.reserveCapacity(keys.count)
-    lock.withLock { _ in
-      if table.live == 0 { return }
+    lock.withLock { _ -> Found in
+      if table.liveByRoot[root] == 0 { return Found() }
+      var found = Found()
+      found.objects.reserveCapacity(keys.count)
       for position in keys {
-        found.append(
+        found.objects.append(
           table.index(root, key(position)).flatMap {
-            tryRetain(Table.pointer(table.entries[$0])).map { Unmanaged.fromOpaque($0) }
+            tryRetain(Table.pointer(table.entries[$0])).map {
+              Unmanaged<NSManagedObject>.fromOpaque($0).takeRetainedValue()
+            }
           })
       }
-    }
-    return found.map { $0?.takeRetainedValue() }
+      return found
+    }.objects
+  }
+
+  /// Takes objects out of the locked region.
+  private struct Found: @unchecked Sendable {
+    // Guard: handed to the one caller, who is on the context's lane.
+    var objects: [NSManagedObject?] = []
   }
 
   func register(_ objects: ArraySlice<NSManagedObject>) {
     if objects.isEmpty { return }
     let wasEmpty = lock.withLock { _ in
-      let wasEmpty = table.live == 0
+      let wasEmpty = table.attached == 0
       for object in objects { table.insert(object) }
+      table.attached += objects.count
       return wasEmpty
     }
     if wasEmpty { keepAlive() }
   }
 
   func unregister(_ object: NSManagedObject) {
-    let isEmpty = lock.withLock { _ in table.remove(object) && table.live == 0 }
+    let isEmpty = lock.withLock { _ in
+      table.remove(object)
+      table.attached -= 1
+      return table.attached == 0
+    }
     if isEmpty { letGo() }
   }
 
   /// Gives a saved object its permanent key.
   func rekey(_ object: NSManagedObject, to key: Int64) {
     lock.withLock { _ in
-      _ = table.remove(object)
+      table.remove(object)
       object._key = key
       table.insert(object)
     }
@@ -207,6 +258,9 @@ final class ObjectRegistry: @unchecked Sendable {
   }
 
   var count: Int { lock.withLock { _ in table.live } }
+
+  /// The number of registered objects of one inheritance tree.
+  func count(root: Int) -> Int { lock.withLock { _ in table.liveByRoot[root] } }
 
   private func keepAlive() { _ = Unmanaged.passRetained(self) }
 

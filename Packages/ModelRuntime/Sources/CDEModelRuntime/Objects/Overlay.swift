@@ -6,7 +6,7 @@ public import CDEStore
 /// of what the row says and may be dropped at any time.
 @usableFromInline
 final class Overlay {
-  @usableFromInline var changed: PropertySet = PropertySet()
+  @usableFromInline @exclusivity(unchecked) var changed: PropertySet = PropertySet()
   @usableFromInline let values: UnsafeMutablePointer<_PropertyValue>
   let count: Int
 

@@ -81,12 +81,12 @@ extension _PropertyValue {
         throw mismatch()
       }
     case .transformable, .composite, .undefined, .objectID:
-      self = .object(value)
+      self = .object(_ObjectBox(value))
     }
   }
 
   /// Takes an optional out of the `Any` it hides in.
-  private static func unwrap(_ value: Any?) -> Any? {
+  static func unwrap(_ value: Any?) -> Any? {
     guard let value else { return nil }
     let mirror = value as? any _OptionalValue
     guard let mirror else { return value }
@@ -110,7 +110,7 @@ extension _PropertyValue {
     case .uuid(let value): value
     case .url(let value): value
     case .decimal(let value): NSDecimalNumber(decimal: value)
-    case .object(let value): value
+    case .object(let box): box.value
     case .toOne(let value): value
     case .toMany(let value): value.objects
     }
@@ -143,7 +143,7 @@ extension RowBatchBuilder {
     case .decimal(let value): setString(cell, NSDecimalNumber(decimal: value).stringValue)
     case .uuid(let value): withUnsafeBytes(of: value.uuid) { setBytes(cell, $0) }
     case .data(let value): setData(cell, value, external: property.allowsExternalStorage)
-    case .object(let value): setObject(value, of: property)
+    case .object(let box): setObject(box.value, of: property)
     case .toOne, .toMany: break
     }
   }
@@ -175,19 +175,6 @@ extension RowBatchBuilder {
   }
 }
 
-extension PropertyInfo {
-  /// A composite's leaf as a property of its own.
-  init(leaf: StoreAttribute, cell: Int) {
-    name = leaf.name
-    slot = -1
-    kind = .attribute(leaf.type)
-    isOptional = leaf.isOptional
-    isTransient = false
-    isDirect = true
-    cells = cell..<(cell + 1)
-  }
-}
-
 /// Between the object that a transformable attribute shows and the bytes that are stored.
 enum Transformation {
   private static func transformer(_ name: String?) -> ValueTransformer? {
@@ -196,11 +183,12 @@ enum Transformation {
     return ValueTransformer(forName: name)
   }
 
-  // Core Data stores what the *reverse* transformation of its secure unarchivers gives, and what the forward transformation of
-  // every other transformer gives.
+  // Core Data stores what the *reverse* transformation of its secure unarchivers gives, and what the forward
+  // transformation of every other transformer gives.
   static func data(from value: Any, transformer name: String?) -> Data? {
     guard let transformer = transformer(name) else { return value as? Data }
-    return (transformer is NSSecureUnarchiveFromDataTransformer
+    return
+      (transformer is NSSecureUnarchiveFromDataTransformer
       ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)) as? Data
   }
 
@@ -224,7 +212,7 @@ extension NSManagedObject {
         let leafInfo = PropertyInfo(leaf: leaf, cell: cell)
         elements[leaf.name] = storedValue(leafInfo, batch, row).any(as: leaf.type)
       }
-      return elements.isEmpty ? .null : .object(elements)
+      return elements.isEmpty ? .null : .object(_ObjectBox(elements))
     }
     guard case .attribute(let type) = info.kind, let cell = info.cells.first,
       !batch.isNull(row, cell)
@@ -241,7 +229,7 @@ extension NSManagedObject {
       guard let data = storedData(info, batch, row, cell),
         let value = Transformation.value(from: data, transformer: info.transformerName)
       else { return .null }
-      return .object(value)
+      return .object(_ObjectBox(value))
     case .composite: return .null
     }
   }

@@ -17,9 +17,19 @@ public enum _PropertyValue {
   case decimal(Decimal)
   case url(URL)
   /// A transformable, composite or undefined value, as the object the user sees.
-  case object(Any)
+  case object(_ObjectBox)
   case toOne(NSManagedObject)
   case toMany(ToManyMembers)
+}
+
+/// Holds a value of any type.
+///
+/// With the value itself inside, the whole enumeration would be handled through pointers and copied out of line
+/// wherever it is looked at.
+public final class _ObjectBox {
+  let value: Any
+
+  init(_ value: Any) { self.value = value }
 }
 
 extension _PropertyValue {

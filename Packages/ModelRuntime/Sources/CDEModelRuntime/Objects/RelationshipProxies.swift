@@ -1,3 +1,4 @@
+internal import CDEPredicates
 internal import Foundation
 
 /// What `mutableSetValue(forKey:)` hands out: reads and writes go to the relationship.
@@ -11,7 +12,9 @@ final class RelationshipSet: NSMutableSet {
     super.init(capacity: 0)
   }
 
-  required init(capacity: Int) { fatalError("A relationship's set is made by mutableSetValue(forKey:) only.") }
+  required init(capacity: Int) {
+    fatalError("A relationship's set is made by mutableSetValue(forKey:) only.")
+  }
   required init?(coder: NSCoder) { nil }
   required override init(objects: UnsafePointer<AnyObject>!, count: Int) {
     fatalError("A relationship's set is made by mutableSetValue(forKey:) only.")
@@ -38,14 +41,22 @@ final class RelationshipSet: NSMutableSet {
 }
 
 /// What `mutableOrderedSetValue(forKey:)` hands out.
+///
+/// Foundation iterates over an ordered set's own storage and lets nobody override that, so the storage
+/// mirrors the relationship: as of the making of this object, its last change through it and its last
+/// `count`.
 final class RelationshipOrderedSet: NSMutableOrderedSet {
   private var owner: NSManagedObject!
   private var slot = 0
+  /// Foundation's methods call each other; those that fill the storage must not come back to the
+  /// relationship.
+  private var isMirroring = false
 
   init(_ owner: NSManagedObject, _ slot: Int) {
     super.init(capacity: 0)
     self.owner = owner
     self.slot = slot
+    mirror()
   }
 
   required override init(capacity: Int) { super.init(capacity: capacity) }
@@ -53,26 +64,117 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     self.init(capacity: elements.count)
   }
   required init?(coder: NSCoder) { nil }
-  required override init(objects: UnsafePointer<AnyObject>!, count: Int) { super.init(objects: objects, count: count) }
+  required override init(objects: UnsafePointer<AnyObject>!, count: Int) {
+    super.init(objects: objects, count: count)
+  }
 
   private var objects: [NSManagedObject] { owner.map { $0.loadedMembers(slot).objects } ?? [] }
 
-  override var count: Int { objects.count }
-  override func object(at idx: Int) -> Any { objects[idx] }
-  override func index(of object: Any) -> Int {
-    objects.firstIndex { $0 === (object as AnyObject) } ?? NSNotFound
+  private func mirror() {
+    isMirroring = true
+    defer { isMirroring = false }
+    while super.count > 0 { super.removeObject(at: super.count - 1) }
+    for object in objects { super.insert(object, at: super.count) }
   }
-  override func contains(_ object: Any) -> Bool { index(of: object) != NSNotFound }
+
+  private func change(_ body: () -> Void) {
+    body()
+    mirror()
+  }
+
+  private func edit(_ body: (inout [NSManagedObject]) -> Void) {
+    var list = objects
+    body(&list)
+    change { owner.setMembers(slot, list) }
+  }
+
+  override var count: Int {
+    if isMirroring || owner == nil { return super.count }
+    let count = objects.count
+    if super.count != count { mirror() }
+    return count
+  }
+  override func object(at idx: Int) -> Any { isMirroring ? super.object(at: idx) : objects[idx] }
+  override func index(of object: Any) -> Int {
+    if isMirroring { return super.index(of: object) }
+    return objects.firstIndex { $0 === (object as AnyObject) } ?? NSNotFound
+  }
+  override func contains(_ object: Any) -> Bool {
+    isMirroring ? super.contains(object) : index(of: object) != NSNotFound
+  }
+
   override func insert(_ object: Any, at idx: Int) {
-    if let object = object as? NSManagedObject { owner.addMember(slot, object, at: idx) }
+    if isMirroring { return super.insert(object, at: idx) }
+    guard let object = object as? NSManagedObject else { return }
+    change { owner.addMember(slot, object, at: idx) }
   }
   override func add(_ object: Any) {
-    if let object = object as? NSManagedObject { owner.addMember(slot, object) }
+    if isMirroring { return super.add(object) }
+    guard let object = object as? NSManagedObject else { return }
+    let before = objects.count
+    owner.addMember(slot, object)
+    guard super.count == before, objects.count == before + 1 else { return mirror() }
+    isMirroring = true
+    super.insert(object, at: before)
+    isMirroring = false
   }
-  override func removeObject(at idx: Int) { owner.removeMember(slot, objects[idx]) }
+  override func removeObject(at idx: Int) {
+    if isMirroring { return super.removeObject(at: idx) }
+    change { owner.removeMember(slot, objects[idx]) }
+  }
   override func replaceObject(at idx: Int, with obj: Any) {
+    if isMirroring { return super.replaceObject(at: idx, with: obj) }
     guard let object = obj as? NSManagedObject else { return }
-    owner.removeMember(slot, objects[idx])
-    owner.addMember(slot, object, at: idx)
+    edit { list in
+      let replaced = list[idx]
+      list.removeAll { $0 === object && $0 !== replaced }
+      list[Swift.min(idx, list.count - 1)] = object
+    }
+  }
+  override func remove(_ val: Any) {
+    if isMirroring { return super.remove(val) }
+    guard let object = val as? NSManagedObject else { return }
+    change { owner.removeMember(slot, object) }
+  }
+  override func removeAllObjects() { change { owner.setMembers(slot, []) } }
+  override func addObjects(from array: [Any]) { for object in array { add(object) } }
+  override func exchangeObject(at idx1: Int, withObjectAt idx2: Int) { edit { $0.swapAt(idx1, idx2) } }
+  override func moveObjects(at indexes: IndexSet, to idx: Int) {
+    edit { list in
+      let moved = indexes.map { list[$0] }
+      for index in indexes.reversed() { list.remove(at: index) }
+      list.insert(contentsOf: moved, at: Swift.min(idx, list.count))
+    }
+  }
+  override func insert(_ objects: [Any], at indexes: IndexSet) {
+    for (object, index) in zip(objects, indexes) { insert(object, at: index) }
+  }
+  override func setObject(_ obj: Any, at idx: Int) {
+    if idx == count { add(obj) } else { replaceObject(at: idx, with: obj) }
+  }
+  override func removeObjects(in range: NSRange) {
+    edit { $0.removeSubrange(range.location..<(range.location + range.length)) }
+  }
+  override func removeObjects(at indexes: IndexSet) {
+    edit { list in for index in indexes.reversed() { list.remove(at: index) } }
+  }
+  override func removeObjects(in array: [Any]) { for object in array { remove(object) } }
+  override func sort(comparator cmptr: (Any, Any) -> ComparisonResult) {
+    edit { list in list.sort { cmptr($0, $1) == .orderedAscending } }
+  }
+  override func sort(using sortDescriptors: [NSSortDescriptor]) {
+    let terms = sortDescriptors.compactMap { try? SortTerm($0) }
+    edit { list in
+      list.sort { left, right in
+        for term in terms {
+          switch try? term.compare(left, right) {
+          case .orderedAscending: return true
+          case .orderedDescending: return false
+          default: continue
+          }
+        }
+        return false
+      }
+    }
   }
 }

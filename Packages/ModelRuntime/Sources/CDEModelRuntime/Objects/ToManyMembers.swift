@@ -10,19 +10,34 @@ public final class ToManyMembers {
   let isOrdered: Bool
   /// All members, when loaded.
   private(set) var objects: [NSManagedObject] = []
-  private(set) var added: [ObjectIdentifier: NSManagedObject] = [:]
   private(set) var removed: [ObjectIdentifier: NSManagedObject] = [:]
+  private var addedByID: [ObjectIdentifier: Addition] = [:]
+  private var additions: Int32 = 0
   /// Members were moved within the order.
   private(set) var isReordered = false
+  // The order before `unload`, while it has unsaved changes that the store knows nothing of.
+  private var keptOrder: [NSManagedObject]?
   // Position by object; nil while it has not been needed, since most collections are only read through.
   private var positions: [ObjectIdentifier: Int]?
+  /// The registry's count of vanished objects when the members were last cleared of them.
+  var clearedAt = 0
+
+  private struct Addition {
+    var object: NSManagedObject
+    var number: Int32
+  }
 
   init(isLoaded: Bool, isOrdered: Bool) {
     self.isLoaded = isLoaded
     self.isOrdered = isOrdered
   }
 
-  var hasChanges: Bool { !added.isEmpty || !removed.isEmpty || isReordered }
+  var hasChanges: Bool { !addedByID.isEmpty || !removed.isEmpty || isReordered }
+
+  /// What was added, in the order of addition.
+  var added: [NSManagedObject] {
+    addedByID.values.sorted { $0.number < $1.number }.map(\.object)
+  }
 
   private func position(of object: NSManagedObject) -> Int? {
     if positions == nil {
@@ -36,24 +51,41 @@ public final class ToManyMembers {
   /// Whether the object is a member, as far as is known; nil when only loading would tell.
   func knows(_ object: NSManagedObject) -> Bool? {
     if isLoaded { return position(of: object) != nil }
-    if added[ObjectIdentifier(object)] != nil { return true }
+    if addedByID[ObjectIdentifier(object)] != nil { return true }
     return removed[ObjectIdentifier(object)] != nil ? false : nil
   }
 
   /// Takes over the stored members and applies the changes made meanwhile.
-  func load(_ stored: [NSManagedObject]) {
+  ///
+  /// - Parameter belongs: what an unsaved reference says about an object, or nil without one. It decides,
+  ///   because another writer may have moved an object that was moved here too.
+  func load(_ stored: [NSManagedObject], belongs: (NSManagedObject) -> Bool? = { _ in nil }) {
     isLoaded = true
     positions = nil
-    objects = stored.filter { removed[ObjectIdentifier($0)] == nil && !$0.isDeleted }
+    var isStored = Set<ObjectIdentifier>(minimumCapacity: hasChanges ? stored.count : 0)
+    if hasChanges {
+      for object in stored { isStored.insert(ObjectIdentifier(object)) }
+      // A change that the store holds by now is no change any more.
+      for id in addedByID.keys where isStored.contains(id) { addedByID[id] = nil }
+      for id in removed.keys where !isStored.contains(id) { removed[id] = nil }
+    }
+    objects = stored.filter {
+      !$0.isDeleted && removed[ObjectIdentifier($0)] == nil && belongs($0) != false
+    }
+    if !addedByID.isEmpty { objects += added.filter { !$0.isDeleted && belongs($0) != false } }
+    guard let order = keptOrder else { return }
+    keptOrder = nil
     let present = Set(objects.map(ObjectIdentifier.init))
-    let late = added.filter { !present.contains($0.key) }.values
-    // Keys of new objects descend with their age, so this is the order they were added in.
-    objects += late.sorted { abs($0._key) < abs($1._key) }
+    let known = Set(order.map(ObjectIdentifier.init))
+    objects =
+      order.filter { present.contains(ObjectIdentifier($0)) }
+      + objects.filter { !known.contains(ObjectIdentifier($0)) }
   }
 
   /// Forgets the members but not the changes: another writer changed the relationship.
   func unload() {
     guard isLoaded else { return }
+    if isOrdered, hasChanges { keptOrder = objects }
     isLoaded = false
     objects = []
     positions = nil
@@ -63,46 +95,65 @@ public final class ToManyMembers {
   @discardableResult
   func add(_ object: NSManagedObject, at index: Int? = nil) -> Bool {
     let id = ObjectIdentifier(object)
-    if isLoaded {
-      if let old = position(of: object) {
-        if let index, isOrdered { move(object, from: old, to: index) }
-        return false
-      }
-      if let index, index < objects.count {
-        objects.insert(object, at: max(index, 0))
-        positions = nil
-      } else {
-        positions?[id] = objects.count
-        objects.append(object)
-      }
-      if isOrdered, index != nil { isReordered = true }
-    } else if added[id] != nil {
+    guard isLoaded else {
+      // It may be a stored member or not: adding a stored one again changes nothing.
+      removed[id] = nil
+      if addedByID[id] != nil { return false }
+      note(object)
+      return true
+    }
+    if let old = position(of: object) {
+      if let index, isOrdered, index != old { move(object, from: old, to: index) }
       return false
     }
-    if removed.removeValue(forKey: id) == nil { added[id] = object } else if isOrdered { isReordered = true }
+    if let index, index < objects.count {
+      objects.insert(object, at: max(index, 0))
+      positions = nil
+    } else {
+      positions?[id] = objects.count
+      objects.append(object)
+    }
+    if isOrdered, index != nil { isReordered = true }
+    if removed.removeValue(forKey: id) == nil {
+      note(object)
+    } else if isOrdered {
+      isReordered = true
+    }
     return true
+  }
+
+  private func note(_ object: NSManagedObject) {
+    additions &+= 1
+    addedByID[ObjectIdentifier(object)] = Addition(object: object, number: additions)
   }
 
   @discardableResult
   func remove(_ object: NSManagedObject) -> Bool {
     let id = ObjectIdentifier(object)
-    if isLoaded {
-      guard let index = position(of: object) else { return false }
-      if isOrdered || index == objects.count - 1 {
-        objects.remove(at: index)
-        positions = index == objects.count ? positions : nil
-        positions?[id] = nil
-      } else {
-        // Order means nothing here: the last member takes the place.
-        let last = objects.removeLast()
-        objects[index] = last
-        positions?[ObjectIdentifier(last)] = index
-        positions?[id] = nil
-      }
-    } else if removed[id] != nil {
-      return false
+    guard isLoaded else {
+      addedByID[id] = nil
+      return removed.updateValue(object, forKey: id) == nil
     }
-    if added.removeValue(forKey: id) == nil { removed[id] = object }
+    guard take(object) else { return false }
+    if addedByID.removeValue(forKey: id) == nil { removed[id] = object }
+    return true
+  }
+
+  /// Removes the object from the members in memory.
+  private func take(_ object: NSManagedObject) -> Bool {
+    guard let index = position(of: object) else { return false }
+    let id = ObjectIdentifier(object)
+    if isOrdered || index == objects.count - 1 {
+      objects.remove(at: index)
+      positions = index == objects.count ? positions : nil
+      positions?[id] = nil
+    } else {
+      // Order means nothing here: the last member takes the place.
+      let last = objects.removeLast()
+      objects[index] = last
+      positions?[ObjectIdentifier(last)] = index
+      positions?[id] = nil
+    }
     return true
   }
 
@@ -120,10 +171,30 @@ public final class ToManyMembers {
     isReordered = true
   }
 
+  /// Lets go of objects that have no row any more.
+  func clearVanished() {
+    let isVanished = { (object: NSManagedObject) in object._flags.contains(.gone) }
+    if objects.contains(where: isVanished) {
+      objects.removeAll(where: isVanished)
+      positions = nil
+    }
+    for (id, addition) in addedByID where isVanished(addition.object) { addedByID[id] = nil }
+    for (id, object) in removed where isVanished(object) { removed[id] = nil }
+  }
+
+  /// Takes back an unsaved change of one member: the other side gave its own change up.
+  func forget(_ object: NSManagedObject) {
+    let id = ObjectIdentifier(object)
+    if addedByID.removeValue(forKey: id) != nil, isLoaded { _ = take(object) }
+    if removed.removeValue(forKey: id) != nil { unload() }
+  }
+
   /// The changes were saved.
   func settle() {
-    added = [:]
+    addedByID = [:]
+    additions = 0
     removed = [:]
     isReordered = false
+    keptOrder = nil
   }
 }

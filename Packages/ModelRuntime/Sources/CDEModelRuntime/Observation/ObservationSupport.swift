@@ -3,6 +3,29 @@ public import Observation
 internal import Synchronization
 
 public typealias CDEObservable = Observation.Observable
+public typealias CDEObservationRegistrar = Observation.ObservationRegistrar
+
+/// An object's registrar, made when a reader first tracks it: most objects never need one.
+///
+/// A class, because an optional of Observation's registrar, whose layout its module alone knows, costs some
+/// 30 ns to hand over empty and above 100 ns full; a reference costs next to nothing.
+public final class CDEObservationRegistrarBox: Sendable {
+  @usableFromInline let registrar = ObservationRegistrar()
+
+  init() {}
+
+  @inlinable
+  public func access<Subject: Observable, Member>(_ subject: Subject, keyPath: KeyPath<Subject, Member>) {
+    registrar.access(subject, keyPath: keyPath)
+  }
+
+  @inlinable
+  public func withMutation<Subject: Observable, Member, Value>(
+    of subject: Subject, keyPath: KeyPath<Subject, Member>, _ mutation: () throws -> Value
+  ) rethrows -> Value {
+    try registrar.withMutation(of: subject, keyPath: keyPath, mutation)
+  }
+}
 
 /// Which observable properties of a model: field numbers are places in its declaration.
 public typealias CDEObservationFieldSet = PropertySet
@@ -51,7 +74,9 @@ public nonisolated protocol CDEObservationFieldMapProviding {
 }
 
 extension CDEObservationFieldMapProviding {
-  public static func __cdObservationFieldSet(forCoreDataKeys keys: some Sequence<String>) -> CDEObservationFieldSet {
+  public static func __cdObservationFieldSet(forCoreDataKeys keys: some Sequence<String>)
+    -> CDEObservationFieldSet
+  {
     __cdObservationFieldMap.fieldSet(forCoreDataKeys: keys)
   }
 }
@@ -66,35 +91,72 @@ public nonisolated protocol CDEObservationInvalidationDispatching {
 extension NSManagedObject {
   /// The registrar to record a read with; nil unless a reader tracks and a domain listens.
   @inlinable
-  public final func _cdTrackingRegistrar() -> CDEObservationRegistrar? {
+  public final func _cdTrackingRegistrar() -> CDEObservationRegistrarBox? {
     guard let registry = _registry, registry.isObserved else { return nil }
     return _trackingRegistrar()
   }
 
   @usableFromInline
-  final func _trackingRegistrar() -> CDEObservationRegistrar? {
+  final func _trackingRegistrar() -> CDEObservationRegistrarBox? {
     // A registrar that exists finds out by itself, for less than asking the probe first.
-    if let known = _registrar { return known.registrar }
-    guard TrackingProbe.isTracking else { return nil }
+    if let known = _registrar { return known }
+    guard TrackingProbe.shared.isTracking else { return nil }
     let made = CDEObservationRegistrarBox()
     _registrar = made
     _registry?.context?.observer?.contextWillTrack(self)
-    return made.registrar
+    return made
   }
 
   /// The registrar, if a reader ever tracked the object.
-  public final func _cdExistingRegistrar() -> CDEObservationRegistrar? { _registrar?.registrar }
+  public final func _cdExistingRegistrar() -> CDEObservationRegistrarBox? { _registrar }
 
   /// Whether a reader ever tracked the object; asks for no reference counting.
   @_spi(CDE) public final var isTracked: Bool { _registrar != nil }
 
-  /// The observable fields that some slots stand for. Transient properties stand for none: nobody saves them.
-  @_spi(CDE) public final func observationFields(for slots: PropertySet) -> CDEObservationFieldSet {
-    let ordinals = _binding.ordinals
-    var fields = CDEObservationFieldSet()
-    for slot in slots where slot < ordinals.count && !_binding.properties[slot].isTransient {
-      if let ordinal = ordinals[slot] { fields.insert(ordinal) }
+  /// Wakes those who read some properties under tracking, or any property for nil.
+  ///
+  /// Transient properties among the slots wake nobody: they are not saved.
+  @_spi(CDE) public final func wakeReaders(of slots: PropertySet?) {
+    guard _registrar != nil, let waker = _binding.waker else { return }
+    if let slots {
+      let fields = waker.fields(slots)
+      if !fields.isEmpty { waker.wake(self, fields) }
+    } else {
+      waker.wake(self, nil)
     }
+  }
+
+  /// The generated properties that some slots stand for, by name, for messages.
+  @_spi(CDE) public final func observedPaths(of slots: PropertySet) -> [String] {
+    guard let waker = _binding.waker,
+      let type = type(of: self) as? any CDEObservationInvalidationDispatching.Type
+    else { return [] }
+    return type.__cdObservationSwiftPaths(for: waker.fields(slots))
+  }
+}
+
+/// Wakes readers of one class's objects; made once for an entity, because asking each object for its
+/// conformance costs more than waking a reader.
+struct ReaderWaker: Sendable {
+  let wake: @Sendable (NSManagedObject, CDEObservationFieldSet?) -> Void
+  /// The field of each slot, -1 for none.
+  private let fieldOfSlot: [Int]
+
+  init<Model: NSManagedObject & CDEObservationInvalidationDispatching>(_ type: Model.Type, fields: [Int?]) {
+    fieldOfSlot = fields.map { $0 ?? -1 }
+    wake = { object, fields in
+      guard let model = object as? Model else { return }
+      if let fields {
+        model.__cdObservationInvalidate(fieldSet: fields)
+      } else {
+        model.__cdObservationInvalidateAllObservableKeyPaths()
+      }
+    }
+  }
+
+  func fields(_ slots: PropertySet) -> CDEObservationFieldSet {
+    var fields = CDEObservationFieldSet()
+    for slot in slots where fieldOfSlot[slot] >= 0 { fields.insert(fieldOfSlot[slot]) }
     return fields
   }
 }
@@ -103,24 +165,30 @@ extension NSManagedObject {
 ///
 /// No public call says so. But only tracking hashes the key path of an access, so a key path whose
 /// subscript argument notices its own hashing tells.
-enum TrackingProbe {
+final class TrackingProbe: @unchecked Sendable {
+  // Guard: immutable but for the atomic count; the key path's one captured value only points at that.
   private final class Subject: Observable, Sendable {
-    subscript(probe: Probe) -> Bool { false }
+    subscript(mark: Mark) -> Bool { false }
   }
 
-  private struct Probe: Hashable {
-    func hash(into hasher: inout Hasher) { TrackingProbe.hashes.wrappingAdd(1, ordering: .relaxed) }
-    static func == (left: Probe, right: Probe) -> Bool { true }
+  private struct Mark: Hashable {
+    func hash(into hasher: inout Hasher) { TrackingProbe.shared.hashes.wrappingAdd(1, ordering: .relaxed) }
+    static func == (left: Mark, right: Mark) -> Bool { true }
   }
 
-  // Counted and not flagged: another thread that tracks at the same moment can make this answer yes in vain, never no.
-  private static let hashes = Atomic<UInt>(0)
-  private static let registrar = ObservationRegistrar()
-  private static let subject = Subject()
-  private nonisolated(unsafe) static let keyPath: KeyPath<Subject, Bool> = \Subject[Probe()]
-  // Guard: immutable, and its one captured value is stateless.
+  // One object for all parts, so that a question asks for one lazily made global and not for four.
+  static let shared = TrackingProbe()
 
-  static var isTracking: Bool {
+  // Counted and not flagged: another thread that tracks at the same moment can make this answer yes in vain,
+  // never no.
+  private let hashes = Atomic<UInt>(0)
+  private let registrar = ObservationRegistrar()
+  private let subject = Subject()
+  private let keyPath: KeyPath<Subject, Bool> = \Subject[Mark()]
+
+  private init() {}
+
+  var isTracking: Bool {
     let before = hashes.load(ordering: .relaxed)
     registrar.access(subject, keyPath: keyPath)
     return hashes.load(ordering: .relaxed) != before

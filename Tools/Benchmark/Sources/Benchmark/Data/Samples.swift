@@ -66,12 +66,15 @@ struct Samples {
     var chosen = Set<Int>()
     while chosen.count < count { chosen.insert(1 + generator.below(all)) }
     var keys = chosen.sorted().map(Int64.init)
-    for index in stride(from: keys.count - 1, to: 0, by: -1) { keys.swapAt(index, generator.below(index + 1)) }
+    for index in stride(from: keys.count - 1, to: 0, by: -1) {
+      keys.swapAt(index, generator.below(index + 1))
+    }
     return keys
   }
 
   private static let words = [
-    "project", "release", "customer", "invoice", "meeting", "budget", "quarterly", "draft", "review", "shipment",
+    "project", "release", "customer", "invoice", "meeting", "budget", "quarterly", "draft", "review",
+    "shipment",
     "contract", "garden", "Zürich", "café", "schedule", "holiday", "planning", "notes", "summary", "urgent",
   ]
 

@@ -16,7 +16,8 @@ final class Workspace {
   init(samples: Samples, isSmoke: Bool) throws {
     self.samples = samples
     self.isSmoke = isSmoke
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-benchmark-\(UUID().uuidString)")
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "cde-benchmark-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try fillOpponents()
     try fillOurs()
@@ -88,7 +89,8 @@ final class Workspace {
   }
 
   private static func removeDatabase(_ url: URL) throws {
-    for suffix in ["", "-wal", "-shm", "-journal"] where FileManager.default.fileExists(atPath: url.path + suffix) {
+    for suffix in ["", "-wal", "-shm", "-journal"]
+    where FileManager.default.fileExists(atPath: url.path + suffix) {
       try FileManager.default.removeItem(atPath: url.path + suffix)
     }
   }
@@ -121,7 +123,8 @@ struct OurStore {
     for store in coordinator.persistentStores { try coordinator.remove(store) }
   }
 
-  nonisolated static func makeCategories(_ samples: Samples, in context: NSManagedObjectContext) -> [Category] {
+  nonisolated static func makeCategories(_ samples: Samples, in context: NSManagedObjectContext) -> [Category]
+  {
     samples.categoryNames.map {
       let category = Category(context: context)
       category.name = $0

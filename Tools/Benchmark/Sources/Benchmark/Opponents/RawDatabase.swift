@@ -52,7 +52,8 @@ final class RawDatabase {
 
   func prepare(_ sql: String) -> RawStatement {
     var statement: OpaquePointer?
-    guard sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil) == SQLITE_OK,
+    guard
+      sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil) == SQLITE_OK,
       let statement
     else { fatalError("SQLite: \(String(cString: sqlite3_errmsg(handle))) in \(sql)") }
     return RawStatement(statement)
@@ -89,7 +90,9 @@ final class RawStatement {
     }
   }
 
-  private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+  private static var transient: sqlite3_destructor_type {
+    unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+  }
 
   @inline(__always)
   func insert(_ item: ItemValues) {
@@ -99,7 +102,9 @@ final class RawStatement {
     sqlite3_bind_double(handle, 4, item.score)
     sqlite3_bind_double(handle, 5, item.createdAt.timeIntervalSinceReferenceDate)
     if let note = item.note { bind(6, note) } else { sqlite3_bind_null(handle, 6) }
-    withUnsafeBytes(of: item.uuid.uuid) { _ = sqlite3_bind_blob(handle, 7, $0.baseAddress, 16, Self.transient) }
+    withUnsafeBytes(of: item.uuid.uuid) {
+      _ = sqlite3_bind_blob(handle, 7, $0.baseAddress, 16, Self.transient)
+    }
     if let category = item.category { bind(8, category) } else { sqlite3_bind_null(handle, 8) }
     run()
   }

@@ -26,7 +26,8 @@ struct Plot {
     let target = Self.left + Self.unit
     let bottom = height - 26
     lines.append(
-      "<line x1=\"\(target)\" y1=\"30\" x2=\"\(target)\" y2=\"\(bottom)\" stroke=\"#333\" stroke-dasharray=\"4 3\"/>")
+      "<line x1=\"\(target)\" y1=\"30\" x2=\"\(target)\" y2=\"\(bottom)\" stroke=\"#333\" stroke-dasharray=\"4 3\"/>"
+    )
     lines.append("<text x=\"\(target)\" y=\"\(bottom + 16)\" text-anchor=\"middle\">target</text>")
     lines.append("</svg>")
     return lines.joined(separator: "\n") + "\n"

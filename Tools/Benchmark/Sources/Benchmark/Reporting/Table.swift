@@ -5,7 +5,9 @@ struct Table {
   let isSmoke: Bool
 
   func printHeader() {
-    print(Self.line("row", "ours", "raw", "raw*", "GRDB", "÷ raw", "÷ raw*", "÷ GRDB", "target", "verdict", "operation"))
+    print(
+      Self.line(
+        "row", "ours", "raw", "raw*", "GRDB", "÷ raw", "÷ raw*", "÷ GRDB", "target", "verdict", "operation"))
     print(String(repeating: "-", count: 118))
   }
 

@@ -60,7 +60,8 @@ struct ChangeRows {
   /// - Parameter counts: the new value for each key; nil deletes.
   private func raw(_ pragmas: RawDatabase.Pragmas, updating counts: [Int]?) throws -> Double {
     let raw = RawDatabase(try workspace.rawCopyPath(), pragmas)
-    let statement = raw.prepare(counts == nil ? "DELETE FROM item WHERE id=?" : "UPDATE item SET count=? WHERE id=?")
+    let statement = raw.prepare(
+      counts == nil ? "DELETE FROM item WHERE id=?" : "UPDATE item SET count=? WHERE id=?")
     return nanoseconds {
       raw.execute("BEGIN IMMEDIATE")
       if let counts {

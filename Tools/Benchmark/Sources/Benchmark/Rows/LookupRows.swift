@@ -124,7 +124,9 @@ struct LookupRows {
   private func shuffledKeys() -> [Int64] {
     var generator = SequenceGenerator(seed: 31)
     var order = (1...workspace.samples.itemCount).map(Int64.init)
-    for index in stride(from: order.count - 1, to: 0, by: -1) { order.swapAt(index, generator.below(index + 1)) }
+    for index in stride(from: order.count - 1, to: 0, by: -1) {
+      order.swapAt(index, generator.below(index + 1))
+    }
     return order
   }
 }

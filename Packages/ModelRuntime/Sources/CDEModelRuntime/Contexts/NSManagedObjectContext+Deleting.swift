@@ -1,0 +1,138 @@
+internal import CDEStore
+internal import Foundation
+
+extension NSManagedObjectContext {
+  /// Marks an object to be deleted by the next save, and applies the delete rules of its relationships.
+  ///
+  /// An object never saved is forgotten at once. Related objects follow the rules now: nullified
+  /// ones lose the reference, cascades are marked too; `deny` is checked by the save.
+  ///
+  /// - Precondition: the object belongs to this context.
+  public func delete(_ object: NSManagedObject) {
+    preconditionIsolated(object._binding.name)
+    guard object._registry === registry, registry != nil else {
+      if object._flags.contains(.gone) || object._registry == nil { return }
+      preconditionFailure(
+        "An NSManagedObjectContext cannot delete objects in other contexts. Look the object up here by its objectID."
+      )
+    }
+    // A list and not a recursion: cascades can be as long as the data.
+    var cascade = [object]
+    var unsaved: [NSManagedObject] = []
+    while let next = cascade.popLast() {
+      guard next._registry === registry, !next._flags.contains(.deleted) else { continue }
+      if next._flags.contains(.fault) { fire(next) }
+      guard !next._flags.contains(.gone) else { continue }
+      next.prepareForDeletion()
+      guard !next._flags.contains(.deleted), next._registry === registry else { continue }
+      next._flags.insert(.deleted)
+      if next._flags.contains(.inserted) { unsaved.append(next) } else { noteChange(next) }
+      for info in next._binding.properties where info.isRelationship && !info.isTransient {
+        applyDeleteRule(info, of: next, &cascade)
+      }
+    }
+    if !unsaved.isEmpty { forgetUnsaved(unsaved) }
+  }
+
+  /// New objects that are deleted were never there.
+  private func forgetUnsaved(_ objects: [NSManagedObject]) {
+    for object in objects {
+      if object._flags.contains(.announced) { pending.forgotten.append(object) }
+      discardInserted(object)
+    }
+    removeListed(objects)
+    if !pending.isEmpty { announceSoon() }
+  }
+
+  /// Drops objects from the lists of changed and pending ones.
+  func removeListed(_ objects: [NSManagedObject]) {
+    if objects.count == 1 {
+      // The lists run from the oldest change to the newest, and what is given up is mostly new.
+      if let index = changed.lastIndex(where: { $0 === objects[0] }) { changed.remove(at: index) }
+      if let index = pending.objects.lastIndex(where: { $0 === objects[0] }) {
+        pending.objects.remove(at: index)
+      }
+    } else {
+      let ids = Set(objects.map(ObjectIdentifier.init))
+      changed.removeAll { ids.contains(ObjectIdentifier($0)) }
+      pending.objects.removeAll { ids.contains(ObjectIdentifier($0)) }
+    }
+  }
+
+  /// Takes a new object out of the context. The lists of changed and pending objects are the caller's to
+  /// clear.
+  func discardInserted(_ object: NSManagedObject) {
+    object._flags.subtract([.inserted, .deleted, .updated, .listed, .pending, .announced])
+    object._flags.insert(.gone)
+    object._overlay?.dropRelationships(keepingChanged: false)
+    object.detach()
+    registry.vanished += 1
+  }
+
+  private func applyDeleteRule(
+    _ info: PropertyInfo, of object: NSManagedObject, _ cascade: inout [NSManagedObject]
+  ) {
+    switch info.kind {
+    case .toOne:
+      if info.deleteRule == .cascade {
+        if let other = object.toOne(info.slot) { cascade.append(other) }
+      } else if info.inverseSlot != nil, info.deleteRule == .nullify {
+        leave(object, info)
+      }
+    case .toMany:
+      guard info.deleteRule != .noAction else { return }
+      // Without an inverse nothing but the pairs refers to the members, and these go with the row.
+      if info.deleteRule != .cascade, info.inverseSlot == nil { return }
+      switch info.deleteRule {
+      case .cascade: cascade += object.loadedMembers(info.slot).objects.reversed()
+      case .nullify:
+        for member in object.loadedMembers(info.slot).objects where !member._flags.contains(.deleted) {
+          unlink(member, info, from: object)
+        }
+      case .deny, .noAction: break
+      }
+    case .attribute, .composite: break
+    }
+  }
+
+  /// Takes a deleted object out of its to-one destination's inverse, as far as that is in memory.
+  private func leave(_ object: NSManagedObject, _ info: PropertyInfo) {
+    guard let inverse = info.inverseSlot else { return }
+    let theirInfo = registry.model.entities[info.destination].properties[inverse]
+    let destination: NSManagedObject?
+    if case .toOne(let known)? = object._overlay?.values[info.slot] {
+      destination = known
+    } else if case .null? = object._overlay?.values[info.slot] {
+      destination = nil
+    } else if let key = info.cells.first.flatMap({ object._batch.integer(Int(object._row), $0) }) {
+      let entity = object.storedEntity(info)
+      // An owner that nobody holds needs no object: the commit names it as touched. One whose members are
+      // counted by the validation does.
+      destination =
+        info.inverseIsToMany && !theirInfo.countsMembers
+        ? registry.object(root: registry.model.entities[entity].root, key: key)
+        : self.object(entity: entity, key: key)
+    } else {
+      destination = nil
+    }
+    guard let destination, !destination.isDeleted else { return }
+    let theirs = destination._binding.layout.slot(named: theirInfo.name)!
+    if info.inverseIsToMany {
+      destination.writeRemove(theirs, object)
+    } else {
+      destination.writeToOne(theirs, nil)
+    }
+  }
+
+  private func unlink(_ member: NSManagedObject, _ info: PropertyInfo, from owner: NSManagedObject) {
+    guard let inverse = info.inverseSlot else { return }
+    let theirs = member._binding.layout.slot(
+      named: registry.model.entities[info.destination].properties[inverse].name)!
+    if info.inverseIsToMany { member.writeRemove(theirs, owner) } else { member.writeToOne(theirs, nil) }
+  }
+}
+
+extension PropertyInfo {
+  /// Whether a save checks how many members the relationship has.
+  var countsMembers: Bool { isToMany && (minCount > 0 || maxCount > 0 || !isOptional) }
+}

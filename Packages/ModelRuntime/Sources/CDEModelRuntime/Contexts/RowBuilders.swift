@@ -1,0 +1,61 @@
+internal import CDEStore
+
+/// One growing batch for each entity, closed when it is large enough.
+struct RowBuilders {
+  private var open: [Int: Int] = [:]
+  private var builders: [BuilderBox] = []
+  private var places: [(builder: Int, row: Int)] = []
+  // Rows of one entity mostly come one after the other.
+  private var last: (entity: Int, builder: Int) = (-1, -1)
+  private(set) var rows: [RowReference] = []
+
+  /// Rows of one batch live as long as any of them does, so a large save makes several.
+  private static let rowLimit = 512
+  private static let arenaLimit = 1 << 20
+
+  private final class BuilderBox {
+    var builder: RowBatchBuilder
+    init(_ layout: RowLayout) { builder = RowBatchBuilder(layout: layout, rows: 16) }
+    func finish() -> RowBatch {
+      let layout = builder.layout
+      var taken = RowBatchBuilder(layout: layout, rows: 1, arenaBytes: 16)
+      swap(&taken, &builder)
+      return taken.finish()
+    }
+  }
+
+  private mutating func index(for binding: EntityBinding) -> Int {
+    if let index = last.entity == binding.index ? last.builder : open[binding.index],
+      builders[index].builder.count < Self.rowLimit, builders[index].builder.arenaCount < Self.arenaLimit
+    {
+      last = (binding.index, index)
+      return index
+    }
+    builders.append(BuilderBox(binding.layout))
+    open[binding.index] = builders.count - 1
+    last = (binding.index, builders.count - 1)
+    return last.builder
+  }
+
+  mutating func add(_ binding: EntityBinding, key: Int64, fill: (inout RowBatchBuilder) -> Void) {
+    let index = index(for: binding)
+    places.append((index, builders[index].builder.count))
+    builders[index].builder.beginRow(key: key, version: 1)
+    fill(&builders[index].builder)
+  }
+
+  mutating func add(
+    _ binding: EntityBinding, copying row: RowReference, key: Int64, fill: (inout RowBatchBuilder) -> Void
+  ) {
+    let index = index(for: binding)
+    places.append((index, builders[index].builder.count))
+    builders[index].builder.beginRow(copying: row.batch, row.row, key: key, version: row.version + 1)
+    fill(&builders[index].builder)
+  }
+
+  mutating func finish() -> [RowBatch] {
+    let batches = builders.map { $0.finish() }
+    rows = places.map { RowReference(batch: batches[$0.builder], row: $0.row) }
+    return batches
+  }
+}

@@ -46,11 +46,16 @@ struct StoreTraitTests {
 
     struct Refusal: Error {}
     let failed = Mutex<URL?>(nil)
-    await #expect(throws: Refusal.self) {
-      try await trait.provideScope(for: test, testCase: Test.Case.current) {
-        failed.withLock { $0 = TestStore.current.container.storeURL }
-        throw Refusal()
+    await withKnownIssue("The note where the store is") {
+      await #expect(throws: Refusal.self) {
+        try await trait.provideScope(for: test, testCase: Test.Case.current) {
+          failed.withLock { $0 = TestStore.current.container.storeURL }
+          throw Refusal()
+        }
       }
+    } matching: { issue in
+      issue.severity == .warning
+        && issue.comments.contains { $0.rawValue.contains("was kept for inspection") }
     }
     let kept = try #require(failed.withLock { $0 })
     #expect(kept != gone)

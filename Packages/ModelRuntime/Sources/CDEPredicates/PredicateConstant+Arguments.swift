@@ -47,6 +47,11 @@ extension PredicateConstant {
   ///
   /// - Returns: nil if the value is of no such type.
   public init?(_ value: Any?) {
+    // Lists of objects can be long, and every other question asked of a class comes out more costly than this one.
+    if let value, type(of: value) is AnyClass, let object = value as? any PredicateObjectConvertible {
+      self = .object(PredicateObject(object.predicateObjectReference))
+      return
+    }
     guard let value = Self.unwrapped(value) else {
       self = .null
       return

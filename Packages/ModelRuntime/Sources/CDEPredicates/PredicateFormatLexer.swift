@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Cuts a format string into tokens.
 ///
 /// Works on Unicode scalars and not on characters, so that a combining mark behind a quote cannot hide the
@@ -28,11 +30,20 @@ struct PredicateFormatLexer {
   private var index = 0
   private var tokens: [Token] = []
 
+  // Programs have few format strings and use each of them often; arguments are no part of them.
+  private static let known = Mutex<[String: [Token]]>([:])
+  private static let knownLimit = 256
+
   /// - Throws: ``PredicateTreeError`` with the position of what cannot be a token.
   static func tokens(of format: String) throws(PredicateTreeError) -> [Token] {
+    if let known = known.withLock({ $0[format] }) { return known }
     var lexer = PredicateFormatLexer(text: Array(format.unicodeScalars))
     while try lexer.next() {}
     lexer.tokens.append(Token(kind: .end, position: lexer.text.count))
+    known.withLock { [tokens = lexer.tokens] known in
+      if known.count >= knownLimit { known.removeAll() }
+      known[format] = tokens
+    }
     return lexer.tokens
   }
 

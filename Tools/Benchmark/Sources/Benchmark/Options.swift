@@ -5,7 +5,7 @@ struct Options {
   var isSmoke = false
   var jsonPath: String?
   var plotPath: String?
-  /// Set in the child process that measures memory: whose objects it makes.
+  /// Set in the child process that measures memory: whose objects it makes, of which file.
   var memorySide: String?
   var wantsHelp = false
 

@@ -7,6 +7,7 @@ struct Program {
     do {
       let options = try Options(Array(CommandLine.arguments.dropFirst()))
       if options.wantsHelp { return print(Options.help) }
+      if let memory = options.memorySide { return try MemoryRow.runChild(memory) }
       try await run(options)
     } catch let error as Options.UsageError {
       FileHandle.standardError.write(Data("\(error)\n\n\(Options.help)\n".utf8))

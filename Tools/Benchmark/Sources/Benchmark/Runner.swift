@@ -1,8 +1,15 @@
 /// Measures rows, one after the other.
 @MainActor
-struct Runner {
+final class Runner {
   let workspace: Workspace
   let rounds: Int
+  /// Rows j are measured together, when the first of them is asked for.
+  private var race: (write: Rounds, read: Rounds)?
+
+  init(workspace: Workspace, rounds: Int) {
+    self.workspace = workspace
+    self.rounds = rounds
+  }
 
   private var samples: Samples { workspace.samples }
 
@@ -25,14 +32,45 @@ struct Runner {
     case .gCold: try await compare(row, RelationshipRows(workspace).cold, per: samples.filedCount)
     case .gPrefetched: try await compare(row, RelationshipRows(workspace).prefetched, per: samples.filedCount)
     case .gWarm: try await compare(row, RelationshipRows(workspace).warm, per: samples.filedCount)
-    default: RowResult(row)
+    case .i: try await compare(row, MemoryRow.contenders(workspace))
+    case .jWrite: RowResult(row, try await raceOnce().write)
+    case .jRead: RowResult(row, try await raceOnce().read)
+    case .hopActor: try await hop(row) { $0.modelActor }
+    case .hopPerform: try await hop(row) { $0.perform }
+    case .observeRead: try await observe(row) { try $0.read }
+    case .observeWrite: try await observe(row) { try $0.write }
+    case .merge: try await compare(row, ObservationRows(workspace).merge, per: ObservationRows.mergedCount)
+    case .wake: try await compare(row, ObservationRows(workspace).wake, per: ObservationRows.wakes)
+    case .build:
+      try await compare(row, [Contender(.ours) { try BuildRow.seconds() }], per: 1, rounds: 1)
     }
   }
 
+  private func raceOnce() async throws -> (write: Rounds, read: Rounds) {
+    if let race { return race }
+    let made = try await ConcurrencyRows(workspace: workspace).measure(rounds: rounds)
+    race = made
+    return made
+  }
+
+  private func hop(_ row: RowID, _ contenders: (HopRows) -> [Contender]) async throws -> RowResult {
+    let rows = try HopRows(workspace)
+    return try await compare(row, contenders(rows), per: rows.calls)
+  }
+
+  private func observe(
+    _ row: RowID, _ contenders: (ObservationRows) throws -> [Contender]
+  ) async throws -> RowResult {
+    let rows = try ObservationRows(workspace)
+    return try await compare(row, contenders(rows), per: rows.repetitions)
+  }
+
   /// - Parameter count: how many objects a run handles; all items unless given.
-  private func compare(_ row: RowID, _ contenders: [Contender], per count: Int? = nil) async throws
-    -> RowResult
-  {
-    RowResult(row, try await Rounds.measure(contenders, rounds: rounds, per: count ?? samples.itemCount))
+  private func compare(
+    _ row: RowID, _ contenders: [Contender], per count: Int? = nil, rounds: Int? = nil
+  ) async throws -> RowResult {
+    RowResult(
+      row,
+      try await Rounds.measure(contenders, rounds: rounds ?? self.rounds, per: count ?? samples.itemCount))
   }
 }

@@ -26,7 +26,8 @@ final class EntityBinding: @unchecked Sendable {
   let properties: [PropertyInfo]
   /// One row: what a new object starts with.
   let defaults: RowBatch
-  unowned let model: ModelBinding
+  /// The owner. Whoever reaches a binding keeps the model alive: objects, IDs and contexts all do.
+  unowned(unsafe) let model: ModelBinding
 
   let index: Int
   @usableFromInline let root: Int

@@ -64,6 +64,8 @@ final class Workspace {
 
   var rawPath: String { rawMaster.path }
 
+  var ourPath: String { ourMaster.path }
+
   /// Our filled store, only to be read.
   func ours() throws -> OurStore { try OurStore(at: ourMaster) }
 

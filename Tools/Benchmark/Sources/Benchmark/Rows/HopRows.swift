@@ -1,0 +1,75 @@
+import CoreDataEvolution
+
+/// Rows hop: from a task on the pool to an actor and back.
+@MainActor
+struct HopRows {
+  private let store: OurStore
+  let calls: Int
+
+  init(_ workspace: Workspace) throws {
+    store = try workspace.ours()
+    calls = workspace.isSmoke ? 2_000 : 200_000
+  }
+
+  private actor DefaultActor {
+    private var count = 0
+
+    func increment() -> Int {
+      count &+= 1
+      return count
+    }
+  }
+
+  private var defaultActor: Contender {
+    Contender(.raw) { [calls] in
+      let actor = DefaultActor()
+      return await Self.time {
+        for _ in 0..<calls { consume(await actor.increment()) }
+      }
+    }
+  }
+
+  var modelActor: [Contender] {
+    [
+      Contender(.ours) { [calls] in
+        let actor = CountingModelActor(container: store.container)
+        return await Self.time {
+          for _ in 0..<calls { consume(await actor.increment()) }
+        }
+      },
+      defaultActor,
+    ]
+  }
+
+  var perform: [Contender] {
+    [
+      Contender(.ours) { [calls] in
+        let context = store.container.newBackgroundContext()
+        return await Self.time {
+          for call in 0..<calls { consume(await context.perform { call &+ 1 }) }
+        }
+      },
+      defaultActor,
+    ]
+  }
+
+  /// Runs a body on the pool: calls from the main actor have to change threads, whoever makes them.
+  private static func time(_ body: @escaping @Sendable () async -> Void) async -> Double {
+    await Task.detached {
+      let clock = ContinuousClock()
+      let start = clock.now
+      await body()
+      return (clock.now - start).nanoseconds
+    }.value
+  }
+}
+
+@NSModelActor
+actor CountingModelActor {
+  private var count = 0
+
+  func increment() -> Int {
+    count &+= 1
+    return count
+  }
+}

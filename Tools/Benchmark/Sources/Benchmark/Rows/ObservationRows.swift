@@ -1,0 +1,158 @@
+import CoreDataEvolution
+import Observation
+import Synchronization
+
+/// Rows observe, wake and merge.
+@MainActor
+struct ObservationRows {
+  let workspace: Workspace
+  private let store: OurStore
+  private let domain: CDEObservationDomain
+  let repetitions: Int
+
+  init(_ workspace: Workspace) throws {
+    self.workspace = workspace
+    store = try workspace.oursCopy()
+    domain = CDEObservationDomain(container: store.container)
+    repetitions = workspace.isSmoke ? 10_000 : 300_000
+  }
+
+  private var context: NSManagedObjectContext { store.container.viewContext }
+
+  private func items(_ count: Int) throws -> [Item] {
+    let request = Item.fetchRequest()
+    request.fetchLimit = count
+    return try context.fetch(request)
+  }
+
+  var read: [Contender] {
+    get throws {
+      let item = try items(1)[0]
+      return [
+        Contender(.ours) { [repetitions, domain] in
+          withExtendedLifetime(domain) {
+            nanoseconds {
+              var sum = 0
+              for _ in 0..<repetitions { sum &+= Self.read(item) }
+              consume(sum)
+            }
+          }
+        }
+      ]
+    }
+  }
+
+  /// What an observed property costs a write beyond the same write without observation.
+  var write: [Contender] {
+    get throws {
+      let item = try items(1)[0]
+      let plain = PlainCounter(context: context)
+      return [
+        Contender(.ours) { [repetitions, domain] in
+          withExtendedLifetime(domain) {
+            let observed = nanoseconds { for value in 0..<repetitions { Self.write(item, value) } }
+            return observed - nanoseconds { for value in 0..<repetitions { Self.write(plain, value) } }
+          }
+        }
+      ]
+    }
+  }
+
+  @inline(never) private static func read(_ item: Item) -> Int { item.count }
+  @inline(never) private static func write(_ item: Item, _ value: Int) { item.count = value }
+  @inline(never) private static func write(_ counter: PlainCounter, _ value: Int) { counter.count = value }
+
+  // MARK: Waking
+
+  static let wakes = 500
+
+  /// One reader of one object is woken, while 10,000 others track as many other objects.
+  var wake: [Contender] {
+    get throws {
+      let items = try items(min(10_001, workspace.samples.itemCount))
+      for other in items.dropFirst() {
+        withObservationTracking {
+          consume(other.count)
+        } onChange: {
+        }
+      }
+      let target = items[0]
+      let field = Item.__cdObservationFieldSet(forCoreDataKeys: ["count"])
+      return [
+        Contender(.ours) { [domain] in
+          let woken = Atomic<Int>(0)
+          var time = 0.0
+          for _ in 0..<Self.wakes {
+            withObservationTracking {
+              consume(target.count)
+            } onChange: {
+              woken.add(1, ordering: .relaxed)
+            }
+            time += nanoseconds { target.__cdObservationInvalidate(fieldSet: field) }
+          }
+          let count = woken.load(ordering: .relaxed)
+          precondition(count == Self.wakes, "\(count) of \(Self.wakes) readers woke.")
+          return withExtendedLifetime((items, domain)) { time }
+        }
+      ]
+    }
+  }
+
+  // MARK: Merging
+
+  static let mergedCount = 100
+
+  /// The same saves merged into a context that holds every item, and into one that holds only those saved.
+  var merge: [Contender] {
+    get throws {
+      let writer = store.container.newBackgroundContext()
+      func holder(of limit: Int) throws -> (NSManagedObjectContext, [Item]) {
+        let context = store.container.newBackgroundContext()
+        let request = Item.fetchRequest()
+        request.fetchLimit = limit
+        return (context, try context.performAndWait { try context.fetch(request) })
+      }
+      let (large, all) = try holder(of: 0)
+      let (small, few) = try holder(of: Self.mergedCount)
+      let request = Item.fetchRequest()
+      request.fetchLimit = Self.mergedCount
+      let changing = try writer.performAndWait { try writer.fetch(request) }
+      func merging(into context: NSManagedObjectContext, _ held: [Item]) -> @MainActor () throws -> Double {
+        {
+          let commit = try Self.save(changing, in: writer)
+          let notification = Notification(
+            name: .NSManagedObjectContextDidSave, object: nil,
+            userInfo: [CommittedTransaction.userInfoKey: commit])
+          return context.performAndWait {
+            let time = nanoseconds { context.mergeChanges(fromContextDidSave: notification) }
+            precondition(
+              held[0].count == changing[0].count, "The merge did not bring the saved value along.")
+            return time
+          }
+        }
+      }
+      let (intoLarge, intoSmall) = (merging(into: large, all), merging(into: small, few))
+      return [Contender(.ours) { try intoLarge() }, Contender(.raw) { try intoSmall() }]
+    }
+  }
+
+  private static func save(_ items: [Item], in writer: NSManagedObjectContext) throws -> CommittedTransaction
+  {
+    let caught = Mutex<CommittedTransaction?>(nil)
+    let token = NotificationCenter.default.addObserver(
+      forName: .NSManagedObjectContextDidSave, object: writer, queue: nil
+    ) { notification in
+      let commit = notification.userInfo?[CommittedTransaction.userInfoKey] as? CommittedTransaction
+      caught.withLock { $0 = commit }
+    }
+    defer { NotificationCenter.default.removeObserver(token) }
+    try writer.performAndWait {
+      for item in items { item.count &+= 1 }
+      try writer.save()
+    }
+    guard let commit = caught.withLock({ $0 }) else {
+      preconditionFailure("A save posted no notification with its transaction.")
+    }
+    return commit
+  }
+}

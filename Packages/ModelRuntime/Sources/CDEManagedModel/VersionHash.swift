@@ -1,4 +1,4 @@
-internal import CDEStore
+@_spi(CDE) internal import CDEStore
 internal import Foundation
 
 // Core Data's recipe for version hashes, found by comparing stores and compiled models with their

@@ -1,4 +1,4 @@
-internal import Synchronization
+@_spi(CDE) internal import CDEExecutors
 
 /// Cuts a format string into tokens.
 ///
@@ -31,7 +31,7 @@ struct PredicateFormatLexer {
   private var tokens: [Token] = []
 
   // Programs have few format strings and use each of them often; arguments are no part of them.
-  private static let known = Mutex<[String: [Token]]>([:])
+  private static let known = Lock<[String: [Token]]>([:])
   private static let knownLimit = 256
 
   /// - Throws: ``PredicateTreeError`` with the position of what cannot be a token.

@@ -1,5 +1,5 @@
 import CDESQLite
-import CDEStore
+@_spi(CDE) import CDEStore
 import Foundation
 
 /// The one row of `Z_METADATA`.

@@ -2,7 +2,7 @@
 ///
 /// Swift's Foundation on Linux brings no hash functions, and this layer depends on no package. Meant
 /// for schema fingerprints, not for secrets: nothing here resists timing.
-public enum SHA256 {
+@_spi(CDE) public enum SHA256 {
   /// Bytes of a digest.
   public static let byteCount = 32
 
@@ -82,7 +82,7 @@ public enum SHA256 {
 ///
 /// Swift's Foundation on Linux brings no hash functions, and this layer depends on no package. Meant
 /// for schema fingerprints, not for secrets: nothing here resists timing.
-public enum SHA512 {
+@_spi(CDE) public enum SHA512 {
   /// Bytes of a digest.
   public static let byteCount = 64
 

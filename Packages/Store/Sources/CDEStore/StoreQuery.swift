@@ -68,7 +68,7 @@ public indirect enum StoreExpression: Hashable, Sendable {
 
   public enum Aggregate: String, Hashable, Sendable { case min, max, sum, average }
 
-  /// `length` counts UTF-16 units, as Foundation's strings do. Integers divide like integers; dividing by
+  /// `length` counts Unicode scalars, as SQLite does. Integers divide like integers; dividing by
   /// zero gives nil.
   public enum Function: String, Hashable, Sendable {
     case add, subtract, multiply, divide, modulus, negate, absolute

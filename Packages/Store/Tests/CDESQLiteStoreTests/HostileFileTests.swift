@@ -1,5 +1,5 @@
 import CDESQLiteStore
-import CDEStore
+@_spi(CDE) import CDEStore
 import Foundation
 import Testing
 

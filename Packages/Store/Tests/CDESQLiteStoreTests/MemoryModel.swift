@@ -82,7 +82,7 @@ struct MemoryModel {
       case .absolute: return .integer(abs(integer(values[0])))
       case .lowercase: return .text(text(values[0]).lowercased())
       case .uppercase: return .text(text(values[0]).uppercased())
-      case .length: return .integer(Int64(text(values[0]).utf16.count))
+      case .length: return .integer(Int64(text(values[0]).unicodeScalars.count))
       case .concatenate: return .text(text(values[0]) + text(values[1]))
       case .firstNonNil: preconditionFailure()
       }
@@ -170,7 +170,9 @@ struct MemoryModel {
         let (all, part) = (Array(text(left).utf8), Array(text(right).utf8))
         return part.isEmpty
           || all.indices.contains { all[$0...].starts(with: part) }
-      case .like: return isLike(Array(text(left))[...], Array(text(right))[...])
+      case .like:
+        return isLike(
+          Array(text(left).unicodeScalars)[...], Array(text(right).unicodeScalars)[...])
       case .matches:
         return text(left).range(of: "^(?:\(text(right)))$", options: .regularExpression) != nil
       case .equal, .notEqual, .in, .between: preconditionFailure()
@@ -178,7 +180,7 @@ struct MemoryModel {
     }
   }
 
-  private func isLike(_ text: ArraySlice<Character>, _ pattern: ArraySlice<Character>) -> Bool {
+  private func isLike(_ text: ArraySlice<Unicode.Scalar>, _ pattern: ArraySlice<Unicode.Scalar>) -> Bool {
     guard let first = pattern.first else { return text.isEmpty }
     if first == "*" {
       return isLike(text, pattern.dropFirst())

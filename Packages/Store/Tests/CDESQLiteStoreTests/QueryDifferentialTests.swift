@@ -295,7 +295,9 @@ struct QueryDifferentialTests {
     return model
   }
 
-  @Test("Random conditions, sorts and limits", arguments: [UInt64.random(in: 0 ... .max), 1, 2, 3])
+  @Test(
+    "Random conditions, sorts and limits",
+    arguments: [UInt64.random(in: 0 ... .max), 1, 2, 16_917_700_076_176_702_862])
   func differential(seed: UInt64) throws {
     let store = try SQLiteStore.file(scratch.file(), Shop.schema)
     var maker = QueryMaker(random: SplitMix(seed: seed), store: store)

@@ -1,4 +1,4 @@
-import CDEStore
+@_spi(CDE) import CDEStore
 import Testing
 
 @Suite("SHA-2")

@@ -31,7 +31,7 @@ public protocol LaneTurnObserver: AnyObject, Sendable {
 }
 
 extension LaneActor {
-  /// A run that met no line: it owns no turn, the actor alone keeps others out.
+  /// The run of somebody who has no turn to give back: the actor alone keeps others out.
   @inlinable
   func run<Value, Failure: Error>(
     _ lane: ContextLane, _ observer: (any LaneTurnObserver)?, _ body: Carried<() throws(Failure) -> Value>
@@ -41,7 +41,7 @@ extension LaneActor {
     return Carried(try body.value())
   }
 
-  /// A run with a place in line; nil stands for the turn itself.
+  /// A run that has its place in line, or nil with the turn itself, and gives the turn back.
   @inlinable
   func run<Value, Failure: Error>(
     _ lane: ContextLane, _ observer: (any LaneTurnObserver)?, with ticket: Ticket?,

@@ -124,11 +124,9 @@ extension ContextLane {
   /// With the crew as executor a job on its way to the lane can be picked up by a thread that waits for this
   /// lane, should all threads of the pool be doing so.
   @usableFromInline
-  func beginPreferringCrew() -> UnsafeRawPointer
-  { pushTaskExecutorPreference(crew.asUnownedTaskExecutor()) }
+  func beginPreferringCrew() -> UnsafeRawPointer { pushTaskExecutorPreference(crew.asUnownedTaskExecutor()) }
 
   /// In the task that began it, and after every preference begun later.
   @usableFromInline
-  func endPreferringCrew(_ record: UnsafeRawPointer)
-  { popTaskExecutorPreference(record) }
+  func endPreferringCrew(_ record: UnsafeRawPointer) { popTaskExecutorPreference(record) }
 }

@@ -40,6 +40,15 @@
       defer { pthread_mutex_unlock(mutex) }
       return try body(&value.pointee)
     }
+
+    @inlinable
+    public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+      guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+      defer { pthread_mutex_unlock(mutex) }
+      return try body(&value.pointee)
+    }
   }
 #else
   public import Synchronization
@@ -61,6 +70,14 @@
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
       try mutex.withLock(body)
+    }
+
+    /// Runs a closure with the guarded value, alone; nil at once when somebody else has it.
+    @inlinable @inline(__always)
+    public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+      try mutex.withLockIfAvailable(body)
     }
   }
 #endif

@@ -41,6 +41,12 @@ static inline int cde_same_wal_header(const volatile uint32_t *region, const cde
   return same;
 }
 
+static inline int cde_equal_wal_headers(const cde_wal_header *one, const cde_wal_header *other) {
+  int same = 1;
+  for (int i = 0; i < 12; i++) same &= one->words[i] == other->words[i];
+  return same;
+}
+
 // Swift does not import macros that compute.
 static const int CDE_SQLITE_CONSTRAINT_UNIQUE = SQLITE_CONSTRAINT_UNIQUE;
 

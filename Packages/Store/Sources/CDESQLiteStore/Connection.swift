@@ -18,6 +18,10 @@ final class Connection: @unchecked Sendable {
   /// Whether a cancelled task stops the statement under way.
   var isInterruptible = false
 
+  /// What the log's index looked like when the writing connection last read for somebody else.
+  var lastLentHeader: cde_wal_header?
+  private var stepsLeft = 0
+
   // Distinct texts beyond this are rare enough to be prepared again.
   private static let cacheLimit = 256
 
@@ -57,6 +61,33 @@ final class Connection: @unchecked Sendable {
         let connection = Unmanaged<Connection>.fromOpaque(context!).takeUnretainedValue()
         return connection.isInterruptible && Task<Never, Never>.isCancelled ? 1 : 0
       }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// Runs a read that is given up when it turns out long.
+  ///
+  /// - Returns: nil when it was given up, before the callback let it do much more than a thousand rows' work.
+  func readBriefly<R>(_ body: (Connection) throws(StoreError) -> R) throws(StoreError) -> R? {
+    stepsLeft = 10
+    sqlite3_progress_handler(
+      handle, 1_000,
+      { context in
+        let connection = Unmanaged<Connection>.fromOpaque(context!).takeUnretainedValue()
+        connection.stepsLeft -= 1
+        return connection.stepsLeft < 0 ? 1 : 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+    defer {
+      sqlite3_progress_handler(handle, 0, nil, nil)
+      rollBack()
+    }
+    do throws(StoreError) {
+      try run("BEGIN", while: "Reading the store")
+      let answer = try body(self)
+      try run("COMMIT", while: "Reading the store")
+      return answer
+    } catch {
+      if stepsLeft < 0 { return nil }
+      throw error
+    }
   }
 
   func error(_ code: Int32, while task: String) -> StoreError {

@@ -1,3 +1,4 @@
+import CDESQLite
 import CDEStore
 import Dispatch
 @_spi(CDE) internal import CDEExecutors
@@ -58,6 +59,12 @@ final class ConnectionPool: Sendable {
     if isClosed { throw StoreError.closed() }
     let connection = if let found { found } else { try open() }
     defer { giveBack(connection) }
+    if holdsSnapshots, let header = connection.snapshot.headerOfNewerCommit,
+      let answer = try readOnWriter(header, body)
+    {
+      connection.snapshot.leave(connection)
+      return answer
+    }
     do throws(StoreError) {
       try connection.snapshot.enter(connection)
       let result = try body(connection)
@@ -71,6 +78,26 @@ final class ConnectionPool: Sendable {
       connection.snapshot.leave(connection)
       throw error
     }
+  }
+
+  /// Runs a short read on the writing connection, if that is idle.
+  ///
+  /// A commit makes every reading connection drop its pages; the connection that committed keeps them. Only
+  /// the first read after a commit comes here, so that readers get to know the new state, and other reads
+  /// and writes wait for a short read at most.
+  ///
+  /// - Returns: nil when the writer is busy, has read this state before, or the read was not short.
+  private func readOnWriter<R: Sendable>(
+    _ header: cde_wal_header, _ body: (Connection) throws(StoreError) -> R
+  ) throws(StoreError) -> R? {
+    let answer: R?? = try writer.withLockIfAvailable { (writer) throws(StoreError) -> R? in
+      guard let writer else { return nil }
+      var now = header
+      if var last = writer.lastLentHeader, cde_equal_wal_headers(&last, &now) != 0 { return nil }
+      writer.lastLentHeader = header
+      return try writer.readBriefly(body)
+    }
+    return answer ?? nil
   }
 
   private func giveBack(_ connection: Connection) {

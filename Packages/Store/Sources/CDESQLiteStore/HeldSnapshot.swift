@@ -17,6 +17,14 @@ struct HeldSnapshot {
   /// When the snapshot was last used, in the pool's sweeps.
   var lastSweep = 0
 
+  /// The index's header as it is now, when somebody has committed since the last transaction began here: then
+  /// SQLite will drop all pages that this connection keeps. Nil otherwise, and where that can't be seen.
+  var headerOfNewerCommit: cde_wal_header? {
+    var header = header
+    guard let region, cde_same_wal_header(region, &header) == 0 else { return nil }
+    return cde_read_wal_header(region)
+  }
+
   /// Begins a transaction, or goes on with one that is current.
   mutating func enter(_ connection: Connection) throws(StoreError) {
     if isOpen, let region {

@@ -50,7 +50,7 @@ final class Runner {
 
   private func raceOnce() async throws -> (write: Rounds, read: Rounds) {
     if let race { return race }
-    let made = try await ConcurrencyRows(workspace: workspace).measure(rounds: rounds)
+    let made = try await ConcurrencyRows(workspace: workspace).measure(rounds: rounds, isAlone: isAlone)
     race = made
     return made
   }
@@ -74,6 +74,7 @@ final class Runner {
     RowResult(
       row,
       try await Rounds.measure(
-        isAlone ? contenders.filter { $0.side == .ours } : contenders, rounds: rounds ?? self.rounds, per: count ?? samples.itemCount))
+        isAlone ? contenders.filter { $0.side == .ours } : contenders, rounds: rounds ?? self.rounds,
+        per: count ?? samples.itemCount))
   }
 }

@@ -15,11 +15,12 @@ struct ConcurrencyRows {
     var read: Double
   }
 
-  func measure(rounds count: Int) async throws -> (write: Rounds, read: Rounds) {
-    let contenders: [(Contender.Side, @MainActor () async throws -> Pace)] = [
+  func measure(rounds count: Int, isAlone: Bool) async throws -> (write: Rounds, read: Rounds) {
+    var contenders: [(Contender.Side, @MainActor () async throws -> Pace)] = [
       (.ours, ours), (.raw, { try await raw(.plain) }), (.rawTuned, { try await raw(.ours) }),
       (.grdb, records),
     ]
+    if isAlone { contenders.removeAll { $0.0 != .ours } }
     var (write, read) = (Rounds(), Rounds())
     for round in 0..<count {
       for offset in contenders.indices {

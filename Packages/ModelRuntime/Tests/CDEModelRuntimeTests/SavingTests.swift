@@ -243,5 +243,40 @@ struct SavingTests {
     let error = #expect(throws: ManagedObjectError.self) { try context.save() }
     #expect(error?.code == .unsupportedRequest)
     #expect(context.updatedObjects == [one, two])
+    // Each file is that of a model without the other entity.
+    for (store, name) in zip(container.persistentStoreCoordinator.persistentStores, ["Left", "Right"]) {
+      let metadata = container.persistentStoreCoordinator.metadata(for: store)
+      let hashes = try #require(metadata["NSStoreModelVersionHashes"] as? [String: Data])
+      #expect(hashes == [name: try #require(both.entityVersionHashesByName[name])])
+      #expect(both.isConfiguration(withName: String(name.prefix(1)), compatibleWithStoreMetadata: metadata))
+      #expect(!both.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
+    }
+    // Which a model of that entity alone opens, without a configuration.
+    let alone = try #require(both.copy() as? NSManagedObjectModel)
+    alone.entities = alone.entities.filter { $0.name == "Right" }
+    let reader = NSPersistentContainer(name: "One", managedObjectModel: alone)
+    reader.persistentStoreDescriptions = [
+      NSPersistentStoreDescription(url: folder.appendingPathComponent("R.sqlite"))
+    ]
+    reader.loadPersistentStores { _, error in if let error { failures.append(error) } }
+    #expect(failures.isEmpty)
+    #expect(
+      try reader.newBackgroundContext().all("Right").map { $0.value(forKey: "name") as? String } == ["r"])
+  }
+
+  @Test("A relationship that leaves its configuration is refused when the store is opened")
+  func crossingConfigurations() throws {
+    let left = entity("Left", nil, [])
+    let right = entity("Right", nil, [])
+    connect(.one(left, "right"), .many(right, "lefts"))
+    let both = model(left, right)
+    both.setEntities([left], forConfigurationName: "L")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: both)
+    let error = #expect(throws: ManagedObjectError.self) {
+      try coordinator.addPersistentStore(
+        ofType: NSInMemoryStoreType, configurationName: "L", at: nil, options: nil)
+    }
+    #expect((error?.cause as? ModelError)?.code == .crossesConfiguration)
+    #expect(error?.message.contains("Left.right leads from configuration L to Right outside of it") == true)
   }
 }

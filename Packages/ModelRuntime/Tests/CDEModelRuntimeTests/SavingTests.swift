@@ -264,6 +264,26 @@ struct SavingTests {
       try reader.newBackgroundContext().all("Right").map { $0.value(forKey: "name") as? String } == ["r"])
   }
 
+  @Test("Two objects swap a unique value in one save; a deleted one gives its value to a new one")
+  func swappedUniqueValues() throws {
+    let stack = try Stack()
+    let context = stack.context()
+    let tags = ["a", "b", "c"].map { context.make("Tag", ["tag_name": $0]) }
+    try context.save()
+    tags[0].setValue("b", forKey: "tag_name")
+    tags[1].setValue("a", forKey: "tag_name")
+    context.delete(tags[2])
+    context.make("Tag", ["tag_name": "c"])
+    try context.save()
+    let saved = try stack.context().all("Tag").map { ($0.objectID, $0.value(forKey: "tag_name") as? String) }
+    let names = Dictionary(uniqueKeysWithValues: saved)
+    #expect((names[tags[0].objectID], names[tags[1].objectID]) == ("b", "a"))
+    #expect(names.values.compactMap { $0 }.sorted() == ["a", "b", "c"])
+    tags[0].setValue("c", forKey: "tag_name")
+    let error = #expect(throws: ManagedObjectError.self) { try context.save() }
+    #expect((error?.code, error?.entity, error?.property) == (.uniquenessConflict, "Tag", "tag_name"))
+  }
+
   @Test("A relationship that leaves its configuration is refused when the store is opened")
   func crossingConfigurations() throws {
     let left = entity("Left", nil, [])

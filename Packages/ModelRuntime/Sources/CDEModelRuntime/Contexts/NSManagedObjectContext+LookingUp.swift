@@ -6,7 +6,9 @@ extension NSManagedObjectContext {
   /// store.
   public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
     preconditionIsolated("registeredObject(for:)")
-    guard let registry, let binding = localBinding(of: objectID) else { return nil }
+    guard let registry else { return nil }
+    if let known = registry.object(of: objectID) { return known }
+    guard let binding = localBinding(of: objectID) else { return nil }
     return registry.object(root: binding.root, key: objectID.key)
   }
 
@@ -21,6 +23,7 @@ extension NSManagedObjectContext {
   public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
     preconditionIsolated("object(with:)")
     guard let registry else { preconditionFailure(missingCoordinator.message) }
+    if let known = registry.object(of: objectID) { return known }
     guard let named = entity(of: objectID) else {
       preconditionFailure(
         "The model of this context has no entity \(objectID.binding.name), which the object ID names.")
@@ -104,7 +107,9 @@ extension NSManagedObjectContext {
       binding, binding.objectClass, key: nextTemporaryKey(), batch: binding.defaults, row: 0,
       flags: baseFlags.union(.gone))
     registry.register(made)
-    made._identity = objectID
+    // An ID of its own: the one given belongs to an object that may live elsewhere.
+    made._identity = NSManagedObjectID(
+      binding: objectID.binding, key: objectID.key, store: objectID.store)
     return made
   }
 }

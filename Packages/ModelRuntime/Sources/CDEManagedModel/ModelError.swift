@@ -27,6 +27,8 @@ public struct ModelError: CDEError {
     public static let invalidCount = Code(rawValue: "invalidCount")
     /// An attribute's type can't be stored, or its elements contradict it.
     public static let invalidType = Code(rawValue: "invalidType")
+    /// A derived attribute's expression is none that stores can keep, or does not fit the attribute.
+    public static let invalidDerivation = Code(rawValue: "invalidDerivation")
     /// An attribute's default value is not of the attribute's type.
     public static let invalidDefault = Code(rawValue: "invalidDefault")
     /// A uniqueness constraint names something that is no stored property of the entity.

@@ -34,6 +34,62 @@ struct LifetimeTests {
     }
   }
 
+  @Test("An object made of an entity alone keeps what it needs, and lets go of it")
+  func entityAlone() throws {
+    weak var model: NSManagedObjectModel?
+    do {
+      let node = entity("Node", nil, [attribute("name", .stringAttributeType)])
+      let made = CDEModelRuntimeTests.model(node)
+      model = made
+      // No container, no context: nobody else uses the model.
+      let objects = (0..<100).map { _ in NSManagedObject(entity: node, insertInto: nil) }
+      for (index, object) in objects.enumerated() { object.setValue("\(index)", forKey: "name") }
+      let container = NSPersistentContainer(name: "Late", managedObjectModel: made)
+      let context = container.newBackgroundContext()
+      for object in objects { context.insert(object) }
+      #expect(objects.map { $0.value(forKey: "name") as? String } == (0..<100).map { "\($0)" })
+      #expect(objects.allSatisfy { $0.entity === node })
+    }
+    #expect(model == nil)
+  }
+
+  @Test("Objects and IDs made while the last container of their model dies stay good")
+  func dyingContainers() async throws {
+    let node = entity("Node", nil, [attribute("name", .stringAttributeType)])
+    let model = CDEModelRuntimeTests.model(node)
+    let shared = Unchecked((model, node))
+    // Each task drops containers of the one model while the others make objects and IDs of it: the model's
+    // binding dies and is made again all the time.
+    await withTaskGroup(of: Int.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          let (model, node) = shared.value
+          var good = 0
+          for round in 0..<200 {
+            var ids: [NSManagedObjectID] = []
+            var orphans: [NSManagedObject] = []
+            do {
+              let container = NSPersistentContainer(name: "\(number)", managedObjectModel: model)
+              let context = container.newBackgroundContext()
+              let object = NSManagedObject(entity: node, insertInto: context)
+              object.setValue("\(round)", forKey: "name")
+              ids.append(object.objectID)
+              orphans = [object, NSManagedObject(entity: node, insertInto: nil)]
+            }
+            ids += orphans.map(\.objectID)
+            let isGood =
+              ids.allSatisfy { $0.entity === node && $0.uriRepresentation().path.hasPrefix("/Node/t") }
+              && ids[0] == ids[1] && orphans.allSatisfy { $0.entity === node }
+              && orphans[0].value(forKey: "name") as? String == "\(round)"
+            if isGood { good += 1 }
+          }
+          return good
+        }
+      }
+      for await good in group { #expect(good == 200) }
+    }
+  }
+
   @Test("Contexts, containers, stores and models are freed, with their objects")
   func leaks() async throws {
     weak var container: NSPersistentContainer?

@@ -243,5 +243,60 @@ struct SavingTests {
     let error = #expect(throws: ManagedObjectError.self) { try context.save() }
     #expect(error?.code == .unsupportedRequest)
     #expect(context.updatedObjects == [one, two])
+    // Each file is that of a model without the other entity.
+    for (store, name) in zip(container.persistentStoreCoordinator.persistentStores, ["Left", "Right"]) {
+      let metadata = container.persistentStoreCoordinator.metadata(for: store)
+      let hashes = try #require(metadata["NSStoreModelVersionHashes"] as? [String: Data])
+      #expect(hashes == [name: try #require(both.entityVersionHashesByName[name])])
+      #expect(both.isConfiguration(withName: String(name.prefix(1)), compatibleWithStoreMetadata: metadata))
+      #expect(!both.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
+    }
+    // Which a model of that entity alone opens, without a configuration.
+    let alone = try #require(both.copy() as? NSManagedObjectModel)
+    alone.entities = alone.entities.filter { $0.name == "Right" }
+    let reader = NSPersistentContainer(name: "One", managedObjectModel: alone)
+    reader.persistentStoreDescriptions = [
+      NSPersistentStoreDescription(url: folder.appendingPathComponent("R.sqlite"))
+    ]
+    reader.loadPersistentStores { _, error in if let error { failures.append(error) } }
+    #expect(failures.isEmpty)
+    #expect(
+      try reader.newBackgroundContext().all("Right").map { $0.value(forKey: "name") as? String } == ["r"])
+  }
+
+  @Test("Two objects swap a unique value in one save; a deleted one gives its value to a new one")
+  func swappedUniqueValues() throws {
+    let stack = try Stack()
+    let context = stack.context()
+    let tags = ["a", "b", "c"].map { context.make("Tag", ["tag_name": $0]) }
+    try context.save()
+    tags[0].setValue("b", forKey: "tag_name")
+    tags[1].setValue("a", forKey: "tag_name")
+    context.delete(tags[2])
+    context.make("Tag", ["tag_name": "c"])
+    try context.save()
+    let saved = try stack.context().all("Tag").map { ($0.objectID, $0.value(forKey: "tag_name") as? String) }
+    let names = Dictionary(uniqueKeysWithValues: saved)
+    #expect((names[tags[0].objectID], names[tags[1].objectID]) == ("b", "a"))
+    #expect(names.values.compactMap { $0 }.sorted() == ["a", "b", "c"])
+    tags[0].setValue("c", forKey: "tag_name")
+    let error = #expect(throws: ManagedObjectError.self) { try context.save() }
+    #expect((error?.code, error?.entity, error?.property) == (.uniquenessConflict, "Tag", "tag_name"))
+  }
+
+  @Test("A relationship that leaves its configuration is refused when the store is opened")
+  func crossingConfigurations() throws {
+    let left = entity("Left", nil, [])
+    let right = entity("Right", nil, [])
+    connect(.one(left, "right"), .many(right, "lefts"))
+    let both = model(left, right)
+    both.setEntities([left], forConfigurationName: "L")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: both)
+    let error = #expect(throws: ManagedObjectError.self) {
+      try coordinator.addPersistentStore(
+        ofType: NSInMemoryStoreType, configurationName: "L", at: nil, options: nil)
+    }
+    #expect((error?.cause as? ModelError)?.code == .crossesConfiguration)
+    #expect(error?.message.contains("Left.right leads from configuration L to Right outside of it") == true)
   }
 }

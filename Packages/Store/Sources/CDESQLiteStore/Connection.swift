@@ -15,6 +15,8 @@ final class Connection: @unchecked Sendable {
   var inserts: [OpaquePointer?] = []
   var updates: [UpdateKey: UpdateStatement] = [:]
   var snapshot = HeldSnapshot()
+  /// Rows that triggers changed in the transaction under way.
+  let derived = DerivedRows()
   /// Whether a cancelled task stops the statement under way.
   var isInterruptible = false
 
@@ -40,7 +42,7 @@ final class Connection: @unchecked Sendable {
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DQS_DML, 0)
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DQS_DDL, 0)
-    try SQLFunctions.register(on: handle)
+    try SQLFunctions.register(on: handle, derived: derived)
   }
 
   deinit {

@@ -54,10 +54,10 @@ struct JoinTable: Sendable {
   /// of one entity.
   var alternativeName: String
 
-  static func all(of schema: ResolvedSchema, numbers: [Int64]) -> [JoinTable] {
+  static func all(of schema: ResolvedSchema, held: Set<Int>, numbers: [Int64]) -> [JoinTable] {
     var result: [JoinTable] = []
     var names = NameAllocator()
-    for entity in schema.entities {
+    for entity in schema.entities where held.contains(entity.index) {
       for property in entity.layout.properties
       where property.declaringEntity == entity.index && !property.isTransient {
         guard case .toMany(let relationship) = property.kind, relationship.inverse != nil else { continue }

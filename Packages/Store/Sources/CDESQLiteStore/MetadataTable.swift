@@ -16,8 +16,9 @@ enum MetadataTable {
   /// The framework version written into new stores: that of the Core Data whose layout they follow.
   private static let frameworkVersion: Int64 = 1414
 
-  static func initial(for schema: ResolvedSchema) -> StoreMetadata {
-    let entities = schema.entities.map(\.source).filter { !$0.versionHash.isEmpty }
+  static func initial(for schema: ResolvedSchema, held: Set<Int>) -> StoreMetadata {
+    let entities = schema.entities.filter { held.contains($0.index) }.map(\.source)
+      .filter { !$0.versionHash.isEmpty }
       .sorted { codePointOrder($0.name, $1.name) }
     let identifiers = schema.source.versionIdentifiers
     var values: [String: StoreMetadata.Value] = [

@@ -30,15 +30,17 @@ extension PhysicalSchema {
     }
   }
 
-  static func table(of root: ResolvedSchema.Entity, schema: ResolvedSchema, numbers: [Int64]) -> Table {
+  static func table(
+    of root: ResolvedSchema.Entity, schema: ResolvedSchema, held: Set<Int>, numbers: [Int64]
+  ) -> Table {
     var columns: [Column] = []
     var names = NameAllocator(taken: ["Z_PK", "Z_ENT", "Z_OPT"])
     for sqlClass in SQLClass.allCases {
-      for entity in root.subtree {
+      for entity in root.subtree where held.contains(entity) {
         appendAttributes(of: entity, sqlClass, schema: schema, names: &names, to: &columns)
         if sqlClass == .integer {
           appendRelationships(
-            of: entity, schema: schema, numbers: numbers, names: &names, to: &columns)
+            of: entity, schema: schema, held: held, numbers: numbers, names: &names, to: &columns)
         }
       }
     }
@@ -65,7 +67,7 @@ extension PhysicalSchema {
   }
 
   private static func appendRelationships(
-    of entity: Int, schema: ResolvedSchema, numbers: [Int64], names: inout NameAllocator,
+    of entity: Int, schema: ResolvedSchema, held: Set<Int>, numbers: [Int64], names: inout NameAllocator,
     to columns: inout [Column]
   ) {
     let layout = schema.entities[entity].layout
@@ -89,7 +91,7 @@ extension PhysicalSchema {
     }
 
     var implied: [(owner: Int, property: RowLayout.Property, isOrdered: Bool)] = []
-    for owner in schema.entities {
+    for owner in schema.entities where held.contains(owner.index) {
       for property in owner.layout.properties where property.declaringEntity == owner.index {
         guard case .toMany(let relationship) = property.kind, relationship.inverse == nil,
           !property.isTransient,

@@ -24,6 +24,7 @@ extension PhysicalSchema {
       result.append(Definition(name: table.indexName, sql: table.indexStatement))
     }
     for root in roots { try appendIndexes(of: tables[root]!, to: &result) }
+    for derived in try derivedColumns() { result += derived.triggers }
     for name in ["Z_PRIMARYKEY", "Z_METADATA"] {
       result.append(Definition(name: name, sql: Self.bookkeeping[name]!))
     }
@@ -56,8 +57,8 @@ extension PhysicalSchema {
       }
     }
     let root = schema.entities[table.root]
-    if root.hasSubentities { append("\(table.name)_Z_ENT_INDEX", ["Z_ENT"]) }
-    for index in root.subtree {
+    if root.subtree.count(where: held.contains) > 1 { append("\(table.name)_Z_ENT_INDEX", ["Z_ENT"]) }
+    for index in root.subtree where held.contains(index) {
       let entity = schema.entities[index]
       for definition in entity.source.indexes {
         if definition.elements.contains(where: \.isSpatial) {

@@ -36,16 +36,22 @@ struct PhysicalSchema: Sendable {
   }
 
   let schema: ResolvedSchema
-  /// For each entity index its `Z_ENT`.
+  /// Indexes of the entities that the file holds: all, or those of a configuration, ancestors included.
+  let held: Set<Int>
+  /// For each entity index its `Z_ENT`; below zero for entities that the file does not hold.
   let numbers: [Int64]
   let indexes: [Int64: Int]
-  /// For each entity index the root's table.
+  /// For each root that is held its table.
   var tables: [Int: Table]
   var joinTables: [JoinTable]
   /// For each entity index the column names of its layout's cells.
   private(set) var cellColumns: [[String]]
   private(set) var impliedColumns: [PropertyKey: ImpliedColumns]
   private(set) var joinSides: [PropertyKey: JoinTable.Side]
+  /// Entities that have attributes, inherited ones included, that the store derives.
+  let derivedEntities: Set<Int>
+  /// Whether triggers keep attributes.
+  var hasDerivedColumns: Bool { !derivedEntities.isEmpty }
 
   struct ImpliedColumns: Sendable {
     var table: String
@@ -53,22 +59,40 @@ struct PhysicalSchema: Sendable {
     var order: String?
   }
 
-  init(_ schema: ResolvedSchema, numbers: [Int64]) {
+  /// - Parameter numbers: `Z_ENT` for each entity held.
+  init(_ schema: ResolvedSchema, numbers: [Int: Int64]) {
     self.schema = schema
-    self.numbers = numbers
-    indexes = Dictionary(numbers.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    held = Set(numbers.keys)
+    self.numbers = schema.entities.map { numbers[$0.index] ?? -1 - Int64($0.index) }
+    derivedEntities = Set(
+      schema.entities.lazy.filter { entity in
+        numbers[entity.index] != nil
+          && entity.layout.properties.contains { property in
+            if case .attribute(let attribute) = property.kind {
+              return attribute.derivation?.isKeptByStore == true
+            }
+            return false
+          }
+      }.map(\.index))
+    indexes = Dictionary(numbers.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     tables = [:]
-    for entity in schema.entities where entity.root == entity.index {
-      tables[entity.index] = Self.table(of: entity, schema: schema, numbers: numbers)
+    for entity in schema.entities where entity.root == entity.index && held.contains(entity.index) {
+      tables[entity.index] = Self.table(of: entity, schema: schema, held: held, numbers: self.numbers)
     }
-    joinTables = JoinTable.all(of: schema, numbers: numbers)
+    joinTables = JoinTable.all(of: schema, held: held, numbers: self.numbers)
     cellColumns = []
     impliedColumns = [:]
     joinSides = [:]
     index()
   }
 
-  func tableName(of entity: Int) -> String { tables[schema.entities[entity].root]!.name }
+  /// The table of an entity's rows; empty for an entity that is not held, which no statement may name.
+  func tableName(of entity: Int) -> String { tables[schema.entities[entity].root]?.name ?? "" }
+
+  /// Core Data's numbers of a new store: the entities held, in order.
+  static func newNumbers(of entities: Set<Int>) -> [Int: Int64] {
+    Dictionary(uniqueKeysWithValues: entities.sorted().enumerated().map { ($1, Int64($0 + 1)) })
+  }
 
   /// Rebuilds the look-ups after tables or join tables changed.
   mutating func index() {
@@ -98,6 +122,7 @@ struct PhysicalSchema: Sendable {
     }
     cellColumns = schema.entities.map { entity in
       var leaves: [Int: Int] = [:]
+      guard held.contains(entity.index) else { return entity.layout.cells.map { _ in "" } }
       return entity.layout.cells.map { cell in
         let property = entity.layout.properties[cell.slot]
         var leaf = 0

@@ -39,7 +39,7 @@ final class SelectPlan: Sendable {
     for index in subtree {
       let layout = physical.schema.entities[index].layout
       var steps: [ColumnStep] = []
-      for (cell, description) in layout.cells.enumerated() {
+      for (cell, description) in layout.cells.enumerated() where physical.held.contains(index) {
         let name = physical.cellColumns[index][cell]
         if places[name] == nil {
           places[name] = Int32(columns.count)

@@ -18,16 +18,27 @@ enum SQLFunctions {
 
   typealias Body = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
-  static func register(on handle: OpaquePointer) throws(StoreError) {
-    let nothing: Body = { context, _, _ in sqlite3_result_null(context) }
-    // Core Data's derived-attribute triggers tell their framework which objects they touched. The values are
-    // in the file by then, so there is nothing to do.
-    for name in [
-      "NSCoreDataDATriggerUpdatedAffectedObjectValue",
-      "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
-      "NSCoreDataTriggerUpdateAffectedObjectValue",
-    ] {
-      try register(name, -1, on: handle, nothing)
+  /// What the triggers of derived attributes call for each row that they changed, with table, entity number,
+  /// key, attribute and value; the second one for rows under insertion.
+  static let derivedUpdate = "NSCoreDataDATriggerUpdatedAffectedObjectValue"
+  static let derivedInsert = "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue"
+
+  /// - Parameter derived: hears of the rows that triggers changed; has to outlive the connection.
+  static func register(on handle: OpaquePointer, derived: DerivedRows) throws(StoreError) {
+    let noting: Body = { context, count, values in
+      sqlite3_result_null(context)
+      guard count >= 3, let values, let rows = sqlite3_user_data(context) else { return }
+      Unmanaged<DerivedRows>.fromOpaque(rows)._withUnsafeGuaranteedRef {
+        $0.note(entity: sqlite3_value_int64(values[1]), key: sqlite3_value_int64(values[2]))
+      }
+    }
+    let rows = Unmanaged.passUnretained(derived).toOpaque()
+    for name in [derivedUpdate, derivedInsert] {
+      try register(name, -1, on: handle, isDeterministic: false, data: rows, noting)
+    }
+    // Older triggers, whose arguments are not known. The values are in the file by then.
+    try register("NSCoreDataTriggerUpdateAffectedObjectValue", -1, on: handle) { context, _, _ in
+      sqlite3_result_null(context)
     }
     try register(fold, 2, on: handle) { context, _, values in
       // Only text has case; everything else stays what it is.
@@ -85,11 +96,11 @@ enum SQLFunctions {
   }
 
   private static func register(
-    _ name: String, _ arguments: Int32, on handle: OpaquePointer, _ body: Body
+    _ name: String, _ arguments: Int32, on handle: OpaquePointer, isDeterministic: Bool = true,
+    data: UnsafeMutableRawPointer? = nil, _ body: Body
   ) throws(StoreError) {
-    let code = sqlite3_create_function_v2(
-      handle, name, arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nil, body,
-      nil, nil, nil)
+    let flags = SQLITE_UTF8 | SQLITE_INNOCUOUS | (isDeterministic ? SQLITE_DETERMINISTIC : 0)
+    let code = sqlite3_create_function_v2(handle, name, arguments, flags, data, body, nil, nil, nil)
     guard code == SQLITE_OK else {
       throw EngineError.make(code, on: handle, while: "Registering the function \(name)")
     }

@@ -4,8 +4,10 @@ import CDESQLite
 extension SQLiteStore {
   public func commit(_ transaction: StoreTransaction) throws(StoreError) -> CommitResult {
     try requireWritable()
-    for batch in transaction.inserted { requireOwnLayout(batch.layout) }
-    for update in transaction.updated { requireOwnLayout(update.batch.layout) }
+    for batch in transaction.inserted + transaction.updated.map(\.batch) {
+      requireOwnLayout(batch.layout)
+      try checkEntity(batch.layout.entity)
+    }
     return try pool.write { (connection) throws(StoreError) in
       let writer = TransactionWriter(store: self, connection: connection, transaction: transaction)
       do throws(StoreError) {
@@ -18,7 +20,7 @@ extension SQLiteStore {
       for batch in transaction.inserted { batch.assignKeys(base: writer.keyBase, schema: schema) }
       for update in transaction.updated { update.batch.assignKeys(base: writer.keyBase, schema: schema) }
       externals?.remove(writer.obsoleteFiles)
-      return CommitResult(keyBase: writer.keyBase, sequence: nextSequence())
+      return CommitResult(keyBase: writer.keyBase, sequence: nextSequence(), derived: writer.derived)
     }
   }
 

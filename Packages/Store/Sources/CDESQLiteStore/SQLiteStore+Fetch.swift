@@ -70,29 +70,41 @@ extension SQLiteStore {
     try checkEntity(entity)
     var keys = keys
     if zip(keys, keys.dropFirst()).contains(where: { $0 >= $1 }) { keys = Array(Set(keys)).sorted() }
-    let plan = plans.selects[entity]
-    let root = schema.entities[entity].root
     return try pool.read { (connection) throws(StoreError) in
-      let statement = try pointSelect(entity, on: connection)
-      let collector = RowCollector(plan: plan, root: root, expectedRows: keys.count, isKnown: nil)
-      for (index, key) in keys.enumerated() {
-        sqlite3_bind_int64(statement, 1, key)
-        defer { sqlite3_reset(statement) }
-        let code = sqlite3_step(statement)
-        if code == SQLITE_ROW {
-          try collector.append(statement)
-        } else if code != SQLITE_DONE {
-          throw connection.error(code, while: "Reading rows")
-        }
-        if index & 511 == 511 { try RowCollector.checkCancellation() }
-      }
-      return collector.finish()
+      try rows(entity: entity, ascending: keys, on: connection, isCancellable: true)
     }
+  }
+
+  /// Reads rows on a connection that the caller has, within its transaction.
+  func rows(
+    entity: Int, ascending keys: [Int64], on connection: Connection, isCancellable: Bool
+  ) throws(StoreError) -> FetchedRows {
+    let statement = try pointSelect(entity, on: connection)
+    let collector = RowCollector(
+      plan: plans.selects[entity], root: schema.entities[entity].root, expectedRows: keys.count, isKnown: nil)
+    for (index, key) in keys.enumerated() {
+      sqlite3_bind_int64(statement, 1, key)
+      defer { sqlite3_reset(statement) }
+      let code = sqlite3_step(statement)
+      if code == SQLITE_ROW {
+        try collector.append(statement)
+      } else if code != SQLITE_DONE {
+        throw connection.error(code, while: "Reading rows")
+      }
+      if isCancellable, index & 511 == 511 { try RowCollector.checkCancellation() }
+    }
+    return collector.finish()
   }
 
   func checkEntity(_ entity: Int) throws(StoreError) {
     guard schema.entities.indices.contains(entity) else {
       throw StoreError(.unsupportedQuery, "The schema has no entity with the index \(entity).")
+    }
+    guard physical.numbers[entity] > 0 else {
+      let name = schema.entities[entity].source.name
+      throw StoreError(
+        .unsupportedQuery, "The store holds a part of the schema, to which \(name) does not belong.",
+        entity: name)
     }
   }
 

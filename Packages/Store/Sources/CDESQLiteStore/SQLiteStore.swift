@@ -47,10 +47,18 @@ public final class SQLiteStore: Store {
 
   /// Opens or creates a store of a schema that is resolved already, so that its rows share their layouts
   /// with whoever else uses it.
-  public init(schema resolved: ResolvedSchema, configuration: Configuration) throws(StoreError) {
+  ///
+  /// - Parameter entities: indexes of the entities that the store holds, all for `nil`. Their ancestors and
+  ///   the destinations of their relationships have to be among them. The file then is that of a schema
+  ///   without the others: it has no table, number or version hash of theirs.
+  public init(
+    schema resolved: ResolvedSchema, entities: Set<Int>? = nil, configuration: Configuration
+  ) throws(StoreError) {
     self.schema = resolved
     self.configuration = configuration
-    let opened = try StoreOpener(schema: resolved, configuration: configuration).open()
+    let opened = try StoreOpener(
+      schema: resolved, held: entities ?? Set(resolved.entities.indices), configuration: configuration
+    ).open()
     physical = opened.physical
     identifier = opened.identifier
     isReadOnly = opened.isReadOnly

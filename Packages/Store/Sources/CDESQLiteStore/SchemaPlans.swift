@@ -50,6 +50,8 @@ struct WritePlan: Sendable {
   let externalCells: [Int]
   /// For each slot its cells.
   let cellsOfSlots: [Range<Int>]
+  /// Cells whose columns a uniqueness constraint names: of whichever entity of the tree, as all share a table.
+  let uniqueCells: Set<Int>
   /// Statements with one parameter, the key, that undo what points at a deleted row.
   let cleanUps: [String]
 
@@ -80,6 +82,13 @@ struct WritePlan: Sendable {
     }
     externalCells = external
     cellsOfSlots = layout.properties.map(\.cells)
+    var uniqueColumns: Set<String> = []
+    for index in physical.schema.entities[description.root].subtree where physical.held.contains(index) {
+      for name in physical.schema.entities[index].source.uniquenessConstraints.joined() {
+        uniqueColumns.formUnion(physical.columns(of: name, in: index) ?? [])
+      }
+    }
+    uniqueCells = Set(columns.indices.filter { uniqueColumns.contains(physical.cellColumns[entity][$0]) })
     let names = ["Z_PK", "Z_ENT", "Z_OPT"] + columns.map(quoted)
     let marks = ["?", "\(physical.numbers[entity])"] + Array(repeating: "?", count: columns.count + 1)
     insert =

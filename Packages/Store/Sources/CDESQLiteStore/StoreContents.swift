@@ -10,6 +10,8 @@ struct StoreContents {
   var notes: [String] = []
   /// Triggers of Core Data's keep an R-tree, which this SQLite may call unsafe in an untrusted schema.
   var hasSpatialTriggers = false
+  /// Derived attributes that no trigger of the file keeps.
+  private(set) var unkept: [DerivedColumn] = []
 
   private struct Object {
     var type: String
@@ -21,7 +23,7 @@ struct StoreContents {
     try connection.integer("SELECT COUNT(*) FROM sqlite_master", while: "Reading the store") == 0
   }
 
-  init(of connection: Connection, schema: ResolvedSchema) throws(StoreError) {
+  init(of connection: Connection, schema: ResolvedSchema, held: Set<Int>) throws(StoreError) {
     let objects = try Self.objects(of: connection)
     for name in ["Z_METADATA", "Z_PRIMARYKEY"] {
       guard let object = objects[name], object.type == "table" else {
@@ -36,10 +38,29 @@ struct StoreContents {
         .unreadable,
         "The store was written by a newer Core Data: its hashes have version \(version), 3 is known.")
     }
-    try Self.compareHashes(metadata, schema)
-    physical = PhysicalSchema(schema, numbers: try Self.numbers(of: schema, connection))
+    let entities = schema.entities.filter { held.contains($0.index) }
+    try Self.compareHashes(metadata, entities)
+    physical = PhysicalSchema(schema, numbers: try Self.numbers(of: entities, connection))
     try reconcile(with: objects, connection)
     inspectTriggers(objects)
+    let triggers = objects.keys.filter { $0.hasPrefix("trigger ") }.map { $0.dropFirst("trigger ".count) }
+    unkept = try physical.derivedColumns().filter { derived in
+      !triggers.contains { derived.isKept(by: String($0)) }
+    }
+  }
+
+  /// Makes the triggers that are missing, and the values that they would have kept.
+  func keepDerived(on connection: Connection) throws(StoreError) {
+    if unkept.isEmpty || isReadOnly { return }
+    let statements = unkept.flatMap { [$0.recomputation] + $0.triggers.map(\.sql) }
+    do throws(StoreError) {
+      try connection.execute(
+        (["BEGIN IMMEDIATE"] + statements + ["COMMIT"]).joined(separator: "; "),
+        while: "Adding the triggers of derived attributes")
+    } catch {
+      connection.rollBack()
+      throw error
+    }
   }
 
   private static func objects(of connection: Connection) throws(StoreError) -> [String: Object] {
@@ -59,15 +80,15 @@ struct StoreContents {
   }
 
   private static func numbers(
-    of schema: ResolvedSchema, _ connection: Connection
-  ) throws(StoreError) -> [Int64] {
+    of entities: [ResolvedSchema.Entity], _ connection: Connection
+  ) throws(StoreError) -> [Int: Int64] {
     var numbers: [String: Int64] = [:]
     try connection.forEachRow("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY", while: "Reading the store") {
       guard let name = sqlite3_column_text($0, 1) else { return }
       numbers[String(cString: name)] = sqlite3_column_int64($0, 0)
     }
-    var result: [Int64] = []
-    for entity in schema.entities {
+    var result: [Int: Int64] = [:]
+    for entity in entities {
       guard let number = numbers[entity.source.name] else {
         throw StoreError(
           .incompatibleSchema,
@@ -75,28 +96,28 @@ struct StoreContents {
             + "Migrate it, or open it with the model it was made with.",
           entity: entity.source.name)
       }
-      guard number > 0, !result.contains(number) else {
+      guard number > 0, !result.values.contains(number) else {
         throw StoreError(
           .unreadable, "The store numbers two entities alike, so it is damaged. Restore it from a backup.",
           entity: entity.source.name)
       }
-      result.append(number)
+      result[entity.index] = number
     }
     return result
   }
 
   private static func compareHashes(
-    _ metadata: StoreMetadata, _ schema: ResolvedSchema
+    _ metadata: StoreMetadata, _ entities: [ResolvedSchema.Entity]
   ) throws(StoreError) {
     guard case .dictionary(let stored) = metadata.values[MetadataTable.hashes], !stored.isEmpty,
-      schema.entities.allSatisfy({ !$0.source.versionHash.isEmpty })
+      entities.allSatisfy({ !$0.source.versionHash.isEmpty })
     else { return }
     var differing: [String] = []
-    for entity in schema.entities
+    for entity in entities
     where stored[entity.source.name] != .data(entity.source.versionHash) {
       differing.append(entity.source.name)
     }
-    let known = Set(schema.entities.map(\.source.name))
+    let known = Set(entities.map(\.source.name))
     differing += stored.keys.filter { !known.contains($0) }
     if !differing.isEmpty {
       differing.sort()

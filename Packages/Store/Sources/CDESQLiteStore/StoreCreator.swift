@@ -5,10 +5,11 @@ import Foundation
 /// Creates the tables of an empty file, all or none.
 struct StoreCreator {
   let schema: ResolvedSchema
+  let held: Set<Int>
 
   /// The statements that make the store, checked for names that would collide.
   func layout() throws(StoreError) -> [PhysicalSchema.Definition] {
-    let physical = PhysicalSchema(schema, numbers: schema.entities.map { Int64($0.index + 1) })
+    let physical = PhysicalSchema(schema, numbers: PhysicalSchema.newNumbers(of: held))
     try checkNames(physical)
     return try physical.definitions()
   }
@@ -22,16 +23,17 @@ struct StoreCreator {
         for definition in definitions {
           try connection.execute(definition.sql, while: "Creating \(definition.name)")
         }
-        for entity in schema.entities {
+        let numbers = PhysicalSchema.newNumbers(of: held)
+        for entity in schema.entities where held.contains(entity.index) {
           try connection.run(
             "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",
             [
-              .integer(Int64(entity.index + 1)), .text(entity.source.name),
-              .integer(Int64((entity.parent ?? -1) + 1)),
+              .integer(numbers[entity.index]!), .text(entity.source.name),
+              .integer(entity.parent.flatMap { numbers[$0] } ?? 0),
             ], while: "Creating the store")
         }
         try MetadataTable.insert(
-          identifier: UUID().uuidString, MetadataTable.initial(for: schema), on: connection)
+          identifier: UUID().uuidString, MetadataTable.initial(for: schema, held: held), on: connection)
       }
       try connection.execute("COMMIT", while: "Creating the store")
     } catch {

@@ -14,12 +14,14 @@ struct StoreOpener {
   }
 
   let schema: ResolvedSchema
+  let held: Set<Int>
   let configuration: SQLiteStore.Configuration
 
   // JSON functions are built in from 3.38 on.
   private static let oldestSQLite: Int32 = 3_038_000
 
   func open() throws(StoreError) -> Opened {
+    try checkHeld()
     guard sqlite3_libversion_number() >= Self.oldestSQLite else {
       throw StoreError(
         .engine,
@@ -28,6 +30,25 @@ struct StoreOpener {
     switch configuration.location {
     case .file(let path): return try openFile(path)
     case .inMemory(let name): return try openMemory(name)
+    }
+  }
+
+  /// A part of a schema has to stand by itself.
+  private func checkHeld() throws(StoreError) {
+    for entity in schema.entities where held.contains(entity.index) {
+      let related = entity.layout.properties.filter { property in
+        switch property.kind {
+        case .toOne, .toMany: !held.contains(schema.end(of: property.slot, in: entity.index).destination)
+        case .attribute, .composite: false
+        }
+      }.map(\.name)
+      guard related.isEmpty, entity.parent.map(held.contains) ?? true else {
+        throw StoreError(
+          .invalidSchema,
+          "\(entity.source.name) is to be held without its parent or without \(related.joined(separator: ", "))"
+            + ", which a store can't do. Let the store hold the whole group.",
+          entity: entity.source.name, properties: related)
+      }
     }
   }
 
@@ -60,7 +81,7 @@ struct StoreOpener {
     }
     if configuration.isReadOnly { return try openReadOnly(path) }
     // A schema that can't be laid out shall leave no file behind.
-    if state != .filled { _ = try StoreCreator(schema: schema).layout() }
+    if state != .filled { _ = try StoreCreator(schema: schema, held: held).layout() }
 
     let uri = "file:\(Self.escaped(path))"
     let hadLog = StoreFile.size(path + "-wal") > 0
@@ -92,6 +113,7 @@ struct StoreOpener {
       }
       if hadLog { _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0) }
       try Self.setJournalMode(connection, configuration)
+      try contents.keepDerived(on: connection)
     }
     try Self.configure(connection, configuration, role: .writer)
     let usesLog = try Self.journalMode(of: connection) == "wal"
@@ -159,9 +181,9 @@ struct StoreOpener {
     of connection: Connection, mayCreate: Bool
   ) throws(StoreError) -> StoreContents {
     if mayCreate, try StoreContents.isEmpty(connection) {
-      try StoreCreator(schema: schema).create(on: connection)
+      try StoreCreator(schema: schema, held: held).create(on: connection)
     }
-    return try StoreContents(of: connection, schema: schema)
+    return try StoreContents(of: connection, schema: schema, held: held)
   }
 
   // MARK: Pragmas

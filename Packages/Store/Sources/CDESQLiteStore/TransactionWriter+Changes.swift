@@ -4,7 +4,7 @@ import CDEStore
 extension TransactionWriter {
   // MARK: Updating
 
-  private struct Change {
+  struct Change {
     var root: Int32
     var update: Int32
     var row: Int32
@@ -33,7 +33,8 @@ extension TransactionWriter {
     // Bound memory belongs to the batches: nothing may point at it afterwards.
     var used: [UpdateStatement] = []
     defer { for statement in used { Connection.reset(statement.handle) } }
-    for change in changes {
+    var hasVacated = false
+    for (index, change) in changes.enumerated() {
       let update = transaction.updated[Int(change.update)]
       let batch = update.batch
       let row = Int(change.row)
@@ -54,7 +55,13 @@ extension TransactionWriter {
       sqlite3_bind_int64(statement.handle, next + 1, version)
       sqlite3_bind_int64(statement.handle, next + 2, change.key)
       sqlite3_bind_int64(statement.handle, next + 3, version - 1)
-      let code = sqlite3_step(statement.handle)
+      var code = sqlite3_step(statement.handle)
+      if code == CDE_SQLITE_CONSTRAINT_UNIQUE, !hasVacated {
+        hasVacated = true
+        sqlite3_reset(statement.handle)
+        try vacateUniqueValues(of: changes[(index + 1)...])
+        code = sqlite3_step(statement.handle)
+      }
       guard code == SQLITE_DONE else {
         throw failure(code, batch.layout.entity, "Updating a row of \(batch.layout.entityName)")
       }

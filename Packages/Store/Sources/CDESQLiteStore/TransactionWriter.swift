@@ -34,6 +34,8 @@ final class TransactionWriter {
   /// External files that this transaction wrote, and those that nothing needs once it is committed.
   var writtenFiles: [String] = []
   var obsoleteFiles: [String] = []
+  /// Rows with derived attributes, as they stand at the end.
+  private(set) var derived: [RowBatch] = []
 
   init(store: SQLiteStore, connection: Connection, transaction: StoreTransaction) {
     self.store = store
@@ -43,6 +45,7 @@ final class TransactionWriter {
   }
 
   func write() throws(StoreError) {
+    connection.derived.clear()
     try takeKeys()
     // Deletions first: a row that goes makes room for a unique value that another takes over.
     try delete()
@@ -51,6 +54,31 @@ final class TransactionWriter {
     try insert()
     try writeLinks()
     keepNamedFiles()
+    try readDerived()
+  }
+
+  /// Reads the rows whose derived attributes may differ from what the transaction said.
+  ///
+  /// Written ones are among them even when no trigger ran: their derived values are as old as the object
+  /// that was written, since other rows' changes do not raise its version.
+  private func readDerived() throws(StoreError) {
+    guard store.physical.hasDerivedColumns else { return }
+    var keys: [Int: Set<Int64>] = [:]
+    for (number, noted) in connection.derived.keys() {
+      guard let entity = store.physical.indexes[number] else { continue }
+      keys[store.schema.entities[entity].root, default: []].formUnion(noted)
+    }
+    for batch in transaction.updated.map(\.batch) + transaction.inserted
+    where store.physical.derivedEntities.contains(batch.layout.entity) {
+      for row in 0..<batch.count {
+        keys[batch.layout.root, default: []].insert(permanent(batch.key(row), root: batch.layout.root))
+      }
+    }
+    for (root, keys) in keys.sorted(by: { $0.key < $1.key }) {
+      derived += try store.rows(
+        entity: root, ascending: keys.sorted(), on: connection, isCancellable: false
+      ).batches
+    }
   }
 
   // MARK: Keys
@@ -193,7 +221,7 @@ extension PhysicalSchema {
     }
     guard let table = parts.first?.first, parts.allSatisfy({ $0.count == 2 }) else { return nil }
     let columns = parts.map { $0[1] }
-    for entity in schema.entities where tableName(of: entity.index) == table {
+    for entity in schema.entities where held.contains(entity.index) && tableName(of: entity.index) == table {
       for constraint in entity.source.uniquenessConstraints {
         if constraint.flatMap({ self.columns(of: $0, in: entity.index) ?? [] }) == columns {
           return (entity.source.name, constraint)

@@ -2,7 +2,7 @@
 ///
 /// Swift's Foundation on Linux brings no hash functions, and this layer depends on no package. Meant
 /// for schema fingerprints, not for secrets: nothing here resists timing.
-@_spi(CDE) public enum SHA256 {
+@_spi(CDE) public enum SHA256: SHA2 {
   /// Bytes of a digest.
   public static let byteCount = 32
 
@@ -10,63 +10,35 @@
   ///
   /// - Parameter bytes: the message, any length.
   /// - Returns: 32 bytes.
-  public static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-    var message = Array(bytes)
-    let bitCount = UInt64(message.count) * 8
-    message.append(0x80)
-    while message.count % 64 != 56 { message.append(0) }
-    for shift in stride(from: 56, through: 0, by: -8) {
-      message.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(shift)))
-    }
+  public static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] { digest(Array(bytes)) }
 
-    var state = initial
-    var schedule = [UInt32](repeating: 0, count: 64)
-    for block in stride(from: 0, to: message.count, by: 64) {
-      for index in 0..<16 {
-        var value: UInt32 = 0
-        for byte in 0..<4 { value = value << 8 | UInt32(message[block + index * 4 + byte]) }
-        schedule[index] = value
-      }
-      for index in 16..<64 {
-        let old = schedule[index - 15]
-        let recent = schedule[index - 2]
-        let sigma0 = rotate(old, 7) ^ rotate(old, 18) ^ old >> 3
-        let sigma1 = rotate(recent, 17) ^ rotate(recent, 19) ^ recent >> 10
-        schedule[index] = schedule[index - 16] &+ sigma0 &+ schedule[index - 7] &+ sigma1
-      }
-      compress(schedule, into: &state)
-    }
-    return state.flatMap { word in
-      stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
-    }
+  @inline(__always)
+  fileprivate static func scheduled(_ word: UInt32) -> UInt32 {
+    rotate(word, 7) ^ rotate(word, 18) ^ word &>> 3
   }
 
-  private static func compress(_ schedule: [UInt32], into state: inout [UInt32]) {
-    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
-    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-    for index in 0..<64 {
-      let sum1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)
-      let choice = (e & f) ^ (~e & g)
-      let first = h &+ sum1 &+ choice &+ constants[index] &+ schedule[index]
-      let sum0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)
-      let majority = (a & b) ^ (a & c) ^ (b & c)
-      (h, g, f, e) = (g, f, e, d &+ first)
-      (d, c, b, a) = (c, b, a, first &+ sum0 &+ majority)
-    }
-    for (index, value) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= value }
+  @inline(__always)
+  fileprivate static func scheduledRecent(_ word: UInt32) -> UInt32 {
+    rotate(word, 17) ^ rotate(word, 19) ^ word &>> 10
   }
 
-  private static func rotate(_ value: UInt32, _ count: UInt32) -> UInt32 {
-    value >> count | value << (32 - count)
+  @inline(__always)
+  fileprivate static func sum0(_ word: UInt32) -> UInt32 {
+    rotate(word, 2) ^ rotate(word, 13) ^ rotate(word, 22)
+  }
+
+  @inline(__always)
+  fileprivate static func sum1(_ word: UInt32) -> UInt32 {
+    rotate(word, 6) ^ rotate(word, 11) ^ rotate(word, 25)
   }
 
   // Square roots of the first eight primes, their fractions.
-  private static let initial: [UInt32] = [
+  fileprivate static let initial: [UInt32] = [
     0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
   ]
 
   // Cube roots of the first 64 primes, their fractions.
-  private static let constants: [UInt32] = [
+  fileprivate static let constants: [UInt32] = [
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -82,7 +54,7 @@
 ///
 /// Swift's Foundation on Linux brings no hash functions, and this layer depends on no package. Meant
 /// for schema fingerprints, not for secrets: nothing here resists timing.
-@_spi(CDE) public enum SHA512 {
+@_spi(CDE) public enum SHA512: SHA2 {
   /// Bytes of a digest.
   public static let byteCount = 64
 
@@ -90,65 +62,36 @@
   ///
   /// - Parameter bytes: the message, any length.
   /// - Returns: 64 bytes.
-  public static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-    var message = Array(bytes)
-    let bitCount = UInt64(message.count) * 8
-    message.append(0x80)
-    while message.count % 128 != 112 { message.append(0) }
-    message.append(contentsOf: [UInt8](repeating: 0, count: 8))
-    for shift in stride(from: 56, through: 0, by: -8) {
-      message.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(shift)))
-    }
+  public static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] { digest(Array(bytes)) }
 
-    var state = initial
-    var schedule = [UInt64](repeating: 0, count: 80)
-    for block in stride(from: 0, to: message.count, by: 128) {
-      for index in 0..<16 {
-        var value: UInt64 = 0
-        for byte in 0..<8 { value = value << 8 | UInt64(message[block + index * 8 + byte]) }
-        schedule[index] = value
-      }
-      for index in 16..<80 {
-        let old = schedule[index - 15]
-        let recent = schedule[index - 2]
-        let sigma0 = rotate(old, 1) ^ rotate(old, 8) ^ old >> 7
-        let sigma1 = rotate(recent, 19) ^ rotate(recent, 61) ^ recent >> 6
-        schedule[index] = schedule[index - 16] &+ sigma0 &+ schedule[index - 7] &+ sigma1
-      }
-      compress(schedule, into: &state)
-    }
-    return state.flatMap { word in
-      stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
-    }
+  @inline(__always)
+  fileprivate static func scheduled(_ word: UInt64) -> UInt64 {
+    rotate(word, 1) ^ rotate(word, 8) ^ word &>> 7
   }
 
-  private static func compress(_ schedule: [UInt64], into state: inout [UInt64]) {
-    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
-    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-    for index in 0..<80 {
-      let sum1 = rotate(e, 14) ^ rotate(e, 18) ^ rotate(e, 41)
-      let choice = (e & f) ^ (~e & g)
-      let first = h &+ sum1 &+ choice &+ constants[index] &+ schedule[index]
-      let sum0 = rotate(a, 28) ^ rotate(a, 34) ^ rotate(a, 39)
-      let majority = (a & b) ^ (a & c) ^ (b & c)
-      (h, g, f, e) = (g, f, e, d &+ first)
-      (d, c, b, a) = (c, b, a, first &+ sum0 &+ majority)
-    }
-    for (index, value) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= value }
+  @inline(__always)
+  fileprivate static func scheduledRecent(_ word: UInt64) -> UInt64 {
+    rotate(word, 19) ^ rotate(word, 61) ^ word &>> 6
   }
 
-  private static func rotate(_ value: UInt64, _ count: UInt64) -> UInt64 {
-    value >> count | value << (64 - count)
+  @inline(__always)
+  fileprivate static func sum0(_ word: UInt64) -> UInt64 {
+    rotate(word, 28) ^ rotate(word, 34) ^ rotate(word, 39)
+  }
+
+  @inline(__always)
+  fileprivate static func sum1(_ word: UInt64) -> UInt64 {
+    rotate(word, 14) ^ rotate(word, 18) ^ rotate(word, 41)
   }
 
   // Square roots of the first eight primes, their fractions.
-  private static let initial: [UInt64] = [
+  fileprivate static let initial: [UInt64] = [
     0x6a09e667_f3bcc908, 0xbb67ae85_84caa73b, 0x3c6ef372_fe94f82b, 0xa54ff53a_5f1d36f1,
     0x510e527f_ade682d1, 0x9b05688c_2b3e6c1f, 0x1f83d9ab_fb41bd6b, 0x5be0cd19_137e2179,
   ]
 
   // Cube roots of the first 80 primes, their fractions.
-  private static let constants: [UInt64] = [
+  fileprivate static let constants: [UInt64] = [
     0x428a2f98_d728ae22, 0x71374491_23ef65cd, 0xb5c0fbcf_ec4d3b2f, 0xe9b5dba5_8189dbbc,
     0x3956c25b_f348b538, 0x59f111f1_b605d019, 0x923f82a4_af194f9b, 0xab1c5ed5_da6d8118,
     0xd807aa98_a3030242, 0x12835b01_45706fbe, 0x243185be_4ee4b28c, 0x550c7dc3_d5ffb4e2,
@@ -170,4 +113,73 @@
     0x28db77f5_23047d84, 0x32caab7b_40c72493, 0x3c9ebe0a_15c9bebc, 0x431d67c4_9c100d4c,
     0x4cc5d4be_cb3e42b6, 0x597f299c_fc657e2a, 0x5fcb6fab_3ad6faec, 0x6c44198c_4a475817,
   ]
+}
+
+/// What the two have in common; they differ in the width of a word, the constants and the rotations.
+private protocol SHA2 {
+  associatedtype Word: FixedWidthInteger & UnsignedInteger
+
+  static var initial: [Word] { get }
+  /// One for each round.
+  static var constants: [Word] { get }
+  static func scheduled(_ word: Word) -> Word
+  static func scheduledRecent(_ word: Word) -> Word
+  static func sum0(_ word: Word) -> Word
+  static func sum1(_ word: Word) -> Word
+}
+
+extension SHA2 {
+  @inline(__always)
+  fileprivate static func rotate(_ word: Word, _ count: Word) -> Word {
+    word &>> count | word &<< (Word(truncatingIfNeeded: Word.bitWidth) &- count)
+  }
+
+  fileprivate static func digest(_ bytes: [UInt8]) -> [UInt8] {
+    let wordBytes = Word.bitWidth / 8
+    let block = 16 * wordBytes
+    var message = bytes
+    message.append(0x80)
+    // The message ends with its length in two words.
+    while message.count % block != block - 2 * wordBytes { message.append(0) }
+    message.append(contentsOf: repeatElement(0, count: 2 * wordBytes - 8))
+    let bitCount = UInt64(bytes.count) * 8
+    for shift in stride(from: 56, through: 0, by: -8) {
+      message.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(shift)))
+    }
+
+    var state = initial
+    let constants = constants
+    var schedule = [Word](repeating: 0, count: constants.count)
+    for start in stride(from: 0, to: message.count, by: block) {
+      for index in 0..<16 {
+        var word: Word = 0
+        for byte in 0..<wordBytes {
+          word = word &<< 8 | Word(truncatingIfNeeded: message[start + index * wordBytes + byte])
+        }
+        schedule[index] = word
+      }
+      for index in 16..<constants.count {
+        schedule[index] =
+          schedule[index - 16] &+ scheduled(schedule[index - 15]) &+ schedule[index - 7]
+          &+ scheduledRecent(schedule[index - 2])
+      }
+      compress(schedule, constants, into: &state)
+    }
+    return state.flatMap { word in
+      stride(from: Word.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> Word($0)) }
+    }
+  }
+
+  private static func compress(_ schedule: [Word], _ constants: [Word], into state: inout [Word]) {
+    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+    for index in constants.indices {
+      let choice = (e & f) ^ (~e & g)
+      let first = h &+ sum1(e) &+ choice &+ constants[index] &+ schedule[index]
+      let majority = (a & b) ^ (a & c) ^ (b & c)
+      (h, g, f, e) = (g, f, e, d &+ first)
+      (d, c, b, a) = (c, b, a, first &+ sum0(a) &+ majority)
+    }
+    for (index, value) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= value }
+  }
 }

@@ -58,11 +58,13 @@ public struct StoreAttribute: Hashable, Sendable {
   public var preservesValueOnDeletion: Bool
   /// The leaves of a composite, in declared order; empty otherwise.
   public var elements: [StoreAttribute]
+  /// What the value follows from; `nil` for an attribute that holds what it was given.
+  public var derivation: StoreDerivation?
 
   public init(
     name: String, type: StoreAttributeType, isOptional: Bool = true, isTransient: Bool = false,
     allowsExternalStorage: Bool = false, preservesValueOnDeletion: Bool = false,
-    elements: [StoreAttribute] = []
+    elements: [StoreAttribute] = [], derivation: StoreDerivation? = nil
   ) {
     self.name = name
     self.type = type
@@ -71,6 +73,34 @@ public struct StoreAttribute: Hashable, Sendable {
     self.allowsExternalStorage = allowsExternalStorage
     self.preservesValueOnDeletion = preservesValueOnDeletion
     self.elements = elements
+    self.derivation = derivation
+  }
+}
+
+/// What the value of a derived attribute follows from.
+///
+/// Whoever makes a row fills in what follows from that row or from the time; what depends on other rows the
+/// store keeps right by itself, as it is the only one to see them all.
+public enum StoreDerivation: Hashable, Sendable {
+  /// The moment at which the row was last written.
+  case now
+  /// Another attribute of the row, its case and diacritics folded.
+  case canonical(String)
+  case lowercase(String)
+  case uppercase(String)
+  /// An attribute of the object that a to-one relationship leads to.
+  case copy(relationship: String, attribute: String)
+  /// The number of objects in a to-many relationship.
+  case count(relationship: String)
+  /// The sum of an attribute over a to-many relationship; 0 without objects.
+  case sum(relationship: String, attribute: String)
+
+  /// Whether the value depends on other rows, so that the store keeps it.
+  public var isKeptByStore: Bool {
+    switch self {
+    case .now, .canonical, .lowercase, .uppercase: false
+    case .copy, .count, .sum: true
+    }
   }
 }
 

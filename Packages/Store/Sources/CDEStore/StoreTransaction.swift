@@ -87,10 +87,14 @@ public struct CommitResult: Sendable {
   public var keyBase: [Int64]
   /// Number of the commit in this store object, ascending from 1.
   public var sequence: UInt64
+  /// Rows with attributes that the store derived, as they stand after the commit: written ones, and others
+  /// whose values followed from what was written. A derived value alone does not raise a row's version.
+  public var derived: [RowBatch]
 
-  public init(keyBase: [Int64], sequence: UInt64) {
+  public init(keyBase: [Int64], sequence: UInt64, derived: [RowBatch] = []) {
     self.keyBase = keyBase
     self.sequence = sequence
+    self.derived = derived
   }
 
   public func permanentKey(for key: Int64, root: Int) -> Int64 {

@@ -17,6 +17,9 @@ struct SchemaVector: Decodable, Sendable, CustomTestStringConvertible {
     var maxCount: Int?
     var ordered: Bool?
     var indexed: Bool?
+    var derivation: Derivation?
+
+    struct Derivation: Decodable, Sendable { var text: String }
   }
 
   struct Index: Decodable, Sendable {
@@ -100,7 +103,12 @@ struct SchemaVector: Decodable, Sendable, CustomTestStringConvertible {
       name: property.name, type: StoreAttributeType(rawValue: type)!,
       isTransient: property.transient ?? false,
       allowsExternalStorage: property.allowsExternalBinaryDataStorage ?? false,
-      elements: (property.elements ?? []).compactMap(attribute))
+      elements: (property.elements ?? []).compactMap(attribute),
+      derivation: property.derivation.map { derivation in
+        // The only form in the vectors.
+        precondition(derivation.text.hasPrefix("count:("))
+        return .count(relationship: String(derivation.text.dropFirst("count:(".count).dropLast()))
+      })
   }
 
   private func relationship(_ property: Property) -> StoreRelationship? {
@@ -133,7 +141,7 @@ struct SchemaVectorTests {
     ours["Z_PRIMARYKEY"] = nil
     ours["Z_METADATA"] = nil
     var theirs: [String: String] = [:]
-    for group in ["entityTables", "joinTables", "indexes"] {
+    for group in ["entityTables", "joinTables", "indexes", "triggers"] {
       for statement in vector.statements[group] ?? [] { theirs[statement.name] = statement.sql }
     }
     for (name, alternative) in openNames where ours[name] == nil && theirs[name] != nil {

@@ -1,9 +1,23 @@
 import SwiftDiagnostics
 import SwiftSyntax
+import SwiftSyntaxMacros
 
 /// What both actor macros have in common.
 enum ActorMacro {
   private static let label = "disableGenerateInit"
+
+  /// Reports what stands in the way of the members, and tells whether to leave the initialiser out.
+  static func checkMembers(
+    of declaration: some DeclGroupSyntax, node: AttributeSyntax, macro: String,
+    in context: some MacroExpansionContext
+  ) -> Bool {
+    var diagnostics: [Diagnostic] = []
+    let leavesOut = disablesInit(node, macro: macro, diagnostics: &diagnostics)
+    if !leavesOut { diagnostics += unfilledProperties(declaration, node: node, macro: macro) }
+    if let hidden = HiddenType.diagnose(declaration, macro: macro, in: context) { diagnostics.append(hidden) }
+    context.diagnose(all: diagnostics)
+    return leavesOut
+  }
 
   /// The `disableGenerateInit` argument; what is wrong with the arguments goes into `diagnostics`.
   static func disablesInit(
@@ -22,7 +36,7 @@ enum ActorMacro {
   }
 
   /// One error for each stored property that the generated initialiser cannot fill.
-  static func unfilledProperties(
+  private static func unfilledProperties(
     _ declaration: some DeclGroupSyntax, node: AttributeSyntax, macro: String
   ) -> [Diagnostic] {
     declaration.memberBlock.members.flatMap { member -> [Diagnostic] in

@@ -13,16 +13,8 @@ enum NSMainModelActorMacro: MemberMacro, ExtensionMacro {
       context.diagnose(wrongType(declaration, node))
       return []
     }
-    var diagnostics: [Diagnostic] = []
-    let disablesInit = ActorMacro.disablesInit(
-      node, macro: "NSMainModelActor", diagnostics: &diagnostics)
-    if !disablesInit {
-      diagnostics += ActorMacro.unfilledProperties(declaration, node: node, macro: "NSMainModelActor")
-    }
-    if let hidden = HiddenType.diagnose(declaration, macro: "NSMainModelActor", in: context) {
-      diagnostics.append(hidden)
-    }
-    context.diagnose(all: diagnostics)
+    let disablesInit = ActorMacro.checkMembers(
+      of: declaration, node: node, macro: "NSMainModelActor", in: context)
     let access = AccessLevel(of: declaration).prefix
     var members: [DeclSyntax] = ["\(raw: access)let modelContainer: NSPersistentContainer"]
     if !disablesInit {

@@ -13,15 +13,8 @@ enum NSModelActorMacro: MemberMacro, ExtensionMacro {
       context.diagnose(wrongType(declaration, node))
       return []
     }
-    var diagnostics: [Diagnostic] = []
-    let disablesInit = ActorMacro.disablesInit(node, macro: "NSModelActor", diagnostics: &diagnostics)
-    if !disablesInit {
-      diagnostics += ActorMacro.unfilledProperties(declaration, node: node, macro: "NSModelActor")
-    }
-    if let hidden = HiddenType.diagnose(declaration, macro: "NSModelActor", in: context) {
-      diagnostics.append(hidden)
-    }
-    context.diagnose(all: diagnostics)
+    let disablesInit = ActorMacro.checkMembers(
+      of: declaration, node: node, macro: "NSModelActor", in: context)
     let access = AccessLevel(of: declaration).prefix
     var members: [DeclSyntax] = [
       "\(raw: access)nonisolated let modelExecutor: NSModelObjectContextExecutor",

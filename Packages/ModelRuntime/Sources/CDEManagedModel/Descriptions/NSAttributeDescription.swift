@@ -84,7 +84,22 @@ extension NSAttributeDescription {
   }
 }
 
-/// An attribute that the store computes from other properties.
+/// An attribute that saving computes from other properties.
+///
+/// Its value is brought up to date by every save, whichever object the save changes, and objects read it as
+/// of the last save or refresh; setting it has no lasting effect. Expressions, as in Core Data:
+///
+/// | expression | gives |
+/// |---|---|
+/// | `now()` | when the object's row was last written |
+/// | `canonical:(name)` | a text attribute without differences of case and diacritics |
+/// | `lowercase:(name)`, `uppercase:(name)` | a text attribute in one case |
+/// | `author.name` | an attribute of a to-one relationship's object |
+/// | `pages.@count` | the number of objects in a to-many relationship |
+/// | `pages.price.@sum`, `pages.@sum.price` | the sum of a number over them, 0 without objects |
+///
+/// Any other is an error when the model is first used. Counts, sums and copies are kept by triggers of the
+/// store, so a save costs more for each; they do not raise the version of the row they stand in.
 nonisolated public final class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
   // Guard of @unchecked Sendable: as inherited, mutable only until the model is in use.
 

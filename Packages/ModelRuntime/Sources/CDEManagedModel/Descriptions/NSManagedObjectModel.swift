@@ -74,7 +74,14 @@ nonisolated public final class NSManagedObjectModel: NSObject, NSCopying, @unche
       let stored = metadata["NSStoreModelVersionHashes"] as? [String: Data]
     else { return false }
     var hashes: [String: Data] = [:]
-    for entity in entities { hashes[entity.name ?? ""] = entity.versionHash }
+    for entity in entities {
+      // A store holds the ancestors of its entities as well.
+      var current: NSEntityDescription? = entity
+      while let held = current {
+        hashes[held.name ?? ""] = held.versionHash
+        current = held.superentity
+      }
+    }
     return hashes == stored
   }
 

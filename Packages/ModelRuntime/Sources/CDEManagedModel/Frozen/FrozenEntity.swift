@@ -18,8 +18,8 @@ public import Foundation
   /// Never nil when saved.
   public let isRequired: Bool
   public let isTransient: Bool
-  /// Whether the store computes the value.
-  public let isDerived: Bool
+  /// What the value follows from; `nil` for a property that holds what it was given.
+  public let derivation: StoreDerivation?
   /// Cells of the property in a row; empty for transient and to-many properties.
   public let cells: Range<Int>
   /// Index of the entity that declares the property.
@@ -48,6 +48,7 @@ public import Foundation
   public let isOrdered: Bool
 
   public var isAttribute: Bool { kind == .attribute || kind == .composite }
+  public var isDerived: Bool { derivation != nil }
   public var isToMany: Bool { kind == .toMany }
   public var isRelationship: Bool { kind == .toOne || kind == .toMany }
   public var hasInverse: Bool { inverseSlot >= 0 }

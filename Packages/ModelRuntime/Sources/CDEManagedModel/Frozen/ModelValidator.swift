@@ -117,8 +117,8 @@ struct ModelValidator {
       throw fail("has a type that can't be stored. Set attributeType, or make the attribute transient.")
     default: break
     }
-    if let derived = attribute as? NSDerivedAttributeDescription, (derived.derivation ?? "").isEmpty {
-      throw fail("is derived but has no derivation.")
+    if let derived = attribute as? NSDerivedAttributeDescription {
+      try Derivation.validate(derived, of: entity)
     }
   }
 

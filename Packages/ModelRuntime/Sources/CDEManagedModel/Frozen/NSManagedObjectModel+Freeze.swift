@@ -72,8 +72,12 @@ extension FrozenProperty {
     isTransient = property.isTransient
     declaringEntity = property.declaringEntity
     self.description = description
-    isDerived = description is NSDerivedAttributeDescription
-    // The store fills derived attributes in, so an object can't be asked to have a value.
+    if case .attribute(let attribute) = property.kind {
+      derivation = attribute.derivation
+    } else {
+      derivation = nil
+    }
+    // Derived attributes are filled in by the save, so an object can't be asked to have a value.
     isRequired = !description.isOptional && !(description is NSDerivedAttributeDescription)
 
     switch property.kind {

@@ -59,7 +59,9 @@ extension StoreAttribute {
       isTransient: attribute.isTransient,
       allowsExternalStorage: attribute.allowsExternalBinaryDataStorage,
       preservesValueOnDeletion: attribute.preservesValueInHistoryOnDeletion,
-      elements: elements.map { StoreAttribute($0) })
+      elements: elements.map { StoreAttribute($0) },
+      // The model has been validated, so the expression is one that can be read.
+      derivation: (attribute as? NSDerivedAttributeDescription).flatMap { Derivation.read($0) })
   }
 }
 

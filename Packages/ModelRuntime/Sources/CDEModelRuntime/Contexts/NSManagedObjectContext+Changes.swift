@@ -27,15 +27,15 @@ extension NSManagedObjectContext {
     if !object._flags.contains(.pending) {
       object._flags.insert(.pending)
       pending.objects.append(object)
-      if !isTurnScheduled { scheduleTurn() }
+      announceSoon()
     }
   }
 
   /// Announces changes when the current turn of the lane is over.
   ///
   /// Not for a context used before anybody entered it: its announcements come with the save.
-  private func scheduleTurn() {
-    guard lane.wasEntered, lane.isCurrent else { return }
+  func announceSoon() {
+    guard !isTurnScheduled, lane.wasEntered, lane.isCurrent else { return }
     isTurnScheduled = true
     lane.enqueue { [weak self] in
       self?.isTurnScheduled = false
@@ -70,12 +70,6 @@ extension NSManagedObjectContext {
   public var hasChanges: Bool {
     preconditionIsolated("hasChanges")
     return changed.contains { $0.hasChanges }
-  }
-
-  /// The object registered for an ID, or nil. Never asks the store.
-  public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
-    preconditionIsolated("registeredObject(for:)")
-    return registry?.object(root: objectID.binding.root, key: objectID.key)
   }
 
   // MARK: Insertion

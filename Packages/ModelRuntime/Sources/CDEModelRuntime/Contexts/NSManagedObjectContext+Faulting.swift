@@ -261,15 +261,6 @@ extension NSManagedObjectContext {
       }
     }
   }
-
-  func announceSoon() {
-    guard !isTurnScheduled, lane.wasEntered, lane.isCurrent else { return }
-    isTurnScheduled = true
-    lane.enqueue { [weak self] in
-      self?.isTurnScheduled = false
-      self?.processPendingChanges()
-    }
-  }
 }
 
 extension NSManagedObject {

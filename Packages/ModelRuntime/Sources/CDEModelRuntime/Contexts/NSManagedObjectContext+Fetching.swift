@@ -299,72 +299,15 @@ extension NSManagedObjectContext {
     if let failure { throw failure }
   }
 
-  // MARK: Looking up
-
-  /// The object with an ID: the registered one, or a fault made without asking the store.
-  ///
-  /// Reading a fault whose row does not exist gives defaults; ask ``existingObject(with:)`` when in doubt.
-  public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
-    preconditionIsolated("object(with:)")
-    if let registry, let known = registry.object(of: objectID) { return known }
-    let binding = localBinding(of: objectID)
-    if let known = registry.object(root: binding.root, key: objectID.key) { return known }
-    if objectID.key > 0, registry.model.schema.entities[binding.index].hasSubentities,
-      let row = try? storeHandle(for: binding)?.store.row(entity: binding.index, key: objectID.key)
-    {
-      // The ID may name an ancestor of the row's entity, and only the row tells its class.
-      return adopt(FetchedRows(batches: [row.batch]))[row.row]
-    }
-    return object(entity: binding.index, key: objectID.key)
-  }
-
-  /// The object with an ID, its row read.
-  ///
-  /// - Throws: ``ManagedObjectError`` with code `.objectNotFound` when there is no such row.
-  public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
-    preconditionIsolated("existingObject(with:)")
-    let binding = localBinding(of: objectID)
-    let known = registry.object(root: binding.root, key: objectID.key)
-    if let known, known._flags.isDisjoint(with: [.fault, .gone]) {
-      return known
-    } else if objectID.key > 0, let handle = persistentStoreCoordinator?.handle(for: binding),
-      objectID.store == nil || objectID.store?.identifier == handle.identifier
-    {
-      do {
-        if let row = try handle.store.row(entity: binding.index, key: objectID.key) {
-          if let known {
-            known.take(row.batch, row.row)
-            known.awakeFromFetch()
-            return known
-          }
-          return adopt(FetchedRows(batches: [row.batch]))[row.row]
-        }
-      } catch {
-        throw ManagedObjectError.store(error)
-      }
-    }
-    throw ManagedObjectError(
-      .objectNotFound,
-      "There is no object \(objectID.uriRepresentation().absoluteString); it was deleted, never saved, or belongs to another store.",
-      entity: binding.name, objectID: objectID)
-  }
-
-  /// The context's own binding of an ID that may come from another container.
-  private func localBinding(of objectID: NSManagedObjectID) -> EntityBinding {
-    guard let registry else { preconditionFailure(missingCoordinator.message) }
-    if objectID.binding.model === registry.model { return objectID.binding }
-    guard let found = registry.model.entity(named: objectID.binding.name) else {
-      preconditionFailure(
-        "The model of this context has no entity \(objectID.binding.name), which the object ID names.")
-    }
-    return found
-  }
+  // MARK: Permanent IDs
 
   /// Gives objects permanent IDs without saving them.
   public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
     preconditionIsolated("obtainPermanentIDs(for:)")
     let coordinator = try coordinator()
-    let temporary = objects.filter { $0._key < 0 && $0._registry === registry }
+    let temporary = objects.filter {
+      $0._flags.contains(.inserted) && $0._key < 0 && $0._registry === registry
+    }
     for (_, group) in Dictionary(grouping: temporary, by: { $0._binding.root }) {
       let handle = try coordinator.requiredHandle(for: group[0]._binding)
       do {

@@ -111,9 +111,15 @@ extension NSManagedObjectContext {
   private func adopt(_ change: CommittedTransaction.Change, into object: NSManagedObject) {
     for slot in change.properties where object._binding.properties[slot].isToMany { unload(object, slot) }
     guard let row = change.row, !object._flags.contains(.fault), row.batch.layout === object._binding.layout,
-      row.version > object._batch.version(Int(object._row))
+      isNews(row, for: object)
     else { return }
     object.take(row.batch, row.row)
+  }
+
+  /// Values that the store derives change without a new version; commits are merged in their order.
+  private func isNews(_ row: RowReference, for object: NSManagedObject) -> Bool {
+    let known = object._batch.version(Int(object._row))
+    return row.version > known || (row.version == known && !object._binding.storedDerivations.isEmpty)
   }
 
   private func unload(_ object: NSManagedObject, _ slot: Int) {

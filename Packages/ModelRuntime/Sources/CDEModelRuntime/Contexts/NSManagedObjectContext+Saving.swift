@@ -65,6 +65,7 @@ extension NSManagedObjectContext {
     plan.build(author: transactionAuthor, contextName: name)
     do {
       let result = try handle.store.commit(plan.transaction)
+      plan.takeDerived(result)
       return plan.settle(result, in: self)
     } catch  where error.code == .conflict {
       let model = registry.model

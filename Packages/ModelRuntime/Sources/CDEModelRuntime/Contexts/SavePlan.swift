@@ -18,8 +18,11 @@ final class SavePlan {
   private var orders: [ObjectIdentifier: [Int: Int64]] = [:]
   private(set) var transaction = StoreTransaction()
   /// For each inserted object its batch and row, likewise for `rewritten`.
-  private var insertedRows: [RowReference] = []
-  private var rewrittenRows: [RowReference] = []
+  var insertedRows: [RowReference] = []
+  var rewrittenRows: [RowReference] = []
+  /// Rows that the store changed because others follow from them, until the plan is settled.
+  var derivedRows: [RowReference] = []
+  let now = Date()
   private var rewrittenSlots: [PropertySet] = []
   private(set) var touched: Set<CommittedTransaction.Touch> = []
 
@@ -128,7 +131,7 @@ final class SavePlan {
     if let extra = extraSlots[ObjectIdentifier(object)] { slots.formUnion(extra) }
     var written = PropertySet()
     for slot in slots where !object._binding.properties[slot].cells.isEmpty { written.insert(slot) }
-    return written
+    return withDerived(written, of: object._binding)
   }
 
   private func buildInserted() {
@@ -168,7 +171,9 @@ final class SavePlan {
   /// Writes one property's cells as they are to be stored.
   private func write(_ info: PropertyInfo, of object: NSManagedObject, into builder: inout RowBatchBuilder) {
     guard info.kind == .toOne else {
-      if let overlay = object._overlay, !overlay.values[info.slot].isUnset {
+      if let derivation = info.derivation, !derivation.isKeptByStore {
+        builder.set(value(of: derivation, for: object), of: info)
+      } else if let overlay = object._overlay, !overlay.values[info.slot].isUnset {
         builder.set(overlay.values[info.slot], of: info)
       } else if object._flags.contains(.inserted) {
         builder.set(info.defaultValue, of: info)
@@ -371,6 +376,7 @@ final class SavePlan {
       object.detach()
     }
     if !deleted.isEmpty { registry.vanished += 1 }
+    settleDerived(&changes, in: registry)
     unload(oneWay, in: registry)
     return CommittedTransaction(
       sequence: result.sequence, author: transaction.author, contextName: transaction.contextName,

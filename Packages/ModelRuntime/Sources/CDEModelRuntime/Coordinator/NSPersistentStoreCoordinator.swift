@@ -90,7 +90,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     do {
       covered = try modelBinding.entities(in: description.configuration)
       try requireFree(covered)
-      opened = try SQLiteStore(schema: modelBinding.schema, configuration: configuration)
+      opened = try SQLiteStore(
+        schema: modelBinding.schema, entities: covered, configuration: configuration)
     } catch let error as StoreError {
       throw ManagedObjectError(
         .store, "The store at \(description.url?.path ?? "(memory)") can't be opened: \(error.message)",

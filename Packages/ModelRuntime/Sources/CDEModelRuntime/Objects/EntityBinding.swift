@@ -24,9 +24,13 @@ final class EntityBinding: @unchecked Sendable {
   let description: NSEntityDescription
   let layout: RowLayout
   let properties: [PropertyInfo]
+  /// Derived attributes that a save fills in, and those that the store keeps.
+  let savedDerivations: [PropertyInfo]
+  let storedDerivations: PropertySet
   /// One row: what a new object starts with.
   let defaults: RowBatch
-  /// The owner. Whoever reaches a binding keeps the model alive: objects, IDs and contexts all do.
+  /// The owner. Whoever reaches a binding keeps the model alive: IDs and objects without a context retain
+  /// it, the others' registry does, and a context's registry.
   unowned(unsafe) let model: ModelBinding
 
   let index: Int
@@ -45,6 +49,9 @@ final class EntityBinding: @unchecked Sendable {
     self.description = description
     self.layout = layout
     self.properties = properties
+    savedDerivations = properties.filter { $0.derivation?.isKeptByStore == false }
+    storedDerivations = PropertySet(
+      properties.lazy.filter { $0.derivation?.isKeptByStore == true }.map(\.slot))
     self.model = model
     index = layout.entity
     root = layout.root

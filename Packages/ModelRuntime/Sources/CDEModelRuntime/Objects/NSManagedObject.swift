@@ -81,14 +81,13 @@ nonisolated open class NSManagedObject: NSObject {
       super.init()
       return
     }
-    let binding = Self.binding(for: entity, in: context)
+    let binding = Self.retainedBinding(for: entity, in: context)
     _registry = nil
     _binding = binding
     _batch = binding.defaults
     _row = 0
     _key = 0
     _flags = .ownsBinding
-    _ = Unmanaged.passRetained(binding.model)
     super.init()
     binding.bind(type(of: self))
     context?.insert(self)
@@ -114,14 +113,21 @@ nonisolated open class NSManagedObject: NSObject {
     if _flags.contains(.ownsBinding) { Unmanaged.passUnretained(_binding.model).release() }
   }
 
-  private static func binding(
+  /// The binding of an entity, whose model is retained for the new object.
+  ///
+  /// Before anything else can let go of it: without a context, this may be the model's only use.
+  private static func retainedBinding(
     for entity: NSEntityDescription, in context: NSManagedObjectContext?
   ) -> EntityBinding {
-    if let found = context?.modelBinding?.binding(for: entity) { return found }
+    func retained(_ model: ModelBinding) -> EntityBinding? {
+      guard let found = model.binding(for: entity) else { return nil }
+      _ = Unmanaged.passRetained(model)
+      return found
+    }
+    if let model = context?.modelBinding, let found = retained(model) { return found }
     if let model = entity.managedObjectModel, let bound = try? ModelBinding.of(model),
-      let found = bound.binding(for: entity)
+      let found = retained(bound)
     {
-      // The binding lives as long as somebody uses the model; the object retains it in a moment.
       return found
     }
     fatalError(
@@ -237,8 +243,9 @@ extension NSManagedObject {
   final func detach() {
     guard let registry = _registry else { return }
     _ = objectID
-    registry.unregister(self)
+    // First: the registry may go with its last object, and the model with the registry.
     _ = Unmanaged.passRetained(_binding.model)
+    registry.unregister(self)
     _flags.insert(.ownsBinding)
     _registry = nil
   }

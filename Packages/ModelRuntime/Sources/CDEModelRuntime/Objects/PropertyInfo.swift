@@ -31,6 +31,8 @@ final class PropertyInfo: @unchecked Sendable {
   let defaultValue: _PropertyValue
   let transformerName: String?
   let allowsExternalStorage: Bool
+  /// What a derived attribute follows from.
+  let derivation: StoreDerivation?
 
   // Relationships
   let destination: Int
@@ -50,6 +52,7 @@ final class PropertyInfo: @unchecked Sendable {
     isTransient = property.isTransient
     cells = property.cells
     transformerName = property.transformerName
+    derivation = property.derivation
     defaultValue = _PropertyValue(property.defaultValue)
     var leaves: [StoreAttribute] = []
     var isExternal = false
@@ -102,6 +105,7 @@ final class PropertyInfo: @unchecked Sendable {
     defaultValue = .null
     transformerName = nil
     allowsExternalStorage = false
+    derivation = nil
     destination = -1
     inverseSlot = nil
     inverseIsToMany = false

@@ -1,0 +1,115 @@
+internal import CDEStore
+internal import Foundation
+
+extension NSManagedObjectContext {
+  /// The object registered for an ID, or nil, as it is for IDs of other stores and models. Never asks the
+  /// store.
+  public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+    preconditionIsolated("registeredObject(for:)")
+    guard let registry else { return nil }
+    if let known = registry.object(of: objectID) { return known }
+    guard let binding = localBinding(of: objectID) else { return nil }
+    return registry.object(root: binding.root, key: objectID.key)
+  }
+
+  /// The object with an ID: the registered one, or a fault made without asking the store.
+  ///
+  /// Reading a fault whose row does not exist gives defaults; ask ``existingObject(with:)`` when in doubt.
+  /// For an ID that can't name a row here, because it is of another store or a temporary one of another
+  /// context, the object is one that is gone: it reads as defaults, says `isDeleted`, and is never saved.
+  /// Core Data raises an exception when such a fault is read.
+  ///
+  /// - Precondition: the context's model has an entity of the name that the ID says.
+  public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+    preconditionIsolated("object(with:)")
+    guard let registry else { preconditionFailure(missingCoordinator.message) }
+    if let known = registry.object(of: objectID) { return known }
+    guard let named = entity(of: objectID) else {
+      preconditionFailure(
+        "The model of this context has no entity \(objectID.binding.name), which the object ID names.")
+    }
+    guard let binding = localBinding(of: objectID) else { return goneObject(named, objectID) }
+    if let known = registry.object(root: binding.root, key: objectID.key) { return known }
+    if objectID.key <= 0 { return goneObject(binding, objectID) }
+    if registry.model.schema.entities[binding.index].hasSubentities,
+      let row = try? storeHandle(for: binding)?.store.row(entity: binding.index, key: objectID.key)
+    {
+      // The ID may name an ancestor of the row's entity, and only the row tells its class.
+      return adopt(FetchedRows(batches: [row.batch]))[row.row]
+    }
+    return object(entity: binding.index, key: objectID.key)
+  }
+
+  /// The object with an ID, its row read.
+  ///
+  /// - Throws: ``ManagedObjectError`` with code `.objectNotFound` when there is no such row, also for IDs of
+  ///   other stores and models.
+  public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+    preconditionIsolated("existingObject(with:)")
+    guard let registry else { throw missingCoordinator }
+    func notFound(_ reason: String) -> ManagedObjectError {
+      ManagedObjectError(
+        .objectNotFound,
+        "There is no object \(objectID.uriRepresentation().absoluteString) in this context's stores: \(reason)",
+        entity: objectID.binding.name, objectID: objectID)
+    }
+    guard let named = entity(of: objectID) else {
+      throw notFound("its model has no such entity. Use an ID of this container.")
+    }
+    guard let binding = localBinding(of: objectID) else {
+      throw notFound(
+        "\(named.name) belongs to another store or container here. Look it up in a context of its own container."
+      )
+    }
+    let known = registry.object(root: binding.root, key: objectID.key)
+    if let known, known._flags.isDisjoint(with: [.fault, .gone]) {
+      return known
+    } else if objectID.key > 0, let handle = persistentStoreCoordinator?.handle(for: binding) {
+      do {
+        if let row = try handle.store.row(entity: binding.index, key: objectID.key) {
+          if let known {
+            known.take(row.batch, row.row)
+            known.awakeFromFetch()
+            return known
+          }
+          return adopt(FetchedRows(batches: [row.batch]))[row.row]
+        }
+      } catch {
+        throw ManagedObjectError.store(error)
+      }
+    }
+    throw notFound("it was deleted, or never saved.")
+  }
+
+  /// The context's own binding of the entity that an ID names.
+  private func entity(of objectID: NSManagedObjectID) -> EntityBinding? {
+    objectID.binding.model === registry.model
+      ? objectID.binding : registry.model.entity(named: objectID.binding.name)
+  }
+
+  /// The same, but nil for an ID that names nothing here: keys mean rows of one store only.
+  ///
+  /// IDs of other containers are good where these have the same store.
+  private func localBinding(of objectID: NSManagedObjectID) -> EntityBinding? {
+    guard let binding = entity(of: objectID) else { return nil }
+    if objectID.isTemporaryID { return objectID.binding === binding ? binding : nil }
+    if let theirs = objectID.store, let ours = storeHandle(for: binding), theirs !== ours,
+      theirs.identifier != ours.identifier
+    {
+      return nil
+    }
+    return binding
+  }
+
+  /// Stands for an ID without a row: known by that ID, registered under a key that nothing else has.
+  private func goneObject(_ binding: EntityBinding, _ objectID: NSManagedObjectID) -> NSManagedObject {
+    let made = materialize(
+      binding, binding.objectClass, key: nextTemporaryKey(), batch: binding.defaults, row: 0,
+      flags: baseFlags.union(.gone))
+    registry.register(made)
+    // An ID of its own: the one given belongs to an object that may live elsewhere.
+    made._identity = NSManagedObjectID(
+      binding: objectID.binding, key: objectID.key, store: objectID.store)
+    return made
+  }
+}

@@ -1,0 +1,101 @@
+internal import CDEManagedModel
+@_spi(CDE) internal import CDEPredicates
+internal import CDEStore
+internal import Foundation
+
+// Derived attributes: those that follow from the object alone are computed here, the others by the store.
+extension SavePlan {
+  /// The slots of a row to be written, without what the store derives and with what follows from them.
+  func withDerived(_ slots: PropertySet, of binding: EntityBinding) -> PropertySet {
+    var slots = slots
+    if !binding.storedDerivations.isEmpty { slots = slots.subtracting(binding.storedDerivations) }
+    if binding.savedDerivations.isEmpty { return slots }
+    for info in binding.savedDerivations { slots.remove(info.slot) }
+    if slots.isEmpty { return slots }
+    let given = slots
+    for info in binding.savedDerivations {
+      let source = info.derivation?.sourceAttribute.flatMap { binding.layout.slot(named: $0) }
+      if source.map(given.contains) ?? true { slots.insert(info.slot) }
+    }
+    return slots
+  }
+
+  func value(of derivation: StoreDerivation, for object: NSManagedObject) -> _PropertyValue {
+    guard let source = derivation.sourceAttribute.flatMap({ object._binding.property($0) }) else {
+      return .real(now.timeIntervalSinceReferenceDate)
+    }
+    var value = object.storedValue(source)
+    if let overlay = object._overlay, !overlay.values[source.slot].isUnset {
+      value = overlay.values[source.slot]
+    }
+    guard case .text(let text) = value else { return .null }
+    switch derivation {
+    case .lowercase: return .text(text.lowercased())
+    case .uppercase: return .text(text.uppercased())
+    default: return .text(PredicateText.fold(text, [.caseInsensitive, .diacriticInsensitive]))
+    }
+  }
+
+  private struct RowKey: Hashable {
+    var root: Int
+    var key: Int64
+  }
+
+  /// Takes the rows with the store's derived values in place of those that were written.
+  func takeDerived(_ result: CommitResult) {
+    if result.derived.isEmpty { return }
+    var rows: [RowKey: RowReference] = [:]
+    for batch in result.derived {
+      for row in 0..<batch.count {
+        rows[RowKey(root: batch.layout.root, key: batch.key(row))] = RowReference(batch: batch, row: row)
+      }
+    }
+    func take(_ written: inout [RowReference]) {
+      for index in written.indices {
+        let key = RowKey(root: written[index].batch.layout.root, key: written[index].key)
+        if let row = rows.removeValue(forKey: key) { written[index] = row }
+      }
+    }
+    take(&insertedRows)
+    take(&rewrittenRows)
+    derivedRows = Array(rows.values)
+  }
+
+  /// Tells of objects that nobody changed, but whose derived values follow from what was saved.
+  func settleDerived(_ changes: inout [CommittedTransaction.Change], in registry: ObjectRegistry) {
+    if derivedRows.isEmpty { return }
+    var places: [RowKey: Int] = [:]
+    for (index, change) in changes.enumerated() where change.row == nil && change.kind == .updated {
+      places[RowKey(root: registry.model.entities[change.entity].root, key: change.key)] = index
+    }
+    for row in derivedRows {
+      let binding = registry.model.entities[row.batch.layout.entity]
+      if let index = places[RowKey(root: binding.root, key: row.key)] {
+        changes[index].row = row
+        changes[index].properties.formUnion(binding.storedDerivations)
+      } else {
+        changes.append(
+          .init(
+            kind: .updated, entity: binding.index, key: row.key, properties: binding.storedDerivations,
+            row: row))
+      }
+      // A row that another writer changed as well comes with that writer's commit: taking its version here
+      // would hide a conflict.
+      guard let object = registry.object(root: binding.root, key: row.key),
+        !object._flags.contains(.fault), object._binding === binding,
+        row.version == object._batch.version(Int(object._row))
+      else { continue }
+      object.take(row.batch, row.row)
+    }
+  }
+}
+
+extension StoreDerivation {
+  /// The attribute of the same object that the value follows from.
+  fileprivate var sourceAttribute: String? {
+    switch self {
+    case .canonical(let name), .lowercase(let name), .uppercase(let name): name
+    case .now, .copy, .count, .sum: nil
+    }
+  }
+}

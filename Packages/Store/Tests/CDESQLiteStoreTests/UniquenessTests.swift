@@ -1,0 +1,237 @@
+@testable import CDESQLiteStore
+import CDEStore
+import Testing
+
+@Suite("Unique values")
+struct UniquenessTests {
+  /// A writer's name is unique because a sub-entity says so; pairs of codes are unique within writers.
+  private static let schema = StoreSchema(entities: [
+    StoreEntity(
+      name: "Writer",
+      attributes: [
+        StoreAttribute(name: "name", type: .string), StoreAttribute(name: "left", type: .integer64),
+        StoreAttribute(name: "right", type: .integer64),
+      ], uniquenessConstraints: [["left", "right"]]),
+    StoreEntity(
+      name: "Author", parent: "Writer", attributes: [StoreAttribute(name: "alias", type: .string)],
+      uniquenessConstraints: [["alias"], ["name"]]),
+    StoreEntity(name: "Poet", parent: "Author"),
+  ])
+
+  let scratch = Scratch()
+  let store: SQLiteStore
+
+  init() throws { store = try SQLiteStore.file(scratch.file(), Self.schema) }
+
+  private func slots(_ names: String...) -> PropertySet {
+    PropertySet(names.map { store.slot("Author", $0) })
+  }
+
+  private func commit(
+    updated: [(key: Int64, name: String)] = [], deleted: [(key: Int64, version: Int64)] = [],
+    inserted: [String] = [], version: Int64 = 2
+  ) throws {
+    var transaction = StoreTransaction()
+    if !updated.isEmpty {
+      let drafts = updated.map { Draft(key: $0.key, version: version, values: ["name": .text($0.name)]) }
+      transaction.updated = [
+        RowUpdate(
+          batch: store.batch("Author", drafts), changed: Array(repeating: slots("name"), count: drafts.count))
+      ]
+    }
+    transaction.deleted = deleted.map {
+      RowDeletion(entity: store.index("Author"), key: $0.key, version: $0.version)
+    }
+    if !inserted.isEmpty {
+      transaction.inserted = [
+        store.batch(
+          "Author",
+          inserted.enumerated().map { Draft(key: Int64(-$0 - 1), values: ["name": .text($1)]) })
+      ]
+    }
+    _ = try store.commit(transaction)
+  }
+
+  private var names: [String] {
+    sql(scratch.file(), "SELECT ifnull(ZNAME, '-') FROM ZWRITER ORDER BY Z_PK").map { $0[0] }
+  }
+
+  @Test("Two rows swap their values in one save")
+  func swap() throws {
+    try commit(inserted: ["a", "b", "c"])
+    try commit(updated: [(1, "b"), (2, "a")])
+    #expect(names == ["b", "a", "c"])
+  }
+
+  @Test("Values go round in a circle, a deleted row gives its own away, a new row takes one that was left")
+  func chain() throws {
+    try commit(inserted: ["a", "b", "c", "d"])
+    try commit(updated: [(1, "b"), (2, "c"), (3, "d")], deleted: [(4, 1)], inserted: ["a"])
+    #expect(names == ["b", "c", "d", "a"])
+  }
+
+  @Test("A value that a row outside of the save has is refused, and nothing is written")
+  func realCollision() throws {
+    try commit(inserted: ["a", "b", "c"])
+    let error = #expect(throws: StoreError.self) { try commit(updated: [(1, "b"), (2, "c")]) }
+    #expect(error?.code == .uniqueness)
+    #expect((error?.entity, error?.properties) == ("Author", ["name"]))
+    #expect(names == ["a", "b", "c"])
+    let inserting = #expect(throws: StoreError.self) {
+      try commit(updated: [(1, "b"), (2, "a")], inserted: ["a"])
+    }
+    #expect(inserting?.code == .uniqueness)
+    #expect(names == ["a", "b", "c"])
+    // Two rows of the save that want the same value.
+    #expect(throws: StoreError.self) { try commit(updated: [(1, "x"), (2, "x")]) }
+    #expect(names == ["a", "b", "c"])
+  }
+
+  @Test("A swap with a row that someone else changed is a conflict")
+  func conflict() throws {
+    try commit(inserted: ["a", "b"])
+    _ = sql(scratch.file(), "UPDATE ZWRITER SET Z_OPT = 9, ZNAME = 'z' WHERE Z_PK = 2")
+    let error = #expect(throws: StoreError.self) { try commit(updated: [(1, "b"), (2, "a")]) }
+    #expect(error?.code == .conflict)
+    #expect(names == ["a", "z"])
+  }
+
+  @Test("Values that are unique together may be swapped one by one")
+  func pairs() throws {
+    func draft(_ key: Int64, _ left: Int64, _ right: Int64, version: Int64 = 1) -> Draft {
+      Draft(key: key, version: version, values: ["left": .integer(left), "right": .integer(right)])
+    }
+    try store.insert("Writer", [draft(-1, 1, 1), draft(-2, 1, 2)])
+    var transaction = StoreTransaction()
+    transaction.updated = [
+      RowUpdate(
+        batch: store.batch("Writer", [draft(1, 1, 2, version: 2), draft(2, 1, 1, version: 2)]),
+        changed: [[store.slot("Writer", "right")], [store.slot("Writer", "right")]])
+    ]
+    _ = try store.commit(transaction)
+    #expect(
+      sql(scratch.file(), "SELECT ZLEFT, ZRIGHT, Z_OPT FROM ZWRITER ORDER BY 1, 2 DESC")
+        == [["1", "2", "2"], ["1", "1", "2"]])
+  }
+
+  @Test("Random saves succeed exactly when the values are unique afterwards", arguments: [11, 12, 13, 14])
+  func random(seed: UInt64) throws {
+    var random = SplitMix(seed: seed)
+    var rows: [Int64: (name: String, version: Int64)] = [:]
+    var last: Int64 = 0
+    var (kept, refused) = (0, 0)
+    for step in 0..<80 {
+      let pool = (0..<9).map { "n\($0)" }
+      var next = rows
+      var transaction = StoreTransaction()
+      var drafts: [Draft] = []
+      for key in rows.keys.sorted() {
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0:
+          transaction.deleted.append(
+            RowDeletion(entity: store.index("Author"), key: key, version: rows[key]!.version))
+          next[key] = nil
+        case 1, 2:
+          let name = pool.randomElement(using: &random)!
+          next[key] = (name, rows[key]!.version + 1)
+          drafts.append(Draft(key: key, version: next[key]!.version, values: ["name": .text(name)]))
+        default: break
+        }
+      }
+      if drafts.count > 1, Bool.random(using: &random) {
+        // A permutation, which has to succeed whatever way it goes round.
+        let names = drafts.map { rows[$0.key]!.name }.shuffled(using: &random)
+        for index in drafts.indices {
+          drafts[index].values = ["name": .text(names[index])]
+          next[drafts[index].key]!.name = names[index]
+        }
+      }
+      if !drafts.isEmpty {
+        transaction.updated = [
+          RowUpdate(
+            batch: store.batch("Author", drafts),
+            changed: Array(repeating: slots("name"), count: drafts.count))
+        ]
+      }
+      var inserted: [Draft] = []
+      for _ in 0..<Int.random(in: 0...2, using: &random) {
+        let name = pool.randomElement(using: &random)!
+        inserted.append(Draft(key: Int64(-inserted.count - 1), values: ["name": .text(name)]))
+        next[last + Int64(inserted.count)] = (name, 1)
+      }
+      if !inserted.isEmpty { transaction.inserted = [store.batch("Author", inserted)] }
+      let isUnique = Set(next.values.map(\.name)).count == next.count
+      var failure: StoreError?
+      do throws(StoreError) { _ = try store.commit(transaction) } catch { failure = error }
+      if let failure {
+        #expect(!isUnique && failure.code == .uniqueness, "seed \(seed), step \(step): \(failure)")
+        refused += 1
+      } else {
+        #expect(isUnique, "seed \(seed), step \(step)")
+        rows = next
+        last += Int64(inserted.count)
+        kept += 1
+      }
+      #expect(
+        sql(scratch.file(), "SELECT Z_PK, ZNAME, Z_OPT FROM ZWRITER ORDER BY 1")
+          == rows.sorted { $0.key < $1.key }.map {
+            [String($0.key), $0.value.name, String($0.value.version)]
+          },
+        "seed \(seed), step \(step)")
+    }
+    #expect(kept > 5 && refused > 5)
+  }
+
+  // MARK: Sub-entities
+
+  @Test("A sub-entity's constraint is an index on the root's table, without regard to the entity")
+  func subentityIndexes() {
+    #expect(
+      sql(scratch.file(), "SELECT name, sql FROM sqlite_master WHERE sql LIKE '%UNIQUE%' ORDER BY 1") == [
+        [
+          "Z_Author_UNIQUE_alias",
+          "CREATE UNIQUE INDEX Z_Author_UNIQUE_alias ON ZWRITER (ZALIAS COLLATE BINARY ASC)",
+        ],
+        [
+          "Z_Author_UNIQUE_name",
+          "CREATE UNIQUE INDEX Z_Author_UNIQUE_name ON ZWRITER (ZNAME COLLATE BINARY ASC)",
+        ],
+        [
+          "Z_Writer_UNIQUE_left_right",
+          "CREATE UNIQUE INDEX Z_Writer_UNIQUE_left_right ON ZWRITER "
+            + "(ZLEFT COLLATE BINARY ASC, ZRIGHT COLLATE BINARY ASC)",
+        ],
+      ])
+  }
+
+  @Test("It holds for the parent's objects and those of deeper entities, and each may swap with each")
+  func subentityValues() throws {
+    var transaction = StoreTransaction()
+    transaction.inserted = [
+      store.batch("Writer", [Draft(key: -1, values: ["name": .text("w")])]),
+      store.batch("Poet", [Draft(key: -2, values: ["name": .text("p"), "alias": .text("a")])]),
+    ]
+    _ = try store.commit(transaction)
+    for entity in ["Writer", "Author"] {
+      let error = #expect(throws: StoreError.self) {
+        try store.insert(entity, [Draft(key: -1, values: ["name": .text("p")])])
+      }
+      #expect((error?.entity, error?.properties) == ("Author", ["name"]))
+    }
+    let alias = #expect(throws: StoreError.self) {
+      try store.insert("Author", [Draft(key: -1, values: ["alias": .text("a")])])
+    }
+    #expect((alias?.entity, alias?.properties) == ("Author", ["alias"]))
+    var swap = StoreTransaction()
+    swap.updated = [
+      RowUpdate(
+        batch: store.batch("Poet", [Draft(key: 2, version: 2, values: ["name": .text("w")])]),
+        changed: [[store.slot("Poet", "name")]]),
+      RowUpdate(
+        batch: store.batch("Writer", [Draft(key: 1, version: 2, values: ["name": .text("p")])]),
+        changed: [[store.slot("Writer", "name")]]),
+    ]
+    _ = try store.commit(swap)
+    #expect(names == ["p", "w"])
+  }
+}

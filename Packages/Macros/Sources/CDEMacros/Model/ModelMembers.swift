@@ -11,7 +11,8 @@ struct ModelMembers {
     var members: [DeclSyntax] = [
       keys, slots, propertyNames, predicateKey, schema, SchemaFunction(model: model).declaration,
     ]
-    if !model.relationships.isEmpty { members.append(targetCheck) }
+    members.append(InverseCheck(model: model).names)
+    if !model.relationships.isEmpty { members += [targetCheck, InverseCheck(model: model).check] }
     if !model.declaresFetchRequest { members.append(fetchRequest) }
     if model.options.generateInit, let initializer { members.append(initializer) }
     for property in model.relationships where property.isToMany {

@@ -10,6 +10,18 @@ public nonisolated protocol PersistentEntity: NSManagedObject, PredicateKeyPathN
   static var __cdPropertyNames: [String] { get }
 }
 
+/// Stands in for the names of relationships where a class is described by hand: every name is one.
+@dynamicMemberLookup
+public nonisolated struct _CDAnyRelationshipNames {
+  public init() {}
+  public subscript(dynamicMember name: String) -> Void { () }
+}
+
+extension PersistentEntity {
+  // Classes made by the macro have a type of this name that knows which names there are.
+  public typealias __CDRelationshipNames = _CDAnyRelationshipNames
+}
+
 /// A class that carries its own schema, so that a model can be made from the class alone.
 public nonisolated protocol CDRuntimeSchemaProviding: NSManagedObject {
   static var __cdRuntimeEntitySchema: CDRuntimeEntitySchema { get }
@@ -23,35 +35,5 @@ public enum CDRuntimeSchemaCollection {
 
   public static func entitySchemas(_ types: any CDRuntimeSchemaProviding.Type...) -> [CDRuntimeEntitySchema] {
     entitySchemas(types)
-  }
-}
-
-/// Makes models from classes.
-public enum CDRuntimeModelBuilder {
-  /// The model of these classes: one entity for each, in order. The same list gives the same model object,
-  /// from any thread.
-  ///
-  /// - Throws: `CDRuntimeModelBuilderError`.
-  public static func makeModel(_ types: [any CDRuntimeSchemaProviding.Type]) throws -> NSManagedObjectModel {
-    try RuntimeModelBuilder.makeModel(schemas: types.map { ($0, $0.__cdRuntimeEntitySchema) })
-  }
-
-  public static func makeModel(_ types: any CDRuntimeSchemaProviding.Type...) throws -> NSManagedObjectModel {
-    try makeModel(types)
-  }
-}
-
-extension NSManagedObjectModel {
-  /// The model of classes that carry their schemas; see ``CDRuntimeModelBuilder``.
-  public static func makeRuntimeModel(_ types: [any CDRuntimeSchemaProviding.Type]) throws
-    -> NSManagedObjectModel
-  {
-    try CDRuntimeModelBuilder.makeModel(types)
-  }
-
-  public static func makeRuntimeModel(_ types: any CDRuntimeSchemaProviding.Type...) throws
-    -> NSManagedObjectModel
-  {
-    try CDRuntimeModelBuilder.makeModel(types)
   }
 }

@@ -33,6 +33,8 @@ final class PropertyInfo: @unchecked Sendable {
   let allowsExternalStorage: Bool
   /// What a derived attribute follows from.
   let derivation: StoreDerivation?
+  /// What values must keep to be saved.
+  let rules: [ValidationRule]
 
   // Relationships
   let destination: Int
@@ -53,6 +55,7 @@ final class PropertyInfo: @unchecked Sendable {
     cells = property.cells
     transformerName = property.transformerName
     derivation = property.derivation
+    rules = ValidationRule.rules(of: property.description)
     defaultValue = _PropertyValue(property.defaultValue)
     var leaves: [StoreAttribute] = []
     var isExternal = false
@@ -104,6 +107,7 @@ final class PropertyInfo: @unchecked Sendable {
     leaves = []
     defaultValue = .null
     transformerName = nil
+    rules = []
     allowsExternalStorage = false
     derivation = nil
     destination = -1

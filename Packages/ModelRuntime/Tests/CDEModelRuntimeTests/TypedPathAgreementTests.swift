@@ -13,7 +13,7 @@ private struct Filter {
 struct TypedPathAgreementTests {
   private static let words = ["", "a", "Ä", "äb", "legacy", "LEGACY code", "Swift"]
 
-  private static func fill(_ context: NSManagedObjectContext, _ random: inout Generator) throws {
+  private static func fill(_ context: NSManagedObjectContext, _ random: inout SplitMix) throws {
     let shelves = (0..<2).map { index in
       let shelf = Shelf(context: context)
       shelf.code = words[index + 1]
@@ -52,7 +52,7 @@ struct TypedPathAgreementTests {
     !part.isEmpty && folded(text).contains(folded(part))
   }
 
-  private static func filter(_ random: inout Generator) -> Filter {
+  private static func filter(_ random: inout SplitMix) -> Filter {
     let number = Int.random(in: 0..<6, using: &random)
     let word = words.dropFirst().randomElement(using: &random)!
     switch Int.random(in: 0..<17, using: &random) {
@@ -103,7 +103,7 @@ struct TypedPathAgreementTests {
   func agreement(round: UInt64) throws {
     let seed = UInt64.random(in: 0..<UInt64.max) &+ round
     print("typed path agreement: seed \(seed)")
-    var random = Generator(seed: seed)
+    var random = SplitMix(state: seed)
     let context = try Stack(memoTypes).context()
     try Self.fill(context, &random)
     let all = try context.fetch(FetchDescriptor<Memo>())
@@ -113,7 +113,7 @@ struct TypedPathAgreementTests {
       let predicate =
         parts.isEmpty
         ? first.predicate
-        : NSCompoundPredicate(andPredicateWithSubpredicates: [first.predicate] + parts.map(\.predicate))
+        : NSCompoundPredicate(andPredicateWithSubpredicates: [first.predicate] + parts.map { $0.predicate })
       let wanted = Set(all.filter { memo in first.holds(memo) && parts.allSatisfy { $0.holds(memo) } })
       let format = predicate.canonicalFormat
       let stored = try context.fetch(FetchDescriptor<Memo>(predicate: predicate))
@@ -145,7 +145,7 @@ struct TypedPathAgreementTests {
   func sorting() throws {
     let seed = UInt64.random(in: 0..<UInt64.max)
     print("typed path sorting: seed \(seed)")
-    var random = Generator(seed: seed)
+    var random = SplitMix(state: seed)
     let context = try Stack(memoTypes).context()
     try Self.fill(context, &random)
     let memos = try context.fetch(

@@ -71,6 +71,7 @@ final class Ticket: Sendable {
   }
 
   /// Sleeps isolated to the caller's actor, so that waking up needs that actor alone and no other thread.
+  @usableFromInline
   func turn(isolation: isolated (any Actor)? = #isolation) async {
     await withUnsafeContinuation { continuation in
       let granted = state.withLock { state in
@@ -87,8 +88,11 @@ extension ContextLane {
   /// How many blocks run before the jobs of actors that wait for the lane get their chance.
   static var blocksPerVisit: Int { 32 }
 
+  /// Whether somebody has the turn or waits for it.
   @usableFromInline
   @inline(__always)
+  var hasLine: Bool { turn.load(ordering: .acquiring) != TurnState.free }
+
   func takeTurnIfFree() -> Bool {
     turn.compareExchange(
       expected: TurnState.free, desired: TurnState.held, ordering: .acquiring

@@ -31,35 +31,35 @@ public protocol LaneTurnObserver: AnyObject, Sendable {
 }
 
 extension LaneActor {
+  /// The run of somebody who has no turn to give back: the actor alone keeps others out.
   @inlinable
   func run<Value, Failure: Error>(
     _ lane: ContextLane, _ observer: (any LaneTurnObserver)?, _ body: Carried<() throws(Failure) -> Value>
   ) throws(Failure) -> Carried<Value> {
     lane.noteEntry()
-    defer {
-      observer?.laneTurnWillEnd()
-      lane.endTurn()
-    }
+    defer { observer?.laneTurnWillEnd() }
     return Carried(try body.value())
   }
 
-  @usableFromInline
+  /// A run that has its place in line, or nil with the turn itself, and gives the turn back.
+  @inlinable
   func run<Value, Failure: Error>(
-    _ lane: ContextLane, _ observer: (any LaneTurnObserver)?, with ticket: Ticket,
+    _ lane: ContextLane, _ observer: (any LaneTurnObserver)?, with ticket: Ticket?,
     _ body: Carried<() throws(Failure) -> Value>
   ) async throws(Failure) -> Carried<Value> {
-    await ticket.turn()
+    if let ticket { await ticket.turn() }
+    defer { lane.endTurn() }
     return try run(lane, observer, body)
   }
 }
 
-@usableFromInline
+@inlinable
 @MainActor
 func runOnMain<Value, Failure: Error>(
   _ lane: ContextLane, _ observer: (any LaneTurnObserver)?, with ticket: Ticket?,
   _ body: Carried<() throws(Failure) -> Value>
 ) async throws(Failure) -> Carried<Value> {
-  await ticket?.turn()
+  if let ticket { await ticket.turn() }
   lane.noteEntry()
   defer {
     observer?.laneTurnWillEnd()
@@ -67,6 +67,14 @@ func runOnMain<Value, Failure: Error>(
   }
   return Carried(try body.value())
 }
+
+// What `withTaskExecutorPreference` calls. Its closure would have to capture the caller's block, which then
+// costs an allocation on every run, also on the one that meets no line.
+@_silgen_name("swift_task_pushTaskExecutorPreference")
+private func pushTaskExecutorPreference(_ executor: UnownedTaskExecutor) -> UnsafeRawPointer
+
+@_silgen_name("swift_task_popTaskExecutorPreference")
+private func popTaskExecutorPreference(_ record: UnsafeRawPointer)
 
 extension ContextLane {
   /// Runs a block on the lane later and returns at once, even when the caller is on the lane.
@@ -98,37 +106,29 @@ extension ContextLane {
       _ body: @escaping () throws(Failure) -> Value
     ) async throws(Failure) -> Value
   {
-    if let core, takeTurnIfFree() {
-      return try await core.run(self, observer, Carried(body)).value
-    }
-    return try await runInLine(schedule, observer, body)
-  }
-
-  @usableFromInline
-  nonisolated(nonsending)
-    func runInLine<Value, Failure: Error>(
-      _ schedule: LaneSchedule, _ observer: (any LaneTurnObserver)?,
-      _ body: @escaping () throws(Failure) -> Value
-    ) async throws(Failure) -> Value
-  {
+    // Every use of the block is a call of it in here: the optimiser then needs no closure.
+    if let core, !hasLine { return try await core.run(self, observer, Carried(body)).value }
     if schedule == .immediate, isCurrent {
       defer { observer?.laneTurnWillEnd() }
       return try body()
     }
     let ticket = takeTurnOrTicket()
-    let carried = Carried(body)
-    guard let core else { return try await runOnMain(self, observer, with: ticket, carried).value }
-    guard let ticket else { return try await core.run(self, observer, carried).value }
-    // With the crew as executor the job can be picked up by a thread that waits for this lane, should all
-    // threads of the pool be doing so.
-    let result = await withTaskExecutorPreference(crew) {
-      () async -> Carried<Result<Carried<Value>, Failure>> in
-      do throws(Failure) {
-        return Carried(.success(try await core.run(self, observer, with: ticket, carried)))
-      } catch {
-        return Carried(.failure(error))
-      }
-    }
-    return try result.value.get().value
+    guard let core else { return try await runOnMain(self, observer, with: ticket, Carried(body)).value }
+    let preference = beginPreferringCrew()
+    defer { endPreferringCrew(preference) }
+    return try await core.run(self, observer, with: ticket, Carried(body)).value
   }
+
+  /// Makes the lane's crew the executor of the current task until the end of the preference.
+  ///
+  /// With the crew as executor a job on its way to the lane can be picked up by a thread that waits for this
+  /// lane, should all threads of the pool be doing so.
+  @usableFromInline
+  func beginPreferringCrew() -> UnsafeRawPointer
+  { pushTaskExecutorPreference(crew.asUnownedTaskExecutor()) }
+
+  /// In the task that began it, and after every preference begun later.
+  @usableFromInline
+  func endPreferringCrew(_ record: UnsafeRawPointer)
+  { popTaskExecutorPreference(record) }
 }

@@ -58,11 +58,7 @@ extension ContextLane {
     let task: Task<Void, Never>
     if let core {
       task = Task(executorPreference: crew) {
-        if let ticket {
-          _ = await core.run(self, nil, with: ticket, carried)
-        } else {
-          _ = await core.run(self, nil, carried)
-        }
+        _ = await core.run(self, nil, with: ticket, carried)
         self.crew.finish(waiter)
       }
     } else {

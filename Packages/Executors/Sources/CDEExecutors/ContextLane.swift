@@ -10,6 +10,7 @@ import Synchronization
 public final class ContextLane: Sendable {
   /// The lane's default actor; none for a lane over the main actor.
   @usableFromInline let core: LaneActor?
+  @usableFromInline let executor: UnownedSerialExecutor
   /// The turn: free, held, or held with a line that only the lock may look at.
   @usableFromInline let turn = Atomic<Int>(0)
   @usableFromInline let entered = Atomic<Bool>(false)
@@ -24,6 +25,7 @@ public final class ContextLane: Sendable {
 
   private init(core: LaneActor?, name: String, note: String?) {
     self.core = core
+    executor = core?.executor ?? MainActor.sharedUnownedExecutor
     self.labels = Lock(Labels(name: name, note: note))
     if let core { WaitGraph.add(core) }
   }
@@ -64,10 +66,11 @@ public final class ContextLane: Sendable {
   /// The executor that actors sharing this lane return as their own.
   ///
   /// Valid as long as the lane lives: the actor must keep the lane alive.
+  @inlinable
   public var unownedExecutor: UnownedSerialExecutor {
     // Asked for by the first call of an actor on the lane: from then on the lane guards what is its.
     noteEntry()
-    return core?.executor ?? MainActor.sharedUnownedExecutor
+    return executor
   }
 
   /// Whether the caller runs on this lane: in a job of an actor that shares its executor, in a block or a

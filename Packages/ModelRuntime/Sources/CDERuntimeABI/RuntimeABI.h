@@ -1,13 +1,27 @@
 #ifndef CDE_RUNTIME_ABI_H
 #define CDE_RUNTIME_ABI_H
 
-// An entry point of the Swift runtime's stable ABI that no Swift declaration reaches, wrapped in a function of our own
-// name because the compiler reserves the original.
+#include <stddef.h>
+#include <string.h>
+
+// Entry points of the Swift runtime's stable ABI that no Swift declaration reaches, wrapped in functions of our own
+// names because the compiler reserves the originals.
 extern void *swift_tryRetain(void *object);
+extern void *swift_allocObject(const void *metadata, size_t size, size_t alignMask);
 
 /// Takes a strong reference unless the object's deinit has begun; null then.
 static inline void *cde_try_retain(const void *object) {
   return swift_tryRetain((void *)object);
+}
+
+/// Makes an object of another one's class with the same bytes behind the header, owned by the caller.
+///
+/// References among those bytes are copied without being retained.
+static inline void *cde_clone(const void *object, size_t size, size_t alignMask) {
+  const size_t header = 2 * sizeof(void *);
+  char *made = swift_allocObject(*(void *const *)object, size, alignMask);
+  memcpy(made + header, (const char *)object + header, size - header);
+  return made;
 }
 
 #endif

@@ -7,18 +7,29 @@ import Foundation
 /// Moves the write-ahead log into the file, off the path of saves.
 ///
 /// After a commit that leaves the log long, a passive checkpoint runs on a background queue over a connection
-/// of its own. Where reads and saves follow each other so closely that the log is never free to start again,
-/// the writer stops both for a moment once the log has reached the hard limit.
+/// of its own. Commits go on meanwhile, so the log is not quite copied when it ends: the writer copies the rest
+/// after its next commit, and the log is free to start again. A long log would make every read slower.
+/// Where reads and saves follow each other so closely that it is never free, the writer stops both for a
+/// moment once the log has reached the hard limit.
 final class Checkpointer: Sendable {
   /// Lengths of the log in pages.
   struct Limits: Sendable, Hashable {
-    var soft: Int32 = 4_000
+    var soft: Int32 = 1_000
     var hard: Int32 = 16_000
   }
 
+  private enum Phase {
+    case idle
+    /// The background queue copies the log.
+    case copying
+    /// It has done so, and what came after is for the writer.
+    case copied
+  }
+
   private struct State {
-    var isRunning = false
+    var phase = Phase.idle
     var isStopped = false
+    var nextSoftLimit: Int32
     var nextHardLimit: Int32
   }
 
@@ -34,7 +45,7 @@ final class Checkpointer: Sendable {
     self.busyTimeout = busyTimeout
     self.limits = limits
     self.pool = pool
-    state = Lock(State(nextHardLimit: limits.hard))
+    state = Lock(State(nextSoftLimit: limits.soft, nextHardLimit: limits.hard))
   }
 
   /// Asks the writing connection to report the log's length after each commit.
@@ -48,21 +59,38 @@ final class Checkpointer: Sendable {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
+  private enum Step { case nothing, copy, finish, restart }
+
   private func notice(_ pages: Int32, on writer: OpaquePointer) {
-    guard pages >= limits.soft else {
-      state.withLock { $0.nextHardLimit = limits.hard }
-      return
-    }
-    let (starts, restarts) = state.withLock { state in
-      let restarts = pages >= state.nextHardLimit
+    let step: Step = state.withLock { state in
+      if pages < limits.soft {
+        state.nextSoftLimit = limits.soft
+        state.nextHardLimit = limits.hard
+        return .nothing
+      }
+      if state.isStopped { return .nothing }
       // When somebody else's long read is in the way, asking again at once would slow down every save.
-      if restarts { state.nextHardLimit = pages &+ limits.hard }
-      guard !state.isRunning, !state.isStopped, !restarts else { return (false, restarts) }
-      state.isRunning = true
-      return (true, false)
+      if pages >= state.nextHardLimit {
+        state.nextHardLimit = pages &+ limits.hard
+        return .restart
+      }
+      switch state.phase {
+      case .idle where pages >= state.nextSoftLimit:
+        state.nextSoftLimit = pages &+ limits.soft
+        state.phase = .copying
+        return .copy
+      case .copied:
+        state.phase = .idle
+        return .finish
+      case .idle, .copying: return .nothing
+      }
     }
-    if restarts { restart(writer) }
-    if starts { DispatchQueue.global(qos: .utility).async(group: running) { self.run() } }
+    switch step {
+    case .nothing: break
+    case .copy: DispatchQueue.global(qos: .utility).async(group: running) { self.run() }
+    case .finish: sqlite3_wal_checkpoint_v2(writer, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    case .restart: restart(writer)
+    }
   }
 
   private func restart(_ writer: OpaquePointer) {
@@ -80,7 +108,7 @@ final class Checkpointer: Sendable {
       sqlite3_exec(connection.handle, "PRAGMA synchronous = NORMAL", nil, nil, nil)
       sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
-    state.withLock { $0.isRunning = false }
+    state.withLock { $0.phase = .copied }
   }
 
   /// Lets no further checkpoint start, and waits for one under way: its connection would keep the log's file.

@@ -3,6 +3,8 @@ struct Options {
   var rows: Set<RowID> = Set(RowID.allCases.filter { $0 != .build })
   var rounds = 5
   var isSmoke = false
+  /// Leaves the opponents out, so that a profiler sees this library alone.
+  var isAlone = false
   var jsonPath: String?
   var plotPath: String?
   /// Set in the child process that measures memory: whose objects it makes, of which file.
@@ -21,6 +23,7 @@ struct Options {
       --only ROW[,ROW]   only these rows: \(RowID.allCases.map(\.rawValue).joined(separator: " "))
       --rounds N         rounds of each row (5); medians are taken over them
       --smoke            a small size that shows only that every row runs
+      --alone            without the opponents, for a profiler; no ratios then
       --build            measure the row "build" too: a clean debug build of the umbrella, some minutes
       --json FILE        write the results as JSON
       --svg FILE         write a plot of the results against their targets
@@ -43,6 +46,7 @@ struct Options {
         }
         roundsGiven = count
       case "--smoke": isSmoke = true
+      case "--alone": isAlone = true
       case "--build": rows.insert(.build)
       case "--json": jsonPath = try value(of: option)
       case "--svg": plotPath = try value(of: option)

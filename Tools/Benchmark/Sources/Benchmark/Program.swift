@@ -27,7 +27,7 @@ struct Program {
     let table = Table(isSmoke: options.isSmoke)
     table.printHeader()
     var results: [RowResult] = []
-    let runner = Runner(workspace: workspace, rounds: options.rounds)
+    let runner = Runner(workspace: workspace, rounds: options.rounds, isAlone: options.isAlone)
     for row in RowID.allCases {
       // A row that was not asked for has its place in the reports, without figures.
       let result = options.rows.contains(row) ? try await runner.run(row) : RowResult(row)

@@ -3,12 +3,14 @@
 final class Runner {
   let workspace: Workspace
   let rounds: Int
+  private let isAlone: Bool
   /// Rows j are measured together, when the first of them is asked for.
   private var race: (write: Rounds, read: Rounds)?
 
-  init(workspace: Workspace, rounds: Int) {
+  init(workspace: Workspace, rounds: Int, isAlone: Bool = false) {
     self.workspace = workspace
     self.rounds = rounds
+    self.isAlone = isAlone
   }
 
   private var samples: Samples { workspace.samples }
@@ -71,6 +73,7 @@ final class Runner {
   ) async throws -> RowResult {
     RowResult(
       row,
-      try await Rounds.measure(contenders, rounds: rounds ?? self.rounds, per: count ?? samples.itemCount))
+      try await Rounds.measure(
+        isAlone ? contenders.filter { $0.side == .ours } : contenders, rounds: rounds ?? self.rounds, per: count ?? samples.itemCount))
   }
 }

@@ -1,4 +1,4 @@
-internal import CDEExecutors
+public import CDEExecutors
 internal import Foundation
 
 /// An actor whose isolation is a background context: everything it does runs where its objects may be used.
@@ -16,6 +16,7 @@ public nonisolated protocol _NSModelActorInitializable: NSModelActor {
 
 extension NSModelActor {
   /// The context's own executor.
+  @inlinable
   public nonisolated var unownedExecutor: UnownedSerialExecutor { modelExecutor.asUnownedSerialExecutor() }
 
   /// The context that everything in the actor goes through; never the container's `viewContext`.
@@ -43,12 +44,17 @@ extension NSModelActor {
 
 /// The executor of a context: an actor that returns it as its own shares the context's isolation.
 public final class NSModelObjectContextExecutor: @unchecked Sendable, SerialExecutor {
-  // Guard: both are immutable; the context checks who uses it.
+  // Guard: all are immutable; the context checks who uses it.
   public final let context: NSManagedObjectContext
+  // Within one load of an actor call, which asks for the executor every time.
+  @usableFromInline let _lane: ContextLane
   /// What the observation layer wants kept alive as long as the executor.
   @_spi(CDE) public let attachments = Attachments()
 
-  public init(context: NSManagedObjectContext) { self.context = context }
+  public init(context: NSManagedObjectContext) {
+    self.context = context
+    _lane = context.lane
+  }
 
   /// Runs a job on the context's lane, later; never inside the call.
   ///
@@ -60,7 +66,8 @@ public final class NSModelObjectContextExecutor: @unchecked Sendable, SerialExec
 
   public func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job)) }
 
-  public func asUnownedSerialExecutor() -> UnownedSerialExecutor { context.lane.unownedExecutor }
+  @inlinable
+  public func asUnownedSerialExecutor() -> UnownedSerialExecutor { _lane.unownedExecutor }
 
   public func isSameExclusiveExecutionContext(other: NSModelObjectContextExecutor) -> Bool {
     context === other.context

@@ -103,6 +103,7 @@ extension NSManagedObjectContext {
 
   private func storedObjects(_ plan: FetchPlan) throws -> [NSManagedObject] {
     let registry = registry!
+    let registrations = registry.registrations
     let knowsNothing = registry.count(root: plan.binding.root) == 0
     let refreshes = plan.refreshes
     return try asking(plan) { store, query in
@@ -113,16 +114,27 @@ extension NSManagedObjectContext {
           : { root, key in
             registry.realized(root: root, key: key)
           })
-      return adopt(rows, refreshing: refreshes)
+      return adopt(rows, refreshing: refreshes, unknownSince: knowsNothing ? registrations : nil)
     }
   }
 
   /// Makes objects of fetched rows, or finds the registered ones, in the result's order.
-  func adopt(_ rows: FetchedRows, refreshing: Bool = false) -> [NSManagedObject] {
+  ///
+  /// - Parameter registrations: how many there were when none of the rows' objects was registered, if that was
+  ///   so: until there is another one they need not be looked up.
+  func adopt(
+    _ rows: FetchedRows, refreshing: Bool = false, unknownSince registrations: Int? = nil
+  ) -> [NSManagedObject] {
+    if rows.batches.isEmpty, let entries = rows.order { return faults(entries) }
+    registry.reserve(rows.batches.reduce(0) { $0 + $1.count })
     guard let order = rows.order else {
       var result: [NSManagedObject] = []
       result.reserveCapacity(rows.count)
-      for batch in rows.batches { adopt(batch, into: &result, refreshing: refreshing) }
+      for batch in rows.batches {
+        // Each batch registers its own; code of the user's that runs in between may register others.
+        let isUnknown = registrations.map { $0 &+ result.count == registry.registrations } ?? false
+        adopt(batch, into: &result, refreshing: refreshing, isUnknown: isUnknown)
+      }
       return result
     }
     var byBatch: [[NSManagedObject]] = []
@@ -139,21 +151,20 @@ extension NSManagedObjectContext {
     }
   }
 
-  private func adopt(_ batch: RowBatch, into result: inout [NSManagedObject], refreshing: Bool) {
+  private func adopt(
+    _ batch: RowBatch, into result: inout [NSManagedObject], refreshing: Bool, isUnknown: Bool = false
+  ) {
     let binding = registry.model.entities[batch.layout.entity]
-    let type = binding.objectClass
-    let flags = baseFlags
-    let known = registry.objects(root: binding.root, keys: 0..<batch.count) { batch.key($0) }
+    var maker = ObjectMaker(self, binding, batch: batch, flags: baseFlags)
+    let known =
+      isUnknown ? [] : registry.objects(root: binding.root, keys: 0..<batch.count) { batch.key($0) }
     if known.isEmpty {
       let first = result.count
-      for row in 0..<batch.count {
-        result.append(
-          materialize(
-            binding, type, key: batch.key(row), batch: batch, row: Int32(truncatingIfNeeded: row),
-            flags: flags))
-      }
+      for row in 0..<batch.count { result.append(maker.make(key: batch.key(row), row: row)) }
       registry.register(result[first...])
-      for object in result[first...] { object.awakeFromFetch() }
+      result[first...].withUnretained { objects in
+        for object in objects { object._withUnsafeGuaranteedRef { $0.awakeFromFetch() } }
+      }
     } else {
       var made: [NSManagedObject] = []
       for row in 0..<batch.count {
@@ -166,9 +177,7 @@ extension NSManagedObjectContext {
           }
           result.append(object)
         } else {
-          let object = materialize(
-            binding, type, key: batch.key(row), batch: batch, row: Int32(truncatingIfNeeded: row),
-            flags: flags)
+          let object = maker.make(key: batch.key(row), row: row)
           made.append(object)
           result.append(object)
         }
@@ -176,6 +185,35 @@ extension NSManagedObjectContext {
       registry.register(made[...])
       for object in made { object.awakeFromFetch() }
     }
+  }
+
+  /// The objects for a result that names rows without their values, in its order: registered ones, or faults.
+  private func faults(_ entries: [FetchedRows.Entry]) -> [NSManagedObject] {
+    var result: [NSManagedObject] = []
+    result.reserveCapacity(entries.count)
+    var start = 0
+    while start < entries.count {
+      let entity = entries[start].entity
+      var end = start + 1
+      while end < entries.count, entries[end].entity == entity { end += 1 }
+      let binding = registry.model.entities[Int(entity)]
+      var maker = ObjectMaker(
+        self, binding, batch: binding.defaults, flags: baseFlags.union(.fault))
+      let known = registry.objects(root: binding.root, keys: start..<end) { entries[$0].key }
+      var made: [NSManagedObject] = []
+      for index in start..<end {
+        if !known.isEmpty, let object = known[index - start] {
+          result.append(object)
+        } else {
+          let object = maker.make(key: entries[index].key, row: 0)
+          made.append(object)
+          result.append(object)
+        }
+      }
+      registry.register(made[...])
+      start = end
+    }
+    return result
   }
 
   private func mixingPending(into stored: [NSManagedObject], _ plan: FetchPlan) throws -> [NSManagedObject] {
@@ -242,6 +280,7 @@ extension NSManagedObjectContext {
   /// Reading a fault whose row does not exist gives defaults; ask ``existingObject(with:)`` when in doubt.
   public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
     preconditionIsolated("object(with:)")
+    if let registry, let known = registry.object(of: objectID) { return known }
     let binding = localBinding(of: objectID)
     if let known = registry.object(root: binding.root, key: objectID.key) { return known }
     if objectID.key > 0, registry.model.schema.entities[binding.index].hasSubentities,
@@ -307,7 +346,6 @@ extension NSManagedObjectContext {
         var next = first[group[0]._binding.root]!
         for object in group {
           registry.rekey(object, to: next)
-          object._identity = nil
           next += 1
         }
       } catch {

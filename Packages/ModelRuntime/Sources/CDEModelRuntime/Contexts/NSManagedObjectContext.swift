@@ -52,10 +52,11 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// change.
   var changed: [NSManagedObject] = []
   /// What the next "objects did change" notification is about.
-  var pending = PendingChanges()
+  // Looked at after every block, so without a check at run time.
+  @exclusivity(unchecked) var pending = PendingChanges()
   var temporaryKeys: Range<Int64> = 0..<0
   var recent = RecentFaults()
-  var isSaving = false
+  @exclusivity(unchecked) var isSaving = false
   var isTurnScheduled = false
   /// Whoever wants to know about reads, saves and merges: a domain.
   @_spi(CDE) public var observer: (any ContextObserver)? {

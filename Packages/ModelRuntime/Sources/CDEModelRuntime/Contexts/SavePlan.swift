@@ -337,7 +337,6 @@ final class SavePlan {
       let properties = object.changedSlots
       if object._key < 0 {
         registry.rekey(object, to: row.key)
-        object._identity = nil
       }
       object.settle(row)
       object._flags.remove(.inserted)

@@ -107,7 +107,10 @@ nonisolated open class NSManagedObject: NSObject {
   }
 
   deinit {
-    _registry?.unregister(self)
+    // The registry outlives its objects: no need to retain it for each of them.
+    if let registry = _registry {
+      Unmanaged.passUnretained(registry)._withUnsafeGuaranteedRef { $0.unregister(self) }
+    }
     if _flags.contains(.ownsBinding) { Unmanaged.passUnretained(_binding.model).release() }
   }
 
@@ -132,8 +135,10 @@ nonisolated open class NSManagedObject: NSObject {
   public final var objectID: NSManagedObjectID {
     if let known = _identity { return known }
     let made = NSManagedObjectID(
-      binding: _binding, key: _key, store: _registry?.storeHandle(for: _binding))
+      binding: _binding, key: _key, store: _registry?.storeHandle(for: _binding),
+      home: _registry.map { Unmanaged.passUnretained($0).toOpaque() })
     _identity = made
+    _registry?.settle(made, of: self)
     return made
   }
 
@@ -278,6 +283,7 @@ extension NSManagedObject {
   /// Becomes a registered object of a context.
   final func attach(to registry: ObjectRegistry, key: Int64, flags: Flags) {
     _key = key
+    // It named an object without a context, which no registry knows.
     _identity = nil
     _registry = registry
     if _flags.contains(.ownsBinding) { Unmanaged.passUnretained(_binding.model).release() }

@@ -2,22 +2,28 @@ public import CDEManagedModel
 public import CDEPredicates
 internal import CDEStore
 public import Foundation
-@_spi(CDE) internal import CDEExecutors
 
 /// The identity of an object: its store, entity and key.
 ///
 /// Temporary from insertion to the first save; a permanent one names the same row in every context and
 /// process. Two IDs are equal when they name the same row, whichever container they come from.
 public final class NSManagedObjectID: NSObject, @unchecked Sendable {
-  // Guard: immutable, but for the UUID of a temporary ID, which `temporaryUUID` guards.
+  // Guard: immutable, but for `resident`, which the lock of the registry guards whose address is `home`.
+
+  /// The registry of the object that the ID was made for. Only ever compared: it may be gone.
+  let home: UnsafeMutableRawPointer?
+  /// That object, as long as it is registered there.
+  @exclusivity(unchecked) var resident: UnsafeRawPointer?
+  let key: Int64
   let binding: EntityBinding
   // Keeps the binding alive: IDs outlive contexts and containers.
   private let model: ModelBinding
-  let key: Int64
   let store: StoreHandle?
-  private let temporaryUUID = Lock<UUID?>(nil)
 
-  init(binding: EntityBinding, key: Int64, store: StoreHandle?) {
+  init(
+    binding: EntityBinding, key: Int64, store: StoreHandle?, home: UnsafeMutableRawPointer? = nil
+  ) {
+    self.home = home
     self.binding = binding
     model = binding.model
     self.key = key
@@ -42,13 +48,20 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     return URL(string: "x-coredata://\(isTemporaryID ? "" : host)/\(path)/\(last)")!
   }
 
+  /// Temporary keys are unique in the process, and so is the other half in the world.
   private var unsavedUUID: UUID {
-    temporaryUUID.withLock { uuid in
-      let made = uuid ?? UUID()
-      uuid = made
-      return made
+    // An object without a context has no key; its address tells it from others as long as it has none.
+    let number = key == 0 ? UInt64(UInt(bitPattern: ObjectIdentifier(self).hashValue)) : key.magnitude
+    var bytes = Self.processUUID.uuid
+    withUnsafeMutableBytes(of: &bytes) { bytes in
+      for (index, byte) in withUnsafeBytes(of: number.bigEndian, Array.init).enumerated() {
+        bytes[8 + index] ^= byte
+      }
     }
+    return UUID(uuid: bytes)
   }
+
+  private static let processUUID = UUID()
 
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSManagedObjectID else { return false }

@@ -40,6 +40,9 @@ final class ObjectRegistry: @unchecked Sendable {
   }
 
   /// Open addressing with linear probing. An entry is a pointer with 16 bits of the hash above it.
+  ///
+  /// Eight keys that follow each other lie side by side, one cache line of entries, and share a hash but for
+  /// their place in it: rows are mostly fetched and freed in the order of their keys.
   struct Table: ~Copyable {
     var entries: UnsafeMutablePointer<UInt>
     var mask: Int
@@ -49,6 +52,7 @@ final class ObjectRegistry: @unchecked Sendable {
     var used = 0
     /// Objects that point at this registry, whether or not the table still finds them.
     var attached = 0
+    var registrations = 0
 
     static let empty: UInt = 0
     static let removed: UInt = 1
@@ -69,10 +73,14 @@ final class ObjectRegistry: @unchecked Sendable {
 
     @inline(__always)
     static func hash(_ root: Int, _ key: Int64) -> UInt {
-      var hash = (UInt(bitPattern: Int(key)) &+ UInt(bitPattern: root) &<< 40) &* 0x9E37_79B9_7F4A_7C15
+      let octet = UInt(bitPattern: Int(key &>> 3)) &+ UInt(bitPattern: root) &<< 40
+      var hash = octet &* 0x9E37_79B9_7F4A_7C15
       hash ^= hash &>> 32
-      return hash
+      return hash &<< 3 | UInt(bitPattern: Int(key)) & 7
     }
+
+    @inline(__always)
+    static func tag(_ hash: UInt) -> UInt { (hash ^ hash &<< 61) & tagMask }
 
     @inline(__always)
     static func pointer(_ entry: UInt) -> UnsafeRawPointer {
@@ -82,7 +90,7 @@ final class ObjectRegistry: @unchecked Sendable {
     @inline(__always)
     func index(_ root: Int, _ key: Int64) -> Int? {
       let hash = Self.hash(root, key)
-      let tag = hash & Self.tagMask
+      let tag = Self.tag(hash)
       var index = Int(bitPattern: hash) & mask
       while true {
         let entry = entries[index]
@@ -93,11 +101,12 @@ final class ObjectRegistry: @unchecked Sendable {
     }
 
     mutating func insert(_ object: NSManagedObject) {
+      registrations &+= 1
       let key = object._key
       let root = object._binding.root
-      if (used + 1) * 4 > (mask + 1) * 3 { grow() }
+      if (used + 1) * 8 > (mask + 1) * 5 { grow() }
       let hash = Self.hash(root, key)
-      let made = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()) | hash & Self.tagMask
+      let made = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()) | Self.tag(hash)
       var index = Int(bitPattern: hash) & mask
       while true {
         let entry = entries[index]
@@ -130,9 +139,20 @@ final class ObjectRegistry: @unchecked Sendable {
     }
 
     private mutating func grow() {
+      let capacity = mask + 1
+      rebuild(capacity: live * 2 >= capacity ? capacity * 2 : capacity)
+    }
+
+    /// Makes room for more entries at once.
+    mutating func reserve(_ additional: Int) {
+      var capacity = mask + 1
+      while (live + additional) * 8 > capacity * 5 { capacity *= 2 }
+      if capacity > mask + 1 { rebuild(capacity: capacity) }
+    }
+
+    private mutating func rebuild(capacity: Int) {
       let old = entries
       let oldCapacity = mask + 1
-      let capacity = live * 2 >= oldCapacity ? oldCapacity * 2 : oldCapacity
       entries = .allocate(capacity: capacity)
       entries.initialize(repeating: Self.empty, count: capacity)
       mask = capacity - 1
@@ -149,7 +169,7 @@ final class ObjectRegistry: @unchecked Sendable {
       // By its own address, which needs no look at other objects.
       let root = object._binding.root
       let hash = Self.hash(root, object._key)
-      let wanted = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()) | hash & Self.tagMask
+      let wanted = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()) | Self.tag(hash)
       var index = Int(bitPattern: hash) & mask
       while entries[index] != wanted {
         if entries[index] == Self.empty { return }
@@ -165,6 +185,29 @@ final class ObjectRegistry: @unchecked Sendable {
         entries[index] = Self.removed
       }
     }
+  }
+
+  /// The object that an ID was made for, while it is registered here.
+  ///
+  /// Spares the search in the table: the ID knows where its object lies.
+  @inline(__always)
+  func object(of id: NSManagedObjectID) -> NSManagedObject? {
+    guard id.home == Unmanaged.passUnretained(self).toOpaque() else { return nil }
+    return lock.withLock { _ -> Unmanaged<NSManagedObject>? in
+      id.resident.flatMap { tryRetain($0) }.map { Unmanaged.fromOpaque($0) }
+    }?.takeRetainedValue()
+  }
+
+  /// Lets an ID know where its object lies.
+  func settle(_ id: NSManagedObjectID, of object: NSManagedObject) {
+    lock.withLock { _ in id.resident = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque()) }
+  }
+
+  /// Takes the object's ID from it, which then names it no longer.
+  func unsettle(_ object: NSManagedObject) {
+    guard let id = object._identity else { return }
+    lock.withLock { _ in id.resident = nil }
+    object._identity = nil
   }
 
   /// The registered object for a row, or nil.
@@ -216,17 +259,23 @@ final class ObjectRegistry: @unchecked Sendable {
 
   func register(_ objects: ArraySlice<NSManagedObject>) {
     if objects.isEmpty { return }
-    let wasEmpty = lock.withLock { _ in
-      let wasEmpty = table.attached == 0
-      for object in objects { table.insert(object) }
-      table.attached += objects.count
-      return wasEmpty
+    let wasEmpty = objects.withUnretained { objects in
+      lock.withLock { _ in
+        let wasEmpty = table.attached == 0
+        for object in objects { object._withUnsafeGuaranteedRef { table.insert($0) } }
+        table.attached += objects.count
+        return wasEmpty
+      }
     }
     if wasEmpty { keepAlive() }
   }
 
+  /// How many registrations there were so far; unchanged as long as nothing new can be found here.
+  var registrations: Int { lock.withLock { _ in table.registrations } }
+
   func unregister(_ object: NSManagedObject) {
     let isEmpty = lock.withLock { _ in
+      object._identity?.resident = nil
       table.remove(object)
       table.attached -= 1
       return table.attached == 0
@@ -236,12 +285,16 @@ final class ObjectRegistry: @unchecked Sendable {
 
   /// Gives a saved object its permanent key.
   func rekey(_ object: NSManagedObject, to key: Int64) {
+    unsettle(object)
     lock.withLock { _ in
       table.remove(object)
       object._key = key
       table.insert(object)
     }
   }
+
+  /// Makes room for a number of objects about to be registered.
+  func reserve(_ additional: Int) { lock.withLock { _ in table.reserve(additional) } }
 
   /// Every living object, strongly.
   func all() -> [NSManagedObject] {
@@ -265,4 +318,13 @@ final class ObjectRegistry: @unchecked Sendable {
   private func keepAlive() { _ = Unmanaged.passRetained(self) }
 
   private func letGo() { Unmanaged.passUnretained(self).release() }
+}
+
+extension ArraySlice<NSManagedObject> {
+  /// Lends the objects without retaining each of them on the way.
+  func withUnretained<Result>(
+    _ body: (UnsafeBufferPointer<Unmanaged<NSManagedObject>>) -> Result
+  ) -> Result {
+    withUnsafeBufferPointer { $0.withMemoryRebound(to: Unmanaged<NSManagedObject>.self, body) }
+  }
 }

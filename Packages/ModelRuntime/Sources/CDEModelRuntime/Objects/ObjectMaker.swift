@@ -1,0 +1,95 @@
+internal import CDERuntimeABI
+internal import CDEStore
+
+/// Makes the objects for the rows of one batch.
+///
+/// The first goes through its class's initialiser, as every new object does. Where the class stores nothing of
+/// its own, the others are copies of the first, which is what the initialiser would have made of them, at a
+/// fraction of its cost.
+struct ObjectMaker {
+  private let context: NSManagedObjectContext
+  private let binding: EntityBinding
+  private let type: NSManagedObject.Type
+  private let batch: RowBatch
+  private let flags: NSManagedObject.Flags
+  private let shape: InstanceShape?
+  private var prototype: NSManagedObject?
+
+  init(
+    _ context: NSManagedObjectContext, _ binding: EntityBinding, batch: RowBatch,
+    flags: NSManagedObject.Flags
+  ) {
+    self.context = context
+    self.binding = binding
+    type = binding.objectClass
+    self.batch = batch
+    self.flags = flags
+    shape = InstanceShape.ofBareObjects(type)
+  }
+
+  mutating func make(key: Int64, row: Int) -> NSManagedObject {
+    let row = Int32(truncatingIfNeeded: row)
+    guard let prototype, let shape else {
+      let made = context.materialize(binding, type, key: key, batch: batch, row: row, flags: flags)
+      if shape != nil, made.isBare { prototype = made }
+      return made
+    }
+    let copy = cde_clone(
+      Unmanaged.passUnretained(prototype).toOpaque(), shape.size, shape.alignmentMask)
+    let made = Unmanaged<NSManagedObject>.fromOpaque(copy!).takeRetainedValue()
+    // The one reference among the copied bytes that is owned.
+    _ = Unmanaged.passUnretained(batch).retain()
+    made._key = key
+    made._row = row
+    return made
+  }
+}
+
+extension NSManagedObject {
+  /// Whether the object is nothing but a view of its row: its initialiser left nothing else behind.
+  fileprivate final var isBare: Bool {
+    _overlay == nil && _identity == nil && _registrar == nil && _readBefore == 0 && _saveOrdinal == 0
+  }
+}
+
+/// How large the instances of a class are.
+struct InstanceShape: Equatable {
+  let size: Int
+  let alignmentMask: Int
+
+  /// The shape of a class whose instances hold what `NSManagedObject` holds and nothing else; nil for others,
+  /// and where the runtime's class layout is not the one known here.
+  static func ofBareObjects(_ type: NSManagedObject.Type) -> InstanceShape? {
+    guard let base, let shape = read(type), shape == base else { return nil }
+    return shape
+  }
+
+  private static let base: InstanceShape? = isLayoutKnown ? read(NSManagedObject.self) : nil
+
+  private static func read(_ type: AnyClass) -> InstanceShape? {
+    #if canImport(ObjectiveC)
+      return nil
+    #else
+      // Swift's class metadata without Objective-C: kind, superclass, flags, address point, size, alignment.
+      let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
+      let words = 2 * MemoryLayout<UnsafeRawPointer>.size
+      return InstanceShape(
+        size: Int(metadata.load(fromByteOffset: words + 8, as: UInt32.self)),
+        alignmentMask: Int(metadata.load(fromByteOffset: words + 12, as: UInt16.self)))
+    #endif
+  }
+
+  private class Empty {}
+  private final class WithThreeWords: Empty {
+    let words = (0, 0, 0)
+  }
+
+  /// Whether classes of known sizes read as such.
+  private static var isLayoutKnown: Bool {
+    let header = 2 * MemoryLayout<UnsafeRawPointer>.size
+    let mask = MemoryLayout<UnsafeRawPointer>.alignment - 1
+    return read(Empty.self) == InstanceShape(size: header, alignmentMask: mask)
+      && read(WithThreeWords.self)
+        == InstanceShape(size: header + 3 * MemoryLayout<Int>.size, alignmentMask: mask)
+  }
+}

@@ -17,7 +17,7 @@ struct MacroProvider: PluginProvider {
     [
       NSModelActorMacro.self, NSMainModelActorMacro.self, PersistentModelMacro.self,
       AttributeMacro.self, DefaultAttributeMacro.self, IgnoreMacro.self, RelationshipMacro.self,
-      RelationshipAccessorsMacro.self,
+      RelationshipAccessorsMacro.self, CompositionMacro.self, CompositionFieldMacro.self,
     ]
   }
 

@@ -96,7 +96,8 @@ struct FetchDescriptorTests {
     let tag = try context.fetch(FetchDescriptor<Tag>(predicate: #Predicate { $0.name == "t" }))[0].handle
     let snapshots = try context.fetchSnapshots(descriptor)
     #expect(snapshots.map { $0.tags ?? [] } == (0..<10).map { $0 < 3 ? [tag] : [] })
-    let items = try stack.context().fetch(descriptor)
+    let fresh = stack.context()
+    let items = try fresh.fetch(descriptor)
     #expect(items.allSatisfy { !$0.hasFault(forRelationshipNamed: "tags") })
     descriptor.relationshipKeyPathsForPrefetching = [\.title]
     #expect(throws: ManagedObjectError.self) { try stack.context().fetchSnapshots(descriptor) }

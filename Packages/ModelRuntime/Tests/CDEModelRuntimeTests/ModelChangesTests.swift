@@ -114,12 +114,27 @@ struct ModelChangesTests {
 
   @Test("Snapshots of different objects are not compared")
   func mismatch() async {
-    await #expect(processExitsWith: .failure) {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let context = try Stack().context()
       let items = [Item(context: context), Item(context: context)]
       try context.save()
       _ = try items[0].snapshot().changes(since: items[1].snapshot())
     }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("compares two snapshots of the same object"), "\(output)")
+  }
+
+  @Test("Changes are applied to the object they are of, in its own context")
+  func wrongObject() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let context = try Stack().context()
+      let items = [Item(context: context), Item(context: context)]
+      try context.save()
+      let snapshot = try items[0].snapshot()
+      try context.apply(snapshot.changes(since: snapshot), to: items[1])
+    }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("takes changes of the very object"), "\(output)")
   }
 
   @Test("Random edits: changes say what a field-by-field comparison says, and applying them reproduces it")

@@ -151,9 +151,11 @@ struct TypedPathTests {
     let raw = CDPath<Memo, Int>(swiftPath: ["score"], persistentPath: ["score"], storageMethod: .raw)
     #expect(raw.equals(Level.high).canonicalFormat == "score == 2")
     #expect(raw.notEquals(Level.high).canonicalFormat == "score != 2")
-    await #expect(processExitsWith: .failure, "Compared with an attribute that holds plain numbers") {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Memo.path.score.equals(Level.high)
     }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("Memo.score is not stored by raw value"), "\(output)")
   }
 
   enum Level: Int { case low = 1, high }

@@ -3,40 +3,99 @@ import SwiftSyntax
 
 /// The arguments of one `@Attribute`.
 struct AttributeOptions {
+  static let labels = ["persistentName", "storageMethod", "decodeFailurePolicy"]
+
   var isUnique = false
   var isTransient = false
   var persistentName: String?
+  var method = StorageMethodArgument.default
+  /// Whether a value that cannot be decoded is an assertion in debug builds.
+  var assertsDecoding = false
+  var validations: [ValidationTrait] = []
+  /// The `.transient` trait as written.
+  private(set) var transient: LabeledExprSyntax?
 
   /// An attribute that the model macro attached by itself.
   init() {}
 
   /// Reads the arguments; what is wrong with them goes into `diagnostics`.
   init(_ attribute: AttributeSyntax, diagnostics: inout [Diagnostic]) {
-    diagnostics += attribute.unknownLabels(macro: "Attribute", known: ["persistentName"])
-    var transient: ExprSyntax?
+    diagnostics += attribute.unknownLabels(macro: "Attribute", known: Self.labels)
     for argument in attribute.labeledArguments where argument.label == nil {
-      switch argument.expression.caseName(of: "AttributeTrait") {
-      case "unique": isUnique = true
-      case "transient":
-        isTransient = true
-        transient = argument.expression
-      default:
-        diagnostics.append(
-          .make(
-            "attributeTrait", at: argument.expression,
-            "@Attribute only supports the `.unique` and `.transient` traits; remove "
-              + "`\(argument.expression.trimmedDescription)`."))
-      }
+      read(trait: argument, &diagnostics)
     }
     if isUnique, let transient {
       diagnostics.append(
         .make(
-          "transientUnique", at: transient,
+          "transientUnique", at: transient.expression,
           "@Attribute trait `.transient` cannot be combined with `.unique`: a value that is not "
-            + "stored cannot be unique in the store. Remove one of the two."))
+            + "stored cannot be unique in the store. Remove one of the two.",
+          fixIts: [.removing("Remove `.transient`", argument: transient)]))
     }
     persistentName = PersistentName.read(
       attribute, macro: "Attribute", subject: "attribute", diagnostics: &diagnostics)
+    if let expression = attribute.argument("storageMethod"), !expression.isNilLiteral {
+      method = StorageMethodArgument(expression, diagnostics: &diagnostics)
+    }
+    readPolicy(attribute, &diagnostics)
+    if let transient, method != .default, method != .invalid {
+      diagnostics.append(
+        .make(
+          "transientStorage", at: transient.expression,
+          "@Attribute trait `.transient` only supports `.default` storage; remove it, or the storage method.",
+          fixIts: [
+            .removing("Remove `.transient`", argument: transient),
+            attribute.removing("storageMethod"),
+          ].compactMap { $0 }))
+    }
+  }
+
+  private mutating func read(trait argument: LabeledExprSyntax, _ diagnostics: inout [Diagnostic]) {
+    switch argument.expression.caseName(of: "AttributeTrait") {
+    case "unique": isUnique = true
+    case "transient":
+      isTransient = true
+      transient = argument
+    default:
+      if let trait = ValidationTrait(argument.expression, diagnostics: &diagnostics) {
+        validations.append(trait)
+      } else if !ValidationTrait.isNamed(argument.expression) {
+        diagnostics.append(
+          .make(
+            "attributeTrait", at: argument.expression,
+            "@Attribute only supports the `.unique` and `.transient` traits, and the rules "
+              + "`.range(…)`, `.length(…)` and `.matching(…)`; remove "
+              + "`\(argument.expression.trimmedDescription)`.",
+            fixIts: [.removing("Remove the trait", argument: argument)]))
+      }
+    }
+  }
+
+  private mutating func readPolicy(_ attribute: AttributeSyntax, _ diagnostics: inout [Diagnostic]) {
+    guard let expression = attribute.argument("decodeFailurePolicy"), !expression.isNilLiteral else { return }
+    switch expression.caseName(of: "AttributeDecodeFailurePolicy") {
+    case "fallbackToDefaultValue": break
+    case "debugAssertNil": assertsDecoding = true
+    default:
+      diagnostics.append(
+        .make(
+          "decodeFailurePolicy", at: expression,
+          "@Attribute argument `decodeFailurePolicy` must be written as `.fallbackToDefaultValue` or "
+            + "`.debugAssertNil`.",
+          fixIts: [
+            .replacing("Use `.fallbackToDefaultValue`", expression, with: ".fallbackToDefaultValue"),
+            .replacing("Use `.debugAssertNil`", expression, with: ".debugAssertNil"),
+          ]))
+      return
+    }
+    if method == .default || method == .composition {
+      diagnostics.append(
+        .make(
+          "policyStorage", at: expression,
+          "@Attribute argument `decodeFailurePolicy` is only supported for `.raw`, `.codable`, and "
+            + "`.transformed` storage; nothing is decoded here. Remove it.",
+          fixIts: [attribute.removing("decodeFailurePolicy")].compactMap { $0 }))
+    }
   }
 }
 

@@ -14,6 +14,12 @@ protocol AttributeStorage {
   func setter(key: String) -> String
   /// The `CDRuntimeAttributeStorage` expression.
   var schema: String { get }
+  /// An expression of the declared default's raw value, where only the type checker knows it.
+  var defaultRawValue: String? { get }
+}
+
+extension AttributeStorage {
+  var defaultRawValue: String? { nil }
 }
 
 /// A primitive stored as it is.

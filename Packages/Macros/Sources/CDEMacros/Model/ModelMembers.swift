@@ -12,7 +12,8 @@ struct ModelMembers {
       keys, slots, propertyNames, swiftNames, predicateKey, schema, SchemaFunction(model: model).declaration,
     ]
     members += PathMembers(model).declarations
-    if !model.relationships.isEmpty { members.append(targetCheck) }
+    members.append(InverseCheck(model: model).names)
+    if !model.relationships.isEmpty { members += [targetCheck, InverseCheck(model: model).check] }
     if !model.declaresFetchRequest { members.append(fetchRequest) }
     if model.options.generateInit, let initializer { members.append(initializer) }
     for property in model.relationships where property.isToMany {

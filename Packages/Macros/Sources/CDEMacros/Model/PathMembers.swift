@@ -114,6 +114,23 @@ extension PathMembers {
   }
 }
 
+extension PathMembers {
+  init(_ composition: CompositionDeclaration) {
+    owner = composition.name
+    access = composition.access
+    hasProjection = false
+    fields = composition.fields.map { field in
+      let isPrivate = field.declaration.modifiers.contains {
+        $0.name.tokenKind == .keyword(.private) && $0.detail == nil
+      }
+      return Field(
+        identifier: field.identifier, name: field.name, persistentName: field.persistentName,
+        type: field.shape.spelling, storageMethod: "default", kind: .attribute,
+        access: isPrivate ? nil : composition.access.limited(to: field.declaration))
+    }
+  }
+}
+
 extension PathMembers.Field {
   init(_ property: ModelProperty, in model: ModelDeclaration) {
     identifier = property.identifier
@@ -191,11 +208,10 @@ extension ModelProperty {
   /// The case of `StorageMethod` that the attribute is stored by.
   var storageMethod: String {
     guard case .attribute(_, let storage) = kind else { return "default" }
-    return storage.method
+    return switch storage {
+    case is RawStorage: "raw"
+    case let decoded as DecodedStorage: decoded.name.lowercased()
+    default: "default"
+    }
   }
-}
-
-extension AttributeStorage {
-  /// The case of `StorageMethod`.
-  var method: String { "default" }
 }

@@ -115,7 +115,7 @@ extension VariableDeclSyntax {
   }
 
   /// One `var` declaration per binding, when every binding's type is written or follows.
-  fileprivate var splitIntoSingleDeclarations: String? {
+  var splitIntoSingleDeclarations: String? {
     guard attributes.isEmpty else { return nil }
     let all = Array(bindings)
     var lines: [String] = []
@@ -165,7 +165,7 @@ extension PatternBindingSyntax {
 
 extension ExprSyntax {
   /// The type Swift gives to a literal by itself.
-  fileprivate var literalType: String? {
+  var literalType: String? {
     if self.is(StringLiteralExprSyntax.self) { return "String" }
     if self.is(BooleanLiteralExprSyntax.self) { return "Bool" }
     if self.is(IntegerLiteralExprSyntax.self) { return "Int" }

@@ -40,19 +40,11 @@ struct PropertyTypeReader {
   ) -> ModelProperty.Kind? {
     var found: [Diagnostic] = []
     let options = AttributeOptions(marker, diagnostics: &found)
-    let primitive = shape.primitive
-    if primitive == nil {
-      found.append(
-        .make(
-          "defaultStorage", at: binding.typeAnnotation?.type ?? TypeSyntax(shape.wrapped),
-          "`.default` storage only supports primitive attribute types (\(Primitive.list)) and their "
-            + "optionals, not `\(shape.wrapped.trimmedDescription)`; use one of them, or mark the "
-            + "property with @Ignore.",
-          fixIts: [.replacing("Use @Ignore", marker, with: "@Ignore")]))
-    }
+    let reader = AttributeStorageReader(marker: marker, options: options, shape: shape, binding: binding)
+    let storage = reader.storage(&found)
     diagnostics += found
-    guard found.isEmpty, let primitive else { return nil }
-    return .attribute(options, DefaultStorage(primitive: primitive, isOptional: shape.isOptional))
+    guard found.isEmpty, let storage else { return nil }
+    return .attribute(options, storage)
   }
 
   private func relationshipKind(

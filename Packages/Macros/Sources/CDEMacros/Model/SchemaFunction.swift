@@ -41,7 +41,7 @@ struct SchemaFunction {
 
   private func attribute(_ property: ModelProperty) -> String {
     guard case .attribute(let options, let storage) = property.kind else { return "" }
-    let arguments = [
+    var arguments = [
       "swiftName: \(property.name.quoted)",
       "persistentName: \(property.persistentName.quoted)",
       "swiftTypeName: \(property.shape.wrapped.trimmedDescription.quoted)",
@@ -51,6 +51,10 @@ struct SchemaFunction {
       "isUnique: \(options.isUnique)",
       "isTransient: \(options.isTransient)",
     ]
+    if let rawValue = storage.defaultRawValue { arguments.append("defaultRawValue: \(rawValue)") }
+    if !options.validations.isEmpty {
+      arguments.append("validations: [\(options.validations.map(\.schema).joined(separator: ", "))]")
+    }
     return "CDRuntimeAttributeSchema(\(arguments.joined(separator: ", ")))"
   }
 

@@ -27,6 +27,13 @@ extension AttributeSyntax {
     }
   }
 
+  /// A fix-it that removes the argument with this label; nil when there is none.
+  func removing(_ label: String) -> FixIt? {
+    labeledArguments.first { $0.label?.text == label }.map {
+      .removing("Remove `\(label)`", argument: $0)
+    }
+  }
+
   /// A fix-it that adds `label: value` at its place in the macro's order of parameters.
   func adding(_ argument: String, order: [String]) -> FixIt {
     let message = "Add `\(argument)`"

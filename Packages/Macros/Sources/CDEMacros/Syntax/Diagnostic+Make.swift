@@ -77,6 +77,32 @@ extension FixIt {
     return edit(message, [(start..<node.endPositionBeforeTrailingTrivia, "")], in: node)
   }
 
+  /// Removes an argument of a list together with the comma that separates it; the last one of an
+  /// attribute's list with the parentheses.
+  static func removing(_ message: String, argument: LabeledExprSyntax) -> FixIt {
+    guard let list = argument.parent?.as(LabeledExprListSyntax.self) else {
+      return removing(message, argument.expression)
+    }
+    if list.count == 1, let attribute = list.parent?.as(AttributeSyntax.self),
+      let leftParen = attribute.leftParen, let rightParen = attribute.rightParen
+    {
+      let range =
+        leftParen.positionAfterSkippingLeadingTrivia..<rightParen.endPositionBeforeTrailingTrivia
+      return edit(message, [(range, "")], in: argument)
+    }
+    guard argument.trailingComma == nil, let previous = argument.previousToken(viewMode: .sourceAccurate)
+    else { return removing(message, argument) }
+    let start = previous.positionAfterSkippingLeadingTrivia
+    return edit(message, [(start..<argument.endPositionBeforeTrailingTrivia, "")], in: argument)
+  }
+
+  /// The same change under another name.
+  func renamed(_ message: String) -> FixIt {
+    FixIt(
+      message: MacroFixItMessage(
+        message: message, fixItID: MessageID(domain: "CoreDataEvolution", id: "fix")), changes: changes)
+  }
+
   /// Several replacements that only make sense together.
   static func replacingAll(
     _ message: String, _ replacements: [(node: Syntax, text: String)]

@@ -73,11 +73,16 @@ public struct CDRuntimeAttributeSchema: Sendable, Equatable {
   public let storage: CDRuntimeAttributeStorage
   public let isUnique: Bool
   public let isTransient: Bool
+  /// For raw storage: the raw value of the declared default, which its source text does not tell.
+  public let defaultRawValue: CDRuntimeRawValue?
+  /// What a value must keep to be saved.
+  public let validations: [CDRuntimeValidationRule]
 
   public init(
     swiftName: String, persistentName: String, swiftTypeName: String, isOptional: Bool,
     defaultValueExpression: String?, storage: CDRuntimeAttributeStorage, isUnique: Bool = false,
-    isTransient: Bool = false
+    isTransient: Bool = false, defaultRawValue: CDRuntimeRawValue? = nil,
+    validations: [CDRuntimeValidationRule] = []
   ) {
     self.swiftName = swiftName
     self.persistentName = persistentName
@@ -87,6 +92,8 @@ public struct CDRuntimeAttributeSchema: Sendable, Equatable {
     self.storage = storage
     self.isUnique = isUnique
     self.isTransient = isTransient
+    self.defaultRawValue = defaultRawValue
+    self.validations = validations
   }
 }
 

@@ -93,12 +93,13 @@ public import Foundation
         attribute.defaultValue = value
       }
     case .raw(let name):
-      // The enum's case is unknown without its type, so a raw attribute gets no default in the model.
       guard let type = rawType(named: name) else {
         throw CDRuntimeModelBuilderError.unsupportedRawBackingType(
           entityName: entity, attributeName: schema.persistentName, backingTypeName: name)
       }
       attribute.attributeType = type
+      // Source text does not tell an enum's raw value; only a schema that was made with the type has it.
+      attribute.defaultValue = schema.defaultRawValue?.value
     case .codable:
       attribute.attributeType = .binaryDataAttributeType
     case .transformed(let name):

@@ -21,42 +21,37 @@
     open override class func transformedValueClass() -> AnyClass { NSObject.self }
 
     /// Unarchives data; `nil` when it is no archive or holds a class that is not allowed.
+    ///
+    /// Property list classes come as Swift values, numbers as `NSNumber`, sets as `NSSet`.
     open override func transformedValue(_ value: Any?) -> Any? {
-      guard let data = value as? Data, Self.holdsOnlyAllowedClasses(data) else { return nil }
-      return try? NSKeyedUnarchiver.unarchivedObject(ofClasses: Self.allowedTopLevelClasses, from: data)
+      guard let data = value as? Data else { return nil }
+      let classes = Self.allowedTopLevelClasses
+      switch KeyedArchive.contents(of: data, allowed: Set(classes.map { NSStringFromClass($0) })) {
+      case .value(let value): return value
+      case .otherClasses: return try? NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data)
+      case .refused, .damaged: return nil
+      }
     }
 
     /// Archives a value; `nil` when it is nil or can't be archived securely.
     open override func reverseTransformedValue(_ value: Any?) -> Any? {
-      guard let value, Self.isArchivable(value) else { return nil }
+      guard let value else { return nil }
+      if let data = KeyedArchive.data(of: value) { return data }
+      guard Self.isArchivable(value) else { return nil }
       return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
     }
 
-    /// Whether every class that the archive names is allowed or inherits from one that is. Looked up
-    /// beforehand, at the price of reading the property list twice, because Foundation's unarchiver on
-    /// Linux ends the process over a class that is not, whatever its failure policy says.
-    private static func holdsOnlyAllowedClasses(_ data: Data) -> Bool {
-      guard
-        let archive = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
-        let objects = archive["$objects"] as? [Any]
-      else { return false }
-      let allowed = Set(allowedTopLevelClasses.map { NSStringFromClass($0) })
-      return objects.allSatisfy { object in
-        guard let classes = (object as? [String: Any])?["$classes"] as? [String] else { return true }
-        return !allowed.isDisjoint(with: classes)
-      }
-    }
-
-    /// Whether the archiver takes the value; asking beforehand matters because it ends the process over one
-    /// that it does not take.
+    /// Whether Foundation's archiver takes the value; asking beforehand matters because it ends the process
+    /// over one that it does not take, and over decimal numbers.
     private static func isArchivable(_ value: Any) -> Bool {
       switch value {
+      case is NSDecimalNumber, is Decimal: false
       case let array as [Any]: array.allSatisfy(isArchivable)
       case let dictionary as [AnyHashable: Any]:
         dictionary.allSatisfy { isArchivable($0.key.base) && isArchivable($0.value) }
       case let set as Set<AnyHashable>: set.allSatisfy { isArchivable($0.base) }
       case let object as NSObject: object is any NSSecureCoding
-      case is String, is Date, is Data, is URL, is UUID, is Decimal, is NSNumber: true
+      case is String, is Date, is Data, is URL, is UUID, is NSNumber: true
       default: false
       }
     }

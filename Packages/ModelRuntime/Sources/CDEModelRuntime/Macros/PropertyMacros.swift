@@ -3,21 +3,21 @@ public import CDEManagedModel
 /// Says more about an attribute of a model than its declaration does.
 ///
 /// - Parameters:
-///   - traits: `.unique` and `.transient`; a transient attribute is never unique.
+///   - traits: `.unique`, `.transient` (never both), and rules that values have to keep to be saved:
+///     `.range(0...255)`, `.length(1...64)`, `.matching("[a-z]+")`.
 ///   - persistentName: The attribute's name in the store and in predicates; without it the property's
 ///     name. It must be a literal.
+///   - storageMethod: How the value is stored; without it as it is. `.codable`, `.transformed` and
+///     `.composition` need an optional property without a default other than nil.
+///   - decodeFailurePolicy: What a getter does when what is stored is no value of the property's type, for
+///     `.raw`, `.codable` and `.transformed`; without it ``AttributeDecodeFailurePolicy/fallbackToDefaultValue``.
 @attached(accessor)
 @attached(peer)
-public macro Attribute(_ traits: AttributeTrait..., persistentName: String? = nil) =
-  #externalMacro(module: "CDEMacros", type: "AttributeMacro")
-
-/// What an attribute is besides its type.
-public enum AttributeTrait: Sendable {
-  /// No two objects of the entity may have the same value in the store.
-  case unique
-  /// The value is kept in memory and never stored.
-  case transient
-}
+public macro Attribute(
+  _ traits: AttributeTrait..., persistentName: String? = nil,
+  storageMethod: AttributeStorageMethod? = nil,
+  decodeFailurePolicy: AttributeDecodeFailurePolicy? = nil
+) = #externalMacro(module: "CDEMacros", type: "AttributeMacro")
 
 /// Keeps a stored property of a model out of the store.
 @attached(peer)

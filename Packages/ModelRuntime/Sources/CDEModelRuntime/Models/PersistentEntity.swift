@@ -12,6 +12,18 @@ public nonisolated protocol PersistentEntity: NSManagedObject, CoreDataKeys, Cor
   static var __cdSwiftNames: [String] { get }
 }
 
+/// Stands in for the names of relationships where a class is described by hand: every name is one.
+@dynamicMemberLookup
+public nonisolated struct _CDAnyRelationshipNames {
+  public init() {}
+  public subscript(dynamicMember name: String) -> Void { () }
+}
+
+extension PersistentEntity {
+  // Classes made by the macro have a type of this name that knows which names there are.
+  public typealias __CDRelationshipNames = _CDAnyRelationshipNames
+}
+
 /// A class that carries its own schema, so that a model can be made from the class alone.
 public nonisolated protocol CDRuntimeSchemaProviding: NSManagedObject {
   static var __cdRuntimeEntitySchema: CDRuntimeEntitySchema { get }

@@ -9,6 +9,8 @@ final class Overlay {
   @usableFromInline @exclusivity(unchecked) var changed: PropertySet = PropertySet()
   @usableFromInline let values: UnsafeMutablePointer<_PropertyValue>
   let count: Int
+  /// Values decoded from what is stored, by slot.
+  @exclusivity(unchecked) var decoded: [Int: DecodedValue] = [:]
 
   init(count: Int) {
     self.count = count
@@ -22,6 +24,7 @@ final class Overlay {
   }
 
   func dropKept() {
+    decoded = [:]
     for slot in 0..<count where !changed.contains(slot) { values[slot] = .unset }
   }
 }

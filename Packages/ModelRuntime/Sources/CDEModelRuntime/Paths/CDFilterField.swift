@@ -45,7 +45,8 @@ public struct CDFilterField<Root: CoreDataPathTable, Value>: Sendable {
   /// The key path that format strings take.
   public var raw: String { persistentPathKey }
 
-  var storageMethod: StorageMethod {
+  /// How the value is stored: as given, else as `Root`'s table says.
+  public var storageMethod: StorageMethod {
     explicitStorageMethod ?? Root.__cdMeta(forSwiftPath: swiftPath)?.storageMethod ?? .default
   }
 }

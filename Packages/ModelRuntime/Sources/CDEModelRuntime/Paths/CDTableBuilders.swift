@@ -17,6 +17,15 @@ public nonisolated protocol CDCompositionPathProviding {
   static var __cdCompositionFieldTable: [String: CDCompositionFieldMeta] { get }
 }
 
+extension CDCompositionPathProviding where Self: CoreDataPathTable {
+  public static var __cdCompositionFieldTable: [String: CDCompositionFieldMeta] {
+    __cdFieldTable.mapValues {
+      CDCompositionFieldMeta(
+        swiftPath: $0.swiftPath, persistentPath: $0.persistentPath, storageMethod: $0.storageMethod)
+    }
+  }
+}
+
 /// Makes the entries that a composition adds to a model's table.
 public enum CDCompositionTableBuilder {
   /// One entry for each field of the composition, as an attribute that a store can sort by.

@@ -126,9 +126,14 @@ extension ModelSnapshot {
     case .codable:
       guard let type = type as? any Decodable.Type, case .data(let data) = value(of: info) else { return nil }
       return try? JSONDecoder().decode(type, from: data)
-    case .transformed, .composition:
+    case .transformed:
       guard case .object(let box) = value(of: info) else { return nil }
       return box.value
+    case .composition:
+      guard let type = type as? any CDCompositionValueCodable.Type,
+        case .object(let box) = value(of: info), let values = box.value as? [String: Any]
+      else { return nil }
+      return type.__cdDecodeComposition(from: values)
     }
   }
 

@@ -1,0 +1,63 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// The members that `@Composition` adds to a struct.
+struct CompositionMembers {
+  let composition: CompositionDeclaration
+
+  private var access: String { composition.access.prefix }
+  private var fields: [CompositionDeclaration.Field] { composition.fields }
+
+  var declarations: [DeclSyntax] { [schema, decode, encode] + PathMembers(composition).declarations }
+
+  private var schema: DeclSyntax {
+    let elements = fields.map { field in
+      let arguments = [
+        "persistentName: \(field.persistentName.quoted)",
+        "swiftTypeName: \(field.shape.wrapped.trimmedDescription.quoted)",
+        "primitiveType: .\(field.primitive.schemaCase)",
+        "isOptional: \(field.shape.isOptional)",
+        "defaultValueExpression: \(field.defaultExpression.map(\.quoted) ?? "nil")",
+      ]
+      return "CDRuntimeCompositionFieldSchema(\(arguments.joined(separator: ", ")))"
+    }
+    return """
+      \(raw: access)nonisolated static let __cdRuntimeCompositionFields: [CDRuntimeCompositionFieldSchema] = [
+        \(raw: elements.joined(separator: ",\n  ")),
+      ]
+      """
+  }
+
+  private var decode: DeclSyntax {
+    let reads = fields.map { field in
+      let read = "_cdPrimitive(__cdValues[\(field.persistentName.quoted)])"
+      let type = field.shape.wrapped.trimmedDescription
+      return field.shape.isOptional
+        ? "let \(field.identifier): \(type)? = \(read)"
+        : "guard let \(field.identifier): \(type) = \(read) else {\n    return nil\n  }"
+    }
+    let arguments = fields.map { "\($0.identifier): \($0.identifier)" }
+    return """
+      \(raw: access)nonisolated static func __cdDecodeComposition(from __cdValues: [String: Any]) -> Self? {
+        \(raw: reads.joined(separator: "\n  "))
+        return Self(\(raw: arguments.joined(separator: ", ")))
+      }
+      """
+  }
+
+  private var encode: DeclSyntax {
+    let writes = fields.map { field in
+      let key = "__cdValues[\(field.persistentName.quoted)]"
+      return field.shape.isOptional
+        ? "if let __cdValue = self.\(field.identifier) {\n    \(key) = __cdValue\n  }"
+        : "\(key) = self.\(field.identifier)"
+    }
+    return """
+      \(raw: access)nonisolated var __cdEncodeComposition: [String: Any] {
+        var __cdValues: [String: Any] = [:]
+        \(raw: writes.joined(separator: "\n  "))
+        return __cdValues
+      }
+      """
+  }
+}

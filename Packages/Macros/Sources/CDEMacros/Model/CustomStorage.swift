@@ -1,0 +1,56 @@
+/// An enumeration (or another raw representable type) stored by its raw value.
+struct RawStorage: AttributeStorage {
+  let type: String
+  let isOptional: Bool
+  /// Source text of the declared default; nil for none.
+  let defaultExpression: String?
+  let asserts: Bool
+
+  func getter(slot: String) -> String { read(slot) }
+
+  func setter(slot: String) -> String { "_cdSetValue(\(slot), \(rawValue))" }
+
+  func getter(key: String) -> String { read("forKey: \(key.quoted)") }
+
+  func setter(key: String) -> String { "setValue(\(rawValue), forKey: \(key.quoted))" }
+
+  private var rawValue: String { isOptional ? "newValue?.rawValue" : "newValue.rawValue" }
+
+  private func read(_ place: String) -> String {
+    let assertion = asserts ? ", asserts: true" : ""
+    guard isOptional else {
+      guard let defaultExpression else { return "_cdRequiredRaw(\(place)\(assertion))" }
+      return "_cdRaw(\(place), default: \(defaultExpression)\(assertion))"
+    }
+    guard let defaultExpression, !asserts else { return "_cdRaw(\(place)\(assertion))" }
+    return "_cdRaw(\(place), fallback: \(defaultExpression))"
+  }
+
+  // The raw type's name is known to the type checker only.
+  var schema: String { ".raw(backingTypeName: String(describing: \(type).RawValue.self))" }
+
+  var defaultRawValue: String? {
+    defaultExpression.map { "CDRuntimeRawValue(\($0) as \(type)?)" }
+  }
+}
+
+/// A value that is decoded from what is stored: always optional, as decoding may fail.
+struct DecodedStorage: AttributeStorage {
+  /// `Codable`, `Transformed` or `Composition`: how the accessors are called.
+  let name: String
+  let asserts: Bool
+  let schema: String
+
+  private var assertion: String { asserts ? ", asserts: true" : "" }
+
+  func getter(slot: String) -> String { "_cd\(name)(\(slot)\(assertion))" }
+
+  func setter(slot: String) -> String { "_cdSet\(name)(\(slot), newValue\(setterAssertion))" }
+
+  func getter(key: String) -> String { "_cd\(name)(forKey: \(key.quoted)\(assertion))" }
+
+  func setter(key: String) -> String { "_cdSet\(name)(forKey: \(key.quoted), newValue\(setterAssertion))" }
+
+  // Only encoding can fail when a value is set.
+  private var setterAssertion: String { name == "Codable" ? assertion : "" }
+}

@@ -1,0 +1,56 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// Lets the compiler see that each relationship's inverse exists.
+///
+/// A macro sees one class only. So every model lists its relationships' persistent names as members of a
+/// struct, and a model that names an inverse asks the other's struct for that member. A name that is not
+/// there finds the struct's subscript for any name instead, which is deprecated with a message that says
+/// what is wrong: a warning, because the model builder decides (and throws).
+struct InverseCheck {
+  let model: ModelDeclaration
+
+  private var access: String { model.access.prefix }
+
+  var names: DeclSyntax {
+    let members = model.relationships.map { "\(access)var \(escaped($0.persistentName)): Void { () }" }
+    return """
+      @dynamicMemberLookup
+      \(raw: access)nonisolated struct __CDRelationshipNames {
+        \(raw: members.joined(separator: "\n  "))
+        @available(*, deprecated, message: \(raw: message.quoted))
+        \(raw: access)subscript(dynamicMember name: String) -> Void { () }
+      }
+      """
+  }
+
+  var check: DeclSyntax {
+    let lines = model.relationships.compactMap { property -> String? in
+      guard let target = property.target, let inverse = property.inverse else { return nil }
+      return "// The inverse of \(model.name).\(property.name).\n  "
+        + "_ = \(target).__CDRelationshipNames().\(escaped(inverse))"
+    }
+    return """
+      private nonisolated static func __cdCheckInverses() {
+        \(raw: lines.joined(separator: "\n  "))
+      }
+      """
+  }
+
+  private var message: String {
+    "\(model.name) has no relationship of this persistent name, but another model's @Relationship "
+      + "names it as its inverse; correct `inverse:` there, or add the relationship to \(model.name)."
+  }
+
+  private func escaped(_ name: String) -> String { "`\(name)`" }
+}
+
+extension ModelProperty {
+  /// The persistent name of a relationship's inverse.
+  var inverse: String? {
+    switch kind {
+    case .attribute: nil
+    case .toOne(let options, _), .toManySet(let options, _), .toManyArray(let options, _): options.inverse
+    }
+  }
+}

@@ -1,0 +1,143 @@
+#if !canImport(ObjectiveC)
+  internal import Foundation
+
+  /// Keyed archives of property list classes, as `NSKeyedArchiver` writes them.
+  ///
+  /// Foundation's archiver on Linux ends the process over decimal numbers and over classes that it does not
+  /// know, and its unarchiver over classes that are not allowed. Here both are errors of the data. Archives
+  /// of other classes are left to Foundation.
+  enum KeyedArchive {
+    static let version: Int64 = 100_000
+
+    /// The archive of a value; nil when it is, or holds, something else than a property list class.
+    static func data(of value: Any) -> Data? {
+      var writer = KeyedArchiveWriter()
+      guard let root = writer.append(value) else { return nil }
+      return BinaryPropertyListWriter.data(
+        .dictionary([
+          "$version": .integer(version), "$archiver": .string("NSKeyedArchiver"),
+          "$top": .dictionary(["root": .reference(root)]), "$objects": .array(writer.objects),
+        ]))
+    }
+  }
+
+  private struct KeyedArchiveWriter {
+    private(set) var objects: [PropertyListNode] = [.string("$null")]
+    private var strings: [String: Int] = [:]
+    private var classes: [String: Int] = [:]
+    private var depth = 0
+
+    mutating func append(_ value: Any) -> Int? {
+      depth += 1
+      defer { depth -= 1 }
+      // An object that holds itself has no end.
+      guard depth < 200 else { return nil }
+      switch value {
+      case let text as String: return append(text)
+      case is NSNull: return object("NSNull", [:])
+      case let date as Date: return object("NSDate", ["NS.time": .real(date.timeIntervalSinceReferenceDate)])
+      case let data as Data: return add(.data(data))
+      case let uuid as UUID:
+        return object("NSUUID", ["NS.uuidbytes": .data(withUnsafeBytes(of: uuid.uuid) { Data($0) })])
+      case let url as URL: return append(url)
+      case let decimal as Decimal where !(value is NSNumber) || value is NSDecimalNumber:
+        return append(decimal)
+      case let number as NSNumber: return append(number)
+      case let array as [Any]: return members(of: array).map { object("NSArray", ["NS.objects": $0]) }
+      case let dictionary as [AnyHashable: Any]: return append(dictionary)
+      case let set as Set<AnyHashable>:
+        return members(of: set.map(\.base)).map { object("NSSet", ["NS.objects": $0]) }
+      default: return nil
+      }
+    }
+
+    private mutating func add(_ node: PropertyListNode) -> Int {
+      objects.append(node)
+      return objects.count - 1
+    }
+
+    private mutating func append(_ text: String) -> Int {
+      if let known = strings[text] { return known }
+      // Nothing else has this index: "$null" as a value would read as nil.
+      let index = text == "$null" ? object("NSString", ["NS.string": .string(text)]) : add(.string(text))
+      strings[text] = index
+      return index
+    }
+
+    private mutating func append(_ url: URL) -> Int {
+      let base = url.baseURL.map { append($0) } ?? 0
+      let relative = append(url.baseURL == nil ? url.absoluteString : url.relativeString)
+      return object("NSURL", ["NS.base": .reference(base), "NS.relative": .reference(relative)])
+    }
+
+    private mutating func append(_ number: NSNumber) -> Int? {
+      switch UInt8(bitPattern: number.objCType.pointee) {
+      // Only booleans have this type on Linux.
+      case UInt8(ascii: "c"): return add(.bool(number.boolValue))
+      case UInt8(ascii: "f"), UInt8(ascii: "d"): return add(.real(number.doubleValue))
+      case UInt8(ascii: "Q"):
+        return Int64(exactly: number.uint64Value).map { add(.integer($0)) }
+      default: return add(.integer(number.int64Value))
+      }
+    }
+
+    private mutating func append(_ decimal: Decimal) -> Int? {
+      // Not a number is written as a negative zero.
+      let digits = decimal.isNaN ? "0" : decimal.significand.magnitude.description
+      guard var mantissa = UInt128(digits) else { return nil }
+      let length = (UInt128.bitWidth - mantissa.leadingZeroBitCount + 15) / 16
+      var bytes: [UInt8] = []
+      for _ in 0..<16 {
+        bytes.append(UInt8(truncatingIfNeeded: mantissa))
+        mantissa >>= 8
+      }
+      return object(
+        "NSDecimalNumber",
+        [
+          "NS.exponent": .integer(decimal.isNaN ? 0 : Int64(decimal.exponent)),
+          "NS.length": .integer(Int64(length)),
+          "NS.negative": .bool(decimal.isNaN || decimal.sign == .minus), "NS.compact": .bool(true),
+          // 1 says little endian.
+          "NS.mantissa.bo": .integer(1), "NS.mantissa": .data(Data(bytes)),
+        ])
+    }
+
+    private mutating func append(_ dictionary: [AnyHashable: Any]) -> Int? {
+      // In an order that does not depend on hashing, so that equal values make equal archives.
+      let entries = dictionary.map { ($0.key.base, $0.value) }.sorted { "\($0.0)" < "\($1.0)" }
+      guard let keys = members(of: entries.map(\.0)), let values = members(of: entries.map(\.1)) else {
+        return nil
+      }
+      return object("NSDictionary", ["NS.keys": keys, "NS.objects": values])
+    }
+
+    private mutating func members(of values: [Any]) -> PropertyListNode? {
+      var references: [PropertyListNode] = []
+      references.reserveCapacity(values.count)
+      for value in values {
+        guard let index = append(value) else { return nil }
+        references.append(.reference(index))
+      }
+      return .array(references)
+    }
+
+    private mutating func object(_ name: String, _ fields: [String: PropertyListNode]) -> Int {
+      var fields = fields
+      let index = add(.null)
+      fields["$class"] = .reference(classReference(name))
+      objects[index] = .dictionary(fields)
+      return index
+    }
+
+    private mutating func classReference(_ name: String) -> Int {
+      if let known = classes[name] { return known }
+      let parents = name == "NSDecimalNumber" ? ["NSNumber", "NSValue", "NSObject"] : ["NSObject"]
+      let index = add(
+        .dictionary([
+          "$classname": .string(name), "$classes": .array(([name] + parents).map { .string($0) }),
+        ]))
+      classes[name] = index
+      return index
+    }
+  }
+#endif

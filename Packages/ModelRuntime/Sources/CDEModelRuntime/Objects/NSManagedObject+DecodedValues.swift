@@ -1,0 +1,180 @@
+internal import CDEStore
+internal import Foundation
+
+/// A value decoded from what is stored, kept as long as that stays the same.
+///
+/// Nobody has to take it away when the stored value changes: what it was made of is compared at each use.
+final class DecodedValue {
+  enum Source {
+    case data(Data)
+    case object(_ObjectBox)
+  }
+
+  let source: Source
+  let value: Any
+
+  init(_ source: Source, _ value: Any) {
+    self.source = source
+    self.value = value
+  }
+
+  func isMade(of other: Source) -> Bool {
+    switch (source, other) {
+    case (.data(let mine), .data(let other)): mine == other
+    case (.object(let mine), .object(let other)): mine === other
+    default: false
+    }
+  }
+}
+
+// What accessors of codable, transformed and composition storage call: decoded once, then kept.
+extension NSManagedObject {
+  // MARK: Codable
+
+  /// The value of JSON data; nil for none, and for data that does not decode.
+  public final func _cdCodable<Value: Decodable>(_ ordinal: Int, asserts: Bool = false) -> Value? {
+    codable(info(at: ordinal), asserts)
+  }
+
+  public final func _cdCodable<Value: Decodable>(forKey key: String, asserts: Bool = false) -> Value? {
+    codable(info(forKey: key), asserts)
+  }
+
+  /// Stores JSON with sorted keys; a value that JSON can't hold stores nil and is reported.
+  public final func _cdSetCodable<Value: Encodable>(_ ordinal: Int, _ value: Value?, asserts: Bool = false) {
+    setCodable(info(at: ordinal), value, asserts)
+  }
+
+  public final func _cdSetCodable<Value: Encodable>(
+    forKey key: String, _ value: Value?, asserts: Bool = false
+  ) {
+    setCodable(info(forKey: key), value, asserts)
+  }
+
+  private func codable<Value: Decodable>(_ info: PropertyInfo, _ asserts: Bool) -> Value? {
+    let cell = info.isDirect ? info.cells.lowerBound : -1
+    guard let data: Data = _slowValue(info.slot, cell) else { return nil }
+    return decoded(info, .data(data), asserts) { try JSONDecoder().decode(Value.self, from: data) }
+  }
+
+  private func setCodable<Value: Encodable>(_ info: PropertyInfo, _ value: Value?, _ asserts: Bool) {
+    guard let value else { return _setAttribute(info.slot, .null) }
+    do {
+      let encoder = JSONEncoder()
+      // The same value gives the same bytes, so that stores and histories can be compared.
+      encoder.outputFormatting = .sortedKeys
+      _setAttribute(info.slot, .data(try encoder.encode(value)))
+    } catch {
+      let message = "\(_binding.name).\(info.name) can't be encoded as JSON, so nil is stored: \(error)"
+      Diagnostics.report(message)
+      if asserts { assertionFailure(message) }
+      _setAttribute(info.slot, .null)
+    }
+  }
+
+  // MARK: Transformed
+
+  /// The value that the transformer made of the stored data; nil for none, and for a value of another type.
+  public final func _cdTransformed<Value>(_ ordinal: Int, asserts: Bool = false) -> Value? {
+    transformed(info(at: ordinal), asserts)
+  }
+
+  public final func _cdTransformed<Value>(forKey key: String, asserts: Bool = false) -> Value? {
+    transformed(info(forKey: key), asserts)
+  }
+
+  public final func _cdSetTransformed<Value>(_ ordinal: Int, _ value: Value?) {
+    _setAttribute(info(at: ordinal).slot, value.map { .object(_ObjectBox($0)) } ?? .null)
+  }
+
+  public final func _cdSetTransformed<Value>(forKey key: String, _ value: Value?) {
+    _setAttribute(info(forKey: key).slot, value.map { .object(_ObjectBox($0)) } ?? .null)
+  }
+
+  private func transformed<Value>(_ info: PropertyInfo, _ asserts: Bool) -> Value? {
+    guard case .object(let box) = attributeValue(info) else {
+      if asserts, holdsData(info) {
+        assertionFailure("\(_binding.name).\(info.name): the transformer makes nothing of what is stored.")
+      }
+      return nil
+    }
+    return decoded(info, .object(box), asserts) { box.value as? Value }
+  }
+
+  private func holdsData(_ info: PropertyInfo) -> Bool {
+    guard let cell = info.cells.first, _overlay?.values[info.slot].isUnset != false else { return false }
+    return !_batch.isNull(Int(_row), cell)
+  }
+
+  // MARK: Composition
+
+  /// The value made of a composite's columns, or of a dictionary where the model has no composite.
+  public final func _cdComposition<Value: CDCompositionValueCodable>(_ ordinal: Int) -> Value? {
+    composition(info(at: ordinal))
+  }
+
+  public final func _cdComposition<Value: CDCompositionValueCodable>(forKey key: String) -> Value? {
+    composition(info(forKey: key))
+  }
+
+  public final func _cdSetComposition<Value: CDCompositionValueCodable>(_ ordinal: Int, _ value: Value?) {
+    setComposition(info(at: ordinal), value)
+  }
+
+  public final func _cdSetComposition<Value: CDCompositionValueCodable>(
+    forKey key: String, _ value: Value?
+  ) {
+    setComposition(info(forKey: key), value)
+  }
+
+  private func composition<Value: CDCompositionValueCodable>(_ info: PropertyInfo) -> Value? {
+    guard case .object(let box) = attributeValue(info) else { return nil }
+    return decoded(info, .object(box), false) {
+      (box.value as? [String: Any]).flatMap { Value.__cdDecodeComposition(from: $0) }
+    }
+  }
+
+  private func setComposition<Value: CDCompositionValueCodable>(_ info: PropertyInfo, _ value: Value?) {
+    _setAttribute(info.slot, value.map { .object(_ObjectBox($0.__cdEncodeComposition)) } ?? .null)
+  }
+
+  // MARK: Common
+
+  private func info(at ordinal: Int) -> PropertyInfo {
+    let slot = Int(_binding.places[ordinal].slot)
+    guard slot >= 0 else { missingProperty() }
+    return _binding.properties[slot]
+  }
+
+  private func info(forKey key: String) -> PropertyInfo {
+    guard let info = _binding.property(key) else {
+      fatalError(
+        "The entity \(_binding.name) is not key value coding-compliant for the key \"\(key)\". "
+          + "Use the name the model gives the property.")
+    }
+    return info
+  }
+
+  private func decoded<Value>(
+    _ info: PropertyInfo, _ source: DecodedValue.Source, _ asserts: Bool, decode: () throws -> Value?
+  ) -> Value? {
+    if let kept = _overlay?.decoded[info.slot], kept.isMade(of: source), let value = kept.value as? Value {
+      return value
+    }
+    var reason = "what is stored is another type."
+    do {
+      if let value = try decode() {
+        // A decoded object could be changed by whoever got it; everyone gets one of their own.
+        if type(of: value) is AnyClass { return value }
+        overlay.decoded[info.slot] = DecodedValue(source, value)
+        return value
+      }
+    } catch {
+      reason = "\(error)"
+    }
+    if asserts {
+      assertionFailure("\(_binding.name).\(info.name) holds no value of \(Value.self): \(reason)")
+    }
+    return nil
+  }
+}

@@ -1,0 +1,172 @@
+import CDEManagedModel
+import CDEModelRuntime
+import Foundation
+import Testing
+
+@Suite("Storage methods of attributes")
+struct AttributeStorageTests {
+  static let types: [any CDRuntimeSchemaProviding.Type] = [Article.self, Author.self, Topic.self]
+
+  init() { WordsTransformer.register() }
+
+  static let everything = Everything(
+    string: "ä", bool: true, int: -5, int16: .min, int32: .max, int64: .max, float: 1.1, double: 0.1,
+    decimal: Decimal(string: "-12345678901234567890.125")!, date: Date(timeIntervalSinceReferenceDate: 5.5),
+    data: Data([0, 1, 255]), uuid: UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F")!,
+    url: URL(string: "https://example.org/a?b=1")!, nothing: nil)
+
+  private func fill(_ article: Article) {
+    article.slug = "first"
+    article.title = "Title"
+    article.status = .review
+    article.priority = .high
+    article.settings = Settings(theme: "dark", sizes: [1, 2])
+    article.scores = ["a": 1]
+    article.words = ["one", "two"]
+    article.keywords = ["k"]
+    article.place = Place(latitude: 1.5, longitude: -2, name: nil)
+    article.everything = Self.everything
+    article.scratch = "not stored"
+    article.cache = [1]
+  }
+
+  private func check(_ article: Article) {
+    #expect(article.slug == "first" && article.title == "Title")
+    #expect(article.status == .review && article.priority == .high && article.level == .two)
+    #expect(article.settings == Settings(theme: "dark", sizes: [1, 2]) && article.scores == ["a": 1])
+    #expect(article.words == ["one", "two"] && article.keywords == ["k"])
+    #expect(article.place == Place(latitude: 1.5, longitude: -2, name: nil))
+    #expect(article.everything == Self.everything)
+  }
+
+  @Test("What was set is read before the save, after it, and from the store")
+  func roundTrip() throws {
+    let stack = try Stack(Self.types)
+    let context = stack.context()
+    let article = Article(context: context)
+    let author = Author(context: context)
+    author.name = "Ann"
+    fill(article)
+    article.author = author
+    for name in ["x", "y"] {
+      let topic = Topic(context: context)
+      topic.name = name
+      article.addToTopics(topic)
+    }
+    check(article)
+    try context.save()
+    check(article)
+    context.reset()
+    let request = Article.fetchRequest()
+    request.predicate = NSPredicate(
+      format: "status_raw == %@ AND priority == 9 AND name BEGINSWITH 'T' AND author.name == 'Ann'", "review")
+    request.sortDescriptors = [
+      NSSortDescriptor(key: "status_raw", ascending: true), NSSortDescriptor(key: "slug", ascending: false),
+    ]
+    let found = try #require(try context.fetch(request).first)
+    check(found)
+    // Twice: what is decoded once is kept.
+    check(found)
+    #expect(found.scratch == nil && found.cache == [])
+    #expect(found.author?.articles == [found] && found.topics.map(\.name) == ["x", "y"])
+    #expect(try #require(found.topics.first).articles == [found])
+  }
+
+  @Test("Nil is read as nil, and written over a value")
+  func nothing() throws {
+    let stack = try Stack(Self.types)
+    let context = stack.context()
+    let article = Article(context: context)
+    fill(article)
+    try context.save()
+    article.priority = nil
+    article.settings = nil
+    article.scores = nil
+    article.words = nil
+    article.keywords = nil
+    article.place = nil
+    article.everything = nil
+    try context.save()
+    for _ in 0..<2 {
+      #expect(article.priority == nil && article.settings == nil && article.scores == nil)
+      #expect(article.words == nil && article.keywords == nil)
+      #expect(article.place == nil && article.everything == nil)
+      context.refresh(article, mergeChanges: false)
+    }
+  }
+
+  @Test("A changed value is not hidden by the one decoded before")
+  func changes() throws {
+    let stack = try Stack(Self.types)
+    let context = stack.context()
+    let article = Article(context: context)
+    fill(article)
+    try context.save()
+    check(article)
+    article.settings?.sizes.append(3)
+    article.place?.name = "here"
+    article.words?.append("three")
+    #expect(article.settings?.sizes == [1, 2, 3] && article.place?.name == "here")
+    #expect(article.words == ["one", "two", "three"])
+    article.setValue(Data(#"{"theme":"x","sizes":[]}"#.utf8), forKey: "settings")
+    #expect(article.settings == Settings(theme: "x"))
+    article.setValue(["latitude": 3, "lng": NSNumber(value: 4)] as [String: Any], forKey: "place")
+    #expect(article.place == Place(latitude: 3, longitude: 4, name: nil))
+    context.rollback()
+    check(article)
+  }
+
+  @Test("Stored values that do not decode give the default or nil")
+  func failures() throws {
+    let stack = try Stack(Self.types)
+    let context = stack.context()
+    let article = Article(context: context)
+    article.setValue("unheard of", forKey: "status_raw")
+    article.setValue(5, forKey: "priority")
+    article.setValue(77, forKey: "level")
+    article.setValue(Data("{".utf8), forKey: "settings")
+    article.setValue(["lng": 1.0], forKey: "place")
+    article.setValue(["k": 1], forKey: "keywords")
+    #expect(article.status == .draft && article.priority == nil && article.level == .two)
+    #expect(article.settings == nil && article.place == nil && article.keywords == nil)
+  }
+
+  @Test("A raw default is the model's, so that a new object can be saved at once")
+  func rawDefault() throws {
+    let model = try NSManagedObjectModel.makeRuntimeModel(Self.types)
+    let attributes = try #require(model.entitiesByName["Article"]).attributesByName
+    #expect(attributes["status_raw"]?.defaultValue as? String == "draft")
+    #expect(attributes["level"]?.defaultValue as? Int64 == 2)
+    #expect(attributes["priority"]?.defaultValue == nil)
+    let stack = try Stack(Self.types)
+    let context = stack.context()
+    _ = Article(context: context)
+    try context.save()
+    let request = Article.fetchRequest()
+    request.predicate = NSPredicate(format: "status_raw == 'draft'")
+    #expect(try context.count(for: request) == 1)
+  }
+
+  @Test("The schema says how each attribute is stored")
+  func schema() throws {
+    let schema = Article.__cdRuntimeEntitySchema
+    let storage = Dictionary(uniqueKeysWithValues: schema.attributes.map { ($0.swiftName, $0.storage) })
+    #expect(storage["status"] == .raw(backingTypeName: "String"))
+    #expect(storage["priority"] == .raw(backingTypeName: "Int16"))
+    #expect(storage["level"] == .raw(backingTypeName: "Int"))
+    #expect(storage["settings"] == .codable)
+    #expect(storage["words"] == .transformed(transformerName: "Words"))
+    #expect(storage["keywords"] == .transformed(transformerName: "NSSecureUnarchiveFromData"))
+    #expect(storage["place"] == .composition(fields: Place.__cdRuntimeCompositionFields))
+    #expect(Place.__cdRuntimeCompositionFields.map(\.persistentName) == ["latitude", "lng", "name"])
+    #expect(Place.__cdRuntimeCompositionFields.map(\.isOptional) == [false, false, true])
+    #expect(schema.uniquenessConstraints.map(\.persistentPropertyNames) == [["slug"]])
+    #expect(Article.Keys.status.rawValue == "status_raw")
+    let model = try NSManagedObjectModel.makeRuntimeModel(Self.types)
+    let attributes = try #require(model.entitiesByName["Article"]).attributesByName
+    #expect(attributes["settings"]?.attributeType == .binaryDataAttributeType)
+    #expect(attributes["words"]?.valueTransformerName == "Words")
+    #expect(attributes["place"]?.attributeType == .transformableAttributeType)
+    #expect(attributes["place"]?.valueTransformerName == "NSSecureUnarchiveFromData")
+  }
+}

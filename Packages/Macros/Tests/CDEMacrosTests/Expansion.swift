@@ -94,6 +94,10 @@ struct Expansion {
     "Attribute": MacroSpec(type: AttributeMacro.self),
     "Ignore": MacroSpec(type: IgnoreMacro.self),
     "Relationship": MacroSpec(type: RelationshipMacro.self),
+    "Composition": MacroSpec(
+      type: CompositionMacro.self,
+      conformances: ["CDCompositionValueCodable", "CDRuntimeCompositionSchemaProviding"]),
+    "CompositionField": MacroSpec(type: CompositionFieldMacro.self),
     "_CDAttribute": MacroSpec(type: DefaultAttributeMacro.self),
     "_CDRelationship": MacroSpec(type: RelationshipAccessorsMacro.self),
   ]

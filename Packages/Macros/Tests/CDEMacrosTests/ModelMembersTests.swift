@@ -79,10 +79,23 @@ struct ModelMembersTests {
         uniquenessConstraints: [])
           }
 
+          @dynamicMemberLookup
+          nonisolated struct __CDRelationshipNames {
+            var `tag`: Void { () }
+            @available(*, deprecated, message: "Item has no relationship of this persistent name, but another \
+        model's @Relationship names it as its inverse; correct `inverse:` there, or add the relationship to Item.")
+            subscript(dynamicMember name: String) -> Void { () }
+          }
+
           private nonisolated static func __cdCheckRelationshipTargets() {
             func relationshipTargetMustBeAPersistentModel<Target: PersistentEntity>(_: Target.Type) {
             }
             relationshipTargetMustBeAPersistentModel(Tag.self)
+          }
+
+          private nonisolated static func __cdCheckInverses() {
+            // The inverse of Item.tag.
+            _ = Tag.__CDRelationshipNames().`items`
           }
 
           nonisolated class func fetchRequest() -> NSFetchRequest<Item> {

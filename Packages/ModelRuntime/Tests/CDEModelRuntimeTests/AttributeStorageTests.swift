@@ -170,3 +170,156 @@ struct AttributeStorageTests {
     #expect(attributes["place"]?.valueTransformerName == "NSSecureUnarchiveFromData")
   }
 }
+
+@PersistentModel
+private final class Strict: NSManagedObject {
+  @Attribute(storageMethod: .raw) var status: Status
+  @Attribute(storageMethod: .raw, decodeFailurePolicy: .debugAssertNil) var checked: Status?
+  @Attribute(storageMethod: .codable, decodeFailurePolicy: .debugAssertNil) var settings: Settings?
+  @Attribute(
+    storageMethod: .transformed(name: "NSSecureUnarchiveFromData"), decodeFailurePolicy: .debugAssertNil)
+  var words: [String]?
+}
+
+/// A class that is no model: its attributes go by key.
+private final class ByKey: NSManagedObject {
+  @Attribute(storageMethod: .raw) var status: Status = .review
+  @Attribute(storageMethod: .raw) var priority: Priority?
+  @Attribute(storageMethod: .codable) var settings: Settings?
+  @Attribute(storageMethod: .transformed(name: "NSSecureUnarchiveFromData")) var words: [String]?
+  @Attribute(storageMethod: .composition) var place: Place?
+}
+
+@Suite("What does not decode, and who asks")
+struct DecodeFailureTests {
+  @Test("A raw property without a default ends the program over a value of no case")
+  func required() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let object = Strict(context: try Stack([Strict.self]).context())
+      object.setValue("unheard of", forKey: "status")
+      _ = object.status
+    }
+    #expect(result?.text.contains("Strict.status holds unheard of, which is no raw value of Status") == true)
+  }
+
+  @Test("The asserting policy stops debug builds, and only over a value that is there")
+  func asserting() async throws {
+    let object = Strict(context: try Stack([Strict.self]).context())
+    #expect(object.checked == nil && object.settings == nil && object.words == nil)
+    (object.checked, object.settings, object.words) = (.draft, Settings(), ["a"])
+    #expect(object.checked == .draft && object.settings == Settings() && object.words == ["a"])
+    #if DEBUG
+      let raw = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let object = Strict(context: try Stack([Strict.self]).context())
+        object.setValue("x", forKey: "checked")
+        _ = object.checked
+      }
+      #expect(raw?.text.contains("Strict.checked holds x") == true)
+      let codable = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let object = Strict(context: try Stack([Strict.self]).context())
+        object.setValue(Data("{".utf8), forKey: "settings")
+        _ = object.settings
+      }
+      #expect(codable?.text.contains("Strict.settings holds no value of Settings") == true)
+      let transformed = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let object = Strict(context: try Stack([Strict.self]).context())
+        object.setValue([1], forKey: "words")
+        _ = object.words
+      }
+      #expect(transformed?.text.contains("Strict.words holds no value of Array<String>") == true)
+    #endif
+  }
+
+  @Test("Outside a model the same storage goes by key")
+  func byKey() throws {
+    let place = NSCompositeAttributeDescription()
+    place.name = "place"
+    place.elements = [
+      attribute("latitude", .doubleAttributeType), attribute("lng", .doubleAttributeType),
+      attribute("name", .stringAttributeType),
+    ]
+    let words = attribute("words", .transformableAttributeType)
+    let stack = try Stack(
+      model: model(
+        entity(
+          "ByKey", ByKey.self,
+          [
+            attribute("status", .stringAttributeType), attribute("priority", .integer16AttributeType),
+            attribute("settings", .binaryDataAttributeType), words, place,
+          ])))
+    let context = stack.context()
+    let object = ByKey(context: context)
+    #expect(object.status == .review && object.priority == nil && object.settings == nil)
+    object.status = .published
+    object.priority = .low
+    object.settings = Settings(theme: "t")
+    object.words = ["w"]
+    object.place = Place(latitude: 1, longitude: 2, name: "n")
+    try context.save()
+    context.refresh(object, mergeChanges: false)
+    #expect(object.status == .published && object.priority == .low)
+    #expect(object.settings == Settings(theme: "t") && object.words == ["w"])
+    #expect(object.place == Place(latitude: 1, longitude: 2, name: "n"))
+  }
+}
+
+@Suite("Compositions in columns")
+struct CompositionColumnsTests {
+  init() { WordsTransformer.register() }
+
+  private func stack() throws -> Stack {
+    try Stack(
+      model: try NSManagedObjectModel.makeRuntimeModel(AttributeStorageTests.types, compositions: .columns))
+  }
+
+  @Test("Fields have columns, which predicates and sort descriptors use")
+  func columns() throws {
+    let context = try stack().context()
+    // A column keeps a decimal as a number of SQLite's, with 15 digits.
+    var everything = AttributeStorageTests.everything
+    everything.decimal = Decimal(string: "-1.25")!
+    for (index, latitude) in [3.0, 1.0, 2.0].enumerated() {
+      let article = Article(context: context)
+      article.slug = "\(index)"
+      article.place = Place(latitude: latitude, longitude: -latitude, name: index == 0 ? "first" : nil)
+      article.everything = everything
+    }
+    let nowhere = Article(context: context)
+    nowhere.slug = "nowhere"
+    try context.save()
+    context.reset()
+    let request = Article.fetchRequest()
+    request.predicate = NSPredicate(format: "place.latitude > 1.5 AND place.lng < 0")
+    request.sortDescriptors = [NSSortDescriptor(key: "place.latitude", ascending: true)]
+    let found = try context.fetch(request)
+    #expect(found.map(\.slug) == ["2", "0"])
+    #expect(found.map(\.place?.name) == [nil, "first"])
+    #expect(found.first?.everything == everything)
+    request.predicate = NSPredicate(format: "place.latitude == nil")
+    #expect(try context.fetch(request).map(\.place) == [nil])
+    found[0].place?.latitude = 9
+    found[1].place = nil
+    try context.save()
+    context.reset()
+    request.predicate = NSPredicate(format: "place.latitude == 9 AND place.name == nil")
+    #expect(try context.fetch(request).map(\.slug) == ["2"])
+    request.predicate = NSPredicate(format: "place.latitude == nil")
+    #expect(try context.count(for: request) == 2)
+  }
+
+  @Test("Both layouts are models of their own for the same classes")
+  func layouts() throws {
+    let types = AttributeStorageTests.types
+    let dictionary = try NSManagedObjectModel.makeRuntimeModel(types)
+    let columns = try NSManagedObjectModel.makeRuntimeModel(types, compositions: .columns)
+    #expect(dictionary !== columns)
+    #expect(try NSManagedObjectModel.makeRuntimeModel(types) === dictionary)
+    let place =
+      columns.entitiesByName["Article"]?.attributesByName["place"] as? NSCompositeAttributeDescription
+    #expect(place?.elements.map(\.name) == ["latitude", "lng", "name"])
+    #expect(
+      place?.elements.map(\.attributeType) == [
+        .doubleAttributeType, .doubleAttributeType, .stringAttributeType,
+      ])
+  }
+}

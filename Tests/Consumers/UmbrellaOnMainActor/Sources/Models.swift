@@ -1,9 +1,25 @@
 import CoreDataEvolution
 
+enum Mood: String { case calm, busy }
+
+// Objects of background contexts decode it elsewhere.
+nonisolated struct Style: Codable, Equatable {
+  var color = "red"
+}
+
+@Composition
+struct Spot: Equatable {
+  var row: Int
+  var label: String?
+}
+
 @PersistentModel
 final class Item: NSManagedObject {
   var title: String = ""
   var note: String?
+  @Attribute(storageMethod: .raw) var mood: Mood = .calm
+  @Attribute(storageMethod: .codable) var style: Style?
+  @Attribute(storageMethod: .composition) var spot: Spot?
   @Relationship(inverse: "items", deleteRule: .nullify) var list: List?
 }
 
@@ -22,6 +38,9 @@ actor Writer {
     for title in titles {
       let item = Item(context: modelContext)
       item.title = title
+      item.mood = .busy
+      item.style = Style(color: title)
+      item.spot = Spot(row: title.count)
       item.list = list
     }
     try modelContext.save()
@@ -42,6 +61,10 @@ final class Reader {
     request.predicate = NSPredicate(format: format, argument)
     request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
     return try modelContext.fetch(request).map(\.title)
+  }
+
+  func isComplete(_ item: Item) -> Bool {
+    item.mood == .busy && item.style == Style(color: item.title) && item.spot == Spot(row: item.title.count)
   }
 
   func name(of id: NSManagedObjectID) -> String? {

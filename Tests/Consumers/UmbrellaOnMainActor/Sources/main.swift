@@ -20,6 +20,8 @@ let found = try reader.titles(matching: "title BEGINSWITH %@ AND list.name == 'e
 precondition(found == ["milk", "mint"], "fetched \(found)")
 precondition(reader.name(of: id) == "errands", "the list has no name here")
 precondition(reader[id, as: List.self]?.items.count == 3, "the list has lost items")
+precondition(
+  reader[id, as: List.self]?.items.allSatisfy { reader.isComplete($0) } == true, "an item has lost values")
 
 container.viewContext.automaticallyMergesChangesFromParent = true
 try await writer.rename(id, to: "shopping")

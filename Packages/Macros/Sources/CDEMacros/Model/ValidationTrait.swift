@@ -58,7 +58,7 @@ enum ValidationTrait {
     let form: String
     switch name {
     case "range":
-      form = "a range of number literals, as in `.range(0...255)`, `.range(0...)` or `.range(...1.5)`"
+      form = "a range of number literals, as in `.range(0...255)`, `.range((-1)...)` or `.range(...1.5)`"
     case "length":
       form = "a range of non-negative integer literals, as in `.length(1...64)` or `.length(1...)`"
     default: form = "a regular expression as a string literal, as in `.matching(\"[a-z]+\")`"
@@ -147,6 +147,11 @@ private struct RangeLiteral {
   private static func number(_ expression: ExprSyntax) -> String? {
     if let negative = expression.as(PrefixOperatorExprSyntax.self), negative.operator.text == "-" {
       return number(negative.expression).flatMap { $0.hasPrefix("-") ? nil : "-\($0)" }
+    }
+    if let tuple = expression.as(TupleExprSyntax.self), tuple.elements.count == 1,
+      let only = tuple.elements.first, only.label == nil
+    {
+      return number(only.expression)
     }
     guard expression.is(IntegerLiteralExprSyntax.self) || expression.is(FloatLiteralExprSyntax.self) else {
       return nil

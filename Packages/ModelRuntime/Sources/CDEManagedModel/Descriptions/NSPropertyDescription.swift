@@ -24,6 +24,34 @@ nonisolated public class NSPropertyDescription: NSObject, NSCopying, @unchecked 
   /// Anything the app wants to remember about the property; not part of the version hash.
   public var userInfo: [AnyHashable: Any]? { willSet { requireMutable() } }
 
+  /// What a value must satisfy to be saved: predicates on `SELF`, the value itself. No part of the version
+  /// hash. (Core Data's; a nil value is never asked.)
+  public private(set) var validationPredicates: [NSPredicate] = []
+
+  /// For each of ``validationPredicates`` what its failure is: a sentence, or one of Core Data's error codes
+  /// as an `NSNumber`.
+  public private(set) var validationWarnings: [Any] = []
+
+  /// Sets the predicates that values must satisfy, and what to say when one does not.
+  ///
+  /// - Parameters:
+  ///   - predicates: predicates on `SELF`, `SELF >= 0` say; nil for none.
+  ///   - warnings: one for each predicate, in order; missing ones leave the wording to the library.
+  public func setValidationPredicates(
+    _ predicates: [NSPredicate]?, withValidationWarnings warnings: [String]?
+  ) {
+    let texts = warnings ?? []
+    setValidations(
+      (predicates ?? []).enumerated().map { ($1, texts.indices.contains($0) ? texts[$0] : "") })
+  }
+
+  /// The same with error codes.
+  @_spi(CDE) public func setValidations(_ validations: [(NSPredicate, Any)]) {
+    requireMutable()
+    validationPredicates = validations.map(\.0)
+    validationWarnings = validations.map(\.1)
+  }
+
   /// The property's name in the model's earlier version, for migrations.
   public var renamingIdentifier: String? {
     get { storedRenamingIdentifier ?? name }
@@ -68,6 +96,8 @@ nonisolated public class NSPropertyDescription: NSObject, NSCopying, @unchecked 
     other.userInfo = userInfo
     other.storedRenamingIdentifier = storedRenamingIdentifier
     other.versionHashModifier = versionHashModifier
+    other.validationPredicates = validationPredicates
+    other.validationWarnings = validationWarnings
   }
 
   func hashBytes() -> [UInt8] { baseHash() }

@@ -7,30 +7,45 @@ public import Foundation
   public typealias Source = (type: NSObject.Type, schema: CDRuntimeEntitySchema)
 
   // Models stay for the life of the process, like the classes they are made from.
-  private static let models = Lock<[[ObjectIdentifier]: NSManagedObjectModel]>([:])
+  private static let models = Lock<[Key: NSManagedObjectModel]>([:])
+
+  private struct Key: Hashable {
+    let types: [ObjectIdentifier]
+    let layout: CDRuntimeCompositionLayout
+  }
 
   /// The model of these classes: one entity each, in order. The same classes in the same order give the
   /// same object, from any thread.
   ///
+  /// - Parameters:
+  ///   - compositions: How attributes of composition storage are stored.
+  ///   - predicate: Makes a predicate of a format string and its arguments; where nothing can, a schema's
+  ///     validations are left out.
   /// - Throws: ``CDRuntimeModelBuilderError``.
-  public static func makeModel(schemas: [Source]) throws -> NSManagedObjectModel {
-    let key = schemas.map { ObjectIdentifier($0.type) }
+  public static func makeModel(
+    schemas: [Source], compositions: CDRuntimeCompositionLayout = .dictionary,
+    predicate: ((String, [any Sendable]) -> NSPredicate)? = nil
+  ) throws -> NSManagedObjectModel {
+    let key = Key(types: schemas.map { ObjectIdentifier($0.type) }, layout: compositions)
     return try models.withLock { models in
       if let known = models[key] { return known }
-      let model = try build(schemas)
+      let model = try build(schemas, compositions)
+      if let predicate { addValidations(schemas, to: model, predicate) }
       models[key] = model
       return model
     }
   }
 
   /// A new model of these classes.
-  static func build(_ sources: [Source]) throws -> NSManagedObjectModel {
+  static func build(
+    _ sources: [Source], _ compositions: CDRuntimeCompositionLayout = .dictionary
+  ) throws -> NSManagedObjectModel {
     guard !sources.isEmpty else { throw CDRuntimeModelBuilderError.emptyInput }
     var seen: Set<String> = []
     for source in sources where !seen.insert(source.schema.entityName).inserted {
       throw CDRuntimeModelBuilderError.duplicateEntityName(source.schema.entityName)
     }
-    let entities = try sources.map(makeEntity)
+    let entities = try sources.map { try makeEntity($0, compositions) }
     var relationships = [[String: NSRelationshipDescription]](repeating: [:], count: sources.count)
     var targets: [[Int]] = []
     for (index, source) in sources.enumerated() {
@@ -59,13 +74,15 @@ public import Foundation
     return model
   }
 
-  private static func makeEntity(_ source: Source) throws -> NSEntityDescription {
+  private static func makeEntity(
+    _ source: Source, _ compositions: CDRuntimeCompositionLayout
+  ) throws -> NSEntityDescription {
     let entity = NSEntityDescription()
     entity.name = source.schema.entityName
     entity.managedObjectClassName = ManagedClassRegistry.register(source.type)
     ManagedClassRegistry.register(source.type, as: source.schema.managedObjectClassName)
     entity.properties = try source.schema.attributes.map {
-      try makeAttribute($0, of: source.schema.entityName)
+      try makeAttribute($0, of: source.schema.entityName, compositions)
     }
     var constraints = source.schema.uniquenessConstraints.map(\.persistentPropertyNames)
     for attribute in source.schema.attributes where attribute.isUnique {
@@ -76,8 +93,11 @@ public import Foundation
   }
 
   private static func makeAttribute(
-    _ schema: CDRuntimeAttributeSchema, of entity: String
+    _ schema: CDRuntimeAttributeSchema, of entity: String, _ compositions: CDRuntimeCompositionLayout
   ) throws -> NSAttributeDescription {
+    if case .composition(let fields) = schema.storage, compositions == .columns {
+      return try makeComposite(schema, fields, of: entity)
+    }
     let attribute = NSAttributeDescription()
     attribute.name = schema.persistentName
     attribute.isOptional = schema.isOptional

@@ -13,7 +13,7 @@
 
   extension KeyedArchive {
     /// Reads an archive whose classes, or classes they inherit from, are among `allowed`.
-    static func contents(of data: Data, allowed: Set<String>) -> KeyedArchiveContents {
+    static func contents(of data: Data, allowed: [AnyClass]) -> KeyedArchiveContents {
       guard case .dictionary(let top)? = BinaryPropertyListReader.read(data),
         case .array(let objects)? = top["$objects"], case .dictionary(let roots)? = top["$top"],
         case .reference(let root)? = roots["root"] ?? roots.values.first
@@ -42,13 +42,15 @@
 
   private struct KeyedArchiveReader {
     let objects: [PropertyListNode]
-    let allowed: Set<String>
+    private let classes: [AnyClass]
+    private let allowed: Set<String>
     /// Objects may be shared; those of a small archive that is shared over and over would fill any memory.
     private var budget: Int
 
-    init(objects: [PropertyListNode], allowed: Set<String>) {
+    init(objects: [PropertyListNode], allowed classes: [AnyClass]) {
       self.objects = objects
-      self.allowed = allowed
+      self.classes = classes
+      allowed = Set(classes.map { NSStringFromClass($0) })
       budget = 16 * objects.count + 1024
     }
 
@@ -118,7 +120,12 @@
       case "NSArray", "NSMutableArray": return try members(fields["NS.objects"], depth)
       case "NSSet", "NSMutableSet": return NSSet(array: try members(fields["NS.objects"], depth))
       case "NSDictionary", "NSMutableDictionary": return try dictionary(fields, depth)
-      default: throw .otherClasses
+      default:
+        // A damaged name is no class; Foundation ends the process over it, or over what it then reads.
+        guard let found = NSClassFromString(name) as? NSObject.Type,
+          classes.contains(where: { found.isSubclass(of: $0) })
+        else { throw .damaged }
+        throw .otherClasses
       }
     }
 

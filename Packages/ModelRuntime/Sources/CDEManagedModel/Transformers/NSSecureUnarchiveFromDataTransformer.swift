@@ -26,7 +26,7 @@
     open override func transformedValue(_ value: Any?) -> Any? {
       guard let data = value as? Data else { return nil }
       let classes = Self.allowedTopLevelClasses
-      switch KeyedArchive.contents(of: data, allowed: Set(classes.map { NSStringFromClass($0) })) {
+      switch KeyedArchive.contents(of: data, allowed: classes) {
       case .value(let value): return value
       case .otherClasses: return try? NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data)
       case .refused, .damaged: return nil

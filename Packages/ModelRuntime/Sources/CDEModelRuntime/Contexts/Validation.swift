@@ -54,6 +54,8 @@ extension NSManagedObject {
       switch info.kind {
       case .attribute, .composite:
         if !info.isOptional, !info.isTransient, isNull(info) { failures.append(missing(info)) }
+        if !info.rules.isEmpty { failures += ruleFailures(info) }
+        if let failure = encodingFailure(info) { failures.append(failure) }
       case .toOne:
         if !info.isOptional, !info.isTransient {
           let destination = toOne(info.slot)

@@ -16,6 +16,15 @@ public struct ManagedObjectError: CDEError {
     public static let relationshipExceedsMaximumCount = Code(rawValue: "relationshipExceedsMaximumCount")
     public static let relationshipDeniedDelete = Code(rawValue: "relationshipDeniedDelete")
     public static let invalidValue = Code(rawValue: "invalidValue")
+    /// A number breaks a rule of its attribute; ``ManagedObjectError/rule`` says which.
+    public static let numberTooLarge = Code(rawValue: "numberTooLarge")
+    public static let numberTooSmall = Code(rawValue: "numberTooSmall")
+    public static let dateTooLate = Code(rawValue: "dateTooLate")
+    public static let dateTooSoon = Code(rawValue: "dateTooSoon")
+    public static let stringTooLong = Code(rawValue: "stringTooLong")
+    public static let stringTooShort = Code(rawValue: "stringTooShort")
+    /// Text does not match the regular expression of its attribute.
+    public static let stringPatternMatching = Code(rawValue: "stringPatternMatching")
     /// Several validation failures; ``ManagedObjectError/failures`` lists them.
     public static let multipleValidationErrors = Code(rawValue: "multipleValidationErrors")
     /// Rows changed in the store since they were read; ``ManagedObjectError/conflicts`` lists them.
@@ -43,6 +52,10 @@ public struct ManagedObjectError: CDEError {
   public var property: String?
   /// The object concerned.
   public var objectID: NSManagedObjectID?
+  /// The predicate that a value breaks, as a format string.
+  public var rule: String?
+  /// The value that breaks it.
+  public var value: (any Sendable)?
   /// The single failures behind `.multipleValidationErrors`.
   public var failures: [ManagedObjectError]
   /// The objects whose rows changed, for `.saveConflict`.
@@ -50,8 +63,8 @@ public struct ManagedObjectError: CDEError {
 
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, entity: String? = nil,
-    property: String? = nil, objectID: NSManagedObjectID? = nil, failures: [ManagedObjectError] = [],
-    conflicts: [NSManagedObjectID] = []
+    property: String? = nil, objectID: NSManagedObjectID? = nil, rule: String? = nil,
+    value: (any Sendable)? = nil, failures: [ManagedObjectError] = [], conflicts: [NSManagedObjectID] = []
   ) {
     self.code = code
     self.message = message
@@ -59,6 +72,8 @@ public struct ManagedObjectError: CDEError {
     self.entity = entity
     self.property = property
     self.objectID = objectID
+    self.rule = rule
+    self.value = value
     self.failures = failures
     self.conflicts = conflicts
   }
@@ -81,6 +96,13 @@ extension ManagedObjectError: CustomNSError {
     case .relationshipExceedsMaximumCount: return NSValidationRelationshipExceedsMaximumCountError
     case .relationshipDeniedDelete: return NSValidationRelationshipDeniedDeleteError
     case .invalidValue: return NSManagedObjectValidationError
+    case .numberTooLarge: return NSValidationNumberTooLargeError
+    case .numberTooSmall: return NSValidationNumberTooSmallError
+    case .dateTooLate: return NSValidationDateTooLateError
+    case .dateTooSoon: return NSValidationDateTooSoonError
+    case .stringTooLong: return NSValidationStringTooLongError
+    case .stringTooShort: return NSValidationStringTooShortError
+    case .stringPatternMatching: return NSValidationStringPatternMatchingError
     case .multipleValidationErrors: return NSValidationMultipleErrorsError
     case .saveConflict: return NSManagedObjectMergeError
     case .uniquenessConflict: return NSManagedObjectConstraintMergeError
@@ -104,6 +126,8 @@ extension ManagedObjectError: CustomNSError {
     var info: [String: Any] = [NSLocalizedDescriptionKey: message]
     if let property { info[NSValidationKeyErrorKey] = property }
     if let objectID { info[NSValidationObjectErrorKey] = objectID }
+    if let rule { info[NSValidationPredicateErrorKey] = NSPredicate(format: rule) }
+    if let value { info[NSValidationValueErrorKey] = value }
     if !failures.isEmpty { info[NSDetailedErrorsKey] = failures.map { $0 as NSError } }
     if let cause { info[NSUnderlyingErrorKey] = cause as NSError }
     if !conflicts.isEmpty { info[NSPersistentStoreSaveConflictsErrorKey] = conflicts }
@@ -119,6 +143,13 @@ public let NSValidationMissingMandatoryPropertyError = 1570
 public let NSValidationRelationshipLacksMinimumCountError = 1580
 public let NSValidationRelationshipExceedsMaximumCountError = 1590
 public let NSValidationRelationshipDeniedDeleteError = 1600
+public let NSValidationNumberTooLargeError = 1610
+public let NSValidationNumberTooSmallError = 1620
+public let NSValidationDateTooLateError = 1630
+public let NSValidationDateTooSoonError = 1640
+public let NSValidationStringTooLongError = 1660
+public let NSValidationStringTooShortError = 1670
+public let NSValidationStringPatternMatchingError = 1680
 public let NSManagedObjectContextLockingError = 132000
 public let NSManagedObjectMergeError = 133020
 public let NSManagedObjectConstraintMergeError = 133021
@@ -131,4 +162,6 @@ public let NSPersistentStoreSaveError = 134030
 public let NSDetailedErrorsKey = "NSDetailedErrors"
 public let NSValidationObjectErrorKey = "NSValidationErrorObject"
 public let NSValidationKeyErrorKey = "NSValidationErrorKey"
+public let NSValidationPredicateErrorKey = "NSValidationErrorPredicate"
+public let NSValidationValueErrorKey = "NSValidationErrorValue"
 public let NSPersistentStoreSaveConflictsErrorKey = "NSPersistentStoreSaveConflictsErrorKey"

@@ -39,9 +39,8 @@ private enum OwnEntities {
   static func description(of type: any CDRuntimeSchemaProviding.Type) -> NSEntityDescription {
     let model: NSManagedObjectModel
     do {
-      model = try RuntimeModelBuilder.makeModel(schemas: [
-        (type, withoutRelationships(type.__cdRuntimeEntitySchema))
-      ])
+      model = try CDRuntimeModelBuilder.makeModel(
+        schemas: [(type, withoutRelationships(type.__cdRuntimeEntitySchema))], compositions: .dictionary)
       OwnBindings.keep(try ModelBinding.of(model))
     } catch {
       fatalError("The schema of \(type) can't be used: \(error)")

@@ -39,33 +39,3 @@ public enum CDRuntimeSchemaCollection {
     entitySchemas(types)
   }
 }
-
-/// Makes models from classes.
-public enum CDRuntimeModelBuilder {
-  /// The model of these classes: one entity for each, in order. The same list gives the same model object,
-  /// from any thread.
-  ///
-  /// - Throws: `CDRuntimeModelBuilderError`.
-  public static func makeModel(_ types: [any CDRuntimeSchemaProviding.Type]) throws -> NSManagedObjectModel {
-    try RuntimeModelBuilder.makeModel(schemas: types.map { ($0, $0.__cdRuntimeEntitySchema) })
-  }
-
-  public static func makeModel(_ types: any CDRuntimeSchemaProviding.Type...) throws -> NSManagedObjectModel {
-    try makeModel(types)
-  }
-}
-
-extension NSManagedObjectModel {
-  /// The model of classes that carry their schemas; see ``CDRuntimeModelBuilder``.
-  public static func makeRuntimeModel(_ types: [any CDRuntimeSchemaProviding.Type]) throws
-    -> NSManagedObjectModel
-  {
-    try CDRuntimeModelBuilder.makeModel(types)
-  }
-
-  public static func makeRuntimeModel(_ types: any CDRuntimeSchemaProviding.Type...) throws
-    -> NSManagedObjectModel
-  {
-    try CDRuntimeModelBuilder.makeModel(types)
-  }
-}

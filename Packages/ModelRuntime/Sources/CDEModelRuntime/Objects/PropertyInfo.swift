@@ -31,6 +31,8 @@ final class PropertyInfo: @unchecked Sendable {
   let defaultValue: _PropertyValue
   let transformerName: String?
   let allowsExternalStorage: Bool
+  /// What values must keep to be saved.
+  let rules: [ValidationRule]
 
   // Relationships
   let destination: Int
@@ -50,6 +52,7 @@ final class PropertyInfo: @unchecked Sendable {
     isTransient = property.isTransient
     cells = property.cells
     transformerName = property.transformerName
+    rules = ValidationRule.rules(of: property.description)
     defaultValue = _PropertyValue(property.defaultValue)
     var leaves: [StoreAttribute] = []
     var isExternal = false
@@ -101,6 +104,7 @@ final class PropertyInfo: @unchecked Sendable {
     leaves = []
     defaultValue = .null
     transformerName = nil
+    rules = []
     allowsExternalStorage = false
     destination = -1
     inverseSlot = nil

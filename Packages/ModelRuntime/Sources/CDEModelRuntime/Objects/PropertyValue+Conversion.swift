@@ -143,7 +143,7 @@ extension RowBatchBuilder {
     case .decimal(let value): setString(cell, NSDecimalNumber(decimal: value).stringValue)
     case .uuid(let value): withUnsafeBytes(of: value.uuid) { setBytes(cell, $0) }
     case .data(let value): setData(cell, value, external: property.allowsExternalStorage)
-    case .object(let box): setObject(box.value, of: property)
+    case .object(let box): setObject(box, of: property)
     case .toOne, .toMany: break
     }
   }
@@ -157,7 +157,8 @@ extension RowBatchBuilder {
     }
   }
 
-  private mutating func setObject(_ value: Any, of property: PropertyInfo) {
+  private mutating func setObject(_ box: _ObjectBox, of property: PropertyInfo) {
+    let value = box.value
     if property.kind == .composite {
       let elements = value as? [String: Any] ?? [:]
       for (leaf, cell) in zip(property.leaves, property.cells) {
@@ -167,7 +168,9 @@ extension RowBatchBuilder {
       }
       return
     }
-    guard let data = Transformation.data(from: value, transformer: property.transformerName) else {
+    let encoded = box.encoded
+    box.encoded = nil
+    guard let data = encoded ?? Transformation.data(from: value, transformer: property.transformerName) else {
       setNull(property.cells.lowerBound)
       return
     }

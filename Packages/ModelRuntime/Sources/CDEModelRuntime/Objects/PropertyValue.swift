@@ -28,6 +28,8 @@ public enum _PropertyValue {
 /// line wherever it is looked at.
 public final class _ObjectBox {
   let value: Any
+  /// What a save under way made of the value when it validated it, for the row it writes next.
+  var encoded: Data?
 
   init(_ value: Any) { self.value = value }
 }

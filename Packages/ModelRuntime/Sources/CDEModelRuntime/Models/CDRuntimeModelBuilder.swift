@@ -1,0 +1,45 @@
+@_spi(CDE) public import CDEManagedModel
+internal import CDEPredicates
+internal import Foundation
+
+/// Makes models from classes.
+public enum CDRuntimeModelBuilder {
+  /// The model of these classes: one entity for each, in order. The same list gives the same model object,
+  /// from any thread.
+  ///
+  /// - Parameter compositions: how attributes of composition storage are stored; a store that was made with
+  ///   one layout does not open with the other.
+  /// - Throws: `CDRuntimeModelBuilderError`.
+  public static func makeModel(
+    _ types: [any CDRuntimeSchemaProviding.Type], compositions: CDRuntimeCompositionLayout = .dictionary
+  ) throws -> NSManagedObjectModel {
+    try makeModel(schemas: types.map { ($0, $0.__cdRuntimeEntitySchema) }, compositions: compositions)
+  }
+
+  public static func makeModel(_ types: any CDRuntimeSchemaProviding.Type...) throws -> NSManagedObjectModel {
+    try makeModel(types)
+  }
+
+  static func makeModel(
+    schemas: [RuntimeModelBuilder.Source], compositions: CDRuntimeCompositionLayout
+  ) throws -> NSManagedObjectModel {
+    try RuntimeModelBuilder.makeModel(schemas: schemas, compositions: compositions) { format, arguments in
+      NSPredicate(format: format, argumentArray: arguments)
+    }
+  }
+}
+
+extension NSManagedObjectModel {
+  /// The model of classes that carry their schemas; see ``CDRuntimeModelBuilder``.
+  public static func makeRuntimeModel(
+    _ types: [any CDRuntimeSchemaProviding.Type], compositions: CDRuntimeCompositionLayout = .dictionary
+  ) throws -> NSManagedObjectModel {
+    try CDRuntimeModelBuilder.makeModel(types, compositions: compositions)
+  }
+
+  public static func makeRuntimeModel(_ types: any CDRuntimeSchemaProviding.Type...) throws
+    -> NSManagedObjectModel
+  {
+    try CDRuntimeModelBuilder.makeModel(types)
+  }
+}

@@ -158,7 +158,6 @@ struct FetchDescriptorTests {
     let foreign = #expect(throws: ManagedObjectError.self) { try context.fetch(FetchDescriptor<Memo>()) }
     #expect(foreign?.code == .unknownEntity)
     let collated = FetchDescriptor<Item>(
-      predicate: nil as NSPredicate?,
       sortBy: [
         try NSSortDescriptor(
           Item.self, path: Item.path.title, order: .asc, collation: .localized, mode: .inMemory)

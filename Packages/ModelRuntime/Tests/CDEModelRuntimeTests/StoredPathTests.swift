@@ -75,6 +75,55 @@ struct StoredPathTests {
     #expect(!Article.path.place.longitude.greaterThan(2).evaluate(with: article))
   }
 
+  @Test("Fields of compositions in columns are compared, sorted by and read from the store")
+  func columns() throws {
+    let seed = UInt64.random(in: 0..<UInt64.max)
+    print("composition paths: seed \(seed)")
+    var random = SplitMix(state: seed)
+    let stack = try Stack(model: try .makeRuntimeModel(types, compositions: .columns))
+    let context = stack.context()
+    let author = Author(context: context)
+    for index in 0..<30 {
+      let article = Article(context: context)
+      article.slug = "a\(index)"
+      if index % 3 == 0 { article.author = author }
+      guard index % 5 != 0 else { continue }
+      let place = (0..<2).map { _ in Double(Int.random(in: 0..<5, using: &random)) }
+      article.place = Place(latitude: place[0], longitude: place[1], name: index % 2 == 0 ? nil : "n")
+    }
+    try context.save()
+    let all = try context.fetch(FetchDescriptor<Article>())
+    let place = Article.path.place
+    let cases: [(NSPredicate, (Article) -> Bool)] = [
+      (place.latitude.greaterThan(2), { ($0.place?.latitude ?? -1) > 2 }),
+      (place.longitude.lessThanOrEqual(1), { $0.place.map { $0.longitude <= 1 } ?? false }),
+      (place.longitude.notEquals(1), { $0.place?.longitude != 1 }),
+      (place.name.equals("n"), { $0.place?.name == "n" }),
+    ]
+    for (predicate, holds) in cases {
+      let found = try context.fetch(FetchDescriptor<Article>(predicate: predicate))
+      #expect(Set(found) == Set(all.filter(holds)), "\(predicate), seed \(seed)")
+      #expect(try all.allSatisfy { try predicate.matches($0) == holds($0) }, "\(predicate), seed \(seed)")
+    }
+    let order = try NSSortDescriptor(Article.self, path: place.longitude, order: .desc)
+    let sorted = try context.fetchSnapshots(FetchDescriptor<Article>(sortBy: [order]))
+    let longitudes = sorted.map { $0.place?.longitude ?? -1 }
+    let wanted = all.map { $0.place?.longitude ?? -1 }.sorted(by: >)
+    #expect(longitudes == wanted, "seed \(seed)")
+    #expect(Set(sorted.map(\.slug)) == Set(all.map(\.slug)))
+    let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(sorted[0])) as? [String: Any]
+    #expect((json?["place"] as? [String: Any])?["longitude"] as? Double == sorted[0].place?.longitude)
+    let old = sorted[0]
+    let article = try context.object(for: old.handle)
+    article.place?.latitude = 77
+    let changes = try article.snapshot().changes(since: old)
+    #expect(changes.names == ["place"] && changes.contains(\.place))
+    let elsewhere = stack.context()
+    let target = try elsewhere.object(for: old.handle)
+    try elsewhere.apply(changes, to: target)
+    #expect(target.place?.latitude == 77 && target.place?.longitude == old.place?.longitude)
+  }
+
   @Test("What has no order in the store is no store order")
   func sortErrors() throws {
     func refused<Value>(_ path: CDPath<Article, Value>, _ method: StorageMethod) -> Bool {

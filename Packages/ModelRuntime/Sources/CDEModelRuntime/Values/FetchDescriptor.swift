@@ -46,7 +46,7 @@ public struct FetchDescriptor<Item: PersistentEntity>: Sendable {
   /// What can't be used in them is thrown by the fetch. A ``predicate`` and ``sortBy`` that are set later
   /// apply besides: both predicates must hold, and the order given here comes first.
   @_disfavoredOverload
-  public init(predicate: NSPredicate?, sortBy: [NSSortDescriptor] = []) {
+  public init(predicate: NSPredicate, sortBy: [NSSortDescriptor] = []) {
     self.init(predicate, sortBy)
   }
 

@@ -9,7 +9,7 @@ final class Item: NSManagedObject {
   @Relationship(inverse: "x", deleteRule: .nullify) var c: Set<Tag>?  // error: Optional to-many relationship
   @Relationship(inverse: "x", deleteRule: .nullify) var d: [Tag] = []  // error: not declare a default
   @Relationship(inverse: "x", deleteRule: .nullify) var e: String  // error: requires a relationship type
-  @Relationship(inverse: "x", deleteRule: .nullify, minimumModelCount: -1) var f: [Tag]  // error: non-negative
+  @Relationship(inverse: "x", deleteRule: .nullify, minimumModelCount: -1) var f: [Tag]  // error: non-neg
 }
 
 @PersistentModel

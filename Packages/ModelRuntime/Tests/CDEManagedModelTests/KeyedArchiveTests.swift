@@ -108,7 +108,8 @@ struct KeyedArchiveTests {
       override class var allowedTopLevelClasses: [AnyClass] { [NSString.self, NSArray.self] }
     }
     func archive(_ value: Any) throws -> Data {
-      try #require(transformer.reverseTransformedValue(value) as? Data)
+      let data = transformer.reverseTransformedValue(value) as? Data
+      return try #require(data)
     }
     let texts = Texts()
     #expect(texts.transformedValue(try archive(["a", ["b"]])) as? NSArray == ["a", ["b"]])

@@ -72,6 +72,20 @@ struct AttributeStorageTests {
     #expect(try #require(found.topics.first).articles == [found])
   }
 
+  @Test("#Predicate compares raw storage with the enumeration's values")
+  func predicateMacro() throws {
+    let context = try Stack(Self.types).context()
+    for (slug, status) in [("a", Status.review), ("b", .draft), ("c", .review)] {
+      let article = Article(context: context)
+      (article.slug, article.status) = (slug, status)
+    }
+    try context.save()
+    let wanted = Status.review
+    let request = Article.fetchRequest()
+    request.predicate = NSPredicate(#Predicate<Article> { $0.status == wanted && $0.slug != "a" })
+    #expect(try context.fetch(request).map(\.slug) == ["c"])
+  }
+
   @Test("Nil is read as nil, and written over a value")
   func nothing() throws {
     let stack = try Stack(Self.types)

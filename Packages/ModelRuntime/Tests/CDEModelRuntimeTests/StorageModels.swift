@@ -2,7 +2,7 @@ import CDEManagedModel
 import CDEModelRuntime
 import Foundation
 
-enum Status: String { case draft, review, published }
+enum Status: String, Codable { case draft, review, published }
 enum Priority: Int16 { case low = 1, high = 9 }
 enum Level: Int { case one = 1, two }
 

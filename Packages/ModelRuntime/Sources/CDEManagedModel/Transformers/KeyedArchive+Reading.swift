@@ -40,6 +40,20 @@
     }
   }
 
+  /// Names of classes. Asking for a class's name takes longer than reading an archive that has it.
+  private enum KeyedArchiveClassNames {
+    private static let known: [ObjectIdentifier: String] = Dictionary(
+      uniqueKeysWithValues: NSSecureUnarchiveFromDataTransformer.allowedTopLevelClasses.map {
+        (ObjectIdentifier($0), NSStringFromClass($0))
+      })
+
+    static func names(of classes: [AnyClass]) -> Set<String> {
+      var names: Set<String> = []
+      for type in classes { names.insert(known[ObjectIdentifier(type)] ?? NSStringFromClass(type)) }
+      return names
+    }
+  }
+
   private struct KeyedArchiveReader {
     let objects: [PropertyListNode]
     private let classes: [AnyClass]
@@ -50,7 +64,7 @@
     init(objects: [PropertyListNode], allowed classes: [AnyClass]) {
       self.objects = objects
       self.classes = classes
-      allowed = Set(classes.map { NSStringFromClass($0) })
+      allowed = KeyedArchiveClassNames.names(of: classes)
       budget = 16 * objects.count + 1024
     }
 

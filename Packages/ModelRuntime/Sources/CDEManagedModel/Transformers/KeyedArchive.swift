@@ -32,19 +32,30 @@
       defer { depth -= 1 }
       // An object that holds itself has no end.
       guard depth < 200 else { return nil }
+      // The types as they are before the bridges are asked, each of which would take its time.
+      switch type(of: value) {
+      case is String.Type: return appendText(value as! String)
+      case is Double.Type: return add(.real(value as! Double))
+      case is Int.Type: return add(.integer(Int64(value as! Int)))
+      case is Bool.Type: return add(.bool(value as! Bool))
+      case is [String: Any].Type:
+        let entries = (value as! [String: Any]).sorted { $0.key < $1.key }
+        return append(keys: entries.map(\.key), values: entries.map(\.value))
+      default: break
+      }
       switch value {
-      case let text as String: return append(text)
+      case let text as String: return appendText(text)
       case is NSNull: return object("NSNull", [:])
       case let date as Date: return object("NSDate", ["NS.time": .real(date.timeIntervalSinceReferenceDate)])
       case let data as Data: return add(.data(data))
       case let uuid as UUID:
         return object("NSUUID", ["NS.uuidbytes": .data(withUnsafeBytes(of: uuid.uuid) { Data($0) })])
-      case let url as URL: return append(url)
+      case let url as URL: return appendURL(url)
       case let decimal as Decimal where !(value is NSNumber) || value is NSDecimalNumber:
-        return append(decimal)
-      case let number as NSNumber: return append(number)
+        return appendDecimal(decimal)
+      case let number as NSNumber: return appendNumber(number)
       case let array as [Any]: return members(of: array).map { object("NSArray", ["NS.objects": $0]) }
-      case let dictionary as [AnyHashable: Any]: return append(dictionary)
+      case let dictionary as [AnyHashable: Any]: return appendDictionary(dictionary)
       case let set as Set<AnyHashable>:
         return members(of: set.map(\.base)).map { object("NSSet", ["NS.objects": $0]) }
       default: return nil
@@ -56,7 +67,7 @@
       return objects.count - 1
     }
 
-    private mutating func append(_ text: String) -> Int {
+    private mutating func appendText(_ text: String) -> Int {
       if let known = strings[text] { return known }
       // Nothing else has this index: "$null" as a value would read as nil.
       let index = text == "$null" ? object("NSString", ["NS.string": .string(text)]) : add(.string(text))
@@ -64,13 +75,13 @@
       return index
     }
 
-    private mutating func append(_ url: URL) -> Int {
-      let base = url.baseURL.map { append($0) } ?? 0
-      let relative = append(url.baseURL == nil ? url.absoluteString : url.relativeString)
+    private mutating func appendURL(_ url: URL) -> Int {
+      let base = url.baseURL.map { appendURL($0) } ?? 0
+      let relative = appendText(url.baseURL == nil ? url.absoluteString : url.relativeString)
       return object("NSURL", ["NS.base": .reference(base), "NS.relative": .reference(relative)])
     }
 
-    private mutating func append(_ number: NSNumber) -> Int? {
+    private mutating func appendNumber(_ number: NSNumber) -> Int? {
       switch UInt8(bitPattern: number.objCType.pointee) {
       // Only booleans have this type on Linux.
       case UInt8(ascii: "c"): return add(.bool(number.boolValue))
@@ -81,7 +92,7 @@
       }
     }
 
-    private mutating func append(_ decimal: Decimal) -> Int? {
+    private mutating func appendDecimal(_ decimal: Decimal) -> Int? {
       // Not a number is written as a negative zero.
       let digits = decimal.isNaN ? "0" : decimal.significand.magnitude.description
       guard var mantissa = UInt128(digits) else { return nil }
@@ -102,12 +113,14 @@
         ])
     }
 
-    private mutating func append(_ dictionary: [AnyHashable: Any]) -> Int? {
+    private mutating func appendDictionary(_ dictionary: [AnyHashable: Any]) -> Int? {
       // In an order that does not depend on hashing, so that equal values make equal archives.
       let entries = dictionary.map { ($0.key.base, $0.value) }.sorted { "\($0.0)" < "\($1.0)" }
-      guard let keys = members(of: entries.map(\.0)), let values = members(of: entries.map(\.1)) else {
-        return nil
-      }
+      return append(keys: entries.map(\.0), values: entries.map(\.1))
+    }
+
+    private mutating func append(keys: [Any], values: [Any]) -> Int? {
+      guard let keys = members(of: keys), let values = members(of: values) else { return nil }
       return object("NSDictionary", ["NS.keys": keys, "NS.objects": values])
     }
 

@@ -44,9 +44,40 @@ struct CompositionTests {
             }
             return __cdValues
           }
+
+          nonisolated enum Paths {
+            static let latitude = CDPath<Place, Double>(swiftPath: ["latitude"], persistentPath: \
+        ["latitude"], storageMethod: .default)
+            static let name = CDPath<Place, Swift.String?>(swiftPath: ["name"], persistentPath: ["n"], \
+        storageMethod: .default)
+          }
+
+          nonisolated struct PathRoot: Sendable {
+            var latitude: CDPath<Place, Double> {
+              Paths.latitude
+            }
+            var name: CDPath<Place, Swift.String?> {
+              Paths.name
+            }
+          }
+
+          nonisolated static var path: PathRoot {
+            PathRoot()
+          }
+
+          nonisolated static let __cdFieldTable: [String: CDFieldMeta] = __cdMakeFieldTable()
+
+          private nonisolated static func __cdMakeFieldTable() -> [String: CDFieldMeta] {
+            var table = CDFieldTableBuilder()
+            table.attribute("latitude", "latitude")
+            table.attribute("name", "n")
+            return table.entries
+          }
         }
 
         extension Place: nonisolated CDCompositionValueCodable {}
+
+        extension Place: nonisolated CoreDataPathDSLProviding {}
 
         extension Place: nonisolated CDRuntimeCompositionSchemaProviding {}
         """), "\(expansion.text)")

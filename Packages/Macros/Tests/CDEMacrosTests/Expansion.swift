@@ -96,7 +96,9 @@ struct Expansion {
     "Relationship": MacroSpec(type: RelationshipMacro.self),
     "Composition": MacroSpec(
       type: CompositionMacro.self,
-      conformances: ["CDCompositionValueCodable", "CDRuntimeCompositionSchemaProviding"]),
+      conformances: [
+        "CDCompositionValueCodable", "CoreDataPathDSLProviding", "CDRuntimeCompositionSchemaProviding",
+      ]),
     "CompositionField": MacroSpec(type: CompositionFieldMacro.self),
     "_CDAttribute": MacroSpec(type: DefaultAttributeMacro.self),
     "_CDRelationship": MacroSpec(type: RelationshipAccessorsMacro.self),

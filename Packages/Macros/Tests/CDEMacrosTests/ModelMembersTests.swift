@@ -49,6 +49,10 @@ struct ModelMembersTests {
             ["title", "tag"]
           }
 
+          nonisolated static var __cdSwiftNames: [String] {
+            ["title", "tag"]
+          }
+
           nonisolated static func predicateKey(for keyPath: AnyKeyPath) -> String? {
             func matches(_ candidate: PartialKeyPath<Item>) -> Bool {
               keyPath == candidate
@@ -77,6 +81,42 @@ struct ModelMembersTests {
             return CDRuntimeEntitySchema(entityName: "Item", managedObjectClassName: \
         NSStringFromClass(Item.self), attributes: attributes, relationships: relationships, \
         uniquenessConstraints: [])
+          }
+
+          nonisolated enum Paths {
+            static let title = CDPath<Item, String>(swiftPath: ["title"], persistentPath: ["title"], \
+        storageMethod: .default)
+            static let tag = CDToOneRelationPath<Item, Tag>(swiftPath: ["tag"], persistentPath: ["tag"])
+          }
+
+          nonisolated struct PathRoot: Sendable {
+            var title: CDPath<Item, String> {
+              Paths.title
+            }
+            var tag: CDToOneRelationPath<Item, Tag> {
+              Paths.tag
+            }
+          }
+
+          nonisolated static var path: PathRoot {
+            PathRoot()
+          }
+
+          nonisolated static let __cdRelationshipProjectionTable: [String: CDFieldMeta] = \
+        __cdMakeRelationshipProjectionTable()
+
+          private nonisolated static func __cdMakeRelationshipProjectionTable() -> [String: CDFieldMeta] {
+            var table = CDFieldTableBuilder()
+            table.attribute("title", "title")
+            return table.entries
+          }
+
+          nonisolated static let __cdFieldTable: [String: CDFieldMeta] = __cdMakeFieldTable()
+
+          private nonisolated static func __cdMakeFieldTable() -> [String: CDFieldMeta] {
+            var table = CDFieldTableBuilder(__cdRelationshipProjectionTable)
+            table.toOne("tag", "tag", Tag.self)
+            return table.entries
           }
 
           @dynamicMemberLookup

@@ -8,7 +8,9 @@ import SwiftSyntaxMacros
 enum CompositionMacro {
   static var formatMode: FormatMode { .disabled }
 
-  static let protocols = ["CDCompositionValueCodable", "CDRuntimeCompositionSchemaProviding"]
+  static let protocols = [
+    "CDCompositionValueCodable", "CoreDataPathDSLProviding", "CDRuntimeCompositionSchemaProviding",
+  ]
 }
 
 extension CompositionMacro: MemberMacro {

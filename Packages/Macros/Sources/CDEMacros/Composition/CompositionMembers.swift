@@ -8,7 +8,7 @@ struct CompositionMembers {
   private var access: String { composition.access.prefix }
   private var fields: [CompositionDeclaration.Field] { composition.fields }
 
-  var declarations: [DeclSyntax] { [schema, decode, encode] }
+  var declarations: [DeclSyntax] { [schema, decode, encode] + PathMembers(composition).declarations }
 
   private var schema: DeclSyntax {
     let elements = fields.map { field in

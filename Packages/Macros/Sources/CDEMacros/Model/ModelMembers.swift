@@ -9,8 +9,9 @@ struct ModelMembers {
 
   var declarations: [DeclSyntax] {
     var members: [DeclSyntax] = [
-      keys, slots, propertyNames, predicateKey, schema, SchemaFunction(model: model).declaration,
+      keys, slots, propertyNames, swiftNames, predicateKey, schema, SchemaFunction(model: model).declaration,
     ]
+    members += PathMembers(model).declarations
     members.append(InverseCheck(model: model).names)
     if !model.relationships.isEmpty { members += [targetCheck, InverseCheck(model: model).check] }
     if !model.declaresFetchRequest { members.append(fetchRequest) }
@@ -63,13 +64,16 @@ struct ModelMembers {
       """
   }
 
-  private var propertyNames: DeclSyntax {
-    let names = model.properties.map(\.persistentName.quoted).joined(separator: ", ")
-    return """
-      \(raw: access)nonisolated static var __cdPropertyNames: [String] {
-        [\(raw: names)]
-      }
-      """
+  private var propertyNames: DeclSyntax { list("__cdPropertyNames", model.properties.map(\.persistentName)) }
+
+  private var swiftNames: DeclSyntax { list("__cdSwiftNames", model.properties.map(\.name)) }
+
+  private func list(_ name: String, _ names: [String]) -> DeclSyntax {
+    """
+    \(raw: access)nonisolated static var \(raw: name): [String] {
+      [\(raw: names.map(\.quoted).joined(separator: ", "))]
+    }
+    """
   }
 
   private var predicateKey: DeclSyntax {

@@ -65,7 +65,7 @@ extension NSManagedObjectContext {
     return try count(try request.plan(in: self))
   }
 
-  private func count(_ plan: FetchPlan) throws -> Int {
+  func count(_ plan: FetchPlan) throws -> Int {
     if plan.includesPending, hasChanges(within: plan) { return try fetchObjects(plan).count }
     return try asking(plan) { store, query in try store.count(query) }
   }
@@ -79,33 +79,7 @@ extension NSManagedObjectContext {
   private func asking<Answer>(
     _ plan: FetchPlan, _ ask: (any Store, StoreQuery) throws -> Answer
   ) throws -> Answer {
-    let coordinator = try coordinator()
-    let handle = try coordinator.requiredHandle(for: plan.binding)
-    do {
-      return try ask(handle.store, try query(plan))
-    } catch let error as StoreError {
-      throw ManagedObjectError.store(error)
-    } catch let error as PredicateTreeError {
-      throw ManagedObjectError(
-        .predicate, "The fetch of \(plan.binding.name) can't be answered by the store: \(error.message)",
-        cause: error,
-        entity: plan.binding.name)
-    }
-  }
-
-  private func query(_ plan: FetchPlan) throws -> StoreQuery {
-    let resolver = QueryResolver(schema: registry.model.schema, entity: plan.binding.index) { object in
-      guard let id = object.reference as? NSManagedObjectID else {
-        throw ManagedObjectError(
-          .unsupportedRequest, "A predicate compares with an object that is no managed object.")
-      }
-      // An object never saved has no row: no key is 0.
-      return .reference(entity: id.binding.index, key: max(id.key, 0))
-    }
-    return StoreQuery(
-      entity: plan.binding.index, includesSubentities: plan.includesSubentities,
-      filter: try resolver.filter(plan.predicate), sort: try resolver.sort(plan.sort),
-      limit: plan.limit, offset: plan.offset, keysOnly: plan.keysOnly)
+    try plan.ask(try coordinator()) { handle, query in try ask(handle.store, query) }
   }
 
   // MARK: Objects

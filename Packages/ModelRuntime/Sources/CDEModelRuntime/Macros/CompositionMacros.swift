@@ -6,7 +6,9 @@ internal import CDEManagedModel
 /// memberwise initialiser, which decoding calls. A stored value that lacks a field that is not optional reads
 /// as nil.
 @attached(member, names: arbitrary)
-@attached(extension, conformances: CDCompositionValueCodable, CDRuntimeCompositionSchemaProviding)
+@attached(
+  extension, conformances: CDCompositionValueCodable, CoreDataPathDSLProviding,
+  CDRuntimeCompositionSchemaProviding)
 public macro Composition() = #externalMacro(module: "CDEMacros", type: "CompositionMacro")
 
 /// Says more about a field of a ``Composition()`` than its declaration does.

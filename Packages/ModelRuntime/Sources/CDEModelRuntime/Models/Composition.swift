@@ -2,7 +2,7 @@ internal import CDEStore
 internal import Foundation
 
 /// A struct that can be taken apart into named values and made of them again. `@Composition` conforms.
-public nonisolated protocol CDCompositionValueCodable {
+public nonisolated protocol CDCompositionValueCodable: CDCompositionPathProviding {
   /// The value made of its fields by persistent name; nil when one that is not optional is missing.
   static func __cdDecodeComposition(from values: [String: Any]) -> Self?
   /// The fields by persistent name, nil ones left out.

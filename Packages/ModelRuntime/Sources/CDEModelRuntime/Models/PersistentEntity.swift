@@ -3,11 +3,13 @@ public import CDEPredicates
 internal import Foundation
 
 /// A class that `@PersistentModel` describes: its properties have names and places known at compile time.
-public nonisolated protocol PersistentEntity: NSManagedObject, PredicateKeyPathNaming {
-  /// The persistent names of the attributes.
-  associatedtype Keys: RawRepresentable where Keys.RawValue == String
+public nonisolated protocol PersistentEntity: NSManagedObject, CoreDataKeys, CoreDataPathDSLProviding,
+  PredicateKeyPathNaming
+{
   /// Persistent names of all persisted properties, in the order of their declaration: what ordinals count.
   static var __cdPropertyNames: [String] { get }
+  /// The same properties as code names them.
+  static var __cdSwiftNames: [String] { get }
 }
 
 /// Stands in for the names of relationships where a class is described by hand: every name is one.

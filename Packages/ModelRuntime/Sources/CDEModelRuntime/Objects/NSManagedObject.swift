@@ -215,7 +215,10 @@ nonisolated open class NSManagedObject: NSObject {
 /// Managed objects belong to one isolation; hand their IDs to another.
 @available(
   *, unavailable,
-  message: "A managed object belongs to its context's isolation. Pass its objectID across actors."
+  message: """
+    A managed object belongs to its context's isolation. Pass its handle (try object.handle) to work on it \
+    elsewhere, or a snapshot (try object.snapshot()) to read its values there
+    """
 )
 extension NSManagedObject: @unchecked Sendable {}
 // Guard: none is needed, the conformance can't be used: it is unavailable.

@@ -209,41 +209,8 @@ extension NSManagedObject {
   }
 
   final func storedValue(_ info: PropertyInfo, _ batch: RowBatch, _ row: Int) -> _PropertyValue {
-    if info.kind == .composite {
-      var elements: [String: Any] = [:]
-      for (leaf, cell) in zip(info.leaves, info.cells) {
-        let leafInfo = PropertyInfo(leaf: leaf, cell: cell)
-        elements[leaf.name] = storedValue(leafInfo, batch, row).any(as: leaf.type)
-      }
-      return elements.isEmpty ? .null : .object(_ObjectBox(elements))
-    }
-    guard case .attribute(let type) = info.kind, let cell = info.cells.first,
-      !batch.isNull(row, cell)
-    else { return .null }
-    switch type {
-    case .integer16, .integer32, .integer64, .boolean: return .integer(batch.integer(row, cell)!)
-    case .double, .float, .date: return .real(batch.real(row, cell)!)
-    case .string, .undefined, .objectID: return .text(batch.string(row, cell)!)
-    case .uri: return URL._read(batch, row, cell).map { .url($0) } ?? .null
-    case .decimal: return Decimal._read(batch, row, cell).map { .decimal($0) } ?? .null
-    case .uuid: return UUID._read(batch, row, cell).map { .uuid($0) } ?? .null
-    case .binary: return storedData(info, batch, row, cell).map { .data($0) } ?? .null
-    case .transformable:
-      guard let data = storedData(info, batch, row, cell),
-        let value = Transformation.value(from: data, transformer: info.transformerName)
-      else { return .null }
-      return .object(_ObjectBox(value))
-    case .composite: return .null
-    }
-  }
-
-  private func storedData(_ info: PropertyInfo, _ batch: RowBatch, _ row: Int, _ cell: Int) -> Data? {
-    let bytes = batch.bytes(row, cell)
-    guard info.allowsExternalStorage else { return Data(bytes) }
-    switch ExternalValue(cell: bytes) {
-    case .inline(let value): return Data(value)
-    case .file: return _registry?.context?.externalData(bytes, for: _binding)
-    case nil: return Data(bytes)
+    RowReference(batch: batch, row: row).value(of: info) { bytes in
+      _registry?.context?.externalData(bytes, for: _binding)
     }
   }
 }

@@ -1,0 +1,194 @@
+internal import CDEPredicates
+internal import CDEStore
+internal import Foundation
+
+extension NSManagedObjectContext {
+  /// Fetches objects; see ``fetch(_:)-(NSFetchRequest)``.
+  ///
+  /// - Throws: ``ManagedObjectError``: no entity for the model, a predicate or order that can't be used, or
+  ///   a store error.
+  public func fetch<Item>(_ descriptor: FetchDescriptor<Item>) throws -> [Item] {
+    preconditionIsolated("fetch(_:)")
+    guard let model = modelBinding else { throw missingCoordinator }
+    if descriptor.fetchLimit.map({ $0 <= 0 }) == true { return [] }
+    return try fetchObjects(try descriptor.plan(for: model)).map { object in
+      guard let item = object as? Item else {
+        throw ManagedObjectError(
+          .unsupportedRequest,
+          "A fetch of \(object._binding.name) yields \(Swift.type(of: object)), not \(Item.self). Correct the "
+            + "entity's managedObjectClassName.", entity: object._binding.name)
+      }
+      return item
+    }
+  }
+
+  /// The number of objects that a fetch would yield, its limit and offset included.
+  public func fetchCount<Item>(_ descriptor: FetchDescriptor<Item>) throws -> Int {
+    preconditionIsolated("fetchCount(_:)")
+    guard let model = modelBinding else { throw missingCoordinator }
+    if descriptor.fetchLimit.map({ $0 <= 0 }) == true { return 0 }
+    return try count(try descriptor.plan(for: model))
+  }
+
+  /// Fetches the handles of objects, without their values.
+  ///
+  /// Objects that were never saved have none and are left out.
+  public func fetchHandles<Item>(_ descriptor: FetchDescriptor<Item>) throws -> [ModelHandle<Item>] {
+    preconditionIsolated("fetchHandles(_:)")
+    guard let model = modelBinding else { throw missingCoordinator }
+    var plan = try descriptor.plan(for: model)
+    plan.keysOnly = true
+    plan.prefetch = []
+    if plan.includesPending, changed.contains(where: \.hasChanges) {
+      return try fetch(descriptor).compactMap(ModelHandle.init)
+    }
+    if descriptor.fetchLimit.map({ $0 <= 0 }) == true { return [] }
+    return try plan.ask(try coordinator()) { handle, query in
+      let rows = try handle.store.fetch(query, isKnown: nil)
+      let order = rows.order ?? rows.batches.flatMap(\.entries)
+      return order.map {
+        ModelHandle(store: handle.identifier, entity: model.entities[Int($0.entity)].name, key: $0.key)
+      }
+    }
+  }
+
+  /// Fetches snapshots, for any isolation. Without unsaved changes no objects are made: the rows read are the
+  /// snapshots.
+  ///
+  /// Objects that were never saved have no identity for others yet and are left out.
+  ///
+  /// - Throws: as ``fetch(_:)-(FetchDescriptor<Item>)``, and as ``PersistentEntity/snapshot()`` for an object
+  ///   whose unsaved changes refer to an object that was never saved.
+  public func fetchSnapshots<Item>(_ descriptor: FetchDescriptor<Item>) throws -> [ModelSnapshot<Item>] {
+    preconditionIsolated("fetchSnapshots(_:)")
+    guard let model = modelBinding else { throw missingCoordinator }
+    let plan = try descriptor.plan(for: model)
+    guard plan.includesPending, changed.contains(where: \.hasChanges) else {
+      return try SnapshotFetch(descriptor, plan).snapshots(from: try coordinator())
+    }
+    let toMany = plan.prefetch.compactMap { plan.binding.property($0) }.filter(\.isToMany)
+    let encoded = try descriptor.encodedSlots(plan.binding)
+    return try fetch(descriptor).filter { !$0.isUnsaved }.map { item in
+      let row = try item.currentRow(refersToUnsaved: false)
+      var members: [Int: [SnapshotExtras.Member]] = [:]
+      for info in toMany {
+        members[info.slot] = item.loadedMembers(info.slot).objects.filter { !$0.isDeleted && !$0.isUnsaved }
+          .map { SnapshotExtras.Member(entity: $0._binding.index, key: $0._key) }
+      }
+      return ModelSnapshot(
+        row: row, model: item._binding.model, store: try item.snapshotStore(),
+        extras: .ifNeeded(members: members, encoded: encoded))
+    }
+  }
+}
+
+extension NSPersistentContainer {
+  /// Fetches what is saved, off the caller's actor and without a context.
+  ///
+  /// `includePendingChanges` says nothing here: unsaved changes belong to contexts.
+  ///
+  /// - Throws: as a context's `fetchSnapshots(_:)`.
+  @concurrent
+  public func fetchSnapshots<Item>(
+    _ descriptor: FetchDescriptor<Item>
+  ) async throws -> [ModelSnapshot<Item>] {
+    let coordinator = persistentStoreCoordinator
+    let plan = try descriptor.plan(for: coordinator.modelBinding)
+    return try SnapshotFetch(descriptor, plan).snapshots(from: coordinator)
+  }
+}
+
+extension NSModelActor {
+  /// Fetches snapshots in the actor's context; `await actor.fetchSnapshots(descriptor)` from outside.
+  public func fetchSnapshots<Item>(_ descriptor: FetchDescriptor<Item>) throws -> [ModelSnapshot<Item>] {
+    try modelContext.fetchSnapshots(descriptor)
+  }
+
+  /// How many objects the actor's context has.
+  public func fetchCount<Item>(_ descriptor: FetchDescriptor<Item>) throws -> Int {
+    try modelContext.fetchCount(descriptor)
+  }
+}
+
+extension NSMainModelActor {
+  /// Fetches snapshots in the view context.
+  public func fetchSnapshots<Item>(_ descriptor: FetchDescriptor<Item>) throws -> [ModelSnapshot<Item>] {
+    try modelContext.fetchSnapshots(descriptor)
+  }
+}
+
+/// Reads rows and makes snapshots of them; needs no context, since nothing in it belongs to one.
+private struct SnapshotFetch<Item: PersistentEntity> {
+  let plan: FetchPlan
+  let encoded: PropertySet?
+  let isEmpty: Bool
+
+  init(_ descriptor: FetchDescriptor<Item>, _ plan: FetchPlan) throws {
+    self.plan = plan
+    encoded = try descriptor.encodedSlots(plan.binding)
+    isEmpty = descriptor.fetchLimit.map { $0 <= 0 } ?? false
+  }
+
+  func snapshots(from coordinator: NSPersistentStoreCoordinator) throws -> [ModelSnapshot<Item>] {
+    if isEmpty { return [] }
+    return try plan.ask(coordinator) { handle, query in
+      let fetched = try handle.store.fetch(query, isKnown: nil)
+      let rows: [RowReference] =
+        if let order = fetched.order {
+          order.map { RowReference(batch: fetched.batches[Int($0.batch)], row: Int($0.row)) }
+        } else {
+          fetched.batches.flatMap { batch in
+            (0..<batch.count).map { RowReference(batch: batch, row: $0) }
+          }
+        }
+      let extras = try extras(of: rows, handle)
+      let model = plan.binding.model
+      return zip(rows, extras).map { row, extras in
+        ModelSnapshot(row: row, model: model, store: handle, extras: extras)
+      }
+    }
+  }
+
+  private func extras(of rows: [RowReference], _ handle: StoreHandle) throws -> [SnapshotExtras?] {
+    let toMany = try plan.prefetch.compactMap { name -> PropertyInfo? in
+      guard let info = plan.binding.property(name), info.isRelationship else {
+        throw ManagedObjectError(
+          .unsupportedRequest, "\(plan.binding.name).\(name) is no relationship and can't be prefetched.",
+          entity: plan.binding.name, property: name)
+      }
+      return info.isToMany ? info : nil
+    }
+    guard !toMany.isEmpty else {
+      let shared = SnapshotExtras.ifNeeded(members: [:], encoded: encoded)
+      return Array(repeating: shared, count: rows.count)
+    }
+    var members = [[Int: [SnapshotExtras.Member]]](repeating: [:], count: rows.count)
+    let entities = Dictionary(grouping: rows.indices) { rows[$0].batch.layout.entity }
+    for (entity, places) in entities {
+      for info in toMany {
+        let slot = plan.binding.model.entities[entity].layout.slot(named: info.name) ?? info.slot
+        // Only who the members are is wanted, so none of their cells.
+        let related = try handle.store.related(
+          entity: entity, slot: slot, owners: places.map { rows[$0].key }, isKnown: { _, _ in true })
+        for (place, range) in zip(places, related.ranges) {
+          members[place][slot] = related.entries[range].map {
+            SnapshotExtras.Member(entity: Int($0.entity), key: $0.key)
+          }
+        }
+      }
+    }
+    return members.map { SnapshotExtras(members: $0, encoded: encoded) }
+  }
+}
+
+extension SnapshotExtras {
+  static func ifNeeded(members: [Int: [Member]], encoded: PropertySet?) -> SnapshotExtras? {
+    members.isEmpty && encoded == nil ? nil : SnapshotExtras(members: members, encoded: encoded)
+  }
+}
+
+extension RowBatch {
+  fileprivate var entries: [FetchedRows.Entry] {
+    (0..<count).map { FetchedRows.Entry(key: key($0), entity: Int32(layout.entity)) }
+  }
+}

@@ -1,0 +1,176 @@
+@_spi(CDE) internal import CDEPredicates
+internal import CDEStore
+internal import Foundation
+
+/// A property's name in code as a key of JSON.
+private struct NameKey: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+  init(_ name: String) { stringValue = name }
+  init?(stringValue: String) { self.init(stringValue) }
+  init?(intValue: Int) { nil }
+}
+
+extension ModelSnapshot: Encodable {
+  /// Encodes the stored values under the names that code has for them, nil as null.
+  ///
+  /// Raw values as such, codable values as the JSON they are stored as, transformed ones as their bytes,
+  /// compositions as objects, related objects as handles; to-many relationships where they were asked for.
+  /// Transient properties are left out, and so is what a descriptor's `propertiesToFetch` leaves out.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: NameKey.self)
+    let binding = binding
+    for (name, persistentName) in zip(Item.__cdSwiftNames, Item.__cdPropertyNames) {
+      guard let info = binding.property(persistentName), !info.isTransient,
+        extras?.encoded?.contains(info.slot) ?? true
+      else { continue }
+      let key = NameKey(name)
+      switch info.kind {
+      case .toOne: try container.encode(reference(info).map(uri), forKey: key)
+      case .toMany:
+        if let members = extras?.members[info.slot] { try container.encode(members.map(uri), forKey: key) }
+      case .attribute, .composite:
+        try encode(info, Item.__cdMeta(forSwiftPath: name)?.storageMethod ?? .default, key, in: &container)
+      }
+    }
+  }
+
+  private func encode(
+    _ info: PropertyInfo, _ method: StorageMethod, _ key: NameKey,
+    in container: inout KeyedEncodingContainer<NameKey>
+  ) throws {
+    switch method {
+    case .codable:
+      let data = row.bytes(of: info, external: externalData)
+      try container.encode(data.map { try JSONDecoder().decode(JSONValue.self, from: $0) }, forKey: key)
+    case .transformed:
+      try container.encode(row.bytes(of: info, external: externalData), forKey: key)
+    case .composition:
+      guard case .object(let box) = value(of: info), let values = box.value as? [String: Any] else {
+        return try container.encodeNil(forKey: key)
+      }
+      var fields = container.nestedContainer(keyedBy: NameKey.self, forKey: key)
+      for (name, persistentName) in fieldNames(behind: key.stringValue) {
+        try Self.encode(PredicateConstant(values[persistentName]) ?? .null, NameKey(name), in: &fields)
+      }
+    case .default, .raw:
+      if case .attribute(.float) = info.kind, case .real(let value) = value(of: info) {
+        // As a float it has as many digits as were given.
+        return try container.encode(Float(value), forKey: key)
+      }
+      try Self.encode(constant(info), key, in: &container)
+    }
+  }
+
+  private static func encode(
+    _ constant: PredicateConstant, _ key: NameKey, in container: inout KeyedEncodingContainer<NameKey>
+  ) throws {
+    switch constant {
+    case .null, .object, .list: try container.encodeNil(forKey: key)
+    case .bool(let value): try container.encode(value, forKey: key)
+    case .integer(let value): try container.encode(value, forKey: key)
+    case .double(let value): try container.encode(value, forKey: key)
+    case .decimal(let value): try container.encode(value, forKey: key)
+    case .string(let value): try container.encode(value, forKey: key)
+    case .date(let value): try container.encode(value, forKey: key)
+    case .data(let value): try container.encode(value, forKey: key)
+    case .uuid(let value): try container.encode(value, forKey: key)
+    case .url(let value): try container.encode(value, forKey: key)
+    }
+  }
+
+  /// Names of a composition's fields, in code and in the store, sorted.
+  private func fieldNames(behind name: String) -> [(String, String)] {
+    Item.__cdFieldTable.values.filter { $0.swiftPath.count == 2 && $0.swiftPath[0] == name }
+      .map { ($0.swiftPath[1], $0.persistentPath[1]) }.sorted { $0.0 < $1.0 }
+  }
+
+  private func uri(_ member: SnapshotExtras.Member) -> URL {
+    ModelHandle<Item>(
+      store: store.identifier, entity: model.entities[member.entity].name, key: member.key
+    ).uriRepresentation
+  }
+
+  /// An attribute's stored value with the type that its attribute declares.
+  private func constant(_ info: PropertyInfo) -> PredicateConstant {
+    guard case .attribute(let type) = info.kind else { return .null }
+    if type == .transformable {
+      return row.bytes(of: info, external: externalData).map { .data($0) } ?? .null
+    }
+    return value(of: info).any(as: type).flatMap { PredicateConstant($0) } ?? .null
+  }
+
+  /// A property's stored value for people and programs that do not know its type.
+  func plainValue(_ info: PropertyInfo) -> (any Sendable)? {
+    switch info.kind {
+    case .toOne: return reference(info).map(uri)
+    case .toMany: return nil
+    case .composite:
+      guard case .object(let box) = value(of: info), let values = box.value as? [String: Any] else {
+        return nil
+      }
+      return values.compactMapValues { PredicateConstant($0)?.plainValue }
+    case .attribute: return constant(info).plainValue
+    }
+  }
+}
+
+extension PredicateConstant {
+  fileprivate var plainValue: (any Sendable)? {
+    switch self {
+    case .null, .object, .list: nil
+    case .bool(let value): value
+    case .integer(let value): value
+    case .double(let value): value
+    case .decimal(let value): value
+    case .string(let value): value
+    case .date(let value): value
+    case .data(let value): value
+    case .uuid(let value): value
+    case .url(let value): value
+    }
+  }
+}
+
+/// Any JSON, on its way from a stored value into another encoder.
+private enum JSONValue: Codable {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case number(Double)
+  case text(String)
+  case list([JSONValue])
+  case object([String: JSONValue])
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() {
+      self = .null
+    } else if let value = try? container.decode(Bool.self) {
+      self = .bool(value)
+    } else if let value = try? container.decode(Int64.self) {
+      self = .integer(value)
+    } else if let value = try? container.decode(Double.self) {
+      self = .number(value)
+    } else if let value = try? container.decode(String.self) {
+      self = .text(value)
+    } else if let value = try? container.decode([JSONValue].self) {
+      self = .list(value)
+    } else {
+      self = .object(try container.decode([String: JSONValue].self))
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .null: try container.encodeNil()
+    case .bool(let value): try container.encode(value)
+    case .integer(let value): try container.encode(value)
+    case .number(let value): try container.encode(value)
+    case .text(let value): try container.encode(value)
+    case .list(let value): try container.encode(value)
+    case .object(let value): try container.encode(value)
+    }
+  }
+}

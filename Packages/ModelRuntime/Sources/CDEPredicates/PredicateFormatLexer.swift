@@ -24,6 +24,17 @@ struct PredicateFormatLexer {
   struct Token: Equatable {
     var kind: Kind
     var position: Int
+    /// A word that may be a keyword, in upper case; else empty.
+    let keyword: String
+    /// The text of a symbol; else empty. Spares comparing kinds, which the parser does at every turn.
+    let symbol: String
+
+    init(kind: Kind, position: Int) {
+      self.kind = kind
+      self.position = position
+      keyword = if case .word(let text, escaped: false) = kind { text.uppercased() } else { "" }
+      symbol = if case .symbol(let text) = kind { text } else { "" }
+    }
   }
 
   private let text: [Unicode.Scalar]

@@ -3,16 +3,21 @@ internal import Foundation
 extension PredicateFormatParser {
   /// Sums and differences, and every operator that binds closer.
   mutating func sum() throws(PredicateTreeError) -> Node {
-    try chain(["+": .add, "-": .subtract]) { parser throws(PredicateTreeError) in try parser.product() }
+    try chain(Self.sums) { parser throws(PredicateTreeError) in try parser.product() }
   }
 
   private mutating func product() throws(PredicateTreeError) -> Node {
-    try chain(["*": .multiply, "/": .divide]) { parser throws(PredicateTreeError) in try parser.powers() }
+    try chain(Self.products) { parser throws(PredicateTreeError) in try parser.powers() }
   }
 
   private mutating func powers() throws(PredicateTreeError) -> Node {
-    try chain(["**": .power]) { parser throws(PredicateTreeError) in try parser.unary() }
+    try chain(Self.powers) { parser throws(PredicateTreeError) in try parser.unary() }
   }
+
+  // Made once: every operand of every comparison comes by here.
+  private static let sums: [String: PredicateFunction] = ["+": .add, "-": .subtract]
+  private static let products: [String: PredicateFunction] = ["*": .multiply, "/": .divide]
+  private static let powers: [String: PredicateFunction] = ["**": .power]
 
   private mutating func chain(
     _ operators: [String: PredicateFunction],
@@ -20,7 +25,7 @@ extension PredicateFormatParser {
   ) throws(PredicateTreeError) -> Node {
     let start = position
     let first = try operand(&self)
-    guard case .symbol(let symbol) = token.kind, operators[symbol] != nil else { return first }
+    guard !tokens[index].symbol.isEmpty, operators[tokens[index].symbol] != nil else { return first }
     var result = try requireExpression(first, at: start)
     var length = 0
     while case .symbol(let symbol) = token.kind, let function = operators[symbol] {
@@ -37,7 +42,7 @@ extension PredicateFormatParser {
   }
 
   private mutating func unary() throws(PredicateTreeError) -> Node {
-    guard token.kind == .symbol("-") else { return try postfix() }
+    guard tokens[index].symbol == "-" else { return try postfix() }
     advance()
     if case .number(let text) = token.kind {
       let position = self.position
@@ -56,7 +61,7 @@ extension PredicateFormatParser {
       if skip(".") {
         let base = try requireExpression(node, at: start)
         node = .expression(try member(of: base))
-      } else if token.kind == .symbol("[") {
+      } else if tokens[index].symbol == "[" {
         let base = try requireExpression(node, at: start)
         node = .expression(try index(into: base))
       } else {

@@ -60,10 +60,11 @@ extension PredicateFormatParser {
   private mutating func word(_ word: String, escaped: Bool, at position: Int) throws(PredicateTreeError)
     -> Node
   {
+    let keyword = tokens[index].keyword
     advance()
     if escaped { return .expression(.keyPath([word])) }
-    if token.kind == .symbol("(") {
-      switch word.uppercased() {
+    if tokens[index].symbol == "(" {
+      switch keyword {
       case "SUBQUERY": return .expression(try subquery())
       case "CAST": return .expression(try cast())
       case "TERNARY": return .expression(try ternary())
@@ -71,7 +72,7 @@ extension PredicateFormatParser {
       default: return .expression(try call(word, at: position))
       }
     }
-    switch word.uppercased() {
+    switch keyword {
     case "TRUEPREDICATE": return .predicate(.constant(true))
     case "FALSEPREDICATE": return .predicate(.constant(false))
     case "SELF": return .expression(.evaluatedObject)
@@ -80,7 +81,7 @@ extension PredicateFormatParser {
     case "FALSE", "NO": return .expression(.constant(.bool(false)))
     case "AND", "OR", "NOT", "IN", "BETWEEN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "MATCHES":
       throw malformed(
-        word.uppercased(), "a value is expected here; a key of this name is written #\(word)", at: position)
+        keyword, "a value is expected here; a key of this name is written #\(word)", at: position)
     default: return .expression(.keyPath([word]))
     }
   }

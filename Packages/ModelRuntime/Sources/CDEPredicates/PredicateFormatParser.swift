@@ -49,7 +49,7 @@ struct PredicateFormatParser {
   }
 
   mutating func skip(_ symbol: String) -> Bool {
-    guard token.kind == .symbol(symbol) else { return false }
+    guard tokens[index].symbol == symbol else { return false }
     advance()
     return true
   }
@@ -62,11 +62,7 @@ struct PredicateFormatParser {
   }
 
   func isWord(_ word: String, ahead: Int = 0) -> Bool {
-    guard index + ahead < tokens.count, case .word(let text, escaped: false) = tokens[index + ahead].kind
-    else {
-      return false
-    }
-    return text.uppercased() == word
+    index + ahead < tokens.count && tokens[index + ahead].keyword == word
   }
 
   mutating func expect(_ symbol: String, after construct: String) throws(PredicateTreeError) {
@@ -121,7 +117,7 @@ struct PredicateFormatParser {
   mutating func disjunction() throws(PredicateTreeError) -> Node {
     let start = position
     let first = try conjunction()
-    guard isWord("OR") || token.kind == .symbol("||") else { return first }
+    guard isWord("OR") || tokens[index].symbol == "||" else { return first }
     var parts = [try requirePredicate(first, at: start)]
     while skipWord("OR") || skip("||") {
       let start = position
@@ -133,7 +129,7 @@ struct PredicateFormatParser {
   private mutating func conjunction() throws(PredicateTreeError) -> Node {
     let start = position
     let first = try negation()
-    guard isWord("AND") || token.kind == .symbol("&&") else { return first }
+    guard isWord("AND") || tokens[index].symbol == "&&" else { return first }
     var parts = [try requirePredicate(first, at: start)]
     while skipWord("AND") || skip("&&") {
       let start = position
@@ -185,8 +181,9 @@ struct PredicateFormatParser {
   private mutating func quantifier() -> (modifier: PredicateModifier, negated: Bool)? {
     // A key may be called "any"; a quantifier is followed by an operand, a key by an operator.
     guard index + 1 < tokens.count else { return nil }
-    let following = tokens[index + 1].kind
-    if following == .end || following == .symbol(".") { return nil }
+    if tokens[index].keyword.isEmpty || tokens[index + 1].symbol == "." || tokens[index + 1].kind == .end {
+      return nil
+    }
     if operatorAhead(1) { return nil }
     if skipWord("ANY") || skipWord("SOME") { return (.any, false) }
     if skipWord("ALL") { return (.all, false) }
@@ -202,38 +199,28 @@ struct PredicateFormatParser {
 
   private func operatorAhead(_ ahead: Int) -> Bool {
     guard index + ahead < tokens.count else { return false }
-    switch tokens[index + ahead].kind {
-    case .symbol(let symbol): return Self.symbolOperators[symbol] != nil
-    case .word(let word, escaped: false): return Self.wordOperator(word) != nil
-    default: return false
-    }
+    return operation(tokens[index + ahead]) != nil
   }
 
-  private static func wordOperator(_ word: String) -> PredicateOperator? {
-    PredicateOperator(rawValue: word.uppercased())
+  private func operation(_ token: PredicateFormatLexer.Token) -> PredicateOperator? {
+    if !token.symbol.isEmpty { return Self.symbolOperators[token.symbol] }
+    return token.keyword.isEmpty ? nil : PredicateOperator(rawValue: token.keyword)
   }
 
   private mutating func comparisonOperator() throws(PredicateTreeError) -> PredicateOperator? {
-    switch token.kind {
-    case .symbol(let symbol):
-      if let op = Self.symbolOperators[symbol] {
-        advance()
-        return op
-      }
-      if ["&", "|", "^", "~", ":="].contains(symbol) {
-        throw unsupported(symbol, "bit operations and assignments have no meaning in a query")
-      }
-      return nil
-    case .word(let word, escaped: false):
-      guard let op = Self.wordOperator(word) else { return nil }
+    if let op = operation(tokens[index]) {
       advance()
       return op
-    default: return nil
     }
+    let symbol = tokens[index].symbol
+    if ["&", "|", "^", "~", ":="].contains(symbol) {
+      throw unsupported(symbol, "bit operations and assignments have no meaning in a query")
+    }
+    return nil
   }
 
   private mutating func options() throws(PredicateTreeError) -> PredicateTextOptions {
-    guard token.kind == .symbol("[") else { return [] }
+    guard tokens[index].symbol == "[" else { return [] }
     let start = position
     advance()
     guard case .word(let letters, escaped: false) = token.kind else {

@@ -105,7 +105,13 @@ extension NSManagedObjectContext {
   /// each turn.
   public func processPendingChanges() {
     preconditionIsolated("processPendingChanges()")
-    guard !pending.isEmpty else { return }
+    announcePending()
+  }
+
+  /// - Returns: the new objects among those announced.
+  @discardableResult
+  func announcePending() -> Set<NSManagedObject> {
+    guard !pending.isEmpty else { return [] }
     let pending = self.pending
     self.pending = PendingChanges()
     for object in pending.objects { object._flags.remove(.pending) }
@@ -116,14 +122,16 @@ extension NSManagedObjectContext {
     let inserted = pending.objects.filter { $0._flags.intersection([.inserted, .deleted]) == .inserted }
     let deleted = pending.objects.filter { $0._flags.intersection([.inserted, .deleted]) == .deleted }
     let updated = pending.objects.filter(\.isUpdated)
-    add(NSInsertedObjectsKey, Set(inserted).union(pending.insertedByMerge))
+    let new = Set(inserted)
+    add(NSInsertedObjectsKey, pending.insertedByMerge.isEmpty ? new : new.union(pending.insertedByMerge))
     add(NSUpdatedObjectsKey, Set(updated))
     add(NSDeletedObjectsKey, Set(deleted).union(pending.deletedByMerge).union(pending.forgotten))
     add(NSRefreshedObjectsKey, Set(pending.refreshed))
     for object in inserted { object._flags.insert(.announced) }
     if pending.isMerge { userInfo[NSObjectsChangedByMergeChangesKey] = true }
-    guard !userInfo.isEmpty else { return }
+    guard !userInfo.isEmpty else { return new }
     NotificationCenter.default.post(
       name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: userInfo)
+    return new
   }
 }

@@ -25,7 +25,11 @@ extension NSManagedObjectContext {
     defer { isSaving = false }
     callWillSaveHooks()
     // Observers may change further objects, whose announcement must come before willSave as well.
-    for _ in 0..<Self.announcementRounds where !pending.isEmpty { processPendingChanges() }
+    var new: Set<NSManagedObject> = []
+    for round in 0..<Self.announcementRounds where !pending.isEmpty {
+      new = announcePending()
+      if round > 0 { new = [] }
+    }
     if !changed.contains(where: \.hasChanges) {
       forgetChanges()
       return
@@ -38,7 +42,7 @@ extension NSManagedObjectContext {
     forgetChanges()
     // Everything is settled: observers and hooks may save again.
     isSaving = false
-    announce(plan, committed)
+    announce(plan, committed, new)
   }
 
   /// Observers that answer every announcement with another change are cut short.
@@ -82,9 +86,16 @@ extension NSManagedObjectContext {
     }
   }
 
-  private func announce(_ plan: SavePlan, _ committed: CommittedTransaction) {
+  /// - Parameter announced: new objects announced at once before the save. If that was all of them, as it
+  ///   mostly is, the set serves again: making one is a good part of what a large save costs.
+  private func announce(
+    _ plan: SavePlan, _ committed: CommittedTransaction, _ announced: Set<NSManagedObject>
+  ) {
     var userInfo: [AnyHashable: Any] = [CommittedTransaction.userInfoKey: committed]
-    if !plan.inserted.isEmpty { userInfo[NSInsertedObjectsKey] = Set(plan.inserted) }
+    if !plan.inserted.isEmpty {
+      userInfo[NSInsertedObjectsKey] =
+        announced.count == plan.inserted.count ? announced : Set(plan.inserted)
+    }
     if !plan.updated.isEmpty { userInfo[NSUpdatedObjectsKey] = Set(plan.updated) }
     if !plan.deleted.isEmpty { userInfo[NSDeletedObjectsKey] = Set(plan.deleted) }
     NotificationCenter.default.post(name: .NSManagedObjectContextDidSave, object: self, userInfo: userInfo)

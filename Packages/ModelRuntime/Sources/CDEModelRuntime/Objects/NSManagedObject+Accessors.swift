@@ -99,7 +99,7 @@ extension NSManagedObject {
   /// Makes the change known to the context, once.
   @inline(__always)
   final func markUpdated() {
-    if _flags.isSuperset(of: [.updated, .pending]) { return }
+    if _flags.isSuperset(of: [.listed, .pending]), !_flags.isDisjoint(with: [.updated, .inserted]) { return }
     markUpdatedSlowly()
   }
 

@@ -230,15 +230,22 @@ extension NSManagedObject {
     setToOne(relationshipSlot(ordinal), object)
   }
 
+  /// Inlined, so that the set is built by code that knows its type.
+  @inlinable
   public final func _cdToManySet<Object: NSManagedObject>(_ ordinal: Int) -> Set<Object> {
-    let objects: [Object] = _cdToManyArray(ordinal)
-    return Set(objects)
+    let members = _cdMembers(ordinal)
+    if let lent = members.lent as? Set<Object> { return lent }
+    let made = Set(members.objects(as: Object.self))
+    members.lent = made
+    return made
   }
 
   public final func _cdToManyArray<Object: NSManagedObject>(_ ordinal: Int) -> [Object] {
-    let objects = loadedMembers(relationshipSlot(ordinal)).objects
-    return objects.compactMap { $0 as? Object }
+    _cdMembers(ordinal).objects(as: Object.self)
   }
+
+  @usableFromInline
+  final func _cdMembers(_ ordinal: Int) -> ToManyMembers { loadedMembers(relationshipSlot(ordinal)) }
 
   public final func _cdToManyCount(_ ordinal: Int) -> Int {
     loadedMembers(relationshipSlot(ordinal)).objects.count
@@ -270,5 +277,20 @@ extension NSManagedObject {
       "Index \(index) is out of bounds: \(_binding.name).\(_binding.properties[slot].name) has \(count) members."
     )
     addMember(slot, object, at: index)
+  }
+}
+
+extension ToManyMembers {
+  /// The members that are of a class, which all of them are unless model and class disagree.
+  @usableFromInline
+  func objects<Object: NSManagedObject>(as type: Object.Type) -> [Object] {
+    var last: AnyObject.Type?
+    let matches = objects.allSatisfy { object in
+      let found: AnyObject.Type = Swift.type(of: object)
+      if found == last { return true }
+      last = found
+      return found is Object.Type
+    }
+    return matches ? unsafeBitCast(objects, to: [Object].self) : objects.compactMap { $0 as? Object }
   }
 }

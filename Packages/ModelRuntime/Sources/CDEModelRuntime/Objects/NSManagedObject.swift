@@ -18,21 +18,21 @@ nonisolated open class NSManagedObject: NSObject {
 
   // First what every look-up and most reads touch, so that it shares a cache line with the object's head.
 
-  @usableFromInline @exclusivity(unchecked) unowned(unsafe) var _binding: EntityBinding
+  @usableFromInline @exclusivity(unchecked) unowned(unsafe) final var _binding: EntityBinding
   /// Primary key; below zero until the object is saved, 0 without a context.
-  @usableFromInline @exclusivity(unchecked) var _key: Int64
+  @usableFromInline @exclusivity(unchecked) final var _key: Int64
   /// The row as last read or saved; the entity's defaults for new objects and faults.
-  @usableFromInline @exclusivity(unchecked) var _batch: RowBatch
-  @usableFromInline @exclusivity(unchecked) var _row: Int32
-  @usableFromInline @exclusivity(unchecked) var _flags: Flags
+  @usableFromInline @exclusivity(unchecked) final var _batch: RowBatch
+  @usableFromInline @exclusivity(unchecked) final var _row: Int32
+  @usableFromInline @exclusivity(unchecked) final var _flags: Flags
   /// One bit for each of the first 32 slots: read before, so the next read keeps its result.
-  @usableFromInline @exclusivity(unchecked) var _readBefore: UInt32 = 0
+  @usableFromInline @exclusivity(unchecked) final var _readBefore: UInt32 = 0
   /// Number among the new objects of a save under way.
-  @exclusivity(unchecked) var _saveOrdinal: Int32 = 0
-  @usableFromInline @exclusivity(unchecked) unowned(unsafe) var _registry: ObjectRegistry?
-  @usableFromInline @exclusivity(unchecked) var _overlay: Overlay?
-  @exclusivity(unchecked) var _identity: NSManagedObjectID?
-  @exclusivity(unchecked) var _registrar: CDEObservationRegistrarBox?
+  @exclusivity(unchecked) final var _saveOrdinal: Int32 = 0
+  @usableFromInline @exclusivity(unchecked) unowned(unsafe) final var _registry: ObjectRegistry?
+  @usableFromInline @exclusivity(unchecked) final var _overlay: Overlay?
+  @exclusivity(unchecked) final var _identity: NSManagedObjectID?
+  @exclusivity(unchecked) final var _registrar: CDEObservationRegistrarBox?
 
   @usableFromInline
   struct Flags: OptionSet, Sendable {

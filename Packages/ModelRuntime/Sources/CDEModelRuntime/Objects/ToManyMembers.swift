@@ -9,7 +9,10 @@ public final class ToManyMembers {
   private(set) var isLoaded: Bool
   let isOrdered: Bool
   /// All members, when loaded.
-  private(set) var objects: [NSManagedObject] = []
+  private(set) var objects: [NSManagedObject] = [] { didSet { lent = nil } }
+  /// The Swift collection made of the members for whoever read the relationship last: the next reader gets the
+  /// same, which costs nothing as long as nobody changes it.
+  @usableFromInline @exclusivity(unchecked) var lent: Any?
   private(set) var removed: [ObjectIdentifier: NSManagedObject] = [:]
   private var addedByID: [ObjectIdentifier: Addition] = [:]
   private var additions: Int32 = 0

@@ -8,7 +8,7 @@ final class RawDatabase {
   enum Pragmas {
     /// What the opponents set: a write-ahead log and nothing else.
     case plain
-    /// What our engine sets besides, for a second column.
+    /// What our engine sets besides where it reads, for a second column; its writer checks cells, too.
     case ours
 
     var sql: String {
@@ -17,7 +17,7 @@ final class RawDatabase {
       case .ours:
         """
         PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY; \
-        PRAGMA secure_delete=OFF; PRAGMA cell_size_check=ON; PRAGMA wal_autocheckpoint=0
+        PRAGMA secure_delete=OFF; PRAGMA wal_autocheckpoint=0
         """
       }
     }

@@ -55,10 +55,10 @@ enum RowID: String, CaseIterable {
     case .jRead: "fetch of a category's items, beside a writer"
     case .hopActor: "call of a model actor (raw: default actor)"
     case .hopPerform: "await context.perform (raw: default actor)"
-    case .observeRead: "observed read outside tracking"
+    case .observeRead: "observed read outside tracking (raw: @Observable)"
     case .observeWrite: "observed write nobody tracks, beyond an unobserved one"
     case .merge: "merge of 100 objects, all registered (raw: only the 100 registered)"
-    case .wake: "wake one reader among 10,000"
+    case .wake: "wake one reader among 10,000 (raw: @Observable, alone)"
     case .build: "clean debug build of the umbrella"
     }
   }

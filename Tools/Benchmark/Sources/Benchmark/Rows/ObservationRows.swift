@@ -2,6 +2,12 @@ import CoreDataEvolution
 import Observation
 import Synchronization
 
+/// What the standard library's own observation costs.
+@Observable
+private final class ObservableCounter {
+  var count = 0
+}
+
 /// Rows observe, wake and merge.
 @MainActor
 struct ObservationRows {
@@ -37,7 +43,15 @@ struct ObservationRows {
               consume(sum)
             }
           }
-        }
+        },
+        Contender(.raw) { [repetitions] in
+          let counter = ObservableCounter()
+          return nanoseconds {
+            var sum = 0
+            for _ in 0..<repetitions { sum &+= Self.read(counter) }
+            consume(sum)
+          }
+        },
       ]
     }
   }
@@ -50,8 +64,20 @@ struct ObservationRows {
       return [
         Contender(.ours) { [repetitions, domain] in
           withExtendedLifetime(domain) {
-            let observed = nanoseconds { for value in 0..<repetitions { Self.write(item, value) } }
-            return observed - nanoseconds { for value in 0..<repetitions { Self.write(plain, value) } }
+            // In turns: which loop comes first matters more than what is measured.
+            let (turns, share) = (20, repetitions / 20)
+            var difference = 0.0
+            for turn in 0..<turns {
+              @MainActor func observed() -> Double {
+                nanoseconds { for value in 0..<share { Self.write(item, value) } }
+              }
+              @MainActor func unobserved() -> Double {
+                nanoseconds { for value in 0..<share { Self.write(plain, value) } }
+              }
+              difference +=
+                turn.isMultiple(of: 2) ? observed() - unobserved() : -(unobserved() - observed())
+            }
+            return difference
           }
         }
       ]
@@ -59,6 +85,7 @@ struct ObservationRows {
   }
 
   @inline(never) private static func read(_ item: Item) -> Int { item.count }
+  @inline(never) private static func read(_ counter: ObservableCounter) -> Int { counter.count }
   @inline(never) private static func write(_ item: Item, _ value: Int) { item.count = value }
   @inline(never) private static func write(_ counter: PlainCounter, _ value: Int) { counter.count = value }
 
@@ -93,7 +120,22 @@ struct ObservationRows {
           let count = woken.load(ordering: .relaxed)
           precondition(count == Self.wakes, "\(count) of \(Self.wakes) readers woke.")
           return withExtendedLifetime((items, domain)) { time }
-        }
+        },
+        Contender(.raw) {
+          let counter = ObservableCounter()
+          let woken = Atomic<Int>(0)
+          var time = 0.0
+          for _ in 0..<Self.wakes {
+            withObservationTracking {
+              consume(counter.count)
+            } onChange: {
+              woken.add(1, ordering: .relaxed)
+            }
+            time += nanoseconds { counter.count &+= 1 }
+          }
+          precondition(woken.load(ordering: .relaxed) == Self.wakes, "Readers of a counter slept.")
+          return time
+        },
       ]
     }
   }

@@ -10,6 +10,7 @@ import Testing
 actor Watcher {
   private var reads: [String: () -> Void] = [:]
   private var counts: [String: Int] = [:]
+  private var followed: Item?
 
   func watch(_ id: NSManagedObjectID) throws {
     guard let item = self[id, as: Item.self] else { throw Unwanted() }
@@ -51,9 +52,9 @@ actor Watcher {
   func collect(_ id: NSManagedObjectID, _ count: Int, _ next: @Sendable (Int) async throws -> Void)
     async throws -> [String]
   {
-    guard let item = self[id, as: Item.self] else { throw Unwanted() }
+    followed = self[id, as: Item.self]
     var titles: [String] = []
-    for await title in Observations({ item.title }) {
+    for await title in Observations({ self.followed?.title ?? "" }) {
       titles.append(title)
       if titles.count == count { break }
       try await next(titles.count)

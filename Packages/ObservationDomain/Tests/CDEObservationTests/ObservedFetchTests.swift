@@ -9,6 +9,7 @@ import Testing
 @MainActor
 struct ObservedFetchTests {
   /// A stack of items with the titles a, b, c and ranks 1, 2, 3, and a fetch of them.
+  @MainActor
   private struct World {
     let stack: Stack
     let domain: CDEObservationDomain
@@ -120,7 +121,7 @@ struct ObservedFetchTests {
 
   @Test("Unsaved changes do not show before their save")
   func unsaved() throws {
-    let world = try World("rank < 3")
+    let world = try World("item_rank < 3")
     let item = Item(context: world.stack.view)
     item.title = "0"
     world.fetch.refetch()
@@ -132,7 +133,7 @@ struct ObservedFetchTests {
 
   @Test("An object that begins or ceases to match comes and goes")
   func matching() async throws {
-    let world = try World("rank < 3")
+    let world = try World("item_rank < 3")
     try await world.edit(2) { $0.rank = 0 }
     #expect(world.fetch.elements == world.items)
     try await world.edit(0) { $0.rank = 7 }

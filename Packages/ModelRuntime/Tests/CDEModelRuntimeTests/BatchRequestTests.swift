@@ -363,6 +363,40 @@ struct BatchRequestTests {
     #expect(found.map(\.note) == [nil, "one", nil])
   }
 
+  @Test("A hundred thousand objects are inserted, updated and deleted, each in one request")
+  func large() throws {
+    let stack = try Stack()
+    let context = stack.context()
+    let clock = ContinuousClock()
+    var next = 0
+    let insert = NSBatchInsertRequest(entityName: "Item") { (object: NSManagedObject) in
+      guard next < 100_000, let item = object as? Item else { return true }
+      item.count = next
+      item.title = "title"
+      next += 1
+      return false
+    }
+    let inserting = try clock.measure { try context.execute(insert) }
+    let change = update(["note": "changed"], "count >= 50000")
+    change.resultType = .updatedObjectsCountResultType
+    var changed: Int?
+    let updating = try clock.measure {
+      changed = (try context.execute(change) as? NSBatchUpdateResult)?.result as? Int
+    }
+    #expect(changed == 50_000)
+    let fetch = Item.fetchRequest()
+    fetch.predicate = NSPredicate(format: "note == nil")
+    let delete = NSBatchDeleteRequest(fetchRequest: fetch)
+    delete.resultType = .resultTypeCount
+    var deleted: Int?
+    let deleting = try clock.measure {
+      deleted = (try context.execute(delete) as? NSBatchDeleteResult)?.result as? Int
+    }
+    #expect(deleted == 50_000)
+    #expect(try context.count(for: Item.fetchRequest()) == 50_000)
+    print("batches of 100,000: inserted in \(inserting), updated in \(updating), deleted in \(deleting)")
+  }
+
   @Test("One bad object fails the whole insertion")
   func badInsert() throws {
     let stack = try Stack()

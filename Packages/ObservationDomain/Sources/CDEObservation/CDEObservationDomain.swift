@@ -8,7 +8,8 @@
 /// - when `viewContext` has saved, before `save()` returns: those of exactly the properties that changed;
 /// - when a save of a registered context, or through `saveObservedChanges`, has been merged: likewise;
 /// - when anything else has been merged, refreshed or rolled back: those of all observable properties of the
-///   objects concerned.
+///   objects concerned. With ``CDEObservationPrecision/everySave`` every save and every batch request of this
+///   process counts as registered.
 ///
 /// One domain at a time is current for a view context: a later one takes over from an earlier, and when the
 /// current one ends, none is. Its last reference may be dropped on any thread.
@@ -25,25 +26,18 @@ public final class CDEObservationDomain {
   /// - Parameters:
   ///   - container: Kept alive by the domain.
   ///   - preciseRouteEchoSuppression: What a repeated merge of one commit does.
-  public convenience init(
+  ///   - precision: Whose saves wake exactly the readers of what changed.
+  public init(
     container: NSPersistentContainer,
-    preciseRouteEchoSuppression: CDEPreciseRouteEchoSuppression = .auto
-  ) {
-    self.init(
-      container: container, preciseRouteEchoSuppression: preciseRouteEchoSuppression,
-      precision: .registeredProducers)
-  }
-
-  init(
-    container: NSPersistentContainer, preciseRouteEchoSuppression: CDEPreciseRouteEchoSuppression,
-    precision: ObservationPrecision
+    preciseRouteEchoSuppression: CDEPreciseRouteEchoSuppression = .auto,
+    precision: CDEObservationPrecision = .registeredProducers
   ) {
     modelContainer = container
     router = ObservationRouter(
       precision: precision,
       swallowsEchoes: preciseRouteEchoSuppression.swallowsEchoes(in: container),
       log: ObservationLog(isEnabled: ObservationLog.isEnabledByEnvironment))
-    container.viewContext.observer = router
+    router.attach(to: container.viewContext)
   }
 
   deinit { end() }
@@ -63,24 +57,8 @@ public final class CDEObservationDomain {
   public func invalidate() { end() }
 
   private nonisolated func end() {
-    router.deactivate()
     producers.close()
-    let context = modelContainer.viewContext
-    if context.lane.isCurrent {
-      Self.release(router, from: context)
-    } else {
-      // Inactive already: letting go may wait for the main actor.
-      context.lane.enqueue { [weak context, router] in
-        if let context { Self.release(router, from: context) }
-      }
-    }
-  }
-
-  private nonisolated static func release(
-    _ router: ObservationRouter, from context: NSManagedObjectContext
-  ) {
-    // A later domain may have taken over.
-    if context.observer === router { context.observer = nil }
+    router.end(in: modelContainer.viewContext)
   }
 
   // MARK: Producers
@@ -112,15 +90,7 @@ public final class CDEObservationDomain {
   ///
   /// - Throws: what `save()` throws, after rolling the context back.
   public nonisolated func saveObservedChanges(in context: NSManagedObjectContext) async throws {
-    let router = router
-    try await context.perform {
-      do {
-        try context.save(for: router)
-      } catch {
-        context.rollback()
-        throw error
-      }
-    }
+    try await context.performObservedSave(for: router)
   }
 
   /// Rolls `viewContext` back.
@@ -136,5 +106,17 @@ extension NSManagedObjectContext {
     addCommitListener(router.listener)
     defer { removeCommitListener(router.listener) }
     try save()
+  }
+
+  /// Saves on the context's isolation, and rolls back when that fails.
+  func performObservedSave(for router: ObservationRouter) async throws {
+    try await perform {
+      do {
+        try self.save(for: router)
+      } catch {
+        self.rollback()
+        throw error
+      }
+    }
   }
 }

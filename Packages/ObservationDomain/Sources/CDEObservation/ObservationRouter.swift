@@ -35,24 +35,48 @@ internal import Synchronization
 /// An owner whose to-many relationship changed only through the other side is woken for that relationship
 /// alone, whoever saved: nothing else of it can have changed.
 ///
-/// A change that carries IDs alone (batches, imports) names no properties and wakes all fields of its
-/// objects.
-final class ObservationRouter: ContextObserver, Sendable {
+/// A change that carries IDs alone (batches, imports) wakes all fields of its objects. IDs out of a batch's
+/// result know what the batch changed; with precision for every save that counts.
+///
+/// Followers, such as observed fetches, compute anew between a change and the first wake-up.
+final class ObservationRouter: ContextObserver, @unchecked Sendable {
+  // Guard: `followers` belongs to the observed context's isolation; all else is immutable or atomic.
   let listener = CommitListener()
-  private let precision: ObservationPrecision
+  private let precision: CDEObservationPrecision
   private let swallowsEchoes: Bool
   // Cleared by the domain's end, from any thread, before the context lets go of the router on its own
   // isolation.
   private let isActive = Atomic(true)
   let log: ObservationLog
+  var followers = FollowerList()
 
-  init(precision: ObservationPrecision, swallowsEchoes: Bool, log: ObservationLog) {
+  init(precision: CDEObservationPrecision, swallowsEchoes: Bool, log: ObservationLog) {
     self.precision = precision
     self.swallowsEchoes = swallowsEchoes
     self.log = log
   }
 
-  func deactivate() { isActive.store(false, ordering: .releasing) }
+  /// - Parameter context: The one to observe, on its isolation.
+  func attach(to context: NSManagedObjectContext) { context.observer = self }
+
+  /// Ends the router, from any thread; the context lets go of it on its own isolation.
+  func end(in context: NSManagedObjectContext) {
+    deactivate()
+    func release(_ context: NSManagedObjectContext) {
+      // A later domain may have taken over.
+      if context.observer === self { context.observer = nil }
+    }
+    if context.lane.isCurrent {
+      release(context)
+    } else {
+      // Inactive already: letting go may wait for the context's turn.
+      context.lane.enqueue { [weak context, self] in
+        if let context, context.observer === self { context.observer = nil }
+      }
+    }
+  }
+
+  private func deactivate() { isActive.store(false, ordering: .releasing) }
 
   private var routes: Bool { isActive.load(ordering: .acquiring) }
 
@@ -65,13 +89,18 @@ final class ObservationRouter: ContextObserver, Sendable {
   func contextDidSave(_ changes: [ObjectChange], commit: CommittedTransaction) {
     guard routes else { return }
     _ = commit.trace.deliver(to: listener)
-    route(changes, .exactly, of: "save \(commit.sequence) of the view context") { $0.kind != .deleted }
+    let wakes = followers.settle(ContextEvent(source: .commit(commit), changes: changes))
+    route(changes, .exactly, of: "save \(commit.sequence) of the context itself") { $0.kind != .deleted }
+    for wake in wakes { wake() }
   }
 
   func contextDidMerge(_ changes: [ObjectChange], commit: CommittedTransaction?) {
     guard routes else { return }
+    let event = ContextEvent(source: commit.map { .commit($0) } ?? .identities, changes: changes)
+    let wakes = followers.settle(event)
+    defer { for wake in wakes { wake() } }
     guard let commit else {
-      route(changes, .everything, of: "merge by IDs")
+      route(changes, precision == .everySave ? .exactly : .everything, of: "merge by IDs")
       return
     }
     if commit.trace.deliver(to: listener) {
@@ -92,7 +121,9 @@ final class ObservationRouter: ContextObserver, Sendable {
   }
 
   func contextDidReset() {
-    if routes { log.write("the view context was reset") }
+    guard routes else { return }
+    log.write("the context was reset")
+    for wake in followers.settle(ContextEvent(source: .reset)) { wake() }
   }
 
   // MARK: Waking
@@ -154,13 +185,4 @@ final class ObservationRouter: ContextObserver, Sendable {
       return left.union(right)
     }
   }
-}
-
-/// Whose saves wake exactly the readers of what changed.
-enum ObservationPrecision: Sendable {
-  /// Those of the view context, of registered contexts and through `saveObservedChanges`; all others wake all
-  /// fields.
-  case registeredProducers
-  /// Everyone's in this process: each commit says what it changed, expected or not.
-  case everySave
 }

@@ -61,7 +61,7 @@ final class TransactionWriter {
   ///
   /// Written ones are among them even when no trigger ran: their derived values are as old as the object
   /// that was written, since other rows' changes do not raise its version.
-  private func readDerived() throws(StoreError) {
+  func readDerived() throws(StoreError) {
     guard store.physical.hasDerivedColumns else { return }
     var keys: [Int: Set<Int64>] = [:]
     for (number, noted) in connection.derived.keys() {

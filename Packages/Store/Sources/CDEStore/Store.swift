@@ -48,6 +48,14 @@ public protocol Store: AnyObject, Sendable {
   ///   nothing is written then, and the same transaction may be tried again.
   func commit(_ transaction: StoreTransaction) throws(StoreError) -> CommitResult
 
+  /// Changes or deletes all rows that a query finds, in one transaction.
+  ///
+  /// Versions of changed rows are raised, not checked. Attributes that the store derives follow.
+  ///
+  /// - Throws: `.uniqueness`; `.constraint` when a delete rule denies a deletion, or a required relationship
+  ///   would lose its object; `.busy`, `.full` and so on. Nothing is written then.
+  func commit(_ batch: StoreBatch) throws(StoreError) -> StoreBatchResult
+
   /// Hands out permanent keys ahead of a save.
   ///
   /// - Parameter counts: for root entity indexes, how many keys.

@@ -196,19 +196,46 @@ extension NSManagedObjectContext {
     let (inserted, updated, deleted) = (local(inserted), local(updated), local(deleted))
     if inserted.isEmpty && updated.isEmpty && deleted.isEmpty { return }
     processPendingChanges()
-    var changes: [ObjectChange] = []
     func known(_ id: NSManagedObjectID) -> NSManagedObject? {
       registry.model.entity(named: id.binding.name).flatMap { registry.object(root: $0.root, key: id.key) }
     }
-    let gone = unique(deleted.compactMap(known))
+    let effects = BatchEffects(of: inserted + updated + deleted, in: self)
+    let gone = unique(deleted.compactMap(known) + effects.deleted)
+    let orphaned = ownersOfDeleted(gone)
     forgetMerged(gone)
-    changes += gone.map { ObjectChange(object: $0, kind: .deleted, properties: nil) }
-    let objects = unique((inserted + updated).compactMap(known))
+    var changes = gone.map { ObjectChange(object: $0, kind: .deleted, properties: nil) }
+    let objects = unique((inserted + updated).compactMap(known) + effects.updated).filter {
+      $0._registry === registry
+    }
     reread(objects)
-    changes += objects.map { ObjectChange(object: $0, kind: .updated, properties: nil) }
-    changes += ownersOfInserted(inserted.filter { known($0) == nil })
-    let ids = MergedIDs(inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted))
+    changes += objects.map {
+      ObjectChange(object: $0, kind: .updated, properties: effects.properties[ObjectIdentifier($0)])
+    }
+    let touched = orphaned + effects.touched + ownersOfInserted(inserted.filter { known($0) == nil })
+    for change in touched where change.object._registry === registry {
+      change.properties?.forEach { unload(change.object, $0) }
+      changes.append(change)
+    }
+    let ids = MergedIDs(
+      inserted: Set(inserted), updated: Set(updated + effects.updated.map(\.objectID)),
+      deleted: Set(deleted + effects.deleted.map(\.objectID)))
     finishMerge(changes, ids, nil)
+  }
+
+  /// Registered objects whose to-many relationships hold objects that are gone.
+  private func ownersOfDeleted(_ objects: [NSManagedObject]) -> [ObjectChange] {
+    var changes: [ObjectChange] = []
+    for object in objects where !object._flags.contains(.fault) {
+      for info in object._binding.properties where info.kind == .toOne && info.inverseIsToMany {
+        let destination = registry.model.entities[info.destination]
+        guard let cell = info.cells.first, let key = object._batch.integer(Int(object._row), cell),
+          let owner = registry.object(root: destination.root, key: key),
+          let slot = owner._binding.layout.slot(named: destination.properties[info.inverseSlot!].name)
+        else { continue }
+        changes.append(ObjectChange(object: owner, kind: .touched, properties: [slot]))
+      }
+    }
+    return changes
   }
 
   private func unique(_ objects: [NSManagedObject]) -> [NSManagedObject] {
@@ -234,7 +261,6 @@ extension NSManagedObjectContext {
               let owner = registry.object(root: destination.root, key: key),
               let slot = owner._binding.layout.slot(named: name)
             else { continue }
-            unload(owner, slot)
             changes.append(ObjectChange(object: owner, kind: .touched, properties: [slot]))
           }
         }

@@ -28,12 +28,7 @@ extension SavePlan {
     if let overlay = object._overlay, !overlay.values[source.slot].isUnset {
       value = overlay.values[source.slot]
     }
-    guard case .text(let text) = value else { return .null }
-    switch derivation {
-    case .lowercase: return .text(text.lowercased())
-    case .uppercase: return .text(text.uppercased())
-    default: return .text(PredicateText.fold(text, [.caseInsensitive, .diacriticInsensitive]))
-    }
+    return derivation.value(of: value)
   }
 
   private struct RowKey: Hashable {
@@ -91,8 +86,18 @@ extension SavePlan {
 }
 
 extension StoreDerivation {
+  /// What follows from the value of ``sourceAttribute``.
+  func value(of source: _PropertyValue) -> _PropertyValue {
+    guard case .text(let text) = source else { return .null }
+    switch self {
+    case .lowercase: return .text(text.lowercased())
+    case .uppercase: return .text(text.uppercased())
+    default: return .text(PredicateText.fold(text, [.caseInsensitive, .diacriticInsensitive]))
+    }
+  }
+
   /// The attribute of the same object that the value follows from.
-  fileprivate var sourceAttribute: String? {
+  var sourceAttribute: String? {
     switch self {
     case .canonical(let name), .lowercase(let name), .uppercase(let name): name
     case .now, .copy, .count, .sum: nil

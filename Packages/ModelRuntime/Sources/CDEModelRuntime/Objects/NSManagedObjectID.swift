@@ -19,10 +19,14 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   // Keeps the binding alive: IDs outlive contexts and containers.
   private let model: ModelBinding
   let store: StoreHandle?
+  /// The batch request whose result the ID is part of.
+  let origin: BatchOrigin?
 
   init(
-    binding: EntityBinding, key: Int64, store: StoreHandle?, home: UnsafeMutableRawPointer? = nil
+    binding: EntityBinding, key: Int64, store: StoreHandle?, home: UnsafeMutableRawPointer? = nil,
+    origin: BatchOrigin? = nil
   ) {
+    self.origin = origin
     self.home = home
     self.binding = binding
     model = binding.model

@@ -1,0 +1,72 @@
+internal import CDEStore
+
+/// What a batch request did beyond the IDs of its result, for whoever merges these IDs.
+///
+/// The IDs of a result carry it, so that a merge by IDs knows which properties changed, which rows delete rules
+/// took along and which relationships lost members. IDs that were made of URIs carry nothing.
+final class BatchOrigin: Sendable {
+  /// What changed in the rows of the result, by concrete entity.
+  let properties: [Int: PropertySet]
+  /// What happened to further rows.
+  let consequences: [CommittedTransaction.Change]
+  let touched: Set<CommittedTransaction.Touch>
+
+  init(
+    properties: [Int: PropertySet], consequences: [CommittedTransaction.Change] = [],
+    touched: Set<CommittedTransaction.Touch> = []
+  ) {
+    self.properties = properties
+    self.consequences = consequences
+    self.touched = touched
+  }
+}
+
+/// The objects of one context that the batches behind some IDs concern, beside those that the IDs name.
+struct BatchEffects {
+  private(set) var updated: [NSManagedObject] = []
+  private(set) var deleted: [NSManagedObject] = []
+  private(set) var touched: [ObjectChange] = []
+  /// What changed in updated objects, as far as the batches said so.
+  private(set) var properties: [ObjectIdentifier: PropertySet] = [:]
+
+  init(of ids: [NSManagedObjectID], in context: NSManagedObjectContext) {
+    let registry = context.registry!
+    var unknown: Set<ObjectIdentifier> = []
+    var origins: [ObjectIdentifier: BatchOrigin] = [:]
+    for id in ids {
+      // Slots are those of the batch's own model.
+      let origin = id.binding.model === registry.model ? id.origin : nil
+      if let origin { origins[ObjectIdentifier(origin)] = origin }
+      guard let binding = registry.model.entity(named: id.binding.name),
+        let object = registry.object(root: binding.root, key: id.key)
+      else { continue }
+      if let slots = origin?.properties[id.binding.index] {
+        properties[ObjectIdentifier(object), default: []].formUnion(slots)
+      } else {
+        unknown.insert(ObjectIdentifier(object))
+      }
+    }
+    for origin in origins.values { add(origin, registry) }
+    for id in unknown { properties[id] = nil }
+  }
+
+  private mutating func add(_ origin: BatchOrigin, _ registry: ObjectRegistry) {
+    for change in origin.consequences {
+      guard let object = registry.object(root: registry.model.entities[change.entity].root, key: change.key)
+      else { continue }
+      if change.kind == .deleted {
+        deleted.append(object)
+      } else {
+        updated.append(object)
+        properties[ObjectIdentifier(object), default: []].formUnion(change.properties)
+      }
+    }
+    for touch in origin.touched {
+      let binding = registry.model.entities[touch.entity]
+      guard let owner = registry.object(root: binding.root, key: touch.key),
+        let slot = owner._binding.layout.slot(named: binding.properties[touch.slot].name)
+      else { continue }
+      touched.append(ObjectChange(object: owner, kind: .touched, properties: [slot]))
+    }
+  }
+}

@@ -1,0 +1,204 @@
+@_spi(CDE) internal import CDEManagedModel
+internal import CDEStore
+internal import Foundation
+
+/// Values given to batch requests, checked and turned into rows.
+enum BatchValues {
+  /// One row of new values for each concrete entity that an update may find.
+  static func updates(_ request: NSBatchUpdateRequest, of binding: EntityBinding) throws -> [RowUpdate] {
+    var given: [String: Any] = [:]
+    for (key, value) in request.propertiesToUpdate ?? [:] {
+      let name = (key.base as? String) ?? (key.base as? NSPropertyDescription)?.name
+      guard let name else {
+        throw ManagedObjectError(
+          .unsupportedRequest,
+          "propertiesToUpdate has a key of type \(type(of: key.base)). Name attributes, or describe them.",
+          entity: binding.name)
+      }
+      given[name] = value
+    }
+    guard !given.isEmpty else {
+      throw ManagedObjectError(
+        .unsupportedRequest,
+        "The batch update has no propertiesToUpdate. Say which attributes get which value.",
+        entity: binding.name)
+    }
+    // In the order of the names, so that of several mistakes always the same is reported.
+    var values: [(name: String, value: _PropertyValue)] = []
+    for (name, value) in given.sorted(by: { $0.key < $1.key }) {
+      let info = try attribute(name, of: binding)
+      let value = try self.value(value, info, of: binding)
+      if case .null = value, !info.isOptional { throw missing(info, of: binding) }
+      values.append((name, value))
+    }
+    let now = Date()
+    return binding.model.schema.entities[binding.index].subtree.map { index in
+      let concrete = binding.model.entities[index]
+      var changed = PropertySet()
+      var builder = RowBatchBuilder(layout: concrete.layout, rows: 1)
+      builder.beginRow(key: 0, version: 0)
+      for (name, value) in values {
+        guard let info = concrete.property(name) else { continue }
+        builder.set(value, of: info)
+        changed.insert(info.slot)
+      }
+      for info in concrete.savedDerivations {
+        guard let source = info.derivation?.sourceAttribute else {
+          builder.set(.real(now.timeIntervalSinceReferenceDate), of: info)
+          changed.insert(info.slot)
+          continue
+        }
+        guard let value = values.first(where: { $0.name == source })?.value else { continue }
+        builder.set(info.derivation!.value(of: value), of: info)
+        changed.insert(info.slot)
+      }
+      return RowUpdate(batch: builder.finish(), changed: [changed])
+    }
+  }
+
+  static func named(_ values: NSDictionary, of binding: EntityBinding) throws -> [String: Any] {
+    var named: [String: Any] = [:]
+    for (key, value) in values {
+      guard let name = key as? String else {
+        throw ManagedObjectError(
+          .unsupportedRequest, "A dictionary of a batch insertion has a key of type \(type(of: key)).",
+          entity: binding.name)
+      }
+      named[name] = value
+    }
+    return named
+  }
+
+  /// An attribute that a batch may write.
+  static func attribute(_ name: String, of binding: EntityBinding) throws -> PropertyInfo {
+    func refuse(_ reason: String) -> ManagedObjectError {
+      ManagedObjectError(
+        .unsupportedRequest, "\(binding.name).\(name) \(reason)", entity: binding.name, property: name)
+    }
+    guard let info = binding.property(name) else {
+      throw refuse(
+        "does not exist, so a batch can't set it. The attributes are: "
+          + binding.properties.filter { !$0.isRelationship }.map(\.name).joined(separator: ", ") + ".")
+    }
+    if info.isRelationship { throw refuse("is a relationship: batches set attributes only.") }
+    if info.isTransient { throw refuse("is transient: no store holds it.") }
+    if info.derivation != nil { throw refuse("is derived: set what it follows from.") }
+    return info
+  }
+
+  static func value(
+    _ value: Any, _ info: PropertyInfo, of binding: EntityBinding
+  ) throws -> _PropertyValue {
+    do {
+      if case .attribute(let type) = info.kind {
+        return try encoded(_PropertyValue(any: value, as: type), info, binding)
+      }
+      let composite = _PropertyValue.unwrap(value)
+      if composite == nil || composite is NSNull { return .null }
+      guard let elements = composite as? [String: Any] else {
+        throw ManagedObjectError(.invalidValue, "A composite attribute takes a dictionary of its elements.")
+      }
+      for leaf in info.leaves { _ = try _PropertyValue(any: elements[leaf.name], as: leaf.type) }
+      return .object(_ObjectBox(elements))
+    } catch var error as ManagedObjectError {
+      error.message = "\(binding.name).\(info.name): \(error.message)"
+      error.entity = binding.name
+      error.property = info.name
+      throw error
+    }
+  }
+
+  /// Keeps the bytes of a transformable value with it, or says why there are none.
+  static func encoded(
+    _ value: _PropertyValue, _ info: PropertyInfo, _ binding: EntityBinding
+  ) throws -> _PropertyValue {
+    guard case .attribute(.transformable) = info.kind, case .object(let box) = value else { return value }
+    do {
+      box.encoded = try TransformableCoding.encode(
+        box.value, transformer: info.transformerName, entity: binding.name, property: info.name)
+      return value
+    } catch {
+      throw ManagedObjectError(
+        .invalidValue, (error as? ModelError)?.message ?? "\(error)", cause: error)
+    }
+  }
+
+  static func missing(_ info: PropertyInfo, of binding: EntityBinding, row: Int? = nil) -> ManagedObjectError
+  {
+    let place = row.map { " Object \($0) of the batch lacks it." } ?? ""
+    return ManagedObjectError(
+      .missingMandatoryProperty, "\(binding.name).\(info.name) is required and has no value.\(place)",
+      entity: binding.name, property: info.name)
+  }
+}
+
+/// The rows of a batch insertion, packed as they come.
+struct BatchRows {
+  private let binding: EntityBinding
+  private var builders = RowBuilders()
+  private let now = Date()
+  private(set) var count = 0
+  private var infos: [String: PropertyInfo] = [:]
+  /// Properties without which a row is none.
+  private let required: [PropertyInfo]
+
+  init(_ binding: EntityBinding) {
+    self.binding = binding
+    required = binding.properties.filter {
+      !$0.isOptional && !$0.isTransient && !$0.isToMany && $0.derivation == nil
+    }
+  }
+
+  mutating func add(_ values: [String: Any]) throws {
+    var given: [(PropertyInfo, _PropertyValue)] = []
+    given.reserveCapacity(values.count)
+    for (name, value) in values {
+      let info = try infos[name] ?? BatchValues.attribute(name, of: binding)
+      infos[name] = info
+      given.append((info, try BatchValues.value(value, info, of: binding)))
+    }
+    try write(given)
+  }
+
+  /// Adds what the object holds beyond the defaults.
+  mutating func add(_ object: NSManagedObject) throws {
+    var given: [(PropertyInfo, _PropertyValue)] = []
+    for slot in object.changedSlots {
+      let info = binding.properties[slot]
+      if info.isTransient { continue }
+      if info.isRelationship || info.derivation != nil {
+        _ = try BatchValues.attribute(info.name, of: binding)
+      }
+      given.append((info, try BatchValues.encoded(object._overlay!.values[slot], info, binding)))
+    }
+    try write(given)
+  }
+
+  private mutating func write(_ given: [(PropertyInfo, _PropertyValue)]) throws {
+    for info in required {
+      let value = given.first { $0.0 === info }?.1
+      let isNull: Bool
+      switch value {
+      case .null?: isNull = true
+      case nil: isNull = info.cells.allSatisfy { binding.defaults.isNull(0, $0) }
+      default: isNull = false
+      }
+      if isNull { throw BatchValues.missing(info, of: binding, row: count) }
+    }
+    count += 1
+    let defaults = RowReference(batch: binding.defaults, row: 0)
+    builders.add(binding, copying: defaults, key: -Int64(count)) { builder in
+      for (info, value) in given { builder.set(value, of: info) }
+      for info in binding.savedDerivations {
+        guard let source = info.derivation?.sourceAttribute else {
+          builder.set(.real(now.timeIntervalSinceReferenceDate), of: info)
+          continue
+        }
+        let value = given.first { $0.0.name == source }?.1 ?? binding.property(source)?.defaultValue ?? .null
+        builder.set(info.derivation!.value(of: value), of: info)
+      }
+    }
+  }
+
+  mutating func finish() -> [RowBatch] { builders.finish() }
+}

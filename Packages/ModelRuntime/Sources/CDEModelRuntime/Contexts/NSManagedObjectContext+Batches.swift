@@ -1,0 +1,237 @@
+internal import CDEManagedModel
+internal import CDEStore
+internal import Foundation
+
+extension NSManagedObjectContext {
+  /// Carries out a batch request in the store, in one transaction.
+  ///
+  /// Contexts, this one included, know nothing of it, and no notification is posted, until the result's object
+  /// IDs are merged. The IDs say what changed, so merging them wakes the readers of exactly that where a domain
+  /// was asked for it.
+  ///
+  /// - Returns: an ``NSBatchUpdateResult``, ``NSBatchDeleteResult`` or ``NSBatchInsertResult``.
+  /// - Throws: ``ManagedObjectError``: unknown entities or attributes, values of another type, required values
+  ///   that are missing, violated constraints and delete rules, store errors. Nothing is written then.
+  @discardableResult
+  public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+    preconditionIsolated("execute(_:)")
+    switch request {
+    case let request as NSBatchUpdateRequest: return try update(request)
+    case let request as NSBatchDeleteRequest: return try delete(request)
+    case let request as NSBatchInsertRequest: return try insert(request)
+    default:
+      throw ManagedObjectError(
+        .unsupportedRequest,
+        "execute(_:) takes batch requests, not \(type(of: request)). Give fetch requests to fetch(_:).")
+    }
+  }
+
+  func batchBinding(_ name: String, _ entity: NSEntityDescription?) throws -> EntityBinding {
+    guard let model = modelBinding else { throw missingCoordinator }
+    if let found = entity.flatMap(model.binding(for:)) ?? model.entity(named: name) { return found }
+    throw ManagedObjectError(
+      .unknownEntity,
+      "The model has no entity named \"\(name)\". It has: "
+        + model.entities.map(\.name).joined(separator: ", ") + ".", entity: name)
+  }
+
+  private func commit(_ batch: StoreBatch, _ handle: StoreHandle) throws -> StoreBatchResult {
+    do {
+      return try handle.store.commit(batch)
+    } catch  where error.code == .constraint {
+      throw ManagedObjectError(
+        .relationshipDeniedDelete, error.message, cause: error, entity: error.entity,
+        property: error.properties.first)
+    } catch {
+      throw ManagedObjectError.store(error)
+    }
+  }
+
+  // MARK: Updating
+
+  private func update(_ request: NSBatchUpdateRequest) throws -> NSBatchUpdateResult {
+    let binding = try batchBinding(request.entityName, request.entity)
+    let fetch = NSFetchRequest<any NSFetchRequestResult>()
+    fetch.entity = binding.description
+    fetch.predicate = request.predicate
+    fetch.includesSubentities = request.includesSubentities
+    let plan = try fetch.plan(in: self)
+    let values = try BatchValues.updates(request, of: binding)
+    let (result, handle) = try plan.ask(try coordinator()) { handle, query in
+      (try commit(.update(StoreBatchUpdate(query: query, values: values)), handle), handle)
+    }
+    let outcome: Any
+    switch request.resultType {
+    case .statusOnlyResultType: outcome = NSNumber(value: true)
+    case .updatedObjectsCountResultType: outcome = NSNumber(value: result.rows.count)
+    case .updatedObjectIDsResultType:
+      let properties = values.map { ($0.batch.layout.entity, $0.changed[0]) }
+      let origin = BatchOrigin(
+        properties: Dictionary(uniqueKeysWithValues: properties), consequences: consequences(result))
+      outcome = ids(result.rows, handle, origin)
+    }
+    return NSBatchUpdateResult(outcome, request.resultType)
+  }
+
+  // MARK: Deleting
+
+  private func delete(_ request: NSBatchDeleteRequest) throws -> NSBatchDeleteResult {
+    guard let model = modelBinding else { throw missingCoordinator }
+    if let ids = request.objectIDs, ids.isEmpty {
+      let isIDs = request.resultType == .resultTypeObjectIDs
+      let number = NSNumber(value: request.resultType == .resultTypeCount ? 0 : 1)
+      return NSBatchDeleteResult(isIDs ? [NSManagedObjectID]() : number, request.resultType)
+    }
+    let rules = model.entities.map { binding in
+      let relationships = binding.properties.filter(\.isRelationship)
+      return Dictionary(uniqueKeysWithValues: relationships.map { ($0.slot, $0.batchRule) })
+    }
+    func perform(_ query: StoreQuery, _ handle: StoreHandle) throws -> (StoreBatchResult, StoreHandle) {
+      (try commit(.delete(StoreBatchDelete(query: query, rules: rules)), handle), handle)
+    }
+    let result: StoreBatchResult
+    let handle: StoreHandle
+    if let ids = request.objectIDs {
+      let (query, owner) = try query(ids, model)
+      (result, handle) = try perform(query, owner)
+    } else {
+      (result, handle) = try request.fetchRequest.plan(in: self).ask(try coordinator()) {
+        try perform($1, $0)
+      }
+    }
+    let outcome: Any
+    switch request.resultType {
+    case .resultTypeStatusOnly: outcome = NSNumber(value: true)
+    case .resultTypeCount: outcome = NSNumber(value: result.rows.count)
+    case .resultTypeObjectIDs:
+      let touched = result.touched.map {
+        CommittedTransaction.Touch(entity: $0.row.entity, key: $0.row.key, slot: $0.slot)
+      }
+      let origin = BatchOrigin(
+        properties: [:], consequences: consequences(result), touched: Set(touched))
+      outcome = ids(result.rows, handle, origin)
+    }
+    return NSBatchDeleteResult(outcome, request.resultType)
+  }
+
+  private func query(
+    _ ids: [NSManagedObjectID], _ model: ModelBinding
+  ) throws -> (StoreQuery, StoreHandle) {
+    let first = try batchBinding(ids[0].binding.name, nil)
+    let handle = try coordinator().requiredHandle(for: first)
+    for id in ids {
+      guard !id.isTemporaryID else {
+        throw ManagedObjectError(
+          .unsupportedRequest,
+          "A batch deletion got the ID of an object that was never saved. Delete it in its context.",
+          entity: id.binding.name, objectID: id)
+      }
+      guard model.entity(named: id.binding.name)?.root == first.root,
+        id.store?.identifier == handle.identifier
+      else {
+        throw ManagedObjectError(
+          .unsupportedRequest,
+          "A batch deletion got IDs of \(first.name) and \(id.binding.name), or of several stores. Delete each "
+            + "entity's objects by themselves.", entity: id.binding.name, objectID: id)
+      }
+    }
+    return (StoreQuery(entity: first.root, filter: .keys(ids.map(\.key)), keysOnly: true), handle)
+  }
+
+  // MARK: Inserting
+
+  private func insert(_ request: NSBatchInsertRequest) throws -> NSBatchInsertResult {
+    let binding = try batchBinding(request.entityName, request.entity)
+    guard !binding.description.isAbstract else {
+      throw ManagedObjectError(
+        .unsupportedRequest, "\(binding.name) is abstract: insert objects of one of its sub-entities.",
+        entity: binding.name)
+    }
+    let handle = try coordinator().requiredHandle(for: binding)
+    var rows = BatchRows(binding)
+    if let objects = request.objectsToInsert {
+      for values in objects { try rows.add(values) }
+    } else if let handler = request.dictionaryHandler {
+      let values = NSMutableDictionary()
+      while !handler(values) {
+        try rows.add(BatchValues.named(values, of: binding))
+        values.removeAllObjects()
+      }
+    } else if let handler = request.managedObjectHandler {
+      let object = binding.objectClass.init(entity: binding.description, insertInto: nil)
+      while !handler(object) {
+        try rows.add(object)
+        object.dropOverlay()
+      }
+    }
+    var transaction = StoreTransaction()
+    transaction.inserted = rows.finish()
+    transaction.author = transactionAuthor
+    transaction.contextName = name
+    var derived: [RowBatch] = []
+    do {
+      if !transaction.isEmpty { derived = try handle.store.commit(transaction).derived }
+    } catch {
+      throw ManagedObjectError.store(error)
+    }
+    let outcome: Any
+    switch request.resultType {
+    case .statusOnly: outcome = NSNumber(value: true)
+    case .count: outcome = NSNumber(value: rows.count)
+    case .objectIDs:
+      let inserted = transaction.inserted.flatMap { batch in
+        (0..<batch.count).map { StoreBatchResult.Row(entity: binding.index, key: batch.key($0)) }
+      }
+      var result = StoreBatchResult()
+      result.derived = derived
+      let all = PropertySet(allBelow: binding.properties.count)
+      outcome = ids(
+        inserted, handle,
+        BatchOrigin(properties: [binding.index: all], consequences: consequences(result)))
+    }
+    return NSBatchInsertResult(outcome, request.resultType)
+  }
+
+  // MARK: Results
+
+  private func ids(
+    _ rows: [StoreBatchResult.Row], _ handle: StoreHandle, _ origin: BatchOrigin
+  ) -> [NSManagedObjectID] {
+    rows.map {
+      NSManagedObjectID(
+        binding: registry.model.entities[$0.entity], key: $0.key, store: handle, origin: origin)
+    }
+  }
+
+  /// What the batch did to rows beside those it names.
+  private func consequences(_ result: StoreBatchResult) -> [CommittedTransaction.Change] {
+    var changes = result.cascaded.map {
+      CommittedTransaction.Change(
+        kind: .deleted, entity: $0.entity, key: $0.key, properties: [], row: nil)
+    }
+    changes += result.nullified.map {
+      CommittedTransaction.Change(
+        kind: .updated, entity: $0.row.entity, key: $0.row.key, properties: [$0.slot], row: nil)
+    }
+    for batch in result.derived {
+      let slots = registry.model.entities[batch.layout.entity].storedDerivations
+      changes += (0..<batch.count).map {
+        CommittedTransaction.Change(
+          kind: .updated, entity: batch.layout.entity, key: batch.key($0), properties: slots,
+          row: RowReference(batch: batch, row: $0))
+      }
+    }
+    return changes
+  }
+}
+
+extension PropertyInfo {
+  fileprivate var batchRule: StoreBatchDelete.Rule {
+    switch deleteRule {
+    case .noAction: .noAction
+    case .nullify: .nullify
+    case .cascade: .cascade
+    case .deny: .deny
+    }
+  }
+}

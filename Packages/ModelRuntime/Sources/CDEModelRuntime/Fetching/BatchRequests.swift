@@ -1,0 +1,223 @@
+public import CDEManagedModel
+public import Foundation
+
+/// What a coordinator answers to a request.
+nonisolated open class NSPersistentStoreResult: NSObject {}
+
+/// What a batch update yields.
+public enum NSBatchUpdateRequestResultType: UInt, Sendable {
+  /// `true`, as an `NSNumber`.
+  case statusOnlyResultType = 0
+  /// The IDs of the updated objects.
+  case updatedObjectIDsResultType = 1
+  /// How many objects were updated, as an `NSNumber`.
+  case updatedObjectsCountResultType = 2
+}
+
+/// What a batch deletion yields.
+public enum NSBatchDeleteRequestResultType: UInt, Sendable {
+  /// `true`, as an `NSNumber`.
+  case resultTypeStatusOnly = 0
+  /// The IDs of the deleted objects.
+  case resultTypeObjectIDs = 1
+  /// How many objects were deleted, as an `NSNumber`.
+  case resultTypeCount = 2
+}
+
+/// What a batch insertion yields.
+public enum NSBatchInsertRequestResultType: UInt, Sendable {
+  /// `true`, as an `NSNumber`.
+  case statusOnly = 0
+  /// The IDs of the new objects.
+  case objectIDs = 1
+  /// How many objects were inserted, as an `NSNumber`.
+  case count = 2
+}
+
+/// Sets attributes of all objects that match, in the store, in one transaction.
+///
+/// ```swift
+/// let request = NSBatchUpdateRequest(entityName: "Item")
+/// request.predicate = NSPredicate(format: "isDone == YES")
+/// request.propertiesToUpdate = ["priority": 0]
+/// request.resultType = .updatedObjectIDsResultType
+/// let result = try context.execute(request) as? NSBatchUpdateResult
+/// ```
+///
+/// As in Core Data, nothing is loaded, no hook of an object is called, no validation rule is asked, and no
+/// context changes until the result's IDs are merged with
+/// ``NSManagedObjectContext/mergeChanges(fromRemoteContextSave:into:)``. Versions are raised, so saves based
+/// on older values conflict; derived attributes follow.
+nonisolated open class NSBatchUpdateRequest: NSPersistentStoreRequest, @unchecked Sendable {
+  // Guard: configured by one owner, then only read.
+  public let entityName: String
+  public let entity: NSEntityDescription?
+  /// Which objects; nil for all.
+  open var predicate: NSPredicate?
+  /// Whether objects of sub-entities count; true at first.
+  open var includesSubentities = true
+  /// The new values by attribute, named or described; nil or `NSNull` for none.
+  open var propertiesToUpdate: [AnyHashable: Any]?
+  open var resultType = NSBatchUpdateRequestResultType.statusOnlyResultType
+
+  public init(entityName: String) {
+    self.entityName = entityName
+    entity = nil
+    super.init()
+  }
+
+  public init(entity: NSEntityDescription) {
+    entityName = entity.name ?? ""
+    self.entity = entity
+    super.init()
+  }
+
+  public convenience override init() { self.init(entityName: "") }
+}
+
+/// Deletes all objects that a fetch request finds, in the store, in one transaction.
+///
+/// Delete rules hold as for single deletions: cascades are followed, to-one relationships of objects that stay
+/// are cleared, and a denial, or a required relationship that would be cleared, fails the whole request. The
+/// result names the objects found, not those that rules took along; merging its IDs into a context lets go
+/// of both.
+///
+/// No hook of an object is called, and no context changes until the IDs are merged.
+nonisolated open class NSBatchDeleteRequest: NSPersistentStoreRequest, @unchecked Sendable {
+  // Guard: configured by one owner, then only read.
+
+  /// What to delete.
+  public let fetchRequest: NSFetchRequest<any NSFetchRequestResult>
+  let objectIDs: [NSManagedObjectID]?
+  open var resultType = NSBatchDeleteRequestResultType.resultTypeStatusOnly
+
+  /// Deletes what a request finds, its limit and offset included.
+  public init<ResultType>(fetchRequest: NSFetchRequest<ResultType>) {
+    self.fetchRequest = fetchRequest.anonymous()
+    objectIDs = nil
+    super.init()
+  }
+
+  /// Deletes objects of one inheritance tree by their permanent IDs.
+  public init(objectIDs: [NSManagedObjectID]) {
+    fetchRequest = NSFetchRequest()
+    fetchRequest.entity = objectIDs.first?.entity
+    self.objectIDs = objectIDs
+    super.init()
+  }
+}
+
+/// Inserts many objects, in the store, in one transaction.
+///
+/// Values are given by attribute name, as dictionaries or through an object that serves for all. Attributes
+/// not given get their defaults. Relationships can't be set. Required attributes must have values; validation
+/// rules are not asked. A value that a uniqueness constraint forbids fails the whole request.
+///
+/// Costs packed rows in memory, some ten bytes for each property, until the transaction is written.
+nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecked Sendable {
+  // Guard: configured by one owner, then only read.
+  public let entityName: String
+  public let entity: NSEntityDescription?
+  /// One dictionary for each object.
+  open var objectsToInsert: [[String: Any]]?
+  /// Fills an empty dictionary for the next object; returns true instead when there is none.
+  open var dictionaryHandler: ((NSMutableDictionary) -> Bool)?
+  /// Fills an object without a context for the next one; returns true instead when there is none.
+  ///
+  /// The object is the same each time, with the defaults: take nothing of it elsewhere.
+  open var managedObjectHandler: ((NSManagedObject) -> Bool)?
+  open var resultType = NSBatchInsertRequestResultType.statusOnly
+
+  private init(_ name: String, _ entity: NSEntityDescription?) {
+    entityName = name
+    self.entity = entity
+    super.init()
+  }
+
+  public convenience init(entityName: String, objects dictionaries: [[String: Any]]) {
+    self.init(entityName, nil)
+    objectsToInsert = dictionaries
+  }
+
+  public convenience init(entity: NSEntityDescription, objects dictionaries: [[String: Any]]) {
+    self.init(entity.name ?? "", entity)
+    objectsToInsert = dictionaries
+  }
+
+  public convenience init(
+    entityName: String, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
+  ) {
+    self.init(entityName, nil)
+    dictionaryHandler = handler
+  }
+
+  public convenience init(
+    entity: NSEntityDescription, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
+  ) {
+    self.init(entity.name ?? "", entity)
+    dictionaryHandler = handler
+  }
+
+  public convenience init(
+    entityName: String, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool
+  ) {
+    self.init(entityName, nil)
+    managedObjectHandler = handler
+  }
+
+  public convenience init(
+    entity: NSEntityDescription, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool
+  ) {
+    self.init(entity.name ?? "", entity)
+    managedObjectHandler = handler
+  }
+}
+
+nonisolated public final class NSBatchUpdateResult: NSPersistentStoreResult {
+  /// `[NSManagedObjectID]`, or an `NSNumber`.
+  public let result: Any?
+  public let resultType: NSBatchUpdateRequestResultType
+
+  init(_ result: Any, _ type: NSBatchUpdateRequestResultType) {
+    self.result = result
+    resultType = type
+  }
+}
+
+nonisolated public final class NSBatchDeleteResult: NSPersistentStoreResult {
+  /// `[NSManagedObjectID]`, or an `NSNumber`.
+  public let result: Any?
+  public let resultType: NSBatchDeleteRequestResultType
+
+  init(_ result: Any, _ type: NSBatchDeleteRequestResultType) {
+    self.result = result
+    resultType = type
+  }
+}
+
+nonisolated public final class NSBatchInsertResult: NSPersistentStoreResult {
+  /// `[NSManagedObjectID]`, or an `NSNumber`.
+  public let result: Any?
+  public let resultType: NSBatchInsertRequestResultType
+
+  init(_ result: Any, _ type: NSBatchInsertRequestResultType) {
+    self.result = result
+    resultType = type
+  }
+}
+
+extension NSFetchRequest {
+  /// The same request without its result type.
+  func anonymous() -> NSFetchRequest<any NSFetchRequestResult> {
+    let copy = NSFetchRequest<any NSFetchRequestResult>()
+    copy.entityName = entityName
+    if let entity { copy.entity = entity }
+    copy.predicate = predicate
+    copy.sortDescriptors = sortDescriptors
+    copy.fetchLimit = fetchLimit
+    copy.fetchOffset = fetchOffset
+    copy.includesSubentities = includesSubentities
+    copy.affectedStores = affectedStores
+    return copy
+  }
+}

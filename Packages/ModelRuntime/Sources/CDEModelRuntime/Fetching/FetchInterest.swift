@@ -1,0 +1,85 @@
+internal import CDEPredicates
+internal import CDEStore
+
+/// Which commits can change what a fetch yields, or its order.
+@_spi(CDE) public struct FetchInterest: Sendable {
+  /// Indexes of the entities whose objects the fetch can yield.
+  public let entities: Range<Int>
+  /// For each of them the slots that decide about belonging and order; nil when other objects' do as well.
+  private let slots: [PropertySet]?
+
+  init(_ plan: FetchPlan, and keys: [String]) {
+    let model = plan.binding.model
+    entities =
+      plan.includesSubentities
+      ? model.schema.entities[plan.binding.index].subtree : plan.binding.index..<(plan.binding.index + 1)
+    var reader = KeyReader()
+    reader.read(plan.predicate)
+    for term in plan.sort { reader.note(term.keyPath) }
+    for key in keys { reader.note(key.split(separator: ".").map(String.init)) }
+    guard !reader.isWide else {
+      slots = nil
+      return
+    }
+    slots = entities.map { index in
+      PropertySet(reader.names.compactMap { model.entities[index].layout.slot(named: $0) })
+    }
+  }
+
+  /// Whether a commit may have changed the fetch's result.
+  public func isConcerned(by commit: CommittedTransaction) -> Bool {
+    guard let slots else { return true }
+    return commit.changes.contains { change in
+      guard entities.contains(change.entity) else { return false }
+      return change.kind != .updated
+        || change.properties.intersects(slots[change.entity - entities.lowerBound])
+    } || commit.touched.contains { entities.contains($0.entity) }
+  }
+
+  /// Collects the properties that a predicate asks its object for.
+  private struct KeyReader {
+    var names: Set<String> = []
+    /// Whether it asks for anything beyond.
+    var isWide = false
+
+    mutating func note(_ path: [String]) {
+      if path.count == 1 { names.insert(path[0]) } else if path.count > 1 { isWide = true }
+    }
+
+    mutating func read(_ tree: PredicateTree) {
+      switch tree {
+      case .constant: break
+      case .comparison(let comparison):
+        read(comparison.left)
+        read(comparison.right)
+      case .and(let parts), .or(let parts): for part in parts { read(part) }
+      case .not(let part): read(part)
+      }
+    }
+
+    private mutating func read(_ expression: ExpressionTree) {
+      switch expression {
+      case .constant, .evaluatedObject: break
+      case .keyPath(let path): note(path)
+      case .function(.now, _): isWide = true
+      case .function(_, let arguments), .list(let arguments): for argument in arguments { read(argument) }
+      case .conditional(let test, let first, let second):
+        read(test)
+        read(first)
+        read(second)
+      case .aggregate, .subquery, .projection, .variable, .variableKeyPath: isWide = true
+      }
+    }
+  }
+}
+
+extension NSManagedObjectContext {
+  /// What has to change for a request to yield something else in this context.
+  ///
+  /// - Parameter keys: further key paths that matter to whoever asks.
+  @_spi(CDE) public func interest<ResultType>(
+    of request: NSFetchRequest<ResultType>, and keys: [String] = []
+  ) throws -> FetchInterest {
+    FetchInterest(try request.plan(in: self), and: keys)
+  }
+}

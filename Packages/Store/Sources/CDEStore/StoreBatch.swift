@@ -1,0 +1,71 @@
+/// A change of all rows that a query finds, made where they are: no row is read into memory first.
+public enum StoreBatch: Sendable {
+  case update(StoreBatchUpdate)
+  case delete(StoreBatchDelete)
+}
+
+/// The same new values for all rows that a query finds.
+public struct StoreBatchUpdate: Sendable {
+  public var query: StoreQuery
+  /// For each concrete entity that the query may find, one row with the new values and the slots written.
+  public var values: [RowUpdate]
+
+  public init(query: StoreQuery, values: [RowUpdate]) {
+    self.query = query
+    self.values = values
+  }
+}
+
+/// The deletion of all rows that a query finds, and of what their relationships' rules take along.
+public struct StoreBatchDelete: Sendable {
+  public enum Rule: Sendable { case noAction, nullify, cascade, deny }
+
+  public var query: StoreQuery
+  /// For each entity index the rule of each slot that holds a relationship.
+  public var rules: [[Int: Rule]]
+
+  public init(query: StoreQuery, rules: [[Int: Rule]]) {
+    self.query = query
+    self.rules = rules
+  }
+}
+
+/// What a batch did.
+public struct StoreBatchResult: Sendable {
+  public struct Row: Hashable, Sendable {
+    /// Index of the concrete entity.
+    public var entity: Int
+    public var key: Int64
+
+    public init(entity: Int, key: Int64) {
+      self.entity = entity
+      self.key = key
+    }
+  }
+
+  /// A property of a row that changed because another row went.
+  public struct Change: Hashable, Sendable {
+    public var row: Row
+    public var slot: Int
+
+    public init(row: Row, slot: Int) {
+      self.row = row
+      self.slot = slot
+    }
+  }
+
+  /// The rows that the query found, by key.
+  public var rows: [Row] = []
+  /// Rows that delete rules took along.
+  public var cascaded: [Row] = []
+  /// To-one relationships that were cleared, in rows that stay.
+  public var nullified: [Change] = []
+  /// To-many relationships that lost members, by the declared entity's slot; the rows did not change.
+  public var touched: [Change] = []
+  /// Number of the commit, in the same order as those of ``CommitResult``.
+  public var sequence: UInt64 = 0
+  /// Rows whose derived attributes the store computed anew.
+  public var derived: [RowBatch] = []
+
+  public init() {}
+}

@@ -1,4 +1,5 @@
-// swift-format-ignore-file: what is printed stays as it was printed
+// swift-format-ignore-file
+// What is printed stays as it was printed.
 import CoreDataEvolution
 import Testing
 

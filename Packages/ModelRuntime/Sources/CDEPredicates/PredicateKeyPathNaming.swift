@@ -19,8 +19,8 @@ enum PredicateKeyPath {
     guard let naming = root as? any PredicateKeyPathNaming.Type else {
       throw PredicateTreeError(
         .unnamedKeyPath, construct: "\(root)",
-        "\(root) names no key paths (PredicateKeyPathNaming); query properties of models"
-      )
+        "\(root) names no key paths (PredicateKeyPathNaming); query properties of models, and a composition's "
+          + "fields by typed path (Item.path.place.latitude) or format string")
     }
     guard let key = naming.predicateKey(for: keyPath), !key.isEmpty else {
       throw PredicateTreeError(

@@ -124,6 +124,38 @@ struct StoredPathTests {
     #expect(target.place?.latitude == 77 && target.place?.longitude == old.place?.longitude)
   }
 
+  @Test("A query by the field of an archived composition is refused, and told what to do")
+  func archivedFields() throws {
+    let context = try Stack(types).context()
+    let article = try article(context)
+    let latitude = Article.path.place.latitude
+    for descriptor in [
+      FetchDescriptor<Article>(predicate: latitude.greaterThan(1)),
+      FetchDescriptor<Article>(
+        sortBy: [try NSSortDescriptor(Article.self, path: latitude, order: .asc)]),
+    ] {
+      let error = #expect(throws: (any Error).self) { try context.fetch(descriptor) }
+      let text = error.map { "\($0)" } ?? ""
+      #expect(text.contains("compositions: .columns") && text.contains("place"), "\(text)")
+    }
+    #expect(latitude.greaterThan(1).evaluate(with: article))
+    let error = #expect(throws: ManagedObjectError.self) {
+      try context.fetch(FetchDescriptor<Article>(predicate: #Predicate { ($0.place?.latitude ?? 0) > 1 }))
+    }
+    #expect(error?.message.contains("by typed path") == true)
+  }
+
+  @Test("However many key paths name a snapshot's properties, each reads its own")
+  func keyPaths() throws {
+    let snapshot = try article(try Stack(types).context()).snapshot()
+    for round in 0..<2000 {
+      let isSlug = round % 2 == 0
+      let path = \Article.PathRoot.[attribute: Choice(round: round, name: isSlug ? "slug" : "name")]
+      #expect(snapshot[dynamicMember: path] == (isSlug ? "a" : ""))
+    }
+    #expect(snapshot.slug == "a" && snapshot.status == .review && snapshot.priority == .high)
+  }
+
   @Test("What has no order in the store is no store order")
   func sortErrors() throws {
     func refused<Value>(_ path: CDPath<Article, Value>, _ method: StorageMethod) -> Bool {
@@ -202,5 +234,17 @@ struct StoredPathTests {
     #expect(place?["latitude"] as? Double == 1.5 && place?["longitude"] as? Double == 2)
     #expect(place?["name"] is NSNull)
     #expect(json["scratch"] == nil && json["cache"] == nil && json["topics"] == nil)
+  }
+}
+
+/// Names a path by a value, so that every key path of it is an object of its own.
+private struct Choice: Hashable {
+  let round: Int
+  let name: String
+}
+
+extension Article.PathRoot {
+  fileprivate subscript(attribute choice: Choice) -> CDPath<Article, String> {
+    CDPath(swiftPath: [choice.name], persistentPath: [choice.name])
   }
 }

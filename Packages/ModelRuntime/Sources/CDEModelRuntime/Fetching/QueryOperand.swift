@@ -65,6 +65,8 @@ enum QueryKind: Equatable {
     return self == other
   }
 
+  static let archived = QueryKind.opaque("is transformable, and the store has only its archived bytes")
+
   init(_ attribute: StoreAttribute) {
     if attribute.allowsExternalStorage {
       self = .opaque("may be kept outside the store's rows")
@@ -79,7 +81,7 @@ enum QueryKind: Equatable {
     case .binary: self = .data
     case .uuid: self = .uuid
     case .uri: self = .url
-    case .transformable: self = .opaque("is transformable, and the store has only its archived bytes")
+    case .transformable: self = .archived
     case .undefined, .objectID, .composite:
       self = .opaque("is of type \(attribute.type.rawValue), which a store cannot compare")
     }

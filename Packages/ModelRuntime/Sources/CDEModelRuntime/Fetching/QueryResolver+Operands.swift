@@ -58,6 +58,12 @@ extension QueryResolver {
           "\(key) is asked of an object that is given as a value; compare the object itself")
       case .constant:
         throw PredicateTreeError(.unknownKey, construct: key, "\(key) is asked of a value that has no keys")
+      case .value(let value) where value.kind == .archived:
+        throw PredicateTreeError(
+          .unsupported, construct: "\(value.name).\(key)",
+          "\(value.name) is transformable: the store has only its archived bytes, and no \(key). Fields of a "
+            + "composition have columns in a model made with `compositions: .columns`; otherwise filter and sort "
+            + "in memory")
       case .value(let value):
         throw PredicateTreeError(
           .unknownKey, construct: key,

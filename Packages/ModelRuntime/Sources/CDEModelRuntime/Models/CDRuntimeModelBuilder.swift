@@ -16,8 +16,10 @@ public enum CDRuntimeModelBuilder {
     try makeModel(schemas: types.map { ($0, $0.__cdRuntimeEntitySchema) }, compositions: compositions)
   }
 
-  public static func makeModel(_ types: any CDRuntimeSchemaProviding.Type...) throws -> NSManagedObjectModel {
-    try makeModel(types)
+  public static func makeModel(
+    _ types: any CDRuntimeSchemaProviding.Type..., compositions: CDRuntimeCompositionLayout = .dictionary
+  ) throws -> NSManagedObjectModel {
+    try makeModel(types, compositions: compositions)
   }
 
   static func makeModel(
@@ -37,9 +39,9 @@ extension NSManagedObjectModel {
     try CDRuntimeModelBuilder.makeModel(types, compositions: compositions)
   }
 
-  public static func makeRuntimeModel(_ types: any CDRuntimeSchemaProviding.Type...) throws
-    -> NSManagedObjectModel
-  {
-    try CDRuntimeModelBuilder.makeModel(types)
+  public static func makeRuntimeModel(
+    _ types: any CDRuntimeSchemaProviding.Type..., compositions: CDRuntimeCompositionLayout = .dictionary
+  ) throws -> NSManagedObjectModel {
+    try CDRuntimeModelBuilder.makeModel(types, compositions: compositions)
   }
 }

@@ -40,6 +40,8 @@ final class EntityBinding: @unchecked Sendable {
   private(set) var ordinals: [Int?] = []
   /// How to wake readers of the class's objects; nil for a class that did not opt in.
   private(set) var waker: ReaderWaker?
+  /// What key paths into the model's paths name, for snapshots.
+  let pathPlaces = PathPlaces()
   private let classLock = Lock<NSManagedObject.Type?>(nil)
 
   init(

@@ -9,7 +9,7 @@ extension ModelSnapshot {
   public subscript<Value: CDPrimitive>(
     dynamicMember member: KeyPath<Item.PathRoot, CDPath<Item, Value>>
   ) -> Value {
-    let info = property(Item.path[keyPath: member].persistentPath)
+    let info = property(member).info
     return read(info) ?? Value._read(info.defaultValue.converted(for: Value._cellKind))
       ?? Value._zero as! Value
   }
@@ -18,7 +18,29 @@ extension ModelSnapshot {
   public subscript<Value: CDPrimitive>(
     dynamicMember member: KeyPath<Item.PathRoot, CDPath<Item, Value?>>
   ) -> Value? {
-    read(property(Item.path[keyPath: member].persistentPath))
+    read(property(member).info)
+  }
+
+  /// An attribute in raw storage.
+  ///
+  /// A stored value that is none of the type's reads as the declared default; without one the read traps, as
+  /// the object's own would.
+  public subscript<Value: RawRepresentable>(
+    dynamicMember member: KeyPath<Item.PathRoot, CDPath<Item, Value>>
+  ) -> Value where Value.RawValue: CDPrimitive {
+    let (info, method) = property(member)
+    if method == .raw, let raw: Value.RawValue = read(info), let value = Value(rawValue: raw) { return value }
+    return decode(info, method)
+  }
+
+  /// An attribute in raw storage that may have no value, or one that is none of the type's: nil.
+  public subscript<Value: RawRepresentable>(
+    dynamicMember member: KeyPath<Item.PathRoot, CDPath<Item, Value?>>
+  ) -> Value? where Value.RawValue: CDPrimitive {
+    let (info, method) = property(member)
+    guard method == .raw else { return decode(info, method) }
+    let raw: Value.RawValue? = read(info)
+    return raw.flatMap(Value.init(rawValue:))
   }
 
   /// An attribute with a storage of its own: raw values, JSON, transformed values.
@@ -27,22 +49,22 @@ extension ModelSnapshot {
   /// one the read traps, as the object's own would.
   @_disfavoredOverload
   public subscript<Value>(dynamicMember member: KeyPath<Item.PathRoot, CDPath<Item, Value>>) -> Value {
-    let path = Item.path[keyPath: member]
-    return decode(property(path.persistentPath), path.storageMethod)
+    let (info, method) = property(member)
+    return decode(info, method)
   }
 
   /// A composition as a whole.
   public subscript<Value, Composition>(
     dynamicMember member: KeyPath<Item.PathRoot, CDCompositionPath<Item, Value, Composition>>
   ) -> Value {
-    decode(property(Item.path[keyPath: member].persistentPath), .composition)
+    decode(property(member).info, .composition)
   }
 
   /// The related object's handle.
   public subscript<Target: PersistentEntity>(
     dynamicMember member: KeyPath<Item.PathRoot, CDToOneRelationPath<Item, Target>>
   ) -> ModelHandle<Target>? {
-    reference(property(Item.path[keyPath: member].persistentPath)).map(handle)
+    reference(property(member).info).map(handle)
   }
 
   /// The related objects' handles, in the relationship's order if it has one; nil if they were not asked for
@@ -50,7 +72,7 @@ extension ModelSnapshot {
   public subscript<Target: PersistentEntity>(
     dynamicMember member: KeyPath<Item.PathRoot, CDToManyRelationPath<Item, Target>>
   ) -> [ModelHandle<Target>]? {
-    let info = binding.relationship(Item.path[keyPath: member].persistentPath)
+    let info = property(member).info
     return extras?.members[info.slot]?.map(handle)
   }
 
@@ -60,7 +82,20 @@ extension ModelSnapshot {
 
   // MARK: Cells
 
-  func property(_ path: [String]) -> PropertyInfo {
+  /// The property that a member names, and how its value is stored.
+  private func property<Path: CDNamedPath>(
+    _ member: KeyPath<Item.PathRoot, Path>
+  ) -> (info: PropertyInfo, method: StorageMethod) {
+    let binding = binding
+    if let place = binding.pathPlaces.find(member) { return (binding.properties[place.slot], place.method) }
+    let path = Item.path[keyPath: member]
+    let info = property(path.persistentPath, of: binding)
+    let method = (path as? any StoredPath)?.storageMethod ?? .default
+    binding.pathPlaces.add(member, PathPlaces.Place(slot: info.slot, method: method))
+    return (info, method)
+  }
+
+  private func property(_ path: [String], of binding: EntityBinding) -> PropertyInfo {
     guard path.count == 1, let info = binding.property(path[0]) else {
       fatalError(
         "The model's entity \(binding.name) lacks \(path.joined(separator: ".")), which \(Item.self) declares. Load the "
@@ -152,6 +187,14 @@ extension ModelSnapshot {
     return make(type)
   }
 }
+
+/// A path that says how its value is stored.
+private protocol StoredPath {
+  var storageMethod: StorageMethod { get }
+}
+
+extension CDPath: StoredPath {}
+extension CDCompositionPath: StoredPath {}
 
 /// Takes an optional type apart where only `Any.Type` is known.
 private protocol OptionalType {

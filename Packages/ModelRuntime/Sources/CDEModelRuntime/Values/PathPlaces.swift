@@ -1,0 +1,104 @@
+@_spi(CDE) internal import CDEExecutors
+internal import Synchronization
+
+/// Which property of an entity a key path into its model's paths names, and how it is stored.
+///
+/// Evaluating such a key path and looking the name up costs more than all else in reading a snapshot. A key path
+/// in source is one object for the life of the process, so what it names is found once and kept by
+/// its address. Reading takes no lock: an entry is complete before its address is published, and stays.
+final class PathPlaces: @unchecked Sendable {
+  // Guard: `adding` for changes; what readers see is published by the atomic addresses.
+  struct Place {
+    let slot: Int
+    let method: StorageMethod
+  }
+
+  private struct Table {
+    let addresses: UnsafeMutablePointer<Atomic<UInt>>
+    let places: UnsafeMutablePointer<Place>
+  }
+
+  private static let bits = 10
+  private static var capacity: Int { 1 << bits }
+  /// Key paths beyond are looked up each time. Code that makes new ones at each call, as generic code does,
+  /// must neither fill memory nor make look-ups long.
+  private static var limit: Int { capacity / 4 * 3 }
+
+  private let table = Atomic<UInt>(0)
+  private let adding = Lock(0)
+
+  deinit {
+    guard let table = current() else { return }
+    for index in 0..<Self.capacity {
+      let address = table.addresses[index].load(ordering: .relaxed)
+      guard let path = UnsafeRawPointer(bitPattern: address) else { continue }
+      Unmanaged<AnyKeyPath>.fromOpaque(path).release()
+    }
+    table.addresses.deinitialize(count: Self.capacity).deallocate()
+  }
+
+  func find(_ path: AnyKeyPath) -> Place? {
+    guard let table = current() else { return nil }
+    let address = Self.address(path)
+    var index = Self.start(address)
+    while true {
+      switch table.addresses[index].load(ordering: .acquiring) {
+      case address: return table.places[index]
+      case 0: return nil
+      default: index = (index + 1) & (Self.capacity - 1)
+      }
+    }
+  }
+
+  func add(_ path: AnyKeyPath, _ place: Place) {
+    let address = Self.address(path)
+    adding.withLock { count in
+      guard count < Self.limit else { return }
+      let table = current() ?? allocate()
+      var index = Self.start(address)
+      while true {
+        switch table.addresses[index].load(ordering: .relaxed) {
+        case address: return
+        case 0:
+          // Kept alive, or another key path could be made at its address.
+          _ = Unmanaged.passRetained(path)
+          (table.places + index).initialize(to: place)
+          table.addresses[index].store(address, ordering: .releasing)
+          count += 1
+          return
+        default: index = (index + 1) & (Self.capacity - 1)
+        }
+      }
+    }
+  }
+
+  private func current() -> Table? {
+    guard let start = UnsafeMutableRawPointer(bitPattern: table.load(ordering: .acquiring)) else {
+      return nil
+    }
+    let addresses = start.assumingMemoryBound(to: Atomic<UInt>.self)
+    // The places lie behind the addresses; their own pointer needs no second load.
+    let places = (start + Self.capacity * MemoryLayout<Atomic<UInt>>.stride).assumingMemoryBound(
+      to: Place.self)
+    return Table(addresses: addresses, places: places)
+  }
+
+  private func allocate() -> Table {
+    let bytes = Self.capacity * (MemoryLayout<Atomic<UInt>>.stride + MemoryLayout<Place>.stride)
+    let start = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: MemoryLayout<Place>.alignment)
+    let addresses = start.bindMemory(to: Atomic<UInt>.self, capacity: Self.capacity)
+    for index in 0..<Self.capacity { (addresses + index).initialize(to: Atomic(0)) }
+    (start + Self.capacity * MemoryLayout<Atomic<UInt>>.stride)
+      .bindMemory(to: Place.self, capacity: Self.capacity)
+    table.store(UInt(bitPattern: start), ordering: .releasing)
+    return current()!
+  }
+
+  private static func address(_ path: AnyKeyPath) -> UInt {
+    UInt(bitPattern: Unmanaged.passUnretained(path).toOpaque())
+  }
+
+  private static func start(_ address: UInt) -> Int {
+    Int(truncatingIfNeeded: (address >> 4 &* 0x9E37_79B9_7F4A_7C15) >> UInt(UInt.bitWidth - bits))
+  }
+}

@@ -35,7 +35,7 @@ struct DatabaseDoubleTests {
       note.title = "x"
       let label = Label(context: note.managedObjectContext!)
       label.name = "new"
-      label.notes = [note]
+      label.addToNotes(note)
     }
     try await database.delete(notes[2])
     let difference = try await StoreContents(container).difference(from: before)

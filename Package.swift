@@ -59,6 +59,7 @@ let package = Package(
     .library(name: "CDEPredicates", targets: ["CDEPredicates"]),
     .library(name: "CDEModelRuntime", targets: ["CDEModelRuntime"]),
     .library(name: "CDEObservation", targets: ["CDEObservation"]),
+    .library(name: "CDEDatabases", targets: ["CDEDatabases"]),
     .library(name: "CDETestSupport", targets: ["CDETestSupport"]),
     .library(name: "CDETesting", targets: ["CDETesting"]),
   ],
@@ -150,10 +151,20 @@ let package = Package(
       dependencies: ["CDEObservation", "CDEModelRuntime", "CDEManagedModel", "CDEStore"],
       path: "Packages/ObservationDomain/Tests/CDEObservationTests"),
 
+    // Databases
+    .target(
+      name: "CDEDatabases",
+      dependencies: ["CDEExecutors", "CDEStore", "CDEManagedModel", "CDEPredicates", "CDEModelRuntime"],
+      path: "Packages/Databases/Sources/CDEDatabases"),
+    .testTarget(
+      name: "CDEDatabasesTests",
+      dependencies: ["CDEDatabases", "CDEExecutors", "CDEStore", "CDEManagedModel", "CDEModelRuntime"],
+      path: "Packages/Databases/Tests/CDEDatabasesTests"),
+
     // TestSupport
     .target(
       name: "CDETestSupport",
-      dependencies: ["CDEExecutors", "CDEManagedModel", "CDEModelRuntime"],
+      dependencies: ["CDEExecutors", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases"],
       path: "Packages/TestSupport/Sources/CDETestSupport"),
     .target(
       name: "CDETesting",
@@ -161,7 +172,9 @@ let package = Package(
       path: "Packages/TestSupport/Sources/CDETesting"),
     .testTarget(
       name: "CDETestSupportTests",
-      dependencies: ["CDETestSupport", "CDETesting", "CDEManagedModel", "CDEModelRuntime"],
+      dependencies: [
+        "CDETestSupport", "CDETesting", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases",
+      ],
       path: "Packages/TestSupport/Tests/CDETestSupportTests"),
 
     // Umbrella
@@ -169,7 +182,7 @@ let package = Package(
       name: "CoreDataEvolution",
       dependencies: [
         "CDEExecutors", "CDEStore", "CDESQLiteStore", "CDEManagedModel", "CDEPredicates",
-        "CDEModelRuntime", "CDEObservation", "CDETestSupport",
+        "CDEModelRuntime", "CDEObservation", "CDEDatabases", "CDETestSupport",
       ],
       path: "Packages/CoreDataEvolution/Sources/CoreDataEvolution"),
     .testTarget(

@@ -12,6 +12,7 @@ let package = Package(
     .package(name: "Store", path: "../Store"),
     .package(name: "ModelRuntime", path: "../ModelRuntime"),
     .package(name: "ObservationDomain", path: "../ObservationDomain"),
+    .package(name: "Databases", path: "../Databases"),
     .package(name: "TestSupport", path: "../TestSupport"),
   ],
   targets: [
@@ -25,6 +26,7 @@ let package = Package(
         .product(name: "CDEPredicates", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDEObservation", package: "ObservationDomain"),
+        .product(name: "CDEDatabases", package: "Databases"),
         .product(name: "CDETestSupport", package: "TestSupport"),
       ]),
     .testTarget(name: "CoreDataEvolutionTests", dependencies: ["CoreDataEvolution"]),

@@ -11,6 +11,7 @@ let package = Package(
   dependencies: [
     .package(name: "Executors", path: "../Executors"),
     .package(name: "ModelRuntime", path: "../ModelRuntime"),
+    .package(name: "Databases", path: "../Databases"),
   ],
   targets: [
     .target(
@@ -19,6 +20,7 @@ let package = Package(
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+        .product(name: "CDEDatabases", package: "Databases"),
       ]),
     .target(
       name: "CDETesting",
@@ -34,6 +36,7 @@ let package = Package(
         "CDETestSupport", "CDETesting",
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+        .product(name: "CDEDatabases", package: "Databases"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,3 +1,4 @@
+@_exported import CDEDatabases
 @_exported import CDEExecutors
 @_exported import CDEManagedModel
 @_exported import CDEModelRuntime

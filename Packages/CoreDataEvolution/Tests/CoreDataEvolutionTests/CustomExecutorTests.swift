@@ -23,6 +23,42 @@ private final class NSModelObjectContextExecutor: @unchecked Sendable, SerialExe
   }
 }
 
+// The other signature that SerialExecutor takes.
+private final class UnownedJobExecutor: @unchecked Sendable, SerialExecutor {
+  // Guard: the context is immutable here and only used inside its own perform.
+  let context: NSManagedObjectContext
+
+  init(context: NSManagedObjectContext) {
+    self.context = context
+  }
+
+  func enqueue(_ job: UnownedJob) {
+    let unownedExecutor = asUnownedSerialExecutor()
+    context.perform { job.runSynchronously(on: unownedExecutor) }
+  }
+
+  func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+    UnownedSerialExecutor(ordinary: self)
+  }
+}
+
+private actor UnownedJobStore {
+  nonisolated let modelExecutor: UnownedJobExecutor
+  nonisolated var unownedExecutor: UnownedSerialExecutor { modelExecutor.asUnownedSerialExecutor() }
+  private var context: NSManagedObjectContext { modelExecutor.context }
+
+  init(container: NSPersistentContainer) {
+    modelExecutor = UnownedJobExecutor(context: container.newBackgroundContext())
+  }
+
+  func insert(_ count: Int) throws {
+    for number in 0..<count { Item(context: context).count = number }
+    try context.save()
+  }
+
+  func count() throws -> Int { try context.count(for: Item.fetchRequest()) }
+}
+
 extension NSPersistentContainer {
   fileprivate func loadPersistentStores() async throws {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, Error>) in
@@ -169,6 +205,16 @@ struct CustomExecutorTests {
     #expect(try await store.count() == 100)
     try await store.deleteAllAndSave(using: Item.fetchRequest())
     #expect(try await store.count() == 0)
+  }
+
+  @Test("An executor with the older enqueue isolates an actor alike")
+  func unownedJobs() async throws {
+    let store = UnownedJobStore(container: try TestStack().container)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<20 { group.addTask { try await store.insert(5) } }
+      try await group.waitForAll()
+    }
+    #expect(try await store.count() == 100)
   }
 
   @Test("A structure deletes through perform")

@@ -1,0 +1,23 @@
+/// What application code asks of a store, from any isolation.
+///
+/// Everything is awaited, nothing runs on the caller's isolation, and no live object comes back: results are
+/// snapshots, handles, or what a closure made of the objects where they may be used. Whoever waits on the
+/// main actor leaves it free.
+///
+/// ```swift
+/// let milk = try await database.insert(Item.self) { $0.title = "Milk" }
+/// let items = try await database.fetch(#Predicate<Item> { $0.title == "Milk" })
+/// try await database.update(milk) { $0.isDone = true }
+/// ```
+///
+/// A conforming type has one thing to do: run operations. All calls are made of it, so a database that
+/// wraps another one, to record, to delay or to fail, has one method as well.
+public nonisolated protocol Database: Sendable {
+  /// Runs an operation on a context that is not the main actor's.
+  ///
+  /// - Parameter operation: What to do; ``DatabaseOperation/access`` says what it needs.
+  /// - Returns: What the operation's body returned.
+  /// - Throws: What its body throws, a failed save, and ``DatabaseError``. `CancellationError` when the task
+  ///   was cancelled before the operation had its turn: it has then not run.
+  func run<Value: Sendable>(_ operation: DatabaseOperation<Value>) async throws -> Value
+}

@@ -1,0 +1,73 @@
+internal import CDEModelRuntime
+
+/// How long operations may take, and what happens when somebody else holds the store.
+public nonisolated struct DatabasePolicy: Sendable, Hashable {
+  /// How long a caller waits; nil for as long as it takes.
+  ///
+  /// An operation that has not begun by then never does. A read that has is left to end by itself. A write
+  /// that has is told by cancellation of its task, and its caller waits for the outcome, so that it is
+  /// known.
+  public var timeout: Duration?
+  /// How often an operation that found the store busy, or its objects changed by another writer, is tried
+  /// again.
+  public var retries: Int
+  /// The pause before the first retry; each further one is twice as long.
+  public var pause: Duration
+
+  /// - Parameters:
+  ///   - timeout: How long a caller waits; nil for as long as it takes.
+  ///   - retries: How often to try again.
+  ///   - pause: Before the first retry.
+  public init(timeout: Duration? = nil, retries: Int = 5, pause: Duration = .milliseconds(5)) {
+    self.timeout = timeout
+    self.retries = retries
+    self.pause = pause
+  }
+
+  /// No timeout, five retries.
+  public static let standard = DatabasePolicy()
+  /// Every failure is the caller's.
+  public static let none = DatabasePolicy(retries: 0)
+
+  func run<Value: Sendable>(
+    _ operation: DatabaseOperation<Value>, on database: any Database
+  ) async throws -> Value {
+    guard let timeout else { return try await repeating(operation, on: database) }
+    let deadline = Deadline<Value>(name: operation.name, timeout: timeout, isRead: operation.access == .read)
+    return try await deadline.run(operation) { try await repeating($0, on: database) }
+  }
+
+  private func repeating<Value: Sendable>(
+    _ operation: DatabaseOperation<Value>, on database: any Database
+  ) async throws -> Value {
+    var left = operation.isRepeatable ? retries : 0
+    var pause = pause
+    while true {
+      do {
+        return try await database.run(operation)
+      } catch  where left > 0 && (isBusy(error) || isConflict(error)) {
+        left -= 1
+        try await ContinuousClock().sleep(for: pause)
+        pause *= 2
+      }
+    }
+  }
+}
+
+nonisolated extension Database {
+  /// The same database with time limits and retries of its own.
+  ///
+  /// ```swift
+  /// let impatient = database.with(DatabasePolicy(timeout: .seconds(2)))
+  /// ```
+  public func with(_ policy: DatabasePolicy) -> some Database { PolicyDatabase(base: self, policy: policy) }
+}
+
+private nonisolated struct PolicyDatabase<Base: Database>: Database {
+  let base: Base
+  let policy: DatabasePolicy
+
+  func run<Value: Sendable>(_ operation: DatabaseOperation<Value>) async throws -> Value {
+    try await policy.run(operation, on: base)
+  }
+}

@@ -1,0 +1,114 @@
+@_spi(CDE) internal import CDEExecutors
+internal import CDEModelRuntime
+
+/// Lets a caller go when its time is over, and keeps the operation from starting afterwards.
+nonisolated final class Deadline<Value: Sendable>: Sendable {
+  private enum Phase {
+    case waiting, running, over
+  }
+
+  private struct State {
+    var phase = Phase.waiting
+    var isLate = false
+    var caller: CheckedContinuation<Value, any Error>?
+    /// The answer, if it came before the caller was there to take it.
+    var answer: Result<Value, any Error>?
+    var work: Task<Void, Never>?
+    var timer: Task<Void, Never>?
+  }
+
+  private let name: String
+  private let timeout: Duration
+  private let isRead: Bool
+  private let state = Lock(State())
+
+  init(name: String, timeout: Duration, isRead: Bool) {
+    self.name = name
+    self.timeout = timeout
+    self.isRead = isRead
+  }
+
+  func run(
+    _ operation: DatabaseOperation<Value>,
+    _ perform: @escaping @Sendable (DatabaseOperation<Value>) async throws -> Value
+  ) async throws -> Value {
+    let guarded = operation.wrapping { proceed in
+      try self.begin()
+      try proceed()
+    }
+    let work = Task {
+      do {
+        settle(.success(try await perform(guarded)))
+      } catch {
+        settle(.failure(isLate && error is CancellationError ? timedOut(hasRun: true) : error))
+      }
+    }
+    let timer = Task {
+      do { try await ContinuousClock().sleep(for: timeout) } catch { return }
+      expire(cancelled: false)
+    }
+    state.withLock { state in
+      state.work = work
+      state.timer = timer
+    }
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { caller in
+        let answer = state.withLock { state -> Result<Value, any Error>? in
+          if let answer = state.answer { return answer }
+          state.caller = caller
+          return nil
+        }
+        if let answer { finish(caller, answer) }
+      }
+    } onCancel: {
+      expire(cancelled: true)
+    }
+  }
+
+  private var isLate: Bool { state.withLock { $0.isLate } }
+
+  private func begin() throws {
+    let mayRun = state.withLock { state in
+      if state.phase == .over { return false }
+      state.phase = .running
+      return true
+    }
+    if !mayRun { throw CancellationError() }
+  }
+
+  private func settle(_ answer: Result<Value, any Error>) {
+    let caller = state.withLock { state -> CheckedContinuation<Value, any Error>? in
+      state.phase = .over
+      guard state.answer == nil else { return nil }
+      state.answer = answer
+      defer { state.caller = nil }
+      return state.caller
+    }
+    if let caller { finish(caller, answer) }
+  }
+
+  private func finish(_ caller: CheckedContinuation<Value, any Error>, _ answer: Result<Value, any Error>) {
+    state.withLock { $0.timer }?.cancel()
+    caller.resume(with: answer)
+  }
+
+  private func expire(cancelled: Bool) {
+    let (work, phase) = state.withLock { state in
+      if !cancelled { state.isLate = true }
+      return (state.work, state.phase)
+    }
+    // A write that has begun ends by itself: its caller must know how.
+    if phase == .waiting || (phase == .running && isRead) {
+      settle(.failure(cancelled ? CancellationError() : timedOut(hasRun: phase == .running)))
+    }
+    work?.cancel()
+  }
+
+  private func timedOut(hasRun: Bool) -> DatabaseError {
+    DatabaseError(
+      .timedOut,
+      hasRun
+        ? "\(name) took longer than \(timeout) and was told to stop. Nothing of it was saved."
+        : "\(name) had no turn within \(timeout) and will not run. Try again, or allow more time.")
+  }
+}

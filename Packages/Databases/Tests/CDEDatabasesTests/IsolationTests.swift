@@ -46,8 +46,9 @@ final class IsolationProbe: Database {
   }
 }
 
-// Blocks threads on purpose, so one at a time.
-@Suite("Where work runs", .serialized)
+// Tests that block threads on purpose do so in a process of their own: the pool has as many threads as the machine
+// has cores, and the other tests need them.
+@Suite("Where work runs")
 struct IsolationTests {
   @Test("Made and used on the main actor, a database works elsewhere", arguments: Kind.allCases)
   @MainActor func madeOnMain(kind: Kind) async throws {
@@ -59,17 +60,21 @@ struct IsolationTests {
     #expect(isOnMainActor)
   }
 
-  @Test("A blocked main actor keeps no database from working", arguments: Kind.allCases)
-  @MainActor func blockedMain(kind: Kind) throws {
-    let database = try kind.make()
-    let done = DispatchSemaphore(value: 0)
-    let failure = Mutex<(any Error)?>(nil)
-    Task.detached {
-      do { try await IsolationProbe.everything(database) } catch { failure.withLock { $0 = error } }
-      done.signal()
+  @Test("A blocked main actor keeps no database from working")
+  func blockedMain() async {
+    await #expect(processExitsWith: .success) { @MainActor in
+      for kind in Kind.allCases {
+        let database = try kind.make()
+        let done = DispatchSemaphore(value: 0)
+        let failure = Mutex<(any Error)?>(nil)
+        Task.detached {
+          do { try await IsolationProbe.everything(database) } catch { failure.withLock { $0 = error } }
+          done.signal()
+        }
+        precondition(done.wait(timeout: .now() + 60) == .success, "\(kind) waits for the main actor.")
+        if let error = failure.withLock({ $0 }) { throw error }
+      }
     }
-    #expect(done.wait(timeout: .now() + 60) == .success)
-    #expect(failure.withLock { $0 } == nil)
   }
 
   @Test("The factory of a background database runs off the main actor, once for all who come first")
@@ -129,48 +134,52 @@ struct IsolationTests {
   }
 
   @Test("Reads go on while a write does, and see what is saved")
-  func readsBesideWrites() async throws {
-    let database = ModelActorDatabase(modelContainer: try Library.container(inMemory: false))
-    try await database.insert(Item.self) { $0.title = "saved" }
-    let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
-    let mayEnd = DispatchSemaphore(value: 0)
-    let write = Task.detached {
-      try await database.transaction { context -> Bool in
-        Item(context: context).title = "being written"
-        continuation.yield()
-        return mayEnd.wait(timeout: .now() + 60) == .success
+  func readsBesideWrites() async {
+    await #expect(processExitsWith: .success) {
+      let database = ModelActorDatabase(modelContainer: try Library.container(inMemory: false))
+      try await database.insert(Item.self) { $0.title = "saved" }
+      let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
+      let mayEnd = DispatchSemaphore(value: 0)
+      let write = Task.detached {
+        try await database.transaction { context -> Bool in
+          Item(context: context).title = "being written"
+          continuation.yield()
+          return mayEnd.wait(timeout: .now() + 60) == .success
+        }
       }
+      for await _ in begun { break }
+      #expect(try await database.fetch(Item.self).map(\.title) == ["saved"])
+      mayEnd.signal()
+      #expect(try await write.value)
+      #expect(try await database.count(Item.self) == 2)
     }
-    for await _ in begun { break }
-    #expect(try await database.fetch(Item.self).map(\.title) == ["saved"])
-    mayEnd.signal()
-    #expect(try await write.value)
-    #expect(try await database.count(Item.self) == 2)
   }
 
   @Test("An operation whose time is over before its turn never runs, and its caller goes on at once")
-  func timeout() async throws {
-    let actor = ModelActorDatabase(modelContainer: try Library.container(inMemory: false))
-    let impatient = actor.with(DatabasePolicy(timeout: .milliseconds(20)))
-    let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
-    let mayEnd = DispatchSemaphore(value: 0)
-    let slow = Task.detached {
-      try await actor.transaction { _ -> Bool in
-        continuation.yield()
-        return mayEnd.wait(timeout: .now() + 60) == .success
+  func timeout() async {
+    await #expect(processExitsWith: .success) {
+      let actor = ModelActorDatabase(modelContainer: try Library.container(inMemory: false))
+      let impatient = actor.with(DatabasePolicy(timeout: .milliseconds(20)))
+      let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
+      let mayEnd = DispatchSemaphore(value: 0)
+      let slow = Task.detached {
+        try await actor.transaction { _ -> Bool in
+          continuation.yield()
+          return mayEnd.wait(timeout: .now() + 60) == .success
+        }
       }
+      for await _ in begun { break }
+      let error = await #expect(throws: DatabaseError.self) {
+        try await impatient.insert(Item.self) { $0.title = "too late" }
+      }
+      #expect(error?.code == .timedOut)
+      #expect(error?.message.contains("will not run") == true)
+      mayEnd.signal()
+      #expect(try await slow.value)
+      // The line is first in, first out: what was given up has had its turn before this.
+      try await actor.insert(Item.self) { $0.title = "in time" }
+      #expect(try await actor.fetch(Item.self).map(\.title) == ["in time"])
     }
-    for await _ in begun { break }
-    let error = await #expect(throws: DatabaseError.self) {
-      try await impatient.insert(Item.self) { $0.title = "too late" }
-    }
-    #expect(error?.code == .timedOut)
-    #expect(error?.message.contains("will not run") == true)
-    mayEnd.signal()
-    #expect(try await slow.value)
-    // The line is first in, first out: what was given up has had its turn before this.
-    try await actor.insert(Item.self) { $0.title = "in time" }
-    #expect(try await actor.fetch(Item.self).map(\.title) == ["in time"])
   }
 
   @Test("A write that is running when its time is over is told, and its caller learns the outcome")

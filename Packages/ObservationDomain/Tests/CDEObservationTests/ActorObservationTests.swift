@@ -95,6 +95,8 @@ struct ActorObservationTests {
     #expect(await watcher.take() == ["title": 1])
     try await stack.write(in: stack.container.newBackgroundContext()) { $0.rank = 4 }
     #expect(await watcher.take() == ["title": 1, "summary": 1, "rank": 1])
+    // Its own copy has to be the latest before it may save a change of it.
+    await stack.merged()
     stack.item.title = "by the view context"
     try stack.view.save()
     #expect(await watcher.take() == ["title": 1, "summary": 1, "rank": 1])

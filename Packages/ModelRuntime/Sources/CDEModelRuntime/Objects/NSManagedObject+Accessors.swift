@@ -99,7 +99,9 @@ extension NSManagedObject {
   /// Makes the change known to the context, once.
   @inline(__always)
   final func markUpdated() {
-    if _flags.isSuperset(of: [.listed, .pending]), !_flags.isDisjoint(with: [.updated, .inserted]) { return }
+    if _flags.isSuperset(of: [.listed, .pending]), !_flags.isDisjoint(with: [.updated, .inserted]) {
+      return
+    }
     markUpdatedSlowly()
   }
 

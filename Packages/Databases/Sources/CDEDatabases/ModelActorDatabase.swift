@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// May be made anywhere, the main actor included: its work runs on its contexts' lanes, never where it was
 /// made. ``BackgroundDatabase`` puts off making it until it is needed.
-public actor ModelActorDatabase: NSModelActor, Database {
+public actor ModelActorDatabase {
   public nonisolated let modelContainer: NSPersistentContainer
   public nonisolated let modelExecutor: NSModelObjectContextExecutor
   private nonisolated let readers: ReaderPool
@@ -48,3 +48,7 @@ public actor ModelActorDatabase: NSModelActor, Database {
     return try operation.run(in: context)
   }
 }
+
+// Not in the declaration: an optimised build takes the protocols' isolation for the actor's there.
+extension ModelActorDatabase: NSModelActor {}
+extension ModelActorDatabase: Database {}

@@ -80,7 +80,7 @@ struct ChangeRows {
     }
   }
 
-  private func records(_ change: ([ItemRecord], Database) throws -> Void) throws -> Double {
+  private func records(_ change: ([ItemRecord], GRDB.Database) throws -> Void) throws -> Double {
     let pool = try RecordDatabase.open(workspace.rawCopyPath())
     let records = keys.map { ItemRecord(workspace.samples.items[Int($0) - 1]) }
     let time = try nanoseconds {

@@ -62,7 +62,7 @@ func onPlainThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) asy
 /// Patient, because in the run of the whole house other suites keep both threads of a small machine's pool
 /// busy for a minute at a time.
 func watched<Value>(
-  seconds: Int = 600, _ what: String, _ body: () async throws -> Value
+  seconds: Int = 120, _ what: String, _ body: () async throws -> Value
 ) async rethrows -> Value {
   let watchdog = DispatchWorkItem { fatalError("Watchdog: \(what) hung for \(seconds) s") }
   DispatchQueue(label: "watchdog").asyncAfter(deadline: .now() + .seconds(seconds), execute: watchdog)

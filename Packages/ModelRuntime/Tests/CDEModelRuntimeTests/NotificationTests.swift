@@ -65,6 +65,26 @@ struct NotificationTests {
     #expect(try stack.context().fetch(Item.fetchRequest()).map(\.title) == ["from willSave"])
   }
 
+  @Test("didSave names what was saved, where a willSave observer put one new object in another's place")
+  func replacedInWillSave() throws {
+    let stack = try Stack()
+    let context = stack.context()
+    let doomed = Item(context: context)
+    nonisolated(unsafe) var replacement: Item?
+    // Guard: posted on this thread.
+    let held = Unchecked((context, doomed))
+    let listener = Listener(context) { note in
+      guard note.name == .NSManagedObjectContextWillSave else { return }
+      let (context, doomed) = held.value
+      context.delete(doomed)
+      replacement = Item(context: context)
+    }
+    try context.save()
+    #expect(listener.names == ["change", "will", "did"])
+    #expect(listener.objects(2, NSInsertedObjectsKey) == [try #require(replacement)])
+    #expect(try stack.context().count(for: Item.fetchRequest()) == 1)
+  }
+
   @Test("What an observer of changes changes is announced before willSave as well")
   func changesInDidChange() throws {
     let context = try Stack().context()

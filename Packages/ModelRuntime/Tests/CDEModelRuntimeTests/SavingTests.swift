@@ -17,6 +17,20 @@ private final class Picky: NSManagedObject {
   }
 }
 
+/// Numbers its box, and puts another thing beside each new one, when validated.
+private final class Meddling: NSManagedObject {
+  override func validateForInsert() throws {
+    try super.validateForInsert()
+    guard let context = managedObjectContext, value(forKey: "name") as? String == "first" else { return }
+    let box = value(forKey: "box") as? NSManagedObject
+    box?.setValue("counted", forKey: "name")
+    let other = Meddling(entity: entity, insertInto: context)
+    other.setValue(box, forKey: "box")
+    other.setValue("second", forKey: "name")
+    other.setValue(value(forKey: "stamp") == nil ? 2 : nil, forKey: "size")
+  }
+}
+
 @Suite("Saving")
 struct SavingTests {
   private func stack(_ type: NSManagedObject.Type? = nil) throws -> Stack {
@@ -53,6 +67,35 @@ struct SavingTests {
     other.setValue(2, forKey: "size")
     try context.save()
     #expect(!context.hasChanges)
+  }
+
+  @Test("What a validation changes elsewhere is validated and saved as well")
+  func meddling() throws {
+    let stack = try stack(Meddling.self)
+    let context = stack.context()
+    let box = context.make("Box", ["name": "new"])
+    try context.save()
+    let listener = Listener(context)
+    let first = context.make("Thing", ["name": "first", "size": 1, "stamp": "strict"])
+    first.setValue(box, forKey: "box")
+    let error = #expect(throws: ManagedObjectError.self) { try context.save() }
+    #expect(error?.code == .missingMandatoryProperty)
+    #expect(error?.property == "size")
+    context.rollback()
+
+    let again = context.make("Thing", ["name": "first", "size": 1])
+    again.setValue(box, forKey: "box")
+    try context.save()
+    #expect(!context.hasChanges)
+    let saved = listener.objects(listener.events.count - 1, NSInsertedObjectsKey)
+    #expect(saved.count == 2 && saved.contains(again))
+    let reader = stack.context()
+    let names = try reader.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).map {
+      $0.value(forKey: "name") as? String
+    }
+    #expect(Set(names) == ["first", "second"])
+    let boxes = try reader.fetch(NSFetchRequest<NSManagedObject>(entityName: "Box"))
+    #expect(boxes.map { $0.value(forKey: "name") as? String } == ["counted"])
   }
 
   @Test("A required value set to nil stays readable after the failed save, which then succeeds")

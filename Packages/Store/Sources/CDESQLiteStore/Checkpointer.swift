@@ -64,6 +64,8 @@ final class Checkpointer: Sendable {
   private func notice(_ pages: Int32, on writer: OpaquePointer) {
     let step: Step = state.withLock { state in
       if pages < limits.soft {
+        // The log began again: there is no rest to copy.
+        if state.phase == .copied { state.phase = .idle }
         state.nextSoftLimit = limits.soft
         state.nextHardLimit = limits.hard
         return .nothing

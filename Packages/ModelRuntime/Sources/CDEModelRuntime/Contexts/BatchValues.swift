@@ -91,7 +91,9 @@ enum BatchValues {
   ) throws -> _PropertyValue {
     do {
       if case .attribute(let type) = info.kind {
-        return try encoded(_PropertyValue(any: value, as: type), info, binding)
+        let value = try _PropertyValue(any: value, as: type)
+        try value.keepEncoding(info, of: binding)
+        return value
       }
       let composite = _PropertyValue.unwrap(value)
       if composite == nil || composite is NSNull { return .null }
@@ -105,21 +107,6 @@ enum BatchValues {
       error.entity = binding.name
       error.property = info.name
       throw error
-    }
-  }
-
-  /// Keeps the bytes of a transformable value with it, or says why there are none.
-  static func encoded(
-    _ value: _PropertyValue, _ info: PropertyInfo, _ binding: EntityBinding
-  ) throws -> _PropertyValue {
-    guard case .attribute(.transformable) = info.kind, case .object(let box) = value else { return value }
-    do {
-      box.encoded = try TransformableCoding.encode(
-        box.value, transformer: info.transformerName, entity: binding.name, property: info.name)
-      return value
-    } catch {
-      throw ManagedObjectError(
-        .invalidValue, (error as? ModelError)?.message ?? "\(error)", cause: error)
     }
   }
 
@@ -169,7 +156,9 @@ struct BatchRows {
       if info.isRelationship || info.derivation != nil {
         _ = try BatchValues.attribute(info.name, of: binding)
       }
-      given.append((info, try BatchValues.encoded(object._overlay!.values[slot], info, binding)))
+      let value = object._overlay!.values[slot]
+      try value.keepEncoding(info, of: binding)
+      given.append((info, value))
     }
     try write(given)
   }

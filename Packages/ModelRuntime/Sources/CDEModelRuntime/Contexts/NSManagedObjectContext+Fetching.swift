@@ -27,13 +27,17 @@ extension NSManagedObjectContext {
     case .countResultType:
       return try cast([NSNumber(value: try count(plan))], plan)
     default:
-      let objects = try fetchObjects(plan)
-      if ResultType.self == NSManagedObject.self || classesMatch(ResultType.self, plan) {
-        // Checked once for each class instead of once for each object.
-        return unsafeBitCast(objects, to: [ResultType].self)
-      }
-      return try cast(objects, plan)
+      return try typed(try fetchObjects(plan), plan)
     }
+  }
+
+  /// A fetch's objects as what its caller calls them.
+  func typed<ResultType>(_ objects: [NSManagedObject], _ plan: FetchPlan) throws -> [ResultType] {
+    if ResultType.self == NSManagedObject.self || classesMatch(ResultType.self, plan) {
+      // Checked once for each class instead of once for each object.
+      return unsafeBitCast(objects, to: [ResultType].self)
+    }
+    return try cast(objects, plan)
   }
 
   private func classesMatch<ResultType>(_ type: ResultType.Type, _ plan: FetchPlan) -> Bool {

@@ -25,10 +25,10 @@ extension NSManagedObjectContext {
     defer { isSaving = false }
     callWillSaveHooks()
     // Observers may change further objects, whose announcement must come before willSave as well.
-    var new: Set<NSManagedObject> = []
-    for round in 0..<Self.announcementRounds where !pending.isEmpty {
-      new = announcePending()
-      if round > 0 { new = [] }
+    var announced = announcePending()
+    for _ in 1..<Self.announcementRounds where !pending.isEmpty {
+      announcePending()
+      announced = []
     }
     if !changed.contains(where: \.hasChanges) {
       forgetChanges()
@@ -36,13 +36,14 @@ extension NSManagedObjectContext {
     }
     NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
 
-    let plan = SavePlan(changed)
-    try validate(plan)
+    let plan = try validatedPlan()
+    // Observers and hooks may have inserted and deleted since.
+    if !pending.isEmpty { announced = [] }
     let committed = try commit(plan)
     forgetChanges()
     // Everything is settled: observers and hooks may save again.
     isSaving = false
-    announce(plan, committed, new)
+    announce(plan, committed, announced)
   }
 
   /// Observers that answer every announcement with another change are cut short.
@@ -56,6 +57,20 @@ extension NSManagedObjectContext {
       called += 1
       if object.hasChanges { object.willSave() }
     }
+  }
+
+  /// Validation may change further objects, which are validated and saved as well.
+  private func validatedPlan() throws -> SavePlan {
+    let plan = SavePlan(changed[...])
+    var validated = changed.count
+    try validate(plan)
+    if changed.count == validated, pending.isEmpty { return plan }
+    while validated < changed.count {
+      let further = SavePlan(changed[validated...])
+      validated = changed.count
+      try validate(further)
+    }
+    return SavePlan(changed[...])
   }
 
   private func forgetChanges() {
@@ -86,8 +101,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// - Parameter announced: new objects announced at once before the save. If that was all of them, as it
-  ///   mostly is, the set serves again: making one is a good part of what a large save costs.
+  /// - Parameter announced: the new objects among those announced last. If these are all that were saved, as
+  ///   they mostly are, the set serves again: making one is a good part of what a large save costs.
   private func announce(
     _ plan: SavePlan, _ committed: CommittedTransaction, _ announced: Set<NSManagedObject>
   ) {

@@ -26,7 +26,7 @@ final class SavePlan {
   private var rewrittenSlots: [PropertySet] = []
   private(set) var touched: Set<CommittedTransaction.Touch> = []
 
-  init(_ changed: [NSManagedObject]) {
+  init(_ changed: ArraySlice<NSManagedObject>) {
     for object in changed {
       let flags = object._flags.intersection([.inserted, .updated, .deleted])
       if flags.contains(.inserted) {

@@ -145,18 +145,29 @@ extension NSManagedObject {
   /// Why a changed transformable value can't be stored. The data it makes is kept for the row that the save
   /// writes next.
   func encodingFailure(_ info: PropertyInfo) -> ManagedObjectError? {
-    guard case .attribute(.transformable) = info.kind, !info.isTransient,
-      case .object(let box)? = _overlay?.values[info.slot]
-    else { return nil }
+    guard !info.isTransient, let value = _overlay?.values[info.slot] else { return nil }
     do {
-      box.encoded = try TransformableCoding.encode(
-        box.value, transformer: info.transformerName, entity: _binding.name, property: info.name)
+      try value.keepEncoding(info, of: _binding)
       return nil
     } catch {
-      return ManagedObjectError(
-        .invalidValue, "\((error as? ModelError)?.message ?? "\(error)")", cause: error,
-        entity: _binding.name,
-        property: info.name, objectID: objectID)
+      var failure = error
+      failure.objectID = objectID
+      return failure
+    }
+  }
+}
+
+extension _PropertyValue {
+  /// Keeps the bytes of a transformable value with it, or says why there are none.
+  func keepEncoding(_ info: PropertyInfo, of binding: EntityBinding) throws(ManagedObjectError) {
+    guard case .attribute(.transformable) = info.kind, case .object(let box) = self else { return }
+    do {
+      box.encoded = try TransformableCoding.encode(
+        box.value, transformer: info.transformerName, entity: binding.name, property: info.name)
+    } catch {
+      throw ManagedObjectError(
+        .invalidValue, (error as? ModelError)?.message ?? "\(error)", cause: error, entity: binding.name,
+        property: info.name)
     }
   }
 }

@@ -173,38 +173,23 @@ nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecke
   }
 }
 
-nonisolated public final class NSBatchUpdateResult: NSPersistentStoreResult {
+/// What a batch request yields: `result` is `[NSManagedObjectID]` or an `NSNumber`, as `resultType` says.
+nonisolated public class _NSBatchResult<ResultType: Sendable>: NSPersistentStoreResult {
   /// `[NSManagedObjectID]`, or an `NSNumber`.
   public let result: Any?
-  public let resultType: NSBatchUpdateRequestResultType
+  public let resultType: ResultType
 
-  init(_ result: Any, _ type: NSBatchUpdateRequestResultType) {
+  init(_ result: Any, _ type: ResultType) {
     self.result = result
     resultType = type
   }
 }
 
-nonisolated public final class NSBatchDeleteResult: NSPersistentStoreResult {
-  /// `[NSManagedObjectID]`, or an `NSNumber`.
-  public let result: Any?
-  public let resultType: NSBatchDeleteRequestResultType
+nonisolated public final class NSBatchUpdateResult: _NSBatchResult<NSBatchUpdateRequestResultType> {}
 
-  init(_ result: Any, _ type: NSBatchDeleteRequestResultType) {
-    self.result = result
-    resultType = type
-  }
-}
+nonisolated public final class NSBatchDeleteResult: _NSBatchResult<NSBatchDeleteRequestResultType> {}
 
-nonisolated public final class NSBatchInsertResult: NSPersistentStoreResult {
-  /// `[NSManagedObjectID]`, or an `NSNumber`.
-  public let result: Any?
-  public let resultType: NSBatchInsertRequestResultType
-
-  init(_ result: Any, _ type: NSBatchInsertRequestResultType) {
-    self.result = result
-    resultType = type
-  }
-}
+nonisolated public final class NSBatchInsertResult: _NSBatchResult<NSBatchInsertRequestResultType> {}
 
 extension NSFetchRequest {
   /// The same request without its result type.

@@ -67,6 +67,10 @@ nonisolated open class NSManagedObject: NSObject {
   /// Without a context the object holds values and belongs to nothing until
   /// `NSManagedObjectContext.insert(_:)`.
   ///
+  /// An override is called for objects made here. For fetched ones it may be called once for many, whose others
+  /// are copies if the class stores nothing of its own: what each object needs belongs into
+  /// ``awakeFromInsert()`` and ``awakeFromFetch()``.
+  ///
   /// - Parameters:
   ///   - entity: an entity of a model in use; abstract entities trap when inserted.
   ///   - context: the context to insert into, on whose isolation the call runs.

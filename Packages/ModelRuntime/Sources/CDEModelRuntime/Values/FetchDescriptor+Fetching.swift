@@ -11,15 +11,8 @@ extension NSManagedObjectContext {
     preconditionIsolated("fetch(_:)")
     guard let model = modelBinding else { throw missingCoordinator }
     if descriptor.fetchLimit.map({ $0 <= 0 }) == true { return [] }
-    return try fetchObjects(try descriptor.plan(for: model)).map { object in
-      guard let item = object as? Item else {
-        throw ManagedObjectError(
-          .unsupportedRequest,
-          "A fetch of \(object._binding.name) yields \(Swift.type(of: object)), not \(Item.self). Correct the "
-            + "entity's managedObjectClassName.", entity: object._binding.name)
-      }
-      return item
-    }
+    let plan = try descriptor.plan(for: model)
+    return try typed(try fetchObjects(plan), plan)
   }
 
   /// The number of objects that a fetch would yield, its limit and offset included.

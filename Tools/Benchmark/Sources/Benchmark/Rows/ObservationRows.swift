@@ -107,37 +107,32 @@ struct ObservationRows {
       let field = Item.__cdObservationFieldSet(forCoreDataKeys: ["count"])
       return [
         Contender(.ours) { [domain] in
-          let woken = Atomic<Int>(0)
-          var time = 0.0
-          for _ in 0..<Self.wakes {
-            withObservationTracking {
-              consume(target.count)
-            } onChange: {
-              woken.add(1, ordering: .relaxed)
-            }
-            time += nanoseconds { target.__cdObservationInvalidate(fieldSet: field) }
+          let time = Self.timeOfWakes {
+            consume(target.count)
+          } changing: {
+            target.__cdObservationInvalidate(fieldSet: field)
           }
-          let count = woken.load(ordering: .relaxed)
-          precondition(count == Self.wakes, "\(count) of \(Self.wakes) readers woke.")
           return withExtendedLifetime((items, domain)) { time }
         },
         Contender(.raw) {
           let counter = ObservableCounter()
-          let woken = Atomic<Int>(0)
-          var time = 0.0
-          for _ in 0..<Self.wakes {
-            withObservationTracking {
-              consume(counter.count)
-            } onChange: {
-              woken.add(1, ordering: .relaxed)
-            }
-            time += nanoseconds { counter.count &+= 1 }
-          }
-          precondition(woken.load(ordering: .relaxed) == Self.wakes, "Readers of a counter slept.")
-          return time
+          return Self.timeOfWakes { consume(counter.count) } changing: { counter.count &+= 1 }
         },
       ]
     }
+  }
+
+  /// The time that the changes took, each of which woke one reader.
+  private static func timeOfWakes(reading: () -> Void, changing: () -> Void) -> Double {
+    let woken = Atomic<Int>(0)
+    var time = 0.0
+    for _ in 0..<wakes {
+      withObservationTracking(reading) { woken.add(1, ordering: .relaxed) }
+      time += nanoseconds(changing)
+    }
+    let count = woken.load(ordering: .relaxed)
+    precondition(count == wakes, "\(count) of \(wakes) readers woke.")
+    return time
   }
 
   // MARK: Merging

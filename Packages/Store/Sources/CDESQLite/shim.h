@@ -10,6 +10,9 @@ static inline int cde_sqlite3_db_config_flag(sqlite3 *db, int option, int on) {
   return sqlite3_db_config(db, option, on, &state);
 }
 
+// Refused, without effect, once anybody has used SQLite in this process.
+static inline int cde_sqlite3_count_memory(int on) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, on); }
+
 // The header of the write-ahead log's index, as https://sqlite.org/walformat.html lays it out: 48 bytes that
 // every commit changes, in memory shared by all connections. NULL when there is none.
 static inline const volatile uint32_t *cde_wal_index_header(sqlite3 *db) {

@@ -8,10 +8,13 @@ import Foundation
 ///
 /// After a commit that leaves the log long, a passive checkpoint runs on a background queue over a connection
 /// of its own. Commits go on meanwhile, so the log is not quite copied when it ends: the writer copies the rest
-/// after its next commit, and the log is free to start again. A long log would make every read slower.
-/// Where reads and saves follow each other so closely that it is never free, the writer stops both for a
-/// moment once the log has reached the hard limit.
+/// after its next commit and waits a moment for reads under way, so that the log can start again. A long log
+/// would make every read slower. Where a read is too long for that, the writer waits longer once the log has
+/// reached the hard limit.
 final class Checkpointer: Sendable {
+  /// Milliseconds that a commit waits for reads under way at the soft limit and at the hard one.
+  private static let (softPatience, hardPatience): (Int32, Int32) = (3, 100)
+
   /// Lengths of the log in pages.
   struct Limits: Sendable, Hashable {
     var soft: Int32 = 1_000
@@ -90,16 +93,16 @@ final class Checkpointer: Sendable {
     switch step {
     case .nothing: break
     case .copy: DispatchQueue.global(qos: .utility).async(group: running) { self.run() }
-    case .finish: sqlite3_wal_checkpoint_v2(writer, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-    case .restart: restart(writer)
+    case .finish: restart(writer, patience: Self.softPatience)
+    case .restart: restart(writer, patience: Self.hardPatience)
     }
   }
 
-  private func restart(_ writer: OpaquePointer) {
+  private func restart(_ writer: OpaquePointer, patience: Int32) {
     // Two checkpoints at once get in each other's way; the one in the background needs no lock held here.
     running.wait()
     pool.withoutHeldSnapshots {
-      sqlite3_busy_timeout(writer, 100)
+      sqlite3_busy_timeout(writer, patience)
       sqlite3_wal_checkpoint_v2(writer, nil, SQLITE_CHECKPOINT_RESTART, nil, nil)
       sqlite3_busy_timeout(writer, busyTimeout)
     }

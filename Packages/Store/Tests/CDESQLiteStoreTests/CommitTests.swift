@@ -1,3 +1,4 @@
+import CDESQLite
 @testable import CDESQLiteStore
 import CDEStore
 import Foundation
@@ -235,6 +236,23 @@ struct CommitTests {
     // 400 commits of some eleven pages each would be 18 MB.
     #expect(longest < 8_000_000)
     try store.close()
+  }
+
+  @Test("SQLite counts no memory once a store was opened, unless the program had started SQLite before")
+  func memoryStatistics() async {
+    await #expect(processExitsWith: .success) {
+      let scratch = Scratch()
+      let store = try SQLiteStore.file(scratch.file(), Shop.schema)
+      precondition(sqlite3_memory_used() == 0)
+      try store.close()
+    }
+    await #expect(processExitsWith: .success) {
+      sqlite3_initialize()
+      let scratch = Scratch()
+      let store = try SQLiteStore.file(scratch.file(), Shop.schema)
+      precondition(sqlite3_memory_used() > 0)
+      try store.close()
+    }
   }
 
   @Test("A read after a commit sees it, whoever committed, and resting readers let go of the log")

@@ -19,8 +19,9 @@ final class Workspace {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "cde-benchmark-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    try fillOpponents()
+    // Who comes first configures SQLite for the process.
     try fillOurs()
+    try fillOpponents()
   }
 
   func remove() { try? FileManager.default.removeItem(at: folder) }

@@ -22,10 +22,12 @@ public enum LaneSchedule: Sendable {
   case enqueued
 }
 
-/// Whoever wants to know, on the lane, that a run is over.
+/// Whoever wants to know, on the lane, of a run's beginning and end.
 ///
 /// An object and not a closure, so that passing it costs no allocation.
 public protocol LaneTurnObserver: AnyObject, Sendable {
+  /// Called on the lane before the body of a run.
+  func laneTurnWillBegin()
   /// Called on the lane after the body of a run, whether it returned or threw.
   func laneTurnWillEnd()
 }
@@ -37,6 +39,7 @@ extension LaneActor {
     _ lane: ContextLane, _ observer: (any LaneTurnObserver)?, _ body: Carried<() throws(Failure) -> Value>
   ) throws(Failure) -> Carried<Value> {
     lane.noteEntry()
+    observer?.laneTurnWillBegin()
     defer { observer?.laneTurnWillEnd() }
     return Carried(try body.value())
   }
@@ -61,6 +64,7 @@ func runOnMain<Value, Failure: Error>(
 ) async throws(Failure) -> Carried<Value> {
   if let ticket { await ticket.turn() }
   lane.noteEntry()
+  observer?.laneTurnWillBegin()
   defer {
     observer?.laneTurnWillEnd()
     lane.endTurn()
@@ -97,7 +101,7 @@ extension ContextLane {
   ///
   /// - Parameters:
   ///   - schedule: What a caller that is on the lane already gets.
-  ///   - observer: Told on the lane when the block is over.
+  ///   - observer: Told on the lane when the block begins and when it is over.
   /// - Throws: What the block throws.
   @inlinable
   nonisolated(nonsending)
@@ -109,6 +113,7 @@ extension ContextLane {
     // Every use of the block is a call of it in here: the optimiser then needs no closure.
     if let core, !hasLine { return try await core.run(self, observer, Carried(body)).value }
     if schedule == .immediate, isCurrent {
+      observer?.laneTurnWillBegin()
       defer { observer?.laneTurnWillEnd() }
       return try body()
     }

@@ -17,7 +17,7 @@ final class Checkpointer: Sendable {
 
   /// Lengths of the log in pages.
   struct Limits: Sendable, Hashable {
-    var soft: Int32 = 1_000
+    var soft: Int32 = 4_000
     var hard: Int32 = 16_000
   }
 

@@ -31,11 +31,11 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Announces changes when the current turn of the lane is over.
+  /// Announces changes when the current job of the lane is over.
   ///
-  /// Not for a context used before anybody entered it: its announcements come with the save.
+  /// Not inside a block, whose end does it, and not for a context used before anybody entered it: its announcements come with the save.
   func announceSoon() {
-    guard !isTurnScheduled, lane.wasEntered, lane.isCurrent else { return }
+    guard blockDepth == 0, !isTurnScheduled, lane.wasEntered, lane.isCurrent else { return }
     isTurnScheduled = true
     lane.enqueue { [weak self] in
       self?.isTurnScheduled = false
@@ -114,20 +114,27 @@ extension NSManagedObjectContext {
     guard !pending.isEmpty else { return [] }
     let pending = self.pending
     self.pending = PendingChanges()
-    for object in pending.objects { object._flags.remove(.pending) }
     var userInfo: [AnyHashable: Any] = [:]
     func add(_ key: String, _ objects: Set<NSManagedObject>) {
       if !objects.isEmpty { userInfo[key] = objects }
     }
-    let inserted = pending.objects.filter { $0._flags.intersection([.inserted, .deleted]) == .inserted }
-    let deleted = pending.objects.filter { $0._flags.intersection([.inserted, .deleted]) == .deleted }
-    let updated = pending.objects.filter(\.isUpdated)
+    var (inserted, updated, deleted): ([NSManagedObject], [NSManagedObject], [NSManagedObject]) = ([], [], [])
+    for object in pending.objects {
+      object._flags.remove(.pending)
+      switch object._flags.intersection([.inserted, .deleted]) {
+      case .inserted:
+        object._flags.insert(.announced)
+        inserted.append(object)
+      case .deleted: deleted.append(object)
+      default: break
+      }
+      if object.isUpdated { updated.append(object) }
+    }
     let new = Set(inserted)
     add(NSInsertedObjectsKey, pending.insertedByMerge.isEmpty ? new : new.union(pending.insertedByMerge))
     add(NSUpdatedObjectsKey, Set(updated))
     add(NSDeletedObjectsKey, Set(deleted).union(pending.deletedByMerge).union(pending.forgotten))
     add(NSRefreshedObjectsKey, Set(pending.refreshed))
-    for object in inserted { object._flags.insert(.announced) }
     if pending.isMerge { userInfo[NSObjectsChangedByMergeChangesKey] = true }
     guard !userInfo.isEmpty else { return new }
     NotificationCenter.default.post(

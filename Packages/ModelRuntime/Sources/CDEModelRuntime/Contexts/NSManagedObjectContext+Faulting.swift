@@ -246,8 +246,8 @@ extension NSManagedObjectContext {
       }
       switch overlay.values[slot] {
       case .toMany(let members) where info.inverseIsToMany:
-        for other in members.added { forget(other) }
-        for other in members.removed.values { forget(other) }
+        for other in members.added.objects { forget(other) }
+        for other in members.removed.objects { forget(other) }
       case .toOne(let other) where info.inverseIsToMany:
         forget(other)
         fallthrough

@@ -290,11 +290,8 @@ extension NSManagedObjectContext {
       let handle = try coordinator.requiredHandle(for: group[0]._binding)
       do {
         let first = try handle.store.allocateKeys([group[0]._binding.root: group.count])
-        var next = first[group[0]._binding.root]!
-        for object in group {
-          registry.rekey(object, to: next)
-          next += 1
-        }
+        let start = first[group[0]._binding.root]!
+        registry.rekey(group) { start + Int64($0) }
       } catch {
         throw ManagedObjectError.store(error)
       }

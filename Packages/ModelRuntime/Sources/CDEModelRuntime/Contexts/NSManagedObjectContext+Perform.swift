@@ -15,6 +15,7 @@ extension NSManagedObjectContext: LaneTurnObserver {
   public func perform(_ block: sending @escaping () -> Void) {
     let carried = Carrier(block)
     lane.enqueue {
+      self.laneTurnWillBegin()
       carried.value()
       self.laneTurnWillEnd()
     }
@@ -40,13 +41,19 @@ extension NSManagedObjectContext: LaneTurnObserver {
     _ block: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     try lane.runAndWait { () throws(Failure) -> Value in
+      laneTurnWillBegin()
       defer { laneTurnWillEnd() }
       return try block()
     }
   }
 
+  /// A block's changes need no turn of their own to be announced: its end does it.
+  public func laneTurnWillBegin() { blockDepth += 1 }
+
   /// Announces what a block changed, as the end of a turn does.
   public func laneTurnWillEnd() {
-    if !pending.isEmpty, !isSaving { processPendingChanges() }
+    blockDepth -= 1
+    if pending.isEmpty { return }
+    if isSaving { announceSoon() } else { processPendingChanges() }
   }
 }

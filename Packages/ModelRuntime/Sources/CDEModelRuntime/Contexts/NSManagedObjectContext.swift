@@ -58,6 +58,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   var recent = RecentFaults()
   @exclusivity(unchecked) var isSaving = false
   var isTurnScheduled = false
+  /// How many blocks of `perform` and its kin are running, one inside the other.
+  var blockDepth = 0
   /// Whoever wants to know about reads, saves and merges: a domain.
   @_spi(CDE) public var observer: (any ContextObserver)? {
     didSet { registry?.isObserved = observer != nil }

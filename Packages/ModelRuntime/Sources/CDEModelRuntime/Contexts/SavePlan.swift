@@ -78,10 +78,10 @@ final class SavePlan {
   /// Numbers that still ascend are kept; a new one goes halfway between its neighbours, or 1024 beyond
   /// the last, which is how Core Data spaces them.
   private func collectOrders() {
-    for owner in inserted + updated {
-      for slot in owner.changedSlots {
+    visit(\.ordered, of: inserted, updated) { owner, slots in
+      for slot in slots {
         let info = owner._binding.properties[slot]
-        guard info.isOrdered, !info.usesLinks, let inverse = info.inverseSlot else { continue }
+        let inverse = info.inverseSlot!
         let members = owner.loadedMembers(slot).objects.filter { !$0.isDeleted }
         owner.managedObjectContext?.fireAll(members)
         let places = members.map { member -> (slot: Int, cell: Int, now: Int64?) in
@@ -128,10 +128,8 @@ final class SavePlan {
   /// The changed slots that have columns.
   private func writtenSlots(_ object: NSManagedObject) -> PropertySet {
     var slots = object.changedSlots
-    if let extra = extraSlots[ObjectIdentifier(object)] { slots.formUnion(extra) }
-    var written = PropertySet()
-    for slot in slots where !object._binding.properties[slot].cells.isEmpty { written.insert(slot) }
-    return withDerived(written, of: object._binding)
+    if !extraSlots.isEmpty, let extra = extraSlots[ObjectIdentifier(object)] { slots.formUnion(extra) }
+    return withDerived(slots.intersection(object._binding.savedSlots.withCells), of: object._binding)
   }
 
   private func buildInserted() {
@@ -211,23 +209,21 @@ final class SavePlan {
   /// Owners in memory reported a changed relationship among their own changes; the others are named here, so
   /// that contexts that hold them learn of it.
   private func touchOwners() {
-    for object in inserted + rewritten {
-      for slot in object.changedSlots {
+    visit(\.owned, of: inserted, rewritten) { object, slots in
+      for slot in slots {
         let info = object._binding.properties[slot]
-        guard info.kind == .toOne, info.inverseIsToMany, let inverse = info.inverseSlot else { continue }
-        let destination = object._binding.model.entities[info.destination]
-        if case .toOne(let owner)? = object._overlay?.values[slot], owner._key > 0 {
-          let theirs = owner._binding.layout.slot(named: destination.properties[inverse].name)!
-          if !owner.changedSlots.contains(theirs) {
-            touched.insert(.init(entity: info.destination, key: owner._key, slot: inverse))
-          }
+        let inverse = info.inverseSlot!
+        if case .toOne(let owner)? = object._overlay?.values[slot], owner._key > 0,
+          !owner.changedSlots.contains(owner.slot(of: info, inverse))
+        {
+          touched.insert(.init(entity: info.destination, key: owner._key, slot: inverse))
         }
         guard let key = info.cells.first.flatMap({ object._batch.integer(Int(object._row), $0) }) else {
           continue
         }
-        let former = object._registry?.object(root: destination.root, key: key)
-        let theirs = former?._binding.layout.slot(named: destination.properties[inverse].name)
-        if former == nil || !former!.changedSlots.contains(theirs!) {
+        let root = object._binding.model.entities[info.destination].root
+        let former = object._registry?.object(root: root, key: key)
+        if former.map({ !$0.changedSlots.contains($0.slot(of: info, inverse)) }) != false {
           touched.insert(.init(entity: info.destination, key: key, slot: inverse))
         }
       }
@@ -252,13 +248,10 @@ final class SavePlan {
 
   /// The pairs of relationships that no cell describes.
   private func buildLinks() {
-    for object in inserted + updated {
-      for slot in object.changedSlots {
+    visit(\.linked, of: inserted, updated) { object, slots in
+      for slot in slots {
         let info = object._binding.properties[slot]
-        guard info.usesLinks, case .toMany(let members)? = object._overlay?.values[slot], members.hasChanges
-        else {
-          continue
-        }
+        guard case .toMany(let members)? = object._overlay?.values[slot], members.hasChanges else { continue }
         // Both sides hold the same changes; one of them writes, and an ordered side writes its order.
         guard info.isOrdered || isCanonical(info, of: object) else { continue }
         addLinks(members, info, of: object)
@@ -285,7 +278,7 @@ final class SavePlan {
         order: order)
     }
     // A deleted member's pairs go with its row.
-    for member in members.removed.values where member._key > 0 && !member.isDeleted && owner._key > 0 {
+    for member in members.removed.objects where member._key > 0 && !member.isDeleted && owner._key > 0 {
       transaction.links.append(link(.remove, member))
     }
     if info.isOrdered {
@@ -296,8 +289,29 @@ final class SavePlan {
         transaction.links.append(link(.add, member, Int64(index + 2) * 1024))
       }
     } else {
-      for member in members.added where isSaved(member) && !member._flags.contains(.deleted) {
+      for member in members.added.objects where isSaved(member) && !member._flags.contains(.deleted) {
         transaction.links.append(link(.add, member))
+      }
+    }
+  }
+
+  /// Visits changed objects that have changed slots of a kind.
+  private func visit(
+    _ kind: KeyPath<SavedSlots, PropertySet>, of first: [NSManagedObject], _ second: [NSManagedObject],
+    _ body: (NSManagedObject, PropertySet) -> Void
+  ) {
+    var binding: EntityBinding?
+    var wanted = PropertySet()
+    for objects in [first, second] {
+      for object in objects {
+        // Objects of one entity mostly follow each other.
+        if object._binding !== binding {
+          binding = object._binding
+          wanted = object._binding.savedSlots[keyPath: kind]
+        }
+        if wanted.isEmpty { continue }
+        guard let overlay = object._overlay, overlay.changed.intersects(wanted) else { continue }
+        body(object, overlay.changed.intersection(wanted))
       }
     }
   }
@@ -310,11 +324,9 @@ final class SavePlan {
   /// the member before must read its members again.
   private var oneWaySlots: [Int: Set<String>] {
     var names: [Int: Set<String>] = [:]
-    for owner in inserted + updated {
-      for slot in owner.changedSlots {
-        let info = owner._binding.properties[slot]
-        guard info.isToMany, info.inverseSlot == nil else { continue }
-        names[owner._binding.root, default: []].insert(info.name)
+    visit(\.oneWay, of: inserted, updated) { owner, slots in
+      for slot in slots {
+        names[owner._binding.root, default: []].insert(owner._binding.properties[slot].name)
       }
     }
     return names
@@ -338,11 +350,9 @@ final class SavePlan {
     changes.reserveCapacity(inserted.count + updated.count + deleted.count)
     let registry = context.registry!
     let oneWay = oneWaySlots
+    registry.rekey(inserted) { insertedRows[$0].key }
     for (object, row) in zip(inserted, insertedRows) {
       let properties = object.changedSlots
-      if object._key < 0 {
-        registry.rekey(object, to: row.key)
-      }
       object.settle(row)
       object._flags.remove(.inserted)
       changes.append(
@@ -394,21 +404,29 @@ extension NSManagedObject {
       _flags.remove(.fault)
     }
     guard let overlay = _overlay else { return }
+    if overlay.isCopy(but: _binding.savedSlots.transient) { return dropOverlay() }
     overlay.changed = PropertySet()
-    var isNeeded = false
     for slot in 0..<overlay.count {
       switch overlay.values[slot] {
-      case .unset: continue
-      case .toMany(let members):
-        members.settle()
-        isNeeded = true
-      case .object:
-        isNeeded = true
+      case .unset, .object: continue
+      case .toMany(let members): members.settle()
       default:
-        let info = _binding.properties[slot]
-        if info.isTransient { isNeeded = true } else { overlay.values[slot] = .unset }
+        if !_binding.savedSlots.transient.contains(slot) { overlay.values[slot] = .unset }
       }
     }
-    if !isNeeded { dropOverlay() }
+  }
+}
+
+extension Overlay {
+  /// Whether every value is one that the row says as well, or will say.
+  fileprivate func isCopy(but transient: PropertySet) -> Bool {
+    for slot in 0..<count {
+      switch values[slot] {
+      case .unset: continue
+      case .toMany, .object: return false
+      default: if transient.contains(slot) { return false }
+      }
+    }
+    return true
   }
 }

@@ -145,7 +145,9 @@ extension NSManagedObject {
   /// Why a changed transformable value can't be stored. The data it makes is kept for the row that the save
   /// writes next.
   func encodingFailure(_ info: PropertyInfo) -> ManagedObjectError? {
-    guard !info.isTransient, let value = _overlay?.values[info.slot] else { return nil }
+    guard case .attribute(.transformable) = info.kind, !info.isTransient,
+      let value = _overlay?.values[info.slot]
+    else { return nil }
     do {
       try value.keepEncoding(info, of: _binding)
       return nil

@@ -1,6 +1,7 @@
 internal import CDEManagedModel
 public import CDEStore
 internal import Foundation
+internal import Synchronization
 @_spi(CDE) internal import CDEExecutors
 
 /// What the runtime knows about one entity of one model, in the form that hot paths want it: slots
@@ -27,6 +28,8 @@ final class EntityBinding: @unchecked Sendable {
   /// Derived attributes that a save fills in, and those that the store keeps.
   let savedDerivations: [PropertyInfo]
   let storedDerivations: PropertySet
+  /// What a save has to look at.
+  let savedSlots: SavedSlots
   /// One row: what a new object starts with.
   let defaults: RowBatch
   /// The owner. Whoever reaches a binding keeps the model alive: IDs and objects without a context retain
@@ -42,6 +45,7 @@ final class EntityBinding: @unchecked Sendable {
   private(set) var waker: ReaderWaker?
   /// What key paths into the model's paths name, for snapshots.
   let pathPlaces = PathPlaces()
+  private let isBound = Atomic<Bool>(false)
   private let classLock = Lock<NSManagedObject.Type?>(nil)
 
   init(
@@ -54,6 +58,7 @@ final class EntityBinding: @unchecked Sendable {
     savedDerivations = properties.filter { $0.derivation?.isKeptByStore == false }
     storedDerivations = PropertySet(
       properties.lazy.filter { $0.derivation?.isKeptByStore == true }.map(\.slot))
+    savedSlots = SavedSlots(properties)
     self.model = model
     index = layout.entity
     root = layout.root
@@ -94,8 +99,15 @@ final class EntityBinding: @unchecked Sendable {
         waker = ReaderWaker(observed, fields: zip(ordinals, properties).map { $1.isTransient ? nil : $0 })
       }
       bound = type
+      isBound.store(true, ordering: .releasing)
       return type
     }
+  }
+
+  /// Takes the class of the first object that is made, for which nobody may have asked.
+  @inline(__always)
+  func bindIfNeeded(_ given: NSManagedObject.Type) {
+    if !isBound.load(ordering: .acquiring) { bind(given) }
   }
 
   private func readPlaces(of type: any PersistentEntity.Type) {

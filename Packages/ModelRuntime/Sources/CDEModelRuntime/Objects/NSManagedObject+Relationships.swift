@@ -180,7 +180,7 @@ extension NSManagedObject {
   // MARK: Slots of the other side
 
   /// The inverse's slot in this object's own entity, which may be a sub-entity of the declared destination.
-  private func slot(of info: PropertyInfo, _ inverse: Int) -> Int {
+  final func slot(of info: PropertyInfo, _ inverse: Int) -> Int {
     if _binding.index == info.destination { return inverse }
     return slot(named: _binding.model.entities[info.destination].properties[inverse].name)
   }
@@ -204,6 +204,7 @@ extension NSManagedObject {
         "An object of \(theirs.name) can't be the value of \(_binding.name).\(info.name), which holds objects of "
           + "\(_binding.model.entities[info.destination].name).")
     }
+    if _registry === object._registry { return }
     guard let mine = managedObjectContext, let other = object.managedObjectContext, mine !== other else {
       return
     }

@@ -93,7 +93,7 @@ nonisolated open class NSManagedObject: NSObject {
     _key = 0
     _flags = .ownsBinding
     super.init()
-    binding.bind(type(of: self))
+    binding.bindIfNeeded(type(of: self))
     context?.insert(self)
   }
 

@@ -31,7 +31,9 @@ struct ObjectMaker {
     let row = Int32(truncatingIfNeeded: row)
     guard let prototype, let shape else {
       let made = context.materialize(binding, type, key: key, batch: batch, row: row, flags: flags)
-      if shape != nil, made.isBare, made._flags == flags, made._key == key, made._row == row { prototype = made }
+      if shape != nil, made.isBare, made._flags == flags, made._key == key, made._row == row {
+        prototype = made
+      }
       return made
     }
     let copy = cde_clone(

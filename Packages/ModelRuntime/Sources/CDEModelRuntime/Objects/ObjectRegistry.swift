@@ -283,14 +283,18 @@ final class ObjectRegistry: @unchecked Sendable {
     if isEmpty { letGo() }
   }
 
-  /// Gives a saved object its permanent key.
-  func rekey(_ object: NSManagedObject, to key: Int64) {
-    unsettle(object)
+  /// Gives saved objects their permanent keys, unless they have one.
+  func rekey(_ objects: [NSManagedObject], key: (Int) -> Int64) {
     lock.withLock { _ in
-      table.remove(object)
-      object._key = key
-      table.insert(object)
+      for (index, object) in objects.enumerated() where object._key < 0 {
+        object._identity?.resident = nil
+        table.remove(object)
+        object._key = key(index)
+        table.insert(object)
+      }
     }
+    // Outside the lock: IDs may be the last to hold on to what they name.
+    for object in objects where object._identity?.key != object._key { object._identity = nil }
   }
 
   /// Makes room for a number of objects about to be registered.

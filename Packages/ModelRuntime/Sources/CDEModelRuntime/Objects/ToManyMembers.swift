@@ -13,9 +13,8 @@ public final class ToManyMembers {
   /// The Swift collection made of the members for whoever read the relationship last: the next reader gets the
   /// same, which costs nothing as long as nobody changes it.
   @usableFromInline @exclusivity(unchecked) var lent: Any?
-  private(set) var removed: [ObjectIdentifier: NSManagedObject] = [:]
-  private var addedByID: [ObjectIdentifier: Addition] = [:]
-  private var additions: Int32 = 0
+  private(set) var added = ObjectList()
+  private(set) var removed = ObjectList()
   /// Members were moved within the order.
   private(set) var isReordered = false
   // The order before `unload`, while it has unsaved changes that the store knows nothing of.
@@ -25,22 +24,12 @@ public final class ToManyMembers {
   /// The registry's count of vanished objects when the members were last cleared of them.
   var clearedAt = 0
 
-  private struct Addition {
-    var object: NSManagedObject
-    var number: Int32
-  }
-
   init(isLoaded: Bool, isOrdered: Bool) {
     self.isLoaded = isLoaded
     self.isOrdered = isOrdered
   }
 
-  var hasChanges: Bool { !addedByID.isEmpty || !removed.isEmpty || isReordered }
-
-  /// What was added, in the order of addition.
-  var added: [NSManagedObject] {
-    addedByID.values.sorted { $0.number < $1.number }.map(\.object)
-  }
+  var hasChanges: Bool { !added.isEmpty || !removed.isEmpty || isReordered }
 
   private func position(of object: NSManagedObject) -> Int? {
     if positions == nil {
@@ -54,8 +43,8 @@ public final class ToManyMembers {
   /// Whether the object is a member, as far as is known; nil when only loading would tell.
   func knows(_ object: NSManagedObject) -> Bool? {
     if isLoaded { return position(of: object) != nil }
-    if addedByID[ObjectIdentifier(object)] != nil { return true }
-    return removed[ObjectIdentifier(object)] != nil ? false : nil
+    if added.contains(object) { return true }
+    return removed.contains(object) ? false : nil
   }
 
   /// Takes over the stored members and applies the changes made meanwhile.
@@ -69,13 +58,13 @@ public final class ToManyMembers {
     if hasChanges {
       for object in stored { isStored.insert(ObjectIdentifier(object)) }
       // A change that the store holds by now is no change any more.
-      for id in addedByID.keys where isStored.contains(id) { addedByID[id] = nil }
-      for id in removed.keys where !isStored.contains(id) { removed[id] = nil }
+      added.removeAll { isStored.contains(ObjectIdentifier($0)) }
+      removed.removeAll { !isStored.contains(ObjectIdentifier($0)) }
     }
     objects = stored.filter {
-      !$0.isDeleted && removed[ObjectIdentifier($0)] == nil && belongs($0) != false
+      !$0.isDeleted && !removed.contains($0) && belongs($0) != false
     }
-    if !addedByID.isEmpty { objects += added.filter { !$0.isDeleted && belongs($0) != false } }
+    if !added.isEmpty { objects += added.objects.filter { !$0.isDeleted && belongs($0) != false } }
     guard let order = keptOrder else { return }
     keptOrder = nil
     let present = Set(objects.map(ObjectIdentifier.init))
@@ -97,13 +86,10 @@ public final class ToManyMembers {
   /// - Returns: whether the object was no member before.
   @discardableResult
   func add(_ object: NSManagedObject, at index: Int? = nil) -> Bool {
-    let id = ObjectIdentifier(object)
     guard isLoaded else {
       // It may be a stored member or not: adding a stored one again changes nothing.
-      removed[id] = nil
-      if addedByID[id] != nil { return false }
-      note(object)
-      return true
+      removed.remove(object)
+      return added.append(object)
     }
     if let old = position(of: object) {
       if let index, isOrdered, index != old { move(object, from: old, to: index) }
@@ -113,32 +99,26 @@ public final class ToManyMembers {
       objects.insert(object, at: max(index, 0))
       positions = nil
     } else {
-      positions?[id] = objects.count
+      positions?[ObjectIdentifier(object)] = objects.count
       objects.append(object)
     }
     if isOrdered, index != nil { isReordered = true }
-    if removed.removeValue(forKey: id) == nil {
-      note(object)
+    if !removed.remove(object) {
+      added.append(object)
     } else if isOrdered {
       isReordered = true
     }
     return true
   }
 
-  private func note(_ object: NSManagedObject) {
-    additions &+= 1
-    addedByID[ObjectIdentifier(object)] = Addition(object: object, number: additions)
-  }
-
   @discardableResult
   func remove(_ object: NSManagedObject) -> Bool {
-    let id = ObjectIdentifier(object)
     guard isLoaded else {
-      addedByID[id] = nil
-      return removed.updateValue(object, forKey: id) == nil
+      added.remove(object)
+      return removed.append(object)
     }
     guard take(object) else { return false }
-    if addedByID.removeValue(forKey: id) == nil { removed[id] = object }
+    if !added.remove(object) { removed.append(object) }
     return true
   }
 
@@ -181,22 +161,20 @@ public final class ToManyMembers {
       objects.removeAll(where: isVanished)
       positions = nil
     }
-    for (id, addition) in addedByID where isVanished(addition.object) { addedByID[id] = nil }
-    for (id, object) in removed where isVanished(object) { removed[id] = nil }
+    added.removeAll(where: isVanished)
+    removed.removeAll(where: isVanished)
   }
 
   /// Takes back an unsaved change of one member: the other side gave its own change up.
   func forget(_ object: NSManagedObject) {
-    let id = ObjectIdentifier(object)
-    if addedByID.removeValue(forKey: id) != nil, isLoaded { _ = take(object) }
-    if removed.removeValue(forKey: id) != nil { unload() }
+    if added.remove(object), isLoaded { _ = take(object) }
+    if removed.remove(object) { unload() }
   }
 
   /// The changes were saved.
   func settle() {
-    addedByID = [:]
-    additions = 0
-    removed = [:]
+    added.removeAll()
+    removed.removeAll()
     isReordered = false
     keptOrder = nil
   }

@@ -19,9 +19,9 @@ final class Workspace {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "cde-benchmark-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    // Who comes first configures SQLite for the process.
-    try fillOurs()
+    // First, so that SQLite runs as the opponents find it: our engine would switch its statistics off.
     try fillOpponents()
+    try fillOurs()
   }
 
   func remove() { try? FileManager.default.removeItem(at: folder) }

@@ -61,6 +61,8 @@ struct FilledCategory: FetchableRecord {
 enum RecordDatabase {
   static func open(_ path: String) throws -> DatabasePool {
     var configuration = Configuration()
+    // A checkpoint at the wrong moment is no reason to fail.
+    configuration.busyMode = .timeout(5)
     configuration.foreignKeysEnabled = false
     return try DatabasePool(path: path, configuration: configuration)
   }

@@ -116,7 +116,11 @@ struct ObservationRows {
         },
         Contender(.raw) {
           let counter = ObservableCounter()
-          return Self.timeOfWakes { consume(counter.count) } changing: { counter.count &+= 1 }
+          return Self.timeOfWakes {
+            consume(counter.count)
+          } changing: {
+            counter.count &+= 1
+          }
         },
       ]
     }

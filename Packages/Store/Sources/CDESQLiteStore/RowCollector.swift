@@ -43,6 +43,10 @@ final class RowCollector {
       try collectPlain(statement, on: connection)
       return
     }
+    if keysOnly, !plan.hasEntityColumn {
+      try collectKeys(statement, on: connection)
+      return
+    }
     while true {
       let code = sqlite3_step(statement)
       if code == SQLITE_DONE { return }
@@ -54,6 +58,20 @@ final class RowCollector {
         try Self.checkCancellation()
       }
     }
+  }
+
+  /// Nothing but which rows there are, of one entity.
+  private func collectKeys(_ statement: OpaquePointer, on connection: Connection) throws(StoreError) {
+    var entries = order ?? []
+    let entity = Int32(plan.firstEntity)
+    while true {
+      let code = sqlite3_step(statement)
+      if code == SQLITE_DONE { break }
+      guard code == SQLITE_ROW else { throw connection.error(code, while: "Fetching rows") }
+      entries.append(FetchedRows.Entry(key: sqlite3_column_int64(statement, 0), entity: entity))
+      if entries.count.isMultiple(of: RowDecoder.rowsPerBatch) { try Self.checkCancellation() }
+    }
+    order = entries
   }
 
   /// The common case, one entity and no questions, without the bookkeeping of the others.

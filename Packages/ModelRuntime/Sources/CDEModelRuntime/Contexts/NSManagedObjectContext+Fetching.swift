@@ -195,6 +195,7 @@ extension NSManagedObjectContext {
   private func faults(_ entries: [FetchedRows.Entry]) -> [NSManagedObject] {
     var result: [NSManagedObject] = []
     result.reserveCapacity(entries.count)
+    registry.reserve(entries.count)
     var start = 0
     while start < entries.count {
       let entity = entries[start].entity
@@ -204,17 +205,23 @@ extension NSManagedObjectContext {
       var maker = ObjectMaker(
         self, binding, batch: binding.defaults, flags: baseFlags.union(.fault))
       let known = registry.objects(root: binding.root, keys: start..<end) { entries[$0].key }
-      var made: [NSManagedObject] = []
-      for index in start..<end {
-        if !known.isEmpty, let object = known[index - start] {
-          result.append(object)
-        } else {
-          let object = maker.make(key: entries[index].key, row: 0)
-          made.append(object)
-          result.append(object)
+      if known.isEmpty {
+        let first = result.count
+        for index in start..<end { result.append(maker.make(key: entries[index].key, row: 0)) }
+        registry.register(result[first...])
+      } else {
+        var made: [NSManagedObject] = []
+        for index in start..<end {
+          if let object = known[index - start] {
+            result.append(object)
+          } else {
+            let object = maker.make(key: entries[index].key, row: 0)
+            made.append(object)
+            result.append(object)
+          }
         }
+        registry.register(made[...])
       }
-      registry.register(made[...])
       start = end
     }
     return result

@@ -78,7 +78,7 @@ final class SavePlan {
   /// Numbers that still ascend are kept; a new one goes halfway between its neighbours, or 1024 beyond
   /// the last, which is how Core Data spaces them.
   private func collectOrders() {
-    visit(\.ordered, of: inserted, updated) { owner, slots in
+    visit({ $0.ordered }, of: inserted, updated) { owner, slots in
       for slot in slots {
         let info = owner._binding.properties[slot]
         let inverse = info.inverseSlot!
@@ -209,7 +209,7 @@ final class SavePlan {
   /// Owners in memory reported a changed relationship among their own changes; the others are named here, so
   /// that contexts that hold them learn of it.
   private func touchOwners() {
-    visit(\.owned, of: inserted, rewritten) { object, slots in
+    visit({ $0.owned }, of: inserted, rewritten) { object, slots in
       for slot in slots {
         let info = object._binding.properties[slot]
         let inverse = info.inverseSlot!
@@ -248,7 +248,7 @@ final class SavePlan {
 
   /// The pairs of relationships that no cell describes.
   private func buildLinks() {
-    visit(\.linked, of: inserted, updated) { object, slots in
+    visit({ $0.linked }, of: inserted, updated) { object, slots in
       for slot in slots {
         let info = object._binding.properties[slot]
         guard case .toMany(let members)? = object._overlay?.values[slot], members.hasChanges else { continue }
@@ -297,7 +297,7 @@ final class SavePlan {
 
   /// Visits changed objects that have changed slots of a kind.
   private func visit(
-    _ kind: KeyPath<SavedSlots, PropertySet>, of first: [NSManagedObject], _ second: [NSManagedObject],
+    _ kind: (SavedSlots) -> PropertySet, of first: [NSManagedObject], _ second: [NSManagedObject],
     _ body: (NSManagedObject, PropertySet) -> Void
   ) {
     var binding: EntityBinding?
@@ -307,7 +307,7 @@ final class SavePlan {
         // Objects of one entity mostly follow each other.
         if object._binding !== binding {
           binding = object._binding
-          wanted = object._binding.savedSlots[keyPath: kind]
+          wanted = kind(object._binding.savedSlots)
         }
         if wanted.isEmpty { continue }
         guard let overlay = object._overlay, overlay.changed.intersects(wanted) else { continue }
@@ -324,7 +324,7 @@ final class SavePlan {
   /// the member before must read its members again.
   private var oneWaySlots: [Int: Set<String>] {
     var names: [Int: Set<String>] = [:]
-    visit(\.oneWay, of: inserted, updated) { owner, slots in
+    visit({ $0.oneWay }, of: inserted, updated) { owner, slots in
       for slot in slots {
         names[owner._binding.root, default: []].insert(owner._binding.properties[slot].name)
       }

@@ -1,7 +1,11 @@
 /// One way of doing a row's work.
 @MainActor
 struct Contender {
-  enum Side: CaseIterable { case ours, raw, rawTuned, grdb }
+  enum Side: CaseIterable {
+    case ours, raw, rawTuned, grdb
+    /// What the machine takes for the least that the work needs.
+    case floor
+  }
 
   var side: Side
   /// Does the work once. Returns the nanoseconds of the part that counts.

@@ -7,7 +7,7 @@ struct JSONReport: Encodable {
 
   private enum Key: String, CodingKey {
     case row, ours, raw, grdb, unit, ratio, target, required, met
-    case rawWithOurPragmas, ratioToRawWithOurPragmas, ratioToGRDB, targetKind, title
+    case floor, rawWithOurPragmas, ratioToRawWithOurPragmas, ratioToGRDB, targetKind, title
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -21,6 +21,7 @@ struct JSONReport: Encodable {
       try object.encode(result.raw, forKey: .raw)
       try object.encode(result.rawTuned, forKey: .rawWithOurPragmas)
       try object.encode(result.grdb, forKey: .grdb)
+      try object.encode(result.floor, forKey: .floor)
       try object.encode(result.row.unit, forKey: .unit)
       try object.encode(result.ratio, forKey: .ratio)
       try object.encode(result.ratioToTuned, forKey: .ratioToRawWithOurPragmas)

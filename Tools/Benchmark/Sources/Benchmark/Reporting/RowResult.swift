@@ -6,6 +6,8 @@ struct RowResult {
   /// Raw SQLite with the pragmas that our engine sets.
   var rawTuned: Double?
   var grdb: Double?
+  /// The least that the work takes on this machine, where the row measures it.
+  var floor: Double?
   /// Ours divided by raw: the median of the rounds' ratios.
   var ratio: Double?
   var ratioToTuned: Double?
@@ -19,6 +21,7 @@ struct RowResult {
     raw = rounds.median(.raw)
     rawTuned = rounds.median(.rawTuned)
     grdb = rounds.median(.grdb)
+    floor = rounds.median(.floor)
     ratio = rounds.ratio(.ours, to: .raw)
     ratioToTuned = rounds.ratio(.ours, to: .rawTuned)
     ratioToGRDB = rounds.ratio(.ours, to: .grdb)

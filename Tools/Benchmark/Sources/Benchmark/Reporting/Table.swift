@@ -17,11 +17,12 @@ struct Table {
     case .ratio(let ratio): target = Self.ratio(ratio)
     case .value(let value): target = "\(Self.figure(value)) \(result.row.unit)"
     }
+    let floor = result.floor.map { " (least: \(Self.figure($0)))" } ?? ""
     print(
       Self.line(
         result.row.rawValue, Self.figure(result.ours), Self.figure(result.raw), Self.figure(result.rawTuned),
         Self.figure(result.grdb), Self.ratio(result.ratio), Self.ratio(result.ratioToTuned),
-        Self.ratio(result.ratioToGRDB), target, verdict(result), result.row.title))
+        Self.ratio(result.ratioToGRDB), target, verdict(result), result.row.title + floor))
   }
 
   func printFooter() {
@@ -30,6 +31,7 @@ struct Table {
 
       ns, bytes or s for one object, call or transaction; medians, ratios round by round.
       raw: SQLite through C, in its default configuration; raw*: with the pragmas that our engine sets.
+      least: what the same work takes with plain objects, one found through another, in the same order.
       """)
   }
 

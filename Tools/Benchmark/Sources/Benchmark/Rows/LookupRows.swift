@@ -66,9 +66,33 @@ struct LookupRows {
               consume(held)
             }
           }
-        }
+        },
+        plainObjects,
       ] + opponents
     }
+  }
+
+  /// Takes an object through another one, which is the least that a look-up by an ID can be.
+  private var plainObjects: Contender {
+    let references = workspace.samples.items.map { _ in Plain() }.map(Reference.init)
+    let inOrder = keys.map { references[Int($0) - 1] }
+    return Contender(.floor) {
+      nanoseconds {
+        for reference in inOrder { consume(reference.object) }
+      }
+    }
+  }
+
+  /// As large as a managed object and as an ID.
+  private final class Plain {
+    let words = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+  }
+
+  private final class Reference {
+    let object: Plain
+    let words = (0, 0, 0, 0, 0, 0)
+
+    init(_ object: Plain) { self.object = object }
   }
 
   /// Each fault is fired by reading a property; every object once, in random order.

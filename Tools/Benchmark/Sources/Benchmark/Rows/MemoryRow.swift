@@ -9,7 +9,7 @@ enum MemoryRow {
   private static func name(_ side: Contender.Side) -> String {
     switch side {
     case .ours: "ours"
-    case .raw, .rawTuned: "raw"
+    case .raw, .rawTuned, .floor: "raw"
     case .grdb: "grdb"
     }
   }

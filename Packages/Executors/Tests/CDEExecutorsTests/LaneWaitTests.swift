@@ -1,4 +1,4 @@
-import CDEExecutors
+@_spi(CDE) import CDEExecutors
 import Dispatch
 import Foundation
 import Testing

@@ -1,7 +1,6 @@
-import CDEExecutors
+@_spi(CDE) import CDEExecutors
 import Dispatch
 import Foundation
-import Synchronization
 import Testing
 
 /// An actor over a lane, as model actors are.
@@ -34,7 +33,7 @@ final class Unguarded: @unchecked Sendable {
   var inside = false
   var overlaps = 0
   /// Counted by blocks, on whichever lane.
-  let blocks = Mutex(0)
+  let blocks = Lock(0)
 
   func touch() {
     if inside { overlaps += 1 }
@@ -45,7 +44,7 @@ final class Unguarded: @unchecked Sendable {
 }
 
 final class Log: Sendable {
-  private let entries = Mutex<[Int]>([])
+  private let entries = Lock<[Int]>([])
   func add(_ entry: Int) { entries.withLock { $0.append(entry) } }
   var all: [Int] { entries.withLock { $0 } }
 }

@@ -38,6 +38,12 @@ enum Planning {
   }
 }
 
+@PersistentModel
+final class Surveyed: NSManagedObject {
+  var name: String = ""
+  @Attribute(storageMethod: .composition) var spot: Spot?
+}
+
 @Suite("Storage of attributes through one import")
 struct AttributeStorageTests {
   @Test("A nested, public, observed model keeps every kind of value")
@@ -70,6 +76,43 @@ struct AttributeStorageTests {
       job.code = "much too long"
       let error = #expect(throws: ManagedObjectError.self) { try context.save() }
       #expect(error?.code == .stringTooLong && error?.property == "code")
+    }
+  }
+
+  @Test("Fields of a composition are compared and sorted by key path, in the store and in memory")
+  func compositionFields() async throws {
+    let container = try NSPersistentContainer.makeTest(
+      model: .makeRuntimeModel(Surveyed.self, compositions: .columns))
+    let context = container.newBackgroundContext()
+    try await context.perform {
+      for (name, spot) in [
+        ("c", Spot(row: 3, column: 1)), ("a", Spot(row: 1, column: nil)), ("b", Spot(row: 2, column: 7)),
+        ("none", nil),
+      ] {
+        let stake = Surveyed(context: context)
+        stake.name = name
+        stake.spot = spot
+      }
+      let predicates: [(Predicate<Surveyed>, [String])] = [
+        (#Predicate { ($0.spot?.row ?? 0) >= 2 }, ["b", "c"]),
+        (#Predicate { $0.spot?.column == 1 }, ["c"]),
+        (#Predicate { $0.spot?.row == 1 || $0.name == "b" }, ["a", "b"]),
+        (#Predicate { $0.spot?.column == nil && $0.spot?.row != nil }, ["a"]),
+      ]
+      for isSaved in [false, true] {
+        if isSaved {
+          try context.save()
+          context.reset()
+        }
+        for (predicate, names) in predicates {
+          let found = try context.fetch(
+            FetchDescriptor(predicate: predicate, sortBy: [SortDescriptor(\.spot?.row)]))
+          #expect(found.map(\.name) == names, "\(predicate)")
+        }
+        let sorted = try context.fetch(
+          FetchDescriptor<Surveyed>(sortBy: [SortDescriptor(\.spot?.row, order: .reverse)]))
+        #expect(sorted.map(\.name) == ["c", "b", "a", "none"])
+      }
     }
   }
 

@@ -1,4 +1,4 @@
-public import CDEModelRuntime
+@_spi(CDE) public import CDEModelRuntime
 internal import Foundation
 
 /// What one save did to a model's objects.
@@ -99,20 +99,14 @@ nonisolated extension DatabaseChange {
     func objects(_ key: String) -> [Item] {
       let all = notification.userInfo?[key] as? Set<NSManagedObject> ?? []
       // In the order of their keys, which is that in which they were written.
-      return all.compactMap { $0 as? Item }.sorted { $0.objectID.sortKey < $1.objectID.sortKey }
+      return all.compactMap { $0 as? Item }.sorted { $0.rowKey < $1.rowKey }
     }
     inserted = objects(NSInsertedObjectsKey).compactMap { try? $0.snapshot() }
     updated = objects(NSUpdatedObjectsKey).compactMap { try? $0.snapshot() }
-    deleted = objects(NSDeletedObjectsKey).compactMap { object in
-      try? ModelHandle(uriRepresentation: object.objectID.uriRepresentation())
-    }
+    deleted = objects(NSDeletedObjectsKey).compactMap { ModelHandle($0) }
     if inserted.isEmpty, updated.isEmpty, deleted.isEmpty { return nil }
     let commit = notification.userInfo?[CommittedTransaction.userInfoKey] as? CommittedTransaction
     sequence = commit?.sequence ?? 0
     author = commit?.author
   }
-}
-
-nonisolated extension NSManagedObjectID {
-  fileprivate var sortKey: Int { Int(uriRepresentation().lastPathComponent.dropFirst()) ?? 0 }
 }

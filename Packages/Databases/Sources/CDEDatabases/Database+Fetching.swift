@@ -67,14 +67,7 @@ nonisolated extension Database {
   ///
   /// - Throws: errors of the store, and of a handle of another model.
   public func fetchOne<Item>(_ handle: ModelHandle<Item>) async throws -> ModelSnapshot<Item>? {
-    try await run(
-      .read("fetchOne", Item.self) { context in
-        do {
-          return try context.object(for: handle).snapshot()
-        } catch let error as ManagedObjectError where error.code == .objectNotFound {
-          return nil
-        }
-      })
+    try await run(.read("fetchOne", Item.self) { try $0.objectIfAny(for: handle)?.snapshot() })
   }
 
   /// How many objects a fetch would yield.
@@ -107,7 +100,7 @@ nonisolated extension Database {
 
   /// Whether the object that a handle names is still there.
   public func exists<Item>(_ handle: ModelHandle<Item>) async throws -> Bool {
-    try await fetchOne(handle) != nil
+    try await run(.read("exists", Item.self) { try $0.objectIfAny(for: handle) != nil })
   }
 
   /// Looks with a closure, beside other reads and beside a writer.
@@ -145,5 +138,16 @@ nonisolated extension DatabaseOperation {
     _ work: @escaping @Sendable (NSManagedObjectContext) throws -> (() throws -> Value)
   ) -> Self {
     answeringAfterSave(name, entity: "\(type)", access: .transaction, work)
+  }
+}
+
+nonisolated extension NSManagedObjectContext {
+  /// The object that a handle names, or nil when it was deleted.
+  fileprivate func objectIfAny<Item>(for handle: ModelHandle<Item>) throws -> Item? {
+    do {
+      return try object(for: handle)
+    } catch let error as ManagedObjectError where error.code == .objectNotFound {
+      return nil
+    }
   }
 }

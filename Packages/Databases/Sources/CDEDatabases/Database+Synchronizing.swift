@@ -1,5 +1,5 @@
 internal import CDEPredicates
-public import CDEModelRuntime
+@_spi(CDE) public import CDEModelRuntime
 public import Foundation
 
 /// What a synchronisation did.
@@ -77,24 +77,21 @@ private nonisolated struct Synchronization<Item: PersistentEntity, Incoming, Key
     if Set(keys).count < keys.count { throw duplicate("Two incoming values have") }
     var report = SynchronizationReport<Item>()
     var stored = try storedObjects(keys)
-    if case .nothing = deletion {
-    } else {
-      try delete(deletion, except: Set(keys), &report)
-    }
+    try delete(deletion, except: Set(keys), &report)
     var inserted: [Item] = []
     for (value, key) in zip(incoming, keys) {
       if let item = stored.removeValue(forKey: key) {
         let before = try item.snapshot()
         try apply(item, value)
-        let differs = try !item.hasPersistentChangedValues || item.snapshot() == before
-        if differs, !hasChangedMembers(item) {
+        let hasSameValues = try !item.hasPersistentChangedValues || item.snapshot() == before
+        if hasSameValues, !hasChangedMembers(item) {
           report.unchanged += 1
           if item.hasChanges { context.refresh(item, mergeChanges: false) }
         } else {
           report.updated.append(try item.handle)
         }
       } else {
-        let item: Item = try context.newObject()
+        let item = try context.insertNewObject(of: Item.self)
         item[keyPath: self.key] = key
         try apply(item, value)
         inserted.append(item)
@@ -141,7 +138,11 @@ private nonisolated struct Synchronization<Item: PersistentEntity, Incoming, Key
     _ report: inout SynchronizationReport<Item>
   ) throws {
     var descriptor = FetchDescriptor<Item>()
-    if case .missingWhere(let predicate) = deletion { descriptor.predicate = predicate }
+    switch deletion {
+    case .nothing: return
+    case .missing: break
+    case .missingWhere(let predicate): descriptor.predicate = predicate
+    }
     for item in try context.fetch(descriptor) where !keys.contains(item[keyPath: key]) && !item.isDeleted {
       report.deleted.append(try item.handle)
       context.delete(item)

@@ -1,5 +1,5 @@
 internal import CDEPredicates
-public import CDEModelRuntime
+@_spi(CDE) public import CDEModelRuntime
 internal import Foundation
 
 /// The value of a property that tells objects of a model apart: `.key(\.isbn, "0-19-853453-1")`.
@@ -72,7 +72,7 @@ extension NSManagedObjectContext {
     _ keys: [UniqueKey<Item>], _ fill: (Item) throws -> Void
   ) throws -> Found<Item> {
     if let found = try find(keys) { return Found(handle: found, isNew: false) }
-    let item: Item = try newObject()
+    let item = try insertNewObject(of: Item.self)
     for key in keys { key.assign(item) }
     try fill(item)
     do {

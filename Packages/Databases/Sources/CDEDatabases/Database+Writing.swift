@@ -1,4 +1,4 @@
-public import CDEModelRuntime
+@_spi(CDE) public import CDEModelRuntime
 public import Foundation
 
 nonisolated extension Database {
@@ -15,7 +15,7 @@ nonisolated extension Database {
   ) async throws -> ModelHandle<Item> {
     try await run(
       .inserting("insert", type) { context in
-        let item: Item = try context.newObject()
+        let item = try context.insertNewObject(of: Item.self)
         try fill(item)
         return { try item.handle }
       })
@@ -32,7 +32,7 @@ nonisolated extension Database {
     try await run(
       .inserting("insert", type) { context in
         let items = try values.map { value in
-          let item: Item = try context.newObject()
+          let item = try context.insertNewObject(of: Item.self)
           try fill(item, value)
           return item
         }
@@ -151,23 +151,4 @@ nonisolated extension Database {
   /// Objects stay where they are; see ``insert(_:_:)``, which makes one where it is to be.
   @available(*, unavailable, message: "Objects don't change isolation: insert(Item.self) { $0.title = … }")
   public func insert<Item: PersistentEntity>(_ model: Item) async throws {}
-}
-
-nonisolated extension NSManagedObjectContext {
-  /// A new object of a model whose class is known only as a type.
-  func newObject<Item: PersistentEntity>() throws -> Item {
-    let names = [String(reflecting: Item.self), "\(Item.self)"]
-    let schemaName = (Item.self as? any CDRuntimeSchemaProviding.Type)?.__cdRuntimeEntitySchema.entityName
-    let entities = persistentStoreCoordinator?.managedObjectModel.entities ?? []
-    let entity =
-      entities.first { $0.name == schemaName }
-      ?? entities.first { names.contains($0.managedObjectClassName ?? "") }
-    guard let entity else {
-      throw ManagedObjectError(
-        .unknownEntity,
-        "The model has no entity for \(Item.self). It has: "
-          + entities.compactMap(\.name).joined(separator: ", ") + ".")
-    }
-    return Item(entity: entity, insertInto: self)
-  }
 }

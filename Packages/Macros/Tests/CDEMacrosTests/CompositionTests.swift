@@ -45,6 +45,19 @@ struct CompositionTests {
             return __cdValues
           }
 
+          nonisolated static func __cdPredicateKey(for keyPath: AnyKeyPath, after base: AnyKeyPath?) -> String? {
+            func matches(_ field: PartialKeyPath<Self>, _ optionalField: PartialKeyPath<Self?>) -> Bool {
+                  base.map { $0.appending(path: optionalField) == keyPath } ?? (keyPath == field)
+            }
+            if matches(\\.latitude, \\.?.latitude) {
+              return "latitude"
+            }
+            if matches(\\.name, \\.?.name) {
+              return "n"
+            }
+            return nil
+          }
+
           nonisolated enum Paths {
             static let latitude = CDPath<Place, Double>(swiftPath: ["latitude"], persistentPath: \
         ["latitude"], storageMethod: .default)

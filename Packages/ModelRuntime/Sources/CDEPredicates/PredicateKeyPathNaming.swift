@@ -1,7 +1,7 @@
 /// A type that knows the keys of its Swift key paths, so that `#Predicate` and `SortDescriptor` can be
 /// translated.
 ///
-/// Model classes get the conformance from their macro.
+/// Model classes and compositions get the conformance from their macros.
 nonisolated public protocol PredicateKeyPathNaming {
   /// The key of one property, or a path of keys joined by dots; nil if the key path is none of a stored
   /// property.
@@ -19,8 +19,8 @@ enum PredicateKeyPath {
     guard let naming = root as? any PredicateKeyPathNaming.Type else {
       throw PredicateTreeError(
         .unnamedKeyPath, construct: "\(root)",
-        "\(root) names no key paths (PredicateKeyPathNaming); query properties of models, and a composition's "
-          + "fields by typed path (Item.path.place.latitude) or format string")
+        "\(root) names no key paths (PredicateKeyPathNaming); query stored properties of models and "
+          + "fields of compositions")
     }
     guard let key = naming.predicateKey(for: keyPath), !key.isEmpty else {
       throw PredicateTreeError(

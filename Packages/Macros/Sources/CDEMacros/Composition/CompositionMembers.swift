@@ -8,7 +8,9 @@ struct CompositionMembers {
   private var access: String { composition.access.prefix }
   private var fields: [CompositionDeclaration.Field] { composition.fields }
 
-  var declarations: [DeclSyntax] { [schema, decode, encode] + PathMembers(composition).declarations }
+  var declarations: [DeclSyntax] {
+    [schema, decode, encode, predicateKey] + PathMembers(composition).declarations
+  }
 
   private var schema: DeclSyntax {
     let elements = fields.map { field in
@@ -57,6 +59,26 @@ struct CompositionMembers {
         var __cdValues: [String: Any] = [:]
         \(raw: writes.joined(separator: "\n  "))
         return __cdValues
+      }
+      """
+  }
+
+  /// The key of a path that continues one to a composition, which is always optional in a model.
+  private var predicateKey: DeclSyntax {
+    let tests = fields.map { field in
+      """
+      if matches(\\.\(field.identifier), \\.?.\(field.identifier)) {
+          return \(field.persistentName.quoted)
+        }
+      """
+    }
+    return """
+      \(raw: access)nonisolated static func __cdPredicateKey(for keyPath: AnyKeyPath, after base: AnyKeyPath?) -> String? {
+        func matches(_ field: PartialKeyPath<Self>, _ optionalField: PartialKeyPath<Self?>) -> Bool {
+          base.map { $0.appending(path: optionalField) == keyPath } ?? (keyPath == field)
+        }
+        \(raw: tests.joined(separator: "\n  "))
+        return nil
       }
       """
   }

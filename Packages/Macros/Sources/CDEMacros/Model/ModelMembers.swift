@@ -92,6 +92,15 @@ struct ModelMembers {
             return \(property.persistentName.quoted)
           }
         """)
+      if property.isAttribute, property.storageMethod == "composition" {
+        let type = property.shape.wrapped.trimmedDescription
+        tests.append(
+          """
+          if let field = \(type).__cdPredicateKey(for: keyPath, after: \\\(model.name).\(property.identifier)) {
+              return \((property.persistentName + ".").quoted) + field
+            }
+          """)
+      }
       if property.isToMany, model.options.generateToManyCount {
         tests.append(
           """

@@ -33,7 +33,8 @@ extension NSManagedObjectContext {
 
   /// Announces changes when the current job of the lane is over.
   ///
-  /// Not inside a block, whose end does it, and not for a context used before anybody entered it: its announcements come with the save.
+  /// Not inside a block, whose end does it, and not for a context that nobody entered yet: its announcements
+  /// come with the save.
   func announceSoon() {
     guard blockDepth == 0, !isTurnScheduled, lane.wasEntered, lane.isCurrent else { return }
     isTurnScheduled = true
@@ -73,6 +74,14 @@ extension NSManagedObjectContext {
   }
 
   // MARK: Insertion
+
+  /// Makes an object of a class that is known only as a type, where a model without it shall be no trap.
+  ///
+  /// - Throws: ``ManagedObjectError`` with code `.unknownEntity` when the model has no entity for the class.
+  @_spi(CDE) public func insertNewObject<Item: PersistentEntity>(of type: Item.Type) throws -> Item {
+    guard let model = modelBinding else { throw missingCoordinator }
+    return Item(entity: try model.existingBinding(for: type).description, insertInto: self)
+  }
 
   /// Inserts an object made without a context. An object that is in this context already stays as it is.
   public func insert(_ object: NSManagedObject) {

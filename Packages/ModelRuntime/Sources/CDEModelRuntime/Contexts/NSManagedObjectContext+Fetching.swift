@@ -130,7 +130,7 @@ extension NSManagedObjectContext {
     _ rows: FetchedRows, refreshing: Bool = false, unknownSince registrations: Int? = nil
   ) -> [NSManagedObject] {
     if rows.batches.isEmpty, let entries = rows.order { return faults(entries) }
-    registry.reserve(rows.batches.reduce(0) { $0 + $1.count })
+    if registrations != nil { registry.reserve(rows.batches.reduce(0) { $0 + $1.count }) }
     guard let order = rows.order else {
       var result: [NSManagedObject] = []
       result.reserveCapacity(rows.count)
@@ -195,7 +195,6 @@ extension NSManagedObjectContext {
   private func faults(_ entries: [FetchedRows.Entry]) -> [NSManagedObject] {
     var result: [NSManagedObject] = []
     result.reserveCapacity(entries.count)
-    registry.reserve(entries.count)
     var start = 0
     while start < entries.count {
       let entity = entries[start].entity

@@ -88,6 +88,17 @@ final class ModelBinding: @unchecked Sendable {
       return found
     }
   }
+
+  /// The entity whose objects are of a class.
+  ///
+  /// - Throws: ``ManagedObjectError`` with code `.unknownEntity` when there is none, or several.
+  func existingBinding(for type: NSManagedObject.Type) throws -> EntityBinding {
+    if let found = binding(for: type) { return found }
+    throw ManagedObjectError(
+      .unknownEntity,
+      "The model has no entity for \(type), or several. It has: "
+        + entities.map(\.name).joined(separator: ", ") + ".")
+  }
 }
 
 /// Keeps bindings that no coordinator holds.

@@ -109,6 +109,9 @@ nonisolated open class NSManagedObject: NSObject {
     self.init(entity: binding.description, insertInto: context)
   }
 
+  /// The key of the object's row, ascending in the order of insertion; 0 or less before the first save.
+  @_spi(CDE) public final var rowKey: Int64 { _key }
+
   deinit {
     // The registry outlives its objects: no need to retain it for each of them.
     if let registry = _registry {

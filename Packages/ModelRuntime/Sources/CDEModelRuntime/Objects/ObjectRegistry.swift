@@ -203,13 +203,6 @@ final class ObjectRegistry: @unchecked Sendable {
     lock.withLock { _ in id.resident = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque()) }
   }
 
-  /// Takes the object's ID from it, which then names it no longer.
-  func unsettle(_ object: NSManagedObject) {
-    guard let id = object._identity else { return }
-    lock.withLock { _ in id.resident = nil }
-    object._identity = nil
-  }
-
   /// The registered object for a row, or nil.
   func object(root: Int, key: Int64) -> NSManagedObject? {
     lock.withLock { _ -> Unmanaged<NSManagedObject>? in
@@ -262,6 +255,7 @@ final class ObjectRegistry: @unchecked Sendable {
     let wasEmpty = objects.withUnretained { objects in
       lock.withLock { _ in
         let wasEmpty = table.attached == 0
+        table.reserve(objects.count)
         for object in objects { object._withUnsafeGuaranteedRef { table.insert($0) } }
         table.attached += objects.count
         return wasEmpty
@@ -297,7 +291,7 @@ final class ObjectRegistry: @unchecked Sendable {
     for object in objects where object._identity?.key != object._key { object._identity = nil }
   }
 
-  /// Makes room for a number of objects about to be registered.
+  /// Makes room at once for objects that several calls will register.
   func reserve(_ additional: Int) { lock.withLock { _ in table.reserve(additional) } }
 
   /// Every living object, strongly.

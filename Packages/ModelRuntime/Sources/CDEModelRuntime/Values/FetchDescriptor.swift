@@ -68,12 +68,7 @@ public struct FetchDescriptor<Item: PersistentEntity>: Sendable {
 
   /// The descriptor in the runtime's terms.
   func plan(for model: ModelBinding) throws -> FetchPlan {
-    guard let binding = model.binding(for: Item.self) else {
-      throw ManagedObjectError(
-        .unknownEntity,
-        "The model has no entity for \(Item.self). It has: "
-          + model.entities.map(\.name).joined(separator: ", ") + ".")
-    }
+    let binding = try model.existingBinding(for: Item.self)
     var plan = FetchPlan(binding: binding)
     do {
       var parts: [PredicateTree] = []

@@ -43,6 +43,12 @@ final class Runner {
     case .observeWrite: try await observe(row) { try $0.write }
     case .merge: try await compare(row, ObservationRows(workspace).merge, per: ObservationRows.mergedCount)
     case .wake: try await compare(row, ObservationRows(workspace).wake, per: ObservationRows.wakes)
+    case .observeLoad:
+      try await compare(row, ObservationLoadRow(workspace: workspace).contenders, per: 1)
+    case .observeBytes: try await compare(row, MemoryRow.tracking(workspace))
+    case .dbHop: try await database(row) { try $0.hop }
+    case .dbRead: try await database(row) { try $0.read }
+    case .dbWrite: try await database(row) { try $0.write }
     case .build:
       try await compare(row, [Contender(.ours) { try BuildRow.seconds() }], per: 1, rounds: 1)
     }
@@ -58,6 +64,13 @@ final class Runner {
   private func hop(_ row: RowID, _ contenders: (HopRows) -> [Contender]) async throws -> RowResult {
     let rows = try HopRows(workspace)
     return try await compare(row, contenders(rows), per: rows.calls)
+  }
+
+  private func database(
+    _ row: RowID, _ contenders: (DatabaseRows) throws -> [Contender]
+  ) async throws -> RowResult {
+    let rows = DatabaseRows(workspace)
+    return try await compare(row, contenders(rows), per: rows.count)
   }
 
   private func observe(

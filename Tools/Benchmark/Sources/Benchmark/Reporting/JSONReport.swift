@@ -41,10 +41,11 @@ struct JSONReport: Encodable {
 }
 
 extension RowID.Target {
-  /// What the target limits: the ratio, or our figure itself.
+  /// What the target limits: one of the ratios, or our figure itself.
   var kind: String {
     switch self {
     case .ratio: "ratio"
+    case .ratioToGRDB: "ratioToGRDB"
     case .value: "value"
     }
   }

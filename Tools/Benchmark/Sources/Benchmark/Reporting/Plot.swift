@@ -41,6 +41,7 @@ struct Plot {
     let label: String
     switch result.row.target {
     case .ratio(let target): label = String(format: "%.2f of %.2f × raw", measured, target)
+    case .ratioToGRDB(let target): label = String(format: "%.2f of %.2f × GRDB", measured, target)
     case .value(let target): label = String(format: "%.0f of %.0f \(result.row.unit)", measured, target)
     }
     return [

@@ -31,6 +31,7 @@ struct RowResult {
   var measured: Double? {
     switch row.target {
     case .ratio: ratio
+    case .ratioToGRDB: ratioToGRDB
     case .value: ours
     }
   }

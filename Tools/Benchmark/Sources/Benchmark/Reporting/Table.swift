@@ -15,6 +15,7 @@ struct Table {
     let target: String
     switch result.row.target {
     case .ratio(let ratio): target = Self.ratio(ratio)
+    case .ratioToGRDB(let ratio): target = "\(Self.ratio(ratio)) GRDB"
     case .value(let value): target = "\(Self.figure(value)) \(result.row.unit)"
     }
     let floor = result.floor.map { " (least: \(Self.figure($0)))" } ?? ""

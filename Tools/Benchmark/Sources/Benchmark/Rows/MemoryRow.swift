@@ -1,25 +1,37 @@
 import CoreDataEvolution
 import GRDB
+import Observation
 
-/// Row i: resident memory for each object held, in a process of its own for each contender.
+/// Rows i and observe-bytes: resident memory for each object, in a process of its own for each contender.
 enum MemoryRow {
-  /// What the child process is told: whose objects to make, of which file.
-  static func argument(_ side: Contender.Side, _ path: String) -> String { "\(name(side)):\(path)" }
-
-  private static func name(_ side: Contender.Side) -> String {
-    switch side {
-    case .ours: "ours"
-    case .raw, .rawTuned, .floor: "raw"
-    case .grdb: "grdb"
-    }
+  /// Whose memory a child process measures.
+  private enum Subject: String {
+    case ours, raw, grdb
+    /// Readers of our registered objects, and of as many plain observable ones.
+    case tracked, observables
   }
 
   @MainActor
   static func contenders(_ workspace: Workspace) -> [Contender] {
-    [(Contender.Side.ours, workspace.ourPath), (.raw, workspace.rawPath), (.grdb, workspace.rawPath)].map {
-      side, path in
-      Contender(side) { try measureInChild(argument(side, path)) }
-    }
+    [
+      contender(.ours, .ours, workspace.ourPath), contender(.raw, .raw, workspace.rawPath),
+      contender(.grdb, .grdb, workspace.rawPath),
+    ]
+  }
+
+  @MainActor
+  static func tracking(_ workspace: Workspace) -> [Contender] {
+    [
+      contender(.ours, .tracked, workspace.ourPath),
+      contender(.raw, .observables, "\(workspace.samples.itemCount)"),
+    ]
+  }
+
+  @MainActor
+  private static func contender(
+    _ side: Contender.Side, _ subject: Subject, _ detail: String
+  ) -> Contender {
+    Contender(side) { try measureInChild("\(subject.rawValue):\(detail)") }
   }
 
   /// - Returns: bytes of all objects together.
@@ -47,8 +59,16 @@ enum MemoryRow {
   @MainActor
   static func runChild(_ argument: String) throws {
     let parts = argument.split(separator: ":", maxSplits: 1).map(String.init)
-    guard parts.count == 2 else { throw Options.UsageError(description: "--memory needs WHOSE:FILE.") }
-    print(parts[0] == "ours" ? try ours(parts[1]) : parts[0] == "raw" ? raw(parts[1]) : try records(parts[1]))
+    guard parts.count == 2, let subject = Subject(rawValue: parts[0]) else {
+      throw Options.UsageError(description: "--memory needs WHOSE:FILE.")
+    }
+    switch subject {
+    case .ours: print(try ours(parts[1]))
+    case .raw: print(raw(parts[1]))
+    case .grdb: print(try records(parts[1]))
+    case .tracked: print(try tracked(parts[1]))
+    case .observables: print(observables(Int(parts[1]) ?? 0))
+    }
   }
 
   @MainActor
@@ -64,6 +84,30 @@ enum MemoryRow {
       few.fetchLimit = 10
       consume(try context.fetch(few))
       return try growth { try context.fetch(Item.fetchRequest()) }
+    }
+  }
+
+  @MainActor
+  private static func tracked(_ path: String) throws -> Int {
+    let store = try OurStore(at: URL(fileURLWithPath: path))
+    let domain = CDEObservationDomain(container: store.container)
+    let items = try store.container.viewContext.fetch(Item.fetchRequest())
+    // Values are decoded and kept at their first read, which is no part of tracking.
+    for item in items { consume(item.count) }
+    return withExtendedLifetime((items, domain)) {
+      growth {
+        for item in items { withObservationTracking({ consume(item.count) }, onChange: {}) }
+      }
+    }
+  }
+
+  @MainActor
+  private static func observables(_ count: Int) -> Int {
+    // Each has its registrar from the start, where ours get one when they are tracked.
+    growth {
+      let counters = (0..<count).map { _ in ObservableCounter() }
+      for counter in counters { withObservationTracking({ consume(counter.count) }, onChange: {}) }
+      return counters
     }
   }
 

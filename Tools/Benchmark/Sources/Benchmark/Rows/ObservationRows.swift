@@ -4,7 +4,7 @@ import Synchronization
 
 /// What the standard library's own observation costs.
 @Observable
-private final class ObservableCounter {
+final class ObservableCounter {
   var count = 0
 }
 

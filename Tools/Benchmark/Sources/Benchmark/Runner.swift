@@ -41,6 +41,8 @@ final class Runner {
     case .hopPerform: try await hop(row) { $0.perform }
     case .observeRead: try await observe(row) { try $0.read }
     case .observeWrite: try await observe(row) { try $0.write }
+    case .observeReadRaw: try await observe(row) { try $0.readRaw }
+    case .observeWriteRaw: try await observe(row) { try $0.writeRaw }
     case .merge: try await compare(row, ObservationRows(workspace).merge, per: ObservationRows.mergedCount)
     case .wake: try await compare(row, ObservationRows(workspace).wake, per: ObservationRows.wakes)
     case .observeLoad:

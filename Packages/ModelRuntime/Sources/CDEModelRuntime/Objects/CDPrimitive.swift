@@ -8,6 +8,9 @@ public import Foundation
 public protocol CDPrimitive: Sendable {
   static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Self?
   static func _read(_ value: _PropertyValue) -> Self?
+  /// The value where it takes more than looking into the row. By type, because what clients see of it can't be
+  /// specialised by them: through witness tables it takes twice as long.
+  static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Self?
   var _propertyValue: _PropertyValue { get }
   /// Whether reading costs an allocation, so that a second read is worth keeping.
   static var _isKept: Bool { get }
@@ -141,4 +144,72 @@ extension Decimal: CDPrimitive {
   @inlinable public var _propertyValue: _PropertyValue { .decimal(self) }
   @inlinable public static var _isKept: Bool { true }
   @inlinable public static var _cellKind: RowLayout.CellKind { .text }
+}
+
+// MARK: Slow reads
+
+extension Bool {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Bool? {
+    object._slowValue(slot, cell)
+  }
+}
+extension Int {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Int? {
+    object._slowValue(slot, cell)
+  }
+}
+extension Int16 {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Int16? {
+    object._slowValue(slot, cell)
+  }
+}
+extension Int32 {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Int32? {
+    object._slowValue(slot, cell)
+  }
+}
+extension Int64 {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Int64? {
+    object._slowValue(slot, cell)
+  }
+}
+extension Double {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Double? {
+    object._slowValue(slot, cell)
+  }
+}
+extension Float {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Float? {
+    object._slowValue(slot, cell)
+  }
+}
+extension Date {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Date? {
+    object._slowValue(slot, cell)
+  }
+}
+extension String {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> String? {
+    object._slowValue(slot, cell)
+  }
+}
+extension Data {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Data? {
+    object._slowValue(slot, cell)
+  }
+}
+extension UUID {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> UUID? {
+    object._slowValue(slot, cell)
+  }
+}
+extension URL {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> URL? {
+    object._slowValue(slot, cell)
+  }
+}
+extension Decimal {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Decimal? {
+    object._slowValue(slot, cell)
+  }
 }

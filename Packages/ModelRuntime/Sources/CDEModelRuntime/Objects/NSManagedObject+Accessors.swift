@@ -16,7 +16,7 @@ extension NSManagedObject {
         return Value._read(_batch, Int(_row), Int(place.cell))
       }
     }
-    return _slowValue(Int(place.slot), Int(place.cell))
+    return Value._slowRead(self, Int(place.slot), Int(place.cell))
   }
 
   /// The value of a required attribute.
@@ -33,7 +33,6 @@ extension NSManagedObject {
     _setAttribute(Int(_binding.places[ordinal].slot), value.map(\._propertyValue) ?? .null)
   }
 
-  @usableFromInline
   final func _slowValue<Value: CDPrimitive>(_ slot: Int, _ cell: Int) -> Value? {
     guard slot >= 0 else { missingProperty() }
     willAccess()

@@ -22,6 +22,20 @@ final class Category: NSManagedObject {
   var items: Set<Item>
 }
 
+enum Mood: String, CaseIterable { case calm, merry, gloomy, furious }
+
+/// Properties of raw storage, observed.
+@PersistentModel(observation: .mainActor)
+final class Diary: NSManagedObject {
+  @Attribute(storageMethod: .raw) var mood: Mood = .calm
+}
+
+/// And not observed.
+@PersistentModel
+final class PlainDiary: NSManagedObject {
+  @Attribute(storageMethod: .raw) var mood: Mood = .calm
+}
+
 /// The same kind of property without observation: what an observed write is compared with.
 @PersistentModel
 final class PlainCounter: NSManagedObject {

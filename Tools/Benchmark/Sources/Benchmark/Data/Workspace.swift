@@ -106,7 +106,9 @@ struct OurStore {
 
   static let model: NSManagedObjectModel = {
     do {
-      return try NSManagedObjectModel.makeRuntimeModel([Item.self, Category.self, PlainCounter.self])
+      return try NSManagedObjectModel.makeRuntimeModel([
+        Item.self, Category.self, PlainCounter.self, Diary.self, PlainDiary.self,
+      ])
     } catch {
       preconditionFailure("The benchmark's model is invalid: \(error)")
     }

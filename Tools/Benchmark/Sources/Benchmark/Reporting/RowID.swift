@@ -17,6 +17,8 @@ enum RowID: String, CaseIterable {
   case hopPerform = "hop-perform"
   case observeRead = "observe-read"
   case observeWrite = "observe-write"
+  case observeReadRaw = "observe-read-raw"
+  case observeWriteRaw = "observe-write-raw"
   case merge, wake
   case observeLoad = "observe-load"
   case observeBytes = "observe-bytes"
@@ -65,6 +67,8 @@ enum RowID: String, CaseIterable {
     case .hopPerform: "await context.perform (raw: default actor)"
     case .observeRead: "observed read outside tracking (raw: @Observable)"
     case .observeWrite: "observed write nobody tracks, beyond an unobserved one"
+    case .observeReadRaw: "the same of an enumeration kept by its raw text"
+    case .observeWriteRaw: "observed write of such an enumeration, beyond an unobserved one"
     case .merge: "merge of 100 objects, all registered (raw: only the 100 registered)"
     case .wake: "wake one reader among 10,000 (raw: @Observable, alone)"
     case .observeLoad: "all observed, 1,000 saves a second: from the last save to its reader"
@@ -107,8 +111,8 @@ enum RowID: String, CaseIterable {
     case .jWrite: .ratio(1 / 0.9)
     case .jRead: .ratio(1 / 0.95)
     case .hopActor, .hopPerform: .ratio(1.25)
-    case .observeRead: .value(35)
-    case .observeWrite: .value(10)
+    case .observeRead, .observeReadRaw: .value(35)
+    case .observeWrite, .observeWriteRaw: .value(10)
     case .merge: .ratio(1.5)
     case .wake: .value(700)
     case .observeLoad: .value(10_000_000)

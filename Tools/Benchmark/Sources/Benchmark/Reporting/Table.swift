@@ -8,7 +8,7 @@ struct Table {
     print(
       Self.line(
         "row", "ours", "raw", "raw*", "GRDB", "÷ raw", "÷ raw*", "÷ GRDB", "target", "verdict", "operation"))
-    print(String(repeating: "-", count: 118))
+    print(String(repeating: "-", count: 122))
   }
 
   func printRow(_ result: RowResult) {
@@ -45,7 +45,7 @@ struct Table {
   }
 
   private static func line(_ cells: String...) -> String {
-    let widths = [13, 9, 9, 9, 9, 7, 7, 7, 9, 7, 0]
+    let widths = [17, 9, 9, 9, 9, 7, 7, 7, 9, 7, 0]
     return zip(cells, widths).map { cell, width in
       cell + String(repeating: " ", count: max(width - cell.count, 0))
     }.joined(separator: " ")

@@ -35,59 +35,77 @@ struct ObservationRows {
     get throws {
       let item = try items(1)[0]
       return [
-        Contender(.ours) { [repetitions, domain] in
-          withExtendedLifetime(domain) {
-            nanoseconds {
-              var sum = 0
-              for _ in 0..<repetitions { sum &+= Self.read(item) }
-              consume(sum)
-            }
-          }
-        },
+        reading { item.count },
         Contender(.raw) { [repetitions] in
           let counter = ObservableCounter()
-          return nanoseconds {
-            var sum = 0
-            for _ in 0..<repetitions { sum &+= Self.read(counter) }
-            consume(sum)
-          }
+          return Self.time(repetitions) { counter.count }
         },
       ]
+    }
+  }
+
+  /// The same of a property in raw storage.
+  var readRaw: [Contender] {
+    get throws {
+      Diary(context: context).mood = .gloomy
+      try context.save()
+      context.reset()
+      let diary = try context.fetch(Diary.fetchRequest())[0]
+      return [reading { diary.mood == .gloomy ? 1 : 0 }]
     }
   }
 
   /// What an observed property costs a write beyond the same write without observation.
   var write: [Contender] {
     get throws {
-      let item = try items(1)[0]
-      let plain = PlainCounter(context: context)
-      return [
-        Contender(.ours) { [repetitions, domain] in
-          withExtendedLifetime(domain) {
-            // In turns: which loop comes first matters more than what is measured.
-            let (turns, share) = (20, repetitions / 20)
-            var difference = 0.0
-            for turn in 0..<turns {
-              @MainActor func observed() -> Double {
-                nanoseconds { for value in 0..<share { Self.write(item, value) } }
-              }
-              @MainActor func unobserved() -> Double {
-                nanoseconds { for value in 0..<share { Self.write(plain, value) } }
-              }
-              difference +=
-                turn.isMultiple(of: 2) ? observed() - unobserved() : -(unobserved() - observed())
-            }
-            return difference
-          }
-        }
-      ]
+      let (item, plain) = (try items(1)[0], PlainCounter(context: context))
+      return [difference(of: { item.count = $0 }, and: { plain.count = $0 })]
     }
   }
 
-  @inline(never) private static func read(_ item: Item) -> Int { item.count }
-  @inline(never) private static func read(_ counter: ObservableCounter) -> Int { counter.count }
-  @inline(never) private static func write(_ item: Item, _ value: Int) { item.count = value }
-  @inline(never) private static func write(_ counter: PlainCounter, _ value: Int) { counter.count = value }
+  /// The same of a property in raw storage.
+  var writeRaw: [Contender] {
+    get throws {
+      let (diary, plain) = (Diary(context: context), PlainDiary(context: context))
+      let moods = Mood.allCases
+      return [difference(of: { diary.mood = moods[$0 & 3] }, and: { plain.mood = moods[$0 & 3] })]
+    }
+  }
+
+  @inline(__always)
+  private func reading(_ read: @escaping @MainActor () -> Int) -> Contender {
+    Contender(.ours) { [repetitions, domain] in
+      withExtendedLifetime(domain) { Self.time(repetitions, read) }
+    }
+  }
+
+  private func difference(
+    of observed: @escaping @MainActor (Int) -> Void, and unobserved: @escaping @MainActor (Int) -> Void
+  ) -> Contender {
+    Contender(.ours) { [repetitions, domain] in
+      withExtendedLifetime(domain) {
+        // In turns: which loop comes first matters more than what is measured.
+        let (turns, share) = (20, repetitions / 20)
+        @MainActor func time(_ write: @MainActor (Int) -> Void) -> Double {
+          nanoseconds { for value in 0..<share { write(value) } }
+        }
+        var difference = 0.0
+        for turn in 0..<turns {
+          difference +=
+            turn.isMultiple(of: 2) ? time(observed) - time(unobserved) : -(time(unobserved) - time(observed))
+        }
+        return difference
+      }
+    }
+  }
+
+  private static func time(_ repetitions: Int, _ read: @MainActor () -> Int) -> Double {
+    nanoseconds {
+      var sum = 0
+      for _ in 0..<repetitions { sum &+= read() }
+      consume(sum)
+    }
+  }
 
   // MARK: Waking
 

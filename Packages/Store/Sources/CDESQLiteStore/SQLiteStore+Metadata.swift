@@ -1,14 +1,14 @@
 import CDESQLite
-public import CDEStore
+@_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
   public func metadata() throws(StoreError) -> StoreMetadata {
-    try pool.read { (connection) throws(StoreError) in try MetadataTable.read(connection).metadata }
+    try pool.read(.upkeep) { (connection) throws(StoreError) in try MetadataTable.read(connection).metadata }
   }
 
   public func setMetadata(_ metadata: StoreMetadata) throws(StoreError) {
     try requireWritable()
-    try pool.write { (connection) throws(StoreError) in
+    try pool.write(.upkeep) { (connection) throws(StoreError) in
       try Self.inWriteTransaction(connection) { () throws(StoreError) in
         let stored = try MetadataTable.read(connection).metadata.values
         var values = metadata.values.filter { !MetadataTable.ownKeys.contains($0.key) }
@@ -21,7 +21,7 @@ extension SQLiteStore {
   public func allocateKeys(_ counts: [Int: Int]) throws(StoreError) -> [Int: Int64] {
     try requireWritable()
     for root in counts.keys { try checkEntity(root) }
-    return try pool.write { (connection) throws(StoreError) in
+    return try pool.write(.upkeep) { (connection) throws(StoreError) in
       var result: [Int: Int64] = [:]
       try Self.inWriteTransaction(connection) { () throws(StoreError) in
         for (root, count) in counts where count > 0 {

@@ -164,11 +164,11 @@ let package = Package(
     // TestSupport
     .target(
       name: "CDETestSupport",
-      dependencies: ["CDEExecutors", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases"],
+      dependencies: ["CDEExecutors", "CDEStore", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases"],
       path: "Packages/TestSupport/Sources/CDETestSupport"),
     .target(
       name: "CDETesting",
-      dependencies: ["CDETestSupport", "CDEExecutors", "CDEManagedModel", "CDEModelRuntime"],
+      dependencies: ["CDETestSupport", "CDEManagedModel", "CDEModelRuntime"],
       path: "Packages/TestSupport/Sources/CDETesting"),
     .testTarget(
       name: "CDETestSupportTests",

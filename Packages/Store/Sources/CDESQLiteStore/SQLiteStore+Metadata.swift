@@ -18,6 +18,18 @@ extension SQLiteStore {
     }
   }
 
+  /// Writes all that is committed to a new file, a database without a log. External values are not copied.
+  ///
+  /// - Throws: ``StoreError``: `.cannotOpen` where the file can't be made or has content already, `.full`, `.io`.
+  @_spi(CDE) public func copy(to path: String) throws(StoreError) {
+    // The copy would go into memory like a store there, were no file system named.
+    let vfs = sqlite3_vfs_find(nil).map { String(cString: $0.pointee.zName) } ?? ""
+    let uri = "file:\(StoreOpener.escaped(path))?vfs=\(StoreOpener.escaped(vfs))"
+    try pool.write(.upkeep) { (connection) throws(StoreError) in
+      try connection.run("VACUUM INTO ?", [.text(uri)], while: "Copying the store")
+    }
+  }
+
   public func allocateKeys(_ counts: [Int: Int]) throws(StoreError) -> [Int: Int64] {
     try requireWritable()
     for root in counts.keys { try checkEntity(root) }

@@ -7,6 +7,7 @@ let package = Package(
   products: [
     .library(name: "CDETestSupport", targets: ["CDETestSupport"]),
     .library(name: "CDETesting", targets: ["CDETesting"]),
+    .library(name: "CDEXCTest", targets: ["CDEXCTest"]),
   ],
   dependencies: [
     .package(name: "Executors", path: "../Executors"),
@@ -31,10 +32,17 @@ let package = Package(
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
       ]),
+    .target(
+      name: "CDEXCTest",
+      dependencies: [
+        "CDETestSupport",
+        .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+      ]),
     .testTarget(
       name: "CDETestSupportTests",
       dependencies: [
-        "CDETestSupport", "CDETesting",
+        "CDETestSupport", "CDETesting", "CDEXCTest",
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDEDatabases", package: "Databases"),

@@ -85,12 +85,12 @@ public nonisolated final class TestStoreScope: Sendable {
     return Remains(store: files.store, log: files.log)
   }
 
-  /// Keeps the store, see ``keep()``, and says where, or why that can't be done.
-  func keepNote() -> String {
+  /// Keeps the store, see ``keep()``, and notes where, or why that can't be done.
+  @_spi(CDE) public func keepWithNote() {
     do {
-      return Self.note(try keep())
+      Diagnostics.report(Self.note(try keep()))
     } catch {
-      return "The failed test's store could not be kept: \(error)"
+      Diagnostics.report("The failed test's store could not be kept: \(error)")
     }
   }
 
@@ -144,7 +144,7 @@ nonisolated(nonsending)
     try scope.remove()
     return value
   } catch {
-    Diagnostics.report(scope.keepNote())
+    scope.keepWithNote()
     throw error
   }
 }

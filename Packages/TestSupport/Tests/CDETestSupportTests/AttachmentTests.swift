@@ -4,11 +4,8 @@ import CDETesting
 import Foundation
 import Testing
 
-/// Set in the process in which the cases of ``FailingCases`` run.
-private let variable = "CDE_TEST_FAILING_CASES"
-
 /// Cases that fail for good, and one that passes, in a process of their own.
-@Suite("Cases in a process of their own", .enabled(if: ProcessInfo.processInfo.environment[variable] != nil))
+@Suite("Cases in a process of their own", .enabled(if: OwnProcess.isRunning))
 struct FailingCases {
   @Test("Fails on disk", .store(Note.self, Label.self), .template { Note(context: $0).title = "before" })
   func onDisk() async throws {
@@ -29,36 +26,15 @@ struct FailingCases {
 
 @Suite("What failing cases attach")
 struct AttachmentTests {
-  /// Runs ``FailingCases`` by this very program.
-  private func run(attachments: URL, temporary: URL) async throws -> (status: Int32, output: String) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-    process.arguments = [
-      "--testing-library", "swift-testing", "--filter", "FailingCases", "--attachments-path", attachments.path,
-    ]
-    var environment = ProcessInfo.processInfo.environment
-    environment[variable] = "1"
-    environment["TMPDIR"] = temporary.path
-    process.environment = environment
-    let log = temporary.appendingPathComponent("output")
-    try Data().write(to: log)
-    let handle = try FileHandle(forWritingTo: log)
-    process.standardOutput = handle
-    process.standardError = handle
-    let status = try await withCheckedThrowingContinuation { done in
-      process.terminationHandler = { done.resume(returning: $0.terminationStatus) }
-      do { try process.run() } catch { done.resume(throwing: error) }
-    }
-    return (status, try String(contentsOf: log, encoding: .utf8))
-  }
-
   @Test("Failing cases attach their SQL and their store, passing ones nothing")
   func attachments() async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
-    let attached = folder.appendingPathComponent("attached")
-    try FileManager.default.createDirectory(at: attached, withIntermediateDirectories: true)
+    let folder = try OwnProcess.makeFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
-    let (status, output) = try await run(attachments: attached, temporary: folder)
+    let attached = folder.appendingPathComponent("attached")
+    let (status, output) = try await OwnProcess.run(
+      [
+        "--testing-library", "swift-testing", "--filter", "FailingCases", "--attachments-path", attached.path,
+      ], temporary: folder)
     #expect(status != 0, "\(output)")
     let name = "CDETestSupportTests_AttachmentTests.swift"
     let files = try FileManager.default.contentsOfDirectory(atPath: attached.path).sorted()
@@ -80,8 +56,6 @@ struct AttachmentTests {
       #expect(try await NSPersistentContainer.reading(store).titles() == titles)
     }
     // What is kept stands beside: no log, and nothing of the case that passed.
-    let kept = try FileManager.default.contentsOfDirectory(
-      atPath: folder.appendingPathComponent("CoreDataEvolutionTestTemp").path)
-    #expect(kept.filter { $0.contains(name) }.sorted() == files)
+    #expect(try OwnProcess.kept(in: folder, name) == files)
   }
 }

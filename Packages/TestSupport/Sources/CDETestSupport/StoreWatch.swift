@@ -52,7 +52,8 @@ struct StoreWatch: Sendable {
       let ways = relationships(to: entity)
       let prefetch =
         ways.isEmpty
-        ? "" : "Prefetch the relationship that leads there (\(ways.joined(separator: ", "))) by "
+        ? ""
+        : "Prefetch the relationship that leads there (\(ways.joined(separator: ", "))) by "
           + "relationshipKeyPathsForPrefetching, or fetch"
       return "\(entity) was read \(count) times, one object each. \(prefetch.isEmpty ? "Fetch" : prefetch) "
         + "the objects with returnsObjectsAsFaults = false before they are used."

@@ -1,5 +1,6 @@
 import CDEManagedModel
 import CDEModelRuntime
+import CDETestSupport
 import CDETesting
 import Foundation
 import Testing
@@ -20,12 +21,30 @@ struct FailingCases {
     throw Refused()
   }
 
+  @Test("Compares", .store(Note.self, Label.self), .template { Note(context: $0).title = "same" })
+  func comparing() async throws {
+    let container = TestStore.current.container
+    let before = try await StoreContents(container)
+    try await container.addNote("more")
+    let after = try await StoreContents(container)
+    #expect(after == before)
+  }
+
   @Test("Passes", .store(Note.self, Label.self))
   func passing() async throws { try await TestStore.current.container.addNote("x") }
 }
 
 @Suite("What failing cases attach")
 struct AttachmentTests {
+  @Test("A failing expectation of equal contents shows the properties that differ")
+  func differences() async throws {
+    let folder = try OwnProcess.makeFolder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (_, output) = try await OwnProcess.run(
+      ["--testing-library", "swift-testing", "--filter", "FailingCases/comparing"], temporary: folder)
+    #expect(output.contains("± inserted [Note/p2 labels: {}, Note/p2 title: \"more\"]\n"), "\(output)")
+  }
+
   @Test("Failing cases attach their SQL and their store, passing ones nothing")
   func attachments() async throws {
     let folder = try OwnProcess.makeFolder()
@@ -33,7 +52,8 @@ struct AttachmentTests {
     let attached = folder.appendingPathComponent("attached")
     let (status, output) = try await OwnProcess.run(
       [
-        "--testing-library", "swift-testing", "--filter", "FailingCases", "--attachments-path", attached.path,
+        "--testing-library", "swift-testing", "--filter", "FailingCases/(onDisk|inMemory|passing)",
+        "--attachments-path", attached.path,
       ], temporary: folder)
     #expect(status != 0, "\(output)")
     let name = "CDETestSupportTests_AttachmentTests.swift"

@@ -34,7 +34,9 @@ struct FailingTrait: TestTrait, TestScoping {
   /// Tests that fail on purpose leave nothing behind.
   private func removeKept(_ notes: [String]) {
     for note in notes {
-      guard let path = note.split(separator: ": ", maxSplits: 1).last, path.hasSuffix(".sqlite") else { continue }
+      guard let path = note.split(separator: ": ", maxSplits: 1).last, path.hasSuffix(".sqlite") else {
+        continue
+      }
       try? FileManager.default.removeItem(atPath: String(path))
       try? FileManager.default.removeItem(atPath: path.dropLast(6) + "sql")
     }

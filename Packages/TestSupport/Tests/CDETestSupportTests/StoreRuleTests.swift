@@ -30,12 +30,14 @@ struct QueryBudgetTests {
   }
 
   @Test(
-    "It holds in memory too", .failing("The store was asked 4 times"), .store(model: Library.model), .template(Library.fill), 
+    "It holds in memory too", .failing("The store was asked 4 times"), .store(model: Library.model),
+    .template(Library.fill),
     .queryBudget(3), .inMemory)
   func memory() async throws { _ = try await Library.readOneByOne(container) }
 
   @Test(
-    "Counts and batch requests count", .failing("The store was asked 2 times", "budget is 0"), .store(model: Library.model), .template(Library.fill), 
+    "Counts and batch requests count", .failing("The store was asked 2 times", "budget is 0"),
+    .store(model: Library.model), .template(Library.fill),
     .queryBudget(0))
   func kinds() async throws {
     let context = container.newBackgroundContext()
@@ -147,7 +149,8 @@ struct StrictFaultingTests {
   @Test(
     "To-many relationships that are loaded one by one are named, with what to do",
     .failing(
-      "Shelf.books was loaded 3 times", "relationshipKeyPathsForPrefetching = [\"books\"] on the fetch of Shelf"
+      "Shelf.books was loaded 3 times",
+      "relationshipKeyPathsForPrefetching = [\"books\"] on the fetch of Shelf"
     ),
     .store(model: Library.model), .template(Library.fill))
   func toMany() async throws { _ = try await Library.readOneByOne(container) }

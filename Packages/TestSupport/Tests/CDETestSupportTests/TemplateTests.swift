@@ -79,7 +79,8 @@ struct TemplateTests {
   func empty() {}
 
   @Test(
-    "A template that is no store fails the test", .failing("It is a copy of the template at", "is no SQLite file"),
+    "A template that is no store fails the test",
+    .failing("It is a copy of the template at", "is no SQLite file"),
     .store(Note.self, Label.self), .template(file("foreign", String(repeating: "no database ", count: 500))))
   func foreign() {}
 
@@ -98,7 +99,9 @@ struct TemplateTests {
     .template { Note(context: $0).title = "x" })
   func withoutStore() {}
 
-  @Test("A template that throws fails the test", .failing("refused"), .store(Note.self, Label.self), .template { _ in throw Refused() })
+  @Test(
+    "A template that throws fails the test", .failing("refused"), .store(Note.self, Label.self),
+    .template { _ in throw Refused() })
   func refused() {}
 
   struct Refused: LocalizedError {
@@ -107,7 +110,8 @@ struct TemplateTests {
 
   @Suite("of a suite", .store(Note.self, Label.self), .template { Note(context: $0).title = "suite's" })
   struct Inherited {
-    @Test("A test's own template fills the suite's store as well", .template { Note(context: $0).title = "own" })
+    @Test(
+      "A test's own template fills the suite's store as well", .template { Note(context: $0).title = "own" })
     func both() async throws {
       #expect(try await TestStore.current.container.titles() == ["own", "suite's"])
     }

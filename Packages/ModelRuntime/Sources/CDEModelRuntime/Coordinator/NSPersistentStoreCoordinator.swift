@@ -100,7 +100,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     } catch let error as ModelError {
       throw ManagedObjectError(.store, error.message, cause: error)
     }
-    let store = NSPersistentStore(handle: StoreHandle(opened, observer: description.observer), description: description)
+    let store = NSPersistentStore(
+      handle: StoreHandle(opened, observer: description.observer), description: description)
     store.persistentStoreCoordinator = self
     state.withLock { state in
       state.stores.append(store)

@@ -20,7 +20,7 @@ extension SQLiteStore {
 
   /// Writes all that is committed to a new file, a database without a log. External values are not copied.
   ///
-  /// - Throws: ``StoreError``: `.cannotOpen` where the file can't be made or has content already, `.full`, `.io`.
+  /// - Throws: ``StoreError``, also for a file that has content already, which stays as it is.
   @_spi(CDE) public func copy(to path: String) throws(StoreError) {
     // The copy would go into memory like a store there, were no file system named.
     let vfs = sqlite3_vfs_find(nil).map { String(cString: $0.pointee.zName) } ?? ""

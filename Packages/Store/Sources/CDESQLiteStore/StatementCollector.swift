@@ -23,8 +23,9 @@ final class StatementCollector {
     isCollecting = true
   }
 
-  /// Ends the request and tells the observer.
+  /// Ends the request and tells the observer, if that has not been done.
   func end(_ kind: ObservedRequest.Kind) {
+    guard isCollecting else { return }
     isCollecting = false
     observer.didRun(ObservedRequest(kind: kind, statements: statements))
   }

@@ -30,6 +30,8 @@ final class ActivityRecorder: StoreActivityObserver {
     var recent: [ObservedRequest] = []
     var count = 0
     var tally = Tally()
+    /// The tally when the record was cleared. Rules that count from earlier on go on counting.
+    var cleared = Tally()
   }
 
   let wantsValues: Bool
@@ -67,7 +69,15 @@ final class ActivityRecorder: StoreActivityObserver {
 
   func tally() -> Tally { state.withLock { $0.tally } }
 
-  func clear() { state.withLock { $0 = State() } }
+  func tallySinceCleared() -> Tally { state.withLock { $0.tally.since($0.cleared) } }
+
+  func clear() {
+    state.withLock { state in
+      state.recent = []
+      state.count = 0
+      state.cleared = state.tally
+    }
+  }
 
   /// The latest requests, and how many there were in all.
   var requests: (kept: [StoreActivity.Request], count: Int) {

@@ -1,6 +1,6 @@
 @_spi(CDE) public import CDEModelRuntime
 
-/// What a store was asked since it was opened, and by which statements it answered.
+/// What a store was asked since it was opened, or since the record was cleared, and by which statements it answered.
 ///
 /// Containers of `makeTest`, of ``TestStoreScope`` and of the `.store` trait have one; any other gets one by
 /// ``CDEModelRuntime/NSPersistentStoreDescription/record(in:)``. Safe from any isolation.
@@ -54,7 +54,7 @@ public nonisolated struct StoreActivity: Sendable {
   public var requests: [Request] { recorder.requests.kept }
 
   /// How many reads and batch requests there were, which is what a query budget counts.
-  public var queryCount: Int { recorder.tally().queryCount }
+  public var queryCount: Int { recorder.tallySinceCleared().queryCount }
 
   /// The latest requests as SQL, one statement a line; comments say what they were for.
   public var log: String {
@@ -68,7 +68,7 @@ public nonisolated struct StoreActivity: Sendable {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Forgets what was recorded.
+  /// Forgets what was recorded. Budgets and rules under way do not.
   public func clear() { recorder.clear() }
 }
 

@@ -5,7 +5,7 @@ internal import CDEManagedModel
 struct StoreWatch: Sendable {
   private let model: NSManagedObjectModel
   private let recorder: ActivityRecorder
-  private let start: ActivityRecorder.Tally
+  private var start: ActivityRecorder.Tally
 
   /// Longer lists are for the log.
   private static let listed = 20
@@ -15,6 +15,9 @@ struct StoreWatch: Sendable {
     recorder = try ActivityRecorder.of(container)
     start = recorder.tally()
   }
+
+  /// Forgets what was asked up to here.
+  mutating func restart() { start = recorder.tally() }
 
   /// - Returns: nil while no more than `limit` reads and batch requests were made.
   func overBudget(_ limit: Int) -> TestSupportError? {

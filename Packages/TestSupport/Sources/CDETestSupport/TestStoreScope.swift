@@ -50,8 +50,7 @@ public nonisolated final class TestStoreScope: Sendable {
   /// Begins to judge: what the store was asked up to here was preparation.
   public func begin() {
     activity.clear()
-    guard let now = try? StoreWatch(container) else { return }
-    watch.withLock { $0 = now }
+    watch.withLock { $0.restart() }
   }
 
   /// What the test did against its options; empty where it kept to them.

@@ -247,3 +247,65 @@ struct ObjectTreeTests {
 }
 
 private let trees = [ObjectTree("Topic", nil, ["name": "from a tree"])]
+
+private enum Parts {
+  @Sendable static func model() -> NSManagedObjectModel {
+    func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
+      let attribute = NSAttributeDescription()
+      attribute.name = name
+      attribute.attributeType = type
+      return attribute
+    }
+    let place = NSCompositeAttributeDescription()
+    place.name = "place"
+    place.elements = [attribute("latitude", .doubleAttributeType), attribute("label", .stringAttributeType)]
+    let made = attribute("made", .transformableAttributeType)
+    made.valueTransformerName = "SomebodysTransformer"
+    let thing = NSEntityDescription()
+    thing.name = "Thing"
+    thing.properties = [attribute("form", .transformableAttributeType), place, made]
+    let base = NSEntityDescription()
+    base.name = "Base"
+    base.isAbstract = true
+    let model = NSManagedObjectModel()
+    model.entities = [thing, base]
+    return model
+  }
+}
+
+@Suite("Trees of values that have parts", .store(model: Parts.model), .inMemory)
+@MainActor
+struct PartsTests {
+  var context: NSManagedObjectContext { TestStore.current.container.viewContext }
+
+  @Test("Composites and property lists are written as objects and lists, saved, and read back")
+  func parts() throws {
+    let tree = ObjectTree(
+      "Thing", nil,
+      [
+        "place": ["latitude": 1.5, "label": "x"], "form": ["n": 1, "b": true, "d": 0.5, "list": ["a", "b"]],
+      ])
+    let object = try tree.make(in: context).roots[0]
+    try context.save()
+    context.refresh(object, mergeChanges: false)
+    #expect((object.value(forKey: "place") as? [String: Any])?["latitude"] as? Double == 1.5)
+    let read = try ObjectTree(reading: object, "place", "form")
+    #expect(read == tree)
+  }
+
+  @Test("Mistakes in parts, abstract entities and values of custom transformers are errors with their place")
+  func mistakes() throws {
+    let trees: [(ObjectTree, String)] = [
+      (ObjectTree("Thing", "t", ["place": ["height": 1]]), "Thing \"t\".place"),
+      (ObjectTree("Thing", "t", ["place": ["latitude": "high"]]), "Thing \"t\".place.latitude"),
+      (ObjectTree("Thing", "t", ["place": 3]), "Thing \"t\".place"),
+      (ObjectTree("Thing", "t", ["made": "x"]), "Thing \"t\".made"), (ObjectTree("Base", "b"), "Base \"b\""),
+    ]
+    for (tree, place) in trees {
+      let error = #expect(throws: TestSupportError.self) { try tree.make(in: context) }
+      #expect(error?.place == place)
+    }
+    let orphan = NSManagedObjectContext(concurrencyType: .mainQueue)
+    #expect(throws: TestSupportError.self) { try ObjectTree("Thing").make(in: orphan) }
+  }
+}

@@ -114,6 +114,15 @@ extension TreeValue {
     }
   }
 
+  /// The number as what it was made of: as `Bool`, one can't be told from true.
+  private init(number: NSNumber) {
+    switch String(cString: number.objCType) {
+    case "c", "B": self = .bool(number.boolValue)
+    case "d", "f": self = .real(number.doubleValue)
+    default: self = .integer(number.int64Value)
+    }
+  }
+
   /// A value that archives hold, or a text that describes what a tree can't.
   private init(propertyList value: Any) {
     switch value {
@@ -124,10 +133,7 @@ extension TreeValue {
     case let value as URL: self = .url(value)
     case let value as NSDecimalNumber: self = .decimal(value.decimalValue)
     case let value as Decimal: self = .decimal(value)
-    case let value as Bool: self = .bool(value)
-    case let value as Int64: self = .integer(value)
-    case let value as Int: self = .integer(Int64(value))
-    case let value as Double: self = .real(value)
+    case let value as NSNumber: self.init(number: value)
     case let values as [Any]: self = .list(values.map(TreeValue.init(propertyList:)))
     case let values as [String: Any]:
       self = .object(ObjectTree(nil, nil, values.mapValues(TreeValue.init(propertyList:))))

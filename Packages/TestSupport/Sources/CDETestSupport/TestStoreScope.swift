@@ -12,7 +12,7 @@ public import Foundation
 public nonisolated final class TestStoreScope: Sendable {
   /// What a failed test leaves behind.
   public struct Remains: Sendable {
-    /// The database: closed, and all in one file.
+    /// The database, closed; external values lie beside it.
     public let store: URL
     /// What the store was asked, see ``StoreActivity/log``.
     public let log: URL

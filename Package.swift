@@ -62,6 +62,7 @@ let package = Package(
     .library(name: "CDEDatabases", targets: ["CDEDatabases"]),
     .library(name: "CDETestSupport", targets: ["CDETestSupport"]),
     .library(name: "CDETesting", targets: ["CDETesting"]),
+    .library(name: "CDEXCTest", targets: ["CDEXCTest"]),
   ],
   targets: [
     // Executors
@@ -164,16 +165,20 @@ let package = Package(
     // TestSupport
     .target(
       name: "CDETestSupport",
-      dependencies: ["CDEExecutors", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases"],
+      dependencies: ["CDEExecutors", "CDEStore", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases"],
       path: "Packages/TestSupport/Sources/CDETestSupport"),
     .target(
       name: "CDETesting",
-      dependencies: ["CDETestSupport", "CDEExecutors", "CDEManagedModel", "CDEModelRuntime"],
+      dependencies: ["CDETestSupport", "CDEManagedModel", "CDEModelRuntime"],
       path: "Packages/TestSupport/Sources/CDETesting"),
+    .target(
+      name: "CDEXCTest",
+      dependencies: ["CDETestSupport", "CDEManagedModel", "CDEModelRuntime"],
+      path: "Packages/TestSupport/Sources/CDEXCTest"),
     .testTarget(
       name: "CDETestSupportTests",
       dependencies: [
-        "CDETestSupport", "CDETesting", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases",
+        "CDETestSupport", "CDETesting", "CDEXCTest", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases",
       ],
       path: "Packages/TestSupport/Tests/CDETestSupportTests"),
 

@@ -7,9 +7,11 @@ let package = Package(
   products: [
     .library(name: "CDETestSupport", targets: ["CDETestSupport"]),
     .library(name: "CDETesting", targets: ["CDETesting"]),
+    .library(name: "CDEXCTest", targets: ["CDEXCTest"]),
   ],
   dependencies: [
     .package(name: "Executors", path: "../Executors"),
+    .package(name: "Store", path: "../Store"),
     .package(name: "ModelRuntime", path: "../ModelRuntime"),
     .package(name: "Databases", path: "../Databases"),
   ],
@@ -18,6 +20,7 @@ let package = Package(
       name: "CDETestSupport",
       dependencies: [
         .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEStore", package: "Store"),
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDEDatabases", package: "Databases"),
@@ -26,14 +29,20 @@ let package = Package(
       name: "CDETesting",
       dependencies: [
         "CDETestSupport",
-        .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+      ]),
+    .target(
+      name: "CDEXCTest",
+      dependencies: [
+        "CDETestSupport",
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
       ]),
     .testTarget(
       name: "CDETestSupportTests",
       dependencies: [
-        "CDETestSupport", "CDETesting",
+        "CDETestSupport", "CDETesting", "CDEXCTest",
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDEDatabases", package: "Databases"),

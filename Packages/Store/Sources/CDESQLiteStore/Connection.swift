@@ -1,5 +1,5 @@
 import CDESQLite
-import CDEStore
+@_spi(CDE) import CDEStore
 
 /// One SQLite connection with its prepared statements.
 ///
@@ -17,6 +17,8 @@ final class Connection: @unchecked Sendable {
   var snapshot = HeldSnapshot()
   /// Rows that triggers changed in the transaction under way.
   let derived = DerivedRows()
+  /// Hears of every statement, where the store has an observer.
+  var collector: StatementCollector?
   /// Whether a cancelled task stops the statement under way.
   var isInterruptible = false
 
@@ -88,11 +90,15 @@ final class Connection: @unchecked Sendable {
     }
     do throws(StoreError) {
       try run("BEGIN", while: "Reading the store")
+      collector?.begin()
       let answer = try body(self)
+      collector?.end(.read)
       try run("COMMIT", while: "Reading the store")
       return answer
     } catch {
+      // Whoever repeats the read elsewhere reports it.
       if stepsLeft < 0 { return nil }
+      collector?.end(.read)
       throw error
     }
   }

@@ -1,5 +1,5 @@
 import CDESQLite
-import CDEStore
+@_spi(CDE) import CDEStore
 import Dispatch
 @_spi(CDE) internal import CDEExecutors
 
@@ -39,7 +39,16 @@ final class ConnectionPool: Sendable {
     self.open = open
   }
 
-  func write<R: Sendable>(_ body: (Connection) throws(StoreError) -> R) throws(StoreError) -> R {
+  /// - Parameter kind: what an observer is told it was.
+  func write<R: Sendable>(
+    _ kind: ObservedRequest.Kind, _ body: (Connection) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    try withWriter { (connection) throws(StoreError) in try connection.observing(kind, body) }
+  }
+
+  private func withWriter<R: Sendable>(
+    _ body: (Connection) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
     try writer.withLock { (connection) throws(StoreError) -> R in
       guard let connection else { throw StoreError.closed() }
       return try body(connection)
@@ -47,12 +56,16 @@ final class ConnectionPool: Sendable {
   }
 
   /// Runs reads that see one state of the store.
-  func read<R: Sendable>(_ body: (Connection) throws(StoreError) -> R) throws(StoreError) -> R {
+  ///
+  /// - Parameter kind: what an observer is told it was.
+  func read<R: Sendable>(
+    _ kind: ObservedRequest.Kind = .read, _ body: (Connection) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
     guard let open else {
-      return try write { (connection) throws(StoreError) in
+      return try withWriter { (connection) throws(StoreError) in
         try connection.run("BEGIN", while: "Reading the store")
         defer { connection.rollBack() }
-        return try body(connection)
+        return try connection.observing(kind, body)
       }
     }
     let (isClosed, found) = readers.withLock { ($0.isClosed, $0.idle.popLast()) }
@@ -67,7 +80,7 @@ final class ConnectionPool: Sendable {
     }
     do throws(StoreError) {
       try connection.snapshot.enter(connection)
-      let result = try body(connection)
+      let result = try connection.observing(kind, body)
       if holdsSnapshots {
         connection.snapshot.rest(connection)
       } else {

@@ -1,5 +1,5 @@
 import CDESQLite
-public import CDEStore
+@_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
   public func commit(_ batch: StoreBatch) throws(StoreError) -> StoreBatchResult {
@@ -11,7 +11,7 @@ extension SQLiteStore {
       }
     try checkEntity(query.entity)
     if query.limit == 0 { return StoreBatchResult() }
-    return try pool.write { (connection) throws(StoreError) in
+    return try pool.write(.batch) { (connection) throws(StoreError) in
       let writer = BatchWriter(store: self, connection: connection)
       try Self.inWriteTransaction(connection) { () throws(StoreError) in
         connection.derived.clear()

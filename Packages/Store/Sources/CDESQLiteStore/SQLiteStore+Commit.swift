@@ -8,7 +8,7 @@ extension SQLiteStore {
       requireOwnLayout(batch.layout)
       try checkEntity(batch.layout.entity)
     }
-    return try pool.write { (connection) throws(StoreError) in
+    return try pool.write(transaction.isBatch ? .batch : .save) { (connection) throws(StoreError) in
       let writer = TransactionWriter(store: self, connection: connection, transaction: transaction)
       do throws(StoreError) {
         try Self.inWriteTransaction(connection) { () throws(StoreError) in try writer.write() }

@@ -1,14 +1,14 @@
 import CDESQLite
-public import CDEStore
+@_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
   public func metadata() throws(StoreError) -> StoreMetadata {
-    try pool.read { (connection) throws(StoreError) in try MetadataTable.read(connection).metadata }
+    try pool.read(.upkeep) { (connection) throws(StoreError) in try MetadataTable.read(connection).metadata }
   }
 
   public func setMetadata(_ metadata: StoreMetadata) throws(StoreError) {
     try requireWritable()
-    try pool.write { (connection) throws(StoreError) in
+    try pool.write(.upkeep) { (connection) throws(StoreError) in
       try Self.inWriteTransaction(connection) { () throws(StoreError) in
         let stored = try MetadataTable.read(connection).metadata.values
         var values = metadata.values.filter { !MetadataTable.ownKeys.contains($0.key) }
@@ -18,10 +18,22 @@ extension SQLiteStore {
     }
   }
 
+  /// Writes all that is committed to a new file, a database without a log. External values are not copied.
+  ///
+  /// - Throws: ``StoreError``, also for a file that has content already, which stays as it is.
+  @_spi(CDE) public func copy(to path: String) throws(StoreError) {
+    // The copy would go into memory like a store there, were no file system named.
+    let vfs = sqlite3_vfs_find(nil).map { String(cString: $0.pointee.zName) } ?? ""
+    let uri = "file:\(StoreOpener.escaped(path))?vfs=\(StoreOpener.escaped(vfs))"
+    try pool.write(.upkeep) { (connection) throws(StoreError) in
+      try connection.run("VACUUM INTO ?", [.text(uri)], while: "Copying the store")
+    }
+  }
+
   public func allocateKeys(_ counts: [Int: Int]) throws(StoreError) -> [Int: Int64] {
     try requireWritable()
     for root in counts.keys { try checkEntity(root) }
-    return try pool.write { (connection) throws(StoreError) in
+    return try pool.write(.upkeep) { (connection) throws(StoreError) in
       var result: [Int: Int64] = [:]
       try Self.inWriteTransaction(connection) { () throws(StoreError) in
         for (root, count) in counts where count > 0 {

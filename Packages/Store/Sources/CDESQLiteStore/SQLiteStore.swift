@@ -1,5 +1,5 @@
 import CDESQLite
-public import CDEStore
+@_spi(CDE) public import CDEStore
 import Foundation
 @_spi(CDE) internal import CDEExecutors
 
@@ -51,13 +51,22 @@ public final class SQLiteStore: Store {
   /// - Parameter entities: indexes of the entities that the store holds, all for `nil`. Their ancestors and
   ///   the destinations of their relationships have to be among them. The file then is that of a schema
   ///   without the others: it has no table, number or version hash of theirs.
-  public init(
+  public convenience init(
     schema resolved: ResolvedSchema, entities: Set<Int>? = nil, configuration: Configuration
+  ) throws(StoreError) {
+    try self.init(schema: resolved, entities: entities, configuration: configuration, observer: nil)
+  }
+
+  /// As ``init(schema:entities:configuration:)``, with somebody who hears what the store is asked from then on.
+  @_spi(CDE) public init(
+    schema resolved: ResolvedSchema, entities: Set<Int>?, configuration: Configuration,
+    observer: (any StatementObserver)?
   ) throws(StoreError) {
     self.schema = resolved
     self.configuration = configuration
     let opened = try StoreOpener(
-      schema: resolved, held: entities ?? Set(resolved.entities.indices), configuration: configuration
+      schema: resolved, held: entities ?? Set(resolved.entities.indices), configuration: configuration,
+      observer: observer
     ).open()
     physical = opened.physical
     identifier = opened.identifier

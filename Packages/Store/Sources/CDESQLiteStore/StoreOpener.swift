@@ -1,5 +1,5 @@
 import CDESQLite
-import CDEStore
+@_spi(CDE) import CDEStore
 import Foundation
 
 /// Opens or creates the file of a store.
@@ -16,6 +16,8 @@ struct StoreOpener {
   let schema: ResolvedSchema
   let held: Set<Int>
   let configuration: SQLiteStore.Configuration
+  /// Hears what the store is asked once it is open.
+  let observer: (any StatementObserver)?
 
   // JSON functions are built in from 3.38 on.
   private static let oldestSQLite: Int32 = 3_038_000
@@ -149,6 +151,8 @@ struct StoreOpener {
     _ connection: Connection, _ contents: StoreContents, uri: String, usesLog: Bool
   ) -> Opened {
     let configuration = configuration
+    let observer = observer
+    if let observer { connection.observe(observer) }
     let flags = contents.isReadOnly && configuration.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
     var openReader: (@Sendable () throws(StoreError) -> Connection)?
     if usesLog {
@@ -156,6 +160,7 @@ struct StoreOpener {
         let reader = try Connection(uri: uri, flags: flags, busyTimeout: configuration.busyMilliseconds)
         try Self.configure(reader, configuration, role: .reader)
         reader.watchForCancellation()
+        if let observer { reader.observe(observer) }
         return reader
       }
     }

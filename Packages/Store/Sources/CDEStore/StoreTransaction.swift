@@ -16,6 +16,9 @@ public struct StoreTransaction: Sendable {
   /// Who writes, for the history and for observers.
   public var author: String?
   public var contextName: String?
+  /// Whether a batch request asks for this, not a context's save. Observers tell the two apart; the store does
+  /// not.
+  public var isBatch = false
 
   public init() {}
 

@@ -1,7 +1,5 @@
 public import CDEManagedModel
 public import CDEModelRuntime
-internal import Foundation
-@_spi(CDE) internal import CDEExecutors
 
 extension NSPersistentContainer {
   /// Makes a container over an empty SQLite store of its own, for one test.
@@ -30,11 +28,7 @@ extension NSPersistentContainer {
   ) throws -> NSPersistentContainer {
     let name = TestStoreName(testName: testName, fileID: fileID, function: function)
     let files = TestStoreFiles(name: name, subDirectory: subDirectory)
-    return try making.withLock { _ in
-      try files.createFolder()
-      try files.remove()
-      return try loaded(name.text, model, files.store)
-    }
+    return try TestStoreOpener(name: name, model: model, files: files, options: TestStoreOptions()).open()
   }
 
   /// Makes a container for the model of classes that carry their own schema, over an empty store; see
@@ -63,25 +57,5 @@ extension NSPersistentContainer {
     try makeRuntimeTest(
       modelTypes: modelTypes, testName: testName, fileID: fileID, function: function,
       subDirectory: subDirectory)
-  }
-
-  // Two tests that happen to share a name must not remove and open the same files at the same time.
-  private static let making = Lock(())
-
-  private static func loaded(
-    _ name: String, _ model: NSManagedObjectModel, _ store: URL
-  ) throws -> NSPersistentContainer {
-    let container = NSPersistentContainer(name: name, managedObjectModel: model)
-    let description = NSPersistentStoreDescription(url: store)
-    // Nobody needs the store after a loss of power, and disks take their time to sync.
-    description.setValue("OFF", forPragmaNamed: "synchronous")
-    container.persistentStoreDescriptions = [description]
-    var failure: (any Error)?
-    container.loadPersistentStores { _, error in failure = error }
-    if let failure {
-      throw CDTestContainerError.failedToLoadPersistentStore(
-        testName: name, storePath: store.path, reason: failure.localizedDescription)
-    }
-    return container
   }
 }

@@ -11,17 +11,24 @@ internal import Foundation
 /// #expect(difference.lines == ["Item/p1 title: \"old\" -> \"new\""])
 /// ```
 ///
-/// Reads every object: for the small stores of tests.
+/// A collection of its properties, so that a failing `#expect(after == before)` shows those that differ. Reads
+/// every object: for the small stores of tests.
 public struct StoreContents: Sendable, Hashable {
   /// The values of each object as texts, by property; objects by entity and key, such as `Item/p1`.
   public let objects: [String: [String: String]]
+  private let entries: [Entry]
 
   /// Reads what is saved, through a context of its own.
   ///
   /// - Throws: as a fetch does.
   public init(_ container: NSPersistentContainer) async throws {
     let context = container.newBackgroundContext()
-    objects = try await context.perform { try Self.read(container.managedObjectModel, context) }
+    let objects = try await context.perform { try Self.read(container.managedObjectModel, context) }
+    self.objects = objects
+    entries = objects.keys.sorted().flatMap { object in
+      (objects[object] ?? [:]).sorted { $0.key < $1.key }
+        .map { Entry(object: object, property: $0.key, value: $0.value) }
+    }
   }
 
   private static func read(
@@ -32,32 +39,28 @@ public struct StoreContents: Sendable, Hashable {
       guard let name = entity.name else { continue }
       let request = NSFetchRequest<NSManagedObject>(entityName: name)
       request.includesSubentities = false
+      request.relationshipKeyPathsForPrefetching = entity.relationshipsByName.values
+        .filter(\.isToMany).map(\.name)
       for object in try context.fetch(request) {
         var values: [String: String] = [:]
-        let names = Array(entity.attributesByName.keys) + Array(entity.relationshipsByName.keys)
-        for property in names { values[property] = text(object.value(forKey: property)) }
-        objects[label(object)] = values
+        for (name, attribute) in entity.attributesByName {
+          values[name] = TreeValue(object.value(forKey: name), of: attribute).description
+        }
+        for (name, relationship) in entity.relationshipsByName {
+          values[name] = text(object, relationship)
+        }
+        objects[TreeReader.label(object)] = values
       }
     }
     return objects
   }
 
-  private static func label(_ object: NSManagedObject) -> String {
-    object.objectID.uriRepresentation().pathComponents.filter { $0 != "/" }.joined(separator: "/")
-  }
-
-  private static func text(_ value: Any?) -> String {
-    switch value {
-    case nil: return "nil"
-    case let text as String: return "\"\(text)\""
-    case let object as NSManagedObject: return label(object)
-    case let set as NSOrderedSet:
-      return "[" + set.array.compactMap { $0 as? NSManagedObject }.map(label).joined(separator: ", ") + "]"
-    case let set as NSSet:
-      let members = set.allObjects.compactMap { $0 as? NSManagedObject }.map(label).sorted()
-      return "{" + members.joined(separator: ", ") + "}"
-    case let value?: return "\(value)"
+  private static func text(_ object: NSManagedObject, _ relationship: NSRelationshipDescription) -> String {
+    guard relationship.isToMany else {
+      return (object.value(forKey: relationship.name) as? NSManagedObject).map(TreeReader.label) ?? "nil"
     }
+    let members = TreeReader.members(object, relationship).map(TreeReader.label).joined(separator: ", ")
+    return relationship.isOrdered ? "[\(members)]" : "{\(members)}"
   }
 
   /// What is different from earlier contents of the same store.
@@ -79,6 +82,26 @@ public struct StoreContents: Sendable, Hashable {
 
   private static func list(_ values: [String: String]) -> String {
     values.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+  }
+}
+
+extension StoreContents: RandomAccessCollection, CustomStringConvertible {
+  /// One property of one object.
+  public struct Entry: Sendable, Hashable, CustomStringConvertible {
+    /// Entity and key, such as `Item/p1`.
+    public let object: String
+    public let property: String
+    public let value: String
+
+    public var description: String { "\(object) \(property): \(value)" }
+  }
+
+  public var startIndex: Int { entries.startIndex }
+  public var endIndex: Int { entries.endIndex }
+  public subscript(position: Int) -> Entry { entries[position] }
+
+  public var description: String {
+    objects.isEmpty ? "nothing" : entries.map(\.description).joined(separator: "\n")
   }
 }
 

@@ -1,8 +1,9 @@
+@_spi(CDE) internal import CDEExecutors
 internal import Foundation
 
 /// The name of a test's store and container, made from what the test is called.
 struct TestStoreName {
-  let text: String
+  private(set) var text: String
 
   /// For a test without a single usable character in its name.
   private static let fallback = "CoreDataEvolutionTest"
@@ -14,6 +15,20 @@ struct TestStoreName {
   init(testName: String, fileID: String, function: String) {
     text = Self.sanitised(testName.isEmpty ? "\(fileID)-\(function)" : testName)
   }
+
+  /// The name for one store more: numbered from the second use in this process on, so that the cases of one test
+  /// function, which share a name, don't share a file.
+  func made() -> TestStoreName {
+    let use = Self.uses.withLock { uses in
+      uses[text, default: 0] += 1
+      return uses[text] ?? 1
+    }
+    var made = self
+    if use > 1 { made.text += "-\(use)" }
+    return made
+  }
+
+  private static let uses = Lock<[String: Int]>([:])
 
   /// The name with everything that is no letter, digit, `.`, `_` or `-` turned into single underscores.
   private static func sanitised(_ name: String) -> String {

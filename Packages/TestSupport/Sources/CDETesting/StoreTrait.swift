@@ -1,13 +1,19 @@
 public import CDEManagedModel
 public import CDEModelRuntime
-internal import CDETestSupport
-@_spi(CDE) internal import CDEExecutors
+@_spi(CDE) internal import CDETestSupport
+internal import Foundation
 internal import Synchronization
 public import Testing
 
 /// Gives every test case a throw-away store of its own; see ``Testing/Trait/store(_:)``.
 public struct StoreTrait: TestTrait, SuiteTrait, TestScoping {
+  /// Tells traits apart that make the same model.
+  private final class Identity: Sendable {}
+
   let makeModel: @Sendable () throws -> NSManagedObjectModel
+  private let identity = Identity()
+
+  init(_ makeModel: @escaping @Sendable () throws -> NSManagedObjectModel) { self.makeModel = makeModel }
 
   /// On a suite, each test in it has a store of its own.
   public var isRecursive: Bool { true }
@@ -15,26 +21,56 @@ public struct StoreTrait: TestTrait, SuiteTrait, TestScoping {
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    let name = StoreNames.next("\(test.sourceLocation.fileID)-\(test.name)")
-    let store = TestStore(container: try .makeTest(model: try makeModel(), testName: name))
+    let stores = test.traits.compactMap { $0 as? StoreTrait }
+    let own = test.traits.firstIndex { ($0 as? StoreTrait)?.identity === identity }
+    // A trait closer to the test makes the store.
+    if own != nil, stores.last?.identity !== identity { return try await function() }
+    let options = StoreOptions(of: test.traits, fillingFrom: stores.count > 1 ? own ?? 0 : 0)
+    let scope = try TestStoreScope(
+      model: try makeModel(), options: options.values,
+      testName: "\(test.sourceLocation.fileID)-\(test.name)")
     let hasFailed = Atomic(false)
     let watch = IssueHandlingTrait.compactMapIssues { issue in
       if issue.isFailure { hasFailed.store(true, ordering: .relaxed) }
       return issue
     }
     do {
+      try await options.fill(scope.container)
+      scope.begin()
       try await watch.provideScope(for: test, testCase: testCase) {
-        try await TestStore.$running.withValue(store) { try await function() }
+        try await TestStore.$running.withValue(TestStore(scope: scope)) { try await function() }
+        for broken in scope.brokenRules() {
+          Issue.record(Comment(rawValue: broken.message), sourceLocation: test.sourceLocation)
+        }
       }
     } catch {
-      keep(store)
+      attach(scope, to: test)
       throw error
     }
-    if hasFailed.load(ordering: .relaxed) { keep(store) } else { try store.remove() }
+    if hasFailed.load(ordering: .relaxed) { attach(scope, to: test) } else { try scope.remove() }
   }
 
-  private func keep(_ store: TestStore) {
-    Issue.record("The failed test's store was kept for inspection: \(store.path)", severity: .warning)
+  /// Larger stores are only kept: attachments are read into memory, and copied to wherever results go.
+  private static let attachedBytes = 32 << 20
+
+  /// Keeps the store of a failed case, and attaches it with what it was asked.
+  private func attach(_ scope: TestStoreScope, to test: Test) {
+    do {
+      let remains = try scope.keep()
+      Issue.record(
+        Comment(rawValue: TestStoreScope.note(remains)), severity: .warning,
+        sourceLocation: test.sourceLocation)
+      for file in [remains.store, remains.log] {
+        let bytes = try Data(contentsOf: file, options: .mappedIfSafe)
+        guard bytes.count <= Self.attachedBytes else { continue }
+        Attachment.record(
+          [UInt8](bytes), named: file.lastPathComponent, sourceLocation: test.sourceLocation)
+      }
+    } catch {
+      Issue.record(
+        "The failed test's store could not be kept: \(error)", severity: .warning,
+        sourceLocation: test.sourceLocation)
+    }
   }
 }
 
@@ -42,8 +78,9 @@ extension Trait where Self == StoreTrait {
   /// Gives each test case a container over an empty store, as ``TestStore/current``.
   ///
   /// The store is a file of its own for every case of a parameterised test too, so cases may run in
-  /// parallel. It is deleted when the case passes and kept, with a note where it is, when it fails. On a
-  /// suite the trait serves every test in it.
+  /// parallel. It is deleted when the case passes. When it fails, the store is closed and kept, with a note where
+  /// it is, and attached to the test's results with the SQL that it was asked. On a suite the trait serves every
+  /// test in it; a test's own `.store` takes the place of its suite's.
   ///
   /// - Parameter modelTypes: The classes of the model, one entity each. A model that can't be made fails
   ///   the test with `CDRuntimeModelBuilderError`.
@@ -57,19 +94,6 @@ extension Trait where Self == StoreTrait {
   public static func store(
     model: @escaping @Sendable () throws -> NSManagedObjectModel
   ) -> Self {
-    StoreTrait(makeModel: model)
-  }
-}
-
-/// Names for the stores of one process, so that cases of one test function don't share a file.
-private enum StoreNames {
-  private static let uses = Lock<[String: Int]>([:])
-
-  static func next(_ name: String) -> String {
-    let use = uses.withLock { uses in
-      uses[name, default: 0] += 1
-      return uses[name] ?? 1
-    }
-    return use == 1 ? name : "\(name)-\(use)"
+    StoreTrait(model)
   }
 }

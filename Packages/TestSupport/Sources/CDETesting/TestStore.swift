@@ -1,5 +1,5 @@
-@_spi(CDE) internal import CDETestSupport
 public import CDEModelRuntime
+public import CDETestSupport
 
 /// The throw-away store of the running test, given by the ``Testing/Trait/store(_:)`` trait.
 ///
@@ -11,8 +11,13 @@ public import CDEModelRuntime
 /// }
 /// ```
 public struct TestStore: Sendable {
-  /// The container, its store loaded and empty.
-  public let container: NSPersistentContainer
+  let scope: TestStoreScope
+
+  /// The container, its store loaded: empty, or as templates left it.
+  public var container: NSPersistentContainer { scope.container }
+
+  /// What the store was asked since the case began.
+  public var activity: StoreActivity { scope.activity }
 
   @TaskLocal static var running: TestStore?
 
@@ -27,17 +32,4 @@ public struct TestStore: Sendable {
     }
     return running
   }
-
-  /// Closes the store and deletes its files.
-  func remove() throws {
-    let coordinator = container.persistentStoreCoordinator
-    for store in coordinator.persistentStores {
-      let url = store.url
-      try coordinator.remove(store)
-      if let url { try TestStoreFiles(store: url).remove() }
-    }
-  }
-
-  /// Where the files are, for whoever wants to look at them.
-  var path: String { container.persistentStoreCoordinator.persistentStores.first?.url?.path ?? "" }
 }

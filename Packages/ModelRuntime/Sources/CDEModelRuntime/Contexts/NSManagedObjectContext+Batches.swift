@@ -168,6 +168,7 @@ extension NSManagedObjectContext {
     transaction.inserted = rows.finish()
     transaction.author = transactionAuthor
     transaction.contextName = name
+    transaction.isBatch = true
     var derived: [RowBatch] = []
     do {
       if !transaction.isEmpty { derived = try handle.store.commit(transaction).derived }

@@ -41,6 +41,7 @@ extension NSManagedObjectContext {
     if object._key > 0, let handle = persistentStoreCoordinator?.handle(for: object._binding) {
       do {
         row = try handle.store.row(entity: object._binding.index, key: object._key)
+        handle.observer?.didFire(.object(entity: object._binding.name))
       } catch {
         // A property read can't throw: the object stays a fault that reads as defaults, and the next read
         // tries again.
@@ -106,6 +107,8 @@ extension NSManagedObjectContext {
         entity: object._binding.index, slot: slot, owners: [object._key],
         isKnown: knowsNone(of: object._binding.properties[slot])
           ? nil : { root, key in registry.realized(root: root, key: key) })
+      handle.observer?.didFire(
+        .relationship(entity: object._binding.name, name: object._binding.properties[slot].name))
       return members(related)[0]
     } catch {
       Diagnostics.report(

@@ -1,5 +1,5 @@
 public import CDEManagedModel
-internal import CDESQLiteStore
+@_spi(CDE) internal import CDESQLiteStore
 internal import CDEStore
 public import Foundation
 @_spi(CDE) internal import CDEExecutors
@@ -91,7 +91,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       covered = try modelBinding.entities(in: description.configuration)
       try requireFree(covered)
       opened = try SQLiteStore(
-        schema: modelBinding.schema, entities: covered, configuration: configuration)
+        schema: modelBinding.schema, entities: covered, configuration: configuration,
+        observer: description.observer)
     } catch let error as StoreError {
       throw ManagedObjectError(
         .store, "The store at \(description.url?.path ?? "(memory)") can't be opened: \(error.message)",
@@ -99,7 +100,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     } catch let error as ModelError {
       throw ManagedObjectError(.store, error.message, cause: error)
     }
-    let store = NSPersistentStore(handle: StoreHandle(opened), description: description)
+    let store = NSPersistentStore(
+      handle: StoreHandle(opened, observer: description.observer), description: description)
     store.persistentStoreCoordinator = self
     state.withLock { state in
       state.stores.append(store)

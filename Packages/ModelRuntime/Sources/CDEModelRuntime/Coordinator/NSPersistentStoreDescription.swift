@@ -38,6 +38,9 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
   public private(set) var options: [String: Any] = [:]
   public private(set) var sqlitePragmas: [String: String] = [:]
 
+  /// Hears what the store is asked once it is loaded; nil, as at first, costs nothing.
+  @_spi(CDE) public final var observer: (any StoreActivityObserver)?
+
   public init(url: URL) {
     self.url = url
     super.init()
@@ -58,6 +61,7 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
     copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
     copy.options = options
     copy.sqlitePragmas = sqlitePragmas
+    copy.observer = observer
     return copy
   }
 

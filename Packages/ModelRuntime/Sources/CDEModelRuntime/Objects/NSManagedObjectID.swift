@@ -97,10 +97,12 @@ final class StoreHandle: @unchecked Sendable {
   // Guard: immutable but for the weak back reference, which is set once, before the handle is shared.
   let store: any Store
   let identifier: String
+  let observer: (any StoreActivityObserver)?
   weak var persistentStore: NSPersistentStore?
 
-  init(_ store: any Store) {
+  init(_ store: any Store, observer: (any StoreActivityObserver)?) {
     self.store = store
+    self.observer = observer
     identifier = store.identifier
   }
 }

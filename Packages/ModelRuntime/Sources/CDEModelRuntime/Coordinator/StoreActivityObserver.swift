@@ -1,0 +1,17 @@
+@_spi(CDE) public import CDEStore
+
+/// Is told what a loaded store is asked, and which faults asked for it; for tests and tools.
+///
+/// Set on a description before its store is loaded, see ``NSPersistentStoreDescription/observer``.
+@_spi(CDE) public protocol StoreActivityObserver: StatementObserver {
+  /// A fault has fired by itself, after the request it made. On the lane of the object's context.
+  func didFire(_ fault: FiredFault)
+}
+
+/// A fault that asked the store for one object's sake; those loaded together are none.
+@_spi(CDE) public enum FiredFault: Sendable, Hashable {
+  /// An object's row was read because a property was asked for.
+  case object(entity: String)
+  /// The members of one object's to-many relationship were read.
+  case relationship(entity: String, name: String)
+}

@@ -1,0 +1,95 @@
+@_spi(CDE) import CDESQLiteStore
+@_spi(CDE) import CDEStore
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("Statement observers")
+struct StatementObserverTests {
+  final class Listener: StatementObserver {
+    let wantsValues: Bool
+    let requests = Mutex<[ObservedRequest]>([])
+
+    init(wantsValues: Bool = false) { self.wantsValues = wantsValues }
+
+    func didRun(_ request: ObservedRequest) { requests.withLock { $0.append(request) } }
+
+    /// What was told since the last time.
+    func take() -> [ObservedRequest] {
+      requests.withLock { requests in
+        defer { requests = [] }
+        return requests
+      }
+    }
+  }
+
+  let scratch = Scratch()
+
+  func store(_ listener: Listener, _ location: SQLiteStore.Configuration.Location? = nil) throws
+    -> SQLiteStore
+  {
+    let location = location ?? .file(path: scratch.file())
+    return try SQLiteStore(
+      schema: ResolvedSchema(Shop.schema), entities: nil,
+      configuration: SQLiteStore.Configuration(location: location), observer: listener)
+  }
+
+  @Test("Opening is not told, and each call is one request of its kind", arguments: [true, false])
+  func kinds(inMemory: Bool) throws {
+    let listener = Listener()
+    let store = try store(listener, inMemory ? .inMemory(name: UUID().uuidString) : nil)
+    #expect(listener.take().isEmpty)
+    try store.insert("Tag", (1...3).map { Draft(key: -$0, values: ["name": .text("t\($0)")]) })
+    #expect(listener.take().map(\.kind) == [.save])
+    let tag = store.index("Tag")
+    #expect(try store.count(StoreQuery(entity: tag)) == 3)
+    _ = try store.fetch(StoreQuery(entity: tag), isKnown: nil)
+    _ = try store.metadata()
+    _ = try store.allocateKeys([tag: 1])
+    let told = listener.take()
+    #expect(told.map(\.kind) == [.read, .read, .upkeep, .upkeep])
+    // Neither a read's own transaction nor its pragmas belong to what was asked.
+    #expect(told.prefix(2).flatMap(\.statements).allSatisfy { $0.sql.hasPrefix("SELECT ") && $0.runs == 1 })
+    #expect(told.prefix(2).map(\.statements.count) == [1, 1])
+    let rules = store.schema.entities.map { _ in [Int: StoreBatchDelete.Rule]() }
+    _ = try store.commit(
+      .delete(StoreBatchDelete(query: StoreQuery(entity: tag, keysOnly: true), rules: rules)))
+    #expect(listener.take().map(\.kind) == [.batch])
+  }
+
+  @Test("Looking up many keys is one request with one statement that ran often")
+  func lookUps() throws {
+    let listener = Listener()
+    let store = try store(listener)
+    try store.insert("Tag", (1...5).map { Draft(key: -$0, values: ["name": .text("t\($0)")]) })
+    _ = listener.take()
+    #expect(try store.rows(entity: store.index("Tag"), keys: [1, 2, 3, 4, 5]).count == 5)
+    let told = listener.take()
+    #expect(told.map { $0.statements.map(\.runs) } == [[5]])
+  }
+
+  @Test("Values are told only to those who want them")
+  func values() throws {
+    for wantsValues in [false, true] {
+      let listener = Listener(wantsValues: wantsValues)
+      let store = try store(listener)
+      try store.insert("Tag", [Draft(key: -1, values: ["name": .text("secret")])])
+      let texts = listener.take().flatMap(\.statements).map(\.sql)
+      #expect(texts.contains { $0.hasPrefix("INSERT INTO ") })
+      #expect(texts.contains { $0.contains("secret") } == wantsValues)
+    }
+  }
+
+  @Test("A failed request is told too")
+  func failures() throws {
+    let listener = Listener()
+    let store = try store(listener)
+    let category = Draft(key: -1, values: ["name": .text("a"), "code": .integer(1)])
+    try store.insert("Category", [category])
+    _ = listener.take()
+    #expect(throws: StoreError.self) { try store.insert("Category", [category]) }
+    let told = listener.take()
+    #expect(told.map(\.kind) == [.save])
+    #expect(told[0].statements.contains { $0.sql.hasPrefix("INSERT INTO ") })
+  }
+}

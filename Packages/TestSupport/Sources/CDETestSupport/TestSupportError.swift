@@ -1,0 +1,42 @@
+public import CDEStore
+
+/// What goes wrong in a test's own means: a rule that the tested code broke, or a fixture with a mistake.
+public nonisolated struct TestSupportError: CDEError {
+  /// What went wrong. Open: later versions may add codes.
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The store was asked more often than a budget allows. The message lists what for.
+    public static let queryBudget = Code(rawValue: "queryBudget")
+    /// Faults fired one by one where they could have been loaded together.
+    public static let singleFaults = Code(rawValue: "singleFaults")
+    /// Nobody writes down what the store is asked.
+    public static let notRecorded = Code(rawValue: "notRecorded")
+    /// An option does not go with another one.
+    public static let options = Code(rawValue: "options")
+    /// A tree names an entity that the model does not have, or one that has no objects.
+    public static let unknownEntity = Code(rawValue: "unknownEntity")
+    /// A tree names a property that the entity does not have, or that can't be set.
+    public static let unknownProperty = Code(rawValue: "unknownProperty")
+    /// A tree's value does not fit the property.
+    public static let wrongType = Code(rawValue: "wrongType")
+    /// A tree refers to a name that no object has.
+    public static let unresolvedReference = Code(rawValue: "unresolvedReference")
+    /// Two objects of a tree have the same name.
+    public static let duplicateName = Code(rawValue: "duplicateName")
+  }
+
+  public var code: Code
+  public var message: String
+  public var cause: (any Error)?
+  /// For mistakes in a tree: the way to the place, such as `Customer "ann".orders[1].number`.
+  public var place: String?
+
+  public init(_ code: Code, _ message: String, cause: (any Error)? = nil, place: String? = nil) {
+    self.code = code
+    self.message = message
+    self.cause = cause
+    self.place = place
+  }
+}

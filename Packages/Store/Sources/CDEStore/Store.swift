@@ -48,6 +48,11 @@ public protocol Store: AnyObject, Sendable {
   ///   nothing is written then, and the same transaction may be tried again.
   func commit(_ transaction: StoreTransaction) throws(StoreError) -> CommitResult
 
+  /// Finds out why a transaction was refused with `.conflict` or `.uniqueness`: all conflicts, not only the first.
+  ///
+  /// Reads the rows of the transaction by their keys and unique values; writes nothing.
+  func conflicts(of transaction: StoreTransaction) throws(StoreError) -> TransactionConflicts
+
   /// Changes or deletes all rows that a query finds, in one transaction.
   ///
   /// Versions of changed rows are raised, not checked. Attributes that the store derives follow.

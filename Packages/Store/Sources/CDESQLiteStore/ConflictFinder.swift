@@ -34,8 +34,14 @@ struct ConflictFinder {
 
   mutating func find() throws(StoreError) -> TransactionConflicts {
     try findVersions()
+    // An index of a tree's table is one constraint, whichever and how many of the entities declare it.
+    var seen: Set<[String]> = []
     for entity in store.schema.entities where store.physical.held.contains(entity.index) {
-      for constraint in entity.source.uniquenessConstraints { try find(constraint, of: entity) }
+      for constraint in entity.source.uniquenessConstraints {
+        let columns = constraint.flatMap { store.physical.columns(of: $0, in: entity.index) ?? [] }
+        guard seen.insert([store.plans.writes[entity.index].table] + columns).inserted else { continue }
+        try find(constraint, columns, of: entity)
+      }
     }
     try readRows()
     return found
@@ -98,13 +104,12 @@ struct ConflictFinder {
   }
 
   private mutating func find(
-    _ constraint: [String], of entity: ResolvedSchema.Entity
+    _ constraint: [String], _ columns: [String], of entity: ResolvedSchema.Entity
   ) throws(StoreError) {
-    let columns = constraint.flatMap { store.physical.columns(of: $0, in: entity.index) ?? [] }
     var order: [[CellValue]] = []
     var groups: [[CellValue]: Group] = [:]
     func add(_ batch: RowBatch, _ changed: [PropertySet]?) {
-      guard entity.subtree.contains(batch.layout.entity),
+      guard batch.layout.root == entity.root,
         let (cells, slots) = cells(of: batch.layout.entity, in: columns)
       else { return }
       for row in 0..<batch.count {

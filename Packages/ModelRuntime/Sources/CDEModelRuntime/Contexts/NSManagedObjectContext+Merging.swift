@@ -97,7 +97,7 @@ extension NSManagedObjectContext {
         changes.append(
           ObjectChange(
             object: object, kind: change.kind == .inserted ? .inserted : .updated,
-            properties: change.properties.union(missed)))
+            properties: missed.isEmpty ? change.properties : change.properties.union(missed)))
       }
     }
     forgetMerged(forgotten)
@@ -117,10 +117,13 @@ extension NSManagedObjectContext {
     guard let row = change.row, !object._flags.contains(.fault), row.batch.layout === object._binding.layout,
       isNews(row, for: object)
     else { return [] }
+    // Each commit raises the version by one.
+    if row.version <= object._batch.version(Int(object._row)) + 1 {
+      object.take(row.batch, row.row)
+      return []
+    }
     let known = RowReference(batch: object._batch, row: Int(object._row))
     object.take(row.batch, row.row)
-    // Each commit raises the version by one.
-    if row.version <= known.version + 1 { return [] }
     changes += unloadOwners(of: object, known, row)
     return object.slotsThatDiffer(known, row)
   }

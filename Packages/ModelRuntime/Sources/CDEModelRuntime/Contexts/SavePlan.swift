@@ -139,16 +139,20 @@ final class SavePlan {
     return withDerived(slots.intersection(object._binding.savedSlots.withCells), of: object._binding)
   }
 
+  /// A deleted row that is written again must not pass for the one that somebody still knows.
+  private func firstVersion(of object: NSManagedObject) -> Int64 {
+    guard object._key > 0 else { return 1 }
+    let known = object._batch.version(Int(object._row))
+    return known == 0 ? 1 : known + Self.versionsBeyondDeletion
+  }
+
   /// More updates than a row will have had between somebody's reading it and its deletion.
   private static let versionsBeyondDeletion: Int64 = 1 << 16
 
   private func buildInserted() {
     var builders = RowBuilders()
     for object in inserted {
-      // A deleted row that is written again must not pass for the one that somebody still knows.
-      let known = object._batch.version(Int(object._row))
-      let version = known == 0 ? 1 : known + Self.versionsBeyondDeletion
-      builders.add(object._binding, key: key(of: object), version: version) { builder in
+      builders.add(object._binding, key: key(of: object), version: firstVersion(of: object)) { builder in
         for info in object._binding.properties where !info.cells.isEmpty {
           write(info, of: object, into: &builder)
         }

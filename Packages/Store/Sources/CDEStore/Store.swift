@@ -57,8 +57,9 @@ public protocol Store: AnyObject, Sendable {
   ///
   /// Versions of changed rows are raised, not checked. Attributes that the store derives follow.
   ///
-  /// - Throws: `.uniqueness`; `.constraint` when a delete rule denies a deletion, or a required relationship
-  ///   would lose its object; `.busy`, `.full` and so on. Nothing is written then.
+  /// - Throws: `.uniqueness`; `.constraint` when a delete rule denies a deletion, a required relationship
+  ///   would lose its object, or a required attribute its value; `.tooBig` when a computed number does not fit its
+  ///   attribute; `.busy`, `.full` and so on. Nothing is written then.
   func commit(_ batch: StoreBatch) throws(StoreError) -> StoreBatchResult
 
   /// Hands out permanent keys ahead of a save.

@@ -158,10 +158,19 @@ final class ConflictResolution {
 
   // MARK: Telling
 
+  /// Whether objects of the context changed by another writer's doing.
+  private var hasNews: Bool { !refreshed.isEmpty || !touched.isEmpty || !vanished.isEmpty }
+
+  /// Tells of what was settled, where no commit comes with it.
+  func announceAlone() {
+    guard hasNews else { return }
+    let changes = announce()
+    if !changes.isEmpty { context.observer?.contextDidMerge(changes, commit: nil) }
+  }
+
   /// What the objects of the context took over from the store, for whoever observes it.
   ///
   /// - Returns: the changes of objects that stay; those of objects that went are told at once, as a merge's.
-  @discardableResult
   func announce() -> [ObjectChange] {
     var changes = refreshed.values
       .filter { $0.object._registry === context.registry }

@@ -2,7 +2,8 @@ internal import CDEStore
 internal import Foundation
 
 extension NSManagedObjectContext {
-  /// How often a save is tried again. More than one round is needed only when others commit in between.
+  /// How often a save is tried again: more than once when others commit in between, or when an object in the way of one
+  /// row takes values that another has.
   private static let resolutionRounds = 10
 
   /// Goes on with a save that the store refused because of other writers.
@@ -18,8 +19,7 @@ extension NSManagedObjectContext {
           // The store has it all, or another writer's values stay.
           forgetChanges()
           isSaving = false
-          let taken = resolution.announce()
-          if !taken.isEmpty { observer?.contextDidMerge(taken, commit: nil) }
+          resolution.announceAlone()
           return
         }
         switch try commit(plan) {
@@ -34,8 +34,7 @@ extension NSManagedObjectContext {
       throw ManagedObjectError.store(refusal)
     } catch {
       // What the policy settled before stays settled.
-      let taken = resolution.announce()
-      if !taken.isEmpty { observer?.contextDidMerge(taken, commit: nil) }
+      resolution.announceAlone()
       throw error
     }
   }

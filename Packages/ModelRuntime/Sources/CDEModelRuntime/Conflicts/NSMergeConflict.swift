@@ -92,6 +92,6 @@ nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
     }
     let resolution = ConflictResolution(in: context)
     resolution.settle(self, row, by: type)
-    resolution.announce()
+    resolution.announceAlone()
   }
 }

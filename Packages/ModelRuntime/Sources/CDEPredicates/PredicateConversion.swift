@@ -15,6 +15,19 @@ extension PredicateTree {
   }
 }
 
+extension ExpressionTree {
+  /// The tree of an `#Expression` over one object, its key paths named as those of a `#Predicate`.
+  ///
+  /// - Throws: ``PredicateTreeError`` as for ``PredicateTree/init(_:)``.
+  public init<Input, Output>(
+    _ expression: Foundation.Expression<Input, Output>
+  ) throws(PredicateTreeError) {
+    var conversion = PredicateConversion()
+    conversion.bindings[expression.variable.key] = .evaluatedObject
+    self = try conversion.expression(expression.expression)
+  }
+}
+
 /// An expression of Foundation's predicates that has a translation.
 protocol ConvertibleExpression {
   func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node

@@ -52,5 +52,6 @@ static inline int cde_equal_wal_headers(const cde_wal_header *one, const cde_wal
 
 // Swift does not import macros that compute.
 static const int CDE_SQLITE_CONSTRAINT_UNIQUE = SQLITE_CONSTRAINT_UNIQUE;
+static const int CDE_SQLITE_CONSTRAINT_PRIMARYKEY = SQLITE_CONSTRAINT_PRIMARYKEY;
 
 #endif

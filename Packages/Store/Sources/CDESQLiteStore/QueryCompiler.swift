@@ -103,6 +103,22 @@ struct QueryCompiler {
     return CompiledQuery(sql: result.sql, bindings: result.bindings)
   }
 
+  /// A value computed from one row of an entity's table, whose alias is `t0`.
+  static func compile(
+    _ expression: StoreExpression, of entity: Int, _ physical: PhysicalSchema
+  ) throws(StoreError) -> CompiledQuery {
+    var compiler = QueryCompiler(physical)
+    let scope = Scope(entity: entity, alias: compiler.newAlias())
+    compiler.scopes = [scope]
+    let piece = try compiler.value(expression)
+    guard scope.joins.isEmpty else {
+      throw compiler.unsupported(
+        "A computed value of \(physical.schema.entities[entity].source.name) follows a relationship. Compute it "
+          + "from properties of the row itself.")
+    }
+    return CompiledQuery(sql: piece.sql, bindings: piece.bindings)
+  }
+
   mutating func newAlias() -> String {
     defer { aliasCount += 1 }
     return "t\(aliasCount)"

@@ -83,23 +83,28 @@ final class BatchWriter {
 
   func update(_ update: StoreBatchUpdate) throws(StoreError) {
     let found = Set(result.rows.map(\.entity))
-    for values in update.values where found.contains(values.batch.layout.entity) { try set(values) }
+    for (index, values) in update.values.enumerated() where found.contains(values.batch.layout.entity) {
+      try set(values, update.computed.isEmpty ? [] : update.computed[index])
+    }
   }
 
-  private func set(_ values: RowUpdate) throws(StoreError) {
+  private func set(
+    _ values: RowUpdate, _ computed: [StoreBatchUpdate.Computed]
+  ) throws(StoreError) {
     let plan = store.plans.writes[values.batch.layout.entity]
     var cells: [Int] = []
     for slot in values.changed[0] where plan.cellsOfSlots.indices.contains(slot) {
       cells += Array(plan.cellsOfSlots[slot])
     }
-    if cells.isEmpty { return }
+    let results = try ComputedColumns(computed, of: plan, layout: values.batch.layout, physical)
+    if cells.isEmpty, computed.isEmpty { return }
     let own = "SELECT pk FROM \(Self.list) WHERE ent = \(physical.numbers[plan.entity])"
     try noteFiles(cells.filter { plan.steps[$0].kind == .external }, of: plan, where: own)
     let settings =
-      cells.map { "\(quoted(plan.columns[$0])) = ?" } + ["Z_OPT = ifnull(Z_OPT, 0) + 1"]
+      cells.map { "\(quoted(plan.columns[$0])) = ?" } + results.settings + ["Z_OPT = ifnull(Z_OPT, 0) + 1"]
     let task = "Updating rows of \(values.batch.layout.entityName)"
     let statement = try connection.prepare(
-      "UPDATE \(quoted(plan.table)) SET \(settings.joined(separator: ", ")) WHERE Z_PK IN (\(own))",
+      "UPDATE \(quoted(plan.table)) AS t0 SET \(settings.joined(separator: ", ")) WHERE Z_PK IN (\(own))",
       while: task)
     // Bound memory belongs to the batch.
     defer { Connection.reset(statement) }
@@ -111,8 +116,13 @@ final class BatchWriter {
       return step
     }
     try binder.bind(values.batch, 0, steps, to: statement, from: 1)
+    for (index, value) in results.bindings.enumerated() {
+      let code = Connection.bind(value, to: statement, at: Int32(cells.count + index + 1))
+      guard code == SQLITE_OK else { throw connection.error(code, while: task) }
+    }
     let code = sqlite3_step(statement)
     guard code == SQLITE_DONE else { throw binder.failure(code, plan.entity, task) }
+    try results.check(on: connection, where: own)
   }
 
   // MARK: Common

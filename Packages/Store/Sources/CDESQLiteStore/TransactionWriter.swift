@@ -182,10 +182,21 @@ final class TransactionWriter {
         sqlite3_bind_int64(statement, 2, batch.version(row))
         try bind(batch, row, plan.steps, to: statement, from: 3)
         let code = sqlite3_step(statement)
+        if code == CDE_SQLITE_CONSTRAINT_PRIMARYKEY { throw takenKey(batch, row) }
         guard code == SQLITE_DONE else { throw failure(code, plan.entity, task) }
         sqlite3_reset(statement)
       }
     }
+  }
+
+  /// A deleted row was to be written again, and another writer was faster.
+  private func takenKey(_ batch: RowBatch, _ row: Int) -> StoreError {
+    StoreError(
+      .conflict, "A deleted row of \(batch.layout.entityName) was written again by another writer.",
+      entity: batch.layout.entityName,
+      conflicts: [
+        .init(entity: batch.layout.entity, key: batch.key(row), expectedVersion: 0, foundVersion: nil)
+      ])
   }
 
   func failure(_ code: Int32, _ entity: Int, _ task: String) -> StoreError {

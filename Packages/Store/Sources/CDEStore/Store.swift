@@ -48,12 +48,18 @@ public protocol Store: AnyObject, Sendable {
   ///   nothing is written then, and the same transaction may be tried again.
   func commit(_ transaction: StoreTransaction) throws(StoreError) -> CommitResult
 
+  /// Finds out why a transaction was refused with `.conflict` or `.uniqueness`: all conflicts, not only the first.
+  ///
+  /// Reads the rows of the transaction by their keys and unique values; writes nothing.
+  func conflicts(of transaction: StoreTransaction) throws(StoreError) -> TransactionConflicts
+
   /// Changes or deletes all rows that a query finds, in one transaction.
   ///
   /// Versions of changed rows are raised, not checked. Attributes that the store derives follow.
   ///
-  /// - Throws: `.uniqueness`; `.constraint` when a delete rule denies a deletion, or a required relationship
-  ///   would lose its object; `.busy`, `.full` and so on. Nothing is written then.
+  /// - Throws: `.uniqueness`; `.constraint` when a delete rule denies a deletion, a required relationship
+  ///   would lose its object, or a required attribute its value; `.tooBig` when a computed number does not fit its
+  ///   attribute; `.busy`, `.full` and so on. Nothing is written then.
   func commit(_ batch: StoreBatch) throws(StoreError) -> StoreBatchResult
 
   /// Hands out permanent keys ahead of a save.

@@ -4,15 +4,30 @@ public enum StoreBatch: Sendable {
   case delete(StoreBatchDelete)
 }
 
-/// The same new values for all rows that a query finds.
+/// New values for all rows that a query finds: the same for all, or computed from each.
 public struct StoreBatchUpdate: Sendable {
   public var query: StoreQuery
   /// For each concrete entity that the query may find, one row with the new values and the slots written.
   public var values: [RowUpdate]
+  /// For each element of `values` what is computed for each row, from the row as it was before. Paths start at the row
+  /// and follow no relationships. Empty when nothing is computed.
+  public var computed: [[Computed]]
 
-  public init(query: StoreQuery, values: [RowUpdate]) {
+  /// A new value of an attribute that is kept in the row.
+  public struct Computed: Hashable, Sendable {
+    public var slot: Int
+    public var expression: StoreExpression
+
+    public init(slot: Int, expression: StoreExpression) {
+      self.slot = slot
+      self.expression = expression
+    }
+  }
+
+  public init(query: StoreQuery, values: [RowUpdate], computed: [[Computed]] = []) {
     self.query = query
     self.values = values
+    self.computed = computed
   }
 }
 

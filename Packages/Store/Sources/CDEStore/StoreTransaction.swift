@@ -8,7 +8,7 @@ import Foundation
 /// block per save and never leave a gap when a save fails. A row whose key is above zero keeps it: it was
 /// handed out before by ``Store/allocateKeys(_:)``.
 public struct StoreTransaction: Sendable {
-  /// New rows; the version of each is 1.
+  /// New rows; the version of each is 1, or higher for a row that was deleted and is written again.
   public var inserted: [RowBatch] = []
   public var updated: [RowUpdate] = []
   public var deleted: [RowDeletion] = []

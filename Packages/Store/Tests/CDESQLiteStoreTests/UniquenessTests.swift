@@ -234,4 +234,82 @@ struct UniquenessTests {
     _ = try store.commit(swap)
     #expect(names == ["p", "w"])
   }
+
+  // MARK: Everything in the way of a transaction
+
+  private func author(_ key: Int64, _ name: String?, version: Int64 = 1) -> Draft {
+    Draft(key: key, version: version, values: name.map { ["name": .text($0)] } ?? [:])
+  }
+
+  @Test("All rows that collide are told, with those that the store has, whichever entity they are of")
+  func collisions() throws {
+    try commit(inserted: ["a", "b", "c", "d"])
+    var transaction = StoreTransaction()
+    transaction.updated = [
+      RowUpdate(
+        batch: store.batch("Author", [author(1, "x", version: 2), author(2, "c", version: 2)]),
+        changed: [slots("name"), slots("name")])
+    ]
+    transaction.deleted = [RowDeletion(entity: store.index("Author"), key: 4, version: 1)]
+    transaction.inserted = [
+      // "a" and "d" become free; "y" is wanted twice, by rows of two entities.
+      store.batch("Author", [author(-1, "a"), author(-2, "d"), author(-3, "y"), author(-4, nil)]),
+      store.batch("Writer", [author(-5, "y"), author(-6, "b"), author(-7, nil)]),
+    ]
+    #expect(throws: StoreError.self) { try store.commit(transaction) }
+    let found = try store.conflicts(of: transaction)
+    #expect(found.versions.isEmpty)
+    let (writer, author) = (store.index("Writer"), store.index("Author"))
+    #expect(
+      found.uniqueness == [
+        .init(
+          entity: author, properties: ["name"], rows: [.init(entity: author, key: 2)],
+          stored: .init(entity: author, key: 3)),
+        .init(
+          entity: author, properties: ["name"],
+          rows: [.init(entity: author, key: -3), .init(entity: writer, key: -5)], stored: nil),
+      ])
+    #expect(found.rows.map { batch in (0..<batch.count).map(batch.key) } == [[3]])
+    #expect(names == ["a", "b", "c", "d"])
+  }
+
+  @Test("Versions are told with the rows as they stand, vanished rows and taken keys too")
+  func versions() throws {
+    try commit(inserted: ["a", "b", "c"])
+    try commit(updated: [(1, "A")])
+    try commit(deleted: [(2, 1)])
+    let author = store.index("Author")
+    var transaction = StoreTransaction()
+    transaction.updated = [
+      RowUpdate(
+        batch: store.batch("Author", [self.author(1, "x", version: 2), self.author(2, "y", version: 2)]),
+        changed: [slots("name"), slots("name")])
+    ]
+    transaction.deleted = [RowDeletion(entity: author, key: 1, version: 1)]
+    transaction.inserted = [store.batch("Author", [self.author(3, "z"), self.author(9, "new")])]
+    let found = try store.conflicts(of: transaction)
+    #expect(
+      found.versions == [
+        .init(entity: author, key: 1, expectedVersion: 1, foundVersion: 2),
+        .init(entity: author, key: 2, expectedVersion: 1, foundVersion: nil),
+        .init(entity: author, key: 1, expectedVersion: 1, foundVersion: 2),
+        .init(entity: author, key: 3, expectedVersion: 0, foundVersion: 1),
+      ])
+    let rows = found.rows.flatMap { batch in
+      (0..<batch.count).map {
+        (batch.key($0), batch.string($0, batch.layout.property(named: "name")!.cells.lowerBound))
+      }
+    }
+    #expect(rows.map(\.0) == [1, 3])
+    #expect(rows.map(\.1) == ["A", "c"])
+
+    transaction.updated = []
+    transaction.deleted = []
+    let error = #expect(throws: StoreError.self) { try store.commit(transaction) }
+    #expect(error?.code == .conflict)
+    transaction.inserted = [store.batch("Author", [self.author(9, "new", version: 70_000)])]
+    _ = try store.commit(transaction)
+    #expect(try store.row(entity: author, key: 9)?.version == 70_000)
+    #expect(try store.conflicts(of: StoreTransaction()).isEmpty)
+  }
 }

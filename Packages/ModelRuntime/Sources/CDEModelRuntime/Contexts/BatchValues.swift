@@ -1,11 +1,14 @@
 @_spi(CDE) internal import CDEManagedModel
+@_spi(CDE) internal import CDEPredicates
 internal import CDEStore
 internal import Foundation
 
 /// Values given to batch requests, checked and turned into rows.
 enum BatchValues {
-  /// One row of new values for each concrete entity that an update may find.
-  static func updates(_ request: NSBatchUpdateRequest, of binding: EntityBinding) throws -> [RowUpdate] {
+  /// New values for each concrete entity that an update may find: the same for all rows, or computed.
+  static func update(
+    _ request: NSBatchUpdateRequest, of binding: EntityBinding, _ query: StoreQuery
+  ) throws -> StoreBatchUpdate {
     var given: [String: Any] = [:]
     for (key, value) in request.propertiesToUpdate ?? [:] {
       let name = (key.base as? String) ?? (key.base as? NSPropertyDescription)?.name
@@ -25,14 +28,21 @@ enum BatchValues {
     }
     // In the order of the names, so that of several mistakes always the same is reported.
     var values: [(name: String, value: _PropertyValue)] = []
+    var computed: [(name: String, expression: ExpressionTree)] = []
     for (name, value) in given.sorted(by: { $0.key < $1.key }) {
       let info = try attribute(name, of: binding)
+      if let expression = value as? ExpressionTree {
+        _ = try self.computed(expression, info, of: binding)
+        computed.append((name, expression))
+        continue
+      }
       let value = try self.value(value, info, of: binding)
       if case .null = value, !info.isOptional { throw missing(info, of: binding) }
       values.append((name, value))
     }
     let now = Date()
-    return binding.model.schema.entities[binding.index].subtree.map { index in
+    var update = StoreBatchUpdate(query: query, values: [])
+    for index in binding.model.schema.entities[binding.index].subtree {
       let concrete = binding.model.entities[index]
       var changed = PropertySet()
       var builder = RowBatchBuilder(layout: concrete.layout, rows: 1)
@@ -48,11 +58,63 @@ enum BatchValues {
           changed.insert(info.slot)
           continue
         }
+        if computed.contains(where: { $0.name == source }) {
+          throw ManagedObjectError(
+            .unsupportedRequest,
+            "\(concrete.name).\(info.name) is derived from \(source), so a batch can't compute that. Set it to a "
+              + "value, or save objects.", entity: concrete.name, property: source)
+        }
         guard let value = values.first(where: { $0.name == source })?.value else { continue }
         builder.set(info.derivation!.value(of: value), of: info)
         changed.insert(info.slot)
       }
-      return RowUpdate(batch: builder.finish(), changed: [changed])
+      update.values.append(RowUpdate(batch: builder.finish(), changed: [changed]))
+      update.computed.append(
+        try computed.compactMap { name, expression in
+          try concrete.property(name).map {
+            .init(slot: $0.slot, expression: try self.computed(expression, $0, of: concrete))
+          }
+        })
+    }
+    return update
+  }
+
+  /// A value that the store computes for each row.
+  private static func computed(
+    _ expression: ExpressionTree, _ info: PropertyInfo, of binding: EntityBinding
+  ) throws -> StoreExpression {
+    func refuse(_ code: ManagedObjectError.Code, _ reason: String, _ cause: (any Error)? = nil)
+      -> ManagedObjectError
+    {
+      ManagedObjectError(
+        code, "\(binding.name).\(info.name) can't be computed in the store: \(reason)", cause: cause,
+        entity: binding.name, property: info.name)
+    }
+    guard case .attribute(let attribute) = binding.layout.properties[info.slot].kind else {
+      throw refuse(.unsupportedRequest, "it is a composite. Set it to a value.")
+    }
+    let kind = QueryKind(attribute)
+    if case .opaque(let reason) = kind {
+      throw refuse(.unsupportedRequest, "it \(reason). Set it to a value.")
+    }
+    do {
+      let resolver = QueryResolver(schema: binding.model.schema, entity: binding.index) { _ in
+        throw refuse(.unsupportedRequest, "the expression has an object in it.")
+      }
+      let operand = try resolver.operand(expression, QueryResolver.Scope())
+      if case .constant(.null) = operand {
+        if !info.isOptional { throw missing(info, of: binding) }
+        return .value(.null)
+      }
+      let value = try resolver.single(operand, for: "propertiesToUpdate")
+      guard kind.isComparable(with: value.kind), !value.isNaN else {
+        throw refuse(
+          .invalidValue,
+          "it holds \(kind.noun), and the expression gives \(value.isNaN ? "none" : value.kind.noun).")
+      }
+      return value.expression
+    } catch let error as PredicateTreeError {
+      throw refuse(.predicate, error.message, error)
     }
   }
 

@@ -38,12 +38,17 @@ extension NSManagedObjectContext {
   private func commit(_ batch: StoreBatch, _ handle: StoreHandle) throws -> StoreBatchResult {
     do {
       return try handle.store.commit(batch)
-    } catch  where error.code == .constraint {
-      throw ManagedObjectError(
-        .relationshipDeniedDelete, error.message, cause: error, entity: error.entity,
-        property: error.properties.first)
     } catch {
-      throw ManagedObjectError.store(error)
+      let code: ManagedObjectError.Code
+      switch (error.code, batch) {
+      case (.constraint, .delete): code = .relationshipDeniedDelete
+      case (.constraint, .update): code = .missingMandatoryProperty
+      case (.tooBig, .update): code = .invalidValue
+      case (.unsupportedQuery, .update): code = .unsupportedRequest
+      default: throw ManagedObjectError.store(error)
+      }
+      throw ManagedObjectError(
+        code, error.message, cause: error, entity: error.entity, property: error.properties.first)
     }
   }
 
@@ -56,16 +61,19 @@ extension NSManagedObjectContext {
     fetch.predicate = request.predicate
     fetch.includesSubentities = request.includesSubentities
     let plan = try fetch.plan(in: self)
-    let values = try BatchValues.updates(request, of: binding)
+    var update = try BatchValues.update(request, of: binding, StoreQuery(entity: binding.index))
     let (result, handle) = try plan.ask(try coordinator()) { handle, query in
-      (try commit(.update(StoreBatchUpdate(query: query, values: values)), handle), handle)
+      update.query = query
+      return (try commit(.update(update), handle), handle)
     }
     let outcome: Any
     switch request.resultType {
     case .statusOnlyResultType: outcome = NSNumber(value: true)
     case .updatedObjectsCountResultType: outcome = NSNumber(value: result.rows.count)
     case .updatedObjectIDsResultType:
-      let properties = values.map { ($0.batch.layout.entity, $0.changed[0]) }
+      let properties = zip(update.values, update.computed).map { values, computed in
+        (values.batch.layout.entity, values.changed[0].union(PropertySet(computed.map(\.slot))))
+      }
       let origin = BatchOrigin(
         properties: Dictionary(uniqueKeysWithValues: properties), consequences: consequences(result))
       outcome = ids(result.rows, handle, origin)

@@ -35,7 +35,7 @@ extension NSManagedObjectContext {
   }
 
   /// New objects that are deleted were never there.
-  private func forgetUnsaved(_ objects: [NSManagedObject]) {
+  func forgetUnsaved(_ objects: [NSManagedObject]) {
     for object in objects {
       if object._flags.contains(.announced) { pending.forgotten.append(object) }
       discardInserted(object)
@@ -67,6 +67,15 @@ extension NSManagedObjectContext {
     object._overlay?.dropRelationships(keepingChanged: false)
     object.detach()
     registry.vanished += 1
+  }
+
+  /// Applies the delete rules of an object to be deleted once more: another writer changed its relationships.
+  func spreadDeletion(of object: NSManagedObject) {
+    var cascade: [NSManagedObject] = []
+    for info in object._binding.properties where info.isRelationship && !info.isTransient {
+      applyDeleteRule(info, of: object, &cascade)
+    }
+    for other in cascade { delete(other) }
   }
 
   private func applyDeleteRule(

@@ -93,11 +93,11 @@ extension NSManagedObjectContext {
         forgotten.append(object)
         changes.append(ObjectChange(object: object, kind: .deleted, properties: nil))
       case .inserted, .updated:
-        adopt(change, into: object)
+        let missed = adopt(change, into: object, &changes)
         changes.append(
           ObjectChange(
             object: object, kind: change.kind == .inserted ? .inserted : .updated,
-            properties: change.properties))
+            properties: missed.isEmpty ? change.properties : change.properties.union(missed)))
       }
     }
     forgetMerged(forgotten)
@@ -108,12 +108,24 @@ extension NSManagedObjectContext {
     finishMerge(changes, ids, commit)
   }
 
-  private func adopt(_ change: CommittedTransaction.Change, into object: NSManagedObject) {
+  /// - Returns: properties beside the commit's own that the row brings news of, since writers whose commits never came
+  ///   here changed them before.
+  private func adopt(
+    _ change: CommittedTransaction.Change, into object: NSManagedObject, _ changes: inout [ObjectChange]
+  ) -> PropertySet {
     for slot in change.properties where object._binding.properties[slot].isToMany { unload(object, slot) }
     guard let row = change.row, !object._flags.contains(.fault), row.batch.layout === object._binding.layout,
       isNews(row, for: object)
-    else { return }
+    else { return [] }
+    // Each commit raises the version by one.
+    if row.version <= object._batch.version(Int(object._row)) + 1 {
+      object.take(row.batch, row.row)
+      return []
+    }
+    let known = RowReference(batch: object._batch, row: Int(object._row))
     object.take(row.batch, row.row)
+    changes += unloadOwners(of: object, known, row)
+    return object.slotsThatDiffer(known, row)
   }
 
   /// Values that the store derives change without a new version; commits are merged in their order.
@@ -122,7 +134,7 @@ extension NSManagedObjectContext {
     return row.version > known || (row.version == known && !object._binding.storedDerivations.isEmpty)
   }
 
-  private func unload(_ object: NSManagedObject, _ slot: Int) {
+  func unload(_ object: NSManagedObject, _ slot: Int) {
     if case .toMany(let members)? = object._overlay?.values[slot] { members.unload() }
   }
 
@@ -223,7 +235,7 @@ extension NSManagedObjectContext {
   }
 
   /// Registered objects whose to-many relationships hold objects that are gone.
-  private func ownersOfDeleted(_ objects: [NSManagedObject]) -> [ObjectChange] {
+  func ownersOfDeleted(_ objects: [NSManagedObject]) -> [ObjectChange] {
     var changes: [ObjectChange] = []
     for object in objects where !object._flags.contains(.fault) {
       for info in object._binding.properties where info.kind == .toOne && info.inverseIsToMany {

@@ -11,8 +11,12 @@ extension NSManagedObjectContext {
   /// Costs one row for each changed object, written in the order of their keys; only changed columns are
   /// written.
   ///
-  /// - Throws: ``ManagedObjectError``: validation failures (all of them), conflicts with other writers, store
-  ///   errors. Everything stays as it was: the same save can be tried again, or rolled back.
+  /// Objects that another writer changed since they were read, and unique values that another object has, are the
+  /// ``mergePolicy``'s to settle; the save is then tried again.
+  ///
+  /// - Throws: ``ManagedObjectError``: validation failures (all of them), conflicts that the merge policy does not
+  ///   settle, store errors. Everything stays as it was, but for what a policy settled: the same save can be
+  ///   tried again, or rolled back.
   public func save() throws {
     preconditionIsolated("save()")
     guard !isSaving else {
@@ -39,11 +43,14 @@ extension NSManagedObjectContext {
     let plan = try validatedPlan()
     // Observers and hooks may have inserted and deleted since.
     if !pending.isEmpty { announced = [] }
-    let committed = try commit(plan)
-    forgetChanges()
-    // Everything is settled: observers and hooks may save again.
-    isSaving = false
-    announce(plan, committed, announced)
+    switch try commit(plan) {
+    case .success(let committed):
+      forgetChanges()
+      // Everything is settled: observers and hooks may save again.
+      isSaving = false
+      announce(plan, committed, announced)
+    case .failure(let refusal): try resolveAndSave(plan, refusal)
+    }
   }
 
   /// Observers that answer every announcement with another change are cut short.
@@ -60,7 +67,7 @@ extension NSManagedObjectContext {
   }
 
   /// Validation may change further objects, which are validated and saved as well.
-  private func validatedPlan() throws -> SavePlan {
+  func validatedPlan() throws -> SavePlan {
     let plan = SavePlan(changed[...])
     var validated = changed.count
     try validate(plan)
@@ -73,38 +80,34 @@ extension NSManagedObjectContext {
     return SavePlan(changed[...])
   }
 
-  private func forgetChanges() {
+  func forgetChanges() {
     for object in changed { object._flags.remove(.listed) }
     changed.removeAll(keepingCapacity: changed.count <= 4096)
   }
 
-  private func commit(_ plan: SavePlan) throws -> CommittedTransaction {
+  /// - Returns: the store's refusal where a merge policy may help.
+  func commit(_ plan: SavePlan) throws -> Result<CommittedTransaction, StoreError> {
     let coordinator = try coordinator()
     let handle = try coordinator.handle(for: plan)
     plan.build(author: transactionAuthor, contextName: name)
     do {
       let result = try handle.store.commit(plan.transaction)
       plan.takeDerived(result)
-      return plan.settle(result, in: self)
-    } catch  where error.code == .conflict {
-      let model = registry.model
-      let ids = error.conflicts.map {
-        NSManagedObjectID(binding: model.entities[$0.entity], key: $0.key, store: handle)
-      }
-      throw ManagedObjectError(
-        .saveConflict,
-        "\(ids.count) objects were changed or deleted by another writer since they were read. Refresh them "
-          + "(refresh(_:mergeChanges: true)) and save again, or roll back.",
-        cause: error, entity: ids.first?.binding.name, objectID: ids.first, conflicts: ids)
+      return .success(plan.settle(result, in: self))
+    } catch  where error.code == .conflict || error.code == .uniqueness {
+      return .failure(error)
     } catch {
       throw ManagedObjectError.store(error)
     }
   }
 
-  /// - Parameter announced: the new objects among those announced last. If these are all that were saved, as
-  ///   they mostly are, the set serves again: making one is a good part of what a large save costs.
-  private func announce(
-    _ plan: SavePlan, _ committed: CommittedTransaction, _ announced: Set<NSManagedObject>
+  /// - Parameters:
+  ///   - announced: the new objects among those announced last. If these are all that were saved, as
+  ///     they mostly are, the set serves again: making one is a good part of what a large save costs.
+  ///   - taken: what the save took over from the store.
+  func announce(
+    _ plan: SavePlan, _ committed: CommittedTransaction, _ announced: Set<NSManagedObject>,
+    taken: [ObjectChange] = []
   ) {
     var userInfo: [AnyHashable: Any] = [CommittedTransaction.userInfoKey: committed]
     if !plan.inserted.isEmpty {
@@ -118,7 +121,7 @@ extension NSManagedObjectContext {
     for object in plan.updated { object.didSave() }
     for object in plan.deleted { object.didSave() }
     if let observer {
-      observer.contextDidSave(changes(of: committed, plan), commit: committed)
+      observer.contextDidSave(changes(of: committed, plan) + taken, commit: committed)
     }
     persistentStoreCoordinator?.publish(committed, from: self)
   }

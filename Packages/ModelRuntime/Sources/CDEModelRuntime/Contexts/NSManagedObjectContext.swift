@@ -39,6 +39,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var transactionAuthor: String?
     var coordinator: NSPersistentStoreCoordinator?
     var listeners: [CommitListener] = []
+    var mergePolicy = NSMergePolicy.error
   }
 
   let configuration = Lock(Configuration())
@@ -116,6 +117,23 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     get { configuration.withLock { $0.transactionAuthor } }
     set { configuration.withLock { $0.transactionAuthor = newValue } }
   }
+
+  /// What saves do about conflicts with other writers: an ``NSMergePolicy``, at first the one that fails them.
+  ///
+  /// `Any` as in Core Data.
+  public var mergePolicy: Any {
+    get { policy }
+    set {
+      guard let policy = newValue as? NSMergePolicy else {
+        preconditionFailure(
+          "A context's mergePolicy must be an NSMergePolicy, not \(type(of: newValue)): "
+            + "NSMergePolicy.mergeByPropertyObjectTrump, for instance.")
+      }
+      configuration.withLock { $0.mergePolicy = policy }
+    }
+  }
+
+  var policy: NSMergePolicy { configuration.withLock { $0.mergePolicy } }
 
   /// The coordinator whose stores the context reads and writes. Set it once, before use.
   public var persistentStoreCoordinator: NSPersistentStoreCoordinator? {

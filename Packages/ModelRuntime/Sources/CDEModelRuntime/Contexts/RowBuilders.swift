@@ -37,10 +37,12 @@ struct RowBuilders {
     return last.builder
   }
 
-  mutating func add(_ binding: EntityBinding, key: Int64, fill: (inout RowBatchBuilder) -> Void) {
+  mutating func add(
+    _ binding: EntityBinding, key: Int64, version: Int64, fill: (inout RowBatchBuilder) -> Void
+  ) {
     let index = index(for: binding)
     places.append((index, builders[index].builder.count))
-    builders[index].builder.beginRow(key: key, version: 1)
+    builders[index].builder.beginRow(key: key, version: version)
     fill(&builders[index].builder)
   }
 

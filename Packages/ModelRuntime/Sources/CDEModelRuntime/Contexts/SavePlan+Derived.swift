@@ -31,7 +31,7 @@ extension SavePlan {
     return derivation.value(of: value)
   }
 
-  private struct RowKey: Hashable {
+  struct RowKey: Hashable {
     var root: Int
     var key: Int64
   }

@@ -73,6 +73,13 @@ final class SavePlan {
     object._key > 0 ? object._key : -Int64(object._saveOrdinal)
   }
 
+  /// The new objects by the keys that the transaction gave them.
+  func objectsByPendingKey() -> [RowKey: NSManagedObject] {
+    var objects: [RowKey: NSManagedObject] = [:]
+    for object in inserted { objects[RowKey(root: object._binding.root, key: key(of: object))] = object }
+    return objects
+  }
+
   /// Gives the members of changed ordered relationships their places.
   ///
   /// Numbers that still ascend are kept; a new one goes halfway between its neighbours, or 1024 beyond
@@ -132,10 +139,20 @@ final class SavePlan {
     return withDerived(slots.intersection(object._binding.savedSlots.withCells), of: object._binding)
   }
 
+  /// A deleted row that is written again must not pass for the one that somebody still knows.
+  private func firstVersion(of object: NSManagedObject) -> Int64 {
+    guard object._key > 0 else { return 1 }
+    let known = object._batch.version(Int(object._row))
+    return known == 0 ? 1 : known + Self.versionsBeyondDeletion
+  }
+
+  /// More updates than a row will have had between somebody's reading it and its deletion.
+  private static let versionsBeyondDeletion: Int64 = 1 << 16
+
   private func buildInserted() {
     var builders = RowBuilders()
     for object in inserted {
-      builders.add(object._binding, key: key(of: object)) { builder in
+      builders.add(object._binding, key: key(of: object), version: firstVersion(of: object)) { builder in
         for info in object._binding.properties where !info.cells.isEmpty {
           write(info, of: object, into: &builder)
         }

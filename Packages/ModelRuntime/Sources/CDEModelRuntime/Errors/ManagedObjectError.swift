@@ -60,11 +60,16 @@ public struct ManagedObjectError: CDEError {
   public var failures: [ManagedObjectError]
   /// The objects whose rows changed, for `.saveConflict`.
   public var conflicts: [NSManagedObjectID]
+  /// The conflicts with other writers behind a save that failed. Their objects are the context's own.
+  public var mergeConflicts: [NSMergeConflict]
+  /// The conflicts over unique values behind a save that failed. Their objects are the context's own.
+  public var constraintConflicts: [NSConstraintConflict]
 
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, entity: String? = nil,
     property: String? = nil, objectID: NSManagedObjectID? = nil, rule: String? = nil,
-    value: (any Sendable)? = nil, failures: [ManagedObjectError] = [], conflicts: [NSManagedObjectID] = []
+    value: (any Sendable)? = nil, failures: [ManagedObjectError] = [], conflicts: [NSManagedObjectID] = [],
+    mergeConflicts: [NSMergeConflict] = [], constraintConflicts: [NSConstraintConflict] = []
   ) {
     self.code = code
     self.message = message
@@ -76,12 +81,19 @@ public struct ManagedObjectError: CDEError {
     self.value = value
     self.failures = failures
     self.conflicts = conflicts
+    self.mergeConflicts = mergeConflicts
+    self.constraintConflicts = constraintConflicts
   }
 
   static func store(_ error: StoreError) -> ManagedObjectError {
-    ManagedObjectError(
-      error.code == .uniqueness ? .uniquenessConflict : .store, error.message, cause: error,
-      entity: error.entity, property: error.properties.first)
+    let code: Code =
+      switch error.code {
+      case .uniqueness: .uniquenessConflict
+      case .conflict: .saveConflict
+      default: .store
+      }
+    return ManagedObjectError(
+      code, error.message, cause: error, entity: error.entity, property: error.properties.first)
   }
 }
 
@@ -130,7 +142,8 @@ extension ManagedObjectError: CustomNSError {
     if let value { info[NSValidationValueErrorKey] = value }
     if !failures.isEmpty { info[NSDetailedErrorsKey] = failures.map { $0 as NSError } }
     if let cause { info[NSUnderlyingErrorKey] = cause as NSError }
-    if !conflicts.isEmpty { info[NSPersistentStoreSaveConflictsErrorKey] = conflicts }
+    let list: [Any] = mergeConflicts + constraintConflicts
+    if !list.isEmpty { info[NSPersistentStoreSaveConflictsErrorKey] = list }
     return info
   }
 }
@@ -164,4 +177,5 @@ public let NSValidationObjectErrorKey = "NSValidationErrorObject"
 public let NSValidationKeyErrorKey = "NSValidationErrorKey"
 public let NSValidationPredicateErrorKey = "NSValidationErrorPredicate"
 public let NSValidationValueErrorKey = "NSValidationErrorValue"
-public let NSPersistentStoreSaveConflictsErrorKey = "NSPersistentStoreSaveConflictsErrorKey"
+/// Holds the ``NSMergeConflict`` and ``NSConstraintConflict`` objects of a save that failed.
+public let NSPersistentStoreSaveConflictsErrorKey = "conflictList"

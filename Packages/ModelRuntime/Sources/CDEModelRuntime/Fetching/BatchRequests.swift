@@ -57,6 +57,12 @@ nonisolated open class NSBatchUpdateRequest: NSPersistentStoreRequest, @unchecke
   /// Whether objects of sub-entities count; true at first.
   open var includesSubentities = true
   /// The new values by attribute, named or described; nil or `NSNull` for none.
+  ///
+  /// An ``ExpressionTree`` is computed by the store for each object, from its values before the update:
+  /// `["count": try ExpressionTree(format: "count + 1")]`. Core Data takes an `NSExpression` here, which Foundation
+  /// can't make on Linux. The expression may use attributes of the object itself, constants, arithmetic, `TERNARY`,
+  /// text functions, and aggregates over to-many relationships to other entities, but nothing behind a to-one
+  /// relationship. Integers are cut off towards zero, and stay at the greatest when they overflow.
   open var propertiesToUpdate: [AnyHashable: Any]?
   open var resultType = NSBatchUpdateRequestResultType.statusOnlyResultType
 

@@ -1,0 +1,186 @@
+internal import CDEStore
+internal import Foundation
+
+/// The conflicts of one save, from the store's refusal until the save is over.
+///
+/// States, one round for each refusal: refused (the store said no, the context is untouched) -> found (the conflicts
+/// and the rows behind them are known) -> decided (the policy changed the context's objects) -> tried again. The save
+/// ends it with ``announce()``, whichever way it ends.
+///
+/// Lives on the context's lane.
+final class ConflictResolution {
+  let context: NSManagedObjectContext
+  private(set) var refusal: StoreError?
+  /// Objects that took values over from the store, with the properties that read differently since.
+  private var refreshed: [ObjectIdentifier: (object: NSManagedObject, slots: PropertySet)] = [:]
+  private var touched: [ObjectChange] = []
+  private var vanished: [ObjectChange] = []
+  /// Objects whose version conflict was dealt with in this round.
+  private var settled: Set<ObjectIdentifier> = []
+
+  init(in context: NSManagedObjectContext) { self.context = context }
+
+  // MARK: One round
+
+  /// Lets the context's policy settle why the store refused a save.
+  ///
+  /// - Throws: what the policy throws.
+  func resolve(_ refusal: StoreError, of plan: SavePlan) throws {
+    self.refusal = refusal
+    settled = []
+    let handle = try context.coordinator().handle(for: plan)
+    let found: TransactionConflicts
+    do {
+      found = try handle.store.conflicts(of: plan.transaction)
+    } catch {
+      throw ManagedObjectError.store(error)
+    }
+    // Nothing found: whoever was in the way has gone, and the save is tried again.
+    if found.isEmpty { return }
+    // What nobody but the ring of recent faults holds must not decide which object a row gets.
+    if !found.uniqueness.isEmpty { context.recent.clear() }
+    let rows = StoredRows(found.rows)
+    let versions = versionConflicts(found.versions, rows)
+    let constraints = constraintConflicts(found.uniqueness, rows, of: plan, handle)
+    try context.policy.resolve(mergeConflicts: versions + constraints)
+    for conflict in versions where !settled.contains(ObjectIdentifier(conflict.sourceObject)) {
+      try conflict.settle(by: .mergeByPropertyObjectTrumpMergePolicyType)
+    }
+    try dropMissingDestinations(of: versions.map(\.sourceObject))
+  }
+
+  private func versionConflicts(
+    _ found: [StoreError.RowConflict], _ rows: StoredRows
+  ) -> [NSMergeConflict] {
+    found.compactMap { conflict in
+      let root = context.root(of: conflict.entity)
+      guard let object = context.registry.object(root: root, key: conflict.key) else { return nil }
+      return NSMergeConflict(
+        object, old: conflict.expectedVersion, new: conflict.foundVersion,
+        persisted: conflict.foundVersion == nil ? nil : rows[root, conflict.key], self)
+    }
+  }
+
+  private func constraintConflicts(
+    _ found: [TransactionConflicts.Uniqueness], _ rows: StoredRows, of plan: SavePlan, _ handle: StoreHandle
+  ) -> [NSConstraintConflict] {
+    if found.isEmpty { return [] }
+    let model = context.registry.model
+    let pending = plan.objectsByPendingKey()
+    return found.map { conflict in
+      let objects = conflict.rows.compactMap { row in
+        let root = context.root(of: row.entity)
+        return row.key > 0
+          ? context.registry.object(root: root, key: row.key) : pending[.init(root: root, key: row.key)]
+      }
+      let stored = conflict.stored.flatMap { rows[context.root(of: $0.entity), $0.key] }
+      let id = stored.map {
+        NSManagedObjectID(binding: model.entities[$0.batch.layout.entity], key: $0.key, store: handle)
+      }
+      return NSConstraintConflict(
+        conflict.properties, of: model.entities[conflict.entity].name, objects: objects, stored: stored, id,
+        self)
+    }
+  }
+
+  private struct StoredRows {
+    private var rows: [SavePlan.RowKey: RowReference] = [:]
+
+    init(_ batches: [RowBatch]) {
+      for batch in batches {
+        for row in 0..<batch.count {
+          rows[.init(root: batch.layout.root, key: batch.key(row))] = RowReference(batch: batch, row: row)
+        }
+      }
+    }
+
+    subscript(root: Int, key: Int64) -> RowReference? { rows[.init(root: root, key: key)] }
+  }
+
+  /// Clears to-one relationships, about to be written, whose objects another writer deleted.
+  private func dropMissingDestinations(of objects: [NSManagedObject]) throws {
+    var references: [Int: [(object: NSManagedObject, slot: Int, key: Int64)]] = [:]
+    for object in objects where object.hasChanges && !object._flags.contains(.deleted) {
+      guard object._registry === context.registry, let overlay = object._overlay else { continue }
+      for slot in overlay.changed {
+        guard case .toOne(let other) = overlay.values[slot], other._key > 0,
+          other._flags.isDisjoint(with: [.inserted, .gone])
+        else { continue }
+        references[other._binding.root, default: []].append((object, slot, other._key))
+      }
+    }
+    for (root, references) in references {
+      let handle = try context.coordinator().requiredHandle(for: context.registry.model.entities[root])
+      var present: Set<Int64> = []
+      do {
+        let keys = Array(Set(references.map(\.key))).sorted()
+        for batch in try handle.store.rows(entity: root, keys: keys).batches {
+          for row in 0..<batch.count { present.insert(batch.key(row)) }
+        }
+      } catch {
+        throw ManagedObjectError.store(error)
+      }
+      for (object, slot, key) in references where !present.contains(key) {
+        object.overlay.values[slot] = .null
+        note(object, [slot])
+      }
+    }
+  }
+
+  // MARK: Keeping account
+
+  func note(_ object: NSManagedObject, _ slots: PropertySet) {
+    if slots.isEmpty { return }
+    refreshed[ObjectIdentifier(object), default: (object, PropertySet())].slots.formUnion(slots)
+  }
+
+  func noteSettled(_ object: NSManagedObject) { settled.insert(ObjectIdentifier(object)) }
+
+  func noteTouched(_ owners: [ObjectChange]) { touched += owners }
+
+  /// The row of an object is gone, and so is the object.
+  func forget(_ object: NSManagedObject) {
+    touched += context.ownersOfDeleted([object])
+    vanished.append(ObjectChange(object: object, kind: .deleted, properties: nil))
+    refreshed[ObjectIdentifier(object)] = nil
+    context.forgetMerged([object])
+  }
+
+  /// The object of a row, made if need be.
+  func object(for row: RowReference) -> NSManagedObject {
+    let object = context.object(entity: row.batch.layout.entity, key: row.key)
+    if object._flags.contains(.fault) {
+      object.take(row.batch, row.row)
+      object.awakeFromFetch()
+    }
+    return object
+  }
+
+  // MARK: Telling
+
+  /// Whether objects of the context changed by another writer's doing.
+  private var hasNews: Bool { !refreshed.isEmpty || !touched.isEmpty || !vanished.isEmpty }
+
+  /// Tells of what was settled, where no commit comes with it.
+  func announceAlone() {
+    guard hasNews else { return }
+    let changes = announce()
+    if !changes.isEmpty { context.observer?.contextDidMerge(changes, commit: nil) }
+  }
+
+  /// What the objects of the context took over from the store, for whoever observes it.
+  ///
+  /// - Returns: the changes of objects that stay; those of objects that went are told at once, as a merge's.
+  func announce() -> [ObjectChange] {
+    var changes = refreshed.values
+      .filter { $0.object._registry === context.registry }
+      .map { ObjectChange(object: $0.object, kind: .updated, properties: $0.slots) }
+    context.pending.refreshed += changes.map(\.object)
+    changes += touched.filter { $0.object._registry === context.registry }
+    context.announcePending()
+    if !vanished.isEmpty { context.observer?.contextDidMerge(vanished, commit: nil) }
+    refreshed = [:]
+    (touched, vanished) = ([], [])
+    return changes
+  }
+}

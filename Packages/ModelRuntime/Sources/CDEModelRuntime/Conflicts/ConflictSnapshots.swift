@@ -1,0 +1,65 @@
+internal import CDEStore
+internal import Foundation
+
+extension RowReference {
+  /// Attributes and to-one relationships by name, of the row of an object.
+  func snapshot(of id: NSManagedObjectID) -> [String: Any] {
+    let binding = id.binding.model.entities[batch.layout.entity]
+    var values: [String: Any] = [:]
+    for info in binding.properties where !info.cells.isEmpty {
+      switch info.kind {
+      case .attribute(let type): values[info.name] = value(info, id).any(as: type) ?? NSNull()
+      case .composite: values[info.name] = value(info, id).any(as: .composite) ?? NSNull()
+      case .toOne: values[info.name] = destination(of: info, in: binding, id) ?? NSNull()
+      case .toMany: break
+      }
+    }
+    return values
+  }
+
+  private func value(_ info: PropertyInfo, _ id: NSManagedObjectID) -> _PropertyValue {
+    value(of: info) { bytes in
+      // A file that is gone by now, with the row that named it, reads as nothing.
+      ExternalValue(cell: bytes).flatMap { try? id.store?.store.externalValue($0) }.map { Data($0) }
+    }
+  }
+
+  private func destination(
+    of info: PropertyInfo, in binding: EntityBinding, _ id: NSManagedObjectID
+  ) -> NSManagedObjectID? {
+    guard let cell = info.cells.first, let key = batch.integer(row, cell) else { return nil }
+    let concrete = info.entityCell(in: binding.layout).flatMap { batch.integer(row, $0) }.map(Int.init)
+    let entity = binding.model.entities[concrete ?? info.destination]
+    return NSManagedObjectID(binding: entity, key: key, store: id.store)
+  }
+}
+
+extension NSManagedObject {
+  /// The unsaved values that a snapshot names.
+  var unsavedSnapshot: [String: Any] {
+    var values: [String: Any] = [:]
+    for slot in changedSlots {
+      let info = _binding.properties[slot]
+      if info.isToMany || info.isTransient { continue }
+      values[info.name] = snapshotValue(info)
+    }
+    return values
+  }
+
+  /// The values of some properties as they stand; a path into a composite counts as the whole.
+  func snapshot(of names: [String]) -> [String: Any] {
+    var values: [String: Any] = [:]
+    for name in names {
+      guard let info = name.split(separator: ".").first.flatMap({ _binding.property(String($0)) }) else {
+        continue
+      }
+      values[info.name] = snapshotValue(info)
+    }
+    return values
+  }
+
+  private func snapshotValue(_ info: PropertyInfo) -> Any {
+    guard info.kind == .toOne else { return anyValue(info) ?? NSNull() }
+    return toOne(info.slot)?.objectID ?? NSNull()
+  }
+}

@@ -1,0 +1,60 @@
+internal import CDEStore
+public import Foundation
+
+/// Objects that want the values of a uniqueness constraint, which one object at most can have.
+nonisolated public final class NSConstraintConflict: NSObject, @unchecked Sendable {
+  // Guard: immutable; the objects belong to their context's isolation, which checks who uses them.
+
+  /// The names of the properties that have to differ together.
+  public let constraint: [String]
+  /// Their values.
+  public let constraintValues: [String: Any]
+  /// The objects of the context that have the values, in the order of their changes.
+  public let conflictingObjects: [NSManagedObject]
+
+  let entityName: String
+  let stored: RowReference?
+  private let storedID: NSManagedObjectID?
+  private let bases: [RowReference?]
+  private let resolution: ConflictResolution
+
+  init(
+    _ constraint: [String], of entity: String, objects: [NSManagedObject], stored: RowReference?,
+    _ storedID: NSManagedObjectID?, _ resolution: ConflictResolution
+  ) {
+    self.constraint = constraint
+    entityName = entity
+    conflictingObjects = objects
+    bases = objects.map {
+      $0.isInserted ? nil : RowReference(batch: $0._batch, row: Int($0._row))
+    }
+    constraintValues = objects.first?.snapshot(of: constraint) ?? [:]
+    self.stored = stored
+    self.storedID = storedID
+    self.resolution = resolution
+  }
+
+  /// The object whose row has the values, made if the context does not know it yet; nil when
+  /// the context's own objects collide.
+  ///
+  /// On the context's isolation. A policy that lets a new object have the values makes it the object of that row, unless
+  /// the context knows an object of the row: that one then takes over the new one's values.
+  public var databaseObject: NSManagedObject? {
+    stored.flatMap { resolution.object(for: $0) }
+  }
+
+  /// The values of the row in the store.
+  public var databaseSnapshot: [String: Any]? {
+    guard let stored, let storedID else { return nil }
+    return stored.snapshot(of: storedID)
+  }
+
+  /// For each conflicting object the values it had when it was read; none for a new one.
+  public var conflictingSnapshots: [[String: Any]] {
+    zip(conflictingObjects, bases).map { object, row in row?.snapshot(of: object.objectID) ?? [:] }
+  }
+
+  var refusal: StoreError? { resolution.refusal }
+
+  func settle(by type: NSMergePolicyType) throws { try resolution.settle(self, by: type) }
+}

@@ -1,0 +1,41 @@
+internal import CDEStore
+internal import Foundation
+
+extension NSManagedObjectContext {
+  /// How often a save is tried again: more than once when others commit in between, or when an object in the way of one
+  /// row takes values that another has.
+  private static let resolutionRounds = 10
+
+  /// Goes on with a save that the store refused because of other writers.
+  func resolveAndSave(_ first: SavePlan, _ refusal: StoreError) throws {
+    let resolution = ConflictResolution(in: self)
+    var (plan, refusal) = (first, refusal)
+    do {
+      for _ in 0..<Self.resolutionRounds {
+        try resolution.resolve(refusal, of: plan)
+        // What was settled has to be valid, too, and validation may change more.
+        plan = try validatedPlan()
+        if plan.isEmpty {
+          // The store has it all, or another writer's values stay.
+          forgetChanges()
+          isSaving = false
+          resolution.announceAlone()
+          return
+        }
+        switch try commit(plan) {
+        case .success(let committed):
+          forgetChanges()
+          isSaving = false
+          announce(plan, committed, [], taken: resolution.announce())
+          return
+        case .failure(let further): refusal = further
+        }
+      }
+      throw ManagedObjectError.store(refusal)
+    } catch {
+      // What the policy settled before stays settled.
+      resolution.announceAlone()
+      throw error
+    }
+  }
+}

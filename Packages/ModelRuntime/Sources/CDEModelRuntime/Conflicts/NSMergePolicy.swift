@@ -1,0 +1,116 @@
+public import Foundation
+
+/// What a save does about conflicts with other writers.
+public enum NSMergePolicyType: UInt, Sendable {
+  /// The save fails and names the conflicts.
+  case errorMergePolicyType = 0
+  /// Property by property; where both sides changed one, the store's value stays.
+  case mergeByPropertyStoreTrumpMergePolicyType = 1
+  /// Property by property; where both sides changed one, the object's value is saved.
+  case mergeByPropertyObjectTrumpMergePolicyType = 2
+  /// The object is saved as it stands, all of it.
+  case overwriteMergePolicyType = 3
+  /// The object gives its unsaved changes up.
+  case rollbackMergePolicyType = 4
+
+  /// Whether the store's side stays where both sides changed the same.
+  var storeTrumps: Bool {
+    self == .mergeByPropertyStoreTrumpMergePolicyType || self == .rollbackMergePolicyType
+  }
+}
+
+/// Resolves the conflicts of a save, as a context's ``NSManagedObjectContext/mergePolicy``.
+///
+/// A save whose objects were changed by another writer since they were read, or whose unique values another
+/// object has, hands all these conflicts to the policy, on the context's isolation. The policy changes the context's objects so that
+/// they can be saved, or throws; the save then validates and tries again.
+///
+/// To decide case by case, subclass and override ``resolve(optimisticLockingConflicts:)`` or
+/// ``resolve(constraintConflicts:)``. An override may set values and call `super`, which does for each conflict what
+/// ``mergeType`` says. Objects whose version conflict was not passed on keep all their unsaved values
+/// over the store's.
+nonisolated open class NSMergePolicy: NSObject, @unchecked Sendable {
+  // Guard: immutable; what a subclass adds is the subclass's to guard.
+
+  /// Fails the save; what contexts start with.
+  public static let error = NSMergePolicy(merge: .errorMergePolicyType)
+  public static let mergeByPropertyStoreTrump = NSMergePolicy(
+    merge: .mergeByPropertyStoreTrumpMergePolicyType)
+  public static let mergeByPropertyObjectTrump = NSMergePolicy(
+    merge: .mergeByPropertyObjectTrumpMergePolicyType)
+  public static let overwrite = NSMergePolicy(merge: .overwriteMergePolicyType)
+  public static let rollback = NSMergePolicy(merge: .rollbackMergePolicyType)
+
+  public let mergeType: NSMergePolicyType
+
+  public init(merge ty: NSMergePolicyType) {
+    mergeType = ty
+    super.init()
+  }
+
+  /// Resolves all conflicts of a save.
+  ///
+  /// - Parameter list: ``NSMergeConflict`` and ``NSConstraintConflict``; the former come first.
+  /// - Throws: what fails the save; ``ManagedObjectError`` with all conflicts for `.errorMergePolicyType`.
+  open func resolve(mergeConflicts list: [Any]) throws {
+    let versions = list.compactMap { $0 as? NSMergeConflict }
+    let constraints = list.compactMap { $0 as? NSConstraintConflict }
+    do {
+      if !versions.isEmpty { try resolve(optimisticLockingConflicts: versions) }
+      if !constraints.isEmpty { try resolve(constraintConflicts: constraints) }
+    } catch var error as ManagedObjectError
+      where error.code == .saveConflict && error.constraintConflicts.isEmpty
+    {
+      // One error names everything that is in the way.
+      error.constraintConflicts = constraints
+      throw error
+    }
+  }
+
+  /// Resolves conflicts with other writers of the same objects.
+  ///
+  /// - Throws: ``ManagedObjectError`` with code `.saveConflict` for `.errorMergePolicyType`.
+  open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+    if mergeType == .errorMergePolicyType { throw ManagedObjectError.conflict(list) }
+    for conflict in list { try conflict.settle(by: mergeType) }
+  }
+
+  /// Resolves conflicts over unique values.
+  ///
+  /// - Throws: ``ManagedObjectError`` with code `.uniquenessConflict` for `.errorMergePolicyType`.
+  open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
+    if mergeType == .errorMergePolicyType { throw ManagedObjectError.conflict(list) }
+    for conflict in list { try conflict.settle(by: mergeType) }
+  }
+}
+
+// Core Data's older spellings.
+public let NSErrorMergePolicy = NSMergePolicy.error
+public let NSMergeByPropertyStoreTrumpMergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+public let NSMergeByPropertyObjectTrumpMergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+public let NSOverwriteMergePolicy = NSMergePolicy.overwrite
+public let NSRollbackMergePolicy = NSMergePolicy.rollback
+
+extension ManagedObjectError {
+  static func conflict(_ conflicts: [NSMergeConflict]) -> ManagedObjectError {
+    let ids = conflicts.map(\.objectID)
+    return ManagedObjectError(
+      .saveConflict,
+      "\(ids.count) \(ids.count == 1 ? "object was" : "objects were") changed or deleted by another writer since "
+        + "they were read. Refresh them (refresh(_:mergeChanges: true)) and save again, roll back, or set a "
+        + "mergePolicy.",
+      cause: conflicts.lazy.compactMap(\.refusal).first, entity: ids.first?.binding.name,
+      objectID: ids.first, conflicts: ids, mergeConflicts: conflicts)
+  }
+
+  static func conflict(_ conflicts: [NSConstraintConflict]) -> ManagedObjectError {
+    let first = conflicts.first
+    let names = first?.constraint.joined(separator: ", ") ?? ""
+    return ManagedObjectError(
+      .uniquenessConflict,
+      "Another \(first?.entityName ?? "object") has the same \(names). Change the value, or set a mergePolicy.",
+      cause: conflicts.lazy.compactMap(\.refusal).first, entity: first?.entityName,
+      property: first?.constraint.first, objectID: first?.conflictingObjects.first?.objectID,
+      constraintConflicts: conflicts)
+  }
+}

@@ -1,0 +1,78 @@
+import CDEStore
+
+/// The part of a batch update that computes values from each row.
+struct ComputedColumns {
+  private(set) var settings: [String] = []
+  private(set) var bindings: [StoreValue] = []
+  private var columns: [(name: String, attribute: StoreAttribute)] = []
+  private let plan: WritePlan
+  private let entity: String
+
+  init(
+    _ computed: [StoreBatchUpdate.Computed], of plan: WritePlan, layout: RowLayout, _ physical: PhysicalSchema
+  ) throws(StoreError) {
+    self.plan = plan
+    entity = layout.entityName
+    for value in computed {
+      guard layout.properties.indices.contains(value.slot),
+        case .attribute(let attribute) = layout.properties[value.slot].kind,
+        let cell = layout.properties[value.slot].cells.first, plan.steps[cell].kind != .external
+      else {
+        throw StoreError(
+          .unsupportedQuery,
+          "A batch computes a value of \(entity) that no single column holds. Compute attributes kept in the row.",
+          entity: entity)
+      }
+      let compiled = try QueryCompiler.compile(value.expression, of: plan.entity, physical)
+      // Rows are written one after the other: the later ones would see the new values of the earlier ones.
+      guard !["FROM", "JOIN"].contains(where: { compiled.sql.contains("\($0) \(quoted(plan.table)) AS ") })
+      else {
+        throw StoreError(
+          .unsupportedQuery,
+          "A batch computes \(entity).\(attribute.name) from other rows of the same entity tree, which it may change as "
+            + "well. Compute it from the row itself, or from objects of another entity.",
+          entity: entity, properties: [attribute.name])
+      }
+      let column = quoted(plan.columns[cell])
+      // An integer that overflowed is a floating-point number to SQLite, which would store it as such.
+      let result =
+        switch attribute.type {
+        case .integer16, .integer32, .integer64: "CAST(\(compiled.sql) AS INTEGER)"
+        case .boolean: "(\(compiled.sql)) <> 0"
+        default: compiled.sql
+        }
+      settings.append("\(column) = \(result)")
+      bindings += compiled.bindings
+      columns.append((column, attribute))
+    }
+  }
+
+  /// Refuses results that the attributes can't hold, inside the transaction that wrote them.
+  func check(on connection: Connection, where keys: String) throws(StoreError) {
+    for (column, attribute) in columns {
+      func exists(_ condition: String) throws(StoreError) -> Bool {
+        try connection.integer(
+          "SELECT 1 FROM \(quoted(plan.table)) WHERE Z_PK IN (\(keys)) AND \(condition) LIMIT 1",
+          while: "Checking computed values") != nil
+      }
+      if !attribute.isOptional, try exists("\(column) IS NULL") {
+        throw StoreError(
+          .constraint,
+          "\(entity).\(attribute.name) is required, and computes to nothing for some rows. Leave them out, or give "
+            + "the expression a value for nil.", entity: entity, properties: [attribute.name])
+      }
+      let range: ClosedRange<Int64>? =
+        switch attribute.type {
+        case .integer16: Int64(Int16.min)...Int64(Int16.max)
+        case .integer32: Int64(Int32.min)...Int64(Int32.max)
+        default: nil
+        }
+      if let range, try exists("\(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)") {
+        throw StoreError(
+          .tooBig,
+          "\(entity).\(attribute.name) computes to numbers that its type does not hold. Leave those rows out.",
+          entity: entity, properties: [attribute.name])
+      }
+    }
+  }
+}

@@ -55,6 +55,7 @@ let package = Package(
     .library(name: "CDEExecutors", targets: ["CDEExecutors"]),
     .library(name: "CDEStore", targets: ["CDEStore"]),
     .library(name: "CDESQLiteStore", targets: ["CDESQLiteStore"]),
+    .library(name: "CDESQLiteFaults", targets: ["CDESQLiteFaults"]),
     .library(name: "CDEManagedModel", targets: ["CDEManagedModel"]),
     .library(name: "CDEPredicates", targets: ["CDEPredicates"]),
     .library(name: "CDEModelRuntime", targets: ["CDEModelRuntime"]),
@@ -85,13 +86,17 @@ let package = Package(
       name: "CDESQLiteStore",
       dependencies: ["CDEStore", "CDESQLite", "CDEExecutors"],
       path: "Packages/Store/Sources/CDESQLiteStore"),
+    .target(
+      name: "CDESQLiteFaults",
+      dependencies: ["CDESQLite", "CDEExecutors"],
+      path: "Packages/Store/Sources/CDESQLiteFaults"),
     .testTarget(
       name: "CDEStoreTests",
       dependencies: ["CDEStore"],
       path: "Packages/Store/Tests/CDEStoreTests"),
     .testTarget(
       name: "CDESQLiteStoreTests",
-      dependencies: ["CDESQLiteStore", "CDEStore", "CDESQLite"],
+      dependencies: ["CDESQLiteStore", "CDESQLiteFaults", "CDEStore", "CDESQLite"],
       path: "Packages/Store/Tests/CDESQLiteStoreTests",
       resources: [.copy("Fixtures")]),
 
@@ -164,7 +169,9 @@ let package = Package(
     // TestSupport
     .target(
       name: "CDETestSupport",
-      dependencies: ["CDEExecutors", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases"],
+      dependencies: [
+        "CDEExecutors", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases", "CDESQLiteFaults",
+      ],
       path: "Packages/TestSupport/Sources/CDETestSupport"),
     .target(
       name: "CDETesting",

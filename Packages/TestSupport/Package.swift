@@ -10,6 +10,7 @@ let package = Package(
   ],
   dependencies: [
     .package(name: "Executors", path: "../Executors"),
+    .package(name: "Store", path: "../Store"),
     .package(name: "ModelRuntime", path: "../ModelRuntime"),
     .package(name: "Databases", path: "../Databases"),
   ],
@@ -21,6 +22,7 @@ let package = Package(
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDEDatabases", package: "Databases"),
+        .product(name: "CDESQLiteFaults", package: "Store"),
       ]),
     .target(
       name: "CDETesting",

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// faults.begin(.at(12, .ioError))                      // exactly step 12
-/// faults.begin(.next(3, .busy, on: [.lockIndex]))      // the next three attempts to lock
+/// faults.begin(.next(.busy, times: 3))                // the next three attempts to lock
 /// faults.begin(.always(.diskFull))                     // until end()
 /// faults.begin(.drawn(seed: 7))                        // now and then, each time alike
 /// ```
@@ -41,12 +41,12 @@ public struct FaultPlan: Sendable, Hashable, CustomStringConvertible {
   /// The next steps of some kind fail, and then no more.
   ///
   /// - Parameters:
-  ///   - count: how many.
+  ///   - count: how many steps fail.
   ///   - operations: the operations that fail; `nil` for all that the fault can happen to.
   ///   - files: the files they concern; `nil` for all.
   ///   - firstStep: the step from which on they fail.
   public static func next(
-    _ count: Int = 1, _ fault: StoreFault, on operations: Set<StoreStep.Operation>? = nil,
+    _ fault: StoreFault, times count: Int = 1, on operations: Set<StoreStep.Operation>? = nil,
     of files: Set<StoreStep.File>? = nil, from firstStep: Int = 1
   ) -> FaultPlan {
     FaultPlan(.next(count), [fault], on: operations, of: files, from: firstStep)

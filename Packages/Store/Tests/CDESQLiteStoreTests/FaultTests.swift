@@ -30,12 +30,18 @@ struct FaultTests {
     #expect(try self.steps(rig) == steps)
     #expect(steps.map(\.number) == Array(1...steps.count))
     let kinds = Set(steps.map { "\($0.operation) \($0.file)" })
-    #expect(kinds.isSuperset(of: ["open externalValue", "write externalValue", "sync externalValue", "delete externalValue"]))
+    #expect(
+      kinds.isSuperset(of: [
+        "open externalValue", "write externalValue", "sync externalValue", "delete externalValue",
+      ]))
     #expect(
       kinds.isSuperset(
         of: mode == .wal
           ? ["lockIndex database", "write log", "sync log"]
-          : ["lock database", "write journal", "sync journal", "write database", "sync database", "delete journal"]))
+          : [
+            "lock database", "write journal", "sync journal", "write database", "sync database",
+            "delete journal",
+          ]))
     #expect(kinds.contains("write database") == (mode == .delete))
   }
 

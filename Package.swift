@@ -175,12 +175,15 @@ let package = Package(
       path: "Packages/TestSupport/Sources/CDETestSupport"),
     .target(
       name: "CDETesting",
-      dependencies: ["CDETestSupport", "CDEExecutors", "CDEManagedModel", "CDEModelRuntime"],
+      dependencies: [
+        "CDETestSupport", "CDEExecutors", "CDEManagedModel", "CDEModelRuntime", "CDESQLiteFaults",
+      ],
       path: "Packages/TestSupport/Sources/CDETesting"),
     .testTarget(
       name: "CDETestSupportTests",
       dependencies: [
         "CDETestSupport", "CDETesting", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases",
+        "CDESQLiteFaults", "CDEStore",
       ],
       path: "Packages/TestSupport/Tests/CDETestSupportTests"),
 
@@ -188,7 +191,7 @@ let package = Package(
     .target(
       name: "CoreDataEvolution",
       dependencies: [
-        "CDEExecutors", "CDEStore", "CDESQLiteStore", "CDEManagedModel", "CDEPredicates",
+        "CDEExecutors", "CDEStore", "CDESQLiteStore", "CDESQLiteFaults", "CDEManagedModel", "CDEPredicates",
         "CDEModelRuntime", "CDEObservation", "CDEDatabases", "CDETestSupport",
       ],
       path: "Packages/CoreDataEvolution/Sources/CoreDataEvolution"),

@@ -31,6 +31,7 @@ let package = Package(
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+        .product(name: "CDESQLiteFaults", package: "Store"),
       ]),
     .testTarget(
       name: "CDETestSupportTests",
@@ -39,6 +40,8 @@ let package = Package(
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDEDatabases", package: "Databases"),
+        .product(name: "CDESQLiteFaults", package: "Store"),
+        .product(name: "CDEStore", package: "Store"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -55,6 +55,7 @@ let package = Package(
     .library(name: "CDEExecutors", targets: ["CDEExecutors"]),
     .library(name: "CDEStore", targets: ["CDEStore"]),
     .library(name: "CDESQLiteStore", targets: ["CDESQLiteStore"]),
+    .library(name: "CDESQLiteFaults", targets: ["CDESQLiteFaults"]),
     .library(name: "CDEManagedModel", targets: ["CDEManagedModel"]),
     .library(name: "CDEPredicates", targets: ["CDEPredicates"]),
     .library(name: "CDEModelRuntime", targets: ["CDEModelRuntime"]),
@@ -86,13 +87,17 @@ let package = Package(
       name: "CDESQLiteStore",
       dependencies: ["CDEStore", "CDESQLite", "CDEExecutors"],
       path: "Packages/Store/Sources/CDESQLiteStore"),
+    .target(
+      name: "CDESQLiteFaults",
+      dependencies: ["CDESQLite", "CDEExecutors"],
+      path: "Packages/Store/Sources/CDESQLiteFaults"),
     .testTarget(
       name: "CDEStoreTests",
       dependencies: ["CDEStore"],
       path: "Packages/Store/Tests/CDEStoreTests"),
     .testTarget(
       name: "CDESQLiteStoreTests",
-      dependencies: ["CDESQLiteStore", "CDEStore", "CDESQLite"],
+      dependencies: ["CDESQLiteStore", "CDESQLiteFaults", "CDEStore", "CDESQLite"],
       path: "Packages/Store/Tests/CDESQLiteStoreTests",
       resources: [.copy("Fixtures")]),
 
@@ -165,11 +170,13 @@ let package = Package(
     // TestSupport
     .target(
       name: "CDETestSupport",
-      dependencies: ["CDEExecutors", "CDEStore", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases"],
+      dependencies: [
+        "CDEExecutors", "CDEStore", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases", "CDESQLiteFaults",
+      ],
       path: "Packages/TestSupport/Sources/CDETestSupport"),
     .target(
       name: "CDETesting",
-      dependencies: ["CDETestSupport", "CDEManagedModel", "CDEModelRuntime"],
+      dependencies: ["CDETestSupport", "CDEManagedModel", "CDEModelRuntime", "CDESQLiteFaults"],
       path: "Packages/TestSupport/Sources/CDETesting"),
     .target(
       name: "CDEXCTest",
@@ -179,6 +186,7 @@ let package = Package(
       name: "CDETestSupportTests",
       dependencies: [
         "CDETestSupport", "CDETesting", "CDEXCTest", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases",
+        "CDESQLiteFaults", "CDEStore",
       ],
       path: "Packages/TestSupport/Tests/CDETestSupportTests"),
 
@@ -186,7 +194,7 @@ let package = Package(
     .target(
       name: "CoreDataEvolution",
       dependencies: [
-        "CDEExecutors", "CDEStore", "CDESQLiteStore", "CDEManagedModel", "CDEPredicates",
+        "CDEExecutors", "CDEStore", "CDESQLiteStore", "CDESQLiteFaults", "CDEManagedModel", "CDEPredicates",
         "CDEModelRuntime", "CDEObservation", "CDEDatabases", "CDETestSupport",
       ],
       path: "Packages/CoreDataEvolution/Sources/CoreDataEvolution"),

@@ -22,6 +22,7 @@ let package = Package(
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEStore", package: "Store"),
         .product(name: "CDESQLiteStore", package: "Store"),
+        .product(name: "CDESQLiteFaults", package: "Store"),
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEPredicates", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),

@@ -7,6 +7,7 @@ let package = Package(
   products: [
     .library(name: "CDEStore", targets: ["CDEStore"]),
     .library(name: "CDESQLiteStore", targets: ["CDESQLiteStore"]),
+    .library(name: "CDESQLiteFaults", targets: ["CDESQLiteFaults"]),
   ],
   dependencies: [
     .package(name: "Executors", path: "../Executors")
@@ -24,10 +25,13 @@ let package = Package(
       dependencies: [
         "CDEStore", "CDESQLite", .product(name: "CDEExecutors", package: "Executors"),
       ]),
+    .target(
+      name: "CDESQLiteFaults",
+      dependencies: ["CDESQLite", .product(name: "CDEExecutors", package: "Executors")]),
     .testTarget(name: "CDEStoreTests", dependencies: ["CDEStore"]),
     .testTarget(
       name: "CDESQLiteStoreTests",
-      dependencies: ["CDESQLiteStore", "CDEStore", "CDESQLite"],
+      dependencies: ["CDESQLiteStore", "CDESQLiteFaults", "CDEStore", "CDESQLite"],
       resources: [.copy("Fixtures")]),
   ],
   swiftLanguageModes: [.v6]

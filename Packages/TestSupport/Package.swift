@@ -24,6 +24,7 @@ let package = Package(
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDEDatabases", package: "Databases"),
+        .product(name: "CDESQLiteFaults", package: "Store"),
       ]),
     .target(
       name: "CDETesting",
@@ -38,6 +39,7 @@ let package = Package(
         "CDETestSupport",
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+        .product(name: "CDESQLiteFaults", package: "Store"),
       ]),
     .testTarget(
       name: "CDETestSupportTests",
@@ -46,6 +48,8 @@ let package = Package(
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDEDatabases", package: "Databases"),
+        .product(name: "CDESQLiteFaults", package: "Store"),
+        .product(name: "CDEStore", package: "Store"),
       ]),
   ],
   swiftLanguageModes: [.v6]

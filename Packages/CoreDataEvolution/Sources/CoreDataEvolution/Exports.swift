@@ -4,6 +4,7 @@
 @_exported import CDEModelRuntime
 @_exported import CDEObservation
 @_exported import CDEPredicates
+@_exported import CDESQLiteFaults
 @_exported import CDESQLiteStore
 @_exported import CDEStore
 @_exported import CDETestSupport

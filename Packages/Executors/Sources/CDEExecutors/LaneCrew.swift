@@ -106,17 +106,6 @@ final class LaneCrew: TaskExecutor {
   }
 }
 
-/// Tells threads apart for as long as they live.
-private struct ThreadID: Equatable {
-  #if canImport(Darwin)
-    private let value = UInt(bitPattern: pthread_self())
-  #else
-    private let value = UInt(pthread_self())
-  #endif
-
-  static var current: ThreadID { ThreadID() }
-}
-
 /// A thread that waits for a lane, and meanwhile is one of its crew.
 final class LaneWaiter: Sendable {
   let isDone = Atomic<Bool>(false)

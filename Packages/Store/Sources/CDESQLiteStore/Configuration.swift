@@ -39,6 +39,12 @@ extension SQLiteStore {
     public var pragmas: [String: String]
     /// How many idle reading connections are kept. More are opened when more threads read at once.
     public var readerCount: Int
+    /// The SQLite file system (its `sqlite3_vfs`) that all of the store's files are read and written with, by
+    /// the name it was registered under; `nil` for SQLite's default. `unix-excl`, for instance, keeps other
+    /// processes out and needs no shared memory. Stores in memory have none.
+    ///
+    /// It has to be registered when the store is opened, and for as long as the store is open.
+    public var vfs: String?
     // Lengths that only tests change.
     var checkpointLimits = Checkpointer.Limits()
 
@@ -51,7 +57,8 @@ extension SQLiteStore {
     public init(
       location: Location, journalMode: JournalMode = .wal, isReadOnly: Bool = false,
       createsIfMissing: Bool = true, busyTimeout: Duration = .seconds(10),
-      synchronous: Synchronous = .normal, pragmas: [String: String] = [:], readerCount: Int = 4
+      synchronous: Synchronous = .normal, pragmas: [String: String] = [:], readerCount: Int = 4,
+      vfs: String? = nil
     ) {
       self.location = location
       self.journalMode = journalMode
@@ -61,6 +68,7 @@ extension SQLiteStore {
       self.synchronous = synchronous
       self.pragmas = pragmas
       self.readerCount = readerCount
+      self.vfs = vfs
     }
   }
 }

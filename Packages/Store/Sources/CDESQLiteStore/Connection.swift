@@ -30,8 +30,8 @@ final class Connection: @unchecked Sendable {
   private static let cacheLimit = 256
 
   /// SQLite counts the memory of the process under one lock, for which a reader and a writer that allocate
-  /// pages would wait in turn.
-  private static let countsNoMemory = cde_sqlite3_count_memory(0) == SQLITE_OK
+  /// pages would wait in turn. To be asked for before anything else of SQLite's is called.
+  static let countsNoMemory = cde_sqlite3_count_memory(0) == SQLITE_OK
 
   init(uri: String, flags: Int32, busyTimeout: Int32) throws(StoreError) {
     _ = Self.countsNoMemory

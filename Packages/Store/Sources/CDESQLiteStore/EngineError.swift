@@ -21,7 +21,8 @@ enum EngineError {
 
   private static func classify(_ code: Int32) -> (StoreError.Code, String) {
     switch code & 0xFF {
-    case SQLITE_BUSY:
+    // The latter is what a write-ahead log says after a hundred attempts.
+    case SQLITE_BUSY, SQLITE_PROTOCOL:
       (.busy, "Another connection holds the lock; try again, or raise the busy timeout.")
     case SQLITE_LOCKED:
       (.busy, "Another use of the same connection holds the table; try again.")

@@ -10,8 +10,10 @@ struct ExternalStorage: Sendable {
   static let inlineLimit = 128 << 10
 
   let folder: String
+  private let files: FileSystem
 
-  init(storePath: String) {
+  init(storePath: String, files: FileSystem) {
+    self.files = files
     let path = storePath as NSString
     let name = (path.lastPathComponent as NSString).deletingPathExtension
     folder =
@@ -34,39 +36,29 @@ struct ExternalStorage: Sendable {
   /// - Returns: the file's name.
   func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) -> String {
     let name = UUID().uuidString
+    let task = "Writing an external value"
     do {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     } catch {
       throw StoreError(.io, "The folder for external values can't be created.", cause: error)
     }
-    let target = path(name)
-    let file = fopen(target, "wbx")
-    guard let file else {
-      throw Self.failure("An external value can't be written", errno)
-    }
-    let isWritten =
-      fwrite(bytes.baseAddress, 1, bytes.count, file) == bytes.count && fflush(file) == 0
-      && fsync(fileno(file)) == 0
-    let code = errno
-    fclose(file)
-    guard isWritten else {
-      unlink(target)
-      throw Self.failure("An external value can't be written", code)
+    let file = try files.open(path(name), for: .creating, while: task)
+    do throws(StoreError) {
+      try file.write(bytes, while: task)
+      try file.sync(while: task)
+    } catch {
+      files.remove(path(name))
+      throw error
     }
     return name
   }
 
-  private static func failure(_ text: String, _ code: Int32) -> StoreError {
-    StoreError(
-      code == ENOSPC || code == EDQUOT ? .full : .io,
-      "\(text): \(String(cString: strerror(code))). "
-        + "Nothing was saved; make room or check the disk, and try again."
-    )
-  }
-
   func read(_ name: String) throws(StoreError) -> [UInt8] {
     let path = try checked(name)
-    do { return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) } catch {
+    let task = "Reading an external value"
+    do throws(StoreError) {
+      return try files.open(path, for: .reading, while: task).read(upTo: .max, while: task)
+    } catch {
       throw StoreError(
         .io, "The external value \(name) can't be read. Copy the store together with its support folder.",
         cause: error)
@@ -75,6 +67,6 @@ struct ExternalStorage: Sendable {
 
   /// Removes files; one that is gone already is no failure.
   func remove(_ names: [String]) {
-    for name in names where UUID(uuidString: name) != nil { unlink(path(name)) }
+    for name in names where UUID(uuidString: name) != nil { files.remove(path(name)) }
   }
 }

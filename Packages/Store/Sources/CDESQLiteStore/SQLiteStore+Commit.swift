@@ -13,7 +13,9 @@ extension SQLiteStore {
       do throws(StoreError) {
         try Self.inWriteTransaction(connection) { () throws(StoreError) in try writer.write() }
       } catch {
-        externals?.remove(writer.writtenFiles)
+        // When SQLite failed in the midst of its commit, the log may hold all of it: whoever reads the log after
+        // this process has died finds the transaction, and needs the files.
+        if !writer.isComplete || error.code == .busy { externals?.remove(writer.writtenFiles) }
         throw error
       }
       // Pending keys stay in the batches until here, so a transaction that failed can simply be tried again.

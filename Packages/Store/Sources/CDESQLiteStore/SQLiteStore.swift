@@ -75,7 +75,8 @@ public final class SQLiteStore: Store {
     plans = SchemaPlans(opened.physical)
     pool = opened.pool
     switch configuration.location {
-    case .file(let path): externals = ExternalStorage(storePath: path)
+    case .file(let path):
+      externals = ExternalStorage(storePath: path, files: try FileSystem(named: configuration.vfs))
     case .inMemory: externals = nil
     }
     checkpointer = opened.checkpointer

@@ -12,7 +12,7 @@ enum StoreFile {
 
   /// Checks the file's head. SQLite would notice most of this later; by then it might have repaired or
   /// overwritten something.
-  static func inspect(_ path: String) throws(StoreError) -> State {
+  static func inspect(_ path: String, in files: FileSystem) throws(StoreError) -> State {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
       let folder = (path as NSString).deletingLastPathComponent
@@ -24,14 +24,8 @@ enum StoreFile {
     if isFolder.boolValue {
       throw StoreError(.cannotOpen, "\(path) is a folder. Name a file in it.")
     }
-    guard let file = FileHandle(forReadingAtPath: path) else {
-      throw StoreError(.cannotOpen, "\(path) can't be read. Check its permissions.")
-    }
-    defer { try? file.close() }
-    let head: [UInt8]
-    do { head = [UInt8](try file.read(upToCount: 100) ?? Data()) } catch {
-      throw StoreError(.io, "\(path) can't be read.", cause: error)
-    }
+    let task = "Reading the head of \(path)"
+    let head = try files.open(path, for: .database, while: task).read(upTo: 100, while: task)
     if head.isEmpty { return .empty }
     func unreadable(_ reason: String) -> StoreError {
       StoreError(.unreadable, "\(path) \(reason) Restore it from a backup, or name another file.")
@@ -51,9 +45,11 @@ enum StoreFile {
     guard head[19] <= 2, word(44) <= 4 else {
       throw unreadable("was written by a newer SQLite than this one.")
     }
-    // The header's size counts only when it is as new as the rest, and a log may hold what the file lacks.
+    // The header's size counts only when it is as new as the rest. A log may hold what the file lacks, and a
+    // journal what the header was before a commit that its process did not live to finish.
     let isCurrent = word(24) == word(92)
-    if isCurrent, size(path + "-wal") == 0, size(path) < word(28) * pageSize {
+    let standsAlone = size(path + "-wal") == 0 && size(path + "-journal") == 0
+    if isCurrent, standsAlone, size(path) < word(28) * pageSize {
       throw unreadable("is cut off: \(size(path)) bytes of \(word(28) * pageSize).")
     }
     return .filled

@@ -74,7 +74,7 @@ struct StoreOpener {
   // MARK: Files
 
   private func openFile(_ path: String) throws(StoreError) -> Opened {
-    let state = try StoreFile.inspect(path)
+    let state = try StoreFile.inspect(path, in: FileSystem(named: configuration.vfs))
     if state != .filled, !configuration.createsIfMissing || configuration.isReadOnly {
       throw state == .missing
         ? StoreError(
@@ -85,7 +85,7 @@ struct StoreOpener {
     // A schema that can't be laid out shall leave no file behind.
     if state != .filled { _ = try StoreCreator(schema: schema, held: held).layout() }
 
-    let uri = "file:\(Self.escaped(path))"
+    let uri = uri(of: path)
     let hadLog = StoreFile.size(path + "-wal") > 0
     let create = state == .filled ? 0 : SQLITE_OPEN_CREATE
     let connection = try Connection(
@@ -123,16 +123,15 @@ struct StoreOpener {
   }
 
   private func openReadOnly(_ path: String) throws(StoreError) -> Opened {
-    let uri = "file:\(Self.escaped(path))"
     do throws(StoreError) {
-      return try openReadOnly(uri: uri)
+      return try openReadOnly(uri: uri(of: path))
     } catch {
       // On media that can't be written, a log's index can't be made; without a log the file can be read as it
       // is.
       guard error.code == .cannotOpen || error.code == .readOnly, StoreFile.size(path + "-wal") == 0 else {
         throw error
       }
-      return try openReadOnly(uri: uri + "?immutable=1")
+      return try openReadOnly(uri: uri(of: path, "immutable=1"))
     }
   }
 
@@ -248,6 +247,13 @@ struct StoreOpener {
         .cannotOpen, "The pragma text \(word) is neither a word nor a number. Correct the configuration.")
     }
     return word
+  }
+
+  /// What a file is called towards SQLite, for every connection.
+  private func uri(of path: String, _ parameters: String...) -> String {
+    let parameters = parameters + [configuration.vfs.map { "vfs=\(Self.escaped($0))" }].compactMap(\.self)
+    return "file:" + Self.escaped(path) + (parameters.isEmpty ? "" : "?")
+      + parameters.joined(separator: "&")
   }
 
   /// A path within SQLite's file URI.

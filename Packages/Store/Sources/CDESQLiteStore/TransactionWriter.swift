@@ -34,6 +34,8 @@ final class TransactionWriter {
   /// External files that this transaction wrote, and those that nothing needs once it is committed.
   var writtenFiles: [String] = []
   var obsoleteFiles: [String] = []
+  /// Whether everything was written, so that only SQLite's own commit is left to do.
+  private(set) var isComplete = false
   /// Rows with derived attributes, as they stand at the end.
   private(set) var derived: [RowBatch] = []
 
@@ -55,6 +57,7 @@ final class TransactionWriter {
     try writeLinks()
     keepNamedFiles()
     try readDerived()
+    isComplete = true
   }
 
   /// Reads the rows whose derived attributes may differ from what the transaction said.

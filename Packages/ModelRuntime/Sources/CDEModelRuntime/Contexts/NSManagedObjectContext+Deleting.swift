@@ -27,11 +27,25 @@ extension NSManagedObjectContext {
       guard !next._flags.contains(.deleted), next._registry === registry else { continue }
       next._flags.insert(.deleted)
       if next._flags.contains(.inserted) { unsaved.append(next) } else { noteChange(next) }
-      for info in next._binding.properties where info.isRelationship && !info.isTransient {
-        applyDeleteRule(info, of: next, &cascade)
-      }
+      applyDeleteRules(of: next, &cascade)
     }
     if !unsaved.isEmpty { forgetUnsaved(unsaved) }
+  }
+
+  /// Applies delete rules that could not be applied when their objects were deleted.
+  ///
+  /// - Throws: ``ManagedObjectError`` when they still can't be.
+  func finishDeletions() throws {
+    while let object = unfinishedDeletions.last {
+      if object._registry === registry, object._flags.contains(.deleted) {
+        if object._flags.contains(.fault) { fire(object) }
+        var cascade: [NSManagedObject] = []
+        applyDeleteRules(of: object, &cascade)
+        for member in cascade.reversed() { delete(member) }
+        if let unread { throw ManagedObjectError.store(unread) }
+      }
+      unfinishedDeletions.removeAll { $0 === object }
+    }
   }
 
   /// New objects that are deleted were never there.
@@ -72,15 +86,24 @@ extension NSManagedObjectContext {
   /// Applies the delete rules of an object to be deleted once more: another writer changed its relationships.
   func spreadDeletion(of object: NSManagedObject) {
     var cascade: [NSManagedObject] = []
-    for info in object._binding.properties where info.isRelationship && !info.isTransient {
-      applyDeleteRule(info, of: object, &cascade)
-    }
+    applyDeleteRules(of: object, &cascade)
     for other in cascade { delete(other) }
   }
 
+  private func applyDeleteRules(of object: NSManagedObject, _ cascade: inout [NSManagedObject]) {
+    var isUnread = object._flags.contains(.fault)
+    if !isUnread {
+      for info in object._binding.properties where info.isRelationship && !info.isTransient {
+        if !applyDeleteRule(info, of: object, &cascade) { isUnread = true }
+      }
+    }
+    if isUnread { unfinishedDeletions.append(object) }
+  }
+
+  /// - Returns: false when the rule concerns members that can't be read.
   private func applyDeleteRule(
     _ info: PropertyInfo, of object: NSManagedObject, _ cascade: inout [NSManagedObject]
-  ) {
+  ) -> Bool {
     switch info.kind {
     case .toOne:
       if info.deleteRule == .cascade {
@@ -89,19 +112,21 @@ extension NSManagedObjectContext {
         leave(object, info)
       }
     case .toMany:
-      guard info.deleteRule != .noAction else { return }
+      guard info.deleteRule == .cascade || info.deleteRule == .nullify else { return true }
       // Without an inverse nothing but the pairs refers to the members, and these go with the row.
-      if info.deleteRule != .cascade, info.inverseSlot == nil { return }
-      switch info.deleteRule {
-      case .cascade: cascade += object.loadedMembers(info.slot).objects.reversed()
-      case .nullify:
-        for member in object.loadedMembers(info.slot).objects where !member._flags.contains(.deleted) {
+      if info.deleteRule != .cascade, info.inverseSlot == nil { return true }
+      let members = object.loadedMembers(info.slot)
+      guard members.isLoaded else { return false }
+      if info.deleteRule == .cascade {
+        cascade += members.objects.reversed()
+      } else {
+        for member in members.objects where !member._flags.contains(.deleted) {
           unlink(member, info, from: object)
         }
-      case .deny, .noAction: break
       }
     case .attribute, .composite: break
     }
+    return true
   }
 
   /// Takes a deleted object out of its to-one destination's inverse, as far as that is in memory.

@@ -45,7 +45,7 @@ extension NSManagedObjectContext {
       } catch {
         // A property read can't throw: the object stays a fault that reads as defaults, and the next read
         // tries again.
-        Diagnostics.report("\(object._binding.name) could not be read: \(error)")
+        noteUnread(object._binding.name, error)
         object._batch = object._binding.defaults
         object._row = 0
         return
@@ -86,7 +86,7 @@ extension NSManagedObjectContext {
           }
         }
       } catch {
-        Diagnostics.report("\(group.count) objects of \(group[0]._binding.name) could not be read: \(error)")
+        noteUnread("\(group.count) objects of \(group[0]._binding.name)", error)
       }
     }
   }
@@ -96,8 +96,16 @@ extension NSManagedObjectContext {
     registry.count(root: registry.model.entities[info.destination].root) == 0
   }
 
-  /// The stored members of a to-many relationship.
-  func storedMembers(of object: NSManagedObject, slot: Int) -> [NSManagedObject] {
+  /// Tells of a failed read that nobody can be thrown an error for.
+  ///
+  /// A save that needed it, to apply a delete rule or to check one, must not go on as if it had read nothing.
+  private func noteUnread(_ what: String, _ error: StoreError) {
+    Diagnostics.report("\(what) could not be read: \(error)")
+    unread = error
+  }
+
+  /// The stored members of a to-many relationship; `nil` when they can't be read.
+  func storedMembers(of object: NSManagedObject, slot: Int) -> [NSManagedObject]? {
     guard object._key > 0, let handle = persistentStoreCoordinator?.handle(for: object._binding) else {
       return []
     }
@@ -111,9 +119,8 @@ extension NSManagedObjectContext {
         .relationship(entity: object._binding.name, name: object._binding.properties[slot].name))
       return members(related)[0]
     } catch {
-      Diagnostics.report(
-        "\(object._binding.name).\(object._binding.properties[slot].name) could not be read: \(error)")
-      return []
+      noteUnread("\(object._binding.name).\(object._binding.properties[slot].name)", error)
+      return nil
     }
   }
 
@@ -188,7 +195,7 @@ extension NSManagedObjectContext {
     do {
       return Data(try handle.store.externalValue(value))
     } catch {
-      Diagnostics.report("An external value of \(binding.name) could not be read: \(error)")
+      noteUnread("An external value of \(binding.name)", error)
       return nil
     }
   }

@@ -27,6 +27,8 @@ extension NSManagedObjectContext {
     if changed.isEmpty && pending.isEmpty { return }
     isSaving = true
     defer { isSaving = false }
+    unread = nil
+    if !unfinishedDeletions.isEmpty { try finishDeletions() }
     callWillSaveHooks()
     // Observers may change further objects, whose announcement must come before willSave as well.
     var announced = announcePending()
@@ -40,7 +42,12 @@ extension NSManagedObjectContext {
     }
     NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
 
-    let plan = try validatedPlan()
+    let plan: SavePlan
+    do { plan = try validatedPlan() } catch {
+      // What could not be read may have failed the validation.
+      if let unread { throw ManagedObjectError.store(unread) }
+      throw error
+    }
     // Observers and hooks may have inserted and deleted since.
     if !pending.isEmpty { announced = [] }
     switch try commit(plan) {
@@ -90,6 +97,7 @@ extension NSManagedObjectContext {
     let coordinator = try coordinator()
     let handle = try coordinator.handle(for: plan)
     plan.build(author: transactionAuthor, contextName: name)
+    if let unread { throw ManagedObjectError.store(unread) }
     do {
       let result = try handle.store.commit(plan.transaction)
       plan.takeDerived(result)
@@ -178,6 +186,7 @@ extension NSManagedObjectContext {
     preconditionIsolated("rollback()")
     let objects = changed
     forgetChanges()
+    unfinishedDeletions = []
     for object in pending.objects { object._flags.remove(.pending) }
     pending.objects = []
     var restored: [NSManagedObject] = []
@@ -211,6 +220,7 @@ extension NSManagedObjectContext {
   public func reset() {
     preconditionIsolated("reset()")
     forgetChanges()
+    unfinishedDeletions = []
     for object in pending.objects { object._flags.remove(.pending) }
     pending = PendingChanges()
     recent.clear()

@@ -52,6 +52,10 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Everything inserted, updated or deleted since the last save, each once, in the order of the first
   /// change.
   var changed: [NSManagedObject] = []
+  /// Deleted objects some of whose delete rules wait for a read that failed.
+  var unfinishedDeletions: [NSManagedObject] = []
+  /// Why something could not be read, since the save under way began.
+  var unread: StoreError?
   /// What the next "objects did change" notification is about.
   // Looked at after every block, so without a check at run time.
   @exclusivity(unchecked) var pending = PendingChanges()

@@ -13,6 +13,9 @@ public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
 /// Option: a dictionary of SQLite pragmas, `journal_mode` among them.
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
+/// Option: the name of the SQLite file system (its `sqlite3_vfs`) that reads and writes all of the store's files,
+/// as a string. It has to be registered when the store is opened. Apple's Core Data has no such option.
+public let CDESQLiteVFSOption = "CDESQLiteVFSOption"
 
 /// Which store a container or coordinator opens, and how.
 nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unchecked Sendable {
@@ -88,8 +91,13 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
       throw ManagedObjectError(
         .noStore, "The journal mode \"\(journal)\" is not supported; use WAL or DELETE.")
     }
+    let vfs = options[CDESQLiteVFSOption]
+    guard vfs == nil || vfs is String else {
+      throw ManagedObjectError(
+        .noStore, "The option CDESQLiteVFSOption has to be a string, the name of a file system of SQLite's.")
+    }
     return SQLiteStore.Configuration(
       location: location, journalMode: mode, isReadOnly: isReadOnly, busyTimeout: .seconds(timeout),
-      pragmas: pragmas)
+      pragmas: pragmas, vfs: vfs as? String)
   }
 }

@@ -44,11 +44,17 @@ extension NSManagedObject {
     return made
   }
 
+  /// The members of a to-many relationship, loaded; when they can't be read they stay unloaded, so that the
+  /// next use tries again.
   final func loadedMembers(_ slot: Int) -> ToManyMembers {
     if _flags.contains(.checked) { checkIsolation() }
     let members = members(slot)
     if !members.isLoaded {
-      load(members, with: _registry?.context?.storedMembers(of: self, slot: slot) ?? [], slot: slot)
+      let context = _registry?.context
+      guard let stored = context == nil ? [] : context?.storedMembers(of: self, slot: slot) else {
+        return members
+      }
+      load(members, with: stored, slot: slot)
     }
     if let vanished = _registry?.vanished, vanished != members.clearedAt {
       members.clearVanished()
@@ -272,9 +278,11 @@ extension NSManagedObject {
 
   public final func _cdInsert(_ ordinal: Int, _ object: NSManagedObject, at index: Int) {
     let slot = relationshipSlot(ordinal)
-    let count = loadedMembers(slot).objects.count
+    let members = loadedMembers(slot)
+    let count = members.objects.count
+    // Of members that can't be read nobody can tell which index is right.
     precondition(
-      (0...count).contains(index),
+      !members.isLoaded || (0...count).contains(index),
       "Index \(index) is out of bounds: \(_binding.name).\(_binding.properties[slot].name) has \(count) members."
     )
     addMember(slot, object, at: index)

@@ -1,0 +1,93 @@
+internal import CDESQLite
+
+/// The memory that SQLite keeps for an open file: this, and after it that of the real file.
+struct ShimFile {
+  private var base: sqlite3_file
+  /// An ``OpenFile``, retained.
+  private var owner: UnsafeMutableRawPointer?
+
+  /// Opens the real file, and stands before it.
+  static func open(
+    _ faults: StoreFaults, _ path: sqlite3_filename?, _ file: UnsafeMutablePointer<sqlite3_file>,
+    _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
+  ) -> Int32 {
+    let memory = UnsafeMutableRawPointer(file)
+    let shim = memory.assumingMemoryBound(to: ShimFile.self)
+    shim.pointee.base.pMethods = nil
+    let kind = StoreStep.File(openFlags: flags)
+    let life = faults.life
+    if let kind {
+      switch faults.verdict(on: .open, of: kind, since: life) {
+      case .goesOn: break
+      case .fails(let code), .endsHalfway(let code): return code
+      }
+    }
+    let real = (memory + MemoryLayout<ShimFile>.stride).assumingMemoryBound(to: sqlite3_file.self)
+    real.pointee.pMethods = nil
+    let system = faults.registration.real
+    let code = system.pointee.xOpen(system, path, real, flags, outFlags)
+    // A file that could not be opened has no methods, and is not closed.
+    guard let methods = real.pointee.pMethods else { return code }
+    let sharesMemory = methods.pointee.iVersion >= 2 && methods.pointee.xShmMap != nil
+    let opened = OpenFile(faults: faults, kind: kind, life: life, real: real)
+    shim.pointee.owner = Unmanaged.passRetained(opened).toOpaque()
+    shim.pointee.base.pMethods = UnsafePointer(sharesMemory ? FileMethods.sharing : FileMethods.plain)
+    return code
+  }
+
+  static func owner(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Unmanaged<OpenFile> {
+    .fromOpaque(UnsafeMutableRawPointer(file!).assumingMemoryBound(to: ShimFile.self).pointee.owner!)
+  }
+}
+
+/// An open file, and what stands behind it. It keeps its faults alive.
+final class OpenFile {
+  let faults: StoreFaults
+  /// Nil for SQLite's temporary files, which nothing happens to.
+  let kind: StoreStep.File?
+  private let life: Int
+  let real: UnsafeMutablePointer<sqlite3_file>
+
+  init(
+    faults: StoreFaults, kind: StoreStep.File?, life: Int, real: UnsafeMutablePointer<sqlite3_file>
+  ) {
+    self.faults = faults
+    self.kind = kind
+    self.life = life
+    self.real = real
+  }
+
+  var methods: sqlite3_io_methods { real.pointee.pMethods.pointee }
+
+  /// Whether the process has died, for all that this file's connection can tell.
+  var isDead: Bool { kind != nil && faults.isDead(since: life) }
+
+  func verdict(on operation: StoreStep.Operation) -> Verdict {
+    kind.map { faults.verdict(on: operation, of: $0, since: life) } ?? .goesOn
+  }
+
+  /// Takes a step on the real file, unless it fails.
+  func step(_ operation: StoreStep.Operation, _ body: (OpenFile) -> Int32) -> Int32 {
+    switch verdict(on: operation) {
+    case .goesOn: body(self)
+    case .fails(let code), .endsHalfway(let code): code
+    }
+  }
+}
+
+extension StoreStep.File {
+  /// The kind of a file that is being opened; `nil` for temporary ones.
+  init?(openFlags flags: Int32) {
+    if flags & SQLITE_OPEN_MAIN_DB != 0 {
+      self = .database
+    } else if flags & SQLITE_OPEN_WAL != 0 {
+      self = .log
+    } else if flags & SQLITE_OPEN_MAIN_JOURNAL != 0 {
+      self = .journal
+    } else if flags & SQLITE_OPEN_SUPER_JOURNAL != 0 {
+      self = .externalValue
+    } else {
+      return nil
+    }
+  }
+}

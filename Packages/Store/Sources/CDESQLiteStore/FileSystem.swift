@@ -1,0 +1,119 @@
+import CDESQLite
+import CDEStore
+
+/// The file system that SQLite uses for a store, for what the store itself keeps in files.
+///
+/// Whatever stands behind the name (see ``SQLiteStore/Configuration/vfs``) sees all of a store's files this
+/// way. And the database's own file may be opened by nobody else in this process: closing any descriptor of it
+/// drops the locks that SQLite holds on it, all of them, and another process would take the log away.
+struct FileSystem: @unchecked Sendable {
+  // Guard: SQLite's file systems may be called from any thread, and stay while they are registered.
+  private let methods: UnsafeMutablePointer<sqlite3_vfs>
+
+  /// - Parameter name: the file system's name; `nil` for SQLite's default.
+  init(named name: String?) throws(StoreError) {
+    _ = Connection.countsNoMemory
+    guard let found = sqlite3_vfs_find(name) else {
+      throw StoreError(
+        .cannotOpen,
+        "SQLite knows no file system named \(name ?? "(default)"). Register it before the store is opened.")
+    }
+    methods = found
+  }
+
+  enum Access {
+    /// Reads the database's file while others may have it open.
+    case database
+    /// Reads a file that is no database.
+    case reading
+    /// Makes a new file; it is an error when it exists.
+    case creating
+  }
+
+  func open(_ path: String, for access: Access, while task: String) throws(StoreError) -> File {
+    let name = sqlite3_create_filename(path, "", "", 0, nil)
+    guard let name else { throw EngineError.make(SQLITE_NOMEM, on: nil, while: task) }
+    let memory = UnsafeMutableRawPointer.allocate(
+      byteCount: Int(methods.pointee.szOsFile), alignment: MemoryLayout<Int>.alignment)
+    memory.initializeMemory(as: UInt8.self, repeating: 0, count: Int(methods.pointee.szOsFile))
+    let file = memory.assumingMemoryBound(to: sqlite3_file.self)
+    let flags =
+      switch access {
+      case .database: SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB
+      // SQLite's kind for files that stand beside a database and are never locked.
+      case .reading: SQLITE_OPEN_READONLY | SQLITE_OPEN_SUPER_JOURNAL
+      case .creating:
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE | SQLITE_OPEN_SUPER_JOURNAL
+      }
+    let code = methods.pointee.xOpen(methods, name, file, flags, nil)
+    let opened = File(memory: memory, name: UnsafePointer(name))
+    guard code == SQLITE_OK else { throw EngineError.make(code, on: nil, while: task) }
+    return opened
+  }
+
+  /// Removes a file, if that can be done.
+  func remove(_ path: String) { _ = methods.pointee.xDelete(methods, path, 0) }
+
+  /// An open file; closed when it goes.
+  final class File {
+    private let memory: UnsafeMutableRawPointer
+    private let name: UnsafePointer<CChar>
+    private var file: UnsafeMutablePointer<sqlite3_file> { memory.assumingMemoryBound(to: sqlite3_file.self) }
+
+    fileprivate init(memory: UnsafeMutableRawPointer, name: UnsafePointer<CChar>) {
+      self.memory = memory
+      self.name = name
+    }
+
+    deinit {
+      if let methods = file.pointee.pMethods { _ = methods.pointee.xClose(file) }
+      memory.deallocate()
+      sqlite3_free_filename(UnsafeMutablePointer(mutating: name))
+    }
+
+    func size(while task: String) throws(StoreError) -> Int {
+      var size: Int64 = 0
+      try check(file.pointee.pMethods.pointee.xFileSize(file, &size), task)
+      return Int(size)
+    }
+
+    /// The first bytes of the file, as many as there are.
+    func read(upTo limit: Int, while task: String) throws(StoreError) -> [UInt8] {
+      let count = min(limit, try size(while: task))
+      var code = SQLITE_OK
+      let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+        while code == SQLITE_OK, filled < count {
+          let amount = min(count - filled, File.largestCall)
+          code = file.pointee.pMethods.pointee.xRead(
+            file, buffer.baseAddress! + filled, Int32(amount), Int64(filled))
+          filled += amount
+        }
+      }
+      try check(code, task)
+      return bytes
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, while task: String) throws(StoreError) {
+      var written = 0
+      while written < bytes.count {
+        let amount = min(bytes.count - written, File.largestCall)
+        try check(
+          file.pointee.pMethods.pointee.xWrite(
+            file, bytes.baseAddress! + written, Int32(amount), Int64(written)), task)
+        written += amount
+      }
+    }
+
+    /// Waits until everything is on the disk.
+    func sync(while task: String) throws(StoreError) {
+      try check(file.pointee.pMethods.pointee.xSync(file, SQLITE_SYNC_NORMAL), task)
+    }
+
+    // As much as SQLite itself asks for at a time; its file system for Unix can't do 128 KB in one call.
+    private static let largestCall = 1 << 16
+
+    private func check(_ code: Int32, _ task: String) throws(StoreError) {
+      if code != SQLITE_OK { throw EngineError.make(code, on: nil, while: task) }
+    }
+  }
+}

@@ -233,7 +233,7 @@ extension NSManagedObjectContext {
     guard info.deleteRule == .cascade else { return [] }
     let related =
       info.isToMany
-      ? storedMembers(of: object, slot: info.slot) : [object.toOne(info.slot)].compactMap { $0 }
+      ? storedMembers(of: object, slot: info.slot) ?? [] : [object.toOne(info.slot)].compactMap { $0 }
     return related.filter { $0._flags.contains(.deleted) }
   }
 }

@@ -7,7 +7,8 @@ import Testing
 @Suite("SQLite's result codes")
 struct EngineErrorTests {
   static let codes: [(Int32, StoreError.Code)] = [
-    (SQLITE_BUSY, .busy), (SQLITE_LOCKED, .busy), (SQLITE_PROTOCOL, .busy), (SQLITE_FULL, .full), (SQLITE_IOERR, .io),
+    (SQLITE_BUSY, .busy), (SQLITE_LOCKED, .busy), (SQLITE_PROTOCOL, .busy), (SQLITE_FULL, .full),
+    (SQLITE_IOERR, .io),
     (SQLITE_READONLY, .readOnly), (SQLITE_CANTOPEN, .cannotOpen), (SQLITE_PERM, .cannotOpen),
     (SQLITE_CORRUPT, .unreadable), (SQLITE_NOTADB, .unreadable), (SQLITE_FORMAT, .unreadable),
     (SQLITE_TOOBIG, .tooBig), (SQLITE_RANGE, .tooBig), (SQLITE_INTERRUPT, .cancelled),

@@ -79,7 +79,8 @@ extension TestStore {
   static var requiredFaults: StoreFaults {
     guard let runningFaults else {
       fatalError(
-        "TestStore.current.faults was asked for in a test that has none. Add the trait .faults after .store(…).")
+        "TestStore.current.faults was asked for in a test that has none. Add the trait .faults after .store(…)."
+      )
     }
     return runningFaults
   }

@@ -164,7 +164,7 @@ let package = Package(
     // TestSupport
     .target(
       name: "CDETestSupport",
-      dependencies: ["CDEExecutors", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases"],
+      dependencies: ["CDEExecutors", "CDEStore", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases"],
       path: "Packages/TestSupport/Sources/CDETestSupport"),
     .target(
       name: "CDETesting",
@@ -173,7 +173,7 @@ let package = Package(
     .testTarget(
       name: "CDETestSupportTests",
       dependencies: [
-        "CDETestSupport", "CDETesting", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases",
+        "CDETestSupport", "CDETesting", "CDEExecutors", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases",
       ],
       path: "Packages/TestSupport/Tests/CDETestSupportTests"),
 

@@ -10,6 +10,7 @@ let package = Package(
   ],
   dependencies: [
     .package(name: "Executors", path: "../Executors"),
+    .package(name: "Store", path: "../Store"),
     .package(name: "ModelRuntime", path: "../ModelRuntime"),
     .package(name: "Databases", path: "../Databases"),
   ],
@@ -18,6 +19,7 @@ let package = Package(
       name: "CDETestSupport",
       dependencies: [
         .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEStore", package: "Store"),
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDEDatabases", package: "Databases"),
@@ -34,6 +36,7 @@ let package = Package(
       name: "CDETestSupportTests",
       dependencies: [
         "CDETestSupport", "CDETesting",
+        .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDEDatabases", package: "Databases"),

@@ -33,7 +33,8 @@ public struct Interleavings: Sendable {
       throw InterleavingError(
         .tooMany,
         "\(Self.list(steps)) can mingle in \(count.map { "\($0)" } ?? "more than \(Int.max)") ways, and the limit "
-          + "is \(limit). Draw a sample with Interleavings(_:drawing:), take fewer steps, or raise the limit.")
+          + "is \(limit). Draw a sample with Interleavings(_:drawing:), take fewer steps, or raise the limit."
+      )
     }
     schedules = Self.all(steps)
     seed = nil
@@ -52,7 +53,8 @@ public struct Interleavings: Sendable {
   public init(_ steps: [String: Int], drawing sample: Int, seed: UInt64? = nil) throws {
     try Self.check(steps)
     guard sample > 0 else {
-      throw InterleavingError(.invalidArgument, "A sample of \(sample) would test nothing. Draw at least one.")
+      throw InterleavingError(
+        .invalidArgument, "A sample of \(sample) would test nothing. Draw at least one.")
     }
     let count = Self.count(of: steps)
     if let count, count <= sample {

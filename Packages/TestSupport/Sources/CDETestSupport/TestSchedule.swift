@@ -73,8 +73,8 @@ public struct TestSchedule: Sendable, Hashable {
       planned.append((step, available[next]))
       done[script] = next + 1
     }
-    guard let left = scripts.keys.sorted().first(where: { done[$0, default: 0] < scripts[$0, default: []].count })
-    else { return planned }
+    let unfinished = scripts.keys.filter { done[$0, default: 0] < scripts[$0, default: []].count }
+    guard let left = unfinished.min() else { return planned }
     let step = "\(left)\(done[left, default: 0] + 1)"
     throw InterleavingError(
       .mismatch,

@@ -117,7 +117,9 @@ struct TestScheduleTests {
     try await addTwice("B1 B2 A1 A2")
   }
 
-  @Test("Two contexts of the main actor and one beside it take turns", arguments: try Interleavings(["V": 2, "W": 2, "B": 1]))
+  @Test(
+    "Two contexts of the main actor and one beside it take turns",
+    arguments: try Interleavings(["V": 2, "W": 2, "B": 1]))
   @MainActor
   func mainActor(schedule: TestSchedule) async throws {
     let container = try NSPersistentContainer.makeRuntimeTest(

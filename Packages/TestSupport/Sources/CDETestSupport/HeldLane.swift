@@ -4,9 +4,9 @@
 /// A context whose queued work waits until the test lets it happen, one piece at a time.
 ///
 /// Queued work is what others hand to the context without waiting for it: merges of other contexts' saves when
-/// `automaticallyMergesChangesFromParent` is set, blocks of
-/// `perform(_:)`, and the announcement of changes at the end of a turn. Awaited
-/// `perform`, `performAndWait` and calls of model actors are not held: they overtake what is.
+/// `automaticallyMergesChangesFromParent` is set, blocks of `perform(_:)`, and the announcement of changes at the
+/// end of a turn. Awaited `perform`, `performAndWait` and calls of model actors are not held: they overtake what
+/// is.
 ///
 /// ```swift
 /// container.viewContext.automaticallyMergesChangesFromParent = true
@@ -16,9 +16,9 @@
 /// ```
 ///
 /// Holding ends with ``release()``, or with the held lane itself, which Swift may free after its last use: where
-/// that comes early, write `defer { merges.release() }`. Work that was queued before it began runs
-/// by itself. An actor over an executor of your own, which runs its jobs in `perform(_:)`, is held as well: its
-/// calls return when they have been stepped.
+/// that comes early, write `defer { merges.release() }`. Work that was queued before it began runs by itself. An
+/// actor over an executor of your own, which runs its jobs in `perform(_:)`, is held as well: its calls return
+/// when they have been stepped.
 public final class HeldLane: Sendable {
   private let lane: ContextLane
 

@@ -185,8 +185,8 @@ let package = Package(
     .testTarget(
       name: "CDETestSupportTests",
       dependencies: [
-        "CDETestSupport", "CDETesting", "CDEXCTest", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases",
-        "CDESQLiteFaults", "CDEStore",
+        "CDETestSupport", "CDETesting", "CDEXCTest", "CDEExecutors", "CDEManagedModel", "CDEModelRuntime",
+        "CDEDatabases", "CDESQLiteFaults", "CDEStore",
       ],
       path: "Packages/TestSupport/Tests/CDETestSupportTests"),
 

@@ -45,6 +45,7 @@ let package = Package(
       name: "CDETestSupportTests",
       dependencies: [
         "CDETestSupport", "CDETesting", "CDEXCTest",
+        .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDEDatabases", package: "Databases"),

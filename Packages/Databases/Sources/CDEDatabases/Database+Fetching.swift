@@ -4,7 +4,7 @@ public import Foundation
 nonisolated extension Database {
   /// Fetches snapshots.
   ///
-  /// - Throws: a ``ManagedObjectError`` for a predicate or order that can't be used, or of the store.
+  /// - Throws: a `ManagedObjectError` for a predicate or order that can't be used, or of the store.
   public func fetch<Item>(_ descriptor: FetchDescriptor<Item>) async throws -> [ModelSnapshot<Item>] {
     try await run(.read("fetch", Item.self) { try $0.fetchSnapshots(descriptor) })
   }

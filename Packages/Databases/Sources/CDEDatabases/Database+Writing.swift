@@ -43,7 +43,7 @@ nonisolated extension Database {
   /// Changes the object that a handle names and saves it.
   ///
   /// - Returns: What the closure returns.
-  /// - Throws: ``ManagedObjectError`` with code `.objectNotFound` when it was deleted; what the closure and
+  /// - Throws: `ManagedObjectError` with code `.objectNotFound` when it was deleted; what the closure and
   ///   the save throw.
   @discardableResult
   public func update<Item, Value: Sendable>(
@@ -55,7 +55,7 @@ nonisolated extension Database {
   /// Applies what somebody changed between two snapshots, and saves it.
   ///
   /// - Returns: The names of the properties that were set.
-  /// - Throws: ``ManagedObjectError`` with code `.changeConflict` when a property was changed otherwise since.
+  /// - Throws: `ManagedObjectError` with code `.changeConflict` when a property was changed otherwise since.
   @discardableResult
   public func apply<Item>(_ changes: ModelChanges<Item>) async throws -> [String] {
     try await run(
@@ -66,7 +66,7 @@ nonisolated extension Database {
 
   /// Deletes the object that a handle names, by its delete rules, and saves.
   ///
-  /// - Throws: ``ManagedObjectError`` with code `.objectNotFound` when it was deleted before, or is an object
+  /// - Throws: `ManagedObjectError` with code `.objectNotFound` when it was deleted before, or is an object
   ///   of another store.
   public func delete<Item>(_ handle: ModelHandle<Item>) async throws {
     try await run(.transaction("delete", Item.self) { $0.delete(try $0.object(for: handle)) })
@@ -74,7 +74,7 @@ nonisolated extension Database {
 
   /// Deletes what stands behind an object of any other context: takes its handle where the caller is.
   ///
-  /// - Throws: as for a handle, and ``ManagedObjectError`` with code `.unsavedObject` for an object that was
+  /// - Throws: as for a handle, and `ManagedObjectError` with code `.unsavedObject` for an object that was
   ///   never saved. The object itself is deleted in its own context when that merges.
   nonisolated(nonsending)
     public func delete<Item: PersistentEntity>(_ model: Item) async throws

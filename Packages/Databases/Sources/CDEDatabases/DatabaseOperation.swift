@@ -31,7 +31,7 @@ public nonisolated struct DatabaseOperation<Value: Sendable>: Sendable {
 
   /// An operation whose answer is made after the save, such as the handles of new objects.
   ///
-  /// - Parameter work: What to do; the closure that it returns runs after the save, on the same isolation.
+  /// The closure that `work` returns runs after the save, on the same isolation; all else is as for any operation.
   public static func answeringAfterSave(
     _ name: String, entity: String? = nil, access: DatabaseAccess, isRepeatable: Bool? = nil,
     _ work: @escaping @Sendable (NSManagedObjectContext) throws -> (() throws -> Value)

@@ -45,7 +45,10 @@ public nonisolated struct SharedDatabase: Database {
 
   /// A database over a container that exists, whose stores are loaded.
   ///
-  /// - Parameter database: nil for a ``BackgroundDatabase`` over the container.
+  /// - Parameters:
+  ///   - modelTypes: The classes of the container's model, for whoever asks.
+  ///   - modelContainer: The container.
+  ///   - database: nil for a ``BackgroundDatabase`` over the container.
   public init(
     modelTypes: [any CDRuntimeSchemaProviding.Type] = [], modelContainer: NSPersistentContainer,
     database: (any Database)? = nil

@@ -23,6 +23,8 @@ struct Line {
   private var entries: [Entry?] = []
   private var head = 0
   var drain = Drain.none
+  /// Blocks that are kept out of the line, in the order of asking; nil unless the lane is held.
+  var held: [@Sendable () -> Void]?
 
   var isEmpty: Bool { head == entries.count }
 
@@ -127,12 +129,21 @@ extension ContextLane {
 
   func standInLine(_ block: @escaping @Sendable () -> Void) {
     let starts = line.withLock { line in
-      line.append(.block(block))
-      guard contend() else { return false }
-      line.drain = .scheduled
-      return true
+      if line.held != nil {
+        line.held?.append(block)
+        return false
+      }
+      return admit(block, to: &line)
     }
     if starts { scheduleDrain() }
+  }
+
+  /// Puts a block at the end of the line; true if its drain is the caller's to schedule. Only under the lock.
+  func admit(_ block: @escaping @Sendable () -> Void, to line: inout Line) -> Bool {
+    line.append(.block(block))
+    guard contend() else { return false }
+    line.drain = .scheduled
+    return true
   }
 
   /// Makes the holder of the turn look at the line; true if there was none and the turn is the caller's.
@@ -170,7 +181,7 @@ extension ContextLane {
 
   /// Starts a task that runs the blocks at the head of the line: blocks must not see the task-local values
   /// or the cancellation of whichever task happened to give the turn back.
-  private func scheduleDrain() {
+  func scheduleDrain() {
     if let core {
       Task.detached(executorPreference: crew) { await self.drain(on: core) }
     } else {

@@ -102,6 +102,7 @@ extension ContextLane {
   /// - Parameters:
   ///   - schedule: What a caller that is on the lane already gets.
   ///   - observer: Told on the lane when the block begins and when it is over.
+  ///   - body: The block.
   /// - Throws: What the block throws.
   @inlinable
   nonisolated(nonsending)

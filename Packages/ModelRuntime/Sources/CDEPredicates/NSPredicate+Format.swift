@@ -15,8 +15,10 @@ extension PredicateFormatInitializable where Self: NSPredicate {
   /// A malformed format does not trap: see ``TreePredicate``. Text in quotes is literal; placeholders are
   /// not looked for in it.
   ///
-  /// - Parameter arguments: What the placeholders stand for, in order. `%K` takes a key path as a string;
-  ///   `%@` takes numbers, text, dates, data, UUIDs, URLs, objects, nil, and collections of these.
+  /// - Parameters:
+  ///   - predicateFormat: The condition, with a placeholder for each argument.
+  ///   - arguments: What the placeholders stand for, in order. `%K` takes a key path as a string; `%@` takes
+  ///     numbers, text, dates, data, UUIDs, URLs, objects, nil, and collections of these.
   public init(format predicateFormat: String, _ arguments: Any?...) {
     self.init(predicateFormat, arguments)
   }

@@ -11,7 +11,9 @@ public final class KeySortDescriptor: NSSortDescriptor {
     var value: Int { 0 }
   }
 
-  /// - Parameter comparator: An order of its own for two values; without one, their natural order.
+  /// - Parameters:
+  ///   - term: The key and the direction.
+  ///   - comparator: An order of its own for two values; without one, their natural order.
   public init(term: SortTerm, comparator: Comparator? = nil) {
     self.term = term
     compareValues = comparator
@@ -68,7 +70,9 @@ extension SortKeyInitializable where Self: NSSortDescriptor {
   /// Sorts by the value of a key, which may be a path over to-one relationships and composites
   /// (`owner.name`).
   ///
-  /// - Parameter key: nil sorts by the objects themselves.
+  /// - Parameters:
+  ///   - key: nil sorts by the objects themselves.
+  ///   - ascending: Whether the smallest value comes first.
   public init(key: String?, ascending: Bool) {
     self.init(term: SortTerm(key: key, ascending: ascending), comparator: nil)
   }

@@ -3,7 +3,9 @@ extension PredicateTree {
   ///
   /// Runs on the caller's isolation and reads the object there.
   ///
-  /// - Parameter variables: Values for `$NAME`s that were not substituted.
+  /// - Parameters:
+  ///   - object: What the keys of the predicate are looked up in.
+  ///   - variables: Values for `$NAME`s that were not substituted.
   /// - Throws: ``PredicateTreeError`` for unknown keys, missing variables and operands that cannot be
   ///   compared, and whatever the object throws.
   public func evaluate(
@@ -27,7 +29,7 @@ extension PredicateTree {
 extension ExpressionTree {
   /// What the expression gives for an object, such as a derived attribute's value.
   ///
-  /// - Throws: As ``PredicateTree/evaluate(with:variables:)-swift.method`` does.
+  /// - Throws: As evaluating a ``PredicateTree`` does.
   public func evaluate(
     with object: some PredicateValueProviding, variables: [String: PredicateValue] = [:]
   ) throws -> PredicateValue {

@@ -56,6 +56,9 @@ public struct PredicateComparison: Sendable, Hashable {
   public var options: PredicateTextOptions
 
   /// - Parameters:
+  ///   - left: What is compared.
+  ///   - op: How.
+  ///   - right: What it is compared with.
   ///   - modifier: With `.any` and `.all`, `left` is a path over a to-many relationship (or another
   ///     collection).
   ///   - options: Apply to text only.

@@ -5,7 +5,7 @@ public import Foundation
 ///
 /// Immutable. A malformed format does not trap as on Apple's platforms: the error stays inside,
 /// `evaluate(with:)` answers false, and whatever can throw (``Foundation/NSPredicate/predicateTree()``,
-/// ``Foundation/NSPredicate/matches(_:)``, a fetch) throws it.
+/// ``Foundation/NSPredicate/matches(_:substitutionVariables:)``, a fetch) throws it.
 public final class TreePredicate: NSPredicate {
   /// The tree or what was wrong with the format.
   public let result: Result<PredicateTree, PredicateTreeError>

@@ -34,7 +34,7 @@ public final class SQLiteStore: Store {
   ///   both have
   ///     them, by its tables and columns otherwise.
   ///   - configuration: where the store is and how it is opened.
-  /// - Throws: ``StoreError``: `.invalidSchema`, `.incompatibleSchema`, `.unreadable` for a file that is
+  /// - Throws: `StoreError`: `.invalidSchema`, `.incompatibleSchema`, `.unreadable` for a file that is
   ///   damaged or no
   ///   store (its bytes stay as they are), `.cannotOpen`, `.readOnly`, `.busy`, `.full`, `.io`.
   public convenience init(schema: StoreSchema, configuration: Configuration) throws(StoreError) {
@@ -48,9 +48,12 @@ public final class SQLiteStore: Store {
   /// Opens or creates a store of a schema that is resolved already, so that its rows share their layouts
   /// with whoever else uses it.
   ///
-  /// - Parameter entities: indexes of the entities that the store holds, all for `nil`. Their ancestors and
-  ///   the destinations of their relationships have to be among them. The file then is that of a schema
-  ///   without the others: it has no table, number or version hash of theirs.
+  /// - Parameters:
+  ///   - resolved: what the store holds.
+  ///   - configuration: where the store is and how it is opened.
+  ///   - entities: indexes of the entities that the store holds, all for `nil`. Their ancestors and the
+  ///     destinations of their relationships have to be among them. The file then is that of a schema without
+  ///     the others: it has no table, number or version hash of theirs.
   public convenience init(
     schema resolved: ResolvedSchema, entities: Set<Int>? = nil, configuration: Configuration
   ) throws(StoreError) {

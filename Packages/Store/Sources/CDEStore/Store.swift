@@ -13,7 +13,9 @@ public protocol Store: AnyObject, Sendable {
 
   /// Fetches rows.
   ///
-  /// - Parameter isKnown: asked with root entity and key for each row found; when it says true the
+  /// - Parameters:
+  ///   - query: what to fetch, and in which order.
+  ///   - isKnown: asked with root entity and key for each row found; when it says true the
   ///   row's cells are not decoded and only its key is reported. Runs on the calling thread, in the middle of
   ///   the fetch: it must not call the store.
   func fetch(
@@ -33,6 +35,7 @@ public protocol Store: AnyObject, Sendable {
   /// The elements of a to-many relationship for each owner.
   ///
   /// - Parameters:
+  ///   - entity: the index of the owners' entity.
   ///   - slot: the to-many relationship's slot in `entity`.
   ///   - owners: keys within the tree of `entity`.
   ///   - isKnown: as for ``fetch(_:isKnown:)``.

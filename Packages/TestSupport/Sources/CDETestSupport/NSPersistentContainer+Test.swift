@@ -32,9 +32,9 @@ extension NSPersistentContainer {
   }
 
   /// Makes a container for the model of classes that carry their own schema, over an empty store; see
-  /// ``makeTest(model:testName:fileID:function:subDirectory:)``.
+  /// ``makeTest(model:testName:fileID:function:subDirectory:)``. Each class is one entity, and the same list gives
+  /// the same model.
   ///
-  /// - Parameter modelTypes: The classes, one entity each. The same list gives the same model.
   /// - Throws: `CDRuntimeModelBuilderError` for the model, ``CDTestContainerError`` for the store.
   public static func makeRuntimeTest(
     modelTypes: [any CDRuntimeSchemaProviding.Type], testName: String = "", fileID: String = #fileID,
@@ -46,9 +46,9 @@ extension NSPersistentContainer {
   }
 
   /// Makes a container for the model of these classes, over an empty store; see
-  /// ``makeTest(model:testName:fileID:function:subDirectory:)``.
+  /// ``makeTest(model:testName:fileID:function:subDirectory:)``. Each class is one entity, and the same list gives
+  /// the same model.
   ///
-  /// - Parameter modelTypes: The classes, one entity each. The same list gives the same model.
   /// - Throws: `CDRuntimeModelBuilderError` for the model, ``CDTestContainerError`` for the store.
   public static func makeRuntimeTest(
     modelTypes: any CDRuntimeSchemaProviding.Type..., testName: String = "", fileID: String = #fileID,

@@ -204,8 +204,10 @@ extension NSManagedObjectContext {
 
   /// Makes an object take the store's values.
   ///
-  /// - Parameter mergeChanges: false makes it a fault at once and drops unsaved values; true reads the row
-  ///   now and keeps them.
+  /// - Parameters:
+  ///   - object: One of this context; any other, and one that was never saved, stays as it is.
+  ///   - mergeChanges: false makes it a fault at once and drops unsaved values; true reads the row now and
+  ///     keeps them.
   public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
     preconditionIsolated(object._binding.name)
     guard object._registry === registry, registry != nil, !object._flags.contains(.inserted) else { return }

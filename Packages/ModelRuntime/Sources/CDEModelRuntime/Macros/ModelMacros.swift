@@ -1,7 +1,8 @@
 /// Makes a class that inherits from `NSManagedObject` a model.
 ///
-/// Its stored `var` properties of primitive types become attributes, those marked ``Relationship``
-/// become relationships, those marked ``Ignore`` stay plain storage. The macro generates typed
+/// Its stored `var` properties of primitive types become attributes, those marked
+/// ``Relationship(persistentName:inverse:deleteRule:minimumModelCount:maximumModelCount:)`` become
+/// relationships, those marked ``Ignore()`` stay plain storage. The macro generates typed
 /// accessors, `Keys`, `fetchRequest()`, the helpers and counts of to-many relationships, the schema
 /// that models are built from at run time, and the conformance to `PersistentEntity`.
 ///

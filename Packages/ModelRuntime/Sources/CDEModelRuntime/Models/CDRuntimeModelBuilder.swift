@@ -7,8 +7,10 @@ public enum CDRuntimeModelBuilder {
   /// The model of these classes: one entity for each, in order. The same list gives the same model object,
   /// from any thread.
   ///
-  /// - Parameter compositions: how attributes of composition storage are stored; a store that was made with
-  ///   one layout does not open with the other.
+  /// - Parameters:
+  ///   - types: the classes.
+  ///   - compositions: how attributes of composition storage are stored; a store that was made with one layout
+  ///     does not open with the other.
   /// - Throws: `CDRuntimeModelBuilderError`.
   public static func makeModel(
     _ types: [any CDRuntimeSchemaProviding.Type], compositions: CDRuntimeCompositionLayout = .dictionary

@@ -48,8 +48,9 @@ extension CDFilterField {
 
   /// Holds where the field's text contains this one.
   ///
-  /// - Parameter caseInsensitive: Ignores case and diacritics (`CONTAINS[cd]`), as it does unless told
-  ///   otherwise.
+  /// - Parameters:
+  ///   - value: What to look for, literally.
+  ///   - caseInsensitive: Ignores case and diacritics (`CONTAINS[cd]`), as it does unless told otherwise.
   public func contains(_ value: String, caseInsensitive: Bool = true) -> NSPredicate {
     predicate(.contains, value, caseInsensitive ? [.caseInsensitive, .diacriticInsensitive] : [])
   }

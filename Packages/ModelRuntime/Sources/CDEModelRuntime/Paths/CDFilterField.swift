@@ -18,6 +18,7 @@ public struct CDFilterField<Root: CoreDataPathTable, Value>: Sendable {
   private let explicitStorageMethod: StorageMethod?
 
   /// - Parameters:
+  ///   - swiftPath: The names of the properties on the way, as Swift knows them.
   ///   - persistentPath: The stored names; without them `Root`'s table says, and where it does not know the
   ///     path, the Swift names are the stored ones.
   ///   - storageMethod: How the value is stored; without it `Root`'s table says.

@@ -60,6 +60,9 @@ extension SortKeyInitializable where Self: NSSortDescriptor {
   /// Sorts by a path of a model.
   ///
   /// - Parameters:
+  ///   - type: The model.
+  ///   - path: What to sort by.
+  ///   - order: Which end comes first.
   ///   - collation: How texts compare; those of a locale work in memory alone.
   ///   - mode: Who sorts. What a store can't do is found out here and not by the fetch.
   /// - Throws: ``CDSortDescriptorError``.

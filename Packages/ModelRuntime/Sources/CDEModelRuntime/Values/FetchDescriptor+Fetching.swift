@@ -3,7 +3,7 @@ internal import CDEStore
 internal import Foundation
 
 extension NSManagedObjectContext {
-  /// Fetches objects; see ``fetch(_:)-(NSFetchRequest)``.
+  /// Fetches the objects that a descriptor asks for, as a fetch request does.
   ///
   /// - Throws: ``ManagedObjectError``: no entity for the model, a predicate or order that can't be used, or
   ///   a store error.

@@ -1,0 +1,146 @@
+import CDEExecutors
+import CDEManagedModel
+import CDEModelRuntime
+import CDETestSupport
+import CDETesting
+import Foundation
+import Testing
+
+@Suite("Held lanes of contexts")
+struct HeldLaneTests {
+  /// What one context sees of another's saves when merges come at every possible moment.
+  @Test(
+    "A merge takes effect when it is stepped, early or late",
+    arguments: try Interleavings(["writer": 2, "merge": 2, "reader": 1]), [true, false])
+  func merges(schedule: TestSchedule, onMain: Bool) async throws {
+    let container = try NSPersistentContainer.makeRuntimeTest(
+      modelTypes: Note.self, Label.self, testName: "merges \(schedule) \(onMain)")
+    try await container.addNote("0")
+    let reader = NSManagedObjectContext(onMain ? .mainQueue : .privateQueue)
+    reader.persistentStoreCoordinator = container.persistentStoreCoordinator
+    reader.automaticallyMergesChangesFromParent = true
+    let held = HeldLane(of: reader)
+    let writer = container.newBackgroundContext()
+    // Kept, so that what the reader sees is what it has and not what the store has.
+    var note: Note?
+    try await reader.perform {
+      note = try reader.fetch(Note.fetchRequest()).first
+      _ = note?.title
+    }
+    func write(_ title: String) -> TestSchedule.Step {
+      {
+        try await writer.perform {
+          try writer.fetch(Note.fetchRequest()).first?.title = title
+          try writer.save()
+        }
+      }
+    }
+    var seen: String?
+    try await schedule.run([
+      "writer": [write("1"), write("2")],
+      "merge": [{ await held.step() }, { await held.step() }],
+      "reader": [{ seen = await reader.perform { note?.title } }],
+    ])
+    // A model of it: a queue of saves, of which each step merges the first.
+    var (queued, merged): ([String], String) = ([], "0")
+    var expected: String?
+    for step in schedule.steps {
+      switch step {
+      case "writer1": queued.append("1")
+      case "writer2": queued.append("2")
+      case "reader1": expected = merged
+      default: if !queued.isEmpty { merged = queued.removeFirst() }
+      }
+    }
+    #expect(seen == expected)
+    #expect(held.count == queued.count)
+    held.release()
+    await reader.perform(schedule: .enqueued) {}
+    #expect(await reader.perform { note?.title } == "2")
+  }
+
+  @Test("Blocks of perform wait for their step; what they queue waits for the next")
+  func blocks() async throws {
+    let container = try NSPersistentContainer.makeRuntimeTest(modelTypes: Note.self, Label.self)
+    let context = container.newBackgroundContext()
+    let held = HeldLane(of: context)
+    let log = Recorded<Int>()
+    func enqueue(_ number: Int) {
+      context.perform {
+        log.add(number)
+        if number == 1 { context.perform { log.add(4) } }
+      }
+    }
+    for number in 1...3 { enqueue(number) }
+    await context.perform {}
+    #expect(held.count == 3 && log.all == [])
+    #expect(await held.step())
+    #expect(held.count == 3 && log.all == [1])
+    #expect(await held.stepAll() == 3)
+    #expect(held.count == 0 && log.all == [1, 2, 3, 4])
+    #expect(await !held.step())
+    #expect(await held.stepAll() == 0)
+  }
+
+  @Test("stepAll() takes what waits when it is called, and no more")
+  func stepAll() async throws {
+    let lane = ContextLane()
+    let held = HeldLane(lane)
+    let log = Recorded<Void>()
+    @Sendable func again() {
+      if log.add(()) < 6 { lane.enqueue { again() } }
+    }
+    lane.enqueue { again() }
+    lane.enqueue { again() }
+    #expect(await held.stepAll() == 2)
+    #expect(log.count == 2 && held.count == 2)
+    #expect(await held.stepAll() == 2)
+    #expect(log.count == 4 && held.count == 2)
+  }
+
+  @Test("Changes are announced when the step comes")
+  @MainActor
+  func announcements() async throws {
+    let container = try NSPersistentContainer.makeRuntimeTest(modelTypes: Note.self, Label.self)
+    let view = container.viewContext
+    let log = Recorded<Void>()
+    let observer = NotificationCenter.default.addObserver(
+      forName: .NSManagedObjectContextObjectsDidChange, object: view, queue: nil
+    ) { _ in log.add(()) }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    // Before anybody has entered a context, its announcements come with the save.
+    await view.perform(schedule: .enqueued) {}
+    let held = HeldLane(of: view)
+    Note(context: view).title = "new"
+    #expect(log.count == 0 && held.count == 1)
+    await held.step()
+    #expect(log.count == 1)
+  }
+
+  @Test("The end of a held lane lets its work go")
+  func end() async throws {
+    let lane = ContextLane()
+    let log = Recorded<Void>()
+    do {
+      let held = HeldLane(lane)
+      lane.enqueue { log.add(()) }
+      #expect(held.count == 1)
+    }
+    await lane.run(.enqueued) {}
+    #expect(log.count == 1)
+    // Free to be held again.
+    #expect(HeldLane(lane).count == 0)
+  }
+
+  @Test("Holding a context twice traps with the rule")
+  func twice() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let lane = ContextLane(name: "editor")
+      let first = HeldLane(lane)
+      let second = HeldLane(lane)
+      print(first.count + second.count)
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("The lane \"editor\" is held already. Hold a context once"))
+  }
+}

@@ -8,7 +8,7 @@ struct ShimFile {
 
   /// Opens the real file, and stands before it.
   static func open(
-    _ faults: StoreFaults, _ path: sqlite3_filename?, _ file: UnsafeMutablePointer<sqlite3_file>,
+    _ faults: StoreFaults, _ path: UnsafePointer<CChar>?, _ file: UnsafeMutablePointer<sqlite3_file>,
     _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
   ) -> Int32 {
     let memory = UnsafeMutableRawPointer(file)

@@ -16,8 +16,6 @@ struct FileSystemTests {
     }
     try store.insert("Tag", [Draft(key: -1, values: ["name": .text("kept")])])
     #expect(try store.row(entity: store.index("Tag"), key: 1) != nil)
-    let folder = FileManager.default.fileExists(atPath: scratch.file("Test.sqlite.lock"))
-    #expect(!folder)
     try FileManager.default.createDirectory(
       atPath: scratch.file("Test.sqlite.lock"), withIntermediateDirectories: false)
     let error = #expect(throws: StoreError.self) {
@@ -27,6 +25,19 @@ struct FileSystemTests {
       }
     }
     #expect(error?.code == .busy)
+    try SQLiteStore.file(scratch.file(), Shop.schema).close()
+  }
+
+  @Test("Alone in its process, a log needs no shared file, and readers see what is committed")
+  func exclusive() throws {
+    let store = try SQLiteStore.file(scratch.file(), Shop.schema) { $0.vfs = "unix-excl" }
+    for number in Int64(1)...20 {
+      try store.insert("Tag", [Draft(key: -1)])
+      #expect(try store.row(entity: store.index("Tag"), key: number) != nil)
+    }
+    #expect(scratch.bytes("Test.sqlite-wal") != nil)
+    #expect(scratch.bytes("Test.sqlite-shm") == nil)
+    try store.close()
     try SQLiteStore.file(scratch.file(), Shop.schema).close()
   }
 

@@ -83,8 +83,7 @@ extension NSPersistentContainer {
 
 extension NSPersistentStoreDescription {
   fileprivate func reopening(over faults: StoreFaults?) -> NSPersistentStoreDescription {
-    // Descriptions are copied as they are: a subclass makes one of its own class.
-    guard let copy = copy() as? NSPersistentStoreDescription else { return self }
+    let copy = copy() as! NSPersistentStoreDescription
     copy.setOption(faults?.vfs, forKey: CDESQLiteVFSOption)
     copy.shouldAddStoreAsynchronously = false
     // Tests do without syncs because they take time. Under faults they take none, and may fail.

@@ -22,8 +22,8 @@ public struct Interleavings: Sendable {
   /// All interleavings, in the order of the scripts' names.
   ///
   /// - Parameters:
-  ///   - steps: How many steps each script has, by its name. A name has at least one character, no space, and
-  ///     no digit at its end. No scripts have one interleaving, in which nothing happens.
+  ///   - steps: How many steps each script has, 10,000 at most, by its name. A name has at least one character,
+  ///     no space, and no digit at its end. No scripts have one interleaving, in which nothing happens.
   ///   - limit: How many there may be at most.
   /// - Throws: ``InterleavingError`` with code `.tooMany` or `.invalidArgument`.
   public init(_ steps: [String: Int], limit: Int = 5_000) throws {
@@ -71,10 +71,11 @@ public struct Interleavings: Sendable {
   ///
   /// - Returns: nil when an `Int` can't hold the number.
   public static func count(of steps: [String: Int]) -> Int? {
+    let numbers = steps.values.map { UInt(clamping: $0) }.sorted(by: >)
     var count: UInt = 1
-    var placed: UInt = 0
-    for number in steps.values {
-      for step in stride(from: 1, through: UInt(clamping: number), by: 1) {
+    var placed = numbers.first ?? 0
+    for number in numbers.dropFirst() {
+      for step in stride(from: 1, through: number, by: 1) {
         // A product of binomial coefficients: every division is exact, and the product never shrinks.
         placed += 1
         let product = count.multipliedFullWidth(by: placed)
@@ -92,6 +93,9 @@ public struct Interleavings: Sendable {
     return seed
   }
 
+  /// What no test written by hand comes near, and memory allows.
+  private static let longestScript = 10_000
+
   private static func check(_ steps: [String: Int]) throws {
     for (name, count) in steps.sorted(by: { $0.key < $1.key }) {
       if name.last?.isASCIIDigit ?? true || name.contains(where: \.isWhitespace) {
@@ -100,9 +104,9 @@ public struct Interleavings: Sendable {
           "\"\(name)\" can't name a script, because its steps would be \"\(name)1\" and so on. Use a name with "
             + "at least one character, without spaces, that does not end with a digit.")
       }
-      if count < 0 {
+      guard (0...longestScript).contains(count) else {
         throw InterleavingError(
-          .invalidArgument, "Script \(name) can't have \(count) steps. Give it none or more.")
+          .invalidArgument, "Script \(name) can't have \(count) steps. Give it 0 to \(longestScript).")
       }
     }
   }

@@ -1,5 +1,6 @@
 import CDETestSupport
 import CDETesting
+import Foundation
 import Testing
 
 @Suite("Interleavings of scripts")
@@ -36,6 +37,8 @@ struct InterleavingsTests {
     // 67! / (33! 34!) is above 2^63, 66! / (33! 33!) below.
     #expect(Interleavings.count(of: ["A": 33, "B": 33]) == 7_219_428_434_016_265_740)
     #expect(Interleavings.count(of: ["A": 33, "B": 34]) == nil)
+    #expect(Interleavings.count(of: ["A": .max, "B": 1]) == nil)
+    #expect(Interleavings.count(of: ["A": .max]) == 1)
     #expect(Interleavings.count(of: ["A": 200, "B": 200, "C": 200]) == nil)
   }
 
@@ -76,6 +79,22 @@ struct InterleavingsTests {
     }
   }
 
+  @Test("A drawing without a seed prints one, which the environment brings back")
+  func environment() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+      setenv("CDE_SEED", "12345", 1)
+      let steps = ["A": 3, "B": 3]
+      guard
+        Array(try Interleavings(steps, drawing: 5))
+          == Array(try Interleavings(steps, drawing: 5, seed: 12_345))
+      else { fatalError("Another sample was drawn.") }
+      // An exit test's process ends without a look at what stands in the buffer.
+      fflush(nil)
+    }
+    let text = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    #expect(text.contains("interleavings: 5 of 20 drawn with CDE_SEED=12345\n"))
+  }
+
   @Test("Every schedule is as likely as any other in a sample")
   func uniform() throws {
     var counts: [TestSchedule: Int] = [:]
@@ -91,7 +110,7 @@ struct InterleavingsTests {
 
   @Test(
     "Names and numbers that no schedule could write are errors",
-    arguments: [["": 1], ["A1": 1], ["A B": 1], ["A\n": 1], ["A": -1]])
+    arguments: [["": 1], ["A1": 1], ["A B": 1], ["A\n": 1], ["A": -1], ["A": 10_001], ["A": .max]])
   func names(steps: [String: Int]) {
     for make in [{ try Interleavings(steps) }, { try Interleavings(steps, drawing: 3) }] {
       #expect(throws: InterleavingError.self) { try make() }.map { #expect($0.code == .invalidArgument) }

@@ -20,26 +20,26 @@ final class Author: NSManagedObject {
   var portrait: Data?
 
   @Relationship(inverse: "author", deleteRule: .cascade)
-  var books: Set<Book>
+  var books: Set<Novel>
 }
 
 @PersistentModel
-final class Book: NSManagedObject {
+final class Novel: NSManagedObject {
   var title: String = ""
 
   @Relationship(inverse: "books", deleteRule: .nullify)
   var author: Author?
 
   @Relationship(inverse: "books", deleteRule: .nullify)
-  var topics: Set<Topic>
+  var topics: Set<Theme>
 }
 
 @PersistentModel
-final class Topic: NSManagedObject {
+final class Theme: NSManagedObject {
   var name: String = ""
 
   @Relationship(inverse: "topics", deleteRule: .nullify)
-  var books: Set<Book>
+  var books: Set<Novel>
 }
 
 /// A small graph in a file, one change of it, and what the store holds before and after.
@@ -50,7 +50,7 @@ struct FaultGraph {
   private let files = FaultGraphFiles()
 
   init() async throws {
-    let types: [any CDRuntimeSchemaProviding.Type] = [Author.self, Book.self, Topic.self]
+    let types: [any CDRuntimeSchemaProviding.Type] = [Author.self, Novel.self, Theme.self]
     let copied = try NSManagedObjectModel.makeRuntimeModel(types).copy()
     model = try #require(copied as? NSManagedObjectModel)
     let portrait = try #require(model.entitiesByName["Author"]?.attributesByName["portrait"])
@@ -101,12 +101,12 @@ struct FaultGraph {
     ann.name = "Ann"
     ann.portrait = Data(repeating: 1, count: 140_000)
     for title in ["one", "two"] {
-      let book = Book(context: context)
+      let book = Novel(context: context)
       book.title = title
       book.author = ann
     }
     for name in ["A", "B"] {
-      let topic = Topic(context: context)
+      let topic = Theme(context: context)
       topic.name = name
       for book in ann.books { topic.addToBooks(book) }
     }
@@ -116,10 +116,10 @@ struct FaultGraph {
   /// Inserts, updates, deletes, moves links, and brings in a large value for another.
   static func change(_ context: NSManagedObjectContext) throws {
     let ann = try #require(try context.fetch(Author.fetchRequest()).first)
-    let books = try context.fetch(Book.fetchRequest()).sorted { $0.title < $1.title }
-    let topics = try context.fetch(Topic.fetchRequest()).sorted { $0.name < $1.name }
+    let books = try context.fetch(Novel.fetchRequest()).sorted { $0.title < $1.title }
+    let topics = try context.fetch(Theme.fetchRequest()).sorted { $0.name < $1.name }
     ann.portrait = Data(repeating: 2, count: 150_000)
-    let topic = Topic(context: context)
+    let topic = Theme(context: context)
     topic.name = "C"
     books[0].title = "ONE"
     books[0].removeFromTopics(topics[1])
@@ -127,7 +127,7 @@ struct FaultGraph {
     context.delete(books[1])
     let bea = Author(context: context)
     bea.name = "Bea"
-    let third = Book(context: context)
+    let third = Novel(context: context)
     third.title = "three"
     third.author = bea
     third.addToTopics(topics[1])
@@ -141,9 +141,9 @@ struct FaultGraph {
         let values: String =
           switch object {
           case let author as Author: "\(author.name) \(author.portrait?.first ?? 0)"
-          case let book as Book:
+          case let book as Novel:
             "\(book.title) \(book.author?.name ?? "") \(book.topics.map(\.name).sorted())"
-          case let topic as Topic: "\(topic.name) \(topic.books.count)"
+          case let topic as Theme: "\(topic.name) \(topic.books.count)"
           default: ""
           }
         return "\(kind) \(object.objectID.isTemporaryID) \(values)"

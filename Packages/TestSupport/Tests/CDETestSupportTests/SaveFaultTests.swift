@@ -115,7 +115,7 @@ struct SaveFaultTests {
     let graph = try await FaultGraph()
     defer { graph.remove() }
     func titles(_ context: NSManagedObjectContext) throws -> [String] {
-      let request = Book.fetchRequest()
+      let request = Novel.fetchRequest()
       request.predicate = NSPredicate(format: "ANY topics.name == %@", "A")
       return try context.fetch(request).map(\.title).sorted()
     }
@@ -160,7 +160,7 @@ struct SaveFaultTests {
       for number in 0..<100 {
         let author = Author(context: context)
         author.name = "\(number)"
-        let book = Book(context: context)
+        let book = Novel(context: context)
         book.title = "\(number)"
         book.author = author
         // Each attempt takes other steps, so that none fails for ever.
@@ -177,7 +177,7 @@ struct SaveFaultTests {
     #expect(failures > 0, "seed \(seed)")
     try container.reopenTestStores()
     let titles = try await container.performBackgroundTask { context in
-      try context.fetch(Book.fetchRequest()).compactMap { $0.author?.name == $0.title ? Int($0.title) : nil }
+      try context.fetch(Novel.fetchRequest()).compactMap { $0.author?.name == $0.title ? Int($0.title) : nil }
     }
     #expect(titles.sorted() == Array(0..<100), "seed \(seed)")
     #expect(try container.close() == "ok", "seed \(seed)")
@@ -188,7 +188,7 @@ extension FaultGraph {
   /// The change, and after it two smaller ones.
   static func change(_ context: NSManagedObjectContext, round: Int) throws {
     if round == 1 { return try change(context) }
-    for book in try context.fetch(Book.fetchRequest()) { book.title += " \(round)" }
-    Topic(context: context).name = "round \(round)"
+    for book in try context.fetch(Novel.fetchRequest()) { book.title += " \(round)" }
+    Theme(context: context).name = "round \(round)"
   }
 }

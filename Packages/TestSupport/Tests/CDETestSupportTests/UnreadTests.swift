@@ -49,7 +49,7 @@ struct UnreadTests {
   @Test("Books that could not be read when their author was deleted go with the author all the same")
   func cascade() async throws {
     let left = try await everyStep { try #require(try $0.fetch(Author.fetchRequest()).first) }
-    #expect(left.objects.keys.sorted() == ["Topic/p1", "Topic/p2"])
+    #expect(left.objects.keys.sorted() == ["Theme/p1", "Theme/p2"])
   }
 
   @Test("A fault that could not be read when it was deleted follows its delete rules all the same")
@@ -60,7 +60,7 @@ struct UnreadTests {
       context.reset()
       return context.object(with: id)
     }
-    #expect(left.objects.keys.sorted() == ["Topic/p1", "Topic/p2"])
+    #expect(left.objects.keys.sorted() == ["Theme/p1", "Theme/p2"])
   }
 
   @Test("Members that could not be read are read by the next use, and given up with a rollback")

@@ -59,9 +59,9 @@ func onPlainThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) asy
 /// Ends the process with a sentence when a body hangs: a blocked pool could not run a timeout's task.
 ///
 /// Patient, because in the run of the whole house other suites keep both threads of a small machine's pool
-/// busy for a minute at a time.
+/// busy for minutes at a time.
 func watched<Value>(
-  seconds: Int = 120, _ what: String, _ body: () async throws -> Value
+  seconds: Int = 600, _ what: String, _ body: () async throws -> Value
 ) async rethrows -> Value {
   let watchdog = DispatchWorkItem { fatalError("Watchdog: \(what) hung for \(seconds) s") }
   DispatchQueue(label: "watchdog").asyncAfter(deadline: .now() + .seconds(seconds), execute: watchdog)

@@ -27,6 +27,26 @@ struct NotificationTests {
     #expect(listener.names == ["change", "will", "did"])
   }
 
+  @Test("A main context that nobody entered by a block announces when the main actor's turn is over")
+  @MainActor
+  func mainTurn() async throws {
+    let context = try Stack().container.viewContext
+    var token: (any NSObjectProtocol)?
+    let names: Set<String> = await withCheckedContinuation { waiter in
+      token = NotificationCenter.default.addObserver(
+        forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
+      ) { note in
+        let inserted = note.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject> ?? []
+        waiter.resume(returning: Set(inserted.compactMap { ($0 as? Item)?.title }))
+      }
+      // One announcement for both: a second would resume the waiter twice, which traps.
+      for title in ["one", "two"] { Item(context: context).title = title }
+    }
+    if let token { NotificationCenter.default.removeObserver(token) }
+    #expect(names == ["one", "two"])
+    #expect(context.hasChanges)
+  }
+
   @Test("In willSave everything is final, in didSave everything is clean")
   func states() throws {
     let context = try Stack().context()

@@ -11,10 +11,23 @@ public struct FaultsTrait: TestTrait, SuiteTrait, TestScoping {
   /// On a suite, the store of each test in it fails.
   public var isRecursive: Bool { true }
 
+  /// Fails the test if it has no store; `.store` does the rest, because it knows when its store is there.
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    let container = TestStore.current.container
+    if !test.traits.contains(where: { $0 is StoreTrait }) {
+      Issue.record(
+        "The files of a store are to fail, but the test has none. Add .store(Item.self, ...) to the test or its suite.",
+        sourceLocation: test.sourceLocation)
+    }
+    try await function()
+  }
+
+  /// Runs a case while the files of its store fail.
+  func provideFaults(
+    to container: NSPersistentContainer, for test: Test, testCase: Test.Case?,
+    performing function: @Sendable () async throws -> Void
+  ) async throws {
     let faults = StoreFaults()
     try container.reopenTestStores(faults: faults)
     if let plan { faults.begin(plan) }
@@ -51,7 +64,8 @@ extension Trait where Self == FaultsTrait {
   ///
   /// The store works as ever until the test begins a plan. When the case fails, a note lists the faults since then.
   ///
-  /// - Precondition: a `.store` trait stands before it, or around the test. The store is a file.
+  /// Stands before or behind `.store`, on the test or a suite around it; of two the one closer to the test counts.
+  /// The store is a file.
   public static var faults: Self { FaultsTrait(plan: nil) }
 
   /// Has the files of each test case's store fail now and then, as a seed has it.
@@ -59,10 +73,12 @@ extension Trait where Self == FaultsTrait {
   /// When the case fails, a note tells the seed and the faults that happened. The same seed has the same steps fail,
   /// as long as the test asks the same of the store in the same order.
   ///
+  /// Stands before or behind `.store`, on the test or a suite around it; of two the one closer to the test counts.
+  /// The store is a file.
+  ///
   /// - Parameters:
   ///   - seed: What the faults are drawn from: a full disk, I/O errors, torn writes, refused locks; no crash.
   ///   - oneIn: One in so many steps fails, on average. A small save takes some dozens.
-  /// - Precondition: a `.store` trait stands before it, or around the test. The store is a file.
   public static func faults(seed: UInt64, oneIn: Int = 50) -> Self {
     FaultsTrait(plan: .drawn(seed: seed, oneIn: oneIn))
   }
@@ -79,7 +95,7 @@ extension TestStore {
   static var requiredFaults: StoreFaults {
     guard let runningFaults else {
       fatalError(
-        "TestStore.current.faults was asked for in a test that has none. Add the trait .faults after .store(…)."
+        "TestStore.current.faults was asked for in a test that has none. Add the trait .faults."
       )
     }
     return runningFaults

@@ -38,7 +38,14 @@ public struct StoreTrait: TestTrait, SuiteTrait, TestScoping {
       try await options.fill(scope.container)
       scope.begin()
       try await watch.provideScope(for: test, testCase: testCase) {
-        try await TestStore.$running.withValue(TestStore(scope: scope)) { try await function() }
+        try await TestStore.$running.withValue(TestStore(scope: scope)) {
+          if let faults = test.traits.lazy.compactMap({ $0 as? FaultsTrait }).last {
+            try await faults.provideFaults(
+              to: scope.container, for: test, testCase: testCase, performing: function)
+          } else {
+            try await function()
+          }
+        }
         for broken in scope.brokenRules() {
           Issue.record(Comment(rawValue: broken.message), sourceLocation: test.sourceLocation)
         }

@@ -42,7 +42,7 @@ struct FaultsTraitTests {
     let container = TestStore.current.container
     await withKnownIssue("The note of the faults") {
       await #expect(throws: Refusal.self) {
-        try await trait.provideScope(for: test, testCase: Test.Case.current) {
+        try await trait.provideFaults(to: container, for: test, testCase: Test.Case.current) {
           try? await container.addNote("never")
           throw Refusal()
         }
@@ -61,7 +61,7 @@ struct FaultsTraitTests {
       _ = TestStore.requiredFaults
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(text.contains("Add the trait .faults after .store(…)"))
+    #expect(text.contains("Add the trait .faults"))
   }
 }
 

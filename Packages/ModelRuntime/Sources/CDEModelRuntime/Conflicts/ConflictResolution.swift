@@ -161,6 +161,17 @@ final class ConflictResolution {
   /// Whether objects of the context changed by another writer's doing.
   private var hasNews: Bool { !refreshed.isEmpty || !touched.isEmpty || !vanished.isEmpty }
 
+  /// Writes into a commit what its objects took over from the store.
+  func mark(_ commit: inout CommittedTransaction) {
+    if refreshed.isEmpty { return }
+    for (index, change) in commit.changes.enumerated() where change.kind != .deleted {
+      guard let object = context.registry.object(root: context.root(of: change.entity), key: change.key),
+        let slots = refreshed[ObjectIdentifier(object)]?.slots
+      else { continue }
+      commit.changes[index].adopted = slots
+    }
+  }
+
   /// Tells of what was settled, where no commit comes with it.
   func announceAlone() {
     guard hasNews else { return }

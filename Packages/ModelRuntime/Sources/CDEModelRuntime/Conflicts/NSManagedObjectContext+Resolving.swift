@@ -23,7 +23,8 @@ extension NSManagedObjectContext {
           return
         }
         switch try commit(plan) {
-        case .success(let committed):
+        case .success(var committed):
+          resolution.mark(&committed)
           forgetChanges()
           isSaving = false
           announce(plan, committed, [], taken: resolution.announce())

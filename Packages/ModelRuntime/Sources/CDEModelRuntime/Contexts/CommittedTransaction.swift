@@ -12,7 +12,7 @@ public struct CommittedTransaction: Sendable {
   public let identity: UUID
   public let author: String?
   public let contextName: String?
-  @_spi(CDE) public let changes: [Change]
+  @_spi(CDE) public internal(set) var changes: [Change]
   /// Objects whose to-many relationships changed through the other side, without a change of their own row.
   @_spi(CDE) public let touched: [Touch]
   @_spi(CDE) public let trace: CommitTrace
@@ -26,6 +26,8 @@ public struct CommittedTransaction: Sendable {
     public var properties: PropertySet
     /// The row after the commit; nil for deletions and for objects whose row did not change.
     public var row: RowReference?
+    /// Properties that the save took over from another writer, of whose commit other contexts may never hear.
+    public var adopted = PropertySet()
   }
 
   @_spi(CDE) public struct Touch: Sendable, Hashable {

@@ -33,10 +33,11 @@ extension NSManagedObjectContext {
 
   /// Announces changes when the current job of the lane is over.
   ///
-  /// Not inside a block, whose end does it, and not for a context that nobody entered yet: its announcements
-  /// come with the save.
+  /// Not inside a block, whose end does it, and not for a private context that nobody entered yet: its
+  /// announcements come with the save.
   func announceSoon() {
-    guard blockDepth == 0, !isTurnScheduled, lane.wasEntered, lane.isCurrent else { return }
+    guard blockDepth == 0, !isTurnScheduled, concurrencyType == .mainQueue || lane.wasEntered, lane.isCurrent
+    else { return }
     isTurnScheduled = true
     lane.enqueue { [weak self] in
       self?.isTurnScheduled = false

@@ -108,8 +108,8 @@ extension NSManagedObjectContext {
     finishMerge(changes, ids, commit)
   }
 
-  /// - Returns: properties beside the commit's own that the row brings news of, since writers whose commits never came
-  ///   here changed them before.
+  /// - Returns: properties beside the commit's own that the row brings news of: the save adopted them from another
+  ///   writer. What a commit that is merged late changed is told when it comes, though the row has it already.
   private func adopt(
     _ change: CommittedTransaction.Change, into object: NSManagedObject, _ changes: inout [ObjectChange]
   ) -> PropertySet {
@@ -117,15 +117,11 @@ extension NSManagedObjectContext {
     guard let row = change.row, !object._flags.contains(.fault), row.batch.layout === object._binding.layout,
       isNews(row, for: object)
     else { return [] }
-    // Each commit raises the version by one.
-    if row.version <= object._batch.version(Int(object._row)) + 1 {
-      object.take(row.batch, row.row)
-      return []
-    }
     let known = RowReference(batch: object._batch, row: Int(object._row))
     object.take(row.batch, row.row)
+    if change.adopted.isEmpty { return [] }
     changes += unloadOwners(of: object, known, row)
-    return object.slotsThatDiffer(known, row)
+    return object.slotsThatDiffer(known, row).intersection(change.adopted)
   }
 
   /// Values that the store derives change without a new version; commits are merged in their order.

@@ -32,6 +32,7 @@ let package = Package(
         "CDETestSupport",
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+        .product(name: "CDESQLiteFaults", package: "Store"),
       ]),
     .target(
       name: "CDEXCTest",
@@ -39,7 +40,6 @@ let package = Package(
         "CDETestSupport",
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
-        .product(name: "CDESQLiteFaults", package: "Store"),
       ]),
     .testTarget(
       name: "CDETestSupportTests",

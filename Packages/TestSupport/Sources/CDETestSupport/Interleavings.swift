@@ -25,13 +25,13 @@ public struct Interleavings: Sendable {
   ///   - steps: How many steps each script has, 10,000 at most, by its name. A name has at least one character,
   ///     no space, and no digit at its end. No scripts have one interleaving, in which nothing happens.
   ///   - limit: How many there may be at most.
-  /// - Throws: ``InterleavingError`` with code `.tooMany` or `.invalidArgument`.
+  /// - Throws: ``TestSupportError`` with code `.tooManyInterleavings` or `.invalidScripts`.
   public init(_ steps: [String: Int], limit: Int = 5_000) throws {
     try Self.check(steps)
     let count = Self.count(of: steps)
     guard let count, count <= limit else {
-      throw InterleavingError(
-        .tooMany,
+      throw TestSupportError(
+        .tooManyInterleavings,
         "\(Self.list(steps)) can mingle in \(count.map { "\($0)" } ?? "more than \(Int.max)") ways, and the limit "
           + "is \(limit). Draw a sample with Interleavings(_:drawing:), take fewer steps, or raise the limit."
       )
@@ -49,12 +49,12 @@ public struct Interleavings: Sendable {
   ///   - steps: As in ``init(_:limit:)``.
   ///   - sample: How many to draw at most; one at least.
   ///   - seed: What decides the draw. Without one, the environment's `CDE_SEED`, else a new one.
-  /// - Throws: ``InterleavingError`` with code `.invalidArgument`.
+  /// - Throws: ``TestSupportError`` with code `.invalidScripts`.
   public init(_ steps: [String: Int], drawing sample: Int, seed: UInt64? = nil) throws {
     try Self.check(steps)
     guard sample > 0 else {
-      throw InterleavingError(
-        .invalidArgument, "A sample of \(sample) would test nothing. Draw at least one.")
+      throw TestSupportError(
+        .invalidScripts, "A sample of \(sample) would test nothing. Draw at least one.")
     }
     let count = Self.count(of: steps)
     if let count, count <= sample {
@@ -99,14 +99,14 @@ public struct Interleavings: Sendable {
   private static func check(_ steps: [String: Int]) throws {
     for (name, count) in steps.sorted(by: { $0.key < $1.key }) {
       if name.last?.isASCIIDigit ?? true || name.contains(where: \.isWhitespace) {
-        throw InterleavingError(
-          .invalidArgument,
+        throw TestSupportError(
+          .invalidScripts,
           "\"\(name)\" can't name a script, because its steps would be \"\(name)1\" and so on. Use a name with "
             + "at least one character, without spaces, that does not end with a digit.")
       }
       guard (0...longestScript).contains(count) else {
-        throw InterleavingError(
-          .invalidArgument, "Script \(name) can't have \(count) steps. Give it 0 to \(longestScript).")
+        throw TestSupportError(
+          .invalidScripts, "Script \(name) can't have \(count) steps. Give it 0 to \(longestScript).")
       }
     }
   }
@@ -128,7 +128,7 @@ extension Interleavings {
   /// The body makes what the steps work on anew, runs the schedule, and checks what came of it. While it does,
   /// ``TestSchedule/current`` is its schedule.
   ///
-  /// - Throws: ``InterleavingError`` with the schedule: what `TestSchedule.run(_:)` threw, or `.checkFailed`
+  /// - Throws: ``TestSupportError`` with the schedule: what `TestSchedule.run(_:)` threw, or `.checkFailed`
   ///   for any other error of the body. `CancellationError` when the task is cancelled, at the next schedule.
   public nonisolated(nonsending) func run(
     _ body: nonisolated(nonsending) (TestSchedule) async throws -> Void
@@ -137,12 +137,12 @@ extension Interleavings {
       try Task.checkCancellation()
       do {
         try await TestSchedule.$current.withValue(schedule) { try await body(schedule) }
-      } catch let error as InterleavingError where error.schedule == schedule {
+      } catch let error as TestSupportError where error.schedule == schedule {
         throw error
       } catch is CancellationError where Task.isCancelled {
         throw CancellationError()
       } catch {
-        throw InterleavingError(
+        throw TestSupportError(
           .checkFailed, "The schedule \"\(schedule)\" failed: \(error)", cause: error, schedule: schedule)
       }
     }

@@ -37,7 +37,7 @@ public struct TestSchedule: Sendable, Hashable {
   ///
   /// - Parameter scripts: The steps of each script by the script's name. Together they are the schedule's,
   ///   no more and no fewer; they need not be `Sendable`.
-  /// - Throws: ``InterleavingError``: `.mismatch` before anything runs, `.stepFailed` with the first error of a
+  /// - Throws: ``TestSupportError``: `.scheduleMismatch` before anything runs, `.stepFailed` with the first error of a
   ///   step, after which none runs. `CancellationError` when the task is cancelled, at the next step.
   public nonisolated(nonsending) func run(_ scripts: [String: [Step]]) async throws {
     let planned = try plan(scripts)
@@ -49,7 +49,7 @@ public struct TestSchedule: Sendable, Hashable {
         } catch is CancellationError where Task.isCancelled {
           throw CancellationError()
         } catch {
-          throw InterleavingError(
+          throw TestSupportError(
             .stepFailed, "Step \(name) of the schedule \"\(self)\" failed: \(error)", cause: error,
             schedule: self, step: name)
         }
@@ -65,8 +65,8 @@ public struct TestSchedule: Sendable, Hashable {
       let script = String(step.prefix(step.count - step.reversed().prefix(while: \.isASCIIDigit).count))
       let next = done[script, default: 0]
       guard let available = scripts[script], next < available.count, step == "\(script)\(next + 1)" else {
-        throw InterleavingError(
-          .mismatch,
+        throw TestSupportError(
+          .scheduleMismatch,
           "The schedule \"\(self)\" can't go on at \(step): the scripts have \(Self.list(scripts)). A step "
             + "is named like its script and numbered from 1 on, in order.", schedule: self, step: step)
       }
@@ -76,8 +76,8 @@ public struct TestSchedule: Sendable, Hashable {
     let unfinished = scripts.keys.filter { done[$0, default: 0] < scripts[$0, default: []].count }
     guard let left = unfinished.min() else { return planned }
     let step = "\(left)\(done[left, default: 0] + 1)"
-    throw InterleavingError(
-      .mismatch,
+    throw TestSupportError(
+      .scheduleMismatch,
       "The schedule \"\(self)\" leaves out \(step): the scripts have \(Self.list(scripts)). Name every step "
         + "once.", schedule: self, step: step)
   }

@@ -1,6 +1,6 @@
 public import CDEStore
 
-/// What goes wrong in a test's own means: a rule that the tested code broke, or a fixture with a mistake.
+/// What goes wrong in a test's own means: a rule that the tested code broke, a fixture with a mistake, a schedule.
 public nonisolated struct TestSupportError: CDEError {
   /// What went wrong. Open: later versions may add codes.
   public struct Code: RawRepresentable, Hashable, Sendable {
@@ -25,6 +25,16 @@ public nonisolated struct TestSupportError: CDEError {
     public static let unresolvedReference = Code(rawValue: "unresolvedReference")
     /// Two objects of a tree have the same name.
     public static let duplicateName = Code(rawValue: "duplicateName")
+    /// There are more interleavings than the limit allows.
+    public static let tooManyInterleavings = Code(rawValue: "tooManyInterleavings")
+    /// A script's name or number of steps, or a sample's size, can't be used.
+    public static let invalidScripts = Code(rawValue: "invalidScripts")
+    /// A schedule names other steps than the scripts have.
+    public static let scheduleMismatch = Code(rawValue: "scheduleMismatch")
+    /// A step threw; `schedule`, `step` and `cause` say which and what.
+    public static let stepFailed = Code(rawValue: "stepFailed")
+    /// What surrounds the steps of a schedule threw: its preparation, or a check of the result.
+    public static let checkFailed = Code(rawValue: "checkFailed")
   }
 
   public var code: Code
@@ -32,11 +42,20 @@ public nonisolated struct TestSupportError: CDEError {
   public var cause: (any Error)?
   /// For mistakes in a tree: the way to the place, such as `Customer "ann".orders[1].number`.
   public var place: String?
+  /// The schedule concerned; run it again alone with `TestSchedule("A1 B1 …").run(…)`.
+  public var schedule: TestSchedule?
+  /// The name of the schedule's step concerned, such as `B2`.
+  public var step: String?
 
-  public init(_ code: Code, _ message: String, cause: (any Error)? = nil, place: String? = nil) {
+  public init(
+    _ code: Code, _ message: String, cause: (any Error)? = nil, place: String? = nil,
+    schedule: TestSchedule? = nil, step: String? = nil
+  ) {
     self.code = code
     self.message = message
     self.cause = cause
     self.place = place
+    self.schedule = schedule
+    self.step = step
   }
 }

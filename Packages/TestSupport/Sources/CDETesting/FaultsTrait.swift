@@ -15,11 +15,7 @@ public struct FaultsTrait: TestTrait, SuiteTrait, TestScoping {
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    if !test.traits.contains(where: { $0 is StoreTrait }) {
-      Issue.record(
-        "The files of a store are to fail, but the test has none. Add .store(Item.self, ...) to the test or its suite.",
-        sourceLocation: test.sourceLocation)
-    }
+    StoreTrait.expect(in: test, "The files of a store are to fail, but the test has none.")
     try await function()
   }
 

@@ -24,13 +24,7 @@ public struct StoreOptionTrait: TestTrait, SuiteTrait, TestScoping {
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    if !test.traits.contains(where: { $0 is StoreTrait }) {
-      Issue.record(
-        """
-        A trait of this test says something about its store, but the test has none. Add .store(Item.self, ...) to \
-        the test or its suite.
-        """, sourceLocation: test.sourceLocation)
-    }
+    StoreTrait.expect(in: test, "A trait of this test says something about its store, but the test has none.")
     try await function()
   }
 

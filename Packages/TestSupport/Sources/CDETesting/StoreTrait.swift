@@ -57,6 +57,14 @@ public struct StoreTrait: TestTrait, SuiteTrait, TestScoping {
     if hasFailed.load(ordering: .relaxed) { attach(scope, to: test) } else { try scope.remove() }
   }
 
+  /// Fails a test without a store, for traits that are nothing without one.
+  static func expect(in test: Test, _ problem: String) {
+    if test.traits.contains(where: { $0 is StoreTrait }) { return }
+    Issue.record(
+      Comment(rawValue: problem + " Add .store(Item.self, ...) to the test or its suite."),
+      sourceLocation: test.sourceLocation)
+  }
+
   /// Larger stores are only kept: attachments are read into memory, and copied to wherever results go.
   private static let attachedBytes = 32 << 20
 

@@ -44,14 +44,14 @@ struct InterleavingsTests {
 
   @Test("Too many are an error that says how many, and what to do")
   func tooMany() throws {
-    let error = #expect(throws: InterleavingError.self) {
+    let error = #expect(throws: TestSupportError.self) {
       try Interleavings(["A": 3, "B": 3, "C": 3], limit: 1_679)
     }
-    #expect(error?.code == .tooMany)
+    #expect(error?.code == .tooManyInterleavings)
     #expect(error?.message.contains("1680") == true)
     #expect(error?.message.contains("Draw a sample") == true)
     #expect(try Interleavings(["A": 3, "B": 3, "C": 3], limit: 1_680).count == 1_680)
-    #expect(throws: InterleavingError.self) { try Interleavings(["A": 200, "B": 200]) }
+    #expect(throws: TestSupportError.self) { try Interleavings(["A": 200, "B": 200]) }
   }
 
   @Test("A sample is decided by its seed, holds no schedule twice, and is everything if it can be")
@@ -74,8 +74,8 @@ struct InterleavingsTests {
     #expect(try Interleavings(["A": 60, "B": 60], drawing: 3, seed: 1).count == 3)
     // A test of no schedules would pass whatever it says.
     for none in [0, -1] {
-      let error = #expect(throws: InterleavingError.self) { try Interleavings(steps, drawing: none) }
-      #expect(error?.code == .invalidArgument)
+      let error = #expect(throws: TestSupportError.self) { try Interleavings(steps, drawing: none) }
+      #expect(error?.code == .invalidScripts)
     }
   }
 
@@ -113,7 +113,7 @@ struct InterleavingsTests {
     arguments: [["": 1], ["A1": 1], ["A B": 1], ["A\n": 1], ["A": -1], ["A": 10_001], ["A": .max]])
   func names(steps: [String: Int]) {
     for make in [{ try Interleavings(steps) }, { try Interleavings(steps, drawing: 3) }] {
-      #expect(throws: InterleavingError.self) { try make() }.map { #expect($0.code == .invalidArgument) }
+      #expect(throws: TestSupportError.self) { try make() }.map { #expect($0.code == .invalidScripts) }
     }
   }
 
@@ -121,7 +121,7 @@ struct InterleavingsTests {
   func check() async throws {
     struct Wrong: Error {}
     var seen: [String] = []
-    let error = await #expect(throws: InterleavingError.self) {
+    let error = await #expect(throws: TestSupportError.self) {
       try await Interleavings(["A": 1, "B": 1, "C": 1]).run { schedule in
         seen.append("\(schedule)")
         #expect(TestSchedule.current == schedule)

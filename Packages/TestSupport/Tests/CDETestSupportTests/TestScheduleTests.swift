@@ -57,17 +57,17 @@ struct TestScheduleTests {
     ])
   func mismatch(text: String, step: String) async {
     var runs = 0
-    let error = await #expect(throws: InterleavingError.self) {
+    let error = await #expect(throws: TestSupportError.self) {
       try await TestSchedule(text).run(["A": [{ runs += 1 }, { runs += 1 }], "B": [{ runs += 1 }]])
     }
-    #expect(error?.code == .mismatch && error?.step == step && runs == 0)
+    #expect(error?.code == .scheduleMismatch && error?.step == step && runs == 0)
     #expect(error?.message.contains("2 of A, 1 of B") == true)
   }
 
   @Test("A step that throws ends the schedule; the error names both and keeps the cause")
   func failure() async {
     var runs: [String] = []
-    let error = await #expect(throws: InterleavingError.self) {
+    let error = await #expect(throws: TestSupportError.self) {
       try await TestSchedule("A1 B1 A2 B2").run([
         "A": [{ runs.append("A1") }, { throw Refusal() }],
         "B": [{ runs.append("B1") }, { runs.append("B2") }],
@@ -94,7 +94,7 @@ struct TestScheduleTests {
       return runs
     }
     #expect(await task.value == 1)
-    let error = await #expect(throws: InterleavingError.self) {
+    let error = await #expect(throws: TestSupportError.self) {
       try await TestSchedule("A1").run(["A": [{ throw CancellationError() }]])
     }
     #expect(error?.code == .stepFailed && error?.cause is CancellationError)
@@ -103,7 +103,7 @@ struct TestScheduleTests {
   @Test("A planted lost update between two contexts is found, and its schedule fails again alone")
   func lostUpdate() async throws {
     let schedules = Recorded<TestSchedule>()
-    let error = await #expect(throws: InterleavingError.self) {
+    let error = await #expect(throws: TestSupportError.self) {
       try await Interleavings(["A": 2, "B": 2]).run { schedule in
         schedules.add(schedule)
         try await addTwice(schedule)

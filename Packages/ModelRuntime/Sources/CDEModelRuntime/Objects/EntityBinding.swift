@@ -38,7 +38,7 @@ final class EntityBinding: @unchecked Sendable {
 
   let index: Int
   @usableFromInline let root: Int
-  @usableFromInline var places: UnsafePointer<Place>
+  @usableFromInline @exclusivity(unchecked) var places: UnsafePointer<Place>
   private(set) var placeCount = 0
   private(set) var ordinals: [Int?] = []
   /// How to wake readers of the class's objects; nil for a class that did not opt in.

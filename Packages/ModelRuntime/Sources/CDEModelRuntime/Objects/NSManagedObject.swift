@@ -37,7 +37,7 @@ nonisolated open class NSManagedObject: NSObject {
   @usableFromInline
   struct Flags: OptionSet, Sendable {
     @usableFromInline let rawValue: UInt32
-    @usableFromInline init(rawValue: UInt32) { self.rawValue = rawValue }
+    @inlinable init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// The row has not been read.
     @usableFromInline static let fault = Flags(rawValue: 1)
@@ -58,8 +58,9 @@ nonisolated open class NSManagedObject: NSObject {
     @usableFromInline static let listed = Flags(rawValue: 512)
     /// New, and named as inserted by a notification.
     @usableFromInline static let announced = Flags(rawValue: 1024)
-    /// A read can't go straight to the row.
-    @usableFromInline static let slowRead: Flags = [.fault, .hasOverlay, .checked]
+    /// A read can't go straight to the row: `fault`, `hasOverlay` and `checked`, as a number that accessors in other
+    /// modules have at hand.
+    @inlinable static var slowRead: Flags { Flags(rawValue: 1 | 32 | 64) }
   }
 
   /// Makes an object of an entity and, with a context, inserts it there.

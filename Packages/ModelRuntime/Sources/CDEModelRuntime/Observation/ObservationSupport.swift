@@ -92,7 +92,8 @@ extension NSManagedObject {
   /// The registrar to record a read with; nil unless a reader tracks and a domain listens.
   @inlinable
   public final func _cdTrackingRegistrar() -> CDEObservationRegistrarBox? {
-    guard let registry = _registry, registry.isObserved else { return nil }
+    // Not bound to a name, which would be retained until the end of the call.
+    guard _registry?.isObserved == true else { return nil }
     return _trackingRegistrar()
   }
 

@@ -153,6 +153,30 @@ struct KeyedArchiveTests {
     #expect(transformer.transformedValue(Data()) == nil)
   }
 
+  @Test("A damaged dictionary is not left to Foundation because of another class beside it")
+  func damagedBesideOthers() {
+    func archive(keys: Int) -> Data {
+      BinaryPropertyListWriter.data(
+        .dictionary([
+          "$objects": .array([
+            .string("$null"),
+            .dictionary([
+              "$class": .reference(2), "NS.keys": .array(Array(repeating: .reference(3), count: keys)),
+              "NS.objects": .array([.reference(4)]),
+            ]),
+            .dictionary([
+              "$classname": .string("NSDictionary"), "$classes": .array([.string("NSDictionary")]),
+            ]), .string("key"), .dictionary(["$class": .reference(5), "NS.objects": .array([])]),
+            .dictionary([
+              "$classname": .string("NSCountedSet"),
+              "$classes": .array([.string("NSCountedSet"), .string("NSSet")]),
+            ]),
+          ]), "$top": .dictionary(["root": .reference(1)]),
+        ]))
+    }
+    for keys in [0, 2, 3] { #expect(transformer.transformedValue(archive(keys: keys)) == nil) }
+  }
+
   private struct Generator: RandomNumberGenerator {
     var state: UInt64
     mutating func next() -> UInt64 {

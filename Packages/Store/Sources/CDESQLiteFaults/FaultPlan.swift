@@ -41,6 +41,7 @@ public struct FaultPlan: Sendable, Hashable, CustomStringConvertible {
   /// The next steps of some kind fail, and then no more.
   ///
   /// - Parameters:
+  ///   - fault: how they fail.
   ///   - count: how many steps fail.
   ///   - operations: the operations that fail; `nil` for all that the fault can happen to.
   ///   - files: the files they concern; `nil` for all.
@@ -55,6 +56,7 @@ public struct FaultPlan: Sendable, Hashable, CustomStringConvertible {
   /// All steps of some kind fail.
   ///
   /// - Parameters:
+  ///   - fault: how they fail.
   ///   - operations: the operations that fail; `nil` for all that the fault can happen to.
   ///   - files: the files they concern; `nil` for all.
   ///   - firstStep: the step from which on they fail.
@@ -69,6 +71,7 @@ public struct FaultPlan: Sendable, Hashable, CustomStringConvertible {
   /// same things in the same order.
   ///
   /// - Parameters:
+  ///   - seed: what the steps and their faults are drawn from.
   ///   - faults: the faults to choose from. A crash ends all others, so none is among them at first.
   ///   - oneIn: one in so many steps fails, on average.
   public static func drawn(

@@ -42,7 +42,7 @@ public final class StoreFaults: Sendable {
   private let state = Lock(State())
   let registration = Registration()
 
-  /// The name for ``SQLiteStore/Configuration/vfs``, or the option `CDESQLiteVFSOption`.
+  /// The name for `SQLiteStore.Configuration.vfs`, or the option `CDESQLiteVFSOption`.
   public var vfs: String { registration.name }
 
   /// A file system without a plan.

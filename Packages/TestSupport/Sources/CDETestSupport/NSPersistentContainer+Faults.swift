@@ -15,8 +15,14 @@ extension NSPersistentContainer {
   /// faults.begin(.always(.diskFull))
   /// ```
   ///
-  /// - Parameter faults: What the store's files go through. A plan that has begun already concerns the making
-  ///   of the store, too.
+  /// - Parameters:
+  ///   - model: The model. It can't be changed from here on.
+  ///   - faults: What the store's files go through. A plan that has begun already concerns the making of the
+  ///     store, too.
+  ///   - testName: The name; empty for one made from `fileID` and `function`.
+  ///   - fileID: Where the call is.
+  ///   - function: Where the call is.
+  ///   - subDirectory: The folder in the temporary folder that holds the store.
   /// - Throws: ``CDTestContainerError``. Nothing here is fatal.
   public static func makeTest(
     model: NSManagedObjectModel, faults: StoreFaults, testName: String = "", fileID: String = #fileID,
@@ -56,7 +62,7 @@ extension NSPersistentContainer {
   /// before are of no use any more.
   ///
   /// - Parameter faults: What the files go through from here on; nil for the file system alone.
-  /// - Throws: ``ManagedObjectError`` when a store can't be closed or opened. The container has no store then, and
+  /// - Throws: `ManagedObjectError` when a store can't be closed or opened. The container has no store then, and
   ///   the next call opens it.
   public func reopenTestStores(faults: StoreFaults? = nil) throws {
     try reopenTestStores(faults: faults) { _ in }

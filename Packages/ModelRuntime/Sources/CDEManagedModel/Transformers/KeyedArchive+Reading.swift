@@ -23,7 +23,8 @@
         // Foundation's unarchiver on Linux ends the process over any class that is not allowed, whatever its
         // failure policy says.
         guard case .otherClasses = error else { return error.contents }
-        return reader.holdsOnlyAllowedClasses ? .otherClasses : .refused
+        if !reader.holdsOnlyAllowedClasses { return .refused }
+        return reader.isWhole ? .otherClasses : .damaged
       }
     }
   }
@@ -106,6 +107,21 @@
       }
     }
 
+    /// Whether all objects that this reader knows can be read. Foundation ends the process over lists that hold
+    /// themselves, and over dictionaries with more keys than values.
+    var isWhole: Bool {
+      mutating get {
+        budget = 64 * objects.count + 4096
+        for index in objects.indices {
+          guard case .dictionary(let fields) = objects[index], fields["$class"] != nil else { continue }
+          do { _ = try object(index, depth: 0) } catch {
+            guard case .otherClasses = error else { return false }
+          }
+        }
+        return true
+      }
+    }
+
     private func require(_ name: String) throws(Obstacle) {
       guard allowed.contains(name) else { throw .refused }
     }
@@ -156,9 +172,12 @@
     private mutating func dictionary(
       _ fields: [String: PropertyListNode], _ depth: Int
     ) throws(Obstacle) -> Any {
-      let keys = try members(fields["NS.keys"], depth)
-      let values = try members(fields["NS.objects"], depth)
-      guard keys.count == values.count else { throw .damaged }
+      // Before any of them is read, which may end in a class that others have to read.
+      guard case .array(let names)? = fields["NS.keys"], case .array(let members)? = fields["NS.objects"],
+        names.count == members.count
+      else { throw .damaged }
+      let keys = try self.members(fields["NS.keys"], depth)
+      let values = try self.members(fields["NS.objects"], depth)
       if let names = keys as? [String] {
         return Dictionary(zip(names, values)) { first, _ in first }
       }

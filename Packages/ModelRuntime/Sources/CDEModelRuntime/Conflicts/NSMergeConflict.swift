@@ -42,7 +42,12 @@ nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
 
   /// Makes a conflict, as a test of a policy needs it. A policy that resolves it asks the store for the row.
   ///
-  /// - Parameter srcObject: an object of a context, on whose isolation the call runs.
+  /// - Parameters:
+  ///   - srcObject: an object of a context, on whose isolation the call runs.
+  ///   - newvers: the row's version in the store; 0 for a row that was deleted.
+  ///   - oldvers: the version that the context read.
+  ///   - cachesnap: the values that the context read; nil for none.
+  ///   - persnap: the store's values; nil for none.
   public init(
     source srcObject: NSManagedObject, newVersion newvers: Int, oldVersion oldvers: Int,
     cachedSnapshot cachesnap: [String: Any]?, persistedSnapshot persnap: [String: Any]?

@@ -58,7 +58,7 @@ nonisolated open class NSBatchUpdateRequest: NSPersistentStoreRequest, @unchecke
   open var includesSubentities = true
   /// The new values by attribute, named or described; nil or `NSNull` for none.
   ///
-  /// An ``ExpressionTree`` is computed by the store for each object, from its values before the update:
+  /// An `ExpressionTree` is computed by the store for each object, from its values before the update:
   /// `["count": try ExpressionTree(format: "count + 1")]`. Core Data takes an `NSExpression` here, which Foundation
   /// can't make on Linux. The expression may use attributes of the object itself, constants, arithmetic, `TERNARY`,
   /// text functions, and aggregates over to-many relationships to other entities, but nothing behind a to-one

@@ -24,7 +24,7 @@
         // failure policy says.
         guard case .otherClasses = error else { return error.contents }
         if !reader.holdsOnlyAllowedClasses { return .refused }
-        return reader.isWhole ? .otherClasses : .damaged
+        return reader.isWhole && reader.othersCanBeRead(in: top, allowed) ? .otherClasses : .damaged
       }
     }
   }
@@ -47,6 +47,8 @@
       uniqueKeysWithValues: NSSecureUnarchiveFromDataTransformer.allowedTopLevelClasses.map {
         (ObjectIdentifier($0), NSStringFromClass($0))
       })
+
+    static let propertyList = Set(known.values)
 
     static func names(of classes: [AnyClass]) -> Set<String> {
       var names: Set<String> = []
@@ -122,6 +124,38 @@
       }
     }
 
+    /// Whether Foundation reads each object of another class by itself. Over a member that it can't read it would
+    /// end the process when it makes the list around it.
+    mutating func othersCanBeRead(in archive: [String: PropertyListNode], _ allowed: [AnyClass]) -> Bool {
+      budget = 64 * objects.count + 4096
+      // An archiver writes what an object holds behind the object: from within to without.
+      for index in objects.indices.reversed() {
+        guard case .dictionary(let fields) = objects[index], isOther(fields) else { continue }
+        var part = archive
+        part["$top"] = .dictionary(["root": .reference(index)])
+        let data = BinaryPropertyListWriter.data(.dictionary(part))
+        guard (try? NSKeyedUnarchiver.unarchivedObject(ofClasses: allowed, from: data)) != nil else {
+          return false
+        }
+      }
+      return true
+    }
+
+    /// Whether an object is of a class that Foundation has to read.
+    private func isOther(_ fields: [String: PropertyListNode]) -> Bool {
+      guard case .reference(let index)? = fields["$class"], objects.indices.contains(index),
+        case .dictionary(let description) = objects[index],
+        case .string(let name)? = description["$classname"]
+      else { return false }
+      return !Self.ownClasses.contains(name)
+    }
+
+    private static let ownClasses: Set<String> = [
+      "NSNull", "NSString", "NSMutableString", "NSData", "NSMutableData", "NSDate", "NSUUID", "NSURL",
+      "NSDecimalNumber", "NSDecimalNumberPlaceholder", "NSArray", "NSMutableArray", "NSSet", "NSMutableSet",
+      "NSDictionary", "NSMutableDictionary",
+    ]
+
     private func require(_ name: String) throws(Obstacle) {
       guard allowed.contains(name) else { throw .refused }
     }
@@ -148,9 +182,16 @@
       case "NSURL": return try url(fields, depth)
       case "NSDecimalNumber", "NSDecimalNumberPlaceholder": return try decimal(fields)
       case "NSArray", "NSMutableArray": return try members(fields["NS.objects"], depth)
-      case "NSSet", "NSMutableSet": return NSSet(array: try members(fields["NS.objects"], depth))
+      case "NSSet", "NSMutableSet":
+        return NSSet(array: try hashable(try members(fields["NS.objects"], depth)))
       case "NSDictionary", "NSMutableDictionary": return try dictionary(fields, depth)
       default:
+        // Of Foundation's own, only classes that somebody allowed are left to it: a number is never written as an
+        // object of its class, and read as one it ends the process.
+        if name.hasPrefix("NS"), !allowed.contains(name) || KeyedArchiveClassNames.propertyList.contains(name)
+        {
+          throw .damaged
+        }
         // A damaged name is no class; Foundation ends the process over it, or over what it then reads.
         guard let found = NSClassFromString(name) as? NSObject.Type,
           classes.contains(where: { found.isSubclass(of: $0) })
@@ -169,6 +210,12 @@
       return result
     }
 
+    /// Foundation on Linux never comes to an end when it hashes a decimal number.
+    private func hashable(_ members: [Any]) throws(Obstacle) -> [Any] {
+      if members.contains(where: { $0 is NSDecimalNumber }) { throw .damaged }
+      return members
+    }
+
     private mutating func dictionary(
       _ fields: [String: PropertyListNode], _ depth: Int
     ) throws(Obstacle) -> Any {
@@ -176,7 +223,7 @@
       guard case .array(let names)? = fields["NS.keys"], case .array(let members)? = fields["NS.objects"],
         names.count == members.count
       else { throw .damaged }
-      let keys = try self.members(fields["NS.keys"], depth)
+      let keys = try hashable(try self.members(fields["NS.keys"], depth))
       let values = try self.members(fields["NS.objects"], depth)
       if let names = keys as? [String] {
         return Dictionary(zip(names, values)) { first, _ in first }

@@ -172,9 +172,38 @@ struct KeyedArchiveTests {
               "$classes": .array([.string("NSCountedSet"), .string("NSSet")]),
             ]),
           ]), "$top": .dictionary(["root": .reference(1)]),
+          "$archiver": .string("NSKeyedArchiver"), "$version": .integer(100_000),
         ]))
     }
     for keys in [0, 2, 3] { #expect(transformer.transformedValue(archive(keys: keys)) == nil) }
+    #expect((transformer.transformedValue(archive(keys: 1)) as? NSDictionary)?.count == 1)
+  }
+
+  @Test("Numbers as objects, and decimals that would have to be hashed, are damage")
+  func endless() {
+    func archive(_ name: String, _ container: String) -> Data {
+      let member: PropertyListNode = .dictionary([
+        "$class": .reference(4), "NS.mantissa": .data(Data(repeating: 1, count: 16)),
+        "NS.exponent": .integer(0),
+        "NS.negative": .bool(false), "NS.mantissa.bo": .integer(1),
+      ])
+      func description(_ name: String) -> PropertyListNode {
+        .dictionary(["$classname": .string(name), "$classes": .array([.string(name), .string("NSNumber")])])
+      }
+      let list: PropertyListNode = .array([.reference(3)])
+      return BinaryPropertyListWriter.data(
+        .dictionary([
+          "$objects": .array([
+            .string("$null"),
+            .dictionary(["$class": .reference(2), "NS.keys": list, "NS.objects": list]),
+            description(container), member, description(name),
+          ]), "$top": .dictionary(["root": .reference(1)]),
+        ]))
+    }
+    #expect(transformer.transformedValue(archive("NSNumber", "NSArray")) == nil)
+    #expect(transformer.transformedValue(archive("NSDecimalNumber", "NSSet")) == nil)
+    #expect(transformer.transformedValue(archive("NSDecimalNumber", "NSDictionary")) == nil)
+    #expect((transformer.transformedValue(archive("NSDecimalNumber", "NSArray")) as? [Any])?.count == 1)
   }
 
   private struct Generator: RandomNumberGenerator {

@@ -24,7 +24,7 @@
         // failure policy says.
         guard case .otherClasses = error else { return error.contents }
         if !reader.holdsOnlyAllowedClasses { return .refused }
-        return reader.isWhole && reader.othersCanBeRead(in: top, allowed) ? .otherClasses : .damaged
+        return reader.isWhole && reader.othersCanBeRead(in: top) ? .otherClasses : .damaged
       }
     }
   }
@@ -63,6 +63,8 @@
     private let allowed: Set<String>
     /// Objects may be shared; those of a small archive that is shared over and over would fill any memory.
     private var budget: Int
+    /// Objects met so far of classes that Foundation has to read.
+    private var others: Set<Int> = []
 
     init(objects: [PropertyListNode], allowed classes: [AnyClass]) {
       self.objects = objects
@@ -93,7 +95,7 @@
       case .date(let value):
         try require("NSDate")
         return Date(timeIntervalSinceReferenceDate: value)
-      case .dictionary(let fields): return try object(fields, depth)
+      case .dictionary(let fields): return try object(fields, at: index, depth)
       case .null, .reference, .array: throw .damaged
       }
     }
@@ -124,43 +126,25 @@
       }
     }
 
-    /// Whether Foundation reads each object of another class by itself. Over a member that it can't read it would
-    /// end the process when it makes the list around it.
-    mutating func othersCanBeRead(in archive: [String: PropertyListNode], _ allowed: [AnyClass]) -> Bool {
-      budget = 64 * objects.count + 4096
+    /// Whether Foundation reads each object of another class by itself, after ``isWhole`` has met them. Over a member
+    /// that it can't read it would end the process when it makes the list around it.
+    func othersCanBeRead(in archive: [String: PropertyListNode]) -> Bool {
       // An archiver writes what an object holds behind the object: from within to without.
-      for index in objects.indices.reversed() {
-        guard case .dictionary(let fields) = objects[index], isOther(fields) else { continue }
+      others.sorted(by: >).allSatisfy { index in
         var part = archive
         part["$top"] = .dictionary(["root": .reference(index)])
         let data = BinaryPropertyListWriter.data(.dictionary(part))
-        guard (try? NSKeyedUnarchiver.unarchivedObject(ofClasses: allowed, from: data)) != nil else {
-          return false
-        }
+        return (try? NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data)) != nil
       }
-      return true
     }
-
-    /// Whether an object is of a class that Foundation has to read.
-    private func isOther(_ fields: [String: PropertyListNode]) -> Bool {
-      guard case .reference(let index)? = fields["$class"], objects.indices.contains(index),
-        case .dictionary(let description) = objects[index],
-        case .string(let name)? = description["$classname"]
-      else { return false }
-      return !Self.ownClasses.contains(name)
-    }
-
-    private static let ownClasses: Set<String> = [
-      "NSNull", "NSString", "NSMutableString", "NSData", "NSMutableData", "NSDate", "NSUUID", "NSURL",
-      "NSDecimalNumber", "NSDecimalNumberPlaceholder", "NSArray", "NSMutableArray", "NSSet", "NSMutableSet",
-      "NSDictionary", "NSMutableDictionary",
-    ]
 
     private func require(_ name: String) throws(Obstacle) {
       guard allowed.contains(name) else { throw .refused }
     }
 
-    private mutating func object(_ fields: [String: PropertyListNode], _ depth: Int) throws(Obstacle) -> Any {
+    private mutating func object(
+      _ fields: [String: PropertyListNode], at place: Int, _ depth: Int
+    ) throws(Obstacle) -> Any {
       guard case .reference(let index)? = fields["$class"], objects.indices.contains(index),
         case .dictionary(let description) = objects[index],
         case .string(let name)? = description["$classname"]
@@ -186,16 +170,13 @@
         return NSSet(array: try hashable(try members(fields["NS.objects"], depth)))
       case "NSDictionary", "NSMutableDictionary": return try dictionary(fields, depth)
       default:
-        // Of Foundation's own, only classes that somebody allowed are left to it: a number is never written as an
-        // object of its class, and read as one it ends the process.
-        if name.hasPrefix("NS"), !allowed.contains(name) || KeyedArchiveClassNames.propertyList.contains(name)
-        {
-          throw .damaged
-        }
+        // A number is never written as an object of its class; read as one it would end the process.
+        if KeyedArchiveClassNames.propertyList.contains(name) { throw .damaged }
         // A damaged name is no class; Foundation ends the process over it, or over what it then reads.
         guard let found = NSClassFromString(name) as? NSObject.Type,
           classes.contains(where: { found.isSubclass(of: $0) })
         else { throw .damaged }
+        others.insert(place)
         throw .otherClasses
       }
     }

@@ -82,6 +82,8 @@ struct StorageTests {
     #expect(
       expansion.text.contains("storage: .raw(backingTypeName: String(describing: Status.RawValue.self))"))
     #expect(expansion.text.contains("defaultRawValue: CDRuntimeRawValue(.draft as Status?)"))
+    let required = Expansion.model("@Attribute(storageMethod: .raw) var a: Status = .none")
+    #expect(required.text.contains("defaultRawValue: CDRuntimeRawValue(.none as Status)"))
     let outside = Expansion(
       "class Item: NSManagedObject {\n@Attribute(storageMethod: .raw) var a: Status = .draft\n}")
     #expect(outside.contains("_cdRaw(forKey: \"a\", default: .draft)"))

@@ -30,7 +30,8 @@ struct RawStorage: AttributeStorage {
   var schema: String { ".raw(backingTypeName: String(describing: \(type).RawValue.self))" }
 
   var defaultRawValue: String? {
-    defaultExpression.map { "CDRuntimeRawValue(\($0) as \(type)?)" }
+    // Not as an optional unless it is one: `.none` may be a case.
+    defaultExpression.map { "CDRuntimeRawValue(\($0) as \(type)\(isOptional ? "?" : ""))" }
   }
 }
 

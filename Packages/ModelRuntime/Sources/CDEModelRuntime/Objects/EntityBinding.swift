@@ -20,6 +20,8 @@ final class EntityBinding: @unchecked Sendable {
     @usableFromInline var cell: Int32
     /// What the cell holds: a model made by hand may declare another type than the class.
     @usableFromInline var kind = RowLayout.CellKind.integer
+    /// Values of texts read so far; nil for a property that is no text.
+    @usableFromInline var texts: RawTexts?
   }
 
   let description: NSEntityDescription
@@ -66,7 +68,10 @@ final class EntityBinding: @unchecked Sendable {
     places = UnsafePointer(UnsafeMutablePointer<Place>.allocate(capacity: 0))
   }
 
-  deinit { places.deallocate() }
+  deinit {
+    for ordinal in 0..<placeCount { places[ordinal].texts?.free() }
+    places.deallocate()
+  }
 
   var name: String { layout.entityName }
 
@@ -122,6 +127,7 @@ final class EntityBinding: @unchecked Sendable {
         if properties[property.slot].isDirect {
           place.cell = Int32(property.cells.lowerBound)
           place.kind = layout.cells[property.cells.lowerBound].kind
+          if place.kind == .text { place.texts = RawTexts() }
         }
       }
       (table + ordinal).initialize(to: place)

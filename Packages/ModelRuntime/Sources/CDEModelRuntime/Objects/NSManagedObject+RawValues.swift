@@ -8,8 +8,9 @@ extension NSManagedObject {
   public final func _cdRaw<Value: RawRepresentable>(
     _ ordinal: Int, fallback: @autoclosure () -> Value? = nil
   ) -> Value? where Value.RawValue: CDPrimitive {
+    if let known: Value = _knownRaw(ordinal) { return known }
     guard let raw: Value.RawValue = _cdValue(ordinal) else { return fallback() }
-    return Value(rawValue: raw) ?? fallback()
+    return _decodeRaw(ordinal, raw) ?? fallback()
   }
 
   /// A value that is not optional.
@@ -17,8 +18,9 @@ extension NSManagedObject {
   public final func _cdRaw<Value: RawRepresentable>(
     _ ordinal: Int, default fallback: @autoclosure () -> Value
   ) -> Value where Value.RawValue: CDPrimitive {
+    if let known: Value = _knownRaw(ordinal) { return known }
     guard let raw: Value.RawValue = _cdValue(ordinal) else { return fallback() }
-    return Value(rawValue: raw) ?? fallback()
+    return _decodeRaw(ordinal, raw) ?? fallback()
   }
 
   /// The same, with an assertion over a raw value of no case.
@@ -33,8 +35,9 @@ extension NSManagedObject {
   public final func _cdRaw<Value: RawRepresentable>(
     _ ordinal: Int, asserts: Bool
   ) -> Value? where Value.RawValue: CDPrimitive {
+    if let known: Value = _knownRaw(ordinal) { return known }
     guard let raw: Value.RawValue = _cdValue(ordinal) else { return nil }
-    let value = Value(rawValue: raw)
+    let value: Value? = _decodeRaw(ordinal, raw)
     if asserts, value == nil { _assertRaw(propertyName(ordinal), "\(raw)", Value.self) }
     return value
   }
@@ -46,7 +49,8 @@ extension NSManagedObject {
   public final func _cdRequiredRaw<Value: RawRepresentable>(
     _ ordinal: Int, asserts: Bool = false
   ) -> Value where Value.RawValue: CDPrimitive {
-    if let raw: Value.RawValue = _cdValue(ordinal), let value = Value(rawValue: raw) { return value }
+    if let known: Value = _knownRaw(ordinal) { return known }
+    if let raw: Value.RawValue = _cdValue(ordinal), let value: Value = _decodeRaw(ordinal, raw) { return value }
     return _missingRaw(ordinal)
   }
 

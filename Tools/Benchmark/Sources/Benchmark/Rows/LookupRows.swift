@@ -1,5 +1,6 @@
 import CoreDataEvolution
 import GRDB
+import Foundation
 
 /// Rows e and e1: finding objects by ID, and reading the rows of faults.
 @MainActor
@@ -55,8 +56,14 @@ struct LookupRows {
     get throws {
       let context = store.container.newBackgroundContext()
       let (held, ids) = try context.performAndWait {
-        let byKey = try OurStore.byKey(Item.fetchRequest(), in: context)
-        return (byKey, keys.map { byKey[$0]!.objectID })
+        let request = Item.fetchRequest()
+        request.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
+        let items = try context.fetch(request)
+        var ids = keys.map { items[Int($0) - 1].objectID }
+        if getenv("FOREIGN") != nil {
+          ids = ids.map { context.persistentStoreCoordinator!.managedObjectID(forURIRepresentation: $0.uriRepresentation())! }
+        }
+        return (items, ids)
       }
       return [
         Contender(.ours) {

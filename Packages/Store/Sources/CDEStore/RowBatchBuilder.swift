@@ -91,6 +91,10 @@ public struct RowBatchBuilder: ~Copyable {
 
   @inlinable @inline(__always)
   public mutating func setString(_ cell: Int, _ string: String) {
+    // Mostly the text is lent, which a copy would have to be counted for.
+    if string.utf8.withContiguousStorageIfAvailable({ setBytes(cell, UnsafeRawBufferPointer($0)) }) != nil {
+      return
+    }
     var string = string
     string.withUTF8 { setBytes(cell, UnsafeRawBufferPointer($0)) }
   }

@@ -129,16 +129,25 @@ extension NSManagedObjectContext {
       if !objects.isEmpty { userInfo[key] = objects }
     }
     var (inserted, updated, deleted): ([NSManagedObject], [NSManagedObject], [NSManagedObject]) = ([], [], [])
-    for object in pending.objects {
-      object._flags.remove(.pending)
-      switch object._flags.intersection([.inserted, .deleted]) {
-      case .inserted:
-        object._flags.insert(.announced)
-        inserted.append(object)
-      case .deleted: deleted.append(object)
-      default: break
+    if pending.objects[...].areAllNew {
+      // As in a bulk insert: the list serves as it is.
+      inserted = pending.objects
+      inserted[...].forEachUnretained {
+        $0._flags.remove(.pending)
+        $0._flags.insert(.announced)
       }
-      if object.isUpdated { updated.append(object) }
+    } else {
+      for object in pending.objects {
+        object._flags.remove(.pending)
+        switch object._flags.intersection([.inserted, .deleted]) {
+        case .inserted:
+          object._flags.insert(.announced)
+          inserted.append(object)
+        case .deleted: deleted.append(object)
+        default: break
+        }
+        if object.isUpdated { updated.append(object) }
+      }
     }
     let new = Set(inserted)
     add(NSInsertedObjectsKey, pending.insertedByMerge.isEmpty ? new : new.union(pending.insertedByMerge))

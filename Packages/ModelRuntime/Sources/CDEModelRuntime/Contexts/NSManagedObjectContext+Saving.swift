@@ -88,7 +88,7 @@ extension NSManagedObjectContext {
   }
 
   func forgetChanges() {
-    for object in changed { object._flags.remove(.listed) }
+    changed[...].forEachUnretained { $0._flags.remove(.listed) }
     changed.removeAll(keepingCapacity: changed.count <= 4096)
   }
 

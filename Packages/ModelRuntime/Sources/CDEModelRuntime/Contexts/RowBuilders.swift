@@ -14,7 +14,8 @@ struct RowBuilders {
   private static let arenaLimit = 1 << 20
 
   private final class BuilderBox {
-    var builder: RowBatchBuilder
+    // One save's own, on one thread.
+    @exclusivity(unchecked) var builder: RowBatchBuilder
     init(_ layout: RowLayout) { builder = RowBatchBuilder(layout: layout, rows: 16) }
     func finish() -> RowBatch {
       let layout = builder.layout

@@ -26,7 +26,16 @@ final class SavePlan {
   private var rewrittenSlots: [PropertySet] = []
   private(set) var touched: Set<CommittedTransaction.Touch> = []
 
+  /// The entities of all objects.
+  private(set) var bindings: [EntityBinding] = []
+
   init(_ changed: ArraySlice<NSManagedObject>) {
+    collectBindings(changed)
+    if changed.areAllNew {
+      // The same buffer, so none of them is counted.
+      inserted = Array(changed)
+      return
+    }
     for object in changed {
       let flags = object._flags.intersection([.inserted, .updated, .deleted])
       if flags.contains(.inserted) {
@@ -39,7 +48,14 @@ final class SavePlan {
     }
   }
 
-  var objects: [NSManagedObject] { inserted + updated + deleted }
+  private func collectBindings(_ objects: ArraySlice<NSManagedObject>) {
+    var last: EntityBinding?
+    objects.forEachUnretained { object in
+      if object._binding === last { return }
+      last = object._binding
+      if !bindings.contains(where: { $0 === last }) { bindings.append(object._binding) }
+    }
+  }
 
   var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
@@ -61,7 +77,8 @@ final class SavePlan {
   /// Numbers new objects within their inheritance tree; the store turns `-n` into keys.
   private func numberInserted() {
     var counts: [Int: Int32] = [:]
-    for object in inserted where object._key < 0 {
+    inserted[...].forEachUnretained { object in
+      guard object._key < 0 else { return }
       let next = (counts[object._binding.root] ?? 0) + 1
       counts[object._binding.root] = next
       object._saveOrdinal = next
@@ -151,10 +168,11 @@ final class SavePlan {
 
   private func buildInserted() {
     var builders = RowBuilders()
-    for object in inserted {
+    inserted[...].forEachUnretained { object in
       builders.add(object._binding, key: key(of: object), version: firstVersion(of: object)) { builder in
-        for info in object._binding.properties where !info.cells.isEmpty {
-          write(info, of: object, into: &builder)
+        for column in object._binding.savedSlots.plain { write(column, of: object, into: &builder) }
+        for slot in object._binding.savedSlots.others {
+          write(object._binding.properties[slot], of: object, into: &builder)
         }
       }
     }
@@ -181,6 +199,21 @@ final class SavePlan {
       changed[ObjectIdentifier(row.batch), default: []].append(slots)
     }
     transaction.updated = batches.map { RowUpdate(batch: $0, changed: changed[ObjectIdentifier($0)]!) }
+  }
+
+  /// Writes a value of a new object.
+  private func write(
+    _ column: SavedSlots.PlainColumn, of object: NSManagedObject, into builder: inout RowBatchBuilder
+  ) {
+    switch object._overlay?.values[column.slot] {
+    case .null: break
+    case .integer(let value):
+      column.isReal
+        ? builder.setReal(column.cell, Double(value)) : builder.setInteger(column.cell, value)
+    case .real(let value): builder.setReal(column.cell, value)
+    case .text(let value): builder.setString(column.cell, value)
+    default: write(object._binding.properties[column.slot], of: object, into: &builder)
+    }
   }
 
   /// Writes one property's cells as they are to be stored.
@@ -317,17 +350,18 @@ final class SavePlan {
     _ kind: (SavedSlots) -> PropertySet, of first: [NSManagedObject], _ second: [NSManagedObject],
     _ body: (NSManagedObject, PropertySet) -> Void
   ) {
+    if bindings.allSatisfy({ kind($0.savedSlots).isEmpty }) { return }
     var binding: EntityBinding?
     var wanted = PropertySet()
     for objects in [first, second] {
-      for object in objects {
+      objects[...].forEachUnretained { object in
         // Objects of one entity mostly follow each other.
         if object._binding !== binding {
           binding = object._binding
           wanted = kind(object._binding.savedSlots)
         }
-        if wanted.isEmpty { continue }
-        guard let overlay = object._overlay, overlay.changed.intersects(wanted) else { continue }
+        if wanted.isEmpty { return }
+        guard let overlay = object._overlay, overlay.changed.intersects(wanted) else { return }
         body(object, overlay.changed.intersection(wanted))
       }
     }
@@ -368,7 +402,10 @@ final class SavePlan {
     let registry = context.registry!
     let oneWay = oneWaySlots
     registry.rekey(inserted) { insertedRows[$0].key }
-    for (object, row) in zip(inserted, insertedRows) {
+    var index = 0
+    inserted[...].forEachUnretained { object in
+      let row = insertedRows[index]
+      index += 1
       let properties = object.changedSlots
       object.settle(row)
       object._flags.remove(.inserted)

@@ -13,15 +13,57 @@ struct SavedSlots: Sendable {
   var oneWay = PropertySet()
   /// To-one relationships whose other side is to-many.
   var owned = PropertySet()
+  /// Attributes whose value goes into one cell as it is.
+  var plain: [PlainColumn] = []
+  /// The slots of the other properties with columns.
+  var others: [Int] = []
+  /// Slots of attributes that must not be null, and need no other validation.
+  var required: [Int] = []
+  /// Properties that validation has to look at more closely.
+  var validated = PropertySet()
 
-  init(_ properties: [PropertyInfo]) {
+  struct PlainColumn {
+    var slot: Int
+    var cell: Int
+    var isReal: Bool
+  }
+
+  init(_ properties: [PropertyInfo], _ layout: RowLayout) {
     for info in properties {
+      if info.isPlain, let cell = info.cells.first {
+        plain.append(PlainColumn(slot: info.slot, cell: cell, isReal: layout.cells[cell].kind == .real))
+      } else if !info.cells.isEmpty {
+        others.append(info.slot)
+      }
+      if info.needsValidation {
+        validated.insert(info.slot)
+      } else if !info.isRelationship, !info.isOptional, !info.isTransient {
+        required.append(info.slot)
+      }
       if !info.cells.isEmpty { withCells.insert(info.slot) }
       if info.isTransient { transient.insert(info.slot) }
       if info.isOrdered, !info.usesLinks { ordered.insert(info.slot) }
       if info.usesLinks { linked.insert(info.slot) }
       if info.isToMany, info.inverseSlot == nil { oneWay.insert(info.slot) }
       if info.kind == .toOne, info.inverseIsToMany { owned.insert(info.slot) }
+    }
+  }
+}
+
+extension PropertyInfo {
+  /// Whether a save writes the property's value into its one cell, whatever else the object says.
+  fileprivate var isPlain: Bool {
+    guard case .attribute(let type) = kind, type != .transformable else { return false }
+    return cells.count == 1 && !allowsExternalStorage && derivation == nil
+  }
+
+  /// Whether more than a missing value may be wrong.
+  fileprivate var needsValidation: Bool {
+    switch kind {
+    case .attribute(let type): !rules.isEmpty || (type == .transformable && !isTransient)
+    case .composite: !rules.isEmpty
+    case .toOne: !isOptional && !isTransient
+    case .toMany: countsMembers
     }
   }
 }

@@ -46,6 +46,7 @@ extension ManagedObjectError {
 extension NSManagedObject {
   /// Required values and relationship counts, for an object about to be written.
   func validateValues() throws {
+    guard mayFail else { return }
     var failures: [ManagedObjectError] = []
     let isNew = _flags.contains(.inserted)
     for info in _binding.properties {
@@ -66,6 +67,24 @@ extension NSManagedObject {
       }
     }
     try ManagedObjectError.throwing(failures)
+  }
+
+  /// Whether a value is missing or has to be looked at; of most objects none is.
+  private var mayFail: Bool {
+    let changed = _flags.contains(.inserted) ? nil : changedSlots
+    if let changed {
+      if _binding.savedSlots.validated.intersects(changed) { return true }
+    } else if !_binding.savedSlots.validated.isEmpty {
+      return true
+    }
+    return _binding.savedSlots.required.contains { slot in
+      guard changed?.contains(slot) != false else { return false }
+      switch _overlay?.values[slot] {
+      case .null: return true
+      case .unset, nil: return isNull(_binding.properties[slot])
+      default: return false
+      }
+    }
   }
 
   private func isNull(_ info: PropertyInfo) -> Bool {

@@ -161,13 +161,13 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   /// The one store a save concerns.
   func handle(for plan: SavePlan) throws -> StoreHandle {
     var found: StoreHandle?
-    for object in plan.objects {
-      let handle = try requiredHandle(for: object._binding)
+    for binding in plan.bindings {
+      let handle = try requiredHandle(for: binding)
       if let found, found !== handle {
         throw ManagedObjectError(
           .unsupportedRequest,
           "A save can't span two stores, because they can't commit together. Save the objects of each configuration by themselves.",
-          entity: object._binding.name)
+          entity: binding.name)
       }
       found = handle
     }

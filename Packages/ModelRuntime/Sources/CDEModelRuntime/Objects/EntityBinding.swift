@@ -60,7 +60,7 @@ final class EntityBinding: @unchecked Sendable {
     savedDerivations = properties.filter { $0.derivation?.isKeptByStore == false }
     storedDerivations = PropertySet(
       properties.lazy.filter { $0.derivation?.isKeptByStore == true }.map(\.slot))
-    savedSlots = SavedSlots(properties)
+    savedSlots = SavedSlots(properties, layout)
     self.model = model
     index = layout.entity
     root = layout.root

@@ -30,7 +30,7 @@ extension NSManagedObject {
   /// The concrete entity that a to-one relationship's row refers to.
   final func storedEntity(_ info: PropertyInfo) -> Int {
     guard let cell = info.entityCell(in: _binding.layout), let concrete = _batch.integer(Int(_row), cell),
-      _binding.model.schema.entities[info.destination].subtree.contains(Int(concrete))
+      info.destinations.contains(Int(concrete))
     else { return info.destination }
     return Int(concrete)
   }
@@ -203,9 +203,7 @@ extension NSManagedObject {
     // An object without a context may stand for an entity of another model that has the class as well.
     if object._binding.model !== _binding.model, object._registry == nil { object.rebind(to: _binding.model) }
     let theirs = object._binding
-    guard _binding.model.schema.entities[info.destination].subtree.contains(theirs.index),
-      theirs.model === _binding.model
-    else {
+    guard info.destinations.contains(theirs.index), theirs.model === _binding.model else {
       fatalError(
         "An object of \(theirs.name) can't be the value of \(_binding.name).\(info.name), which holds objects of "
           + "\(_binding.model.entities[info.destination].name).")

@@ -325,4 +325,21 @@ extension ArraySlice<NSManagedObject> {
   ) -> Result {
     withUnsafeBufferPointer { $0.withMemoryRebound(to: Unmanaged<NSManagedObject>.self, body) }
   }
+
+  /// Visits the objects without retaining each of them, which would be most of the work of a short visit.
+  @inline(__always)
+  func forEachUnretained(_ body: (NSManagedObject) -> Void) {
+    withUnretained { objects in
+      for object in objects { object._withUnsafeGuaranteedRef(body) }
+    }
+  }
+
+  /// Whether each of the objects is one that a save inserts.
+  var areAllNew: Bool {
+    withUnretained { objects in
+      objects.allSatisfy {
+        $0._withUnsafeGuaranteedRef { $0._flags.intersection([.inserted, .deleted]) == .inserted }
+      }
+    }
+  }
 }

@@ -38,6 +38,8 @@ final class PropertyInfo: @unchecked Sendable {
 
   // Relationships
   let destination: Int
+  /// The destination and its sub-entities, by index.
+  let destinations: Range<Int>
   let inverseSlot: Int?
   let inverseIsToMany: Bool
   let inverseIsOrdered: Bool
@@ -78,6 +80,7 @@ final class PropertyInfo: @unchecked Sendable {
     allowsExternalStorage = isExternal
     let end = property.isRelationship ? schema.end(of: property.slot, in: entity) : nil
     destination = end?.destination ?? -1
+    destinations = end.map { schema.entities[$0.destination].subtree } ?? 0..<0
     let endsInMany = end?.inverse?.isToMany ?? false
     let hasInverse = end?.inverseSlot != nil
     inverseSlot = end?.inverseSlot
@@ -111,6 +114,7 @@ final class PropertyInfo: @unchecked Sendable {
     allowsExternalStorage = false
     derivation = nil
     destination = -1
+    destinations = 0..<0
     inverseSlot = nil
     inverseIsToMany = false
     inverseIsOrdered = false

@@ -24,6 +24,11 @@ extension NSManagedObjectContext {
     preconditionIsolated("object(with:)")
     guard let registry else { preconditionFailure(missingCoordinator.message) }
     if let known = registry.object(of: objectID) { return known }
+    if registry.isAtHome(objectID),
+      let known = registry.object(root: objectID.binding.root, key: objectID.key)
+    {
+      return known
+    }
     guard let named = entity(of: objectID) else {
       preconditionFailure(
         "The model of this context has no entity \(objectID.binding.name), which the object ID names.")
@@ -91,6 +96,7 @@ extension NSManagedObjectContext {
   ///
   /// IDs of other containers are good where these have the same store.
   private func localBinding(of objectID: NSManagedObjectID) -> EntityBinding? {
+    if registry.isAtHome(objectID) { return objectID.binding }
     guard let binding = entity(of: objectID) else { return nil }
     if objectID.isTemporaryID { return objectID.binding === binding ? binding : nil }
     if let theirs = objectID.store, let ours = storeHandle(for: binding), theirs !== ours,

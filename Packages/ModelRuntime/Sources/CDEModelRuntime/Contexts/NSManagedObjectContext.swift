@@ -153,7 +153,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         "A context's persistentStoreCoordinator can be set once only. Make another context for another coordinator."
       )
       if isFirst {
-        registry = ObjectRegistry(context: self, model: newValue.modelBinding)
+        registry = ObjectRegistry(
+          context: self, model: newValue.modelBinding, loneStore: newValue.loneStore)
         newValue.remember(self)
       }
     }

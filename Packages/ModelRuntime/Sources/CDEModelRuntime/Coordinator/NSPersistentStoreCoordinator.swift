@@ -19,15 +19,11 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     var stores: [NSPersistentStore] = []
     /// The store of each entity, by index.
     var handles: [StoreHandle?] = []
-    var contexts: [WeakContext] = []
-  }
-
-  private struct WeakContext {
-    weak var context: NSManagedObjectContext?
-    let id: ObjectIdentifier
+    var contexts: [BackReference<NSManagedObjectContext>] = []
   }
 
   private let state = Lock(State())
+  let loneStore = LoneStore()
 
   /// Makes a coordinator for a model, which can't be changed from here on.
   ///
@@ -107,6 +103,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       state.stores.append(store)
       if state.handles.isEmpty { state.handles = Array(repeating: nil, count: modelBinding.entities.count) }
       for entity in covered { state.handles[entity] = store.handle }
+      loneStore.update(state.stores)
     }
     return store
   }
@@ -129,6 +126,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       for index in state.handles.indices where state.handles[index] === store.handle {
         state.handles[index] = nil
       }
+      loneStore.update(state.stores)
     }
     do { try store.handle.store.close() } catch { throw ManagedObjectError.store(error) }
   }
@@ -189,18 +187,18 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   // MARK: Contexts
 
   func remember(_ context: NSManagedObjectContext) {
-    let weak = WeakContext(context: context, id: ObjectIdentifier(context))
-    state.withLock { $0.contexts.append(weak) }
+    let reference = BackReference(context)
+    state.withLock { $0.contexts.append(reference) }
   }
 
   func forget(_ context: NSManagedObjectContext) {
-    let id = ObjectIdentifier(context)
-    state.withLock { $0.contexts.removeAll { $0.id == id } }
+    let reference = BackReference(context)
+    state.withLock { $0.contexts.removeAll { $0 == reference } }
   }
 
   /// Tells the other contexts that merge by themselves about a commit, each on its own lane.
   func publish(_ commit: CommittedTransaction, from source: NSManagedObjectContext) {
-    let others = state.withLock { $0.contexts.compactMap(\.context) }
+    let others = state.withLock { $0.contexts.compactMap(\.object) }
     for context in others where context !== source && context.automaticallyMergesChangesFromParent {
       context.lane.enqueue { [weak context] in context?.merge(commit) }
     }

@@ -13,26 +13,29 @@ final class ModelBinding: @unchecked Sendable {
   private(set) var entities: [EntityBinding] = []
   private let byClass = Lock<[ObjectIdentifier: EntityBinding]>([:])
 
-  private static let bindings = Lock<[ObjectIdentifier: WeakBinding]>([:])
-
-  private struct WeakBinding {
-    weak var binding: ModelBinding?
-  }
+  private static let bindings = Lock<[ObjectIdentifier: BackReference<ModelBinding>]>([:])
 
   /// The one binding of a model. Freezes the model.
   static func of(_ model: NSManagedObjectModel) throws -> ModelBinding {
     let id = ObjectIdentifier(model)
     return try bindings.withLock { table in
-      if let known = table[id]?.binding { return known }
+      if let known = table[id]?.object { return known }
       let made = try ModelBinding(model)
-      table = table.filter { $0.value.binding != nil }
-      table[id] = WeakBinding(binding: made)
+      table[id] = BackReference(made)
       return made
     }
   }
 
+  deinit {
+    let (id, mine) = (ObjectIdentifier(model), BackReference(self))
+    // The model may have a new binding by now.
+    Self.bindings.withLock { table in
+      if table[id] == mine { table[id] = nil }
+    }
+  }
+
   /// Bindings in use right now, for classes that must find their model by themselves.
-  static var live: [ModelBinding] { bindings.withLock { $0.values.compactMap(\.binding) } }
+  static var live: [ModelBinding] { bindings.withLock { $0.values.compactMap(\.object) } }
 
   private init(_ model: NSManagedObjectModel) throws {
     self.model = model

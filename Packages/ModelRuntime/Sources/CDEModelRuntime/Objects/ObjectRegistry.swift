@@ -1,9 +1,5 @@
-internal import CDERuntimeABI
 internal import CDEStore
 @_spi(CDE) internal import CDEExecutors
-
-/// A strong reference, unless the object's deinit has begun.
-private func tryRetain(_ object: UnsafeRawPointer) -> UnsafeMutableRawPointer? { cde_try_retain(object) }
 
 /// A context's identity table: which object stands for which row.
 ///
@@ -27,16 +23,25 @@ final class ObjectRegistry: @unchecked Sendable {
   private let lock = Lock(())
   @exclusivity(unchecked) private var table: Table
   let model: ModelBinding
+  private let loneStore: LoneStore
 
-  init(context: NSManagedObjectContext, model: ModelBinding) {
+  init(context: NSManagedObjectContext, model: ModelBinding, loneStore: LoneStore) {
     self.context = context
     self.model = model
+    self.loneStore = loneStore
     table = Table(roots: model.entities.count)
   }
 
   func storeHandle(for binding: EntityBinding) -> StoreHandle? {
     if let context { return context.storeHandle(for: binding) }
     return binding.index < lastHandles.count ? lastHandles[binding.index] : nil
+  }
+
+  /// Whether an ID surely names a row of this registry's model and of the one store that is loaded; says no where
+  /// finding out takes more than a look.
+  @inline(__always)
+  func isAtHome(_ id: NSManagedObjectID) -> Bool {
+    id.key > 0 && id.binding.model === model && id.store.map(loneStore.isThis) == true
   }
 
   /// Open addressing with linear probing. An entry is a pointer with 16 bits of the hash above it.

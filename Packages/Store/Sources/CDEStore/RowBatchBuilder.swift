@@ -46,12 +46,9 @@ public struct RowBatchBuilder: ~Copyable {
   public mutating func beginRow(copying batch: RowBatch, _ row: Int, key: Int64, version: Int64) {
     precondition(batch.layout === layout, "A row can only be copied within its entity.")
     beginRow(key: key, version: version)
-    for (cell, description) in layout.cells.enumerated() where !batch.isNull(row, cell) {
-      switch description.kind {
-      case .integer, .real: setWord(cell, batch.word(row, cell))
-      case .text, .blob: setBytes(cell, batch.bytes(row, cell))
-      }
-    }
+    // All at once, then again what says where something lies.
+    (current + 2).update(from: batch.row(row) + 2, count: layout.stride &- 2)
+    for cell in layout.arenaCells where !batch.isNull(row, cell) { setBytes(cell, batch.bytes(row, cell)) }
   }
 
   @inlinable @inline(__always)

@@ -71,6 +71,8 @@ public final class RowLayout: Sendable {
   /// Words of one row.
   @usableFromInline let stride: Int
   @usableFromInline let nullWords: Int
+  /// Cells whose contents lie in the arena.
+  let arenaCells: [Int]
 
   init(entityName: String, entity: Int, root: Int, properties: [Property], cells: [Cell]) {
     self.entityName = entityName
@@ -82,6 +84,7 @@ public final class RowLayout: Sendable {
     nullWords = (cells.count + 63) / 64
     headWords = 2 + nullWords
     stride = headWords + cells.count
+    arenaCells = cells.indices.filter { [.text, .blob].contains(cells[$0].kind) }
   }
 
   public func slot(named name: String) -> Int? { slotsByName[name] }

@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
           resolution.mark(&committed)
           forgetChanges()
           isSaving = false
-          announce(plan, committed, [], taken: resolution.announce())
+          announce(plan, committed, Announced(), taken: resolution.announce())
           return
         case .failure(let further): refusal = further
         }

@@ -34,8 +34,9 @@ extension NSManagedObjectContext {
     var announced = announcePending()
     for _ in 1..<Self.announcementRounds where !pending.isEmpty {
       announcePending()
-      announced = []
+      announced = Announced()
     }
+    let announcements = announcements
     if !changed.contains(where: \.hasChanges) {
       forgetChanges()
       return
@@ -49,7 +50,7 @@ extension NSManagedObjectContext {
       throw error
     }
     // Observers and hooks may have inserted and deleted since.
-    if !pending.isEmpty { announced = [] }
+    if !pending.isEmpty || self.announcements != announcements { announced = Announced() }
     switch try commit(plan) {
     case .success(let committed):
       forgetChanges()
@@ -110,19 +111,22 @@ extension NSManagedObjectContext {
   }
 
   /// - Parameters:
-  ///   - announced: the new objects among those announced last. If these are all that were saved, as
-  ///     they mostly are, the set serves again: making one is a good part of what a large save costs.
+  ///   - announced: what was announced last. Where these are all that were saved, as they mostly are, the sets
+  ///     serve again.
   ///   - taken: what the save took over from the store.
   func announce(
-    _ plan: SavePlan, _ committed: CommittedTransaction, _ announced: Set<NSManagedObject>,
+    _ plan: SavePlan, _ committed: CommittedTransaction, _ announced: Announced,
     taken: [ObjectChange] = []
   ) {
     var userInfo: [AnyHashable: Any] = [CommittedTransaction.userInfoKey: committed]
     if !plan.inserted.isEmpty {
       userInfo[NSInsertedObjectsKey] =
-        announced.count == plan.inserted.count ? announced : Set(plan.inserted)
+        announced.inserted.count == plan.inserted.count ? announced.inserted : Set(plan.inserted)
     }
-    if !plan.updated.isEmpty { userInfo[NSUpdatedObjectsKey] = Set(plan.updated) }
+    if !plan.updated.isEmpty {
+      userInfo[NSUpdatedObjectsKey] =
+        announced.updated.count == plan.updated.count ? announced.updated : Set(plan.updated)
+    }
     if !plan.deleted.isEmpty { userInfo[NSDeletedObjectsKey] = Set(plan.deleted) }
     NotificationCenter.default.post(name: .NSManagedObjectContextDidSave, object: self, userInfo: userInfo)
     for object in plan.inserted { object.didSave() }

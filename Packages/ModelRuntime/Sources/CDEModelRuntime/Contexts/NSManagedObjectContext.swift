@@ -63,6 +63,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   var recent = RecentFaults()
   @exclusivity(unchecked) var isSaving = false
   var isTurnScheduled = false
+  /// How many announcements there were.
+  var announcements = 0
   /// How many blocks of `perform` and its kin are running, one inside the other.
   var blockDepth = 0
   /// Whoever wants to know about reads, saves and merges: a domain.

@@ -24,6 +24,8 @@ final class SavePlan {
   var derivedRows: [RowReference] = []
   let now = Date()
   private var rewrittenSlots: [PropertySet] = []
+  /// Updated objects without one: only to-many relationships changed.
+  private var unwritten: [NSManagedObject] = []
   private(set) var touched: Set<CommittedTransaction.Touch> = []
 
   /// The entities of all objects.
@@ -139,14 +141,27 @@ final class SavePlan {
   private func collectRewritten() {
     var seen = Set<ObjectIdentifier>()
     let candidates = moved.isEmpty ? updated : updated + moved
-    for object in candidates
-    where object._key > 0 && !object._flags.contains(.inserted) && !object._flags.contains(.deleted) {
+    // Each object is looked at once; sorting moves numbers only.
+    var order: [(entity: Int, key: Int64, place: Int)] = []
+    var written: [PropertySet] = []
+    order.reserveCapacity(candidates.count)
+    written.reserveCapacity(candidates.count)
+    var place = -1
+    candidates[...].forEachUnretained { object in
+      place += 1
       let slots = writtenSlots(object)
-      guard !slots.isEmpty else { continue }
-      if !moved.isEmpty, !seen.insert(ObjectIdentifier(object)).inserted { continue }
-      rewritten.append(object)
+      written.append(slots)
+      guard !slots.isEmpty else {
+        if place < updated.count { unwritten.append(object) }
+        return
+      }
+      guard object._key > 0, object._flags.isDisjoint(with: [.inserted, .deleted]) else { return }
+      if !moved.isEmpty, !seen.insert(ObjectIdentifier(object)).inserted { return }
+      order.append((object._binding.index, object._key, place))
     }
-    rewritten.sort { ($0._binding.index, $0._key) < ($1._binding.index, $1._key) }
+    order.sort { $0.entity != $1.entity ? $0.entity < $1.entity : $0.key < $1.key }
+    rewritten = order.map { candidates[$0.place] }
+    rewrittenSlots = order.map { written[$0.place] }
   }
 
   /// The changed slots that have columns.
@@ -182,9 +197,7 @@ final class SavePlan {
 
   private func buildUpdated() {
     var builders = RowBuilders()
-    for object in rewritten {
-      let slots = writtenSlots(object)
-      rewrittenSlots.append(slots)
+    for (object, slots) in zip(rewritten, rewrittenSlots) {
       if object._flags.contains(.fault) { object.fire() }
       builders.add(
         object._binding, copying: RowReference(batch: object._batch, row: Int(object._row)), key: object._key
@@ -413,20 +426,21 @@ final class SavePlan {
         .init(
           kind: .inserted, entity: object._binding.index, key: object._key, properties: properties, row: row))
     }
-    for object in updated where writtenSlots(object).isEmpty {
-      // Only to-many relationships changed: no row was written.
+    for object in unwritten {
       changes.append(
         .init(
           kind: .updated, entity: object._binding.index, key: object._key, properties: object.changedSlots,
           row: nil))
       object.settle(nil)
     }
-    for (index, object) in rewritten.enumerated() {
+    index = 0
+    rewritten[...].forEachUnretained { object in
       let row = rewrittenRows[index]
       changes.append(
         .init(
           kind: .updated, entity: object._binding.index, key: object._key,
           properties: object.changedSlots.union(rewrittenSlots[index]), row: row))
+      index += 1
       object.settle(row)
     }
     for object in deleted {

@@ -7,11 +7,22 @@
 // Entry points of the Swift runtime's stable ABI that no Swift declaration reaches, wrapped in functions of our own
 // names because the compiler reserves the originals.
 extern void *swift_tryRetain(void *object);
+extern void *swift_unownedRetain(void *object);
+extern void swift_unownedRelease(void *object);
 extern void *swift_allocObject(const void *metadata, size_t size, size_t alignMask);
 
 /// Takes a strong reference unless the object's deinit has begun; null then.
 static inline void *cde_try_retain(const void *object) {
   return swift_tryRetain((void *)object);
+}
+
+/// Keeps an object's memory, though not the object, until it is given back: so long `cde_try_retain` may be asked.
+static inline void cde_keep_memory(const void *object) {
+  swift_unownedRetain((void *)object);
+}
+
+static inline void cde_give_back_memory(const void *object) {
+  swift_unownedRelease((void *)object);
 }
 
 /// Makes an object of another one's class with the same bytes behind the header, owned by the caller.

@@ -149,10 +149,8 @@ nonisolated open class NSManagedObject: NSObject {
   public final var objectID: NSManagedObjectID {
     if let known = _identity { return known }
     let made = NSManagedObjectID(
-      binding: _binding, key: _key, store: _registry?.storeHandle(for: _binding),
-      home: _registry.map { Unmanaged.passUnretained($0).toOpaque() })
+      binding: _binding, key: _key, store: _registry?.storeHandle(for: _binding), of: self)
     _identity = made
-    _registry?.settle(made, of: self)
     return made
   }
 

@@ -1,5 +1,6 @@
 public import CDEManagedModel
 public import CDEPredicates
+internal import CDERuntimeABI
 internal import CDEStore
 public import Foundation
 
@@ -8,12 +9,13 @@ public import Foundation
 /// Temporary from insertion to the first save; a permanent one names the same row in every context and
 /// process. Two IDs are equal when they name the same row, whichever container they come from.
 public final class NSManagedObjectID: NSObject, @unchecked Sendable {
-  // Guard: immutable, but for `resident`, which the lock of the registry guards whose address is `home`.
+  // Guard: immutable.
 
   /// The registry of the object that the ID was made for. Only ever compared: it may be gone.
   let home: UnsafeMutableRawPointer?
-  /// That object, as long as it is registered there.
-  @exclusivity(unchecked) var resident: UnsafeRawPointer?
+  /// That object, which may be gone too. Its memory stays as long as the ID does, so that a look-up can ask
+  /// whether it lives without a lock.
+  let resident: UnsafeRawPointer?
   let key: Int64
   let binding: EntityBinding
   // Keeps the binding alive: IDs outlive contexts and containers.
@@ -23,15 +25,21 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   let origin: BatchOrigin?
 
   init(
-    binding: EntityBinding, key: Int64, store: StoreHandle?, home: UnsafeMutableRawPointer? = nil,
+    binding: EntityBinding, key: Int64, store: StoreHandle?, of object: NSManagedObject? = nil,
     origin: BatchOrigin? = nil
   ) {
     self.origin = origin
-    self.home = home
+    home = object?._registry.map { Unmanaged.passUnretained($0).toOpaque() }
+    resident = home == nil ? nil : object.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
+    if let resident { cde_keep_memory(resident) }
     self.binding = binding
     model = binding.model
     self.key = key
     self.store = store
+  }
+
+  deinit {
+    if let resident { cde_give_back_memory(resident) }
   }
 
   /// Whether the object was never saved. A temporary ID is good in its own context only.

@@ -194,18 +194,15 @@ final class ObjectRegistry: @unchecked Sendable {
 
   /// The object that an ID was made for, while it is registered here.
   ///
-  /// Spares the search in the table: the ID knows where its object lies.
+  /// Spares the search in the table and the lock: the ID knows where its object lies, and keeps that memory.
   @inline(__always)
   func object(of id: NSManagedObjectID) -> NSManagedObject? {
-    guard id.home == Unmanaged.passUnretained(self).toOpaque() else { return nil }
-    return lock.withLock { _ -> Unmanaged<NSManagedObject>? in
-      id.resident.flatMap { tryRetain($0) }.map { Unmanaged.fromOpaque($0) }
-    }?.takeRetainedValue()
-  }
-
-  /// Lets an ID know where its object lies.
-  func settle(_ id: NSManagedObjectID, of object: NSManagedObject) {
-    lock.withLock { _ in id.resident = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque()) }
+    let home = Unmanaged.passUnretained(self).toOpaque()
+    guard id.home == home, let resident = id.resident, let retained = tryRetain(resident) else { return nil }
+    let object = Unmanaged<NSManagedObject>.fromOpaque(retained).takeRetainedValue()
+    // It may have left the registry, or have been saved and have another ID.
+    return object._registry.map { Unmanaged.passUnretained($0).toOpaque() } == home && object._key == id.key
+      ? object : nil
   }
 
   /// The registered object for a row, or nil.
@@ -274,7 +271,6 @@ final class ObjectRegistry: @unchecked Sendable {
 
   func unregister(_ object: NSManagedObject) {
     let isEmpty = lock.withLock { _ in
-      object._identity?.resident = nil
       table.remove(object)
       table.attached -= 1
       return table.attached == 0
@@ -286,7 +282,6 @@ final class ObjectRegistry: @unchecked Sendable {
   func rekey(_ objects: [NSManagedObject], key: (Int) -> Int64) {
     lock.withLock { _ in
       for (index, object) in objects.enumerated() where object._key < 0 {
-        object._identity?.resident = nil
         table.remove(object)
         object._key = key(index)
         table.insert(object)

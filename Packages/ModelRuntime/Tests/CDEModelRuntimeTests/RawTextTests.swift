@@ -51,7 +51,9 @@ struct RawTextTests {
       #expect(all.count == Shade.allCases.count)
       for _ in 0..<3 {
         for swatch in all {
-          #expect(swatch.shade.rawValue == swatch.name && swatch.former == (swatch.name == "a" ? nil : swatch.shade))
+          #expect(
+            swatch.shade.rawValue == swatch.name && swatch.former == (swatch.name == "a" ? nil : swatch.shade)
+          )
           #expect(swatch.letter.rawValue == (swatch.name == "b" ? "b" : "a"))
         }
       }

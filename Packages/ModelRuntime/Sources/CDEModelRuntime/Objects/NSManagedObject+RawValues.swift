@@ -50,7 +50,9 @@ extension NSManagedObject {
     _ ordinal: Int, asserts: Bool = false
   ) -> Value where Value.RawValue: CDPrimitive {
     if let known: Value = _knownRaw(ordinal) { return known }
-    if let raw: Value.RawValue = _cdValue(ordinal), let value: Value = _decodeRaw(ordinal, raw) { return value }
+    if let raw: Value.RawValue = _cdValue(ordinal), let value: Value = _decodeRaw(ordinal, raw) {
+      return value
+    }
     return _missingRaw(ordinal)
   }
 

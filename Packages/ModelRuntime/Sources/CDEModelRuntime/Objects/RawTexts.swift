@@ -75,7 +75,9 @@ struct RawTexts {
     guard let key = Key(bytes) else { return nil }
     let first = key.place
     for step in 0..<Self.reach {
-      guard let entry = places[(first &+ step) & (Self.capacity - 1)].load(ordering: .acquiring) else { return nil }
+      guard let entry = places[(first &+ step) & (Self.capacity - 1)].load(ordering: .acquiring) else {
+        return nil
+      }
       if entry.pointee.key == key, entry.pointee.type == type { return entry }
     }
     return nil
@@ -116,7 +118,9 @@ extension NSManagedObject {
 
   /// The same for an object that may be a fault, changed, or not the caller's to read.
   @usableFromInline
-  final func _slowlyKnownRaw(_ place: EntityBinding.Place, _ type: ObjectIdentifier) -> UnsafePointer<RawTexts.Entry>? {
+  final func _slowlyKnownRaw(_ place: EntityBinding.Place, _ type: ObjectIdentifier) -> UnsafePointer<
+    RawTexts.Entry
+  >? {
     guard let texts = place.texts else { return nil }
     willAccess()
     guard let overlay = _overlay, !overlay.values[Int(place.slot)].isUnset else {

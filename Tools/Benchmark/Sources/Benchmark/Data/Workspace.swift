@@ -141,8 +141,10 @@ struct OurStore {
   nonisolated static func byKey<Object: NSManagedObject>(
     _ request: NSFetchRequest<Object>, in context: NSManagedObjectContext
   ) throws -> [Int64: Object] {
-    var objects: [Int64: Object] = [:]
-    for object in try context.fetch(request) { objects[object.objectID.primaryKey] = object }
-    return objects
+    request.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
+    let objects = try context.fetch(request)
+    let last = objects.last?.objectID.primaryKey ?? 0
+    precondition(last == objects.count, "The keys of \(objects.count) rows end in \(last).")
+    return Dictionary(uniqueKeysWithValues: zip(1..., objects))
   }
 }

@@ -32,10 +32,16 @@ struct RowResult {
     switch row.target {
     case .ratio: ratio
     case .ratioToGRDB: ratioToGRDB
-    case .value: ours
+    case .value, .time: ours
     }
   }
 
+  /// What it must not exceed, on this machine.
+  var limit: Double {
+    guard case .time(let time, let reference) = row.target, let raw else { return row.target.number }
+    return time * max(raw / reference, 1)
+  }
+
   /// Whether the row keeps its target; nil when it was not measured.
-  var isMet: Bool? { measured.map { $0 <= row.target.number } }
+  var isMet: Bool? { measured.map { $0 <= limit } }
 }

@@ -8,6 +8,11 @@ final class ObservableCounter {
   var count = 0
 }
 
+@Observable
+final class ObservableDiary {
+  var mood = Mood.gloomy
+}
+
 /// Rows observe, wake and merge.
 @MainActor
 struct ObservationRows {
@@ -51,7 +56,13 @@ struct ObservationRows {
       try context.save()
       context.reset()
       let diary = try context.fetch(Diary.fetchRequest())[0]
-      return [reading { diary.mood == .gloomy ? 1 : 0 }]
+      return [
+        reading { diary.mood == .gloomy ? 1 : 0 },
+        Contender(.raw) { [repetitions] in
+          let diary = ObservableDiary()
+          return Self.time(repetitions) { diary.mood == .gloomy ? 1 : 0 }
+        },
+      ]
     }
   }
 

@@ -56,7 +56,11 @@ extension NSManagedObjectContext {
       forgetChanges()
       // Everything is settled: observers and hooks may save again.
       isSaving = false
-      announce(plan, committed, announced)
+      withExtendedLifetime(plan) {
+        announce(plan, committed, announced)
+        // Before the plan, whose order is that of memory: what a bulk insert made may end here.
+        announced = Announced()
+      }
     case .failure(let refusal): try resolveAndSave(plan, refusal)
     }
   }

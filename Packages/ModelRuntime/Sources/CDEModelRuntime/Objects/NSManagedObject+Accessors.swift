@@ -89,10 +89,7 @@ extension NSManagedObject {
   final func _setAttribute(_ slot: Int, _ value: _PropertyValue) {
     guard slot >= 0 else { missingProperty() }
     willAccess()
-    let overlay = overlay
-    overlay.values[slot] = value
-    overlay.changed.insert(slot)
-    markUpdated()
+    change(slot, to: value)
   }
 
   /// Makes the change known to the context, once.

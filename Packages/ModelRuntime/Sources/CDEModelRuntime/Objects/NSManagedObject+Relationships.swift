@@ -160,10 +160,7 @@ extension NSManagedObject {
 
   final func writeToOne(_ slot: Int, _ object: NSManagedObject?) {
     if _flags.contains(.checked) { checkIsolation() }
-    let overlay = overlay
-    overlay.values[slot] = object.map { .toOne($0) } ?? .null
-    overlay.changed.insert(slot)
-    markUpdated()
+    change(slot, to: object.map { .toOne($0) } ?? .null)
   }
 
   final func writeAdd(_ slot: Int, _ object: NSManagedObject, at index: Int? = nil) {

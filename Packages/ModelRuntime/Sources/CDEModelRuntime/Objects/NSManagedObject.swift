@@ -39,6 +39,11 @@ nonisolated open class NSManagedObject: NSObject {
     @usableFromInline let rawValue: UInt32
     @inlinable init(rawValue: UInt32) { self.rawValue = rawValue }
 
+    // The standard library's own go through witnesses of the raw type, which is seen in every read and write.
+    @inlinable static func == (one: Flags, other: Flags) -> Bool { one.rawValue == other.rawValue }
+    @inlinable func isDisjoint(with other: Flags) -> Bool { rawValue & other.rawValue == 0 }
+    @inlinable func isSuperset(of other: Flags) -> Bool { rawValue & other.rawValue == other.rawValue }
+
     /// The row has not been read.
     @usableFromInline static let fault = Flags(rawValue: 1)
     @usableFromInline static let inserted = Flags(rawValue: 2)
@@ -236,10 +241,27 @@ extension NSManagedObject {
   @usableFromInline
   final var overlay: Overlay {
     if let overlay = _overlay { return overlay }
-    let made = Overlay(count: _binding.properties.count)
-    _overlay = made
+    makeOverlay()
+    return _overlay!
+  }
+
+  @inline(never)
+  private func makeOverlay() {
+    _overlay = Overlay(count: _binding.properties.count)
     _flags.insert(.hasOverlay)
-    return made
+  }
+
+  /// Notes an unsaved value.
+  @inline(__always)
+  final func change(_ slot: Int, to value: consuming _PropertyValue) {
+    if _overlay == nil { makeOverlay() }
+    // The object keeps its overlay meanwhile: no need to count it for each value. The former value goes when all is
+    // done, because what it was may have a deinit that comes back here.
+    Unmanaged.passUnretained(_overlay.unsafelyUnwrapped)._withUnsafeGuaranteedRef { overlay in
+      swap(&value, &overlay.values[slot])
+      overlay.changed.insert(slot)
+    }
+    markUpdated()
   }
 
   final func dropOverlay() {

@@ -43,6 +43,8 @@ final class PropertyInfo: @unchecked Sendable {
   let inverseSlot: Int?
   let inverseIsToMany: Bool
   let inverseIsOrdered: Bool
+  /// Whether this is a to-many relationship with an order.
+  let isOrdered: Bool
   let deleteRule: DeleteRule
   let minCount: Int
   let maxCount: Int
@@ -75,6 +77,7 @@ final class PropertyInfo: @unchecked Sendable {
     case .toMany(let relationship):
       kind = .toMany(ordered: relationship.isOrdered)
     }
+    isOrdered = kind == .toMany(ordered: true)
     self.leaves = leaves
     self.isDirect = isDirect
     allowsExternalStorage = isExternal
@@ -118,6 +121,7 @@ final class PropertyInfo: @unchecked Sendable {
     inverseSlot = nil
     inverseIsToMany = false
     inverseIsOrdered = false
+    isOrdered = false
     deleteRule = .nullify
     minCount = 0
     maxCount = 0
@@ -130,8 +134,6 @@ final class PropertyInfo: @unchecked Sendable {
     if case .toMany = kind { return true }
     return false
   }
-
-  var isOrdered: Bool { kind == .toMany(ordered: true) }
 
   /// Cell of the to-one reference's concrete entity, if the layout keeps one.
   func entityCell(in layout: RowLayout) -> Int? { cells.first { layout.cells[$0].role == .entity } }

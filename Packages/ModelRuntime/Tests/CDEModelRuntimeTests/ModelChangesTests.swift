@@ -137,6 +137,19 @@ struct ModelChangesTests {
     #expect(output.contains("takes changes of the very object"), "\(output)")
   }
 
+  @Test("Changes of the same row of another store are refused")
+  func wrongStore() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let contexts = [try Stack().context(), try Stack().context()]
+      let items = contexts.map { Item(context: $0) }
+      for context in contexts { try context.save() }
+      let snapshot = try items[0].snapshot()
+      try contexts[1].apply(snapshot.changes(since: snapshot), to: items[1])
+    }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("takes changes of the very object"), "\(output)")
+  }
+
   @Test("Random edits: changes say what a field-by-field comparison says, and applying them reproduces it")
   func randomised() throws {
     let seed = UInt64.random(in: 0..<UInt64.max)

@@ -11,6 +11,20 @@ struct Settings: Codable, Equatable {
   var sizes: [Int] = []
 }
 
+struct Amounts: Codable, Equatable {
+  var largest: UInt64
+  var least: Int64
+  var price: Decimal
+  var share: Double
+  var tiny: Double
+  var huge: Double
+}
+
+@PersistentModel
+final class Ledger: NSManagedObject {
+  @Attribute(storageMethod: .codable) var amounts: Amounts?
+}
+
 @Composition
 struct Place: Equatable {
   var latitude: Double

@@ -184,7 +184,7 @@ struct StoredPathTests {
     let snapshot = try article.snapshot()
     #expect(snapshot.status == article.status)
     #expect(snapshot.priority == .high)
-    #expect(snapshot.level == nil)
+    #expect(article.value(forKey: "level") == nil && snapshot.level == .two && article.level == .two)
     #expect(snapshot.settings == article.settings)
     #expect(snapshot.scores == ["x": 1])
     #expect(snapshot.words == article.words)
@@ -231,6 +231,19 @@ struct StoredPathTests {
     #expect(place?["latitude"] as? Double == 1.5 && place?["longitude"] as? Double == 2)
     #expect(place?["name"] is NSNull)
     #expect(json["scratch"] == nil && json["cache"] == nil && json["topics"] == nil)
+  }
+
+  @Test("JSON of codable values keeps every digit")
+  func digits() throws {
+    let context = try Stack([Ledger.self]).context()
+    let ledger = Ledger(context: context)
+    let amounts = Amounts(
+      largest: .max, least: .min, price: try #require(Decimal(string: "1234567890123456789.0123456789")),
+      share: 0.1, tiny: 1e-300, huge: 1e300)
+    ledger.amounts = amounts
+    try context.save()
+    let data = try JSONEncoder().encode(ledger.snapshot())
+    #expect(try JSONDecoder().decode([String: Amounts].self, from: data)["amounts"] == amounts)
   }
 }
 

@@ -149,6 +149,9 @@ struct ValidationRuleTests {
     #expect(parcel.content == "odd")
     parcel.content = "even"
     try context.save()
+    parcel.content = "odd"
+    let refused = try #require(#expect(throws: ManagedObjectError.self) { try parcel.snapshot() })
+    #expect((refused.cause as? ModelError)?.code == .transformFailed && refused.property == "content")
     context.reset()
     #expect(try context.fetch(Parcel.fetchRequest()).map(\.content) == ["even"])
   }

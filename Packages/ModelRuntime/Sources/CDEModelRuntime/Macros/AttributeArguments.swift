@@ -24,7 +24,7 @@ public enum AttributeTrait: Sendable {
     ._rule(.range(minimum: nil, maximum: "\(range.upperBound)"))
   }
 
-  /// Text that is saved must have so many characters. For `String` in default storage; nil always passes.
+  /// Text that is saved must have so many UTF-16 units, as `NSString.length` counts. For `String` in default storage; nil always passes.
   public static func length(_ range: ClosedRange<Int>) -> AttributeTrait {
     ._rule(.length(minimum: range.lowerBound, maximum: range.upperBound))
   }

@@ -93,7 +93,8 @@ extension NSManagedObjectContext {
     preconditionIsolated("apply(_:to:)")
     precondition(
       object._key == changes.new.row.key && object._binding === changes.new.binding
-        && object.managedObjectContext === self,
+        && object.managedObjectContext === self
+        && storeHandle(for: object._binding)?.identifier == changes.new.store.identifier,
       "apply(_:to:) takes changes of the very object that they are applied to, which belongs to this context. "
         + "Look the object up with object(for: changes.new.handle).")
     let current = ModelSnapshot<Item>(

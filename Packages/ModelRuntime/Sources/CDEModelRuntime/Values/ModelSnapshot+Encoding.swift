@@ -137,7 +137,10 @@ private enum JSONValue: Codable {
   case null
   case bool(Bool)
   case integer(Int64)
+  case unsigned(UInt64)
   case number(Double)
+  /// A number with more digits than a Double keeps.
+  case decimal(Decimal)
   case text(String)
   case list([JSONValue])
   case object([String: JSONValue])
@@ -150,8 +153,11 @@ private enum JSONValue: Codable {
       self = .bool(value)
     } else if let value = try? container.decode(Int64.self) {
       self = .integer(value)
+    } else if let value = try? container.decode(UInt64.self) {
+      self = .unsigned(value)
     } else if let value = try? container.decode(Double.self) {
-      self = .number(value)
+      let exact = try? container.decode(Decimal.self)
+      self = exact.map { $0 == Decimal(string: "\(value)") ? .number(value) : .decimal($0) } ?? .number(value)
     } else if let value = try? container.decode(String.self) {
       self = .text(value)
     } else if let value = try? container.decode([JSONValue].self) {
@@ -167,7 +173,9 @@ private enum JSONValue: Codable {
     case .null: try container.encodeNil()
     case .bool(let value): try container.encode(value)
     case .integer(let value): try container.encode(value)
+    case .unsigned(let value): try container.encode(value)
     case .number(let value): try container.encode(value)
+    case .decimal(let value): try container.encode(value)
     case .text(let value): try container.encode(value)
     case .list(let value): try container.encode(value)
     case .object(let value): try container.encode(value)

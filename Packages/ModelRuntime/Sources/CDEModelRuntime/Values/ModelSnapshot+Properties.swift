@@ -33,14 +33,16 @@ extension ModelSnapshot {
     return decode(info, method)
   }
 
-  /// An attribute in raw storage that may have no value, or one that is none of the type's: nil.
+  /// An attribute in raw storage that may have no value, or one that is none of the type's: then it has the
+  /// declared default, as the object's own property does, or nil.
   public subscript<Value: RawRepresentable>(
     dynamicMember member: KeyPath<Item.PathRoot, CDPath<Item, Value?>>
   ) -> Value? where Value.RawValue: CDPrimitive {
     let (info, method) = property(member)
     guard method == .raw else { return decode(info, method) }
-    let raw: Value.RawValue? = read(info)
-    return raw.flatMap(Value.init(rawValue:))
+    if let raw: Value.RawValue = read(info), let value = Value(rawValue: raw) { return value }
+    return Value.RawValue._read(info.defaultValue.converted(for: Value.RawValue._cellKind))
+      .flatMap(Value.init(rawValue:))
   }
 
   /// An attribute with a storage of its own: raw values, JSON, transformed values.
@@ -145,8 +147,9 @@ extension ModelSnapshot {
     let optional = Value.self as? any OptionalType.Type
     let type = optional?.wrapped ?? Value.self
     if let value = decoded(info, method, as: type) as? Value { return value }
-    if let absent = optional?.absent as? Value { return absent }
+    // As the object's own property reads: nothing, and what is no case, is the declared default.
     if method == .raw, let value = raw(info.defaultValue, as: type) as? Value { return value }
+    if let absent = optional?.absent as? Value { return absent }
     fatalError(
       "\(binding.name).\(info.name) holds nothing that is a \(Value.self). Give the property a default, or "
         + "declare it optional.")

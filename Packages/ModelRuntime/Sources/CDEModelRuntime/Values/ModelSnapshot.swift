@@ -98,7 +98,8 @@ extension PersistentEntity {
   /// new row with them.
   ///
   /// - Throws: ``ManagedObjectError``: `.unsavedObject` before the first save and when the object refers to
-  ///   an object that was never saved, `.objectNotFound` when its row is gone.
+  ///   an object that was never saved, `.objectNotFound` when its row is gone, `.invalidValue` for an unsaved
+  ///   value that its transformer can't encode.
   public func snapshot() throws -> ModelSnapshot<Self> {
     let row = try currentRow(refersToUnsaved: false)
     return ModelSnapshot(row: row, model: _binding.model, store: try snapshotStore())
@@ -161,6 +162,8 @@ extension NSManagedObject {
       if info.kind == .toOne {
         try setReference(info, refersToUnsaved, in: &builder)
       } else {
+        // A value that can't be stored is the error that a save would make of it, not nothing.
+        try overlay.values[slot].keepEncoding(info, of: _binding)
         builder.set(overlay.values[slot], of: info)
       }
     }

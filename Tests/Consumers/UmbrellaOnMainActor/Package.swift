@@ -6,13 +6,14 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [.package(url: Context.environment["CDE_REPOSITORY"] ?? "", exact: "999.0.0")],
   targets: [
+    .target(
+      name: "Shared",
+      dependencies: [.product(name: "CoreDataEvolution", package: "CoreDataEvolution")]),
     .executableTarget(
       name: "UmbrellaOnMainActor",
-      dependencies: [
-        .product(name: "CoreDataEvolution", package: "CoreDataEvolution")
-      ],
-      path: "Sources",
-      swiftSettings: [.defaultIsolation(MainActor.self)])
+      dependencies: ["Shared", .product(name: "CoreDataEvolution", package: "CoreDataEvolution")],
+      path: "Sources/App",
+      swiftSettings: [.defaultIsolation(MainActor.self)]),
   ],
   swiftLanguageModes: [.v6]
 )

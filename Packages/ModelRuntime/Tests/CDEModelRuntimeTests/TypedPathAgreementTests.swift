@@ -124,6 +124,33 @@ struct TypedPathAgreementTests {
     }
   }
 
+  @Test(
+    "A relationship equals an object by identity, in the store and in memory; nothing equals an unsaved one")
+  func objects() throws {
+    let context = try Stack(memoTypes).context()
+    let groups = ["one", "two"].map { name in
+      let group = MemoGroup(context: context)
+      group.name = name
+      return group
+    }
+    let memos = (0..<4).map { index in
+      let memo = Memo(context: context)
+      memo.group = index == 3 ? nil : groups[index % 2]
+      return memo
+    }
+    try context.save()
+    for (index, group) in groups.enumerated() {
+      let predicate = Memo.path.group.equals(group)
+      let wanted = Set(memos.enumerated().filter { $0.offset != 3 && $0.offset % 2 == index }.map(\.element))
+      #expect(predicate.canonicalFormat.hasPrefix("memo_group == "))
+      #expect(Set(try context.fetch(FetchDescriptor<Memo>(predicate: predicate))) == wanted)
+      #expect(try Set(memos.filter { try predicate.matches($0) }) == wanted)
+    }
+    let unsaved = Memo.path.group.equals(MemoGroup(context: context))
+    #expect(try context.fetch(FetchDescriptor<Memo>(predicate: unsaved)).isEmpty)
+    #expect(try memos.allSatisfy { try !unsaved.matches($0) })
+  }
+
   @Test("The formats of Core Data's own spelling are read the same")
   func spellings() throws {
     let pairs: [(String, NSPredicate)] = [

@@ -5,7 +5,8 @@ public import Foundation
 /// An object of a context: one row of one entity, read when asked for, changed in memory, written by
 /// the context's `save()`.
 ///
-/// The object belongs to its context's isolation and is not `Sendable`; pass its ``objectID`` across actors.
+/// The object belongs to its context's isolation and is not `Sendable`. Across actors pass its
+/// ``ModelHandle``, a ``ModelSnapshot`` of its values, or its ``objectID``.
 /// It points at an immutable row and, once written to, at a small overlay, so an unread
 /// object costs some 100 bytes beyond its row.
 ///
@@ -223,7 +224,7 @@ nonisolated open class NSManagedObject: NSObject {
   }
 }
 
-/// Managed objects belong to one isolation; hand their IDs to another.
+/// Managed objects belong to one isolation; hand a ``ModelHandle`` or a ``ModelSnapshot`` to another.
 @available(
   *, unavailable,
   message: """

@@ -1,11 +1,13 @@
 import CoreDataEvolution
+import Shared
 
 let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).sqlite")
 defer {
   for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
 }
 
-let model = try NSManagedObjectModel.makeRuntimeModel(Item.self, List.self)
+let model = try NSManagedObjectModel.makeRuntimeModel(
+  Item.self, List.self, Shelf.self, Book.self, Loan.self)
 let container = NSPersistentContainer(name: "Consumer", managedObjectModel: model)
 container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: file)]
 container.loadPersistentStores { _, error in
@@ -27,4 +29,5 @@ container.viewContext.automaticallyMergesChangesFromParent = true
 try await writer.rename(id, to: "shopping")
 container.viewContext.refreshAllObjects()
 precondition(reader.name(of: id) == "shopping", "the change of the other context is not seen")
+try await useSharedModels(container.viewContext)
 print("saved, fetched, changed and read again: \(found)")

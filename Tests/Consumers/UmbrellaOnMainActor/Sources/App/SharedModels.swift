@@ -24,7 +24,7 @@ func useSharedModels(_ context: NSManagedObjectContext) async throws {
 
   let request = Book.fetchRequest()
   request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: [
-    Book.path.kind.equals(.manual), Book.path.shelf.name.equals("top"),
+    Book.path.kind.equals(Kind.manual), Book.path.shelf.name.equals("top"),
   ])
   request.sortDescriptors = [try NSSortDescriptor(Book.self, path: Book.path.title, order: .asc)]
   let manuals = try context.fetch(request)
@@ -37,5 +37,6 @@ func useSharedModels(_ context: NSManagedObjectContext) async throws {
     snapshots[0].kind == .manual && snapshots[0].pages == Pages(first: 1, last: 3),
     "a snapshot decodes otherwise")
   let handle: Book.Handle = snapshots[1].handle
-  precondition(try context.object(for: handle) === manuals[1], "a handle finds another object")
+  let found = try context.object(for: handle)
+  precondition(found === manuals[1], "a handle finds another object")
 }

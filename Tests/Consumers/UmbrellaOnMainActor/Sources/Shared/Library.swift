@@ -8,6 +8,11 @@ public enum Kind: String, Sendable { case novel, manual }
 public struct Pages: Equatable, Sendable {
   public var first: Int
   public var last: Int
+
+  public init(first: Int, last: Int) {
+    self.first = first
+    self.last = last
+  }
 }
 
 @PersistentModel

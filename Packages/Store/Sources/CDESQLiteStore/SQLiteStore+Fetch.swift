@@ -7,12 +7,6 @@ extension SQLiteStore {
   ) throws(StoreError) -> FetchedRows {
     try checkEntity(query.entity)
     if query.limit == 0 { return FetchedRows(batches: []) }
-    if let keys = onlyKeys(of: query) {
-      return try pool.read { (connection) throws(StoreError) in
-        try rows(
-          entity: query.entity, ascending: keys, on: connection, isCancellable: true, isKnown: isKnown)
-      }
-    }
     let plan = plans.select(query)
     let columns =
       query.keysOnly
@@ -29,20 +23,6 @@ extension SQLiteStore {
       }
       return collector.finish()
     }
-  }
-
-  /// The keys of a query for just these rows, ascending: one prepared look-up for each costs less than a list that
-  /// SQLite has to read, sort and keep first.
-  private func onlyKeys(of query: StoreQuery) -> [Int64]? {
-    guard case .keys(let keys) = query.filter, query.sort.isEmpty, query.limit == nil, query.offset == 0,
-      !query.keysOnly,
-      query.includesSubentities || !schema.entities[query.entity].hasSubentities
-    else { return nil }
-    return Self.ascending(keys)
-  }
-
-  private static func ascending(_ keys: [Int64]) -> [Int64] {
-    zip(keys, keys.dropFirst()).contains { $0 >= $1 } ? Array(Set(keys)).sorted() : keys
   }
 
   public func count(_ query: StoreQuery) throws(StoreError) -> Int {
@@ -88,7 +68,8 @@ extension SQLiteStore {
 
   public func rows(entity: Int, keys: [Int64]) throws(StoreError) -> FetchedRows {
     try checkEntity(entity)
-    let keys = Self.ascending(keys)
+    var keys = keys
+    if zip(keys, keys.dropFirst()).contains(where: { $0 >= $1 }) { keys = Array(Set(keys)).sorted() }
     return try pool.read { (connection) throws(StoreError) in
       try rows(entity: entity, ascending: keys, on: connection, isCancellable: true)
     }
@@ -96,13 +77,11 @@ extension SQLiteStore {
 
   /// Reads rows on a connection that the caller has, within its transaction.
   func rows(
-    entity: Int, ascending keys: [Int64], on connection: Connection, isCancellable: Bool,
-    isKnown: ((_ root: Int, _ key: Int64) -> Bool)? = nil
+    entity: Int, ascending keys: [Int64], on connection: Connection, isCancellable: Bool
   ) throws(StoreError) -> FetchedRows {
     let statement = try pointSelect(entity, on: connection)
     let collector = RowCollector(
-      plan: plans.selects[entity], root: schema.entities[entity].root, expectedRows: keys.count,
-      isKnown: isKnown)
+      plan: plans.selects[entity], root: schema.entities[entity].root, expectedRows: keys.count, isKnown: nil)
     for (index, key) in keys.enumerated() {
       sqlite3_bind_int64(statement, 1, key)
       defer { sqlite3_reset(statement) }

@@ -278,6 +278,12 @@ struct SavingTests {
     let two = context.make("Right", ["name": "r"])
     try context.save()
     #expect(one.objectID.persistentStore !== two.objectID.persistentStore)
+    // Objects that came and went, or took their change back, take no part.
+    context.delete(context.make("Right", ["name": "short-lived"]))
+    two.setValue("dropped", forKey: "name")
+    context.refresh(two, mergeChanges: false)
+    one.setValue("l", forKey: "name")
+    try context.save()
     let other = container.newBackgroundContext()
     #expect(try other.all("Left").map { $0.value(forKey: "name") as? String } == ["l"])
     #expect(try other.all("Right").map { $0.value(forKey: "name") as? String } == ["r"])

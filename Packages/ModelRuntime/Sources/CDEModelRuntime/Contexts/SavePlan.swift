@@ -28,25 +28,27 @@ final class SavePlan {
   private var unwritten: [NSManagedObject] = []
   private(set) var touched: Set<CommittedTransaction.Touch> = []
 
-  /// The entities of all objects.
+  /// The entities of the objects to save.
   private(set) var bindings: [EntityBinding] = []
 
   init(_ changed: ArraySlice<NSManagedObject>) {
-    collectBindings(changed)
     if changed.areAllNew {
       // The same buffer, so none of them is counted.
       inserted = Array(changed)
-      return
+    } else {
+      changed.forEachUnretained(sort)
     }
-    for object in changed {
-      let flags = object._flags.intersection([.inserted, .updated, .deleted])
-      if flags.contains(.inserted) {
-        if !flags.contains(.deleted) { inserted.append(object) }
-      } else if flags.contains(.deleted) {
-        deleted.append(object)
-      } else if flags.contains(.updated) {
-        updated.append(object)
-      }
+    for objects in [inserted, updated, deleted] { collectBindings(objects[...]) }
+  }
+
+  private func sort(_ object: NSManagedObject) {
+    let flags = object._flags.intersection([.inserted, .updated, .deleted])
+    if flags.contains(.inserted) {
+      if !flags.contains(.deleted) { inserted.append(object) }
+    } else if flags.contains(.deleted) {
+      deleted.append(object)
+    } else if flags.contains(.updated) {
+      updated.append(object)
     }
   }
 

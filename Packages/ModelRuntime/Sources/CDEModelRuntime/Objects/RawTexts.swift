@@ -52,6 +52,13 @@ struct RawTexts {
     }
   }
 
+  /// Whether a type's values are remembered: without references, and small enough for an entry.
+  @inlinable @inline(__always)
+  static func canHold<Value: RawRepresentable>(_ type: Value.Type) -> Bool {
+    Value.RawValue.self == String.self && _isPOD(type)
+      && MemoryLayout<Value>.size <= MemoryLayout<UInt64>.size
+  }
+
   @inlinable static var capacity: Int { 16 }
   /// How many places a text may stand in, the first and those after it.
   @inlinable static var reach: Int { 4 }
@@ -104,9 +111,7 @@ extension NSManagedObject {
   /// The value of a raw text that was read before; nil for one that was not, and for what is no text.
   @inlinable @inline(__always)
   final func _knownRaw<Value: RawRepresentable>(_ ordinal: Int) -> Value? where Value.RawValue: CDPrimitive {
-    guard Value.RawValue.self == String.self, _isPOD(Value.self), MemoryLayout<Value>.size <= 8,
-      let texts = _binding.places[ordinal].texts
-    else { return nil }
+    guard RawTexts.canHold(Value.self), let texts = _binding.places[ordinal].texts else { return nil }
     let entry =
       _flags.isDisjoint(with: .slowRead)
       ? texts.entry(
@@ -135,9 +140,7 @@ extension NSManagedObject {
   final func _decodeRaw<Value: RawRepresentable>(_ ordinal: Int, _ raw: Value.RawValue) -> Value?
   where Value.RawValue: CDPrimitive {
     guard let value = Value(rawValue: raw) else { return nil }
-    if let text = raw as? String, _isPOD(Value.self), MemoryLayout<Value>.size <= 8,
-      let texts = _binding.places[ordinal].texts
-    {
+    if RawTexts.canHold(Value.self), let text = raw as? String, let texts = _binding.places[ordinal].texts {
       var bits: UInt64 = 0
       withUnsafeMutableBytes(of: &bits) { bits in withUnsafeBytes(of: value) { bits.copyMemory(from: $0) } }
       texts.add(text, ObjectIdentifier(Value.self), bits)

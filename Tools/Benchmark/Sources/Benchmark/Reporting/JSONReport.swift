@@ -7,7 +7,7 @@ struct JSONReport: Encodable {
 
   private enum Key: String, CodingKey {
     case row, ours, raw, grdb, unit, ratio, target, required, met
-    case floor, limit, rawWithOurPragmas, ratioToRawWithOurPragmas, ratioToGRDB, targetKind, title
+    case floor, targetByRaw, rawWithOurPragmas, ratioToRawWithOurPragmas, ratioToGRDB, targetKind, title
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -27,7 +27,7 @@ struct JSONReport: Encodable {
       try object.encode(result.ratioToTuned, forKey: .ratioToRawWithOurPragmas)
       try object.encode(result.ratioToGRDB, forKey: .ratioToGRDB)
       try object.encode(result.row.target.number, forKey: .target)
-      try object.encode(result.limit, forKey: .limit)
+      try object.encode(result.targetByRaw, forKey: .targetByRaw)
       try object.encode(result.row.target.kind, forKey: .targetKind)
       try object.encode(result.row.isRequired, forKey: .required)
       try object.encode(isSmoke ? nil : result.isMet, forKey: .met)

@@ -35,14 +35,15 @@ struct Plot {
 
   private func bar(_ result: RowResult, top: Double) -> [String] {
     guard let measured = result.measured else { return [] }
-    let share = max(measured, 0) / result.limit
+    let share = max(measured, 0) / result.row.target.number
     let length = max(min(share, Self.limit) * Self.unit, 1)
     let color = result.isMet == true ? "#3b7dd8" : "#d8703b"
     let label: String
     switch result.row.target {
     case .ratio(let target): label = String(format: "%.2f of %.2f × raw", measured, target)
     case .ratioToGRDB(let target): label = String(format: "%.2f of %.2f × GRDB", measured, target)
-    case .value, .time: label = String(format: "%.0f of %.0f \(result.row.unit)", measured, result.limit)
+    case .value(let target), .time(let target, _):
+      label = String(format: "%.0f of %.0f \(result.row.unit)", measured, target)
     }
     return [
       "<text x=\"\(Self.left - 8)\" y=\"\(top + 13)\" text-anchor=\"end\">\(result.row.rawValue)</text>",

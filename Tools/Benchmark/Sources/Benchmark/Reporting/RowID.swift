@@ -35,7 +35,7 @@ enum RowID: String, CaseIterable {
     case ratioToGRDB(Double)
     /// Our figure, in the row's unit.
     case value(Double)
-    /// Nanoseconds, on a machine where raw takes so many; on a slower one as much more as raw takes there.
+    /// Our figure in nanoseconds, set on a machine where raw takes so many.
     case time(Double, whereRawTakes: Double)
 
     var number: Double {

@@ -16,18 +16,15 @@ struct Table {
     switch result.row.target {
     case .ratio(let ratio): target = Self.ratio(ratio)
     case .ratioToGRDB(let ratio): target = "\(Self.ratio(ratio)) GRDB"
-    case .value, .time: target = "\(Self.figure(result.limit)) \(result.row.unit)"
+    case .value(let value), .time(let value, _): target = "\(Self.figure(value)) \(result.row.unit)"
     }
-    var reference = ""
-    if case .time(let time, let raw) = result.row.target {
-      reference = " (\(Self.figure(time)) where raw takes \(Self.figure(raw)))"
-    }
+    let byRaw = result.targetByRaw.map { " (by raw's speed: \(Self.figure($0)))" } ?? ""
     let floor = result.floor.map { " (least: \(Self.figure($0)))" } ?? ""
     print(
       Self.line(
         result.row.rawValue, Self.figure(result.ours), Self.figure(result.raw), Self.figure(result.rawTuned),
         Self.figure(result.grdb), Self.ratio(result.ratio), Self.ratio(result.ratioToTuned),
-        Self.ratio(result.ratioToGRDB), target, verdict(result), result.row.title + reference + floor))
+        Self.ratio(result.ratioToGRDB), target, verdict(result), result.row.title + byRaw + floor))
   }
 
   func printFooter() {
@@ -37,7 +34,7 @@ struct Table {
       ns, bytes or s for one object, call or transaction; medians, ratios round by round.
       raw: SQLite through C, in its default configuration; raw*: with the pragmas that our engine sets.
       least: what the same work takes with plain objects, one found through another, in the same order.
-      Targets in ns grow with the machine: as much as raw takes longer there than where they were set.
+      by raw's speed: the target in ns, times what raw takes here over what it took where the target was set.
       """)
   }
 

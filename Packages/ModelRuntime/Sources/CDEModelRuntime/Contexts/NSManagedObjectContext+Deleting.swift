@@ -11,7 +11,7 @@ extension NSManagedObjectContext {
   public func delete(_ object: NSManagedObject) {
     preconditionIsolated(object._binding.name)
     guard object._registry === registry, registry != nil else {
-      if object._flags.contains(.gone) || object._registry == nil { return }
+      if object._flags.contains(.gone) || object._home == nil { return }
       preconditionFailure(
         "An NSManagedObjectContext cannot delete objects in other contexts. Look the object up here by its objectID."
       )

@@ -7,7 +7,7 @@ extension NSManagedObjectContext {
   public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
     preconditionIsolated("registeredObject(for:)")
     guard let registry else { return nil }
-    if let known = registry.object(of: objectID) { return known }
+    if let known = resident(objectID) { return known }
     guard let binding = localBinding(of: objectID) else { return nil }
     return registry.object(root: binding.root, key: objectID.key)
   }
@@ -22,8 +22,18 @@ extension NSManagedObjectContext {
   /// - Precondition: the context's model has an entity of the name that the ID says.
   public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
     preconditionIsolated("object(with:)")
+    return resident(objectID) ?? lookUp(objectID)
+  }
+
+  /// The object that an ID was made for here; asks for no reference counting but the object's own.
+  @inline(__always)
+  private func resident(_ objectID: NSManagedObjectID) -> NSManagedObject? {
+    registry.map(Unmanaged.passUnretained).flatMap { ObjectRegistry.object(of: objectID, in: $0) }
+  }
+
+  @inline(never)
+  private func lookUp(_ objectID: NSManagedObjectID) -> NSManagedObject {
     guard let registry else { preconditionFailure(missingCoordinator.message) }
-    if let known = registry.object(of: objectID) { return known }
     if registry.isAtHome(objectID),
       let known = registry.object(root: objectID.binding.root, key: objectID.key)
     {

@@ -58,8 +58,7 @@ extension NSManagedObjectContext {
       isSaving = false
       withExtendedLifetime(plan) {
         announce(plan, committed, announced)
-        // Before the plan, whose order is that of memory: what a bulk insert made may end here.
-        announced = Announced()
+        announced.letGo()
       }
     case .failure(let refusal): try resolveAndSave(plan, refusal)
     }

@@ -44,6 +44,9 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   let configuration = Lock(Configuration())
 
+  /// Whether every use is checked to be on the lane; asked so often that the global is too far away.
+  let isChecked = ConcurrencyDebug.isEnabled
+
   // MARK: State of the lane
 
   private(set) var registry: ObjectRegistry!
@@ -178,8 +181,13 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   // MARK: Isolation
 
   /// Traps when the caller is not on the context's isolation.
+  @inline(__always)
   func preconditionIsolated(_ what: @autoclosure () -> String) {
-    guard ConcurrencyDebug.isEnabled else { return }
+    if isChecked { checkIsolation(what) }
+  }
+
+  @inline(never)
+  private func checkIsolation(_ what: () -> String) {
     // Nobody has entered yet: the context belongs to whoever made it.
     if concurrencyType == .privateQueue, !lane.wasEntered { return }
     lane.preconditionCurrent(
@@ -206,7 +214,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     return row
   }
 
-  var baseFlags: NSManagedObject.Flags { ConcurrencyDebug.isEnabled ? .checked : [] }
+  var baseFlags: NSManagedObject.Flags { isChecked ? .checked : [] }
 
   func materialize(
     _ binding: EntityBinding, _ type: NSManagedObject.Type, key: Int64, batch: RowBatch, row: Int32,

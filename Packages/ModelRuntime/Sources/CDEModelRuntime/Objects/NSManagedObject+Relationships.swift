@@ -198,14 +198,14 @@ extension NSManagedObject {
 
   private func checkSameContext(_ object: NSManagedObject, _ info: PropertyInfo) {
     // An object without a context may stand for an entity of another model that has the class as well.
-    if object._binding.model !== _binding.model, object._registry == nil { object.rebind(to: _binding.model) }
+    if object._binding.model !== _binding.model, object._home == nil { object.rebind(to: _binding.model) }
     let theirs = object._binding
     guard info.destinations.contains(theirs.index), theirs.model === _binding.model else {
       fatalError(
         "An object of \(theirs.name) can't be the value of \(_binding.name).\(info.name), which holds objects of "
           + "\(_binding.model.entities[info.destination].name).")
     }
-    if _registry === object._registry { return }
+    if _home?.toOpaque() == object._home?.toOpaque() { return }
     guard let mine = managedObjectContext, let other = object.managedObjectContext, mine !== other else {
       return
     }

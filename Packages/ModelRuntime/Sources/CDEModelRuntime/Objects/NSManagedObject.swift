@@ -30,7 +30,8 @@ nonisolated open class NSManagedObject: NSObject {
   @usableFromInline @exclusivity(unchecked) final var _readBefore: UInt32 = 0
   /// Number among the new objects of a save under way.
   @exclusivity(unchecked) final var _saveOrdinal: Int32 = 0
-  @usableFromInline @exclusivity(unchecked) unowned(unsafe) final var _registry: ObjectRegistry?
+  /// The registry, for a look that costs no reference counting: it outlives its objects.
+  @usableFromInline @exclusivity(unchecked) final var _home: Unmanaged<ObjectRegistry>?
   @usableFromInline @exclusivity(unchecked) final var _overlay: Overlay?
   @exclusivity(unchecked) final var _identity: NSManagedObjectID?
   @exclusivity(unchecked) final var _registrar: CDEObservationRegistrarBox?
@@ -83,7 +84,7 @@ nonisolated open class NSManagedObject: NSObject {
   ///   - context: the context to insert into, on whose isolation the call runs.
   public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
     if let context, let row = context.takeMaterialization(of: entity) {
-      _registry = context.registry
+      _home = context.registry.map(Unmanaged.passUnretained)
       _binding = row.binding
       _batch = row.batch
       _row = row.row
@@ -93,7 +94,7 @@ nonisolated open class NSManagedObject: NSObject {
       return
     }
     let binding = Self.retainedBinding(for: entity, in: context)
-    _registry = nil
+    _home = nil
     _binding = binding
     _batch = binding.defaults
     _row = 0
@@ -116,14 +117,15 @@ nonisolated open class NSManagedObject: NSObject {
     self.init(entity: binding.description, insertInto: context)
   }
 
+  /// The registry the object is in; nil without a context.
+  final var _registry: ObjectRegistry? { _home?.takeUnretainedValue() }
+
   /// The key of the object's row, ascending in the order of insertion; 0 or less before the first save.
   @_spi(CDE) public final var rowKey: Int64 { _key }
 
   deinit {
     // The registry outlives its objects: no need to retain it for each of them.
-    if let registry = _registry {
-      Unmanaged.passUnretained(registry)._withUnsafeGuaranteedRef { $0.unregister(self) }
-    }
+    _home?._withUnsafeGuaranteedRef { $0.unregister(self) }
     if _flags.contains(.ownsBinding) { Unmanaged.passUnretained(_binding.model).release() }
   }
 
@@ -279,7 +281,7 @@ extension NSManagedObject {
     _ = Unmanaged.passRetained(_binding.model)
     registry.unregister(self)
     _flags.insert(.ownsBinding)
-    _registry = nil
+    _home = nil
   }
 
   /// Stands for the entity of the same name in another model from here on, values kept by property name.
@@ -287,7 +289,7 @@ extension NSManagedObject {
   /// For objects without a context: their class may be used by several models, and only the insertion tells
   /// which is meant.
   final func rebind(to model: ModelBinding) {
-    guard _registry == nil, let binding = model.entity(named: _binding.name) else { return }
+    guard _home == nil, let binding = model.entity(named: _binding.name) else { return }
     let old = _overlay
     let oldProperties = _binding.properties
     _ = Unmanaged.passRetained(model)
@@ -321,7 +323,7 @@ extension NSManagedObject {
     _key = key
     // It named an object without a context, which no registry knows.
     _identity = nil
-    _registry = registry
+    _home = Unmanaged.passUnretained(registry)
     if _flags.contains(.ownsBinding) { Unmanaged.passUnretained(_binding.model).release() }
     _flags = flags.union(_flags.intersection([.hasOverlay, .pending, .listed]))
     registry.register(self)

@@ -29,7 +29,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     origin: BatchOrigin? = nil
   ) {
     self.origin = origin
-    home = object?._registry.map { Unmanaged.passUnretained($0).toOpaque() }
+    home = object?._home?.toOpaque()
     resident = home == nil ? nil : object.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
     if let resident { cde_keep_memory(resident) }
     self.binding = binding

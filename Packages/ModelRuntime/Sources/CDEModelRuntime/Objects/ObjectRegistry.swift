@@ -23,6 +23,7 @@ final class ObjectRegistry: @unchecked Sendable {
   private let lock = Lock(())
   @exclusivity(unchecked) private var table: Table
   let model: ModelBinding
+  let probe = TrackingProbe.shared
   private let loneStore: LoneStore
 
   init(context: NSManagedObjectContext, model: ModelBinding, loneStore: LoneStore) {
@@ -192,17 +193,21 @@ final class ObjectRegistry: @unchecked Sendable {
     }
   }
 
-  /// The object that an ID was made for, while it is registered here.
+  /// The object that an ID was made for, while it is registered in its home.
   ///
   /// Spares the search in the table and the lock: the ID knows where its object lies, and keeps that memory.
   @inline(__always)
-  func object(of id: NSManagedObjectID) -> NSManagedObject? {
-    let home = Unmanaged.passUnretained(self).toOpaque()
-    guard id.home == home, let resident = id.resident, let retained = tryRetain(resident) else { return nil }
-    let object = Unmanaged<NSManagedObject>.fromOpaque(retained).takeRetainedValue()
+  static func object(of id: NSManagedObjectID, in home: Unmanaged<ObjectRegistry>) -> NSManagedObject? {
+    guard id.home == home.toOpaque(), let resident = id.resident, let retained = tryRetain(resident) else {
+      return nil
+    }
+    let object = Unmanaged<NSManagedObject>.fromOpaque(retained)
     // It may have left the registry, or have been saved and have another ID.
-    return object._registry.map { Unmanaged.passUnretained($0).toOpaque() } == home && object._key == id.key
-      ? object : nil
+    if object._withUnsafeGuaranteedRef({ $0._home?.toOpaque() == id.home && $0._key == id.key }) {
+      return object.takeRetainedValue()
+    }
+    object.release()
+    return nil
   }
 
   /// The registered object for a row, or nil.

@@ -92,8 +92,7 @@ extension NSManagedObject {
   /// The registrar to record a read with; nil unless a reader tracks and a domain listens.
   @inlinable
   public final func _cdTrackingRegistrar() -> CDEObservationRegistrarBox? {
-    // Not bound to a name, which would be retained until the end of the call.
-    guard _registry?.isObserved == true else { return nil }
+    guard let home = _home, home._withUnsafeGuaranteedRef({ $0.isObserved }) else { return nil }
     return _trackingRegistrar()
   }
 
@@ -101,7 +100,13 @@ extension NSManagedObject {
   final func _trackingRegistrar() -> CDEObservationRegistrarBox? {
     // A registrar that exists finds out by itself, for less than asking the probe first.
     if let known = _registrar { return known }
-    guard TrackingProbe.shared.isTracking else { return nil }
+    guard let home = _home, home._withUnsafeGuaranteedRef({ $0.probe.isTracking }) else { return nil }
+    return makeRegistrar()
+  }
+
+  // Apart from the question, which nearly every read asks in vain.
+  @inline(never)
+  private final func makeRegistrar() -> CDEObservationRegistrarBox {
     let made = CDEObservationRegistrarBox()
     _registrar = made
     _registry?.context?.observer?.contextWillTrack(self)

@@ -25,6 +25,11 @@ static inline void cde_give_back_memory(const void *object) {
   swift_unownedRelease((void *)object);
 }
 
+/// Begins to fetch memory that is about to be written; any address will do.
+static inline void cde_prefetch(const void *address) {
+  __builtin_prefetch(address, 1);
+}
+
 /// Makes an object of another one's class with the same bytes behind the header, owned by the caller.
 ///
 /// References among those bytes are copied without being retained.

@@ -87,26 +87,33 @@ extension NSManagedObjectContext {
   /// Inserts an object made without a context. An object that is in this context already stays as it is.
   public func insert(_ object: NSManagedObject) {
     preconditionIsolated(object._binding.name)
-    if object._registry === registry, registry != nil { return }
-    precondition(
-      object._home == nil,
-      "\(object._binding.name) is in another context already. Insert an object into one context only.")
-    guard let registry else {
+    let home = registry.map(Unmanaged.passUnretained)
+    if let theirs = object._home {
+      precondition(
+        theirs.toOpaque() == home?.toOpaque(),
+        "\(object._binding.name) is in another context already. Insert an object into one context only.")
+      return
+    }
+    guard let home else {
       preconditionFailure(
         "The context has no persistentStoreCoordinator; take it from a container, or set one.")
     }
+    home._withUnsafeGuaranteedRef { add(object, to: $0) }
+    noteChange(object)
+    object.awakeFromInsert()
+  }
+
+  private func add(_ object: NSManagedObject, to registry: ObjectRegistry) {
     if registry.model !== object._binding.model { object.rebind(to: registry.model) }
     precondition(
       registry.model === object._binding.model,
       "The model of this context has no entity \(object._binding.name). Make the object from the model of the container."
     )
     precondition(
-      !registry.model.schema.entities[object._binding.index].source.isAbstract,
+      !object._binding.isAbstract,
       "\(object._binding.name) is abstract. Insert an object of one of its sub-entities.")
     object.keepRow()
     object.attach(to: registry, key: nextTemporaryKey(), flags: baseFlags.union(.inserted))
-    noteChange(object)
-    object.awakeFromInsert()
   }
 
   // MARK: Announcing

@@ -132,9 +132,9 @@ extension NSManagedObjectContext {
     }
     if !plan.deleted.isEmpty { userInfo[NSDeletedObjectsKey] = Set(plan.deleted) }
     NotificationCenter.default.post(name: .NSManagedObjectContextDidSave, object: self, userInfo: userInfo)
-    for object in plan.inserted { object.didSave() }
-    for object in plan.updated { object.didSave() }
-    for object in plan.deleted { object.didSave() }
+    for objects in [plan.inserted, plan.updated, plan.deleted] {
+      objects[...].forEachUnretained { $0.didSave() }
+    }
     if let observer {
       observer.contextDidSave(changes(of: committed, plan) + taken, commit: committed)
     }

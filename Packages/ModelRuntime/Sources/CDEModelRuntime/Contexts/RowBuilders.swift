@@ -42,9 +42,11 @@ struct RowBuilders {
     _ binding: EntityBinding, key: Int64, version: Int64, fill: (inout RowBatchBuilder) -> Void
   ) {
     let index = index(for: binding)
-    places.append((index, builders[index].builder.count))
-    builders[index].builder.beginRow(key: key, version: version)
-    fill(&builders[index].builder)
+    Unmanaged.passUnretained(builders[index])._withUnsafeGuaranteedRef { open in
+      places.append((index, open.builder.count))
+      open.builder.beginRow(key: key, version: version)
+      fill(&open.builder)
+    }
   }
 
   mutating func add(

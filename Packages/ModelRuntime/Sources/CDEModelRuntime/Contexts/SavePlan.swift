@@ -186,10 +186,12 @@ final class SavePlan {
   private func buildInserted() {
     var builders = RowBuilders()
     inserted[...].forEachUnretained { object in
-      builders.add(object._binding, key: key(of: object), version: firstVersion(of: object)) { builder in
-        for column in object._binding.savedSlots.plain { write(column, of: object, into: &builder) }
-        for slot in object._binding.savedSlots.others {
-          write(object._binding.properties[slot], of: object, into: &builder)
+      object.withBinding { binding in
+        builders.add(binding, key: key(of: object), version: firstVersion(of: object)) { builder in
+          for column in binding.savedSlots.plain { write(column, of: object, into: &builder) }
+          for slot in binding.savedSlots.others {
+            object.withProperty(slot) { write($0, of: object, into: &builder) }
+          }
         }
       }
     }
@@ -220,7 +222,7 @@ final class SavePlan {
   private func write(
     _ column: SavedSlots.PlainColumn, of object: NSManagedObject, into builder: inout RowBatchBuilder
   ) {
-    switch object._overlay?.values[column.slot] {
+    switch object.withOverlay({ $0.values[column.slot] }) {
     case .null: break
     case .integer(let value):
       column.isReal
@@ -275,23 +277,22 @@ final class SavePlan {
   /// that contexts that hold them learn of it.
   private func touchOwners() {
     visit({ $0.owned }, of: inserted, rewritten) { object, slots in
-      for slot in slots {
-        let info = object._binding.properties[slot]
-        let inverse = info.inverseSlot!
-        if case .toOne(let owner)? = object._overlay?.values[slot], owner._key > 0,
-          !owner.changedSlots.contains(owner.slot(of: info, inverse))
-        {
-          touched.insert(.init(entity: info.destination, key: owner._key, slot: inverse))
-        }
-        guard let key = info.cells.first.flatMap({ object._batch.integer(Int(object._row), $0) }) else {
-          continue
-        }
-        let root = object._binding.model.entities[info.destination].root
-        let former = object._registry?.object(root: root, key: key)
-        if former.map({ !$0.changedSlots.contains($0.slot(of: info, inverse)) }) != false {
-          touched.insert(.init(entity: info.destination, key: key, slot: inverse))
-        }
-      }
+      for slot in slots { object.withProperty(slot) { touchOwners(of: object, $0) } }
+    }
+  }
+
+  private func touchOwners(of object: NSManagedObject, _ info: PropertyInfo) {
+    let inverse = info.inverseSlot!
+    if case .toOne(let owner)? = object.withOverlay({ $0.values[info.slot] }), owner._key > 0,
+      !owner.changedSlots.contains(owner.slot(of: info, inverse))
+    {
+      touched.insert(.init(entity: info.destination, key: owner._key, slot: inverse))
+    }
+    guard let key = info.cells.first.flatMap({ object._batch.integer(Int(object._row), $0) }) else { return }
+    let root = object._binding.model.entities[info.destination].root
+    let former = object._registry?.object(root: root, key: key)
+    if former.map({ !$0.changedSlots.contains($0.slot(of: info, inverse)) }) != false {
+      touched.insert(.init(entity: info.destination, key: key, slot: inverse))
     }
   }
 
@@ -376,8 +377,8 @@ final class SavePlan {
           wanted = kind(object._binding.savedSlots)
         }
         if wanted.isEmpty { return }
-        guard let overlay = object._overlay, overlay.changed.intersects(wanted) else { return }
-        body(object, overlay.changed.intersection(wanted))
+        let slots = object.changedSlots.intersection(wanted)
+        if !slots.isEmpty { body(object, slots) }
       }
     }
   }
@@ -473,21 +474,29 @@ extension NSManagedObject {
       _row = Int32(truncatingIfNeeded: row.row)
       _flags.remove(.fault)
     }
-    guard let overlay = _overlay else { return }
-    if overlay.isCopy(but: _binding.savedSlots.transient) { return dropOverlay() }
-    overlay.changed = PropertySet()
-    for slot in 0..<overlay.count {
-      switch overlay.values[slot] {
-      case .unset, .object: continue
-      case .toMany(let members): members.settle()
-      default:
-        if !_binding.savedSlots.transient.contains(slot) { overlay.values[slot] = .unset }
-      }
-    }
+    let transient = withBinding(\.savedSlots.transient)
+    if withOverlay({ $0.settle(but: transient) }) == true { dropOverlay() }
   }
 }
 
 extension Overlay {
+  /// The changes were saved.
+  ///
+  /// - Returns: whether nothing is left that the row does not say.
+  fileprivate func settle(but transient: PropertySet) -> Bool {
+    if isCopy(but: transient) { return true }
+    changed = PropertySet()
+    for slot in 0..<count {
+      switch values[slot] {
+      case .unset, .object: continue
+      case .toMany(let members): members.settle()
+      default:
+        if !transient.contains(slot) { values[slot] = .unset }
+      }
+    }
+    return false
+  }
+
   /// Whether every value is one that the row says as well, or will say.
   fileprivate func isCopy(but transient: PropertySet) -> Bool {
     for slot in 0..<count {

@@ -23,9 +23,9 @@ extension NSManagedObjectContext {
             entity: object._binding.name, objectID: object.objectID))
       }
     }
-    for object in plan.inserted { check(object) { try object.validateForInsert() } }
-    for object in plan.updated { check(object) { try object.validateForUpdate() } }
-    for object in plan.deleted { check(object) { try object.validateForDelete() } }
+    plan.inserted[...].forEachUnretained { object in check(object) { try object.validateForInsert() } }
+    plan.updated[...].forEachUnretained { object in check(object) { try object.validateForUpdate() } }
+    plan.deleted[...].forEachUnretained { object in check(object) { try object.validateForDelete() } }
     if failures.count == 1, let foreign { throw foreign }
     try ManagedObjectError.throwing(failures)
   }
@@ -72,30 +72,27 @@ extension NSManagedObject {
   /// Whether a value is missing or has to be looked at; of most objects none is.
   private var mayFail: Bool {
     let changed = _flags.contains(.inserted) ? nil : changedSlots
-    if let changed {
-      if _binding.savedSlots.validated.intersects(changed) { return true }
-    } else if !_binding.savedSlots.validated.isEmpty {
-      return true
-    }
-    return _binding.savedSlots.required.contains { slot in
-      guard changed?.contains(slot) != false else { return false }
-      switch _overlay?.values[slot] {
-      case .null: return true
-      case .unset, nil: return isNull(_binding.properties[slot])
-      default: return false
+    return withBinding { binding in
+      if let changed {
+        if binding.savedSlots.validated.intersects(changed) { return true }
+      } else if !binding.savedSlots.validated.isEmpty {
+        return true
+      }
+      return binding.savedSlots.required.contains { slot in
+        changed?.contains(slot) != false && withProperty(slot, isNull)
       }
     }
   }
 
   private func isNull(_ info: PropertyInfo) -> Bool {
-    if let overlay = _overlay {
+    let held = withOverlay { overlay -> Bool? in
       switch overlay.values[info.slot] {
-      case .unset: break
-      case .null: return true
-      default: return false
+      case .unset: nil
+      case .null: true
+      default: false
       }
     }
-    return info.cells.allSatisfy { _batch.isNull(Int(_row), $0) }
+    return (held ?? nil) ?? info.cells.allSatisfy { _batch.isNull(Int(_row), $0) }
   }
 
   private func missing(_ info: PropertyInfo) -> ManagedObjectError {

@@ -27,6 +27,8 @@ final class EntityBinding: @unchecked Sendable {
   let description: NSEntityDescription
   let layout: RowLayout
   let properties: [PropertyInfo]
+  /// The properties again, for those who only look: an array hands its elements out counted.
+  let lentProperties: UnsafePointer<Unmanaged<PropertyInfo>>
   /// Derived attributes that a save fills in, and those that the store keeps.
   let savedDerivations: [PropertyInfo]
   let storedDerivations: PropertySet
@@ -39,6 +41,7 @@ final class EntityBinding: @unchecked Sendable {
   unowned(unsafe) let model: ModelBinding
 
   let index: Int
+  let isAbstract: Bool
   @usableFromInline let root: Int
   @usableFromInline @exclusivity(unchecked) var places: UnsafePointer<Place>
   private(set) var placeCount = 0
@@ -57,12 +60,16 @@ final class EntityBinding: @unchecked Sendable {
     self.description = description
     self.layout = layout
     self.properties = properties
+    let lent = UnsafeMutablePointer<Unmanaged<PropertyInfo>>.allocate(capacity: properties.count)
+    for (slot, info) in properties.enumerated() { (lent + slot).initialize(to: .passUnretained(info)) }
+    lentProperties = UnsafePointer(lent)
     savedDerivations = properties.filter { $0.derivation?.isKeptByStore == false }
     storedDerivations = PropertySet(
       properties.lazy.filter { $0.derivation?.isKeptByStore == true }.map(\.slot))
     savedSlots = SavedSlots(properties, layout)
     self.model = model
     index = layout.entity
+    isAbstract = model.schema.entities[layout.entity].source.isAbstract
     root = layout.root
     defaults = Self.defaultRow(layout, properties)
     places = UnsafePointer(UnsafeMutablePointer<Place>.allocate(capacity: 0))
@@ -71,6 +78,7 @@ final class EntityBinding: @unchecked Sendable {
   deinit {
     for ordinal in 0..<placeCount { places[ordinal].texts?.free() }
     places.deallocate()
+    lentProperties.deallocate()
   }
 
   var name: String { layout.entityName }

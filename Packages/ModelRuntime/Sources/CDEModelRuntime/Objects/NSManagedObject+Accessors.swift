@@ -8,15 +8,23 @@ extension NSManagedObject {
   public final func _cdValue<Value: CDPrimitive>(_ ordinal: Int) -> Value? {
     let place = _binding.places[ordinal]
     if _flags.isDisjoint(with: .slowRead), place.cell >= 0, place.kind == Value._cellKind {
-      if !Value._isKept { return Value._read(_batch, Int(_row), Int(place.cell)) }
+      if !Value._isKept { return _readRow(place) }
       // The first read decodes; only what is read again is worth an overlay.
       let bit: UInt32 = place.slot < 32 ? 1 &<< UInt32(truncatingIfNeeded: place.slot) : 0
       if _readBefore & bit == 0 {
         _readBefore |= bit
-        return Value._read(_batch, Int(_row), Int(place.cell))
+        return _readRow(place)
       }
     }
     return Value._slowRead(self, Int(place.slot), Int(place.cell))
+  }
+
+  /// Reads a cell of the row, which the object holds on to, without counting a reference.
+  @inlinable @inline(__always)
+  final func _readRow<Value: CDPrimitive>(_ place: EntityBinding.Place) -> Value? {
+    Unmanaged.passUnretained(_batch)._withUnsafeGuaranteedRef {
+      Value._read($0, Int(_row), Int(place.cell))
+    }
   }
 
   /// The value of a required attribute.

@@ -16,14 +16,18 @@ extension NSManagedObject {
       default: return nil
       }
     }
-    let info = _binding.properties[slot]
+    return withProperty(slot, storedToOne)
+  }
+
+  /// What the row says of a to-one relationship.
+  private func storedToOne(_ info: PropertyInfo) -> NSManagedObject? {
     guard let cell = info.cells.first, let key = _batch.integer(Int(_row), cell),
       let context = _registry?.context
     else { return nil }
     let object = context.object(entity: storedEntity(info), key: key)
     // Kept where the object is written to or watched anyway; elsewhere the context's ring of
     // recent faults keeps it for a while.
-    if _flags.contains(.hasOverlay) || _registrar != nil { overlay.values[slot] = .toOne(object) }
+    if _flags.contains(.hasOverlay) || _registrar != nil { overlay.values[info.slot] = .toOne(object) }
     return object
   }
 
@@ -37,7 +41,7 @@ extension NSManagedObject {
 
   /// The members of a to-many relationship, without loading them.
   final func members(_ slot: Int) -> ToManyMembers {
-    if case .toMany(let members)? = _overlay?.values[slot] { return members }
+    if let known = withOverlay({ $0.members(slot) }) ?? nil { return known }
     let isNew = _key <= 0
     let made = ToManyMembers(isLoaded: isNew, isOrdered: _binding.properties[slot].isOrdered)
     overlay.values[slot] = .toMany(made)
@@ -82,7 +86,11 @@ extension NSManagedObject {
   // MARK: Writing, both sides
 
   final func setToOne(_ slot: Int, _ object: NSManagedObject?) {
-    let info = _binding.properties[slot]
+    withProperty(slot) { setToOne($0, object) }
+  }
+
+  private func setToOne(_ info: PropertyInfo, _ object: NSManagedObject?) {
+    let slot = info.slot
     if let object { checkSameContext(object, info) }
     let old = toOne(slot)
     if let inverse = info.inverseSlot, !info.inverseIsToMany, let old, old !== object {
@@ -93,7 +101,7 @@ extension NSManagedObject {
     guard let inverse = info.inverseSlot, old !== object else { return }
     if info.inverseIsToMany {
       old?.writeRemove(old!.slot(of: info, inverse), self)
-      object?.writeAdd(object!.slot(of: info, inverse), self)
+      if let object { object.writeAdd(object.slot(of: info, inverse), self) }
     } else {
       if let object {
         let theirs = object.slot(of: info, inverse)
@@ -166,17 +174,17 @@ extension NSManagedObject {
   final func writeAdd(_ slot: Int, _ object: NSManagedObject, at index: Int? = nil) {
     if _flags.contains(.checked) { checkIsolation() }
     // An order can only be kept in full.
-    let members = _binding.properties[slot].isOrdered ? loadedMembers(slot) : members(slot)
+    let members = withProperty(slot, \.isOrdered) ? loadedMembers(slot) : members(slot)
     members.add(object, at: index)
-    overlay.changed.insert(slot)
+    withOverlay { $0.changed.insert(slot) }
     markUpdated()
   }
 
   final func writeRemove(_ slot: Int, _ object: NSManagedObject) {
     if _flags.contains(.checked) { checkIsolation() }
-    let members = _binding.properties[slot].isOrdered ? loadedMembers(slot) : members(slot)
+    let members = withProperty(slot, \.isOrdered) ? loadedMembers(slot) : members(slot)
     members.remove(object)
-    overlay.changed.insert(slot)
+    withOverlay { $0.changed.insert(slot) }
     markUpdated()
   }
 
@@ -184,7 +192,7 @@ extension NSManagedObject {
 
   /// The inverse's slot in this object's own entity, which may be a sub-entity of the declared destination.
   final func slot(of info: PropertyInfo, _ inverse: Int) -> Int {
-    if _binding.index == info.destination { return inverse }
+    if withBinding(\.index) == info.destination { return inverse }
     return slot(named: _binding.model.entities[info.destination].properties[inverse].name)
   }
 
@@ -199,8 +207,8 @@ extension NSManagedObject {
   private func checkSameContext(_ object: NSManagedObject, _ info: PropertyInfo) {
     // An object without a context may stand for an entity of another model that has the class as well.
     if object._binding.model !== _binding.model, object._home == nil { object.rebind(to: _binding.model) }
-    let theirs = object._binding
-    guard info.destinations.contains(theirs.index), theirs.model === _binding.model else {
+    guard info.destinations.contains(object._binding.index), object._binding.model === _binding.model else {
+      let theirs = object._binding
       fatalError(
         "An object of \(theirs.name) can't be the value of \(_binding.name).\(info.name), which holds objects of "
           + "\(_binding.model.entities[info.destination].name).")

@@ -93,13 +93,15 @@ nonisolated open class NSManagedObject: NSObject {
       super.init()
       return
     }
-    let binding = Self.retainedBinding(for: entity, in: context)
+    // In its own context's model, the binding is kept by the registry from the insertion on, at the end of this.
+    let known = context?.registry?.binding(for: entity)
+    let binding = known ?? Self.retainedBinding(for: entity)
     _home = nil
     _binding = binding
     _batch = binding.defaults
     _row = 0
     _key = 0
-    _flags = .ownsBinding
+    _flags = known == nil ? .ownsBinding : []
     super.init()
     binding.bindIfNeeded(type(of: self))
     context?.insert(self)
@@ -109,7 +111,7 @@ nonisolated open class NSManagedObject: NSObject {
   ///
   /// - Precondition: the model has an entity for the class.
   public convenience init(context: NSManagedObjectContext) {
-    guard let binding = context.modelBinding?.binding(for: Self.self) else {
+    guard let binding = context.registry?.binding(for: Self.self) else {
       fatalError(
         "The model of this context has no entity for the class \(Self.self), or several. Add the class to the model's types, "
           + "set the entity's managedObjectClassName, or use init(entity:insertInto:).")
@@ -132,18 +134,11 @@ nonisolated open class NSManagedObject: NSObject {
   /// The binding of an entity, whose model is retained for the new object.
   ///
   /// Before anything else can let go of it: without a context, this may be the model's only use.
-  private static func retainedBinding(
-    for entity: NSEntityDescription, in context: NSManagedObjectContext?
-  ) -> EntityBinding {
-    func retained(_ model: ModelBinding) -> EntityBinding? {
-      guard let found = model.binding(for: entity) else { return nil }
-      _ = Unmanaged.passRetained(model)
-      return found
-    }
-    if let model = context?.modelBinding, let found = retained(model) { return found }
+  private static func retainedBinding(for entity: NSEntityDescription) -> EntityBinding {
     if let model = entity.managedObjectModel, let bound = try? ModelBinding.of(model),
-      let found = retained(bound)
+      let found = bound.binding(for: entity)
     {
+      _ = Unmanaged.passRetained(bound)
       return found
     }
     fatalError(
@@ -159,6 +154,7 @@ nonisolated open class NSManagedObject: NSObject {
     let made = NSManagedObjectID(
       binding: _binding, key: _key, store: _registry?.storeHandle(for: _binding), of: self)
     _identity = made
+    _home?._withUnsafeGuaranteedRef { $0.recentIDs.follow(made) }
     return made
   }
 
@@ -237,9 +233,31 @@ nonisolated open class NSManagedObject: NSObject {
 extension NSManagedObject: @unchecked Sendable {}
 // Guard: none is needed, the conformance can't be used: it is unavailable.
 
+// What an object holds on to is lent to short pieces of work without counting a reference: that is a locked
+// operation, of which a save would do dozens for each object.
+extension NSManagedObject {
+  /// Lends the binding, which the registry keeps or the object itself.
+  @inline(__always)
+  final func withBinding<Result>(_ body: (EntityBinding) throws -> Result) rethrows -> Result {
+    try Unmanaged.passUnretained(_binding)._withUnsafeGuaranteedRef(body)
+  }
+
+  /// Lends a property of the binding.
+  @inline(__always)
+  final func withProperty<Result>(_ slot: Int, _ body: (PropertyInfo) throws -> Result) rethrows -> Result {
+    try withBinding { try $0.lentProperties[slot]._withUnsafeGuaranteedRef(body) }
+  }
+
+  /// Lends the overlay, if there is one, to a body that lets the object keep it.
+  @inline(__always)
+  final func withOverlay<Result>(_ body: (Overlay) throws -> Result) rethrows -> Result? {
+    try _overlay.map(Unmanaged.passUnretained)?._withUnsafeGuaranteedRef(body)
+  }
+}
+
 extension NSManagedObject {
   /// Slots with an unsaved value.
-  final var changedSlots: PropertySet { _overlay?.changed ?? PropertySet() }
+  final var changedSlots: PropertySet { withOverlay(\.changed) ?? PropertySet() }
 
   @usableFromInline
   final var overlay: Overlay {

@@ -9,13 +9,15 @@ public import Foundation
 /// Temporary from insertion to the first save; a permanent one names the same row in every context and
 /// process. Two IDs are equal when they name the same row, whichever container they come from.
 public final class NSManagedObjectID: NSObject, @unchecked Sendable {
-  // Guard: immutable.
+  // Guard: immutable, but for `follower`, which only the lane of the home's context touches.
 
   /// The registry of the object that the ID was made for. Only ever compared: it may be gone.
   let home: UnsafeMutableRawPointer?
   /// That object, which may be gone too. Its memory stays as long as the ID does, so that a look-up can ask
   /// whether it lives without a lock.
   let resident: UnsafeRawPointer?
+  /// The object of an ID that was made a little later. Only ever prefetched: it may be gone.
+  @exclusivity(unchecked) var follower: UnsafeRawPointer?
   let key: Int64
   let binding: EntityBinding
   // Keeps the binding alive: IDs outlive contexts and containers.

@@ -1,3 +1,5 @@
+internal import CDEManagedModel
+internal import CDERuntimeABI
 internal import CDEStore
 @_spi(CDE) internal import CDEExecutors
 
@@ -11,7 +13,8 @@ internal import CDEStore
 /// outlive the context) -> orphaned (context gone) -> freed with its last object.
 @usableFromInline
 final class ObjectRegistry: @unchecked Sendable {
-  // Guard: the table by `lock`; `context`, `isObserved`, `vanished` and `lastHandles` by the context's lane.
+  // Guard: the table by `lock`; `context`, `isObserved`, `vanished` and everything that
+  // is named `last` or `recent` by the context's lane.
   @usableFromInline @exclusivity(unchecked) unowned(unsafe) var context: NSManagedObjectContext?
   /// Whether a domain wants to hear of tracked reads; a copy of the context's hook, one load away from the
   /// accessors.
@@ -24,6 +27,7 @@ final class ObjectRegistry: @unchecked Sendable {
   @exclusivity(unchecked) private var table: Table
   let model: ModelBinding
   let probe = TrackingProbe.shared
+  @exclusivity(unchecked) var recentIDs = RecentIDs()
   private let loneStore: LoneStore
 
   init(context: NSManagedObjectContext, model: ModelBinding, loneStore: LoneStore) {
@@ -31,6 +35,27 @@ final class ObjectRegistry: @unchecked Sendable {
     self.model = model
     self.loneStore = loneStore
     table = Table(roots: model.entities.count)
+  }
+
+  // The binding that was asked for last, by its description and by its class: objects mostly come in rows.
+  private unowned(unsafe) var lastDescribed: EntityBinding?
+  private unowned(unsafe) var lastOfClass: EntityBinding?
+  private var lastClass: NSManagedObject.Type?
+
+  /// The model's binding of an entity, kept alive by it. On the context's lane.
+  func binding(for description: NSEntityDescription) -> EntityBinding? {
+    if let lastDescribed, lastDescribed.description === description { return lastDescribed }
+    lastDescribed = model.binding(for: description)
+    return lastDescribed
+  }
+
+  /// The model's binding of the entity whose objects are of a class. On the context's lane.
+  func binding(for type: NSManagedObject.Type) -> EntityBinding? {
+    if type == lastClass { return lastOfClass }
+    guard let found = model.binding(for: type) else { return nil }
+    lastClass = type
+    lastOfClass = found
+    return found
   }
 
   func storeHandle(for binding: EntityBinding) -> StoreHandle? {
@@ -198,9 +223,9 @@ final class ObjectRegistry: @unchecked Sendable {
   /// Spares the search in the table and the lock: the ID knows where its object lies, and keeps that memory.
   @inline(__always)
   static func object(of id: NSManagedObjectID, in home: Unmanaged<ObjectRegistry>) -> NSManagedObject? {
-    guard id.home == home.toOpaque(), let resident = id.resident, let retained = tryRetain(resident) else {
-      return nil
-    }
+    guard id.home == home.toOpaque(), let resident = id.resident else { return nil }
+    if let follower = id.follower { cde_prefetch(follower) }
+    guard let retained = tryRetain(resident) else { return nil }
     let object = Unmanaged<NSManagedObject>.fromOpaque(retained)
     // It may have left the registry, or have been saved and have another ID.
     if object._withUnsafeGuaranteedRef({ $0._home?.toOpaque() == id.home && $0._key == id.key }) {

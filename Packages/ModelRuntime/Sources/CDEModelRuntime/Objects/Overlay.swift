@@ -23,6 +23,12 @@ final class Overlay {
     values.deallocate()
   }
 
+  /// The members of a to-many relationship, if they are here.
+  func members(_ slot: Int) -> ToManyMembers? {
+    if case .toMany(let members) = values[slot] { return members }
+    return nil
+  }
+
   func dropKept() {
     decoded = [:]
     for slot in 0..<count where !changed.contains(slot) { values[slot] = .unset }

@@ -114,8 +114,9 @@ extension NSManagedObject {
     guard RawTexts.canHold(Value.self), let texts = _binding.places[ordinal].texts else { return nil }
     let entry =
       _flags.isDisjoint(with: .slowRead)
-      ? texts.entry(
-        _batch.bytes(Int(_row), Int(_binding.places[ordinal].cell)), ObjectIdentifier(Value.self))
+      ? Unmanaged.passUnretained(_batch)._withUnsafeGuaranteedRef {
+        texts.entry($0.bytes(Int(_row), Int(_binding.places[ordinal].cell)), ObjectIdentifier(Value.self))
+      }
       : _slowlyKnownRaw(_binding.places[ordinal], ObjectIdentifier(Value.self))
     guard let entry else { return nil }
     return withUnsafeBytes(of: entry.pointee.bits) { $0.load(as: Value.self) }

@@ -73,9 +73,9 @@ struct AttributeDiagnosticsTests {
       }
       """)
     #expect(expansion.messages.isEmpty)
-    #expect(expansion.contains("get {\nvalue(forKey: \"t\") as? String\n}"))
+    #expect(expansion.contains("get {\n_cdValue(forKey: \"t\")\n}"))
     #expect(expansion.contains("set {\nsetValue(newValue, forKey: \"t\")\n}"))
-    #expect(expansion.contains("get {\nvalue(forKey: \"count\") as! Int\n}"))
+    #expect(expansion.contains("get {\n_cdRequired(forKey: \"count\")\n}"))
     let structure = Expansion("struct Item {\n  @Attribute var a: Int\n}")
     #expect(structure.errors.count == 1)
     #expect(structure.errors[0].contains("property of a class that inherits from NSManagedObject"))

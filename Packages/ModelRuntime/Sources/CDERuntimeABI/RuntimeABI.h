@@ -2,11 +2,13 @@
 #define CDE_RUNTIME_ABI_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 // Entry points of the Swift runtime's stable ABI that no Swift declaration reaches, wrapped in functions of our own
 // names because the compiler reserves the originals.
 extern void *swift_tryRetain(void *object);
+extern void *swift_retain_n(void *object, uint32_t count);
 extern void *swift_unownedRetain(void *object);
 extern void swift_unownedRelease(void *object);
 extern void *swift_allocObject(const void *metadata, size_t size, size_t alignMask);
@@ -14,6 +16,11 @@ extern void *swift_allocObject(const void *metadata, size_t size, size_t alignMa
 /// Takes a strong reference unless the object's deinit has begun; null then.
 static inline void *cde_try_retain(const void *object) {
   return swift_tryRetain((void *)object);
+}
+
+/// Takes many strong references at the price of one.
+static inline void cde_retain_many(const void *object, uint32_t count) {
+  swift_retain_n((void *)object, count);
 }
 
 /// Keeps an object's memory, though not the object, until it is given back: so long `cde_try_retain` may be asked.

@@ -195,8 +195,22 @@ private final class Strict: NSManagedObject {
   var words: [String]?
 }
 
+private struct Reading: Codable, Equatable {
+  var value: Double
+}
+
+@PersistentModel
+private final class Gauge: NSManagedObject {
+  var name: String
+  @Attribute(storageMethod: .codable) var reading: Reading?
+  @Attribute(storageMethod: .codable, decodeFailurePolicy: .debugAssertNil) var checked: Reading?
+}
+
 /// A class that is no model: its attributes go by key.
 private final class ByKey: NSManagedObject {
+  @Attribute var share: Float
+  @Attribute var count: Int?
+  @Attribute var title: String
   @Attribute(storageMethod: .raw) var status: Status = .review
   @Attribute(storageMethod: .raw) var priority: Priority?
   @Attribute(storageMethod: .codable) var settings: Settings?
@@ -244,6 +258,48 @@ struct DecodeFailureTests {
     #endif
   }
 
+  @Test("A required property without a value ends the program, naming it; one that is gone reads as zero")
+  func missing() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Gauge(context: try Stack([Gauge.self]).context()).name
+    }
+    #expect(result?.text.contains("Gauge.name is required and has no value. Set it before reading") == true)
+    let byKey = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let entity = entity("ByKey", ByKey.self, [attribute("title", .stringAttributeType)])
+      _ = ByKey(context: try Stack(model: model(entity)).context()).title
+    }
+    #expect(byKey?.text.contains("ByKey.title is required and has no value") == true)
+    let context = try Stack([Gauge.self]).context()
+    let gauge = Gauge(context: context)
+    gauge.name = "n"
+    try context.save()
+    context.delete(gauge)
+    try context.save()
+    #expect(gauge.name == "" || gauge.name == "n")
+  }
+
+  @Test("A value that can't be encoded is stored as nil, whatever was there before")
+  func notEncodable() async throws {
+    let context = try Stack([Gauge.self]).context()
+    let gauge = Gauge(context: context)
+    gauge.name = "n"
+    gauge.reading = Reading(value: 1)
+    try context.save()
+    gauge.reading = Reading(value: .infinity)
+    #expect(gauge.reading == nil)
+    try context.save()
+    context.refresh(gauge, mergeChanges: false)
+    #expect(gauge.reading == nil && gauge.name == "n")
+    #if DEBUG
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let gauge = Gauge(context: try Stack([Gauge.self]).context())
+        gauge.checked = Reading(value: .nan)
+      }
+      #expect(
+        result?.text.contains("Gauge.checked can't be encoded as JSON, so nil is stored") == true)
+    #endif
+  }
+
   @Test("Outside a model the same storage goes by key")
   func byKey() throws {
     let place = NSCompositeAttributeDescription()
@@ -260,6 +316,9 @@ struct DecodeFailureTests {
           [
             attribute("status", .stringAttributeType), attribute("priority", .integer16AttributeType),
             attribute("settings", .binaryDataAttributeType), words, place,
+            // Of other types than the class says.
+            attribute("share", .doubleAttributeType), attribute("count", .stringAttributeType),
+            attribute("title", .stringAttributeType),
           ])))
     let context = stack.context()
     let object = ByKey(context: context)
@@ -269,8 +328,12 @@ struct DecodeFailureTests {
     object.settings = Settings(theme: "t")
     object.words = ["w"]
     object.place = Place(latitude: 1, longitude: 2, name: "n")
+    object.share = 0.25
+    object.title = "by key"
+    object.setValue("7", forKey: "count")
     try context.save()
     context.refresh(object, mergeChanges: false)
+    #expect(object.share == 0.25 && object.title == "by key" && object.count == nil)
     #expect(object.status == .published && object.priority == .low)
     #expect(object.settings == Settings(theme: "t") && object.words == ["w"])
     #expect(object.place == Place(latitude: 1, longitude: 2, name: "n"))

@@ -58,6 +58,17 @@ struct StoredPathTests {
     #expect(Article.path.status.equals(Status.review).canonicalFormat == "status_raw == \"review\"")
     #expect(Article.path.status.notEquals(Status.draft).canonicalFormat == "status_raw != \"draft\"")
     #expect(Article.path.priority.equals(Priority.high).canonicalFormat == "priority == 9")
+    // The case alone, optional or not, behind a quantifier or not.
+    #expect(Article.path.status.equals(.review).canonicalFormat == "status_raw == \"review\"")
+    #expect(Article.path.status.notEquals(.review).canonicalFormat == "status_raw != \"review\"")
+    #expect(Article.path.priority.equals(.high).canonicalFormat == "priority == 9")
+    #expect(Article.path.priority.notEquals(.high).canonicalFormat == "priority != 9")
+    #expect(
+      Author.path.articles.any.status.equals(.draft).canonicalFormat
+        == Author.path.articles.any.status.equals(Status.draft).canonicalFormat)
+    #expect(
+      Author.path.articles.any.priority.notEquals(.low).canonicalFormat
+        == Author.path.articles.any.priority.notEquals(Priority.low).canonicalFormat)
     #expect(Article.path.place.latitude.greaterThan(1).canonicalFormat == "place.latitude > 1")
     #expect(
       Author.path.articles.none.status.equals(Status.draft).canonicalFormat

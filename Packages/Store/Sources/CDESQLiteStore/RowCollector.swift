@@ -38,15 +38,11 @@ final class RowCollector {
 
   /// Steps through all rows of a bound statement.
   func collect(_ statement: OpaquePointer, on connection: Connection) throws(StoreError) {
+    if !plan.hasEntityColumn {
+      if keysOnly { try collectKeys(statement, on: connection) } else { try collectPlain(statement, on: connection) }
+      return
+    }
     var sinceCheck = 0
-    if order == nil {
-      try collectPlain(statement, on: connection)
-      return
-    }
-    if keysOnly, !plan.hasEntityColumn {
-      try collectKeys(statement, on: connection)
-      return
-    }
     while true {
       let code = sqlite3_step(statement)
       if code == SQLITE_DONE { return }
@@ -74,13 +70,16 @@ final class RowCollector {
     order = entries
   }
 
-  /// The common case, one entity and no questions, without the bookkeeping of the others.
+  /// The common case, one entity, without the bookkeeping of the others.
   private func collectPlain(_ statement: OpaquePointer, on connection: Connection) throws(StoreError) {
     let concrete = plan.concretes[0]
+    let entity = Int32(plan.firstEntity)
     var failure: Int32?
     var isTooBig = false
     var isCancelled = false
     let numbers = plan.numbers
+    var entries = order
+    var known = 0
     concrete.steps.withUnsafeBufferPointer { steps in
       var builder = RowBatchBuilder(
         layout: concrete.layout, rows: expectedRows, arenaBytes: expectedRows * 64)
@@ -91,6 +90,18 @@ final class RowCollector {
           break
         }
         let key = sqlite3_column_int64(statement, 0)
+        if let isKnown, isKnown(root, key) {
+          entries?.append(FetchedRows.Entry(key: key, entity: entity))
+          known &+= 1
+          if known.isMultiple(of: RowDecoder.rowsPerBatch), Task<Never, Never>.isCancelled {
+            isCancelled = true
+            break
+          }
+          continue
+        }
+        entries?.append(
+          FetchedRows.Entry(
+            key: key, entity: entity, batch: Int32(batches.count), row: Int32(builder.count)))
         guard RowDecoder.decode(statement, steps, numbers: numbers, key: key, into: &builder) else {
           isTooBig = true
           break
@@ -108,6 +119,7 @@ final class RowCollector {
       }
       if builder.count > 0 { batches.append(builder.finish()) }
     }
+    order = entries
     if isCancelled { try Self.checkCancellation() }
     if isTooBig { throw Self.tooBig(concrete.layout) }
     if let failure { throw connection.error(failure, while: "Fetching rows") }

@@ -16,13 +16,20 @@ extension SQLiteStore {
     let root = schema.entities[query.entity].root
     return try pool.read { (connection) throws(StoreError) in
       let collector = RowCollector(
-        plan: plan, root: root, keysOnly: query.keysOnly, expectedRows: min(query.limit ?? 64, 512),
+        plan: plan, root: root, keysOnly: query.keysOnly, expectedRows: Self.expectedRows(query),
         isKnown: isKnown)
       try Self.withStatement(compiled, on: connection) { (statement) throws(StoreError) in
         try collector.collect(statement, on: connection)
       }
       return collector.finish()
     }
+  }
+
+  /// A guess that spares the first batch some growing.
+  private static func expectedRows(_ query: StoreQuery) -> Int {
+    var guess = query.limit ?? 64
+    if case .keys(let keys) = query.filter { guess = min(query.limit ?? keys.count, keys.count) }
+    return min(guess, RowDecoder.rowsPerBatch)
   }
 
   public func count(_ query: StoreQuery) throws(StoreError) -> Int {

@@ -3,4 +3,7 @@
 
 #include <sqlite3.h>
 
+// Swift can't call C functions with variable arguments. Refused while SQLite is initialised.
+static inline int benchmark_count_memory(int on) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, on); }
+
 #endif

@@ -32,7 +32,7 @@ struct DefaultStorage: AttributeStorage {
   func setter(slot: String) -> String { "_cdSetValue(\(slot), newValue)" }
 
   func getter(key: String) -> String {
-    "value(forKey: \(key.quoted)) \(isOptional ? "as?" : "as!") \(primitive.rawValue)"
+    "\(isOptional ? "_cdValue" : "_cdRequired")(forKey: \(key.quoted))"
   }
 
   func setter(key: String) -> String { "setValue(newValue, forKey: \(key.quoted))" }

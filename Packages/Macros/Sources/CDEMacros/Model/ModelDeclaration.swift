@@ -26,7 +26,7 @@ struct ModelDeclaration {
   /// the member role stay silent about it.
   static func accepts(_ declaration: some DeclGroupSyntax) -> Bool {
     guard let type = declaration.as(ClassDeclSyntax.self) else { return false }
-    return inheritsFromManagedObject(type)
+    return inheritsFromManagedObject(type) && type.genericParameterClause == nil
   }
 
   /// Reads the class; what is wrong with it goes into `diagnostics`.
@@ -39,6 +39,10 @@ struct ModelDeclaration {
     }
     guard ModelDeclaration.inheritsFromManagedObject(type) else {
       diagnostics.append(ModelDeclaration.noManagedObject(type))
+      return nil
+    }
+    if let generics = type.genericParameterClause {
+      diagnostics.append(ModelDeclaration.isGeneric(generics))
       return nil
     }
     name = type.name.text
@@ -70,6 +74,14 @@ struct ModelDeclaration {
     guard let first = type.inheritanceClause?.inheritedTypes.first else { return false }
     let spelled = first.type.trimmedDescription
     return spelled == "NSManagedObject" || spelled.hasSuffix(".NSManagedObject")
+  }
+
+  private static func isGeneric(_ generics: GenericParameterClauseSyntax) -> Diagnostic {
+    .make(
+      "genericModel", at: generics,
+      "@PersistentModel does not support generic classes, because an entity has one class and one list of "
+        + "properties; declare a class for each kind.",
+      fixIts: [.trimming("Remove the generic parameters", generics)])
   }
 
   private static func notAClass(

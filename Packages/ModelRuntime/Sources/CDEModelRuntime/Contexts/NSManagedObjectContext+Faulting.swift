@@ -23,14 +23,6 @@ extension Overlay {
   }
 }
 
-extension ObjectRegistry {
-  /// Whether an object is registered and has its row, so that reading the row again is in vain.
-  func realized(root: Int, key: Int64) -> Bool {
-    guard let object = object(root: root, key: key) else { return false }
-    return object._flags.isDisjoint(with: [.fault, .gone])
-  }
-}
-
 extension NSManagedObjectContext {
   /// Reads the row of a fault.
   ///

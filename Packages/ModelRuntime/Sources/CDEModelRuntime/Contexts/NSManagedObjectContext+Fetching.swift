@@ -165,6 +165,7 @@ extension NSManagedObjectContext {
     if known.isEmpty {
       let first = result.count
       for row in 0..<batch.count { result.append(maker.make(key: batch.key(row), row: row)) }
+      maker.finish()
       registry.register(result[first...])
       result[first...].withUnretained { objects in
         for object in objects { object._withUnsafeGuaranteedRef { $0.awakeFromFetch() } }
@@ -186,6 +187,7 @@ extension NSManagedObjectContext {
           result.append(object)
         }
       }
+      maker.finish()
       registry.register(made[...])
       for object in made { object.awakeFromFetch() }
     }
@@ -207,6 +209,7 @@ extension NSManagedObjectContext {
       if known.isEmpty {
         let first = result.count
         for index in start..<end { result.append(maker.make(key: entries[index].key, row: 0)) }
+        maker.finish()
         registry.register(result[first...])
       } else {
         var made: [NSManagedObject] = []
@@ -219,6 +222,7 @@ extension NSManagedObjectContext {
             result.append(object)
           }
         }
+        maker.finish()
         registry.register(made[...])
       }
       start = end

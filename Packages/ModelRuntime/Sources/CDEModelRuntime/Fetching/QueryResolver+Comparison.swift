@@ -78,6 +78,23 @@ extension QueryResolver {
     return key
   }
 
+  /// What `SELF IN` a list of nothing but objects asks for, found without an operand for each of them: such lists
+  /// are long. Nil for anything else.
+  func keys(of list: ExpressionTree, for operand: QueryOperand) throws -> StoreFilter? {
+    guard case .constant(.list(let constants)) = list, case .row(let row) = operand, row.scope == 0,
+      row.hops.isEmpty
+    else { return nil }
+    let root = schema.entities[row.entity].root
+    var keys: [Int64] = []
+    keys.reserveCapacity(constants.count)
+    for constant in constants {
+      guard case .object(let object) = constant, case .reference(let entity, let key) = try reference(object)
+      else { return nil }
+      if schema.entities[entity].root == root { keys.append(key) }
+    }
+    return keys.isEmpty ? .constant(false) : .keys(keys)
+  }
+
   /// Whether a collection has a member.
   private func contains(
     _ members: QueryMembers, _ element: QueryOperand, _ op: PredicateOperator,

@@ -46,6 +46,9 @@ struct QueryResolver {
     }
     if let existence = try existence(comparison, scope) { return existence }
     let left = try operand(comparison.left, scope)
+    if comparison.modifier == .direct, op == .in, let keys = try keys(of: comparison.right, for: left) {
+      return keys
+    }
     let right = try operand(comparison.right, scope)
     switch comparison.modifier {
     case .direct: return try compare(left, op, right, options, scope.depth)

@@ -67,18 +67,21 @@ extension NSManagedObject {
   /// object that is gone.
   @usableFromInline
   final func _missingValue<Value: CDPrimitive>(_ ordinal: Int) -> Value {
-    let slot = Int(_binding.places[ordinal].slot)
+    missingValue(Int(_binding.places[ordinal].slot), propertyName(ordinal))
+  }
+
+  private func missingValue<Value: CDPrimitive>(_ slot: Int, _ name: @autoclosure () -> String) -> Value {
     if slot >= 0,
       let value = Value._read(_binding.properties[slot].defaultValue.converted(for: Value._cellKind))
     {
       if isDeleted || _registry?.context == nil { return value }
     }
     if isDeleted || (_key > 0 && _registry?.context == nil) { return Value._zero as! Value }
-    let name = slot >= 0 ? _binding.properties[slot].name : "property \(ordinal)"
     fatalError(
-      "\(_binding.name).\(name) is required and has no value. Set it before reading, give it a default, "
+      "\(_binding.name).\(name()) is required and has no value. Set it before reading, give it a default, "
         + "or declare it optional.")
   }
+
 
   final func missingProperty() -> Never {
     fatalError(
@@ -131,6 +134,18 @@ extension NSManagedObject {
       return
     }
     context.fire(self)
+  }
+
+  // MARK: By key, for classes that are no models
+
+  /// The value of an attribute of any type that converts to the property's.
+  public final func _cdValue<Value: CDPrimitive>(forKey key: String) -> Value? {
+    _cdPrimitive(value(forKey: key))
+  }
+
+  /// - Precondition: a living object has a value for it.
+  public final func _cdRequired<Value: CDPrimitive>(forKey key: String) -> Value {
+    _cdValue(forKey: key) ?? missingValue(_binding.layout.slot(named: key) ?? -1, key)
   }
 }
 

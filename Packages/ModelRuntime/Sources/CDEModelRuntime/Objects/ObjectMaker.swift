@@ -14,6 +14,8 @@ struct ObjectMaker {
   private let flags: NSManagedObject.Flags
   private let shape: InstanceShape?
   private var prototype: NSManagedObject?
+  /// Copies made whose reference to the batch is not counted yet.
+  private var copies: UInt32 = 0
 
   init(
     _ context: NSManagedObjectContext, _ binding: EntityBinding, batch: RowBatch,
@@ -25,6 +27,13 @@ struct ObjectMaker {
     self.batch = batch
     self.flags = flags
     shape = InstanceShape.ofBareObjects(type)
+  }
+
+  /// Counts the one reference among each copy's bytes that is owned. Call it before anybody else gets to see, or to
+  /// release, what was made.
+  mutating func finish() {
+    if copies > 0 { cde_retain_many(Unmanaged.passUnretained(batch).toOpaque(), copies) }
+    copies = 0
   }
 
   mutating func make(key: Int64, row: Int) -> NSManagedObject {
@@ -39,8 +48,7 @@ struct ObjectMaker {
     let copy = cde_clone(
       Unmanaged.passUnretained(prototype).toOpaque(), shape.size, shape.alignmentMask)
     let made = Unmanaged<NSManagedObject>.fromOpaque(copy!).takeRetainedValue()
-    // The one reference among the copied bytes that is owned.
-    _ = Unmanaged.passUnretained(batch).retain()
+    copies += 1
     made._key = key
     made._row = row
     return made

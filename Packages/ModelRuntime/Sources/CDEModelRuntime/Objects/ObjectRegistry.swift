@@ -243,6 +243,18 @@ final class ObjectRegistry: @unchecked Sendable {
     }?.takeRetainedValue()
   }
 
+  /// Whether an object is registered and has its row, so that reading the row again is in vain.
+  ///
+  /// Only a look, not worth a reference: an object whose deinit waits for the lock counts as well, and who then
+  /// asks for it gets a fault that reads its row by itself.
+  func realized(root: Int, key: Int64) -> Bool {
+    lock.withLock { _ in
+      guard let index = table.index(root, key) else { return false }
+      return Unmanaged<NSManagedObject>.fromOpaque(Table.pointer(table.entries[index]))
+        ._withUnsafeGuaranteedRef { $0._flags.isDisjoint(with: [.fault, .gone]) }
+    }
+  }
+
   func contains(root: Int, key: Int64) -> Bool {
     lock.withLock { _ in table.index(root, key) != nil }
   }

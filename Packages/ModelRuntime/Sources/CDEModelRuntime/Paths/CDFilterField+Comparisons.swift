@@ -115,6 +115,57 @@ extension CDFilterField {
   }
 }
 
+// With the type known, a case needs no type name in front: `.equals(.open)`.
+extension CDFilterField {
+  /// Holds where the field's raw value is this one's.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func equals(_ value: Value) -> NSPredicate where Value: RawRepresentable {
+    predicate(.equal, raw: value)
+  }
+
+  /// - Precondition: the field has `.raw` storage.
+  public func notEquals(_ value: Value) -> NSPredicate where Value: RawRepresentable {
+    predicate(.notEqual, raw: value)
+  }
+
+  /// The same of an optional attribute.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func equals<R: RawRepresentable>(_ value: R) -> NSPredicate where Value == R? {
+    predicate(.equal, raw: value)
+  }
+
+  /// - Precondition: the field has `.raw` storage.
+  public func notEquals<R: RawRepresentable>(_ value: R) -> NSPredicate where Value == R? {
+    predicate(.notEqual, raw: value)
+  }
+}
+
+extension CDPath where Root: CoreDataPathTable {
+  /// Holds where the raw value is this one's; the case alone will do: `Todo.path.status.equals(.open)`.
+  ///
+  /// - Precondition: the attribute has `.raw` storage.
+  public func equals(_ value: Value) -> NSPredicate where Value: RawRepresentable { filterField.equals(value) }
+
+  /// - Precondition: the attribute has `.raw` storage.
+  public func notEquals(_ value: Value) -> NSPredicate where Value: RawRepresentable {
+    filterField.notEquals(value)
+  }
+
+  /// The same of an optional attribute.
+  ///
+  /// - Precondition: the attribute has `.raw` storage.
+  public func equals<R: RawRepresentable>(_ value: R) -> NSPredicate where Value == R? {
+    filterField.equals(value)
+  }
+
+  /// - Precondition: the attribute has `.raw` storage.
+  public func notEquals<R: RawRepresentable>(_ value: R) -> NSPredicate where Value == R? {
+    filterField.notEquals(value)
+  }
+}
+
 extension CDPath where Root: CoreDataPathTable {
   /// The path as a field that predicates compare.
   public var filterField: CDFilterField<Root, Value> {

@@ -1,6 +1,8 @@
 import CoreDataEvolution
+import Foundation
 import GRDB
 import Synchronization
+import SystemSQLite
 
 /// Rows j: one writer beside one reader, for a while. Both rows come from the same runs.
 @MainActor
@@ -25,12 +27,33 @@ struct ConcurrencyRows {
     for round in 0..<count {
       for offset in contenders.indices {
         let (side, run) = contenders[(offset + round) % contenders.count]
+        restartSQLite(countingMemory: side == .raw || side == .grdb)
         let pace = try await run()
         write.figures[side, default: []].append(pace.write)
         read.figures[side, default: []].append(pace.read)
       }
     }
+    restartSQLite(countingMemory: true)
     return (write, read)
+  }
+
+  /// Gives each side SQLite as it has it in a program of its own: our engine switches the memory statistics off
+  /// where it is the first to open a database, which here the opponents are. Writer and reader wait for each
+  /// other at the lock of these statistics.
+  private func restartSQLite(countingMemory: Bool) {
+    precondition(!Self.hasOpenDatabases, "Rows j restart SQLite, which needs every database closed.")
+    sqlite3_shutdown()
+    precondition(benchmark_count_memory(countingMemory ? 1 : 0) == SQLITE_OK)
+    precondition(sqlite3_initialize() == SQLITE_OK)
+  }
+
+  private static var hasOpenDatabases: Bool {
+    let folder = "/proc/self/fd"
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return files.contains {
+      let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")
+      return target?.contains(".sqlite") == true
+    }
   }
 
   /// Lets both run until time is up. They are told the number of each turn.

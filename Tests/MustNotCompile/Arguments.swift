@@ -4,24 +4,32 @@ import Foundation
 
 let name = "stored"
 
+// What the macros' own declarations refuse, in the compiler's words, and what only the expansion can tell.
 @PersistentModel(entityName: name)  // error: must be a string literal that is a valid entity name
 final class A: NSManagedObject {
-  @Attribute(persistentName: name) var a: Int  // error: must be a string literal or nil
-  @Attribute(storage: .raw) var b: Int  // error: unknown argument label `storage`
-  @Attribute(storageMethod: .json) var c: Int  // error: must be written as `.default`, `.raw`, `.codable`
-  @Attribute(storageMethod: .transformed) var d: [Int]?  // error: requires a transformer metatype argument
-  @Attribute(storageMethod: .transformed(name: name)) var e: [Int]?  // error: requires a string literal
-  @Relationship(deleteRule: .nullify) var f: B?  // error: @Relationship requires `inverse:`
-  @Relationship(inverse: "f") var g: B?  // error: @Relationship requires `deleteRule:`
-  @Relationship(inverse: "f", deleteRule: .noAction) var h: B?  // error: does not support `deleteRule: .noAction`
-  @Relationship(inverse: name, deleteRule: .nullify) var i: B?  // error: `inverse` must be a string literal
-  @Relationship(inverse: "a", deleteRule: .deny, minimumModelCount: 2, maximumModelCount: 1)  // error: must not exceed
-  var j: Set<B>
-  @Attribute(persistentName: "twice") var k: Int
-  @Attribute(persistentName: "twice") var l: Int  // error: have the same persistent name `twice`
+  @Attribute(persistentName: name) var a: Int = 0  // error: must be a string literal or nil
+  @Attribute(storage: .raw) var b: Int = 0  // error: 'AttributeTrait' has no member 'raw'
+  @Attribute(storageMethod: .json) var c: Int = 0  // error: has no member 'json'
+  @Attribute(storageMethod: .transformed(name: name)) var d: [Int]?  // error: requires a string literal
+  @Relationship(deleteRule: .nullify) var e: B?  // error: missing argument for parameter 'inverse'
+  @Relationship(inverse: "f") var f: B?  // error: missing argument for parameter 'deleteRule'
+  @Relationship(inverse: "f", deleteRule: .noAction) var g: B?  // error: has no member 'noAction'
 }
 
-@PersistentModel(observation: .background)  // error: must be `.none` or `.mainActor`
+@PersistentModel
+final class Names: NSManagedObject {
+  @Relationship(inverse: name, deleteRule: .nullify) var a: B?  // error: `inverse` must be a string literal
+  @Relationship(inverse: "a", deleteRule: .deny, minimumModelCount: 2, maximumModelCount: 1)  // error: must not exceed
+  var b: Set<B>
+}
+
+@PersistentModel
+final class Twice: NSManagedObject {
+  @Attribute(persistentName: "twice") var a: Int = 0
+  @Attribute(persistentName: "twice") var b: Int = 0  // error: have the same persistent name `twice`
+}
+
+@PersistentModel(observation: .background)  // error: has no member 'background'
 final class B: NSManagedObject {}
 
 @PersistentModel

@@ -3,14 +3,15 @@ import CDEModelRuntime
 import Foundation
 
 final class Foreign: NSManagedObject {}
-struct Value {}
 
 // What a relationship leads to: only the type checker knows whether that is a model.
 @PersistentModel
 final class Item: NSManagedObject {
-  // anywhere: Foreign
+  // anywhere: 'relationshipTargetMustBeAPersistentModel' requires that 'Foreign' conform to 'PersistentEntity'
   @Relationship(inverse: "items", deleteRule: .nullify) var foreign: Foreign?
-  // anywhere: Value
-  @Relationship(inverse: "items", deleteRule: .nullify) var values: Set<Value>  // error: does not conform to protocol 'Hashable'
-  @Relationship(inverse: "items", deleteRule: .nullify) var numbers: [Int]  // error: requires a relationship type
+}
+
+@PersistentModel
+final class Numbers: NSManagedObject {
+  @Relationship(inverse: "items", deleteRule: .nullify) var values: [Int]  // error: requires a relationship type
 }

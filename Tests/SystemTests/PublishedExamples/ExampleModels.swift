@@ -3,6 +3,9 @@ import Testing
 
 // What the published guides' examples take as given: models, errors, a stack. The examples themselves stand
 // in the other files of this folder, between `// printed` and `// end`, as their authors printed them.
+//
+// Not here: the article that declares its database with SwiftData's own `@ModelActor`. That macro is SwiftData's and
+// not offered; what the article makes with it, the `Database` protocol and its actors, is the layer Databases.
 
 @PersistentModel final class Item: NSManagedObject {
   var timestamp: Date?

@@ -29,6 +29,16 @@ struct ModelDiagnosticsTests {
     #expect(message.fixIts[0].source.contains("final class Item\(fixed) { var title"))
   }
 
+  @Test("A generic class is one error at its parameters, which the fix removes")
+  func generic() throws {
+    let expansion = Expansion(
+      "@PersistentModel\nfinal class Item<Value>: NSManagedObject { var title: String? }")
+    let message = try #require(expansion.messages.first)
+    #expect(expansion.messages.count == 1 && message.node == "<Value>")
+    #expect(message.text.contains("@PersistentModel does not support generic classes"))
+    #expect(message.fixIts[0].source.contains("final class Item: NSManagedObject {"))
+  }
+
   @Test("NSManagedObject may be spelled with its module")
   func qualifiedBase() {
     let expansion = Expansion("@PersistentModel\nclass Item: CoreData.NSManagedObject, Codable {}")

@@ -152,6 +152,17 @@ struct RelationshipDiagnosticsTests {
     #expect(expansion.messages.count == 1 && expansion.errors[0].contains(text))
   }
 
+  @Test(
+    "A relationship to values is one error", arguments: ["[Int]", "Set<String>", "Int?", "[Swift.Double]"])
+  func values(type: String) {
+    let expansion = Expansion.model("\(Self.marker) var values: \(type)")
+    #expect(expansion.messages.count == 1)
+    #expect(
+      expansion.errors[0].contains("requires a relationship type")
+        && expansion.errors[0].contains("`\(type)`"))
+    #expect(expansion.messages[0].fixIts[0].name == "Remove @Relationship")
+  }
+
   @Test("Rules may be spelled with their type, and counts carry underscores")
   func spellings() {
     for rule in [

@@ -72,6 +72,78 @@ struct AttributeStorageTests {
     #expect(try #require(found.topics.first).articles == [found])
   }
 
+  @Test(
+    "Rows that differ in every storage are filtered and sorted as they were written, and slugs stay unique")
+  func manyRows() throws {
+    let stack = try Stack(
+      model: try NSManagedObjectModel.makeRuntimeModel(Self.types, compositions: .columns))
+    let context = stack.context()
+    let statuses: [Status] = [.draft, .review, .published]
+    let authors = ["Ann", "Ben"].map { name in
+      let author = Author(context: context)
+      author.name = name
+      return author
+    }
+    for number in 0..<12 {
+      let article = Article(context: context)
+      article.slug = "s\(number)"
+      article.title = "Title \(11 - number)"
+      article.status = statuses[number % 3]
+      article.priority = [nil, .low, .high][number % 4 % 3]
+      article.level = number.isMultiple(of: 2) ? .one : .two
+      article.settings = Settings(theme: "t\(number)", sizes: [number])
+      article.words = ["w\(number)"]
+      article.place = Place(latitude: Double(number), longitude: -1, name: number < 6 ? "low" : nil)
+      article.scratch = "gone"
+      article.author = authors[number % 2]
+    }
+    try context.save()
+    context.reset()
+
+    func slugs(_ predicate: NSPredicate, _ sort: [NSSortDescriptor]) throws -> [String] {
+      let request = Article.fetchRequest()
+      (request.predicate, request.sortDescriptors) = (predicate, sort)
+      return try context.fetch(request).map(\.slug)
+    }
+    let bySlug = [NSSortDescriptor(key: "slug", ascending: true)]
+    let byName = [try NSSortDescriptor(Article.self, path: Article.path.title, order: .desc)]
+    #expect(try slugs(Article.path.status.equals(.published), bySlug) == ["s11", "s2", "s5", "s8"])
+    #expect(
+      try slugs(NSPredicate(format: "priority == nil"), bySlug) == ["s0", "s11", "s3", "s4", "s7", "s8"])
+    #expect(try slugs(Article.path.priority.equals(.high), bySlug) == ["s10", "s2", "s6"])
+    #expect(try slugs(Article.path.place.latitude.lessThan(3), byName) == ["s2", "s0", "s1"])
+    #expect(
+      try slugs(NSPredicate(format: "author.name == 'Ben' AND level == 2 AND status_raw != 'draft'"), bySlug)
+        == ["s1", "s11", "s5", "s7"])
+    let ordered = try slugs(
+      NSPredicate(value: true),
+      [
+        NSSortDescriptor(key: "status_raw", ascending: false),
+        try NSSortDescriptor(
+          Article.self, path: Article.path.place.latitude, order: .desc),
+      ])
+    // Review, published, draft; within each the northernmost first.
+    #expect(ordered == [10, 7, 4, 1, 11, 8, 5, 2, 9, 6, 3, 0].map { "s\($0)" })
+    for article in try context.fetch(Article.fetchRequest()) {
+      let number = try #require(Int(article.slug.dropFirst()))
+      #expect(article.title == "Title \(11 - number)" && article.words == ["w\(number)"])
+      #expect(article.settings == Settings(theme: "t\(number)", sizes: [number]) && article.scratch == nil)
+      #expect(
+        article.place == Place(latitude: Double(number), longitude: -1, name: number < 6 ? "low" : nil))
+      #expect(article.author?.articles.count == 6 && article.author?.articles.contains(article) == true)
+    }
+
+    let twin = Article(context: context)
+    twin.slug = "s3"
+    twin.title = "second of its name"
+    let error = #expect(throws: ManagedObjectError.self) { try context.save() }
+    #expect(error?.code == .uniquenessConflict && error?.entity == "Article" && error?.property == "slug")
+    #expect(twin.isInserted && twin.title == "second of its name")
+    twin.slug = "s12"
+    try context.save()
+    #expect(try context.count(for: Article.fetchRequest()) == 13)
+  }
+
   @Test("#Predicate compares raw storage with the enumeration's values")
   func predicateMacro() throws {
     let context = try Stack(Self.types).context()

@@ -39,7 +39,11 @@ final class RowCollector {
   /// Steps through all rows of a bound statement.
   func collect(_ statement: OpaquePointer, on connection: Connection) throws(StoreError) {
     if !plan.hasEntityColumn {
-      if keysOnly { try collectKeys(statement, on: connection) } else { try collectPlain(statement, on: connection) }
+      if keysOnly {
+        try collectKeys(statement, on: connection)
+      } else {
+        try collectPlain(statement, on: connection)
+      }
       return
     }
     var sinceCheck = 0

@@ -56,12 +56,15 @@ struct PropertyTypeReader {
     let kind: ModelProperty.Kind?
     switch shape.kind {
     case .primitive:
+      found.append(noModel(marker, type, "is an attribute type. Remove @Relationship."))
+      kind = nil
+    case .set(let element) where TypeShape(element).primitive != nil,
+      .array(let element) where TypeShape(element).primitive != nil:
       found.append(
-        .make(
-          "relationshipType", at: marker,
-          "@Relationship requires a relationship type (a model class as `T?`, `Set<T>` or `[T]`); "
-            + "`\(type.trimmedDescription)` is an attribute type. Remove @Relationship.",
-          fixIts: [.removing("Remove @Relationship", marker)]))
+        noModel(
+          marker, type,
+          "holds values. Store them as JSON, with `@Attribute(storageMethod: .codable)` and an optional type."
+        ))
       kind = nil
     case .set(let element):
       found += toManyProblems(type)
@@ -76,6 +79,14 @@ struct PropertyTypeReader {
     }
     diagnostics += found
     return found.isEmpty ? kind : nil
+  }
+
+  private func noModel(_ marker: AttributeSyntax, _ type: TypeSyntax, _ what: String) -> Diagnostic {
+    .make(
+      "relationshipType", at: marker,
+      "@Relationship requires a relationship type (a model class as `T?`, `Set<T>` or `[T]`); "
+        + "`\(type.trimmedDescription)` \(what)",
+      fixIts: [.removing("Remove @Relationship", marker)])
   }
 
   private func toManyProblems(_ type: TypeSyntax) -> [Diagnostic] {

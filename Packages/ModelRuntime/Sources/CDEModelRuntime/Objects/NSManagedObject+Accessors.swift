@@ -82,7 +82,6 @@ extension NSManagedObject {
         + "or declare it optional.")
   }
 
-
   final func missingProperty() -> Never {
     fatalError(
       "The model's entity \(_binding.name) lacks a property that \(type(of: self)) declares. Load the model made from this class, "

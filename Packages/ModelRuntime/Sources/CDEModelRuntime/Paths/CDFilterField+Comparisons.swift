@@ -146,7 +146,9 @@ extension CDPath where Root: CoreDataPathTable {
   /// Holds where the raw value is this one's; the case alone will do: `Todo.path.status.equals(.open)`.
   ///
   /// - Precondition: the attribute has `.raw` storage.
-  public func equals(_ value: Value) -> NSPredicate where Value: RawRepresentable { filterField.equals(value) }
+  public func equals(_ value: Value) -> NSPredicate where Value: RawRepresentable {
+    filterField.equals(value)
+  }
 
   /// - Precondition: the attribute has `.raw` storage.
   public func notEquals(_ value: Value) -> NSPredicate where Value: RawRepresentable {

@@ -24,7 +24,7 @@ func useSharedModels(_ context: NSManagedObjectContext) async throws {
 
   let request = Book.fetchRequest()
   request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: [
-    Book.path.kind.equals(Kind.manual), Book.path.shelf.name.equals("top"),
+    Book.path.kind.equals(.manual), Book.path.shelf.name.equals("top"),
   ])
   request.sortDescriptors = [try NSSortDescriptor(Book.self, path: Book.path.title, order: .asc)]
   let manuals = try context.fetch(request)

@@ -7,7 +7,7 @@ defer {
 }
 
 let model = try NSManagedObjectModel.makeRuntimeModel(
-  Item.self, List.self, Shelf.self, Book.self, Loan.self)
+  Item.self, List.self, Score.self, Shelf.self, Book.self, Loan.self)
 let container = NSPersistentContainer(name: "Consumer", managedObjectModel: model)
 container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: file)]
 container.loadPersistentStores { _, error in
@@ -30,4 +30,5 @@ try await writer.rename(id, to: "shopping")
 container.viewContext.refreshAllObjects()
 precondition(reader.name(of: id) == "shopping", "the change of the other context is not seen")
 try await useSharedModels(container.viewContext)
+try await observeScores(container)
 print("saved, fetched, changed and read again: \(found)")

@@ -16,7 +16,7 @@ actor Scorer {
   }
 }
 
-/// A reader under tracking is woken by the save of another context, and by that of its property alone.
+/// A reader under tracking is woken by the save of a context that the domain knows, and by that of its property alone.
 func observeScores(_ container: NSPersistentContainer) async throws {
   let domain = CDEObservationDomain(container: container)
   let score = Score(context: container.viewContext)
@@ -36,7 +36,7 @@ func observeScores(_ container: NSPersistentContainer) async throws {
     } onChange: {
       continuation.resume()
     }
-    let (scorer, id) = (Scorer(container: container), score.objectID)
+    let (scorer, id) = (Scorer(observationDomain: domain), score.objectID)
     Task { try await scorer.score(id, points: 7) }
   }
   precondition(score.points == 7 && !moodWoke, "woken without the value, or too many were")

@@ -19,7 +19,10 @@ final class A: NSManagedObject {
 @PersistentModel
 final class Names: NSManagedObject {
   @Relationship(inverse: name, deleteRule: .nullify) var a: B?  // error: `inverse` must be a string literal
-  @Relationship(inverse: "a", deleteRule: .deny, minimumModelCount: 2, maximumModelCount: 1)  // error: must not exceed
+  @Relationship(
+    inverse: "a", deleteRule: .deny,
+    minimumModelCount: 2,  // error: must not exceed
+    maximumModelCount: 1)
   var b: Set<B>
 }
 

@@ -13,5 +13,5 @@ final class Item: NSManagedObject {
 
 @PersistentModel
 final class Numbers: NSManagedObject {
-  @Relationship(inverse: "items", deleteRule: .nullify) var values: [Int]  // error: requires a relationship type
+  @Relationship(inverse: "a", deleteRule: .nullify) var values: [Int]  // error: requires a relationship type
 }

@@ -79,7 +79,7 @@ extension NSManagedObject {
         return true
       }
       return binding.savedSlots.required.contains { slot in
-        changed?.contains(slot) != false && withProperty(slot, isNull)
+        changed?.contains(slot) != false && withProperty(slot) { isNull($0) }
       }
     }
   }

@@ -11,14 +11,20 @@ import Foundation
 /// after its next commit and waits a moment for reads under way, so that the log can start again. A long log
 /// would make every read slower. Where a read is too long for that, the writer waits longer once the log has
 /// reached the hard limit.
+///
+/// The background has a processor to itself only while fewer reads are under way than there are others. Else
+/// it would take turns with the readers, whose pages the commits that go on meanwhile invalidate, too: then
+/// the writer makes the copy.
 final class Checkpointer: Sendable {
   /// Milliseconds that a commit waits for reads under way at the soft limit and at the hard one.
   private static let (softPatience, hardPatience): (Int32, Int32) = (3, 100)
 
-  /// Lengths of the log in pages.
+  /// Lengths of the log in pages, and who may copy it.
   struct Limits: Sendable, Hashable {
     var soft: Int32 = 4_000
     var hard: Int32 = 16_000
+    /// How many processors writer, readers and the copy share.
+    var processors = ProcessInfo.processInfo.activeProcessorCount
   }
 
   private enum Phase {
@@ -62,7 +68,7 @@ final class Checkpointer: Sendable {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  private enum Step { case nothing, copy, finish, restart }
+  private enum Step { case nothing, copy, copyHere, finish, restart }
 
   private func notice(_ pages: Int32, on writer: OpaquePointer) {
     let step: Step = state.withLock { state in
@@ -82,6 +88,7 @@ final class Checkpointer: Sendable {
       switch state.phase {
       case .idle where pages >= state.nextSoftLimit:
         state.nextSoftLimit = pages &+ limits.soft
+        if pool.readCount >= limits.processors - 1 { return .copyHere }
         state.phase = .copying
         return .copy
       case .copied:
@@ -93,6 +100,7 @@ final class Checkpointer: Sendable {
     switch step {
     case .nothing: break
     case .copy: DispatchQueue.global(qos: .utility).async(group: running) { self.run() }
+    case .copyHere: restart(writer, patience: Self.softPatience)
     case .finish: restart(writer, patience: Self.softPatience)
     case .restart: restart(writer, patience: Self.hardPatience)
     }

@@ -11,6 +11,7 @@ import Dispatch
 final class ConnectionPool: Sendable {
   private struct Readers {
     var idle: [Connection] = []
+    var underWay = 0
     var isClosed = false
     var sweep = 0
     var isSweepScheduled = false
@@ -68,9 +69,7 @@ final class ConnectionPool: Sendable {
         return try connection.observing(kind, body)
       }
     }
-    let (isClosed, found) = readers.withLock { ($0.isClosed, $0.idle.popLast()) }
-    if isClosed { throw StoreError.closed() }
-    let connection = if let found { found } else { try open() }
+    let connection = if let idle = try borrow() { idle } else { try openReader(open) }
     defer { giveBack(connection) }
     if holdsSnapshots, let header = connection.snapshot.headerOfNewerCommit,
       let answer = try readOnWriter(header, body)
@@ -92,6 +91,30 @@ final class ConnectionPool: Sendable {
       throw error
     }
   }
+
+  /// - Returns: an idle connection; nil when the caller is to open one, which then counts as under way.
+  private func borrow() throws(StoreError) -> Connection? {
+    let (isClosed, found) = readers.withLock { readers in
+      if !readers.isClosed { readers.underWay += 1 }
+      return (readers.isClosed, readers.idle.popLast())
+    }
+    if isClosed { throw StoreError.closed() }
+    return found
+  }
+
+  private func openReader(
+    _ open: @Sendable () throws(StoreError) -> Connection
+  ) throws(StoreError) -> Connection {
+    do throws(StoreError) {
+      return try open()
+    } catch {
+      readers.withLock { $0.underWay -= 1 }
+      throw error
+    }
+  }
+
+  /// How many reads are under way on connections of their own.
+  var readCount: Int { readers.withLock { $0.underWay } }
 
   /// Runs a short read on the writing connection, if that is idle.
   ///
@@ -117,6 +140,7 @@ final class ConnectionPool: Sendable {
     let limit = idleLimit
     // What is not kept is closed by its last owner, the caller, outside the lock.
     let startsSweep = readers.withLock { readers in
+      readers.underWay -= 1
       guard !readers.isClosed, readers.idle.count < limit else { return false }
       if readers.isDraining { connection.snapshot.leave(connection) }
       connection.snapshot.lastSweep = readers.sweep

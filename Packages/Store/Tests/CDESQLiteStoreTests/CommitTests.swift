@@ -238,6 +238,42 @@ struct CommitTests {
     try store.close()
   }
 
+  @Test("The writer moves the log itself while reads occupy the other processors")
+  func copyingWriter() async throws {
+    try store.close()
+    let store = try SQLiteStore.file(scratch.file(), Shop.schema) {
+      $0.checkpointLimits = Checkpointer.Limits(soft: 100, hard: 100_000, processors: 2)
+    }
+    let tag = store.index("Tag")
+    let text = String(repeating: "w", count: 40_000)
+    func insert() throws { try store.insert("Tag", [Draft(key: -1, values: ["name": .text(text)])]) }
+    for _ in 0..<5 { try insert() }
+    let before = scratch.bytes()?.count ?? 0
+    let (begun, finish) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let reading = Task.detached {
+      try store.fetch(StoreQuery(entity: tag)) { _, key in
+        if key == 1 {
+          begun.signal()
+          finish.wait()
+        }
+        return false
+      }.count
+    }
+    await withCheckedContinuation { done in
+      DispatchQueue.global().async {
+        begun.wait()
+        done.resume()
+      }
+    }
+    let page = 4_120
+    while (scratch.bytes("Test.sqlite-wal")?.count ?? 0) <= 100 * page { try insert() }
+    // What the reader does not see yet stays in the log; the rest is in the file when the commit returns.
+    #expect((scratch.bytes()?.count ?? 0) > before + 5 * 40_000)
+    finish.signal()
+    #expect(try await reading.value == 5)
+    try store.close()
+  }
+
   @Test("SQLite counts no memory once a store was opened, unless the program had started SQLite before")
   func memoryStatistics() async {
     await #expect(processExitsWith: .success) {

@@ -13,10 +13,10 @@ final class Registration: Sendable {
   private static let count = Lock(0)
 
   /// As the store layer has it; whoever comes first decides for the process.
-  private static let countsNoMemory = cde_sqlite3_count_memory(0) == SQLITE_OK
+  private static let isConfigured = cde_sqlite3_configure_process() == SQLITE_OK
 
   init() {
-    _ = Self.countsNoMemory
+    _ = Self.isConfigured
     guard let real = sqlite3_vfs_find(nil) else { fatalError("SQLite has no file system.") }
     self.real = real
     let number = Self.count.withLock { count in

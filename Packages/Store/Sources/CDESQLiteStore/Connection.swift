@@ -29,12 +29,12 @@ final class Connection: @unchecked Sendable {
   // Distinct texts beyond this are rare enough to be prepared again.
   private static let cacheLimit = 256
 
-  /// SQLite counts the memory of the process under one lock, for which a reader and a writer that allocate
-  /// pages would wait in turn. To be asked for before anything else of SQLite's is called.
-  static let countsNoMemory = cde_sqlite3_count_memory(0) == SQLITE_OK
+  /// Whether SQLite is set up for this process as this engine wants it; not when somebody else used it before.
+  /// To be asked for before anything else of SQLite's is called.
+  static let isProcessConfigured = cde_sqlite3_configure_process() == SQLITE_OK
 
   init(uri: String, flags: Int32, busyTimeout: Int32) throws(StoreError) {
-    _ = Self.countsNoMemory
+    _ = Self.isProcessConfigured
     var handle: OpaquePointer?
     let code = sqlite3_open_v2(
       uri, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE, nil)

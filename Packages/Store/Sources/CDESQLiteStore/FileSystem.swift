@@ -12,7 +12,7 @@ struct FileSystem: @unchecked Sendable {
 
   /// - Parameter name: the file system's name; `nil` for SQLite's default.
   init(named name: String?) throws(StoreError) {
-    _ = Connection.countsNoMemory
+    _ = Connection.isProcessConfigured
     guard let found = sqlite3_vfs_find(name) else {
       throw StoreError(
         .cannotOpen,

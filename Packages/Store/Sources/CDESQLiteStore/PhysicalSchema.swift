@@ -182,7 +182,9 @@ struct PhysicalSchema: Sendable {
 
 /// An identifier, quoted. Names come from models and from files, so they are never trusted to be plain.
 func quoted(_ name: String) -> String {
-  "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+  // Hardly any name has one, and every query quotes its names.
+  guard name.utf8.contains(UInt8(ascii: "\"")) else { return "\"\(name)\"" }
+  return "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
 }
 
 /// An identifier as Core Data writes it: bare where that is possible.

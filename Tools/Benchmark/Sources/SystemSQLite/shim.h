@@ -4,6 +4,9 @@
 #include <sqlite3.h>
 
 // Swift can't call C functions with variable arguments. Refused while SQLite is initialised.
-static inline int benchmark_count_memory(int on) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, on); }
+static inline int benchmark_configure(int counts_memory, int pages) {
+  int code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, counts_memory);
+  return code == SQLITE_OK ? sqlite3_config(SQLITE_CONFIG_PAGECACHE, (void *)0, 0, pages) : code;
+}
 
 #endif

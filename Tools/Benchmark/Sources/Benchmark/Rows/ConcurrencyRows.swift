@@ -27,23 +27,23 @@ struct ConcurrencyRows {
     for round in 0..<count {
       for offset in contenders.indices {
         let (side, run) = contenders[(offset + round) % contenders.count]
-        restartSQLite(countingMemory: side == .raw || side == .grdb)
+        restartSQLite(asOurs: side == .ours || side == .rawTuned)
         let pace = try await run()
         write.figures[side, default: []].append(pace.write)
         read.figures[side, default: []].append(pace.read)
       }
     }
-    restartSQLite(countingMemory: true)
+    restartSQLite(asOurs: false)
     return (write, read)
   }
 
-  /// Gives each side SQLite as it has it in a program of its own: our engine switches the memory statistics off
-  /// where it is the first to open a database, which here the opponents are. Writer and reader wait for each
-  /// other at the lock of these statistics.
-  private func restartSQLite(countingMemory: Bool) {
+  /// Gives each side SQLite as it has it in a program of its own: where our engine is the first to open a
+  /// database, which here the opponents are, it switches the memory statistics off, at whose lock writer and
+  /// reader wait for each other, and has connections allocate more pages at once than SQLite's own 20.
+  private func restartSQLite(asOurs: Bool) {
     precondition(!Self.hasOpenDatabases, "Rows j restart SQLite, which needs every database closed.")
     sqlite3_shutdown()
-    precondition(benchmark_count_memory(countingMemory ? 1 : 0) == SQLITE_OK)
+    precondition(benchmark_configure(asOurs ? 0 : 1, asOurs ? 128 : 20) == SQLITE_OK)
     precondition(sqlite3_initialize() == SQLITE_OK)
   }
 

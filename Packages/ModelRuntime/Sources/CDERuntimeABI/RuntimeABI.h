@@ -32,9 +32,11 @@ static inline void cde_give_back_memory(const void *object) {
   swift_unownedRelease((void *)object);
 }
 
-/// Begins to fetch memory that is about to be written; any address will do.
-static inline void cde_prefetch(const void *address) {
-  __builtin_prefetch(address, 1);
+/// Begins to fetch an object whose references are about to be counted, with its first stored properties, which
+/// may lie in the next line of memory; any address will do.
+static inline void cde_prefetch(const void *object) {
+  __builtin_prefetch(object, 1);
+  __builtin_prefetch((const char *)object + 40, 1);
 }
 
 /// Makes an object of another one's class with the same bytes behind the header, owned by the caller.

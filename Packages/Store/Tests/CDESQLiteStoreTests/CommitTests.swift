@@ -2,6 +2,7 @@ import CDESQLite
 @testable import CDESQLiteStore
 import CDEStore
 import Foundation
+import Synchronization
 import Testing
 
 @Suite("Commits")
@@ -239,7 +240,7 @@ struct CommitTests {
   }
 
   @Test("The writer moves the log itself while reads occupy the other processors")
-  func copyingWriter() async throws {
+  func copyingWriter() throws {
     try store.close()
     let store = try SQLiteStore.file(scratch.file(), Shop.schema) {
       $0.checkpointLimits = Checkpointer.Limits(soft: 100, hard: 100_000, processors: 2)
@@ -250,27 +251,28 @@ struct CommitTests {
     for _ in 0..<5 { try insert() }
     let before = scratch.bytes()?.count ?? 0
     let (begun, finish) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let reading = Task.detached {
-      try store.fetch(StoreQuery(entity: tag)) { _, key in
+    // On a thread of its own: a blocked thread of the pool could keep other tests from going on.
+    let found = Mutex<Int?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      let rows = try? store.fetch(StoreQuery(entity: tag)) { _, key in
         if key == 1 {
           begun.signal()
           finish.wait()
         }
         return false
-      }.count
-    }
-    await withCheckedContinuation { done in
-      DispatchQueue.global().async {
-        begun.wait()
-        done.resume()
       }
+      found.withLock { $0 = rows?.count }
+      done.signal()
     }
+    begun.wait()
     let page = 4_120
     while (scratch.bytes("Test.sqlite-wal")?.count ?? 0) <= 100 * page { try insert() }
     // What the reader does not see yet stays in the log; the rest is in the file when the commit returns.
     #expect((scratch.bytes()?.count ?? 0) > before + 5 * 40_000)
     finish.signal()
-    #expect(try await reading.value == 5)
+    done.wait()
+    #expect(found.withLock(\.self) == 5)
     try store.close()
   }
 

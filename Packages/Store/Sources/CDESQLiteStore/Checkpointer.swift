@@ -68,7 +68,7 @@ final class Checkpointer: Sendable {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  private enum Step { case nothing, copy, copyHere, finish, restart }
+  private enum Step { case nothing, copy, copyHere, restart }
 
   private func notice(_ pages: Int32, on writer: OpaquePointer) {
     let step: Step = state.withLock { state in
@@ -93,7 +93,7 @@ final class Checkpointer: Sendable {
         return .copy
       case .copied:
         state.phase = .idle
-        return .finish
+        return .copyHere
       case .idle, .copying: return .nothing
       }
     }
@@ -101,7 +101,6 @@ final class Checkpointer: Sendable {
     case .nothing: break
     case .copy: DispatchQueue.global(qos: .utility).async(group: running) { self.run() }
     case .copyHere: restart(writer, patience: Self.softPatience)
-    case .finish: restart(writer, patience: Self.softPatience)
     case .restart: restart(writer, patience: Self.hardPatience)
     }
   }

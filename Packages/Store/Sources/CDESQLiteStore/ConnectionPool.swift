@@ -69,7 +69,7 @@ final class ConnectionPool: Sendable {
         return try connection.observing(kind, body)
       }
     }
-    let connection = if let idle = try borrow() { idle } else { try openReader(open) }
+    let connection = try borrow(orOpen: open)
     defer { giveBack(connection) }
     if holdsSnapshots, let header = connection.snapshot.headerOfNewerCommit,
       let answer = try readOnWriter(header, body)
@@ -92,19 +92,15 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  /// - Returns: an idle connection; nil when the caller is to open one, which then counts as under way.
-  private func borrow() throws(StoreError) -> Connection? {
+  private func borrow(
+    orOpen open: @Sendable () throws(StoreError) -> Connection
+  ) throws(StoreError) -> Connection {
     let (isClosed, found) = readers.withLock { readers in
       if !readers.isClosed { readers.underWay += 1 }
       return (readers.isClosed, readers.idle.popLast())
     }
     if isClosed { throw StoreError.closed() }
-    return found
-  }
-
-  private func openReader(
-    _ open: @Sendable () throws(StoreError) -> Connection
-  ) throws(StoreError) -> Connection {
+    if let found { return found }
     do throws(StoreError) {
       return try open()
     } catch {
@@ -113,7 +109,7 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  /// How many reads are under way on connections of their own.
+  /// How many reads are under way; while the writer is busy, on connections of their own.
   var readCount: Int { readers.withLock { $0.underWay } }
 
   /// Runs a short read on the writing connection, if that is idle.

@@ -263,6 +263,8 @@ struct CommitTests {
         return false
       }
       found.withLock { $0 = rows?.count }
+      // Should the read have failed before.
+      begun.signal()
       done.signal()
     }
     begun.wait()

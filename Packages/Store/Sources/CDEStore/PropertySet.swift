@@ -76,12 +76,16 @@ public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiter
     return result
   }
 
-  public func intersection(_ other: PropertySet) -> PropertySet {
+  @inlinable public func intersection(_ other: PropertySet) -> PropertySet {
     var result = PropertySet()
     result.low = low & other.low
-    result.high = zip(high, other.high).map { $0 & $1 }
-    result.trim()
+    if !high.isEmpty { result.formHighIntersection(high, other.high) }
     return result
+  }
+
+  @usableFromInline mutating func formHighIntersection(_ one: [UInt64], _ other: [UInt64]) {
+    high = zip(one, other).map { $0 & $1 }
+    trim()
   }
 
   public func subtracting(_ other: PropertySet) -> PropertySet {

@@ -87,7 +87,7 @@ extension NSManagedObjectContext {
   /// Inserts an object made without a context. An object that is in this context already stays as it is.
   public func insert(_ object: NSManagedObject) {
     preconditionIsolated(object._binding.name)
-    let home = registry.map(Unmanaged.passUnretained)
+    let home = home
     if let theirs = object._home {
       precondition(
         theirs.toOpaque() == home?.toOpaque(),
@@ -149,20 +149,20 @@ extension NSManagedObjectContext {
       if !objects.isEmpty { userInfo[key] = objects }
     }
     var (inserted, updated, deleted): ([NSManagedObject], [NSManagedObject], [NSManagedObject]) = ([], [], [])
-    if pending.objects[...].areAllNew {
+    var newCount = 0
+    pending.objects[...].forEachUnretained { object in
+      object._flags.remove(.pending)
+      guard object._flags.intersection([.inserted, .deleted]) == .inserted else { return }
+      object._flags.insert(.announced)
+      newCount += 1
+    }
+    if newCount == pending.objects.count {
       // As in a bulk insert: the list serves as it is.
       inserted = pending.objects
-      inserted[...].forEachUnretained {
-        $0._flags.remove(.pending)
-        $0._flags.insert(.announced)
-      }
     } else {
       for object in pending.objects {
-        object._flags.remove(.pending)
         switch object._flags.intersection([.inserted, .deleted]) {
-        case .inserted:
-          object._flags.insert(.announced)
-          inserted.append(object)
+        case .inserted: inserted.append(object)
         case .deleted: deleted.append(object)
         default: break
         }

@@ -50,11 +50,14 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   // MARK: State of the lane
 
   private(set) var registry: ObjectRegistry!
+  /// The registry for a look that counts no reference; nil before there is a coordinator.
+  var home: Unmanaged<ObjectRegistry>? { registry.map(Unmanaged.passUnretained) }
   // Taken and given back within one call each, once for every object made: not worth a check at run time.
   @exclusivity(unchecked) var materialization: Materialization?
   /// Everything inserted, updated or deleted since the last save, each once, in the order of the first
   /// change.
-  var changed: [NSManagedObject] = []
+  // Appended to for every new object: not worth a check at run time either.
+  @exclusivity(unchecked) var changed: [NSManagedObject] = []
   /// Deleted objects some of whose delete rules wait for a read that failed.
   var unfinishedDeletions: [NSManagedObject] = []
   /// Why something could not be read, since the save under way began.
@@ -62,7 +65,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// What the next "objects did change" notification is about.
   // Looked at after every block, so without a check at run time.
   @exclusivity(unchecked) var pending = PendingChanges()
-  var temporaryKeys: Range<Int64> = 0..<0
+  @exclusivity(unchecked) var temporaryKeys: Range<Int64> = 0..<0
   var recent = RecentFaults()
   @exclusivity(unchecked) var isSaving = false
   var isTurnScheduled = false

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// One save under construction: the context's changes turned into rows.
 ///
-/// States: collected (objects sorted into groups) -> built (rows and links made, the context untouched) ->
+/// States: collected (objects sorted into groups, new ones numbered) -> built (rows and links made, the context untouched) ->
 /// committed (the store wrote them) -> settled (objects point at the new rows). A failure before
 /// "committed" leaves every object as it was.
 ///
@@ -38,7 +38,8 @@ final class SavePlan {
     } else {
       changed.forEachUnretained(sort)
     }
-    for objects in [inserted, updated, deleted] { collectBindings(objects[...]) }
+    numberInserted()
+    for objects in [updated, deleted] { objects[...].forEachUnretained { noteBinding($0._binding) } }
   }
 
   private func sort(_ object: NSManagedObject) {
@@ -52,13 +53,22 @@ final class SavePlan {
     }
   }
 
-  private func collectBindings(_ objects: ArraySlice<NSManagedObject>) {
-    var last: EntityBinding?
-    objects.forEachUnretained { object in
-      if object._binding === last { return }
-      last = object._binding
-      if !bindings.contains(where: { $0 === last }) { bindings.append(object._binding) }
+  /// Numbers new objects within their inheritance tree; the store turns `-n` into keys.
+  private func numberInserted() {
+    guard let first = inserted.first else { return }
+    var counts = Array(repeating: Int32(0), count: first._binding.model.entities.count)
+    inserted[...].forEachUnretained { object in
+      noteBinding(object._binding)
+      guard object._key < 0 else { return }
+      counts[object._binding.root] += 1
+      object._saveOrdinal = counts[object._binding.root]
     }
+  }
+
+  private func noteBinding(_ binding: EntityBinding) {
+    // Objects of one entity mostly follow each other.
+    if binding === bindings.last || bindings.contains(where: { $0 === binding }) { return }
+    bindings.append(binding)
   }
 
   var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
@@ -68,25 +78,12 @@ final class SavePlan {
   func build(author: String?, contextName: String?) {
     transaction.author = author
     transaction.contextName = contextName
-    numberInserted()
     collectOrders()
     collectRewritten()
     buildInserted()
     buildUpdated()
-    touchOwners()
     buildDeleted()
     buildLinks()
-  }
-
-  /// Numbers new objects within their inheritance tree; the store turns `-n` into keys.
-  private func numberInserted() {
-    var counts: [Int: Int32] = [:]
-    inserted[...].forEachUnretained { object in
-      guard object._key < 0 else { return }
-      let next = (counts[object._binding.root] ?? 0) + 1
-      counts[object._binding.root] = next
-      object._saveOrdinal = next
-    }
   }
 
   /// The key an object will have: permanent, or pending within this save.
@@ -193,6 +190,7 @@ final class SavePlan {
             object.withProperty(slot) { write($0, of: object, into: &builder) }
           }
         }
+        touchOwners(of: object, binding)
       }
     }
     transaction.inserted = builders.finish()
@@ -208,6 +206,7 @@ final class SavePlan {
       ) { builder in
         for slot in slots { write(object._binding.properties[slot], of: object, into: &builder) }
       }
+      touchOwners(of: object, object._binding)
     }
     let batches = builders.finish()
     rewrittenRows = builders.rows
@@ -222,15 +221,25 @@ final class SavePlan {
   private func write(
     _ column: SavedSlots.PlainColumn, of object: NSManagedObject, into builder: inout RowBatchBuilder
   ) {
-    switch object.withOverlay({ $0.values[column.slot] }) {
-    case .null: break
-    case .integer(let value):
-      column.isReal
-        ? builder.setReal(column.cell, Double(value)) : builder.setInteger(column.cell, value)
-    case .real(let value): builder.setReal(column.cell, value)
-    case .text(let value): builder.setString(column.cell, value)
-    default: write(object._binding.properties[column.slot], of: object, into: &builder)
+    let isWritten = object.withOverlay { overlay in
+      overlay.withValue(column.slot) { held in
+        switch held {
+        case .null: return true
+        case .integer(let value):
+          column.isReal
+            ? builder.setReal(column.cell, Double(value)) : builder.setInteger(column.cell, value)
+          return true
+        case .real(let value):
+          builder.setReal(column.cell, value)
+          return true
+        case .text(let value):
+          builder.setString(column.cell, value)
+          return true
+        default: return false
+        }
+      }
     }
+    if isWritten != true { object.withProperty(column.slot) { write($0, of: object, into: &builder) } }
   }
 
   /// Writes one property's cells as they are to be stored.
@@ -275,13 +284,13 @@ final class SavePlan {
 
   /// Owners in memory reported a changed relationship among their own changes; the others are named here, so
   /// that contexts that hold them learn of it.
-  private func touchOwners() {
-    visit({ $0.owned }, of: inserted, rewritten) { object, slots in
-      for slot in slots { object.withProperty(slot) { touchOwners(of: object, $0) } }
+  private func touchOwners(of object: NSManagedObject, _ binding: EntityBinding) {
+    for slot in binding.savedSlots.owned.intersection(object.changedSlots) {
+      object.withProperty(slot) { touchOwners(of: object, through: $0) }
     }
   }
 
-  private func touchOwners(of object: NSManagedObject, _ info: PropertyInfo) {
+  private func touchOwners(of object: NSManagedObject, through info: PropertyInfo) {
     let inverse = info.inverseSlot!
     if case .toOne(let owner)? = object.withOverlay({ $0.values[info.slot] }), owner._key > 0,
       !owner.changedSlots.contains(owner.slot(of: info, inverse))

@@ -45,6 +45,19 @@ nonisolated open class NSManagedObject: NSObject {
     @inlinable static func == (one: Flags, other: Flags) -> Bool { one.rawValue == other.rawValue }
     @inlinable func isDisjoint(with other: Flags) -> Bool { rawValue & other.rawValue == 0 }
     @inlinable func isSuperset(of other: Flags) -> Bool { rawValue & other.rawValue == other.rawValue }
+    @inlinable func contains(_ other: Flags) -> Bool { isSuperset(of: other) }
+    @inlinable @discardableResult
+    mutating func insert(_ other: Flags) -> (inserted: Bool, memberAfterInsert: Flags) {
+      let isNew = !isSuperset(of: other)
+      self = Flags(rawValue: rawValue | other.rawValue)
+      return (isNew, other)
+    }
+    @inlinable @discardableResult
+    mutating func remove(_ other: Flags) -> Flags? {
+      let removed = Flags(rawValue: rawValue & other.rawValue)
+      self = Flags(rawValue: rawValue & ~other.rawValue)
+      return removed.rawValue == 0 ? nil : removed
+    }
 
     /// The row has not been read.
     @usableFromInline static let fault = Flags(rawValue: 1)
@@ -84,7 +97,7 @@ nonisolated open class NSManagedObject: NSObject {
   ///   - context: the context to insert into, on whose isolation the call runs.
   public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
     if let context, let row = context.takeMaterialization(of: entity) {
-      _home = context.registry.map(Unmanaged.passUnretained)
+      _home = context.home
       _binding = row.binding
       _batch = row.batch
       _row = row.row
@@ -94,16 +107,16 @@ nonisolated open class NSManagedObject: NSObject {
       return
     }
     // In its own context's model, the binding is kept by the registry from the insertion on, at the end of this.
-    let known = context?.registry?.binding(for: entity)
+    let known = context?.home?._withUnsafeGuaranteedRef { $0.binding(for: entity) }
     let binding = known ?? Self.retainedBinding(for: entity)
     _home = nil
-    _binding = binding
-    _batch = binding.defaults
+    _binding = binding.takeUnretainedValue()
+    _batch = binding._withUnsafeGuaranteedRef(\.defaults)
     _row = 0
     _key = 0
     _flags = known == nil ? .ownsBinding : []
     super.init()
-    binding.bindIfNeeded(type(of: self))
+    binding._withUnsafeGuaranteedRef { $0.bindIfNeeded(type(of: self)) }
     context?.insert(self)
   }
 
@@ -111,12 +124,12 @@ nonisolated open class NSManagedObject: NSObject {
   ///
   /// - Precondition: the model has an entity for the class.
   public convenience init(context: NSManagedObjectContext) {
-    guard let binding = context.registry?.binding(for: Self.self) else {
+    guard let binding = context.home?._withUnsafeGuaranteedRef({ $0.binding(for: Self.self) }) else {
       fatalError(
         "The model of this context has no entity for the class \(Self.self), or several. Add the class to the model's types, "
           + "set the entity's managedObjectClassName, or use init(entity:insertInto:).")
     }
-    self.init(entity: binding.description, insertInto: context)
+    self.init(entity: binding._withUnsafeGuaranteedRef(\.description), insertInto: context)
   }
 
   /// The registry the object is in; nil without a context.
@@ -134,12 +147,12 @@ nonisolated open class NSManagedObject: NSObject {
   /// The binding of an entity, whose model is retained for the new object.
   ///
   /// Before anything else can let go of it: without a context, this may be the model's only use.
-  private static func retainedBinding(for entity: NSEntityDescription) -> EntityBinding {
+  private static func retainedBinding(for entity: NSEntityDescription) -> Unmanaged<EntityBinding> {
     if let model = entity.managedObjectModel, let bound = try? ModelBinding.of(model),
       let found = bound.binding(for: entity)
     {
       _ = Unmanaged.passRetained(bound)
-      return found
+      return .passUnretained(found)
     }
     fatalError(
       "The entity \(entity.name ?? "without a name") belongs to no valid model. Add it to an NSManagedObjectModel "
@@ -268,7 +281,7 @@ extension NSManagedObject {
 
   @inline(never)
   private func makeOverlay() {
-    _overlay = Overlay(count: _binding.properties.count)
+    _overlay = Overlay.make(count: _binding.properties.count)
     _flags.insert(.hasOverlay)
   }
 

@@ -38,21 +38,26 @@ final class ObjectRegistry: @unchecked Sendable {
   }
 
   // The binding that was asked for last, by its description and by its class: objects mostly come in rows.
-  private unowned(unsafe) var lastDescribed: EntityBinding?
-  private unowned(unsafe) var lastOfClass: EntityBinding?
-  private var lastClass: NSManagedObject.Type?
+  // Unretained, as every binding that is handed out here: the model keeps them.
+  @exclusivity(unchecked) private var lastDescribed: Unmanaged<EntityBinding>?
+  @exclusivity(unchecked) private var lastOfClass: Unmanaged<EntityBinding>?
+  @exclusivity(unchecked) private var lastClass: NSManagedObject.Type?
 
-  /// The model's binding of an entity, kept alive by it. On the context's lane.
-  func binding(for description: NSEntityDescription) -> EntityBinding? {
-    if let lastDescribed, lastDescribed.description === description { return lastDescribed }
-    lastDescribed = model.binding(for: description)
+  /// The model's binding of an entity. On the context's lane.
+  func binding(for description: NSEntityDescription) -> Unmanaged<EntityBinding>? {
+    if let lastDescribed,
+      lastDescribed._withUnsafeGuaranteedRef({ $0.description === description })
+    {
+      return lastDescribed
+    }
+    lastDescribed = model.binding(for: description).map(Unmanaged.passUnretained)
     return lastDescribed
   }
 
   /// The model's binding of the entity whose objects are of a class. On the context's lane.
-  func binding(for type: NSManagedObject.Type) -> EntityBinding? {
+  func binding(for type: NSManagedObject.Type) -> Unmanaged<EntityBinding>? {
     if type == lastClass { return lastOfClass }
-    guard let found = model.binding(for: type) else { return nil }
+    guard let found = model.binding(for: type).map(Unmanaged.passUnretained) else { return nil }
     lastClass = type
     lastOfClass = found
     return found
@@ -135,7 +140,7 @@ final class ObjectRegistry: @unchecked Sendable {
       registrations &+= 1
       let key = object._key
       let root = object._binding.root
-      if (used + 1) * 8 > (mask + 1) * 5 { grow() }
+      grow()
       let hash = Self.hash(root, key)
       let made = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()) | Self.tag(hash)
       var index = Int(bitPattern: hash) & mask
@@ -169,9 +174,11 @@ final class ObjectRegistry: @unchecked Sendable {
       entries[index] = entry
     }
 
-    private mutating func grow() {
+    /// Makes room for entries that come next, where removed ones are in their way as well.
+    mutating func grow(for coming: Int = 0) {
       let capacity = mask + 1
-      rebuild(capacity: live * 2 >= capacity ? capacity * 2 : capacity)
+      if (used + max(coming, 1)) * 8 <= capacity * 5 { return }
+      rebuild(capacity: (live + coming) * 2 >= capacity ? capacity * 2 : capacity)
     }
 
     /// Makes room for more entries at once.
@@ -188,6 +195,8 @@ final class ObjectRegistry: @unchecked Sendable {
       entries.initialize(repeating: Self.empty, count: capacity)
       mask = capacity - 1
       for index in 0..<oldCapacity where old[index] > Self.removed {
+        let coming = old[min(index &+ 16, oldCapacity &- 1)]
+        if coming > Self.removed { cde_prefetch(Self.pointer(coming)) }
         Unmanaged<NSManagedObject>.fromOpaque(Self.pointer(old[index]))._withUnsafeGuaranteedRef {
           place(old[index], Self.hash($0._binding.root, $0._key))
         }
@@ -323,14 +332,26 @@ final class ObjectRegistry: @unchecked Sendable {
   /// Gives saved objects their permanent keys, unless they have one.
   func rekey(_ objects: [NSManagedObject], key: (Int) -> Int64) {
     lock.withLock { _ in
-      for (index, object) in objects.enumerated() where object._key < 0 {
+      // First out with all of them: what the table has to move then, if anything, are the others.
+      var coming = 0
+      objects[...].forEachUnretained { object in
+        guard object._key < 0 else { return }
         table.remove(object)
+        coming += 1
+      }
+      table.grow(for: coming)
+      var index = -1
+      objects[...].forEachUnretained { object in
+        index += 1
+        guard object._key < 0 else { return }
         object._key = key(index)
         table.insert(object)
       }
     }
     // Outside the lock: IDs may be the last to hold on to what they name.
-    for object in objects where object._identity?.key != object._key { object._identity = nil }
+    objects[...].forEachUnretained { object in
+      if let identity = object._identity, identity.key != object._key { object._identity = nil }
+    }
   }
 
   /// Makes room at once for objects that several calls will register.

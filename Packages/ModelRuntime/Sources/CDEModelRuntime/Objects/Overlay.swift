@@ -3,24 +3,48 @@ public import CDEStore
 /// What an object knows beyond its row: unsaved values, and values kept after a costly read.
 ///
 /// Most objects never have one. Slots whose bit is set in `changed` are unsaved; others are copies
-/// of what the row says and may be dropped at any time.
+/// of what the row says and may be dropped at any time. The values lie behind the head, in one piece of memory:
+/// every new object has an overlay, and loses it with the save.
 @usableFromInline
-final class Overlay {
-  @usableFromInline @exclusivity(unchecked) var changed: PropertySet = PropertySet()
-  @usableFromInline let values: UnsafeMutablePointer<_PropertyValue>
-  let count: Int
-  /// Values decoded from what is stored, by slot.
-  @exclusivity(unchecked) var decoded: [Int: DecodedValue] = [:]
-
-  init(count: Int) {
-    self.count = count
-    values = .allocate(capacity: max(count, 1))
-    values.initialize(repeating: .unset, count: count)
+final class Overlay: ManagedBuffer<OverlayHead, _PropertyValue> {
+  static func make(count: Int) -> Overlay {
+    let made = unsafeDowncast(
+      Overlay.create(minimumCapacity: count) { _ in OverlayHead(count: count) }, to: Overlay.self)
+    made.values.initialize(repeating: .unset, count: count)
+    return made
   }
 
-  deinit {
-    values.deinitialize(count: count)
-    values.deallocate()
+  deinit { values.deinitialize(count: count) }
+
+  // Guard of what these point at: the lane of the object's context, which keeps the overlay meanwhile.
+  @inlinable @inline(__always)
+  var head: UnsafeMutablePointer<OverlayHead> { withUnsafeMutablePointerToHeader { $0 } }
+
+  @inlinable @inline(__always)
+  var values: UnsafeMutablePointer<_PropertyValue> { withUnsafeMutablePointerToElements { $0 } }
+
+  var count: Int { head.pointee.count }
+
+  @inlinable var changed: PropertySet {
+    @inline(__always) get { head.pointee.changed }
+    @inline(__always) _modify { yield &head.pointee.changed }
+  }
+
+  /// Values decoded from what is stored, by slot.
+  var decoded: [Int: DecodedValue] {
+    get { head.pointee.decoded }
+    _modify { yield &head.pointee.decoded }
+  }
+
+  /// Lends a value instead of copying it, which would count a reference of what it holds.
+  ///
+  /// The body must not come back to this slot, which is empty meanwhile.
+  @inline(__always)
+  func withValue<Result>(_ slot: Int, _ body: (borrowing _PropertyValue) -> Result) -> Result {
+    let place = values + slot
+    let taken = place.move()
+    defer { place.initialize(to: taken) }
+    return body(taken)
   }
 
   /// The members of a to-many relationship, if they are here.
@@ -33,4 +57,13 @@ final class Overlay {
     decoded = [:]
     for slot in 0..<count where !changed.contains(slot) { values[slot] = .unset }
   }
+}
+
+@usableFromInline
+struct OverlayHead {
+  @usableFromInline var changed = PropertySet()
+  let count: Int
+  var decoded: [Int: DecodedValue] = [:]
+
+  init(count: Int) { self.count = count }
 }

@@ -24,7 +24,7 @@ struct ChangeRows {
           for var record in records { try record.updateChanges(database) { $0.values.count += 1 } }
         }
       },
-    ]
+    ].map { $0.restartingSQLite() }
   }
 
   var delete: [Contender] {
@@ -39,7 +39,7 @@ struct ChangeRows {
           for record in records { try record.delete(database) }
         }
       },
-    ]
+    ].map { $0.restartingSQLite() }
   }
 
   private func ours(_ change: ([Item]) -> Void) throws -> Double {

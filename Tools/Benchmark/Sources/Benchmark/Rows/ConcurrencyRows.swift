@@ -1,8 +1,5 @@
 import CoreDataEvolution
-import Foundation
 import GRDB
-import Synchronization
-import SystemSQLite
 
 /// Rows j: one writer beside one reader, for a while. Both rows come from the same runs.
 @MainActor
@@ -27,33 +24,14 @@ struct ConcurrencyRows {
     for round in 0..<count {
       for offset in contenders.indices {
         let (side, run) = contenders[(offset + round) % contenders.count]
-        restartSQLite(asOurs: side == .ours || side == .rawTuned)
+        SQLiteProcess.restart(for: side)
         let pace = try await run()
         write.figures[side, default: []].append(pace.write)
         read.figures[side, default: []].append(pace.read)
       }
     }
-    restartSQLite(asOurs: false)
+    SQLiteProcess.restartAsOpponents()
     return (write, read)
-  }
-
-  /// Gives each side SQLite as it has it in a program of its own: where our engine is the first to open a
-  /// database, which here the opponents are, it switches the memory statistics off, at whose lock writer and
-  /// reader wait for each other, and has connections allocate more pages at once than SQLite's own 20.
-  private func restartSQLite(asOurs: Bool) {
-    precondition(!Self.hasOpenDatabases, "Rows j restart SQLite, which needs every database closed.")
-    sqlite3_shutdown()
-    precondition(benchmark_configure(asOurs ? 0 : 1, asOurs ? 128 : 20) == SQLITE_OK)
-    precondition(sqlite3_initialize() == SQLITE_OK)
-  }
-
-  private static var hasOpenDatabases: Bool {
-    let folder = "/proc/self/fd"
-    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    return files.contains {
-      let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")
-      return target?.contains(".sqlite") == true
-    }
   }
 
   /// Lets both run until time is up. They are told the number of each turn.

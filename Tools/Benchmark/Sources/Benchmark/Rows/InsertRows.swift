@@ -16,7 +16,7 @@ struct InsertRows {
       Contender(.raw) { try raw(.plain) },
       Contender(.rawTuned) { try raw(.ours) },
       Contender(.grdb) { try records() },
-    ]
+    ].map { $0.restartingSQLite() }
   }
 
   private func ours() throws -> Double {

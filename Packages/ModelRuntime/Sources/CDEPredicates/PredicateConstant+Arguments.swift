@@ -56,18 +56,17 @@ extension PredicateConstant {
       self = .null
       return
     }
-    if let scalar = Self.scalar(value) {
+    // Before anything else is asked of it: a cast of a Swift array to a class of Foundation's copies the array.
+    if let list = value as? any MemberListing {
+      guard let constants = list.constants else { return nil }
+      self = .list(constants)
+    } else if let scalar = Self.scalar(value) {
       self = scalar
-      return
+    } else if let constants = Self.foundationMembers(of: value)?.constants {
+      self = .list(constants)
+    } else {
+      return nil
     }
-    guard let members = Self.members(of: value) else { return nil }
-    var list: [PredicateConstant] = []
-    list.reserveCapacity(members.count)
-    for member in members {
-      guard let constant = PredicateConstant(member) else { return nil }
-      list.append(constant)
-    }
-    self = .list(list)
   }
 
   /// The value without the layers of `Optional` that `Any` may hide.
@@ -82,9 +81,11 @@ extension PredicateConstant {
 
   /// The members of an array, set or ordered set, in Swift's or Foundation's form; sets come in no order.
   static func members(of value: Any) -> [Any]? {
+    (value as? any MemberListing)?.members ?? foundationMembers(of: value)
+  }
+
+  private static func foundationMembers(of value: Any) -> [Any]? {
     switch value {
-    case let list as [Any]: list
-    case let set as Set<AnyHashable>: set.map(\.base)
     case let array as NSArray: array.map { $0 }
     case let set as NSSet: set.map { $0 }
     case let set as NSOrderedSet: set.map { $0 }
@@ -138,6 +139,45 @@ extension PredicateConstant {
     default: return .integer(number.int64Value)
     }
   }
+}
+
+/// Lets an array or set hidden in `Any` be recognised by one question, whatever it holds.
+private protocol MemberListing {
+  var members: [Any] { get }
+  /// The members as constants; nil if one of them is none.
+  var constants: [PredicateConstant]? { get }
+}
+
+extension Array: MemberListing {
+  fileprivate var members: [Any] {
+    if Element.self == AnyHashable.self, let hashables = self as? [AnyHashable] { return hashables.map(\.base) }
+    return self
+  }
+
+  fileprivate var constants: [PredicateConstant]? {
+    // Lists can be long: what their type says of all members is not asked of each.
+    if Element.self == String.self, let texts = self as? [String] { return texts.map { .string($0) } }
+    if Element.self == Int.self, let numbers = self as? [Int] { return numbers.map { .integer(Int64($0)) } }
+    if let objects = Element.self as? any PredicateObjectConvertible.Type {
+      return references(objects)
+    }
+    var list: [PredicateConstant] = []
+    list.reserveCapacity(count)
+    for member in members {
+      guard let constant = PredicateConstant(member) else { return nil }
+      list.append(constant)
+    }
+    return list
+  }
+
+  private func references<Object: PredicateObjectConvertible>(_ type: Object.Type) -> [PredicateConstant]? {
+    (self as? [Object])?.map { .object(PredicateObject($0.predicateObjectReference)) }
+  }
+}
+
+extension Set: MemberListing {
+  fileprivate var members: [Any] { Array(self).members }
+  fileprivate var constants: [PredicateConstant]? { Array(self).constants }
 }
 
 /// Lets a value hidden in `Any` be recognised as an optional.

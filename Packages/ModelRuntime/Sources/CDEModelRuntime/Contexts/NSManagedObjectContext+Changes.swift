@@ -148,34 +148,26 @@ extension NSManagedObjectContext {
     func add(_ key: String, _ objects: Set<NSManagedObject>) {
       if !objects.isEmpty { userInfo[key] = objects }
     }
-    var (inserted, updated, deleted): ([NSManagedObject], [NSManagedObject], [NSManagedObject]) = ([], [], [])
-    var newCount = 0
+    // The new ones straight into a set with room for them: they may be many.
+    var announced = Announced()
+    announced.inserted.reserveCapacity(pending.objects[...].newCount)
+    var deleted: Set<NSManagedObject> = []
     pending.objects[...].forEachUnretained { object in
       object._flags.remove(.pending)
-      guard object._flags.intersection([.inserted, .deleted]) == .inserted else { return }
-      object._flags.insert(.announced)
-      newCount += 1
-    }
-    if newCount == pending.objects.count {
-      // As in a bulk insert: the list serves as it is.
-      inserted = pending.objects
-    } else {
-      for object in pending.objects {
-        switch object._flags.intersection([.inserted, .deleted]) {
-        case .inserted: inserted.append(object)
-        case .deleted: deleted.append(object)
-        default: break
-        }
-        if object.isUpdated { updated.append(object) }
+      switch object._flags.intersection([.inserted, .deleted]) {
+      case .inserted:
+        object._flags.insert(.announced)
+        announced.inserted.insert(object)
+      case .deleted: deleted.insert(object)
+      default: if object.isUpdated { announced.updated.insert(object) }
       }
     }
-    let announced = Announced(inserted: Set(inserted), updated: Set(updated))
     add(
       NSInsertedObjectsKey,
       pending.insertedByMerge.isEmpty
         ? announced.inserted : announced.inserted.union(pending.insertedByMerge))
     add(NSUpdatedObjectsKey, announced.updated)
-    add(NSDeletedObjectsKey, Set(deleted).union(pending.deletedByMerge).union(pending.forgotten))
+    add(NSDeletedObjectsKey, deleted.union(pending.deletedByMerge).union(pending.forgotten))
     add(NSRefreshedObjectsKey, Set(pending.refreshed))
     if pending.isMerge { userInfo[NSObjectsChangedByMergeChangesKey] = true }
     guard !userInfo.isEmpty else { return announced }

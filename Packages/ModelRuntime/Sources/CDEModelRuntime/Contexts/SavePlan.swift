@@ -32,10 +32,12 @@ final class SavePlan {
   private(set) var bindings: [EntityBinding] = []
 
   init(_ changed: ArraySlice<NSManagedObject>) {
-    if changed.areAllNew {
+    let newCount = changed.newCount
+    if newCount == changed.count {
       // The same buffer, so none of them is counted.
       inserted = Array(changed)
     } else {
+      inserted.reserveCapacity(newCount)
       changed.forEachUnretained(sort)
     }
     numberInserted()

@@ -19,8 +19,8 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   /// The object of an ID that was made a little later. Only ever prefetched: it may be gone.
   @exclusivity(unchecked) var follower: UnsafeRawPointer?
   let key: Int64
-  let binding: EntityBinding
-  // Keeps the binding alive: IDs outlive contexts and containers.
+  // Kept alive by the model: IDs outlive contexts and containers.
+  unowned(unsafe) let binding: EntityBinding
   private let model: ModelBinding
   let store: StoreHandle?
   /// The batch request whose result the ID is part of.

@@ -63,8 +63,19 @@ final class ObjectRegistry: @unchecked Sendable {
     return found
   }
 
+  // The store that was asked for last: objects mostly come in rows here as well.
+  @exclusivity(unchecked) private var lastStore: (entity: Int, handle: StoreHandle)?
+
   func storeHandle(for binding: EntityBinding) -> StoreHandle? {
-    if let context { return context.storeHandle(for: binding) }
+    if let context {
+      // As long as it is the only one, it is still the entity's.
+      if let lastStore, lastStore.entity == binding.index, loneStore.isThis(lastStore.handle) {
+        return lastStore.handle
+      }
+      let found = context.storeHandle(for: binding)
+      lastStore = found.map { (binding.index, $0) }
+      return found
+    }
     return binding.index < lastHandles.count ? lastHandles[binding.index] : nil
   }
 
@@ -397,10 +408,10 @@ extension ArraySlice<NSManagedObject> {
     }
   }
 
-  /// Whether each of the objects is one that a save inserts.
-  var areAllNew: Bool {
+  /// How many of the objects a save inserts.
+  var newCount: Int {
     withUnretained { objects in
-      objects.allSatisfy {
+      objects.count {
         $0._withUnsafeGuaranteedRef { $0._flags.intersection([.inserted, .deleted]) == .inserted }
       }
     }

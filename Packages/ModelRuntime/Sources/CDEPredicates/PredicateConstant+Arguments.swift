@@ -150,7 +150,9 @@ private protocol MemberListing {
 
 extension Array: MemberListing {
   fileprivate var members: [Any] {
-    if Element.self == AnyHashable.self, let hashables = self as? [AnyHashable] { return hashables.map(\.base) }
+    if Element.self == AnyHashable.self, let hashables = self as? [AnyHashable] {
+      return hashables.map(\.base)
+    }
     return self
   }
 

@@ -95,6 +95,9 @@ struct FormatTests {
     #expect(try ExpressionTree(format: "category.name") == .keyPath(["category", "name"]))
   }
 
+  /// Nothing that a predicate could compare with.
+  private struct Holder {}
+
   @Test("Arguments of every kind become constants")
   func arguments() throws {
     let date = Date(timeIntervalSinceReferenceDate: 1)
@@ -112,11 +115,19 @@ struct FormatTests {
       ([1, 2], .list([.integer(1), .integer(2)])), (NSArray(array: ["a"]), .list([.string("a")])),
       (Set([3]), .list([.integer(3)])), (NSOrderedSet(array: [4, 5]), .list([.integer(4), .integer(5)])),
       (Thing(9), .object(PredicateObject(Thing.Reference(number: 9)))),
+      (["a", "b"], .list([.string("a"), .string("b")])), ([] as [Thing], .list([])),
+      ([Thing(1), Thing(2)], .list([1, 2].map { .object(PredicateObject(Thing.Reference(number: $0))) })),
+      (Set([AnyHashable(6)]), .list([.integer(6)])),
+      ([7, "c"] as [AnyHashable], .list([.integer(7), .string("c")])),
+      ([1.5, nil] as [Double?], .list([.double(1.5), .null])),
+      ([8, NSNull(), uuid] as [Any], .list([.integer(8), .null, .uuid(uuid)])),
+      ([[1], ["d"]] as [Any], .list([.list([.integer(1)]), .list([.string("d")])])),
     ]
     for (value, constant) in cases {
       let tree = try PredicateTree(format: "a == %@", arguments: [value])
       #expect(tree == .compare(.keyPath(["a"]), .equal, .constant(constant)))
     }
+    #expect(PredicateConstant([1, Holder()] as [Any]) == nil && PredicateConstant([Holder()]) == nil)
     let tree = try PredicateTree(
       format: "a == %d AND b == %ld AND c == %lld AND d == %u AND e == %f AND f == %i",
       arguments: [1, 2, 3, 4, 5.5, 6])

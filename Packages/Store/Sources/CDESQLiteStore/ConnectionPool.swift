@@ -1,6 +1,7 @@
 import CDESQLite
 @_spi(CDE) import CDEStore
 import Dispatch
+import Synchronization
 @_spi(CDE) internal import CDEExecutors
 
 /// The connections of one store: one that writes and, under a write-ahead log, as many that read as threads
@@ -23,6 +24,9 @@ final class ConnectionPool: Sendable {
   private let open: (@Sendable () throws(StoreError) -> Connection)?
   private let idleLimit: Int
   private let holdsSnapshots: Bool
+  /// Whether a read may wait for the writer without keeping it from its processor.
+  private let canWait: Bool
+  private let isAwaited = Atomic<Bool>(false)
 
   // A resting snapshot lives for one to two of these.
   private static let sweepInterval = DispatchTimeInterval.milliseconds(50)
@@ -30,13 +34,15 @@ final class ConnectionPool: Sendable {
   /// - Parameters:
   ///   - open: opens a reading connection; `nil` when everybody shares the writer.
   ///   - holdsSnapshots: whether readers may keep their transaction from one read to the next.
+  ///   - processors: how many threads run at once.
   init(
-    writer: Connection, idleLimit: Int, holdsSnapshots: Bool,
+    writer: Connection, idleLimit: Int, holdsSnapshots: Bool, processors: Int,
     open: (@Sendable () throws(StoreError) -> Connection)?
   ) {
     self.writer = Lock(writer)
     self.idleLimit = max(idleLimit, 1)
     self.holdsSnapshots = holdsSnapshots
+    canWait = processors > 1
     self.open = open
   }
 
@@ -112,7 +118,7 @@ final class ConnectionPool: Sendable {
   /// How many reads are under way; while the writer is busy, on connections of their own.
   var readCount: Int { readers.withLock { $0.underWay } }
 
-  /// Runs a short read on the writing connection, if that is idle.
+  /// Runs a short read on the writing connection, if that is idle or soon will be.
   ///
   /// A commit makes every reading connection drop its pages; the connection that committed keeps them. Only
   /// the first read after a commit comes here, so that readers get to know the new state, and other reads
@@ -122,15 +128,30 @@ final class ConnectionPool: Sendable {
   private func readOnWriter<R: Sendable>(
     _ header: cde_wal_header, _ body: (Connection) throws(StoreError) -> R
   ) throws(StoreError) -> R? {
-    let answer: R?? = try writer.withLockIfAvailable { (writer) throws(StoreError) -> R? in
-      guard let writer else { return nil }
-      var now = header
-      if var last = writer.lastLentHeader, cde_equal_wal_headers(&last, &now) != 0 { return nil }
-      writer.lastLentHeader = header
-      return try writer.readBriefly(body)
+    var deadline: ContinuousClock.Instant?
+    defer { if deadline != nil { isAwaited.store(false, ordering: .releasing) } }
+    while true {
+      let answer: R?? = try writer.withLockIfAvailable { (writer) throws(StoreError) -> R? in
+        guard let writer else { return nil }
+        var now = header
+        if var last = writer.lastLentHeader, cde_equal_wal_headers(&last, &now) != 0 { return nil }
+        writer.lastLentHeader = header
+        return try writer.readBriefly(body)
+      }
+      if let answer { return answer }
+      if let deadline {
+        if .now >= deadline { return nil }
+      } else {
+        // One waits, as only one of them is let in.
+        guard canWait, !isAwaited.exchange(true, ordering: .acquiring) else { return nil }
+        deadline = .now + Self.patience
+      }
     }
-    return answer ?? nil
   }
+
+  /// How long a read waits for the writing connection. Reading a hundred pages anew takes it twice as long as a
+  /// commit of some rows takes the writer.
+  private static let patience = Duration.microseconds(50)
 
   private func giveBack(_ connection: Connection) {
     let limit = idleLimit

@@ -168,7 +168,7 @@ struct StoreOpener {
       // Read-only openings may have no shared index to look at, nor does an exclusive lock.
       holdsSnapshots: flags == SQLITE_OPEN_READWRITE
         && !configuration.pragmas.keys.contains { $0.lowercased() == "locking_mode" },
-      open: openReader)
+      processors: configuration.checkpointLimits.processors, open: openReader)
     var checkpointer: Checkpointer?
     if usesLog, !contents.isReadOnly {
       checkpointer = Checkpointer(

@@ -3,9 +3,9 @@ internal import Foundation
 
 /// One save under construction: the context's changes turned into rows.
 ///
-/// States: collected (objects sorted into groups, new ones numbered) -> built (rows and links made, the context untouched) ->
-/// committed (the store wrote them) -> settled (objects point at the new rows). A failure before
-/// "committed" leaves every object as it was.
+/// States: collected (objects sorted into groups, new ones numbered) -> built (rows and links made, the
+/// context untouched) -> committed (the store wrote them) -> settled (objects point at the new rows). A
+/// failure before "committed" leaves every object as it was.
 ///
 /// Lives for one save, on the context's lane.
 final class SavePlan {

@@ -77,8 +77,8 @@ final class ConnectionPool: Sendable {
     }
     let connection = try borrow(orOpen: open)
     defer { giveBack(connection) }
-    if holdsSnapshots, let header = connection.snapshot.headerOfNewerCommit,
-      let answer = try readOnWriter(header, body)
+    if holdsSnapshots, connection.snapshot.headerOfNewerCommit != nil,
+      let answer = try readOnWriter(insteadOf: connection, body)
     {
       connection.snapshot.leave(connection)
       return answer
@@ -126,15 +126,15 @@ final class ConnectionPool: Sendable {
   ///
   /// - Returns: nil when the writer is busy, has read this state before, or the read was not short.
   private func readOnWriter<R: Sendable>(
-    _ header: cde_wal_header, _ body: (Connection) throws(StoreError) -> R
+    insteadOf reader: Connection, _ body: (Connection) throws(StoreError) -> R
   ) throws(StoreError) -> R? {
     var deadline: ContinuousClock.Instant?
     defer { if deadline != nil { isAwaited.store(false, ordering: .releasing) } }
     while true {
       let answer: R?? = try writer.withLockIfAvailable { (writer) throws(StoreError) -> R? in
-        guard let writer else { return nil }
-        var now = header
-        if var last = writer.lastLentHeader, cde_equal_wal_headers(&last, &now) != 0 { return nil }
+        // The header as it is now: this may have waited for the commit that changed it.
+        guard let writer, var header = reader.snapshot.headerOfNewerCommit else { return nil }
+        if var last = writer.lastLentHeader, cde_equal_wal_headers(&last, &header) != 0 { return nil }
         writer.lastLentHeader = header
         return try writer.readBriefly(body)
       }

@@ -151,7 +151,7 @@ final class ConnectionPool: Sendable {
 
   /// How long a read waits for the writing connection. Reading a hundred pages anew takes it twice as long as a
   /// commit of some rows takes the writer.
-  private static let patience = Duration.microseconds(40)
+  private static let patience = Duration.microseconds(35)
 
   private func giveBack(_ connection: Connection) {
     let limit = idleLimit

@@ -28,7 +28,7 @@ extension NSManagedObjectContext {
   /// The object that an ID was made for here; asks for no reference counting but the object's own.
   @inline(__always)
   private func resident(_ objectID: NSManagedObjectID) -> NSManagedObject? {
-    registry.map(Unmanaged.passUnretained).flatMap { ObjectRegistry.object(of: objectID, in: $0) }
+    home.flatMap { ObjectRegistry.object(of: objectID, in: $0) }
   }
 
   @inline(never)

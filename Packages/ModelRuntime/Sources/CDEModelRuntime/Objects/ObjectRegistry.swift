@@ -151,7 +151,7 @@ final class ObjectRegistry: @unchecked Sendable {
       registrations &+= 1
       let key = object._key
       let root = object._binding.root
-      grow()
+      makeRoom(for: 1)
       let hash = Self.hash(root, key)
       let made = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()) | Self.tag(hash)
       var index = Int(bitPattern: hash) & mask
@@ -186,9 +186,9 @@ final class ObjectRegistry: @unchecked Sendable {
     }
 
     /// Makes room for entries that come next, where removed ones are in their way as well.
-    mutating func grow(for coming: Int = 0) {
+    mutating func makeRoom(for coming: Int) {
       let capacity = mask + 1
-      if (used + max(coming, 1)) * 8 <= capacity * 5 { return }
+      if (used + coming) * 8 <= capacity * 5 { return }
       rebuild(capacity: (live + coming) * 2 >= capacity ? capacity * 2 : capacity)
     }
 
@@ -350,7 +350,7 @@ final class ObjectRegistry: @unchecked Sendable {
         table.remove(object)
         coming += 1
       }
-      table.grow(for: coming)
+      table.makeRoom(for: coming)
       var index = -1
       objects[...].forEachUnretained { object in
         index += 1

@@ -6,6 +6,8 @@ final class SchemaPlans: Sendable {
   let ownSelects: [SelectPlan]
   let pointSelects: [String]
   let writes: [WritePlan]
+  /// For each root entity the columns that refer to rows of its tree.
+  let references: [[ReferenceColumn]]
 
   init(_ physical: PhysicalSchema) {
     let entities = physical.schema.entities
@@ -21,6 +23,7 @@ final class SchemaPlans: Sendable {
       return "SELECT \(selects[entity.index].columnList) FROM \(table) AS t0 WHERE t0.Z_PK = ?\(types)"
     }
     writes = entities.map { WritePlan(entity: $0.index, physical: physical) }
+    references = ReferenceColumn.all(physical)
   }
 
   func select(_ query: StoreQuery) -> SelectPlan {

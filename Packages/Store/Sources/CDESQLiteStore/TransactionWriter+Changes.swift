@@ -144,6 +144,7 @@ extension TransactionWriter {
 
     var lastRoot = -1
     var statement: OpaquePointer!
+    let emptied = deletions.contains { !$0.emptied.isEmpty } ? DeletedRows(deletions, store.schema) : nil
     for deletion in deletions {
       let plan = store.plans.writes[deletion.entity]
       if plan.root != lastRoot {
@@ -166,6 +167,7 @@ extension TransactionWriter {
         try noteConflict(entity: deletion.entity, key: deletion.key, expected: deletion.version)
         continue
       }
+      if let emptied, !deletion.emptied.isEmpty { try noteMembersLeft(by: deletion, emptied) }
       for sql in plan.cleanUps {
         try connection.run(sql, [.integer(deletion.key)], while: "Removing a deleted row's relationships")
       }

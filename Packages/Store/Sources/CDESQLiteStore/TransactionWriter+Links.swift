@@ -2,9 +2,12 @@ import CDESQLite
 import CDEStore
 
 extension TransactionWriter {
-  /// Removes pairs, then adds them, so a pair that moves between owners never stands twice.
-  func writeLinks() throws(StoreError) {
+  /// Removes pairs. Before others are added, so that a pair that moves between owners never stands twice.
+  func removeLinks() throws(StoreError) {
     for link in transaction.links where link.kind == .remove { try remove(link) }
+  }
+
+  func addLinks() throws(StoreError) {
     for link in transaction.links where link.kind == .add { try add(link) }
   }
 
@@ -55,13 +58,6 @@ extension TransactionWriter {
       try connection.run(
         "UPDATE \(quoted(memberTable(of: link))) SET \(settings) WHERE Z_PK = ?",
         values + [.integer(member)], while: task)
-      if sqlite3_changes(connection.handle) == 0 {
-        throw StoreError(
-          .constraint,
-          "A relationship of \(store.schema.entities[link.entity].source.name) got a member that is "
-            + "not in the store. Save the member first, or in the same transaction.",
-          entity: store.schema.entities[link.entity].source.name)
-      }
     case .inverse: throw notALink(link)
     }
   }

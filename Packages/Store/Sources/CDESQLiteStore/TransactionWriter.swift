@@ -31,6 +31,8 @@ final class TransactionWriter {
   /// For each entity index that is a root, the last key given out before.
   private(set) var keyBase: [Int64]
   var conflicts: [StoreError.RowConflict] = []
+  /// References of other writers that a deletion came upon.
+  var references: [ReferenceConflict] = []
   /// External files that this transaction wrote, and those that nothing needs once it is committed.
   var writtenFiles: [String] = []
   var obsoleteFiles: [String] = []
@@ -49,12 +51,15 @@ final class TransactionWriter {
   func write() throws(StoreError) {
     connection.derived.clear()
     try takeKeys()
-    // Deletions first: a row that goes makes room for a unique value that another takes over.
+    // Pairs that go, go first: those that are left to a deleted row then are other writers'.
+    try removeLinks()
+    // Deletions next: a row that goes makes room for a unique value that another takes over.
     try delete()
     try update()
     if !conflicts.isEmpty { throw conflictError() }
     try insert()
-    try writeLinks()
+    try addLinks()
+    try checkReferences()
     keepNamedFiles()
     try readDerived()
     isComplete = true

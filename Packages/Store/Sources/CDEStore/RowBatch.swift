@@ -1,3 +1,5 @@
+import Foundation
+
 /// Immutable rows of one concrete entity: fixed-width cells and one arena for text and bytes.
 ///
 /// A batch is what a fetch decodes into, what managed objects point at and what crosses actors. It
@@ -99,7 +101,7 @@ public final class RowBatch: @unchecked Sendable {
       case .integer, .real:
         guard word(row, cell) == other.word(otherRow, cell) else { return false }
       case .text, .blob:
-        guard bytes(row, cell).elementsEqual(other.bytes(otherRow, cell)) else { return false }
+        guard bytes(row, cell).equals(other.bytes(otherRow, cell)) else { return false }
       }
     }
     return true
@@ -118,4 +120,13 @@ public struct RowReference: Sendable {
 
   public var key: Int64 { batch.key(row) }
   public var version: Int64 { batch.version(row) }
+}
+
+extension UnsafeRawBufferPointer {
+  func equals(_ other: UnsafeRawBufferPointer) -> Bool {
+    guard count == other.count, let start = baseAddress, let otherStart = other.baseAddress else {
+      return count == other.count
+    }
+    return memcmp(start, otherStart, count) == 0
+  }
 }

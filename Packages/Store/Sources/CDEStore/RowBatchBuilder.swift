@@ -51,6 +51,34 @@ public struct RowBatchBuilder: ~Copyable {
     for cell in layout.arenaCells where !batch.isNull(row, cell) { setBytes(cell, batch.bytes(row, cell)) }
   }
 
+  /// Takes the last row back.
+  ///
+  /// - Parameter arenaCount: what ``arenaCount`` was before the row began.
+  public mutating func removeLastRow(arenaCount: Int) {
+    rowCount &-= 1
+    arenaUsed = arenaCount
+  }
+
+  /// Whether cells of the last row hold the same bits and bytes as those of another row of the entity.
+  public func lastRowEquals(_ batch: RowBatch, _ row: Int, cells: Range<Int>) -> Bool {
+    for cell in cells {
+      let isNull = current[2 &+ cell &>> 6] & (1 &<< UInt64(truncatingIfNeeded: cell & 63)) != 0
+      guard isNull == batch.isNull(row, cell) else { return false }
+      if isNull { continue }
+      let word = current[layout.headWords &+ cell]
+      switch layout.cells[cell].kind {
+      case .integer, .real:
+        guard word == batch.word(row, cell) else { return false }
+      case .text, .blob:
+        let bytes = UnsafeRawBufferPointer(
+          start: arena + Int(truncatingIfNeeded: word & 0xFFFF_FFFF),
+          count: Int(truncatingIfNeeded: word &>> 32))
+        guard bytes.equals(batch.bytes(row, cell)) else { return false }
+      }
+    }
+    return true
+  }
+
   @inlinable @inline(__always)
   func markPresent(_ cell: Int) {
     current[2 &+ cell &>> 6] &= ~(1 &<< UInt64(truncatingIfNeeded: cell & 63))

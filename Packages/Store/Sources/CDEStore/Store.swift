@@ -47,8 +47,12 @@ public protocol Store: AnyObject, Sendable {
 
   /// Writes everything or nothing.
   ///
-  /// - Throws: `.conflict` with every row in conflict, `.uniqueness`, `.busy`, `.full` and so on;
-  ///   nothing is written then, and the same transaction may be tried again.
+  /// References stay whole: every reference that the transaction writes leads to a row that is there, and no
+  /// reference is left to a row that it deletes, unless the deletion keeps it. Each costs one look-up in an index.
+  ///
+  /// - Throws: `.conflict` with every row in conflict, `.danglingReference` with every reference that would lead
+  ///   nowhere, `.uniqueness`, `.busy`, `.full` and so on; nothing is written then, and the same transaction may
+  ///   be tried again.
   func commit(_ transaction: StoreTransaction) throws(StoreError) -> CommitResult
 
   /// Finds out why a transaction was refused with `.conflict` or `.uniqueness`: all conflicts, not only the first.

@@ -33,6 +33,8 @@ public struct StoreError: CDEError {
     public static let constraint = Code(rawValue: "constraint")
     /// Rows changed or vanished since they were read.
     public static let conflict = Code(rawValue: "conflict")
+    /// A reference would lead to a row that is not there; ``StoreError/references`` lists them.
+    public static let danglingReference = Code(rawValue: "danglingReference")
     /// A value or statement exceeds a limit of the engine.
     public static let tooBig = Code(rawValue: "tooBig")
     /// The work was cancelled.
@@ -75,10 +77,13 @@ public struct StoreError: CDEError {
   public var properties: [String]
   /// The rows in conflict, for `.conflict`.
   public var conflicts: [RowConflict]
+  /// The references, for `.danglingReference`.
+  public var references: [ReferenceConflict]
 
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, engineCode: Int32? = nil,
-    entity: String? = nil, properties: [String] = [], conflicts: [RowConflict] = []
+    entity: String? = nil, properties: [String] = [], conflicts: [RowConflict] = [],
+    references: [ReferenceConflict] = []
   ) {
     self.code = code
     self.message = message
@@ -87,5 +92,6 @@ public struct StoreError: CDEError {
     self.entity = entity
     self.properties = properties
     self.conflicts = conflicts
+    self.references = references
   }
 }

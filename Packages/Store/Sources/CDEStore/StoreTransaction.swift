@@ -46,11 +46,22 @@ public struct RowDeletion: Sendable {
   public var key: Int64
   /// The version read; the deletion is a conflict when the row has another one by now.
   public var version: Int64
+  /// Relationships described by links that must have no member left which survives the transaction, because
+  /// their delete rule cascades or denies. A member left is a ``ReferenceConflict``.
+  public var emptied: PropertySet
+  /// Relationships whose members may go on referring to the row when it is gone, because their delete rule
+  /// takes no action.
+  public var kept: PropertySet
 
-  public init(entity: Int, key: Int64, version: Int64) {
+  public init(
+    entity: Int, key: Int64, version: Int64, emptied: PropertySet = PropertySet(),
+    kept: PropertySet = PropertySet()
+  ) {
     self.entity = entity
     self.key = key
     self.version = version
+    self.emptied = emptied
+    self.kept = kept
   }
 }
 

@@ -1,0 +1,278 @@
+import CDESQLite
+import CDEStore
+
+/// The rows that a transaction deletes.
+struct DeletedRows {
+  private var keys: [Int: Set<Int64>] = [:]
+
+  init(_ deletions: [RowDeletion], _ schema: ResolvedSchema) {
+    for deletion in deletions {
+      keys[schema.entities[deletion.entity].root, default: []].insert(deletion.key)
+    }
+  }
+
+  func contains(root: Int, key: Int64) -> Bool { keys[root]?.contains(key) == true }
+}
+
+// References stay whole. Versions do not see to it: a row does not get a new one when others begin to refer to it.
+extension TransactionWriter {
+  /// Looks for references that would lead nowhere: to rows that others deleted, and of others to rows deleted here.
+  ///
+  /// Called when everything is written, so that rows of the transaction count as they will be.
+  func checkReferences() throws(StoreError) {
+    try findMissingTargets()
+    try findReferrers()
+    guard let first = references.first else { return }
+    let entity = store.schema.entities[first.row.entity]
+    let name = first.slot.map { entity.layout.properties[$0].name }
+    let count = references.count
+    throw StoreError(
+      .danglingReference,
+      "\(count) \(count == 1 ? "reference would lead to a row" : "references would lead to rows") that another "
+        + "writer deleted, or that this save deletes while another writer refers to it. Refresh the objects and "
+        + "save again, or set a merge policy.",
+      entity: entity.source.name, properties: name.map { [$0] } ?? [], references: references)
+  }
+
+  // MARK: Rows that others deleted
+
+  private func findMissingTargets() throws(StoreError) {
+    var missing: [Int: Set<Int64>] = [:]
+    for (root, keys) in writtenTargets() {
+      let table = store.physical.tableName(of: root)
+      if table.isEmpty { continue }
+      let found = try missingKeys(KeyRuns(keys), quoted(table))
+      if !found.isEmpty { missing[root] = found }
+    }
+    if !missing.isEmpty { noteReferences(to: missing) }
+  }
+
+  /// The keys above zero that the transaction writes as references, by the root of their tree.
+  private func writtenTargets() -> [Int: [Int64]] {
+    var targets: [Int: [Int64]] = [:]
+    forEachReference { root, batch, row, cell in
+      let key = Int64(bitPattern: batch.word(row, cell))
+      // Members of one owner mostly follow each other.
+      if key > 0, targets[root]?.last != key { targets[root, default: []].append(key) }
+    }
+    for link in transaction.links where link.kind == .add {
+      let destination = store.schema.end(of: link.slot, in: link.entity).destination
+      for (entity, key) in [(link.entity, link.owner), (destination, link.member)] where key > 0 {
+        let root = store.schema.entities[entity].root
+        if targets[root]?.last != key { targets[root, default: []].append(key) }
+      }
+    }
+    return targets
+  }
+
+  /// Visits the cells of references that the transaction writes and that are not null.
+  private func forEachReference(_ body: (_ root: Int, _ batch: RowBatch, _ row: Int, _ cell: Int) -> Void) {
+    for batch in transaction.inserted {
+      for step in store.plans.writes[batch.layout.entity].steps where step.kind == .key {
+        let cell = Int(step.cell)
+        for row in 0..<batch.count where !batch.isNull(row, cell) { body(Int(step.root), batch, row, cell) }
+      }
+    }
+    for update in transaction.updated {
+      let batch = update.batch
+      for step in store.plans.writes[batch.layout.entity].steps where step.kind == .key {
+        let cell = Int(step.cell)
+        let slot = batch.layout.cells[cell].slot
+        for row in 0..<batch.count where update.changed[row].contains(slot) && !batch.isNull(row, cell) {
+          body(Int(step.root), batch, row, cell)
+        }
+      }
+    }
+  }
+
+  private func missingKeys(_ runs: KeyRuns, _ table: String) throws(StoreError) -> Set<Int64> {
+    let task = "Looking for the rows of references"
+    var missing: Set<Int64> = []
+    let single = try connection.prepare("SELECT 1 FROM \(table) WHERE Z_PK = ?", while: task)
+    defer { Connection.reset(single) }
+    func check(_ key: Int64) throws(StoreError) {
+      sqlite3_bind_int64(single, 1, key)
+      let code = sqlite3_step(single)
+      sqlite3_reset(single)
+      if code == SQLITE_ROW { return }
+      guard code == SQLITE_DONE else { throw connection.error(code, while: task) }
+      missing.insert(key)
+    }
+    for run in runs.ranges {
+      if run.count >= KeyRuns.worthCounting {
+        let found = try connection.integer(
+          "SELECT count(*) FROM \(table) WHERE Z_PK BETWEEN ? AND ?",
+          [.integer(run.lowerBound), .integer(run.upperBound)], while: task)
+        if found == Int64(run.count) { continue }
+      }
+      for key in run { try check(key) }
+    }
+    return missing
+  }
+
+  private func noteReferences(to missing: [Int: Set<Int64>]) {
+    let schema = store.schema
+    forEachReference { root, batch, row, cell in
+      let key = Int64(bitPattern: batch.word(row, cell))
+      guard missing[root]?.contains(key) == true else { return }
+      let slot = batch.layout.cells[cell].slot
+      let destination = schema.end(of: slot, in: batch.layout.entity).destination
+      references.append(
+        .init(
+          row: .init(entity: batch.layout.entity, key: batch.key(row)), slot: slot,
+          target: .init(entity: destination, key: key), isDeletedHere: false))
+    }
+    for link in transaction.links where link.kind == .add {
+      let destination = schema.end(of: link.slot, in: link.entity).destination
+      let owner = ReferenceConflict.Row(entity: link.entity, key: link.owner)
+      let member = ReferenceConflict.Row(entity: destination, key: link.member)
+      if missing[schema.entities[destination].root]?.contains(link.member) == true {
+        references.append(.init(row: owner, slot: link.slot, target: member, isDeletedHere: false))
+      }
+      if missing[schema.entities[link.entity].root]?.contains(link.owner) == true {
+        references.append(.init(row: member, slot: nil, target: owner, isDeletedHere: false))
+      }
+    }
+  }
+
+  // MARK: Rows that others refer to
+
+  private func findReferrers() throws(StoreError) {
+    if transaction.deleted.isEmpty { return }
+    let entities = store.schema.entities
+    let trees = Dictionary(grouping: transaction.deleted) { entities[$0.entity].root }
+    for (root, deletions) in trees {
+      let columns = store.plans.references[root]
+      if columns.isEmpty { continue }
+      let runs = KeyRuns(deletions.map(\.key))
+      let keepsSome = deletions.contains { !$0.kept.isEmpty }
+      for column in columns {
+        try findReferrers(
+          column,
+          keepsSome ? KeyRuns(deletions.filter { !keepsReferences($0, in: column) }.map(\.key)) : runs)
+      }
+    }
+  }
+
+  private func keepsReferences(_ deletion: RowDeletion, in column: ReferenceColumn) -> Bool {
+    let layout = store.schema.entities[deletion.entity].layout
+    guard let slot = column.inverse.flatMap({ layout.slot(named: $0) }) else { return false }
+    return deletion.kept.contains(slot)
+  }
+
+  private func findReferrers(_ column: ReferenceColumn, _ runs: KeyRuns) throws(StoreError) {
+    let task = "Looking for references to deleted rows"
+    let statement = try connection.prepare(column.select, while: task)
+    defer { Connection.reset(statement) }
+    for run in runs.ranges {
+      sqlite3_bind_int64(statement, 1, run.lowerBound)
+      sqlite3_bind_int64(statement, 2, run.upperBound)
+      var code = sqlite3_step(statement)
+      while code == SQLITE_ROW {
+        // Other entities of the tree may use the column for something else.
+        if let entity = store.physical.indexes[sqlite3_column_int64(statement, 1)],
+          let slot = store.schema.entities[entity].layout.slot(named: column.property)
+        {
+          references.append(
+            .init(
+              row: .init(entity: entity, key: sqlite3_column_int64(statement, 0)), slot: slot,
+              target: .init(entity: column.destination, key: sqlite3_column_int64(statement, 2)),
+              isDeletedHere: true))
+        }
+        code = sqlite3_step(statement)
+      }
+      sqlite3_reset(statement)
+      guard code == SQLITE_DONE else { throw connection.error(code, while: task) }
+    }
+  }
+
+  /// Notes members of relationships that the deletion was to leave empty, unless they go as well.
+  func noteMembersLeft(by deletion: RowDeletion, _ deleted: DeletedRows) throws(StoreError) {
+    for slot in deletion.emptied {
+      let destination = store.schema.end(of: slot, in: deletion.entity).destination
+      let root = store.schema.entities[destination].root
+      let sql: String
+      switch try store.physical.toMany(slot, of: deletion.entity) {
+      case .join(let side):
+        let rest =
+          side.isReflexive
+          ? " UNION SELECT \(quoted(side.owner)) FROM \(quoted(side.table)) WHERE \(quoted(side.member)) = ?1"
+          : ""
+        sql =
+          "SELECT \(quoted(side.member)) FROM \(quoted(side.table)) WHERE \(quoted(side.owner)) = ?1" + rest
+      case .implied(let key, _):
+        sql =
+          "SELECT Z_PK FROM \(quoted(store.physical.tableName(of: destination))) WHERE \(quoted(key)) = ?1"
+      case .inverse: continue
+      }
+      try connection.forEachRow(
+        sql, [.integer(deletion.key)], while: "Looking for references to deleted rows"
+      ) { statement in
+        let member = sqlite3_column_int64(statement, 0)
+        if member == deletion.key, root == store.schema.entities[deletion.entity].root { return }
+        if deleted.contains(root: root, key: member) { return }
+        references.append(
+          .init(
+            row: .init(entity: destination, key: member), slot: nil,
+            target: .init(entity: deletion.entity, key: deletion.key), isDeletedHere: true))
+      }
+    }
+  }
+}
+
+/// Distinct keys in ascending order, those that follow each other taken together.
+struct KeyRuns {
+  let ranges: [ClosedRange<Int64>]
+
+  /// From this length on, counting the rows of a run costs less than looking each of them up.
+  static let worthCounting = 4
+
+  init(_ keys: [Int64]) {
+    let isAscending = zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 }
+    let ordered = isAscending ? keys : keys.sorted()
+    var ranges: [ClosedRange<Int64>] = []
+    for key in ordered {
+      if let last = ranges.last {
+        if key == last.upperBound { continue }
+        if key == last.upperBound + 1 {
+          ranges[ranges.count - 1] = last.lowerBound...key
+          continue
+        }
+      }
+      ranges.append(key...key)
+    }
+    self.ranges = ranges
+  }
+}
+
+/// A column that holds keys of a tree's rows.
+struct ReferenceColumn: Sendable {
+  /// The relationship, and the entity that it leads to.
+  let property: String
+  let destination: Int
+  /// The name of the relationship's inverse.
+  let inverse: String?
+  /// Finds the rows that refer to a range of keys: their keys, entity numbers, and the keys referred to.
+  let select: String
+
+  /// The columns of all to-one relationships, by the root of the tree that they lead to.
+  static func all(_ physical: PhysicalSchema) -> [[ReferenceColumn]] {
+    var columns: [[ReferenceColumn]] = Array(repeating: [], count: physical.schema.entities.count)
+    for entity in physical.schema.entities where physical.held.contains(entity.index) {
+      for property in entity.layout.properties
+      where property.declaringEntity == entity.index && !property.isTransient {
+        guard case .toOne = property.kind, let cell = property.cells.first else { continue }
+        let end = physical.schema.end(of: property.slot, in: entity.index)
+        let destination = end.destination
+        guard physical.held.contains(destination) else { continue }
+        let column = quoted(physical.cellColumns[entity.index][cell])
+        columns[physical.schema.entities[destination].root].append(
+          ReferenceColumn(
+            property: property.name, destination: destination, inverse: end.inverse?.name,
+            select: "SELECT Z_PK, Z_ENT, \(column) FROM \(quoted(physical.tableName(of: entity.index))) "
+              + "WHERE \(column) BETWEEN ? AND ?"))
+      }
+    }
+    return columns
+  }
+}

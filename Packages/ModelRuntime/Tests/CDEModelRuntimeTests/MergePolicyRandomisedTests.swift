@@ -180,9 +180,12 @@ private struct RivalryRun {
     let objectTrumps = type == .mergeByPropertyObjectTrumpMergePolicyType
     let base = view.base!
     let isNews = versions[number] != view.version
+    // A value set to what was read is no change, whatever the store has by now.
+    let changes = view.changes.filter { base[$0.key] != $0.value }
+    if !view.isDeleted, changes.isEmpty { return View(base: base, version: view.version) }
     guard let row = rows[number] else {
       if view.isDeleted || !objectTrumps { return View(base: nil) }
-      return write(number, base.merging(view.changes) { $1 })
+      return write(number, base.merging(changes) { $1 })
     }
     if view.isDeleted {
       if isNews, !objectTrumps { return View(base: row, version: versions[number]) }
@@ -190,7 +193,9 @@ private struct RivalryRun {
       versions[number] += 1
       return View(base: nil)
     }
-    let kept = objectTrumps ? view.changes : view.changes.filter { row[$0.key] == base[$0.key] }
+    let wanted = objectTrumps ? changes : changes.filter { row[$0.key] == base[$0.key] }
+    // Both writers may have meant the same.
+    let kept = wanted.filter { row[$0.key] != $0.value }
     if kept.isEmpty { return View(base: row, version: versions[number]) }
     return write(number, row.merging(kept) { $1 })
   }

@@ -15,6 +15,8 @@ final class ConflictResolution {
   private var refreshed: [ObjectIdentifier: (object: NSManagedObject, slots: PropertySet)] = [:]
   private var touched: [ObjectChange] = []
   private var vanished: [ObjectChange] = []
+  /// Objects made of rows that refer to deleted ones, alive until the delete rules have changed them.
+  private var referrers: [NSManagedObject] = []
   /// Objects whose version conflict was dealt with in this round.
   private var settled: Set<ObjectIdentifier> = []
 
@@ -28,6 +30,8 @@ final class ConflictResolution {
   func resolve(_ refusal: StoreError, of plan: SavePlan) throws {
     self.refusal = refusal
     settled = []
+    referrers = []
+    if refusal.code == .danglingReference { return try settle(refusal.references, of: plan) }
     let handle = try context.coordinator().handle(for: plan)
     let found: TransactionConflicts
     do {
@@ -133,6 +137,8 @@ final class ConflictResolution {
     if slots.isEmpty { return }
     refreshed[ObjectIdentifier(object), default: (object, PropertySet())].slots.formUnion(slots)
   }
+
+  func keepReferrer(_ object: NSManagedObject) { referrers.append(object) }
 
   func noteSettled(_ object: NSManagedObject) { settled.insert(ObjectIdentifier(object)) }
 

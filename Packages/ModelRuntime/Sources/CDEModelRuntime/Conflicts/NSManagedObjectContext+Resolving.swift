@@ -10,9 +10,14 @@ extension NSManagedObjectContext {
   func resolveAndSave(_ first: SavePlan, _ refusal: StoreError) throws {
     let resolution = ConflictResolution(in: self)
     var (plan, refusal) = (first, refusal)
+    // They stay alive meanwhile, so that no other object gets the identity of one of them.
+    let hooked = changed
+    var called = Set(hooked.map(ObjectIdentifier.init))
+    defer { withExtendedLifetime(hooked) {} }
     do {
       for _ in 0..<Self.resolutionRounds {
         try resolution.resolve(refusal, of: plan)
+        callWillSaveHooks(but: &called)
         // What was settled has to be valid, too, and validation may change more.
         plan = try validatedPlan()
         if plan.isEmpty {

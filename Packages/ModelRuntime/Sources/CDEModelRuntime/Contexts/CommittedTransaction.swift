@@ -49,6 +49,9 @@ public struct CommittedTransaction: Sendable {
     self.trace = trace
   }
 
+  /// Whether nothing was written: the objects saved had been given the values they had.
+  var isEmpty: Bool { changes.isEmpty && touched.isEmpty }
+
   /// Under this key a didSave notification carries its ``CommittedTransaction``.
   public static let userInfoKey = "CDECommittedTransaction"
 }

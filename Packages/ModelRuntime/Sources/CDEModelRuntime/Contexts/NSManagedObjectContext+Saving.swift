@@ -49,6 +49,11 @@ extension NSManagedObjectContext {
       if let unread { throw ManagedObjectError.store(unread) }
       throw error
     }
+    if plan.isEmpty {
+      // An observer or a hook rolled everything back.
+      forgetChanges()
+      return
+    }
     // Observers and hooks may have inserted and deleted since.
     if !pending.isEmpty || self.announcements != announcements { announced = Announced() }
     switch try commit(plan) {
@@ -77,6 +82,20 @@ extension NSManagedObjectContext {
     }
   }
 
+  /// Calls the hooks of objects that joined a save when it had begun: a conflict with another writer made them
+  /// part of it.
+  ///
+  /// - Parameter called: those whose hooks were called before; the others are added.
+  func callWillSaveHooks(but called: inout Set<ObjectIdentifier>) {
+    var next = 0
+    // A hook may change the list, also by a rollback.
+    while next < changed.count {
+      let object = changed[next]
+      next += 1
+      if object.hasChanges, called.insert(ObjectIdentifier(object)).inserted { object.willSave() }
+    }
+  }
+
   /// Validation may change further objects, which are validated and saved as well.
   func validatedPlan() throws -> SavePlan {
     let plan = SavePlan(changed[...])
@@ -102,11 +121,15 @@ extension NSManagedObjectContext {
     let handle = try coordinator.handle(for: plan)
     plan.build(author: transactionAuthor, contextName: name)
     if let unread { throw ManagedObjectError.store(unread) }
+    // Objects that were given the values they had: the store has it all.
+    if plan.transaction.isEmpty {
+      return .success(plan.settle(CommitResult(keyBase: [], sequence: 0), in: self))
+    }
     do {
       let result = try handle.store.commit(plan.transaction)
       plan.takeDerived(result)
       return .success(plan.settle(result, in: self))
-    } catch  where error.code == .conflict || error.code == .uniqueness {
+    } catch  where [.conflict, .uniqueness, .danglingReference].contains(error.code) {
       return .failure(error)
     } catch {
       throw ManagedObjectError.store(error)
@@ -138,7 +161,7 @@ extension NSManagedObjectContext {
     if let observer {
       observer.contextDidSave(changes(of: committed, plan) + taken, commit: committed)
     }
-    persistentStoreCoordinator?.publish(committed, from: self)
+    if !committed.isEmpty { persistentStoreCoordinator?.publish(committed, from: self) }
   }
 
   /// What a save did to this context's own objects, the touched owners included.

@@ -49,13 +49,34 @@ struct RowBuilders {
     }
   }
 
+  /// Adds a row that repeats another one's values but for some, which `fill` sets.
   mutating func add(
     _ binding: EntityBinding, copying row: RowReference, key: Int64, fill: (inout RowBatchBuilder) -> Void
   ) {
+    addIfChanged(binding, copying: row, key: key) { builder in
+      fill(&builder)
+      return true
+    }
+  }
+
+  /// Adds a row that repeats another one's values but for some, or takes it back.
+  ///
+  /// - Parameter fill: sets the values that differ, and tells whether the row is to stay.
+  /// - Returns: whether it stayed.
+  @discardableResult
+  mutating func addIfChanged(
+    _ binding: EntityBinding, copying row: RowReference, key: Int64, fill: (inout RowBatchBuilder) -> Bool
+  ) -> Bool {
     let index = index(for: binding)
-    places.append((index, builders[index].builder.count))
-    builders[index].builder.beginRow(copying: row.batch, row.row, key: key, version: row.version + 1)
-    fill(&builders[index].builder)
+    let open = builders[index]
+    let (count, bytes) = (open.builder.count, open.builder.arenaCount)
+    open.builder.beginRow(copying: row.batch, row.row, key: key, version: row.version + 1)
+    guard fill(&open.builder) else {
+      open.builder.removeLastRow(arenaCount: bytes)
+      return false
+    }
+    places.append((index, count))
+    return true
   }
 
   mutating func finish() -> [RowBatch] {

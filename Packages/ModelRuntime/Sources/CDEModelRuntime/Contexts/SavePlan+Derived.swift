@@ -5,14 +5,17 @@ internal import Foundation
 
 // Derived attributes: those that follow from the object alone are computed here, the others by the store.
 extension SavePlan {
-  /// The slots of a row to be written, without what the store derives and with what follows from them.
-  func withDerived(_ slots: PropertySet, of binding: EntityBinding) -> PropertySet {
+  /// The slots of a row to be written, without those that follow from others.
+  func withoutDerived(_ slots: PropertySet, of binding: EntityBinding) -> PropertySet {
     var slots = slots
     if !binding.storedDerivations.isEmpty { slots = slots.subtracting(binding.storedDerivations) }
-    if binding.savedDerivations.isEmpty { return slots }
     for info in binding.savedDerivations { slots.remove(info.slot) }
-    if slots.isEmpty { return slots }
-    let given = slots
+    return slots
+  }
+
+  /// The slots to be written because others are.
+  func derivedSlots(following given: PropertySet, of binding: EntityBinding) -> PropertySet {
+    var slots = PropertySet()
     for info in binding.savedDerivations {
       let source = info.derivation?.sourceAttribute.flatMap { binding.layout.slot(named: $0) }
       if source.map(given.contains) ?? true { slots.insert(info.slot) }

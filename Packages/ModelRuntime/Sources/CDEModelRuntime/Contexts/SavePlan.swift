@@ -3,9 +3,9 @@ internal import Foundation
 
 /// One save under construction: the context's changes turned into rows.
 ///
-/// States: collected (objects sorted into groups, new ones numbered) -> built (rows and links made, the
-/// context untouched) -> committed (the store wrote them) -> settled (objects point at the new rows). A
-/// failure before "committed" leaves every object as it was.
+/// States: collected (objects sorted into groups, new ones numbered) -> built (rows and links made; unsaved
+/// values that equal the stored ones do not count as changes any more) -> committed (the store wrote them) ->
+/// settled (objects point at the new rows). A failure before "committed" leaves every object with its values.
 ///
 /// Lives for one save, on the context's lane.
 final class SavePlan {
@@ -24,7 +24,7 @@ final class SavePlan {
   var derivedRows: [RowReference] = []
   let now = Date()
   private var rewrittenSlots: [PropertySet] = []
-  /// Updated objects without one: only to-many relationships changed.
+  /// Updated objects without one: only to-many relationships changed, or nothing that is stored.
   private var unwritten: [NSManagedObject] = []
   private(set) var touched: Set<CommittedTransaction.Touch> = []
 
@@ -150,6 +150,7 @@ final class SavePlan {
     var place = -1
     candidates[...].forEachUnretained { object in
       place += 1
+      dropUnchangedMembers(of: object)
       let slots = writtenSlots(object)
       written.append(slots)
       guard !slots.isEmpty else {
@@ -165,11 +166,21 @@ final class SavePlan {
     rewrittenSlots = order.map { written[$0.place] }
   }
 
-  /// The changed slots that have columns.
+  /// The changed slots that have columns, but for those that are derived.
   private func writtenSlots(_ object: NSManagedObject) -> PropertySet {
     var slots = object.changedSlots
     if !extraSlots.isEmpty, let extra = extraSlots[ObjectIdentifier(object)] { slots.formUnion(extra) }
-    return withDerived(slots.intersection(object._binding.savedSlots.withCells), of: object._binding)
+    return withoutDerived(slots.intersection(object._binding.savedSlots.withCells), of: object._binding)
+  }
+
+  /// To-many relationships whose members are the stored ones again have not changed.
+  private func dropUnchangedMembers(of object: NSManagedObject) {
+    guard object._key > 0, object._flags.isDisjoint(with: [.inserted, .gone]) else { return }
+    let slots = object.withBinding(\.savedSlots.toMany).intersection(object.changedSlots)
+    for slot in slots where !object.hasChangedMembers(slot) {
+      object._overlay?.changed.remove(slot)
+      object._overlay?.members(slot)?.settle()
+    }
   }
 
   /// A deleted row that is written again must not pass for the one that somebody still knows.
@@ -199,18 +210,47 @@ final class SavePlan {
     insertedRows = builders.rows
   }
 
+  /// Setting the value that is stored is no change: such a row is not written, does not get a new version, and
+  /// is in no other writer's way.
   private func buildUpdated() {
     var builders = RowBuilders()
-    for (object, slots) in zip(rewritten, rewrittenSlots) {
+    let candidates = rewritten
+    let candidateSlots = rewrittenSlots
+    rewritten.removeAll(keepingCapacity: true)
+    rewrittenSlots.removeAll(keepingCapacity: true)
+    for (object, slots) in zip(candidates, candidateSlots) {
       if object._flags.contains(.fault) { object.fire() }
-      builders.add(
-        object._binding, copying: RowReference(batch: object._batch, row: Int(object._row)), key: object._key
-      ) { builder in
-        for slot in slots { write(object._binding.properties[slot], of: object, into: &builder) }
+      var written = PropertySet()
+      let row = RowReference(batch: object._batch, row: Int(object._row))
+      // What has no row to compare with is written as it stands.
+      let isKnown = !object._flags.contains(.gone) && row.batch !== object._binding.defaults
+      let isWritten = builders.addIfChanged(object._binding, copying: row, key: object._key) { builder in
+        for slot in slots {
+          let info = object._binding.properties[slot]
+          write(info, of: object, into: &builder)
+          if !isKnown || !builder.lastRowEquals(row.batch, row.row, cells: info.cells) {
+            written.insert(slot)
+          }
+        }
+        if written.isEmpty { return false }
+        for slot in derivedSlots(following: written, of: object._binding) {
+          write(object._binding.properties[slot], of: object, into: &builder)
+          written.insert(slot)
+        }
+        return true
       }
+      if !slots.isSubset(of: written), let overlay = object._overlay {
+        overlay.changed = overlay.changed.subtracting(slots.subtracting(written))
+      }
+      guard isWritten else {
+        unwritten.append(object)
+        continue
+      }
+      rewritten.append(object)
+      rewrittenSlots.append(written)
       touchOwners(of: object, object._binding)
     }
-    let batches = builders.finish()
+    let batches = builders.finish().filter { $0.count > 0 }
     rewrittenRows = builders.rows
     var changed: [ObjectIdentifier: [PropertySet]] = [:]
     for (row, slots) in zip(rewrittenRows, rewrittenSlots) {
@@ -310,7 +350,9 @@ final class SavePlan {
   private func buildDeleted() {
     deleted.sort { ($0._binding.index, $0._key) < ($1._binding.index, $1._key) }
     transaction.deleted = deleted.map {
-      RowDeletion(entity: $0._binding.index, key: $0._key, version: $0._batch.version(Int($0._row)))
+      RowDeletion(
+        entity: $0._binding.index, key: $0._key, version: $0._batch.version(Int($0._row)),
+        emptied: $0.withBinding(\.savedSlots.emptied), kept: $0.withBinding(\.savedSlots.kept))
     }
     // Owners that hold a deleted object in a to-many relationship, whether or not they are in memory.
     for object in deleted {
@@ -332,6 +374,18 @@ final class SavePlan {
         // Both sides hold the same changes; one of them writes, and an ordered side writes its order.
         guard info.isOrdered || isCanonical(info, of: object) else { continue }
         addLinks(members, info, of: object)
+      }
+    }
+    // What a delete rule is to find empty must not hold pairs that this save removes.
+    for object in deleted {
+      for slot in object.withBinding(\.savedSlots.emptied).intersection(object.changedSlots) {
+        guard case .toMany(let members)? = object._overlay?.values[slot] else { continue }
+        for member in members.removed.objects where member._key > 0 {
+          transaction.links.append(
+            LinkChange(
+              kind: .remove, entity: object._binding.index, slot: slot, owner: object._key,
+              member: member._key))
+        }
       }
     }
   }
@@ -441,6 +495,10 @@ final class SavePlan {
           kind: .inserted, entity: object._binding.index, key: object._key, properties: properties, row: row))
     }
     for object in unwritten {
+      if object.changedSlots.isEmpty {
+        object.settle(nil)
+        continue
+      }
       changes.append(
         .init(
           kind: .updated, entity: object._binding.index, key: object._key, properties: object.changedSlots,

@@ -5,6 +5,11 @@ struct SavedSlots: Sendable {
   /// Properties with columns.
   var withCells = PropertySet()
   var transient = PropertySet()
+  var toMany = PropertySet()
+  /// To-many relationships kept outside the rows whose delete rule concerns all members, known or not.
+  var emptied = PropertySet()
+  /// Relationships whose members go on referring to an owner that is deleted.
+  var kept = PropertySet()
   /// To-many relationships whose order the members' rows keep.
   var ordered = PropertySet()
   /// To-many relationships whose pairs are kept outside the rows.
@@ -42,6 +47,13 @@ struct SavedSlots: Sendable {
       }
       if !info.cells.isEmpty { withCells.insert(info.slot) }
       if info.isTransient { transient.insert(info.slot) }
+      if info.inverseSlot != nil, info.deleteRule == .noAction { kept.insert(info.slot) }
+      if info.isToMany, !info.isTransient {
+        toMany.insert(info.slot)
+        if info.usesLinks, info.deleteRule == .cascade || info.deleteRule == .deny {
+          emptied.insert(info.slot)
+        }
+      }
       if info.isOrdered, !info.usesLinks { ordered.insert(info.slot) }
       if info.usesLinks { linked.insert(info.slot) }
       if info.isToMany, info.inverseSlot == nil { oneWay.insert(info.slot) }

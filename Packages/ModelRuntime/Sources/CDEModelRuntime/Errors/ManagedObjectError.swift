@@ -89,7 +89,7 @@ public struct ManagedObjectError: CDEError {
     let code: Code =
       switch error.code {
       case .uniqueness: .uniquenessConflict
-      case .conflict: .saveConflict
+      case .conflict, .danglingReference: .saveConflict
       default: .store
       }
     return ManagedObjectError(

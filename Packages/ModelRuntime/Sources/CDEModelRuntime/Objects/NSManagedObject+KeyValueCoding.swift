@@ -111,13 +111,14 @@ extension NSManagedObject {
     return _key > 0
   }
 
-  /// Unsaved values by key: what was set since the last save or fetch, relationships changed through the
-  /// other side included, transient properties left out. Nil stands as `NSNull`.
+  /// Unsaved values by key: what was set since the last save or fetch and differs from what is stored,
+  /// relationships changed through the other side included, transient properties left out. Nil stands as
+  /// `NSNull`.
   public final func changedValues() -> [String: Any] {
     var result: [String: Any] = [:]
     for slot in changedSlots {
       let info = _binding.properties[slot]
-      if info.isTransient { continue }
+      if info.isTransient || !differsFromRow(slot) { continue }
       result[info.name] = anyValue(info) ?? NSNull()
     }
     return result

@@ -193,9 +193,11 @@ nonisolated open class NSManagedObject: NSObject {
     !_flags.intersection([.inserted, .updated, .deleted]).isEmpty
   }
 
-  /// Whether a property other than a transient one has an unsaved value.
+  /// Whether a property other than a transient one has an unsaved value that differs from the stored one.
+  ///
+  /// False for an object that was given the values it had, which ``hasChanges`` counts as changed.
   public final var hasPersistentChangedValues: Bool {
-    changedSlots.contains { !_binding.properties[$0].isTransient }
+    changedSlots.contains { !_binding.properties[$0].isTransient && differsFromRow($0) }
   }
 
   // MARK: Life cycle hooks

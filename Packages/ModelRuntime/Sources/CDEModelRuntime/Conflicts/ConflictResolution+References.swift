@@ -1,0 +1,125 @@
+internal import CDEStore
+
+// References between objects of which one was deleted by one writer while another writer referred to it.
+extension ConflictResolution {
+  /// Leaves no reference to a row that is not there.
+  ///
+  /// - Throws: ``ManagedObjectError`` with code `.saveConflict` where the save refers to objects that another writer
+  ///   deleted and the context's policy fails conflicts.
+  func settle(_ references: [ReferenceConflict], of plan: SavePlan) throws {
+    let missing = references.filter { !$0.isDeletedHere }
+    if !missing.isEmpty { try dropMissingTargets(missing, of: plan) }
+    let left = references.filter(\.isDeletedHere)
+    if !left.isEmpty { try applyDeleteRules(left) }
+  }
+
+  // MARK: Rows that others deleted
+
+  private func dropMissingTargets(_ references: [ReferenceConflict], of plan: SavePlan) throws {
+    let new = references.contains { $0.row.key < 0 } ? plan.objectsByPendingKey() : [:]
+    let owners = references.map { reference in
+      reference.row.key > 0
+        ? object(of: reference.row)
+        : new[.init(root: context.root(of: reference.row.entity), key: reference.row.key)]
+    }
+    if context.policy.mergeType == .errorMergePolicyType {
+      throw missing(references, owners.compactMap { $0?.objectID })
+    }
+    for (reference, owner) in zip(references, owners) {
+      guard let owner, let slot = reference.slot, !owner._binding.properties[slot].isToMany else { continue }
+      owner.overlay.values[slot] = .null
+      owner.overlay.changed.insert(slot)
+      note(owner, [slot])
+    }
+    for reference in references {
+      // An object that was to be saved has a version, so a conflict over that has come first.
+      if let target = object(of: reference.target) { forget(target) }
+    }
+  }
+
+  private func missing(_ references: [ReferenceConflict], _ ids: [NSManagedObjectID]) -> ManagedObjectError {
+    let model = context.registry.model
+    let first = references.first { $0.slot != nil } ?? references[0]
+    let binding = model.entities[first.row.entity]
+    let property = first.slot.map { binding.properties[$0].name }
+    let what = property.map { "\(binding.name).\($0)" } ?? "A relationship of \(binding.name)"
+    return ManagedObjectError(
+      .saveConflict,
+      "\(what) refers to an object of \(model.entities[first.target.entity].name) that another writer deleted"
+        + (references.count > 1 ? ", and so do \(references.count - 1) more references. " : ". ")
+        + "Give it another object or none and save again, roll back, or set a mergePolicy.",
+      cause: refusal, entity: binding.name, property: property, objectID: ids.first, conflicts: ids)
+  }
+
+  /// The object behind a row that is in the store, if it is registered.
+  private func object(of row: ReferenceConflict.Row) -> NSManagedObject? {
+    context.registry.object(root: context.root(of: row.entity), key: row.key)
+  }
+
+  // MARK: Rows that others refer to
+
+  /// Applies the delete rules of objects to be deleted to what other writers made refer to them.
+  private func applyDeleteRules(_ references: [ReferenceConflict]) throws {
+    try readReferrers(references)
+    var deleted: [NSManagedObject] = []
+    var seen: Set<ObjectIdentifier> = []
+    for reference in references {
+      guard let target = object(of: reference.target), target._flags.contains(.deleted),
+        seen.insert(ObjectIdentifier(target)).inserted
+      else { continue }
+      deleted.append(target)
+    }
+    for target in deleted {
+      target._overlay?.unloadMembers()
+      context.spreadDeletion(of: target)
+    }
+    for reference in references {
+      guard let slot = reference.slot, let referrer = object(of: reference.row),
+        !referrer._flags.contains(.deleted), let target = referrer.toOne(slot),
+        target._flags.contains(.deleted), !denies(referrer._binding.properties[slot], target)
+      else { continue }
+      // Without an inverse there is no rule, and the reference leads nowhere all the same.
+      referrer.writeToOne(slot, nil)
+    }
+  }
+
+  /// Whether a deletion is refused because of a reference, which validation is to say.
+  private func denies(_ info: PropertyInfo, _ target: NSManagedObject) -> Bool {
+    guard let inverse = info.inverseSlot else { return false }
+    return target._binding.properties[target.slot(of: info, inverse)].deleteRule == .deny
+  }
+
+  /// Makes objects of the rows that refer to deleted ones. Those without unsaved changes take the store's values.
+  private func readReferrers(_ references: [ReferenceConflict]) throws {
+    var keys: [Int: Set<Int64>] = [:]
+    for reference in references {
+      keys[context.root(of: reference.row.entity), default: []].insert(reference.row.key)
+    }
+    for (root, keys) in keys.sorted(by: { $0.key < $1.key }) {
+      let handle = try context.coordinator().requiredHandle(for: context.registry.model.entities[root])
+      let rows: FetchedRows
+      do {
+        rows = try handle.store.rows(entity: root, keys: keys.sorted())
+      } catch {
+        throw ManagedObjectError.store(error)
+      }
+      for batch in rows.batches {
+        for row in 0..<batch.count { adopt(RowReference(batch: batch, row: row)) }
+      }
+    }
+  }
+
+  private func adopt(_ row: RowReference) {
+    let object = object(for: row)
+    guard object._flags.isDisjoint(with: [.inserted, .updated, .deleted]),
+      object._binding.index == row.batch.layout.entity
+    else { return }
+    keepReferrer(object)
+    let base = RowReference(batch: object._batch, row: Int(object._row))
+    if base.batch === row.batch, base.row == row.row { return }
+    let differing = object.slotsThatDiffer(base, row)
+    object.take(row.batch, row.row)
+    noteTouched(context.unloadOwners(of: object, base, row))
+    note(object, differing)
+  }
+}

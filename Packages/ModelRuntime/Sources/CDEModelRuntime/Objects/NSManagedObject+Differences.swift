@@ -1,0 +1,51 @@
+internal import CDEStore
+
+// Which unsaved values are changes: those that would be stored otherwise than they are.
+extension NSManagedObject {
+  /// Whether an unsaved value would be stored as other bits or bytes than the row has.
+  final func differsFromRow(_ slot: Int) -> Bool {
+    guard let overlay = _overlay, overlay.changed.contains(slot) else { return false }
+    // Nothing is stored to compare with.
+    if _key <= 0 || !_flags.isDisjoint(with: [.inserted, .gone]) { return true }
+    let info = _binding.properties[slot]
+    if info.isTransient { return true }
+    if info.isToMany { return hasChangedMembers(slot) }
+    if _flags.contains(.fault) { fire() }
+    if !_flags.isDisjoint(with: [.fault, .gone]) || _batch === _binding.defaults { return true }
+    guard info.kind != .toOne else { return destinationDiffers(info, overlay.values[slot]) }
+    // Unset, but marked as changed: a change inside a value that has no unsaved copy.
+    if info.cells.isEmpty || overlay.values[slot].isUnset { return false }
+    var builder = RowBatchBuilder(layout: _binding.layout, rows: 1)
+    builder.beginRow(key: _key, version: 1)
+    builder.set(overlay.values[slot], of: info)
+    return !builder.lastRowEquals(_batch, Int(_row), cells: info.cells)
+  }
+
+  private func destinationDiffers(_ info: PropertyInfo, _ value: _PropertyValue) -> Bool {
+    let stored = info.cells.first.flatMap { _batch.integer(Int(_row), $0) }
+    switch value {
+    case .unset: return false
+    case .toOne(let object): return object._key != stored || object._binding.index != storedEntity(info)
+    default: return stored != nil
+    }
+  }
+
+  /// Whether the members of a to-many relationship are others than the stored ones, or in another order.
+  ///
+  /// Members that were not loaded and whose pairs no row holds count as changed: only the store could tell.
+  final func hasChangedMembers(_ slot: Int) -> Bool {
+    guard let members = withOverlay({ $0.members(slot) }) ?? nil, members.hasChanges else { return false }
+    let info = _binding.properties[slot]
+    guard !members.isReordered, !info.usesLinks, let inverse = info.inverseSlot else { return true }
+    func isStored(_ member: NSManagedObject) -> Bool? {
+      if member._flags.contains(.inserted) { return false }
+      if !member._flags.isDisjoint(with: [.fault, .gone]) || member._batch === member._binding.defaults {
+        return nil
+      }
+      let theirs = member._binding.properties[member.slot(of: info, inverse)]
+      return theirs.cells.first.flatMap { member._batch.integer(Int(member._row), $0) } == _key
+    }
+    return members.added.objects.contains { isStored($0) != true }
+      || members.removed.objects.contains { isStored($0) != false }
+  }
+}

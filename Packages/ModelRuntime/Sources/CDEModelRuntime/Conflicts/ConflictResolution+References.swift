@@ -60,7 +60,7 @@ extension ConflictResolution {
 
   /// Applies the delete rules of objects to be deleted to what other writers made refer to them.
   private func applyDeleteRules(_ references: [ReferenceConflict]) throws {
-    try readReferrers(references)
+    try read(references.map(\.row))
     var deleted: [NSManagedObject] = []
     var seen: Set<ObjectIdentifier> = []
     for reference in references {
@@ -87,39 +87,5 @@ extension ConflictResolution {
   private func denies(_ info: PropertyInfo, _ target: NSManagedObject) -> Bool {
     guard let inverse = info.inverseSlot else { return false }
     return target._binding.properties[target.slot(of: info, inverse)].deleteRule == .deny
-  }
-
-  /// Makes objects of the rows that refer to deleted ones. Those without unsaved changes take the store's values.
-  private func readReferrers(_ references: [ReferenceConflict]) throws {
-    var keys: [Int: Set<Int64>] = [:]
-    for reference in references {
-      keys[context.root(of: reference.row.entity), default: []].insert(reference.row.key)
-    }
-    for (root, keys) in keys.sorted(by: { $0.key < $1.key }) {
-      let handle = try context.coordinator().requiredHandle(for: context.registry.model.entities[root])
-      let rows: FetchedRows
-      do {
-        rows = try handle.store.rows(entity: root, keys: keys.sorted())
-      } catch {
-        throw ManagedObjectError.store(error)
-      }
-      for batch in rows.batches {
-        for row in 0..<batch.count { adopt(RowReference(batch: batch, row: row)) }
-      }
-    }
-  }
-
-  private func adopt(_ row: RowReference) {
-    let object = object(for: row)
-    guard object._flags.isDisjoint(with: [.inserted, .updated, .deleted]),
-      object._binding.index == row.batch.layout.entity
-    else { return }
-    keepReferrer(object)
-    let base = RowReference(batch: object._batch, row: Int(object._row))
-    if base.batch === row.batch, base.row == row.row { return }
-    let differing = object.slotsThatDiffer(base, row)
-    object.take(row.batch, row.row)
-    noteTouched(context.unloadOwners(of: object, base, row))
-    note(object, differing)
   }
 }

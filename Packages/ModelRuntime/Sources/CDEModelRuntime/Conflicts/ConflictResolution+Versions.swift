@@ -63,6 +63,7 @@ extension ConflictResolution {
     object.take(row.batch, row.row)
     object._overlay?.unloadMembers()
     noteTouched(context.unloadOwners(of: object, base, row))
+    notePartners(of: object, theirs)
     // Both sides, now that the row says whose member the object has become meanwhile.
     for (info, destination) in restored { object.setToOne(info.slot, destination) }
     object.noteIfUnchanged()
@@ -82,6 +83,7 @@ extension ConflictResolution {
       }
       overlay.changed.insert(info.slot)
     }
+    for info in object._binding.properties where info.isOneToOne { notePartner(of: object, info.slot) }
     object._overlay?.unloadMembers()
     object._flags.subtract([.updated, .gone])
     object._flags.insert(.inserted)
@@ -106,6 +108,9 @@ extension ConflictResolution {
 extension PropertyInfo {
   /// Whether each member's own row says that it is one: such a change is the member's.
   var isOwnedByMembers: Bool { isToMany && inverseSlot != nil && !inverseIsToMany }
+
+  /// Whether both rows of a pair refer to each other.
+  var isOneToOne: Bool { kind == .toOne && inverseSlot != nil && !inverseIsToMany }
 }
 
 extension NSManagedObject {

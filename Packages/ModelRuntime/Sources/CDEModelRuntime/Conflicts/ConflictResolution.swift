@@ -15,8 +15,10 @@ final class ConflictResolution {
   private var refreshed: [ObjectIdentifier: (object: NSManagedObject, slots: PropertySet)] = [:]
   private var touched: [ObjectChange] = []
   private var vanished: [ObjectChange] = []
-  /// Objects made of rows that refer to deleted ones, alive until the delete rules have changed them.
-  private var referrers: [NSManagedObject] = []
+  /// Objects made of rows that a round concerns beside its conflicts, alive until it is over.
+  private var kept: [NSManagedObject] = []
+  /// One-to-one relationships that came out of a round otherwise than the store has them.
+  var partners: [(object: NSManagedObject, slot: Int)] = []
   /// Objects whose version conflict was dealt with in this round.
   private var settled: Set<ObjectIdentifier> = []
 
@@ -30,7 +32,7 @@ final class ConflictResolution {
   func resolve(_ refusal: StoreError, of plan: SavePlan) throws {
     self.refusal = refusal
     settled = []
-    referrers = []
+    (kept, partners) = ([], [])
     if refusal.code == .danglingReference { return try settle(refusal.references, of: plan) }
     let handle = try context.coordinator().handle(for: plan)
     let found: TransactionConflicts
@@ -51,6 +53,7 @@ final class ConflictResolution {
       try conflict.settle(by: .mergeByPropertyObjectTrumpMergePolicyType)
     }
     try dropMissingDestinations(of: versions.map(\.sourceObject))
+    try settlePartners()
   }
 
   private func versionConflicts(
@@ -138,7 +141,7 @@ final class ConflictResolution {
     refreshed[ObjectIdentifier(object), default: (object, PropertySet())].slots.formUnion(slots)
   }
 
-  func keepReferrer(_ object: NSManagedObject) { referrers.append(object) }
+  func keep(_ object: NSManagedObject) { kept.append(object) }
 
   func noteSettled(_ object: NSManagedObject) { settled.insert(ObjectIdentifier(object)) }
 

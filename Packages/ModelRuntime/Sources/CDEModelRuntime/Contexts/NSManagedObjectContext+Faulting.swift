@@ -3,7 +3,11 @@ internal import Foundation
 
 extension NSManagedObject {
   /// Adopts a row: the object is no fault any more.
+  ///
+  /// Unsaved values stay, but for those that equal the former row's: they are no changes, and would become some
+  /// over a row that another writer changed.
   final func take(_ batch: RowBatch, _ row: Int) {
+    if _flags.contains(.updated), !_flags.contains(.fault) { dropEqualValues() }
     _batch = batch
     _row = Int32(truncatingIfNeeded: row)
     // A row that had vanished may be there again: another context saved it under a key given out before.

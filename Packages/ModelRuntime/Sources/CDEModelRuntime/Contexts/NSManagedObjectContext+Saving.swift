@@ -78,6 +78,7 @@ extension NSManagedObjectContext {
     while called < changed.count {
       let object = changed[called]
       called += 1
+      if object._flags.contains(.updated) { releaseFormerPartners(of: object) }
       if object.hasChanges { object.willSave() }
     }
   }

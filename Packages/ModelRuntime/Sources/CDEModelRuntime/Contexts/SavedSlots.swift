@@ -8,6 +8,8 @@ struct SavedSlots: Sendable {
   var toMany = PropertySet()
   /// To-many relationships kept outside the rows whose delete rule concerns all members, known or not.
   var emptied = PropertySet()
+  /// To-one relationships whose other side is to-one as well.
+  var oneToOne = PropertySet()
   /// Relationships whose members go on referring to an owner that is deleted.
   var kept = PropertySet()
   /// To-many relationships whose order the members' rows keep.
@@ -48,6 +50,7 @@ struct SavedSlots: Sendable {
       if !info.cells.isEmpty { withCells.insert(info.slot) }
       if info.isTransient { transient.insert(info.slot) }
       if info.inverseSlot != nil, info.deleteRule == .noAction { kept.insert(info.slot) }
+      if info.isOneToOne, !info.isTransient { oneToOne.insert(info.slot) }
       if info.isToMany, !info.isTransient {
         toMany.insert(info.slot)
         if info.usesLinks, info.deleteRule == .cascade || info.deleteRule == .deny {

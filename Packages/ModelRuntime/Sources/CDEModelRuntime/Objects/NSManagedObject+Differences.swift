@@ -21,6 +21,16 @@ extension NSManagedObject {
     return !builder.lastRowEquals(_batch, Int(_row), cells: info.cells)
   }
 
+  /// Has unsaved values that equal the row's count as changed no longer.
+  @inline(never)
+  final func dropEqualValues() {
+    guard let overlay = _overlay else { return }
+    for slot in overlay.changed {
+      let info = _binding.properties[slot]
+      if !info.cells.isEmpty, !differsFromRow(slot) { overlay.changed.remove(slot) }
+    }
+  }
+
   private func destinationDiffers(_ info: PropertyInfo, _ value: _PropertyValue) -> Bool {
     let stored = info.cells.first.flatMap { _batch.integer(Int(_row), $0) }
     switch value {

@@ -1,0 +1,36 @@
+internal import CDEStore
+
+// Rows that a conflict concerns beside those that are in conflict.
+extension ConflictResolution {
+  /// Makes objects of rows as the store has them now. Objects without unsaved changes take the store's values.
+  func read(_ rows: [ReferenceConflict.Row]) throws {
+    var keys: [Int: Set<Int64>] = [:]
+    for row in rows { keys[context.root(of: row.entity), default: []].insert(row.key) }
+    for (root, keys) in keys.sorted(by: { $0.key < $1.key }) {
+      let handle = try context.coordinator().requiredHandle(for: context.registry.model.entities[root])
+      let found: FetchedRows
+      do {
+        found = try handle.store.rows(entity: root, keys: keys.sorted())
+      } catch {
+        throw ManagedObjectError.store(error)
+      }
+      for batch in found.batches {
+        for row in 0..<batch.count { adopt(RowReference(batch: batch, row: row)) }
+      }
+    }
+  }
+
+  private func adopt(_ row: RowReference) {
+    let object = object(for: row)
+    keep(object)
+    guard object._flags.isDisjoint(with: [.inserted, .updated, .deleted]),
+      object._binding.index == row.batch.layout.entity
+    else { return }
+    let base = RowReference(batch: object._batch, row: Int(object._row))
+    if base.batch === row.batch, base.row == row.row { return }
+    let differing = object.slotsThatDiffer(base, row)
+    object.take(row.batch, row.row)
+    noteTouched(context.unloadOwners(of: object, base, row))
+    note(object, differing)
+  }
+}

@@ -107,7 +107,9 @@ extension NSManagedObjectContext {
     switch info.kind {
     case .toOne:
       if info.deleteRule == .cascade {
-        if let other = object.toOne(info.slot) { cascade.append(other) }
+        if let other = object.toOne(info.slot), !hasOtherPartner(other, than: object, info) {
+          cascade.append(other)
+        }
       } else if info.inverseSlot != nil, info.deleteRule == .nullify {
         leave(object, info)
       }
@@ -154,8 +156,18 @@ extension NSManagedObjectContext {
     if info.inverseIsToMany {
       destination.writeRemove(theirs, object)
     } else {
-      destination.writeToOne(theirs, nil)
+      destination.leave(theirs, object)
     }
+  }
+
+  /// Whether the other side of a one-to-one relationship has been given another object, unsaved, while a merge
+  /// brought the row that refers to it.
+  private func hasOtherPartner(
+    _ other: NSManagedObject, than object: NSManagedObject, _ info: PropertyInfo
+  ) -> Bool {
+    guard info.isOneToOne, let inverse = info.inverseSlot else { return false }
+    return other.changedSlots.contains(other.slot(of: info, inverse))
+      && other.toOne(other.slot(of: info, inverse)) !== object
   }
 
   private func unlink(_ member: NSManagedObject, _ info: PropertyInfo, from owner: NSManagedObject) {

@@ -95,7 +95,7 @@ extension NSManagedObject {
     let old = toOne(slot)
     if let inverse = info.inverseSlot, !info.inverseIsToMany, let old, old !== object {
       // First, because an object may be its own other side.
-      old.writeToOne(old.slot(of: info, inverse), nil)
+      old.leave(old.slot(of: info, inverse), self)
     }
     writeToOne(slot, object)
     guard let inverse = info.inverseSlot, old !== object else { return }
@@ -106,11 +106,17 @@ extension NSManagedObject {
       if let object {
         let theirs = object.slot(of: info, inverse)
         if let rival = object.toOne(theirs), rival !== self {
-          rival.writeToOne(rival.slot(named: info.name), nil)
+          rival.leave(rival.slot(named: info.name), object)
         }
         object.writeToOne(theirs, self)
       }
     }
+  }
+
+  /// Ends a one-to-one relationship with an object, unless it is with another one by now: a merge may have brought
+  /// a row that refers to an object whose unsaved value leads elsewhere.
+  final func leave(_ slot: Int, _ object: NSManagedObject) {
+    if toOne(slot) === object { writeToOne(slot, nil) }
   }
 
   final func addMember(_ slot: Int, _ object: NSManagedObject, at index: Int? = nil) {

@@ -20,6 +20,8 @@ let package = Package(
       dependencies: [
         "SystemSQLite",
         .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
+        .product(name: "CDESQLiteStore", package: "CoreDataEvolution"),
+        .product(name: "CDEStore", package: "CoreDataEvolution"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
   ],

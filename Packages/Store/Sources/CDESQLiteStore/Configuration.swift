@@ -45,6 +45,8 @@ extension SQLiteStore {
     ///
     /// It has to be registered when the store is opened, and for as long as the store is open.
     public var vfs: String?
+    /// Whether commits see to it that references stay whole. Only the benchmark does without, to tell what it costs.
+    @_spi(CDE) public var checksReferences = true
     // Lengths that only tests change.
     var checkpointLimits = Checkpointer.Limits()
 

@@ -59,7 +59,7 @@ final class TransactionWriter {
     if !conflicts.isEmpty { throw conflictError() }
     try insert()
     try addLinks()
-    try checkReferences()
+    if store.configuration.checksReferences { try checkReferences() }
     keepNamedFiles()
     try readDerived()
     isComplete = true

@@ -31,6 +31,8 @@ final class Runner {
     case .e1Batch: try await compare(row, LookupRows(workspace).firingInBatches)
     case .f: try await compare(row, ChangeRows(workspace: workspace).update, per: samples.distinctKeys.count)
     case .h: try await compare(row, ChangeRows(workspace: workspace).delete, per: samples.distinctKeys.count)
+    case .references: try await compare(row, ReferenceRows(workspace: workspace).inserted)
+    case .referencesDeleted: try await compare(row, ReferenceRows(workspace: workspace).deleted)
     case .gCold: try await compare(row, RelationshipRows(workspace).cold, per: samples.filedCount)
     case .gPrefetched: try await compare(row, RelationshipRows(workspace).prefetched, per: samples.filedCount)
     case .gWarm: try await compare(row, RelationshipRows(workspace).warm, per: samples.filedCount)

@@ -2,7 +2,7 @@ internal import CDEStore
 
 // Rows that a conflict concerns beside those that are in conflict.
 extension ConflictResolution {
-  /// Makes objects of rows as the store has them now. Objects without unsaved changes take the store's values.
+  /// Makes objects of rows as the store has them now. Objects without unsaved values take the store's.
   func read(_ rows: [ReferenceConflict.Row]) throws {
     var keys: [Int: Set<Int64>] = [:]
     for row in rows { keys[context.root(of: row.entity), default: []].insert(row.key) }
@@ -23,9 +23,12 @@ extension ConflictResolution {
   private func adopt(_ row: RowReference) {
     let object = object(for: row)
     keep(object)
-    guard object._flags.isDisjoint(with: [.inserted, .updated, .deleted]),
+    guard object._flags.isDisjoint(with: [.inserted, .deleted]),
       object._binding.index == row.batch.layout.entity
     else { return }
+    // A row with unsaved values is in conflict, or will be, and the policy decides.
+    object.dropEqualValues()
+    if object.changedSlots.intersects(object.withBinding(\.savedSlots.withCells)) { return }
     let base = RowReference(batch: object._batch, row: Int(object._row))
     if base.batch === row.batch, base.row == row.row { return }
     let differing = object.slotsThatDiffer(base, row)

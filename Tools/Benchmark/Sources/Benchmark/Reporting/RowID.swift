@@ -10,7 +10,10 @@ enum RowID: String, CaseIterable {
   case gCold = "g-cold"
   case gPrefetched = "g-prefetched"
   case gWarm = "g-warm"
-  case h, i
+  case h
+  case references
+  case referencesDeleted = "references-deleted"
+  case i
   case jWrite = "j-write"
   case jRead = "j-read"
   case hopActor = "hop-actor"
@@ -62,6 +65,8 @@ enum RowID: String, CaseIterable {
     case .gPrefetched: "to-many, prefetched (raw: scan and group)"
     case .gWarm: "to-many, loaded before"
     case .h: "delete a tenth"
+    case .references: "insert at the store, references looked up (raw: not looked up)"
+    case .referencesDeleted: "delete at the store, references looked for (raw: not looked for)"
     case .i: "memory of a registered, unread object"
     case .jWrite: "10 updates and a save, beside a reader"
     case .jRead: "fetch of a category's items, beside a writer"
@@ -109,6 +114,7 @@ enum RowID: String, CaseIterable {
     case .gPrefetched: .ratio(1.3)
     case .gWarm: .ratio(0.05)
     case .h: .ratio(0.85)
+    case .references, .referencesDeleted: .ratio(1.15)
     case .i: .value(300)
     case .jWrite: .ratio(1 / 0.9)
     case .jRead: .ratio(1 / 0.95)

@@ -119,9 +119,13 @@ final class SavePlan {
           return (theirs.slot, cell, isNew ? nil : member._batch.integer(Int(member._row), cell))
         }
         var last: Int64 = 1024
+        // Members of one place stand in the order of their keys: other writers appended them at the same time. Giving
+        // them places of their own would tear them from what these writers append next.
+        var lastKey = Int64.max
         for index in members.indices {
-          if let now = places[index].now, now > last {
-            last = now
+          let key = members[index]._key
+          if let now = places[index].now, now > last || (now == last && key > lastKey) {
+            (last, lastKey) = (now, key)
             continue
           }
           let next = index + 1 < members.count ? places[index + 1].now : nil
@@ -129,7 +133,7 @@ final class SavePlan {
           orders[ObjectIdentifier(members[index]), default: [:]][places[index].cell] = place
           extraSlots[ObjectIdentifier(members[index]), default: PropertySet()].insert(places[index].slot)
           moved.append(members[index])
-          last = place
+          (last, lastKey) = (place, .max)
         }
       }
     }
@@ -412,7 +416,15 @@ final class SavePlan {
     for member in members.removed.objects where member._key > 0 && !member.isDeleted && owner._key > 0 {
       transaction.links.append(link(.remove, member))
     }
-    if info.isOrdered {
+    if info.isOrdered, !members.isReordered {
+      // The store knows what stands before them: other writers may have appended as well.
+      for member in members.added.objects where isSaved(member) && !member._flags.contains(.deleted) {
+        transaction.links.append(
+          LinkChange(
+            kind: .add, entity: entity, slot: info.slot, owner: key(of: owner), member: key(of: member),
+            isAppended: true))
+      }
+    } else if info.isOrdered {
       let kept = owner.loadedMembers(info.slot).objects.filter {
         isSaved($0) && !$0._flags.contains(.deleted)
       }

@@ -12,6 +12,16 @@ public nonisolated struct DatabaseChange<Item: PersistentEntity>: Sendable {
   /// Changed objects as they were saved.
   public let updated: [ModelSnapshot<Item>]
   public let deleted: [ModelHandle<Item>]
+  /// Objects that were saved and are in none of the lists, because their values could not be read. Fetch them
+  /// anew.
+  public let failures: [Failure]
+
+  /// An object whose values could not be read after its save.
+  public struct Failure: Sendable {
+    /// The object; nil when its store is no longer loaded.
+    public let handle: ModelHandle<Item>?
+    public let error: any Error
+  }
 }
 
 /// The saves that concern a model, one element each; ends with the task that reads it.
@@ -101,10 +111,20 @@ nonisolated extension DatabaseChange {
       // In the order of their keys, which is that in which they were written.
       return all.compactMap { $0 as? Item }.sorted { $0.rowKey < $1.rowKey }
     }
-    inserted = objects(NSInsertedObjectsKey).compactMap { try? $0.snapshot() }
-    updated = objects(NSUpdatedObjectsKey).compactMap { try? $0.snapshot() }
-    deleted = objects(NSDeletedObjectsKey).compactMap { ModelHandle($0) }
-    if inserted.isEmpty, updated.isEmpty, deleted.isEmpty { return nil }
+    var failures: [Failure] = []
+    func read<Value>(_ key: String, _ body: (Item) throws -> Value) -> [Value] {
+      objects(key).compactMap { item in
+        do { return try body(item) } catch {
+          failures.append(Failure(handle: ModelHandle(item), error: error))
+          return nil
+        }
+      }
+    }
+    inserted = read(NSInsertedObjectsKey) { try $0.snapshot() }
+    updated = read(NSUpdatedObjectsKey) { try $0.snapshot() }
+    deleted = read(NSDeletedObjectsKey) { try $0.handle }
+    self.failures = failures
+    if inserted.isEmpty, updated.isEmpty, deleted.isEmpty, failures.isEmpty { return nil }
     let commit = notification.userInfo?[CommittedTransaction.userInfoKey] as? CommittedTransaction
     sequence = commit?.sequence ?? 0
     author = commit?.author

@@ -24,8 +24,22 @@ final class Tag: NSManagedObject {
   var items: Set<Item>
 }
 
+@PersistentModel
+final class Heap: NSManagedObject {
+  @Relationship(inverse: "heap", deleteRule: .nullify)
+  var pebbles: Set<Pebble>
+}
+
+@PersistentModel
+final class Pebble: NSManagedObject {
+  var name: String = ""
+
+  @Relationship(inverse: "pebbles", deleteRule: .nullify)
+  var heap: Heap?
+}
+
 enum Library {
-  static let model = try! NSManagedObjectModel.makeRuntimeModel(Item.self, Tag.self)
+  static let model = try! NSManagedObjectModel.makeRuntimeModel(Item.self, Tag.self, Heap.self, Pebble.self)
 
   /// A container over a store of its own.
   static func container(inMemory: Bool = true) throws -> NSPersistentContainer {

@@ -187,6 +187,36 @@ struct KeyTests {
     #expect(third.deleted == [handle] && third.updated.isEmpty)
   }
 
+  @Test("A saved object whose values can't be read is reported with its error, and hides nothing else")
+  func unreadableChange() async throws {
+    let container = try Library.container()
+    let database = BackgroundDatabase(modelContainer: container)
+    let context = container.newBackgroundContext()
+    // Before the database asks for the values, the object refers to one that was never saved.
+    let token = NotificationCenter.default.addObserver(
+      forName: .NSManagedObjectContextDidSave, object: context, queue: nil
+    ) { note in
+      let saved = note.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject> ?? []
+      for case let item as Pebble in saved where item.name == "broken" { item.heap = Heap(context: context) }
+    }
+    defer { NotificationCenter.default.removeObserver(token) }
+    var changes = try await database.changes(of: Pebble.self).makeAsyncIterator()
+    try await context.perform {
+      Pebble(context: context).name = "broken"
+      try context.save()
+      context.rollback()
+      for name in ["broken", "fine"] { Pebble(context: context).name = name }
+      try context.save()
+    }
+    let first = try #require(await changes.next())
+    #expect(first.inserted.isEmpty && first.failures.count == 1)
+    #expect((first.failures.first?.error as? ManagedObjectError)?.code == .unsavedObject)
+    let handle = try #require(first.failures.first?.handle)
+    #expect(try await database.fetchOne(handle)?.name == "broken")
+    let second = try #require(await changes.next())
+    #expect(second.inserted.map(\.name) == ["fine"] && second.failures.count == 1)
+  }
+
   @Test("Synchronising inserts, updates and deletes what differs, and nothing else")
   func synchronize() async throws {
     struct Remote: Sendable {

@@ -222,7 +222,7 @@ private final class BatchWitness: ContextObserver {
   private(set) var changes: [ObjectChange] = []
   func contextWillTrack(_ object: NSManagedObject) {}
   func contextDidSave(_ changes: [ObjectChange], commit: CommittedTransaction) {}
-  func contextDidMerge(_ changes: [ObjectChange], commit: CommittedTransaction?) { self.changes += changes }
+  func contextDidMerge(_ changes: [ObjectChange], _ source: MergeSource) { self.changes += changes }
   func contextDidRefresh(_ objects: [NSManagedObject]) {}
   func contextDidReset() {}
 }

@@ -11,7 +11,7 @@ private final class Witness: ContextObserver {
 
   func contextWillTrack(_ object: NSManagedObject) {}
   func contextDidSave(_ changes: [ObjectChange], commit: CommittedTransaction) { saves.append(changes) }
-  func contextDidMerge(_ changes: [ObjectChange], commit: CommittedTransaction?) { merges.append(changes) }
+  func contextDidMerge(_ changes: [ObjectChange], _ source: MergeSource) { merges.append(changes) }
   func contextDidRefresh(_ objects: [NSManagedObject]) {}
   func contextDidReset() {}
 }

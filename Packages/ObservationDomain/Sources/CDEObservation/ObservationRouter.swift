@@ -13,6 +13,7 @@ internal import Synchronization
 ///     expected --merge-->  had          exactly the changed fields wake
 ///     own      --save--->  had          exactly the changed fields wake (a save of the view context itself)
 ///     had      --merge-->  had          an echo: nothing wakes when echoes are swallowed, else all fields do
+///     some     --merge-->  had          objects that came by their IDs before: as an echo; others: as above
 ///
 /// A commit is expected when a registered context, or a context inside `saveObservedChanges`, wrote it; this
 /// is decided at the save and stays with the commit, so registrations may end before the merge, merges may
@@ -35,8 +36,12 @@ internal import Synchronization
 /// An owner whose to-many relationship changed only through the other side is woken for that relationship
 /// alone, whoever saved: nothing else of it can have changed.
 ///
-/// A change that carries IDs alone (batches, imports) wakes all fields of its objects. IDs out of a batch's
-/// result know what the batch changed; with precision for every save that counts.
+/// A merge by IDs looks its objects up in the last saves of the container: what a save changed in an object arrives with
+/// the object's ID as it would with the save, and is remembered in the save's trace. A change that no recent save
+/// explains wakes all fields of its objects. IDs out of a batch's result know what the batch changed; with precision
+/// for every save that counts.
+///
+/// What is merged twice in one turn of the context's lane is no echo: it wakes once.
 ///
 /// Followers, such as observed fetches, compute anew between a change and the first wake-up.
 final class ObservationRouter: ContextObserver, @unchecked Sendable {
@@ -94,23 +99,68 @@ final class ObservationRouter: ContextObserver, @unchecked Sendable {
     for wake in wakes { wake() }
   }
 
-  func contextDidMerge(_ changes: [ObjectChange], commit: CommittedTransaction?) {
+  func contextDidMerge(_ changes: [ObjectChange], _ source: MergeSource) {
     guard routes else { return }
-    let event = ContextEvent(source: commit.map { .commit($0) } ?? .identities, changes: changes)
-    let wakes = followers.settle(event)
-    defer { for wake in wakes { wake() } }
-    guard let commit else {
-      route(changes, precision == .everySave ? .exactly : .everything, of: "merge by IDs")
-      return
+    switch source {
+    case .commit(let commit, let isRepeated):
+      let wakes = followers.settle(ContextEvent(source: .commit(commit), changes: changes))
+      route(changes, of: commit, isRepeated)
+      for wake in wakes { wake() }
+    case .identities(let recent):
+      let wakes = followers.settle(ContextEvent(source: .identities, changes: changes))
+      route(changes, recent)
+      for wake in wakes { wake() }
     }
-    if commit.trace.deliver(to: listener) {
-      let isExact = precision == .everySave || commit.trace.isExpected(by: listener)
-      route(changes, isExact ? .exactly : .everything, of: "merge of save \(commit.sequence)")
-    } else if !swallowsEchoes {
-      route(changes, .everything, of: "echo of save \(commit.sequence)")
-    } else {
-      log.write("swallowed an echo of save \(commit.sequence)")
+  }
+
+  private func route(_ changes: [ObjectChange], of commit: CommittedTransaction, _ isRepeated: Bool) {
+    let breadth = isExact(commit.trace) ? Breadth.exactly : .everything
+    let swallows = swallowsEchoes || isRepeated
+    switch commit.trace.deliver(to: listener) {
+    case .first: route(changes, breadth, of: "merge of save \(commit.sequence)")
+    case .after(let rows):
+      route(changes, breadth, of: "merge of the rest of save \(commit.sequence)") {
+        !rows.contains($0.object)
+      }
+      if swallows { return }
+      route(changes, .everything, of: "echo of a part of save \(commit.sequence)") {
+        rows.contains($0.object)
+      }
+    case .echo where swallows: log.write("swallowed an echo of save \(commit.sequence)")
+    case .echo: route(changes, .everything, of: "echo of save \(commit.sequence)")
     }
+  }
+
+  /// Routes a merge by IDs: each object by the saves that are known to have changed it.
+  private func route(_ changes: [ObjectChange], _ recent: RecentChanges) {
+    var wakes = Wakes()
+    for change in changes where change.object.isTracked {
+      let saves = change.kind == .updated ? recent[change.object] : []
+      if saves.isEmpty {
+        let isExact = change.kind == .touched || (precision == .everySave && change.kind != .deleted)
+        wakes.add(change.object, isExact ? change.properties : nil)
+        continue
+      }
+      // What a batch changed beside the saves is known for some IDs.
+      var isNews = change.properties != nil
+      var slots = change.properties.map { precision == .everySave ? $0 : nil } ?? PropertySet()
+      for save in saves where save.trace.deliver(change.object, to: listener) {
+        isNews = true
+        slots = isExact(save.trace) ? slots?.union(save.properties) : nil
+      }
+      if isNews {
+        wakes.add(change.object, slots)
+      } else if swallowsEchoes || saves.allSatisfy({ recent.isRepeated($0.trace) }) {
+        log.write("swallowed an echo of \(change.object), merged by its ID")
+      } else {
+        wakes.add(change.object, nil)
+      }
+    }
+    wake(wakes, "merge by IDs")
+  }
+
+  private func isExact(_ trace: CommitTrace) -> Bool {
+    precision == .everySave || trace.isExpected(by: listener)
   }
 
   func contextDidRefresh(_ objects: [NSManagedObject]) {

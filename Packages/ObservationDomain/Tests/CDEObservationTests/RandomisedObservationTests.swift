@@ -13,14 +13,28 @@ struct RandomisedObservationTests {
   private enum Field: String, CaseIterable { case title, summary, rank }
 
   /// What one save changed, as the model sees it.
-  private struct Save {
-    var note: Notification
-    var writer: Int
-    var changed: [Int: Set<Field>] = [:]
-    var isExact: Bool
+  private final class Save {
+    let note: Notification
+    let changed: [Int: Set<Field>]
+    let isExact: Bool
+    /// Whether the view context has had it, or some of its items by their IDs.
+    var isDelivered = false
+    var deliveredItems: Set<Int> = []
+
+    init(note: Notification, changed: [Int: Set<Field>], isExact: Bool) {
+      self.note = note
+      self.changed = changed
+      self.isExact = isExact
+    }
+
+    var news: [Int: Set<Field>] {
+      isDelivered ? [:] : changed.filter { !deliveredItems.contains($0.key) }
+    }
   }
 
   private static let items = 8
+  /// How many saves a container remembers for merges by IDs.
+  private static let commitsKept = 256
 
   @Test(
     "No wake-up is missed and none is spurious, in whichever order contexts save, fail and merge",
@@ -56,6 +70,13 @@ struct RandomisedObservationTests {
     var dirty: [[Int: Set<Field>]] = [[:], [:], [:]]
     var waiting: [Save] = []
     var merged: [Save] = []
+    // What merges by IDs can know of, the first save included.
+    var recent = [
+      Save(
+        note: Notification(name: .NSManagedObjectContextDidSave),
+        changed: Dictionary(uniqueKeysWithValues: (1..<Self.items).map { ($0, []) }), isExact: true)
+    ]
+    recent[0].isDelivered = true
     var value = 0
 
     func expect(_ expected: Set<String>, _ what: String, _ step: Int) throws {
@@ -103,14 +124,18 @@ struct RandomisedObservationTests {
         dirty[writer] = [:]
         if writer == 2 {
           try expect(names(changed, isExact: true), "a save of the view context", step)
-          merged.append(Save(note: viewLog.last!, writer: 2, changed: changed, isExact: true))
+          merged.append(Save(note: viewLog.last!, changed: changed, isExact: true))
+          merged.last?.isDelivered = true
+          recent.append(merged.last!)
         } else {
           try expect([], "a save that is not merged", step)
           waiting.append(
             Save(
-              note: logs[writer].last!, writer: writer, changed: changed,
+              note: logs[writer].last!, changed: changed,
               isExact: writer == 0 || precision == .everySave))
+          recent.append(waiting.last!)
         }
+        if recent.count > Self.commitsKept { recent.removeFirst() }
       case 7:
         // A save that fails: nothing is woken, now or later.
         guard writer != 2, let index = dirty[writer].keys.randomElement(using: &random),
@@ -127,7 +152,8 @@ struct RandomisedObservationTests {
         let place = Bool.random(using: &random) ? 0 : waiting.indices.randomElement(using: &random)!
         let save = waiting.remove(at: place)
         view.mergeChanges(fromContextDidSave: save.note)
-        try expect(names(save.changed, isExact: save.isExact), "a merge", step)
+        try expect(names(save.news, isExact: save.isExact), "a merge", step)
+        save.isDelivered = true
         merged.append(save)
         if merged.count > 20 { merged.removeFirst() }
       case 10:
@@ -138,8 +164,23 @@ struct RandomisedObservationTests {
         let index = Int.random(in: 0..<Self.items, using: &random)
         let isMerge = Bool.random(using: &random)
         if isMerge {
+          let known = recent.filter { $0.changed[index] != nil }
+          let older = waiting.contains { save in
+            save.changed[index] != nil && !known.contains { $0 === save }
+          }
+          if older { continue }
           NSManagedObjectContext.mergeChanges(
             fromRemoteContextSave: [NSUpdatedObjectIDsKey: [ids[index]]], into: [view])
+          if !known.isEmpty {
+            let news = known.filter { $0.news[index] != nil }
+            let fields = news.reduce(into: Set<Field>()) { $0.formUnion($1.changed[index]!) }
+            for save in news { save.deliveredItems.insert(index) }
+            try expect(
+              news.isEmpty ? [] : names([index: fields], isExact: news.allSatisfy(\.isExact)),
+              "a merge by ID",
+              step)
+            continue
+          }
         } else if dirty[2].isEmpty {
           view.refresh(items[index], mergeChanges: true)
         } else {

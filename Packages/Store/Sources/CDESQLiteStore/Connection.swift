@@ -24,6 +24,8 @@ final class Connection: @unchecked Sendable {
 
   /// What the log's index looked like when the writing connection last read for somebody else.
   var lastLentHeader: cde_wal_header?
+  /// How many commits the read under way is sure to see.
+  var asOf: UInt64 = 0
   private var stepsLeft = 0
 
   // Distinct texts beyond this are rare enough to be prepared again.

@@ -27,6 +27,8 @@ final class ConnectionPool: Sendable {
   /// Whether a read may wait for the writer without keeping it from its processor.
   private let canWait: Bool
   private let isAwaited = Atomic<Bool>(false)
+  /// How many commits there were; counted while the writer is borrowed.
+  private let commits = Atomic<UInt64>(0)
 
   // A resting snapshot lives for one to two of these.
   private static let sweepInterval = DispatchTimeInterval.milliseconds(50)
@@ -53,6 +55,9 @@ final class ConnectionPool: Sendable {
     try withWriter { (connection) throws(StoreError) in try connection.observing(kind, body) }
   }
 
+  /// Gives the next commit its number. For the borrower of the writer, once its transaction is committed.
+  func countCommit() -> UInt64 { commits.add(1, ordering: .releasing).newValue }
+
   private func withWriter<R: Sendable>(
     _ body: (Connection) throws(StoreError) -> R
   ) throws(StoreError) -> R {
@@ -70,6 +75,7 @@ final class ConnectionPool: Sendable {
   ) throws(StoreError) -> R {
     guard let open else {
       return try withWriter { (connection) throws(StoreError) in
+        connection.asOf = commits.load(ordering: .acquiring)
         try connection.run("BEGIN", while: "Reading the store")
         defer { connection.rollBack() }
         return try connection.observing(kind, body)
@@ -77,6 +83,8 @@ final class ConnectionPool: Sendable {
     }
     let connection = try borrow(orOpen: open)
     defer { giveBack(connection) }
+    // Before the transaction begins: a commit in between makes the rows count as older than they are.
+    connection.asOf = commits.load(ordering: .acquiring)
     if holdsSnapshots, connection.snapshot.headerOfNewerCommit != nil,
       let answer = try readOnWriter(insteadOf: connection, body)
     {
@@ -136,6 +144,7 @@ final class ConnectionPool: Sendable {
         guard let writer, var header = reader.snapshot.headerOfNewerCommit else { return nil }
         if var last = writer.lastLentHeader, cde_equal_wal_headers(&last, &header) != 0 { return nil }
         writer.lastLentHeader = header
+        writer.asOf = commits.load(ordering: .acquiring)
         return try writer.readBriefly(body)
       }
       if let answer { return answer }

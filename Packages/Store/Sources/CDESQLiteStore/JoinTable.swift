@@ -17,8 +17,12 @@ struct JoinTable: Sendable {
     // Written once: quoting names again for each of a save's pairs took as long as inserting them.
     /// Takes owner and member.
     let insertStatement: String
-    /// Takes owner, member and place; nil without an order.
+    /// Takes owner, member and place, and moves a pair that is there; nil without an order.
     let orderedInsertStatement: String?
+    /// Takes owner, member and place, and leaves a pair that is there; nil without an order.
+    let appendStatement: String?
+    /// Takes the owner; gives the last place in its order. Nil without an order.
+    let lastPlaceStatement: String?
     /// Takes owner and member.
     let deleteStatement: String
 
@@ -30,6 +34,12 @@ struct JoinTable: Sendable {
       self.isReflexive = isReflexive
       let head = "INSERT INTO \(quoted(table)) (\(quoted(owner)), \(quoted(member))"
       insertStatement = "\(head)) VALUES (?, ?) ON CONFLICT DO NOTHING"
+      appendStatement = order.map {
+        "\(head), \(quoted($0))) VALUES (?, ?, ?) ON CONFLICT (\(quoted(owner)), \(quoted(member))) DO NOTHING"
+      }
+      lastPlaceStatement = order.map {
+        "SELECT max(\(quoted($0))) FROM \(quoted(table)) WHERE \(quoted(owner)) = ?"
+      }
       orderedInsertStatement = order.map {
         "\(head), \(quoted($0))) VALUES (?, ?, ?) ON CONFLICT (\(quoted(owner)), \(quoted(member))) "
           + "DO UPDATE SET \(quoted($0)) = excluded.\(quoted($0))"

@@ -23,7 +23,8 @@ extension SQLiteStore {
         try writer.readDerived()
       }
       externals?.remove(writer.obsoleteFiles)
-      writer.result.sequence = nextSequence()
+      writer.result.sequence = pool.countCommit()
+      for batch in writer.result.derived { batch.asOf = writer.result.sequence }
       return writer.result
     }
   }

@@ -2,7 +2,9 @@ import CDESQLite
 @_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
-  public func commit(_ transaction: StoreTransaction) throws(StoreError) -> CommitResult {
+  public func commit(
+    _ transaction: StoreTransaction, committed: (CommitResult) -> Void
+  ) throws(StoreError) -> CommitResult {
     try requireWritable()
     for batch in transaction.inserted + transaction.updated.map(\.batch) {
       requireOwnLayout(batch.layout)
@@ -19,10 +21,16 @@ extension SQLiteStore {
         throw error
       }
       // Pending keys stay in the batches until here, so a transaction that failed can simply be tried again.
-      for batch in transaction.inserted { batch.assignKeys(base: writer.keyBase, schema: schema) }
-      for update in transaction.updated { update.batch.assignKeys(base: writer.keyBase, schema: schema) }
+      let sequence = pool.countCommit()
+      for batch in transaction.inserted + transaction.updated.map(\.batch) {
+        batch.assignKeys(base: writer.keyBase, schema: schema)
+        batch.asOf = sequence
+      }
+      for batch in writer.derived { batch.asOf = sequence }
+      let result = CommitResult(keyBase: writer.keyBase, sequence: sequence, derived: writer.derived)
+      committed(result)
       externals?.remove(writer.obsoleteFiles)
-      return CommitResult(keyBase: writer.keyBase, sequence: nextSequence(), derived: writer.derived)
+      return result
     }
   }
 

@@ -1,5 +1,5 @@
 import CDESQLite
-public import CDEStore
+@_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
   public func fetch(
@@ -21,7 +21,7 @@ extension SQLiteStore {
       try Self.withStatement(compiled, on: connection) { (statement) throws(StoreError) in
         try collector.collect(statement, on: connection)
       }
-      return collector.finish()
+      return collector.finish().stamped(connection.asOf)
     }
   }
 
@@ -69,7 +69,9 @@ extension SQLiteStore {
         RowDecoder.decode(statement, steps, numbers: plan.numbers, key: key, into: &builder)
       }
       guard fits else { throw RowCollector.tooBig(concrete.layout) }
-      return RowReference(batch: builder.finish(), row: 0)
+      let batch = builder.finish()
+      batch.asOf = connection.asOf
+      return RowReference(batch: batch, row: 0)
     }
   }
 
@@ -100,7 +102,7 @@ extension SQLiteStore {
       }
       if isCancellable, index & 511 == 511 { try RowCollector.checkCancellation() }
     }
-    return collector.finish()
+    return collector.finish().stamped(connection.asOf)
   }
 
   func checkEntity(_ entity: Int) throws(StoreError) {
@@ -137,5 +139,13 @@ extension SQLiteStore {
     }
     try connection.bind(query.bindings, to: statement)
     try body(statement)
+  }
+}
+
+extension FetchedRows {
+  /// Notes in rows that were just read the number of the last commit before the read.
+  func stamped(_ asOf: UInt64) -> FetchedRows {
+    for batch in batches { batch.asOf = asOf }
+    return self
   }
 }

@@ -1,5 +1,5 @@
 import CDESQLite
-public import CDEStore
+@_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
   public func related(
@@ -14,9 +14,12 @@ extension SQLiteStore {
       let reader = RelatedReader(
         store: self, connection: connection, source: source, destination: destination, plan: plan,
         isKnown: isKnown)
-      if owners.count == 1 { return try reader.single(owners[0]) }
-      return try reader.isWorthScanning(owners, of: entity)
-        ? try reader.scan(owners) : try reader.each(owners)
+      let related =
+        owners.count == 1
+        ? try reader.single(owners[0])
+        : try reader.isWorthScanning(owners, of: entity) ? try reader.scan(owners) : try reader.each(owners)
+      for batch in related.rows.batches { batch.asOf = connection.asOf }
+      return related
     }
   }
 }

@@ -25,7 +25,6 @@ public final class SQLiteStore: Store {
   let pool: ConnectionPool
   let externals: ExternalStorage?
   let checkpointer: Checkpointer?
-  let sequence = Lock<UInt64>(0)
 
   /// Opens a store, or creates it.
   ///
@@ -103,13 +102,6 @@ public final class SQLiteStore: Store {
         .readOnly,
         "The store is open for reading only. "
           + (notes.first ?? "Open it with isReadOnly set to false to write."))
-    }
-  }
-
-  func nextSequence() -> UInt64 {
-    sequence.withLock {
-      $0 += 1
-      return $0
     }
   }
 }

@@ -45,13 +45,26 @@ extension TransactionWriter {
     let task = "Adding a pair to a relationship"
     switch source {
     case .join(let side):
-      try addPair(side, owner, member, link.order)
+      if link.isAppended, let append = side.appendStatement, let last = side.lastPlaceStatement {
+        let place = try nextPlace(link, owner, last)
+        try connection.run(
+          append, [.integer(owner), .integer(member), .integer(place)], while: task)
+      } else {
+        try addPair(side, owner, member, link.order)
+      }
       // Which direction of a symmetric pair a reader asks for is not known, so both stand in the table.
       if side.isReflexive, owner != member { try addPair(side, member, owner, nil) }
     case .implied(let key, let order):
       var values: [StoreValue] = [.integer(owner)]
       var settings = "\(quoted(key)) = ?"
-      if let order {
+      if let order, link.isAppended {
+        let place = try nextPlace(
+          link, owner,
+          "SELECT max(\(quoted(order))) FROM \(quoted(memberTable(of: link))) WHERE \(quoted(key)) = ?")
+        // Expressions see the row as it was.
+        settings += ", \(quoted(order)) = CASE WHEN \(quoted(key)) = ? THEN \(quoted(order)) ELSE ? END"
+        values += [.integer(owner), .integer(place)]
+      } else if let order {
         settings += ", \(quoted(order)) = ?"
         values.append(link.order.map { .integer($0) } ?? .null)
       }
@@ -60,6 +73,22 @@ extension TransactionWriter {
         values + [.integer(member)], while: task)
     case .inverse: throw notALink(link)
     }
+  }
+
+  /// The place behind all members of an owner, 1024 beyond the last as Core Data spaces them.
+  ///
+  /// The store is asked once for each owner: what this transaction appends itself is counted here.
+  private func nextPlace(_ link: LinkChange, _ owner: Int64, _ lastPlace: String) throws(StoreError) -> Int64
+  {
+    let key = OrderKey(entity: link.entity, slot: link.slot, owner: owner)
+    var last = lastPlaces[key]
+    if last == nil, link.owner > 0 {
+      last = try connection.integer(
+        lastPlace, [.integer(owner)], while: "Reading the end of an ordered relationship")
+    }
+    let (place, overflows) = (last ?? 1024).addingReportingOverflow(1024)
+    lastPlaces[key] = overflows ? .max : place
+    return overflows ? .max : place
   }
 
   private func addPair(

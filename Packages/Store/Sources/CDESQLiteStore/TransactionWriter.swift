@@ -23,6 +23,13 @@ final class UpdateStatement {
   deinit { sqlite3_finalize(handle) }
 }
 
+/// One owner's order in a relationship that is kept by links.
+struct OrderKey: Hashable {
+  var entity: Int
+  var slot: Int
+  var owner: Int64
+}
+
 /// Writes one transaction, inside an SQLite transaction that the caller began.
 final class TransactionWriter {
   let store: SQLiteStore
@@ -38,6 +45,8 @@ final class TransactionWriter {
   var obsoleteFiles: [String] = []
   /// Whether everything was written, so that only SQLite's own commit is left to do.
   private(set) var isComplete = false
+  /// The last places in ordered relationships that this transaction appends to.
+  var lastPlaces: [OrderKey: Int64] = [:]
   /// Rows with derived attributes, as they stand at the end.
   private(set) var derived: [RowBatch] = []
 

@@ -5,10 +5,15 @@ import Foundation
 /// A batch is what a fetch decodes into, what managed objects point at and what crosses actors. It
 /// lives as long as anything points at one of its rows, so engines keep batches modest.
 public final class RowBatch: @unchecked Sendable {
-  // Guard: all memory is written before the initialiser returns; the one later write,
-  // `assignKeys(base:)`, happens before the batch is published, inside the commit that owns it.
+  // Guard: all memory is written before the initialiser returns; the later writes, `assignKeys(base:)` and
+  // `asOf`, happen before the batch is published, inside the commit or the read that owns it.
   public let layout: RowLayout
   public let count: Int
+  /// Number of a commit that the rows are at least as new as: the commit that wrote them, or the last one before the
+  /// read that found them; 0 for rows never stored.
+  ///
+  /// Tells which of two rows of one version has the newer derived values.
+  @_spi(CDE) @exclusivity(unchecked) public var asOf: UInt64 = 0
   @usableFromInline let words: UnsafeMutablePointer<UInt64>
   @usableFromInline let arena: UnsafeMutableRawPointer
 

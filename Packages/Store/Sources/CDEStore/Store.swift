@@ -50,10 +50,16 @@ public protocol Store: AnyObject, Sendable {
   /// References stay whole: every reference that the transaction writes leads to a row that is there, and no
   /// reference is left to a row that it deletes, unless the deletion keeps it. Each costs one look-up in an index.
   ///
+  /// - Parameters:
+  ///   - transaction: what to write.
+  ///   - committed: called once the transaction is durable, while no other commit can begin: the calls come in the
+  ///     order of the commits. Other writers wait meanwhile, so it has to be short; it must not call the store.
   /// - Throws: `.conflict` with every row in conflict, `.danglingReference` with every reference that would lead
   ///   nowhere, `.uniqueness`, `.busy`, `.full` and so on; nothing is written then, and the same transaction may
   ///   be tried again.
-  func commit(_ transaction: StoreTransaction) throws(StoreError) -> CommitResult
+  func commit(
+    _ transaction: StoreTransaction, committed: (CommitResult) -> Void
+  ) throws(StoreError) -> CommitResult
 
   /// Finds out why a transaction was refused with `.conflict` or `.uniqueness`: all conflicts, not only the first.
   ///
@@ -87,6 +93,13 @@ public protocol Store: AnyObject, Sendable {
 
   /// Finishes the work under way and closes all connections. Later calls throw `.closed`.
   func close() throws(StoreError)
+}
+
+extension Store {
+  /// Writes everything or nothing, as ``commit(_:committed:)``.
+  public func commit(_ transaction: StoreTransaction) throws(StoreError) -> CommitResult {
+    try commit(transaction) { _ in }
+  }
 }
 
 /// The elements of a to-many relationship for several owners.

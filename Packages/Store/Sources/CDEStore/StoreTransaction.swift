@@ -81,9 +81,13 @@ public struct LinkChange: Hashable, Sendable {
   /// Place of `member` in the order of `owner`'s relationship, when that is ordered. Adding a pair that
   /// exists already only moves it.
   public var order: Int64?
+  /// Whether `member` goes behind all others that the store has in the order, which need not be known then. A pair
+  /// that exists already keeps its place.
+  public var isAppended: Bool
 
   public init(
-    kind: Kind, entity: Int, slot: Int, owner: Int64, member: Int64, order: Int64? = nil
+    kind: Kind, entity: Int, slot: Int, owner: Int64, member: Int64, order: Int64? = nil,
+    isAppended: Bool = false
   ) {
     self.kind = kind
     self.entity = entity
@@ -91,6 +95,7 @@ public struct LinkChange: Hashable, Sendable {
     self.owner = owner
     self.member = member
     self.order = order
+    self.isAppended = isAppended
   }
 }
 

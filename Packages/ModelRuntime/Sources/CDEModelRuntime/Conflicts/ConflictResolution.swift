@@ -185,7 +185,7 @@ final class ConflictResolution {
   func announceAlone() {
     guard hasNews else { return }
     let changes = announce()
-    if !changes.isEmpty { context.observer?.contextDidMerge(changes, commit: nil) }
+    if !changes.isEmpty { context.observer?.contextDidMerge(changes, .identities(RecentChanges())) }
   }
 
   /// What the objects of the context took over from the store, for whoever observes it.
@@ -198,7 +198,7 @@ final class ConflictResolution {
     context.pending.refreshed += changes.map(\.object)
     changes += touched.filter { $0.object._registry === context.registry }
     context.announcePending()
-    if !vanished.isEmpty { context.observer?.contextDidMerge(vanished, commit: nil) }
+    if !vanished.isEmpty { context.observer?.contextDidMerge(vanished, .identities(RecentChanges())) }
     refreshed = [:]
     (touched, vanished) = ([], [])
     return changes

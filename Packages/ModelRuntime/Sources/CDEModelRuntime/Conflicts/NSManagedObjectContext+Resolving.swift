@@ -27,9 +27,8 @@ extension NSManagedObjectContext {
           resolution.announceAlone()
           return
         }
-        switch try commit(plan) {
-        case .success(var committed):
-          resolution.mark(&committed)
+        switch try commit(plan, completing: { resolution.mark(&$0) }) {
+        case .success(let committed):
           forgetChanges()
           isSaving = false
           announce(plan, committed, Announced(), taken: resolution.announce())

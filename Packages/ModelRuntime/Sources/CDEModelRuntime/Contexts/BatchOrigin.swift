@@ -28,6 +28,8 @@ struct BatchEffects {
   private(set) var touched: [ObjectChange] = []
   /// What changed in updated objects, as far as the batches said so.
   private(set) var properties: [ObjectIdentifier: PropertySet] = [:]
+  /// How many batches changed each object's own row.
+  private(set) var batches: [ObjectIdentifier: Int] = [:]
 
   init(of ids: [NSManagedObjectID], in context: NSManagedObjectContext) {
     let registry = context.registry!
@@ -42,6 +44,7 @@ struct BatchEffects {
       else { continue }
       if let slots = origin?.properties[id.binding.index] {
         properties[ObjectIdentifier(object), default: []].formUnion(slots)
+        batches[ObjectIdentifier(object), default: 0] += 1
       } else {
         unknown.insert(ObjectIdentifier(object))
       }

@@ -8,14 +8,40 @@
   public init() {}
 }
 
-/// What a commit carries beside its content: who expected it, and who has had it.
+/// What a commit carries beside its content: which listeners expected it, and which have had it.
 ///
 /// All copies of a commit share one trace, which lives as long as one of them can still be merged. So a
 /// commit that arrives twice is recognised however late it comes, and remembering that costs nothing after
 /// it.
+///
+/// A merge by IDs may bring some objects of a commit before others: the trace then knows which.
 @_spi(CDE) public final class CommitTrace: Sendable {
   private let expecting: [CommitListener]
-  private let delivered = Lock<[CommitListener]>([])
+  private let deliveries = Lock<[Delivery]>([])
+
+  private struct Delivery {
+    let listener: CommitListener
+    /// The objects that came alone; nil once the listener has had the whole commit.
+    var rows: Rows?
+  }
+
+  /// Objects of one commit.
+  public struct Rows: Sendable {
+    fileprivate var rows: Set<SavePlan.RowKey> = []
+
+    public func contains(_ object: NSManagedObject) -> Bool {
+      rows.contains(.init(root: object._binding.root, key: object._key))
+    }
+  }
+
+  /// What a commit is to a listener that gets the whole of it.
+  public enum Arrival: Sendable {
+    case first
+    /// Some objects came before, in merges by IDs.
+    case after(Rows)
+    /// The listener has had all of it.
+    case echo
+  }
 
   init(expecting: [CommitListener]) { self.expecting = expecting }
 
@@ -23,14 +49,29 @@
     expecting.contains { $0 === listener }
   }
 
-  /// Notes that the listener has the commit.
+  /// Notes that the listener has the whole commit.
+  public func deliver(to listener: CommitListener) -> Arrival {
+    deliveries.withLock { deliveries in
+      guard let index = deliveries.firstIndex(where: { $0.listener === listener }) else {
+        deliveries.append(Delivery(listener: listener, rows: nil))
+        return .first
+      }
+      defer { deliveries[index].rows = nil }
+      return deliveries[index].rows.map { .after($0) } ?? .echo
+    }
+  }
+
+  /// Notes that the listener has what the commit changed in one object.
   ///
   /// - Returns: whether it is the first time.
-  public func deliver(to listener: CommitListener) -> Bool {
-    delivered.withLock { delivered in
-      if delivered.contains(where: { $0 === listener }) { return false }
-      delivered.append(listener)
-      return true
+  public func deliver(_ object: NSManagedObject, to listener: CommitListener) -> Bool {
+    let row = SavePlan.RowKey(root: object._binding.root, key: object._key)
+    return deliveries.withLock { deliveries in
+      guard let index = deliveries.firstIndex(where: { $0.listener === listener }) else {
+        deliveries.append(Delivery(listener: listener, rows: Rows(rows: [row])))
+        return true
+      }
+      return deliveries[index].rows?.rows.insert(row).inserted ?? false
     }
   }
 }

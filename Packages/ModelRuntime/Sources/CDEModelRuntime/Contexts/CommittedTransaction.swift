@@ -7,7 +7,7 @@ public import Foundation
 /// the store.
 public struct CommittedTransaction: Sendable {
   /// Number of the commit in its coordinator, ascending.
-  public let sequence: UInt64
+  public internal(set) var sequence: UInt64 = 0
   /// Tells commits of all coordinators of the process apart.
   public let identity: UUID
   public let author: String?
@@ -16,6 +16,11 @@ public struct CommittedTransaction: Sendable {
   /// Objects whose to-many relationships changed through the other side, without a change of their own row.
   @_spi(CDE) public let touched: [Touch]
   @_spi(CDE) public let trace: CommitTrace
+  /// The store's number of the commit; its rows say the same.
+  let asOf: UInt64
+  /// Whose slots and entity indexes these are, and the store that was written.
+  let model: ModelBinding
+  let store: StoreHandle
 
   @_spi(CDE) public struct Change: Sendable {
     public enum Kind: Sendable { case inserted, updated, deleted }
@@ -37,10 +42,12 @@ public struct CommittedTransaction: Sendable {
   }
 
   init(
-    sequence: UInt64, author: String?, contextName: String?, changes: [Change], touched: [Touch],
-    trace: CommitTrace
+    asOf: UInt64, author: String?, contextName: String?, changes: [Change], touched: [Touch],
+    trace: CommitTrace, model: ModelBinding, store: StoreHandle
   ) {
-    self.sequence = sequence
+    self.asOf = asOf
+    self.model = model
+    self.store = store
     identity = UUID()
     self.author = author
     self.contextName = contextName
@@ -51,6 +58,13 @@ public struct CommittedTransaction: Sendable {
 
   /// Whether nothing was written: the objects saved had been given the values they had.
   var isEmpty: Bool { changes.isEmpty && touched.isEmpty }
+
+  /// The IDs of the objects to which one thing happened.
+  func ids(_ kind: Change.Kind) -> [NSManagedObjectID] {
+    changes.filter { $0.kind == kind }.map {
+      NSManagedObjectID(binding: model.entities[$0.entity], key: $0.key, store: store)
+    }
+  }
 
   /// Under this key a didSave notification carries its ``CommittedTransaction``.
   public static let userInfoKey = "CDECommittedTransaction"

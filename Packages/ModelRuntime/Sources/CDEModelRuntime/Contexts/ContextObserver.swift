@@ -10,8 +10,8 @@ public import CDEStore
   /// A save succeeded. The objects are the context's own.
   func contextDidSave(_ changes: [ObjectChange], commit: CommittedTransaction)
 
-  /// Another context's save was merged; the objects are registered ones that it concerns.
-  func contextDidMerge(_ changes: [ObjectChange], commit: CommittedTransaction?)
+  /// Changes of other writers were merged; the objects are registered ones that they concern.
+  func contextDidMerge(_ changes: [ObjectChange], _ source: MergeSource)
 
   /// Objects lost their values: refreshed, rolled back or invalidated without a list of properties.
   func contextDidRefresh(_ objects: [NSManagedObject])
@@ -31,4 +31,36 @@ public import CDEStore
   public var kind: Kind
   /// The properties concerned, by slot; nil when the writer did not say.
   public var properties: PropertySet?
+}
+
+/// What a merge knew of the changes that it brought.
+@_spi(CDE) public enum MergeSource {
+  /// Another context's save.
+  ///
+  /// `isRepeated` when the context has merged the same save in the same turn of its lane already.
+  case commit(CommittedTransaction, isRepeated: Bool)
+  /// IDs, with what recent saves say about them.
+  case identities(RecentChanges)
+}
+
+/// What recent saves of the same container changed in the objects of a merge by IDs.
+@_spi(CDE) public struct RecentChanges {
+  /// What one save changed in one object.
+  public struct Change: Sendable {
+    public let trace: CommitTrace
+    public let properties: PropertySet
+    /// The row's version after the save; nil when the row did not change.
+    let version: Int64?
+  }
+
+  var changes: [ObjectIdentifier: [Change]] = [:]
+  var repeated: [CommitTrace] = []
+
+  public init() {}
+
+  /// The changes of one object: empty when no recent save, or not recent saves alone, account for its new row.
+  public subscript(object: NSManagedObject) -> [Change] { changes[ObjectIdentifier(object)] ?? [] }
+
+  /// Whether the context merged the save, or a part of it, earlier in the same turn of its lane.
+  public func isRepeated(_ trace: CommitTrace) -> Bool { repeated.contains { $0 === trace } }
 }

@@ -4,9 +4,9 @@ internal import Foundation
 extension NSManagedObjectContext {
   /// Writes all changes in one transaction, or none.
   ///
-  /// In order: pending changes are announced, `willSave` is posted, values are validated, the store writes,
-  /// IDs become permanent, `didSave` is posted, and contexts that merge automatically are told. Without
-  /// changes nothing happens.
+  /// In order: pending changes are announced, `willSave` is posted, values are validated, the store writes and
+  /// hands the commit to the contexts that merge automatically, IDs become permanent, `didSave` is posted. So
+  /// observers and hooks, however slow, keep no other context from merging. Without changes nothing happens.
   ///
   /// Costs one row for each changed object, written in the order of their keys; only changed columns are
   /// written.
@@ -116,25 +116,49 @@ extension NSManagedObjectContext {
     changed.removeAll(keepingCapacity: changed.count <= 4096)
   }
 
+  /// Writes a plan, hands the commit on and settles the context's objects.
+  ///
+  /// - Parameter complete: adds to the commit before other contexts get it.
   /// - Returns: the store's refusal where a merge policy may help.
-  func commit(_ plan: SavePlan) throws -> Result<CommittedTransaction, StoreError> {
+  func commit(
+    _ plan: SavePlan, completing complete: (inout CommittedTransaction) -> Void = { _ in }
+  ) throws -> Result<CommittedTransaction, StoreError> {
     let coordinator = try coordinator()
     let handle = try coordinator.handle(for: plan)
     plan.build(author: transactionAuthor, contextName: name)
     if let unread { throw ManagedObjectError.store(unread) }
-    // Objects that were given the values they had: the store has it all.
-    if plan.transaction.isEmpty {
-      return .success(plan.settle(CommitResult(keyBase: [], sequence: 0), in: self))
-    }
+    if plan.transaction.isEmpty { return .success(settleUnwritten(plan, handle, complete)) }
+    var delivery = CommitDelivery()
+    var written: CommittedTransaction?
     do {
-      let result = try handle.store.commit(plan.transaction)
-      plan.takeDerived(result)
-      return .success(plan.settle(result, in: self))
+      _ = try handle.store.commit(plan.transaction) { result in
+        var commit = plan.committed(result, in: self, handle)
+        complete(&commit)
+        delivery = coordinator.handOn(&commit, from: self)
+        written = commit
+      }
+      guard let written else {
+        preconditionFailure("A store has to report each transaction that it commits.")
+      }
+      delivery.start(written.sequence)
+      coordinator.recentCommits.record(written)
+      plan.settle(in: self)
+      return .success(written)
     } catch  where [.conflict, .uniqueness, .danglingReference].contains(error.code) {
       return .failure(error)
     } catch {
       throw ManagedObjectError.store(error)
     }
+  }
+
+  /// Settles objects that were given the values they had: the store has it all, and other contexts have nothing to merge.
+  private func settleUnwritten(
+    _ plan: SavePlan, _ handle: StoreHandle, _ complete: (inout CommittedTransaction) -> Void
+  ) -> CommittedTransaction {
+    var commit = plan.committed(CommitResult(keyBase: [], sequence: 0), in: self, handle)
+    complete(&commit)
+    plan.settle(in: self)
+    return commit
   }
 
   /// - Parameters:
@@ -162,7 +186,6 @@ extension NSManagedObjectContext {
     if let observer {
       observer.contextDidSave(changes(of: committed, plan) + taken, commit: committed)
     }
-    if !committed.isEmpty { persistentStoreCoordinator?.publish(committed, from: self) }
   }
 
   /// What a save did to this context's own objects, the touched owners included.

@@ -73,9 +73,20 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   var announcements = 0
   /// How many blocks of `perform` and its kin are running, one inside the other.
   var blockDepth = 0
+  /// Commits of other contexts that are to be merged; filled from any thread.
+  let inbox = MergeInbox()
+  var isMerging = false
+  /// The commits that an observed context has merged in the current turn of its lane.
+  var mergedThisTurn: [CommitTrace] = []
+  var isTurnEndScheduled = false
   /// Whoever wants to know about reads, saves and merges: a domain.
   @_spi(CDE) public var observer: (any ContextObserver)? {
-    didSet { registry?.isObserved = observer != nil }
+    didSet {
+      registry?.isObserved = observer != nil
+      if (oldValue == nil) != (observer == nil) {
+        persistentStoreCoordinator?.recentCommits.count(observer == nil ? -1 : 1)
+      }
+    }
   }
 
   /// Anything you like; kept, never read.
@@ -95,6 +106,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   deinit {
     let coordinator = configuration.withLock { $0.coordinator }
     coordinator?.forget(self)
+    if observer != nil { coordinator?.recentCommits.count(-1) }
     guard let registry else { return }
     // Objects may outlive the context: they keep what they have read and lose what ties them together.
     registry.lastHandles =
@@ -118,7 +130,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// Whether saves of other contexts of the container are merged without being asked; false at first.
   ///
-  /// Merges come soon after the save, on this context's isolation, in the order of the saves.
+  /// Merges come soon after the save, on this context's isolation, in the order in which the store committed the
+  /// saves, whichever contexts made them.
   public var automaticallyMergesChangesFromParent: Bool {
     get { configuration.withLock { $0.mergesAutomatically } }
     set { configuration.withLock { $0.mergesAutomatically = newValue } }
@@ -163,6 +176,10 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       if isFirst {
         registry = ObjectRegistry(
           context: self, model: newValue.modelBinding, loneStore: newValue.loneStore)
+        if observer != nil {
+          registry.isObserved = true
+          newValue.recentCommits.count(1)
+        }
         newValue.remember(self)
       }
     }

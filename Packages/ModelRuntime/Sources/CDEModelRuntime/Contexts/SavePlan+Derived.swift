@@ -34,7 +34,7 @@ extension SavePlan {
     return derivation.value(of: value)
   }
 
-  struct RowKey: Hashable {
+  struct RowKey: Hashable, Sendable {
     var root: Int
     var key: Int64
   }
@@ -59,15 +59,15 @@ extension SavePlan {
     derivedRows = Array(rows.values)
   }
 
-  /// Tells of objects that nobody changed, but whose derived values follow from what was saved.
-  func settleDerived(_ changes: inout [CommittedTransaction.Change], in registry: ObjectRegistry) {
+  /// Adds the objects that were not changed themselves, but whose derived values follow from what was saved.
+  func addDerived(to changes: inout [CommittedTransaction.Change], _ model: ModelBinding) {
     if derivedRows.isEmpty { return }
     var places: [RowKey: Int] = [:]
     for (index, change) in changes.enumerated() where change.row == nil && change.kind == .updated {
-      places[RowKey(root: registry.model.entities[change.entity].root, key: change.key)] = index
+      places[RowKey(root: model.entities[change.entity].root, key: change.key)] = index
     }
     for row in derivedRows {
-      let binding = registry.model.entities[row.batch.layout.entity]
+      let binding = model.entities[row.batch.layout.entity]
       if let index = places[RowKey(root: binding.root, key: row.key)] {
         changes[index].row = row
         changes[index].properties.formUnion(binding.storedDerivations)
@@ -77,13 +77,24 @@ extension SavePlan {
             kind: .updated, entity: binding.index, key: row.key, properties: binding.storedDerivations,
             row: row))
       }
-      // A row that another writer changed as well comes with that writer's commit: taking its version here
-      // would hide a conflict.
+    }
+  }
+
+  /// Lets the context's own objects have the derived values that follow from what was saved.
+  func settleDerived(in registry: ObjectRegistry) {
+    for row in derivedRows {
+      let binding = registry.model.entities[row.batch.layout.entity]
       guard let object = registry.object(root: binding.root, key: row.key),
-        !object._flags.contains(.fault), object._binding === binding,
-        row.version == object._batch.version(Int(object._row))
+        !object._flags.contains(.fault), object._binding === binding
       else { continue }
-      object.take(row.batch, row.row)
+      let known = RowReference(batch: object._batch, row: Int(object._row))
+      if row.version == known.version {
+        object.take(row.batch, row.row)
+      } else {
+        // Another writer changed the row as well. Its values come with its own commit, as taking the version here
+        // would hide a conflict; the derived ones are newer than that commit.
+        object.take(known, derivedFrom: row)
+      }
     }
   }
 }

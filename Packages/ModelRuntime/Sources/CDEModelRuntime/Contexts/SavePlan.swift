@@ -119,9 +119,13 @@ final class SavePlan {
           return (theirs.slot, cell, isNew ? nil : member._batch.integer(Int(member._row), cell))
         }
         var last: Int64 = 1024
+        // Members of one place stand in the order of their keys: other writers appended them at the same time. Giving
+        // them places of their own would tear them from what these writers append next.
+        var lastKey = Int64.max
         for index in members.indices {
-          if let now = places[index].now, now > last {
-            last = now
+          let key = members[index]._key
+          if let now = places[index].now, now > last || (now == last && key > lastKey) {
+            (last, lastKey) = (now, key)
             continue
           }
           let next = index + 1 < members.count ? places[index + 1].now : nil
@@ -129,7 +133,7 @@ final class SavePlan {
           orders[ObjectIdentifier(members[index]), default: [:]][places[index].cell] = place
           extraSlots[ObjectIdentifier(members[index]), default: PropertySet()].insert(places[index].slot)
           moved.append(members[index])
-          last = place
+          (last, lastKey) = (place, .max)
         }
       }
     }
@@ -412,7 +416,15 @@ final class SavePlan {
     for member in members.removed.objects where member._key > 0 && !member.isDeleted && owner._key > 0 {
       transaction.links.append(link(.remove, member))
     }
-    if info.isOrdered {
+    if info.isOrdered, !members.isReordered {
+      // The store knows what stands before them: other writers may have appended as well.
+      for member in members.added.objects where isSaved(member) && !member._flags.contains(.deleted) {
+        transaction.links.append(
+          LinkChange(
+            kind: .add, entity: entity, slot: info.slot, owner: key(of: owner), member: key(of: member),
+            isAppended: true))
+      }
+    } else if info.isOrdered {
       let kept = owner.loadedMembers(info.slot).objects.filter {
         isSaved($0) && !$0._flags.contains(.deleted)
       }
@@ -476,60 +488,71 @@ final class SavePlan {
     }
   }
 
-  /// Points the objects at what was written.
-  func settle(_ result: CommitResult, in context: NSManagedObjectContext) -> CommittedTransaction {
+  /// What was written, as other contexts see it.
+  ///
+  /// The store asks for it while other writers wait. So it changes no object and runs no code of the application.
+  func committed(
+    _ result: CommitResult, in context: NSManagedObjectContext, _ store: StoreHandle
+  ) -> CommittedTransaction {
+    takeDerived(result)
     var changes: [CommittedTransaction.Change] = []
     changes.reserveCapacity(inserted.count + updated.count + deleted.count)
+    func add(
+      _ kind: CommittedTransaction.Change.Kind, _ object: NSManagedObject, _ properties: PropertySet,
+      _ row: RowReference?
+    ) {
+      changes.append(
+        .init(
+          kind: kind, entity: object._binding.index, key: row?.key ?? object._key, properties: properties,
+          row: row))
+    }
+    var index = 0
+    inserted[...].forEachUnretained { object in
+      add(.inserted, object, object.changedSlots, insertedRows[index])
+      index += 1
+    }
+    for object in unwritten {
+      let properties = object.changedSlots
+      if !properties.isEmpty { add(.updated, object, properties, nil) }
+    }
+    index = 0
+    rewritten[...].forEachUnretained { object in
+      add(.updated, object, object.changedSlots.union(rewrittenSlots[index]), rewrittenRows[index])
+      index += 1
+    }
+    for object in deleted { add(.deleted, object, PropertySet(), nil) }
+    addDerived(to: &changes, context.registry.model)
+    return CommittedTransaction(
+      asOf: result.sequence, author: transaction.author, contextName: transaction.contextName,
+      changes: changes, touched: Array(touched), trace: context.makeCommitTrace(),
+      model: context.registry.model, store: store)
+  }
+
+  /// Points the objects at what was written.
+  func settle(in context: NSManagedObjectContext) {
     let registry = context.registry!
     let oneWay = oneWaySlots
     registry.rekey(inserted) { insertedRows[$0].key }
     var index = 0
     inserted[...].forEachUnretained { object in
-      let row = insertedRows[index]
-      index += 1
-      let properties = object.changedSlots
-      object.settle(row)
+      object.settle(insertedRows[index])
       object._flags.remove(.inserted)
-      changes.append(
-        .init(
-          kind: .inserted, entity: object._binding.index, key: object._key, properties: properties, row: row))
+      index += 1
     }
-    for object in unwritten {
-      if object.changedSlots.isEmpty {
-        object.settle(nil)
-        continue
-      }
-      changes.append(
-        .init(
-          kind: .updated, entity: object._binding.index, key: object._key, properties: object.changedSlots,
-          row: nil))
-      object.settle(nil)
-    }
+    for object in unwritten { object.settle(nil) }
     index = 0
     rewritten[...].forEachUnretained { object in
-      let row = rewrittenRows[index]
-      changes.append(
-        .init(
-          kind: .updated, entity: object._binding.index, key: object._key,
-          properties: object.changedSlots.union(rewrittenSlots[index]), row: row))
+      object.settle(rewrittenRows[index])
       index += 1
-      object.settle(row)
     }
     for object in deleted {
-      changes.append(
-        .init(
-          kind: .deleted, entity: object._binding.index, key: object._key, properties: PropertySet(), row: nil
-        ))
       object._flags.subtract([.deleted, .updated])
       object._flags.insert(.gone)
       object._overlay?.dropRelationships(keepingChanged: false)
       object.detach()
     }
     if !deleted.isEmpty { registry.vanished += 1 }
-    settleDerived(&changes, in: registry)
+    settleDerived(in: registry)
     unload(oneWay, in: registry)
-    return CommittedTransaction(
-      sequence: result.sequence, author: transaction.author, contextName: transaction.contextName,
-      changes: changes, touched: Array(touched), trace: context.makeCommitTrace())
   }
 }

@@ -77,7 +77,8 @@ public final class ToManyMembers {
   /// Forgets the members but not the changes: another writer changed the relationship.
   func unload() {
     guard isLoaded else { return }
-    if isOrdered, hasChanges { keptOrder = objects }
+    // What was only appended goes behind what another writer appended.
+    if isOrdered, isReordered { keptOrder = objects }
     isLoaded = false
     objects = []
     positions = nil

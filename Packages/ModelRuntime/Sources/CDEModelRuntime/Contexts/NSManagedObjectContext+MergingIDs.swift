@@ -1,0 +1,196 @@
+internal import CDEStore
+
+// Merging changes that are known by their objects' IDs alone.
+extension NSManagedObjectContext {
+  /// Merges changes without their rows: the registered ones are read again.
+  ///
+  /// What recent saves of the same container say about them tells observers which properties changed.
+  func merge(
+    inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]
+  ) {
+    guard let registry else { return }
+    func local(_ ids: [NSManagedObjectID]) -> [NSManagedObjectID] {
+      ids.filter { id in
+        guard let binding = registry.model.entity(named: id.binding.name) else { return false }
+        return id.store == nil || id.store?.identifier == storeHandle(for: binding)?.identifier
+      }
+    }
+    let (inserted, updated, deleted) = (local(inserted), local(updated), local(deleted))
+    if inserted.isEmpty && updated.isEmpty && deleted.isEmpty { return }
+    // The rows about to be read are newer than all commits that wait.
+    mergeInbox(before: .max)
+    let isNested = isMerging
+    isMerging = true
+    defer { isMerging = isNested }
+    processPendingChanges()
+    func known(_ id: NSManagedObjectID) -> NSManagedObject? {
+      registry.model.entity(named: id.binding.name).flatMap { registry.object(root: $0.root, key: id.key) }
+    }
+    let effects = BatchEffects(of: inserted + updated + deleted, in: self)
+    let gone = unique(deleted.compactMap(known) + effects.deleted)
+    let orphaned = ownersOfDeleted(gone)
+    forgetMerged(gone)
+    var changes = gone.map { ObjectChange(object: $0, kind: .deleted, properties: nil) }
+    let objects = unique((inserted + updated).compactMap(known) + effects.updated).filter {
+      $0._registry === registry
+    }
+    var recent = RecentMerge(objects, effects, in: self)
+    let left = reread(objects)
+    recent?.finish()
+    changes += objects.map {
+      ObjectChange(object: $0, kind: .updated, properties: effects.properties[ObjectIdentifier($0)])
+    }
+    let joined = ownersOfInserted(inserted.filter { known($0) == nil })
+    for change in orphaned + effects.touched + joined + left where change.object._registry === registry {
+      change.properties?.forEach { unload(change.object, $0) }
+      changes.append(change)
+    }
+    let ids = MergedIDs(
+      inserted: Set(inserted), updated: Set(updated + effects.updated.map(\.objectID)),
+      deleted: Set(deleted + effects.deleted.map(\.objectID)))
+    finishMerge(changes, ids, .identities(recent?.changes ?? RecentChanges()))
+  }
+
+  /// Registered objects whose to-many relationships hold objects that are gone.
+  func ownersOfDeleted(_ objects: [NSManagedObject]) -> [ObjectChange] {
+    var changes: [ObjectChange] = []
+    for object in objects where !object._flags.contains(.fault) {
+      for info in object._binding.properties where info.kind == .toOne && info.inverseIsToMany {
+        let destination = registry.model.entities[info.destination]
+        guard let cell = info.cells.first, let key = object._batch.integer(Int(object._row), cell),
+          let owner = registry.object(root: destination.root, key: key),
+          let slot = owner._binding.layout.slot(named: destination.properties[info.inverseSlot!].name)
+        else { continue }
+        changes.append(ObjectChange(object: owner, kind: .touched, properties: [slot]))
+      }
+    }
+    return changes
+  }
+
+  /// Registered objects whose to-many relationships got new members, known by the members' rows alone.
+  private func ownersOfInserted(_ ids: [NSManagedObjectID]) -> [ObjectChange] {
+    var changes: [ObjectChange] = []
+    let bindings = ids.compactMap { id in registry.model.entity(named: id.binding.name).map { ($0, id.key) } }
+    for (root, group) in Dictionary(grouping: bindings, by: { $0.0.root }) {
+      guard let handle = storeHandle(for: group[0].0) else { continue }
+      let rows: FetchedRows
+      do {
+        rows = try handle.store.rows(entity: root, keys: group.map(\.1).sorted())
+      } catch {
+        reportUnread(group[0].0, error)
+        changes += possibleOwners(ofMembersIn: root)
+        continue
+      }
+      for batch in rows.batches {
+        let binding = registry.model.entities[batch.layout.entity]
+        for info in binding.properties where info.kind == .toOne && info.inverseIsToMany {
+          let destination = registry.model.entities[info.destination]
+          let name = destination.properties[info.inverseSlot!].name
+          for row in 0..<batch.count {
+            guard let key = info.cells.first.flatMap({ batch.integer(row, $0) }),
+              let owner = registry.object(root: destination.root, key: key),
+              let slot = owner._binding.layout.slot(named: name)
+            else { continue }
+            changes.append(ObjectChange(object: owner, kind: .touched, properties: [slot]))
+          }
+        }
+      }
+    }
+    return changes
+  }
+
+  /// All registered objects that could have got members of an entity tree.
+  private func possibleOwners(ofMembersIn root: Int) -> [ObjectChange] {
+    registry.all().compactMap { object in
+      let slots = object._binding.properties.filter {
+        $0.isToMany && registry.model.entities[$0.destination].root == root
+      }
+      if slots.isEmpty { return nil }
+      return ObjectChange(object: object, kind: .touched, properties: PropertySet(slots.map(\.slot)))
+    }
+  }
+
+  /// Reads the rows of merged objects.
+  ///
+  /// An object whose row can't be read becomes a fault, which reads it when it is used. One with unsaved changes keeps
+  /// its old row, whose version makes the next save a conflict.
+  ///
+  /// - Returns: the owners that the objects left or joined.
+  private func reread(_ objects: [NSManagedObject]) -> [ObjectChange] {
+    var owners: [ObjectChange] = []
+    for object in objects { object._overlay?.unloadMembers() }
+    let realized = objects.filter { !$0._flags.contains(.fault) && $0._key > 0 }
+    for (root, group) in Dictionary(grouping: realized, by: { $0._binding.root }) {
+      guard let handle = storeHandle(for: group[0]._binding) else { continue }
+      let rows: FetchedRows
+      do {
+        rows = try handle.store.rows(entity: root, keys: group.map(\._key).sorted())
+      } catch {
+        reportUnread(group[0]._binding, error)
+        for object in group where !object.hasChanges { object.turnIntoFault() }
+        continue
+      }
+      for batch in rows.batches {
+        for row in 0..<batch.count {
+          guard let object = registry.object(root: root, key: batch.key(row)),
+            object._binding.index == batch.layout.entity
+          else { continue }
+          let known = RowReference(batch: object._batch, row: Int(object._row))
+          object.take(batch, row)
+          owners += unloadOwners(of: object, known, RowReference(batch: batch, row: row))
+        }
+      }
+    }
+    return owners
+  }
+
+  private func reportUnread(_ binding: EntityBinding, _ error: any Error) {
+    Diagnostics.report(
+      "Merged changes of \(binding.name) could not be read: \(error). The objects are read again when they are used."
+    )
+  }
+
+  private func unique(_ objects: [NSManagedObject]) -> [NSManagedObject] {
+    var seen = Set<ObjectIdentifier>()
+    return objects.filter { seen.insert(ObjectIdentifier($0)).inserted }
+  }
+}
+
+/// Finds out which recent saves a merge by IDs brings to the observed objects of a context.
+private struct RecentMerge {
+  private let context: NSManagedObjectContext
+  private var found:
+    [(object: NSManagedObject, version: Int64?, batches: Int, changes: [RecentChanges.Change])]
+  private(set) var changes = RecentChanges()
+
+  /// - Returns: nil when no observed object is concerned.
+  init?(_ objects: [NSManagedObject], _ effects: BatchEffects, in context: NSManagedObjectContext) {
+    guard context.observer != nil, let recent = context.persistentStoreCoordinator?.recentCommits else {
+      return nil
+    }
+    self.context = context
+    found = objects.lazy.filter(\.isTracked).map { object in
+      let version = object._flags.contains(.fault) ? nil : object._batch.version(Int(object._row))
+      return (object, version, effects.batches[ObjectIdentifier(object)] ?? 0, recent.changes(of: object))
+    }.filter { !$0.changes.isEmpty }
+    if found.isEmpty { return nil }
+  }
+
+  /// To be called when the objects have their new rows.
+  mutating func finish() {
+    var traces: [CommitTrace] = []
+    for (object, version, batches, known) in found {
+      if let version, !object._flags.contains(.fault) {
+        // Each save and each batch raises the version by one: what is missing was written by another process, or too
+        // long ago.
+        let raised = object._batch.version(Int(object._row)) - version
+        let explained = Set(known.compactMap(\.version).filter { $0 > version }).count + batches
+        if raised > Int64(explained) { continue }
+      }
+      changes.changes[ObjectIdentifier(object)] = known
+      traces += known.map(\.trace)
+    }
+    changes.repeated = context.mergedThisTurn
+    for trace in traces { _ = context.noteMerge(trace) }
+  }
+}

@@ -50,7 +50,7 @@ struct ReferenceRows {
     [Contender.Side.ours, .raw].map { side in
       Contender(side) {
         var configuration = SQLiteStore.Configuration(
-          location: .file(path: try workspace.newPath("references.sqlite")))
+          location: .file(path: try workspace.emptyPath("references.sqlite").path))
         configuration.checksReferences = side == .ours
         let store = try SQLiteStore(schema: Self.schema, configuration: configuration)
         _ = try store.commit(rows(of: "Target", in: store) { _ in nil })

@@ -46,14 +46,16 @@ final class Checkpointer: Sendable {
   private let busyTimeout: Int32
   private let limits: Limits
   private let pool: ConnectionPool
+  private let file: FileIdentity?
   private let state: Lock<State>
   private let running = DispatchGroup()
 
-  init(uri: String, busyTimeout: Int32, limits: Limits, pool: ConnectionPool) {
+  init(uri: String, busyTimeout: Int32, limits: Limits, pool: ConnectionPool, file: FileIdentity?) {
     self.uri = uri
     self.busyTimeout = busyTimeout
     self.limits = limits
     self.pool = pool
+    self.file = file
     state = Lock(State(nextSoftLimit: limits.soft, nextHardLimit: limits.hard))
   }
 
@@ -116,11 +118,20 @@ final class Checkpointer: Sendable {
   }
 
   private func run() {
-    if let connection = try? Connection(uri: uri, flags: SQLITE_OPEN_READWRITE, busyTimeout: busyTimeout) {
+    if let connection = try? open() {
       sqlite3_exec(connection.handle, "PRAGMA synchronous = NORMAL", nil, nil, nil)
       sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
     state.withLock { $0.phase = .copied }
+  }
+
+  /// - Throws: also where the path leads to another store by now, whose log is none of ours.
+  private func open() throws(StoreError) -> Connection {
+    func connect() throws(StoreError) -> Connection {
+      try Connection(uri: uri, flags: SQLITE_OPEN_READWRITE, busyTimeout: busyTimeout)
+    }
+    guard let file else { return try connect() }
+    return try file.checked(connect)
   }
 
   /// Lets no further checkpoint start, and waits for one under way: its connection would keep the log's file.

@@ -17,6 +17,9 @@ final class ConnectionPool: Sendable {
     var sweep = 0
     var isSweepScheduled = false
     var isDraining = false
+    /// How often a connection was given back, to see whether any was in the meantime.
+    var uses = 0
+    var isRestScheduled = false
   }
 
   private let writer: Lock<Connection?>
@@ -27,9 +30,13 @@ final class ConnectionPool: Sendable {
   /// Whether a read may wait for the writer without keeping it from its processor.
   private let canWait: Bool
   private let isAwaited = Atomic<Bool>(false)
+  private let generation = ProcessGeneration.current
 
   // A resting snapshot lives for one to two of these.
   private static let sweepInterval = DispatchTimeInterval.milliseconds(50)
+  // Idle readers live for one to two of these after the last read. Opening one anew takes a third of a
+  // millisecond, and each keeps two file descriptors.
+  private static let restInterval = DispatchTimeInterval.seconds(5)
 
   /// - Parameters:
   ///   - open: opens a reading connection; `nil` when everybody shares the writer.
@@ -53,10 +60,17 @@ final class ConnectionPool: Sendable {
     try withWriter { (connection) throws(StoreError) in try connection.observing(kind, body) }
   }
 
+  /// - Throws: `.forked` in the child of a fork, before it waits for a lock that no thread there gives back.
+  @inline(__always)
+  func requireOwnProcess() throws(StoreError) {
+    if generation != ProcessGeneration.current { throw StoreError.forked() }
+  }
+
   private func withWriter<R: Sendable>(
     _ body: (Connection) throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    try writer.withLock { (connection) throws(StoreError) -> R in
+    try requireOwnProcess()
+    return try writer.withLock { (connection) throws(StoreError) -> R in
       guard let connection else { throw StoreError.closed() }
       return try body(connection)
     }
@@ -75,6 +89,7 @@ final class ConnectionPool: Sendable {
         return try connection.observing(kind, body)
       }
     }
+    try requireOwnProcess()
     let connection = try borrow(orOpen: open)
     defer { giveBack(connection) }
     if holdsSnapshots, connection.snapshot.headerOfNewerCommit != nil,
@@ -156,18 +171,45 @@ final class ConnectionPool: Sendable {
   private func giveBack(_ connection: Connection) {
     let limit = idleLimit
     // What is not kept is closed by its last owner, the caller, outside the lock.
-    let startsSweep = readers.withLock { readers in
+    let (startsSweep, startsRest) = readers.withLock { readers in
       readers.underWay -= 1
-      guard !readers.isClosed, readers.idle.count < limit else { return false }
+      guard !readers.isClosed, readers.idle.count < limit else { return (false, false) }
       if readers.isDraining { connection.snapshot.leave(connection) }
       connection.snapshot.lastSweep = readers.sweep
       readers.idle.append(connection)
-      guard connection.snapshot.isOpen, !readers.isSweepScheduled else { return false }
+      readers.uses &+= 1
+      let startsRest = !readers.isRestScheduled
+      readers.isRestScheduled = true
+      guard connection.snapshot.isOpen, !readers.isSweepScheduled else { return (false, startsRest) }
       readers.isSweepScheduled = true
-      return true
+      return (true, startsRest)
     }
     if startsSweep { scheduleSweep() }
+    if startsRest { scheduleRest() }
   }
+
+  private func scheduleRest() {
+    let uses = readers.withLock { $0.uses }
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.restInterval) { [weak self] in
+      self?.closeResting(unlessUsedSince: uses)
+    }
+  }
+
+  /// Closes the idle readers when the store was not read since a moment; else looks again later.
+  func closeResting(unlessUsedSince uses: Int) {
+    let (resting, continues): ([Connection], Bool) = readers.withLock { readers in
+      if readers.uses != uses { return ([], true) }
+      defer { readers.idle = [] }
+      readers.isRestScheduled = readers.underWay > 0
+      return (readers.idle, readers.isRestScheduled)
+    }
+    // Closed here, outside the lock.
+    _ = consume resting
+    if continues { scheduleRest() }
+  }
+
+  /// How often a read has ended so far.
+  var useCount: Int { readers.withLock { $0.uses } }
 
   private func scheduleSweep() {
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.sweepInterval) { [weak self] in

@@ -90,9 +90,13 @@ extension SQLiteStore {
     try connection.run("BEGIN IMMEDIATE", while: "Starting a transaction")
     do throws(StoreError) {
       try body()
+      // As late as can be: what is committed to a file that is gone must not count as saved.
+      try connection.file?.check()
       try connection.run("COMMIT", while: "Committing")
     } catch {
       connection.rollBack()
+      // With a rollback journal SQLite sees it, too, but does not say which file it was.
+      if error.code == .fileMoved { try connection.file?.check() }
       throw error
     }
   }

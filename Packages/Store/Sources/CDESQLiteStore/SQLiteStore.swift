@@ -88,6 +88,7 @@ public final class SQLiteStore: Store {
   /// Checkpoints the write-ahead log and closes all connections. Reads under way on other threads finish on
   /// theirs. Later calls throw `.closed`, a second `close` as well.
   public func close() throws(StoreError) {
+    try pool.requireOwnProcess()
     let usesLog = checkpointer != nil
     checkpointer?.stop()
     let wasOpen = pool.close { connection in

@@ -75,6 +75,13 @@ struct ExternalStorage: Sendable {
     }
   }
 
+  /// The names of all files.
+  func names() -> [String] {
+    // Most stores have no such folder, and in one that can't be read nothing can be removed either.
+    let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return entries.filter { UUID(uuidString: $0) != nil }
+  }
+
   /// Removes files; one that is gone already is no failure.
   func remove(_ names: [String]) {
     for name in names where UUID(uuidString: name) != nil { files.remove(path(name)) }

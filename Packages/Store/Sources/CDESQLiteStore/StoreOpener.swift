@@ -99,7 +99,7 @@ struct StoreOpener {
     // Until the file has proved to be ours, nothing may move from its log into it.
     if hadLog { _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
     try connection.execute("PRAGMA cell_size_check = ON", while: "Opening the store")
-    let contents = try prepareContents(of: connection, mayCreate: configuration.createsIfMissing)
+    var contents = try prepareContents(of: connection, mayCreate: configuration.createsIfMissing)
     if contents.isReadOnly {
       _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
       try connection.execute("PRAGMA query_only = ON", while: "Opening the store")
@@ -116,7 +116,25 @@ struct StoreOpener {
     try Self.configure(connection, configuration, role: .writer)
     let usesLog = try Self.journalMode(of: connection) == "wal"
     connection.file = FileIdentity(of: connection)
+    if !contents.isReadOnly, found.hasLog || found.hasJournal {
+      contents.notes += sweep(ExternalStorage(storePath: path, files: files), path, on: connection)
+    }
     return opened(connection, contents, uri: uri, usesLog: usesLog)
+  }
+
+  /// Removes what a process left that died. A store that is closed leaves neither log nor journal.
+  ///
+  /// - Returns: why that could not be done, which keeps no store from being opened.
+  private func sweep(_ externals: ExternalStorage, _ path: String, on connection: Connection) -> [String] {
+    // Without waiting for another writer, which may be at work for long: the next opening sweeps as well.
+    sqlite3_busy_timeout(connection.handle, 0)
+    defer { sqlite3_busy_timeout(connection.handle, configuration.busyMilliseconds) }
+    do throws(StoreError) {
+      _ = try ExternalSweep(externals: externals, storePath: path).run(on: connection)
+      return []
+    } catch {
+      return ["Files of external values that no row names were not looked for. \(error.message)"]
+    }
   }
 
   private func openReadOnly(_ path: String) throws(StoreError) -> Opened {

@@ -17,6 +17,8 @@ final class Connection: @unchecked Sendable {
   var snapshot = HeldSnapshot()
   /// The file that has to be in its place when this connection commits; nil where that can't be told.
   var file: FileIdentity?
+  /// Set where this connection writes to a log.
+  var firstPage: FirstPage?
   private let generation = ProcessGeneration.current
   /// Rows that triggers changed in the transaction under way.
   let derived = DerivedRows()

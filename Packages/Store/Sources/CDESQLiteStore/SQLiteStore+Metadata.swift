@@ -89,9 +89,12 @@ extension SQLiteStore {
   ) throws(StoreError) {
     try connection.run("BEGIN IMMEDIATE", while: "Starting a transaction")
     do throws(StoreError) {
+      if let page = connection.firstPage, page.isDue { page.include(in: connection) }
       try body()
       // As late as can be: what is committed to a file that is gone must not count as saved.
       try connection.file?.check()
+      // A copy that this commit leads to makes it due again.
+      connection.firstPage?.willCommit()
       try connection.run("COMMIT", while: "Committing")
     } catch {
       connection.rollBack()

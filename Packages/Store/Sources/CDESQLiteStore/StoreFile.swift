@@ -11,8 +11,9 @@ struct StoreFile {
   enum State { case missing, empty, filled }
 
   let state: State
-  /// Whether a log was left, by a process that died or never closed the store, or that is at work.
-  let hasLog: Bool
+  /// The header of a log that was left by a process that died or never closed the store, or that is at work.
+  let log: WriteAheadLog.Header?
+  var hasLog: Bool { log != nil }
   /// Whether a rollback journal was left in the same way.
   let hasJournal: Bool
   /// The file's count of its changes to the first page, without those in the log.
@@ -23,9 +24,8 @@ struct StoreFile {
   init(at path: String, in files: FileSystem) throws(StoreError) {
     // The log and the journal are looked at first: while another process creates the store, they appear after
     // the file has content.
-    let log = try WriteAheadLog.header(at: path + "-wal", in: files)
+    log = try WriteAheadLog.header(at: path + "-wal", in: files)
     let journalled = try Self.journalledPages(at: path + "-journal", in: files)
-    hasLog = log != nil
     hasJournal = journalled != nil
     let head = try Self.head(path, in: files)
     // By the system's size: SQLite takes a file of one byte for an empty one.

@@ -82,7 +82,7 @@ struct StoreOpener {
           .cannotOpen, "There is no store at \(path). Check the path, or allow creating it.")
         : StoreError(.unreadable, "The file at \(path) is empty, so it is no store.")
     }
-    if configuration.isReadOnly { return try openReadOnly(path) }
+    if configuration.isReadOnly { return try openReadOnly(path, found, files) }
     // A schema that can't be laid out shall leave no file behind.
     if state != .filled { _ = try StoreCreator(schema: schema, held: held).layout() }
 
@@ -99,6 +99,7 @@ struct StoreOpener {
     // Until the file has proved to be ours, nothing may move from its log into it.
     if hadLog { _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
     try connection.execute("PRAGMA cell_size_check = ON", while: "Opening the store")
+    try WriteAheadLog.check(fits: found, path, on: connection, in: files)
     var contents = try prepareContents(of: connection, mayCreate: configuration.createsIfMissing)
     if contents.isReadOnly {
       _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -137,22 +138,29 @@ struct StoreOpener {
     }
   }
 
-  private func openReadOnly(_ path: String) throws(StoreError) -> Opened {
+  private func openReadOnly(
+    _ path: String, _ found: StoreFile, _ files: FileSystem
+  ) throws(StoreError) -> Opened {
     do throws(StoreError) {
-      return try openReadOnly(uri: uri(of: path))
+      return try openReadOnly(uri: uri(of: path)) { (connection) throws(StoreError) in
+        try WriteAheadLog.check(fits: found, path, on: connection, in: files)
+      }
     } catch {
       // On media that can't be written, a log's index can't be made; without a log the file can be read as it
       // is.
       guard error.code == .cannotOpen || error.code == .readOnly, try StoreFile.size(path + "-wal") == 0
       else { throw error }
-      return try openReadOnly(uri: uri(of: path, "immutable=1"))
+      return try openReadOnly(uri: uri(of: path, "immutable=1")) { _ in }
     }
   }
 
-  private func openReadOnly(uri: String) throws(StoreError) -> Opened {
+  private func openReadOnly(
+    uri: String, _ check: (Connection) throws(StoreError) -> Void
+  ) throws(StoreError) -> Opened {
     let connection = try Connection(
       uri: uri, flags: SQLITE_OPEN_READONLY, busyTimeout: configuration.busyMilliseconds)
     try connection.execute("PRAGMA cell_size_check = ON", while: "Opening the store")
+    try check(connection)
     var contents = try prepareContents(of: connection, mayCreate: false)
     contents.isReadOnly = true
     try Self.configure(connection, configuration, role: .writer)
@@ -189,9 +197,11 @@ struct StoreOpener {
       processors: configuration.checkpointLimits.processors, open: openReader)
     var checkpointer: Checkpointer?
     if usesLog, !contents.isReadOnly {
+      let firstPage = FirstPage()
+      connection.firstPage = firstPage
       checkpointer = Checkpointer(
         uri: uri, busyTimeout: configuration.busyMilliseconds, limits: configuration.checkpointLimits,
-        pool: pool, file: file)
+        pool: pool, file: file, firstPage: firstPage)
       checkpointer?.watch(connection.handle)
     }
     return Opened(

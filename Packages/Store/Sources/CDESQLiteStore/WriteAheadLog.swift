@@ -66,4 +66,71 @@ enum WriteAheadLog {
     }
     return .success(Header(pageSize: pageSize, salt: Array(head[16..<24])))
   }
+
+  // MARK: The log and its file
+
+  /// Checks that the file is one that the log can continue, by their counts of changes to the first page.
+  ///
+  /// The count never falls from commit to commit. A file that has a greater one than its log's last was copied
+  /// from more of the log than is left. A file that lacks more than one change before the log's first has not
+  /// had a log before this one copied into it. Both are refused: with such a log SQLite would mix pages of
+  /// several moments.
+  ///
+  /// - Parameters:
+  ///   - found: the file's head, read after the log's header and before the connection began to read.
+  ///   - path: the file's.
+  ///   - connection: to the file, and to its log as SQLite has recovered it.
+  static func check(
+    fits found: StoreFile, _ path: String, on connection: Connection, in files: FileSystem
+  ) throws(StoreError) {
+    guard let header = found.log else { return }
+    try connection.execute("BEGIN", while: "Opening the store")
+    defer { connection.rollBack() }
+    _ = try connection.integer("SELECT COUNT(*) FROM sqlite_master", while: "Opening the store")
+    guard let region = cde_wal_index_header(connection.handle) else { return }
+    var index = cde_read_wal_header(region)
+    // As https://sqlite.org/walformat.html lays it out; the salt is there as it is in the file. Another process
+    // that has begun the log anew meanwhile is alive, and nobody has damaged anything.
+    let (count, salt) = withUnsafeBytes(of: &index) {
+      (Int($0.load(fromByteOffset: 16, as: UInt32.self)), Array($0[32..<40]))
+    }
+    guard count > 0, salt == header.salt else { return }
+    let log = path + "-wal"
+    guard let changes = try changes(in: log, header, frames: count, files) else { return }
+    let reason: String
+    if changes.last < found.changes {
+      reason = "ends before what \(path) has of it already: it was cut or damaged, or is older than its file"
+    } else if changes.first > UInt64(found.changes) + 1 {
+      reason = "continues a newer file than \(path)"
+    } else {
+      return
+    }
+    throw StoreError(
+      .unreadable,
+      "The log \(log) \(reason). Opened together, they would mix rows of several commits. Restore both files from "
+        + "the same backup.")
+  }
+
+  /// The counts of changes in the first and the last version of the first page that a log has.
+  ///
+  /// - Returns: nil when the log has none.
+  private static func changes(
+    in path: String, _ header: Header, frames: Int, _ files: FileSystem
+  ) throws(StoreError) -> (first: UInt64, last: UInt64)? {
+    let task = "Reading the log \(path)"
+    let file = try files.open(path, for: .reading, while: task)
+    func count(of frame: Int) throws(StoreError) -> UInt64? {
+      let offset = headerSize + frame * (24 + header.pageSize)
+      let head = try file.read(24, at: offset, while: task)
+      guard head.word(0) == 1, Array(head[8..<16]) == header.salt else { return nil }
+      return UInt64(try file.read(4, at: offset + 24 + 24, while: task).word(0))
+    }
+    for first in 0..<frames {
+      guard let firstCount = try count(of: first) else { continue }
+      for last in (first..<frames).reversed() {
+        if let lastCount = try count(of: last) { return (firstCount, lastCount) }
+      }
+    }
+    return nil
+  }
 }

@@ -17,13 +17,14 @@ final class FirstPage: @unchecked Sendable {
   /// Whether the next commit may be the first one to its log.
   private(set) var isDue = true
 
+  private let collector: StatementCollector?
+
+  /// - Parameter collector: the writing connection's, which is not to hear of any of this.
+  init(_ collector: StatementCollector?) { self.collector = collector }
+
   /// Writes the page in the transaction under way, which will be a commit to a new log.
   @inline(never)
-  func include(in connection: Connection) {
-    let handle = connection.handle
-    guard let collector = connection.collector else { return Self.write(handle) }
-    collector.withoutCollecting { Self.write(handle) }
-  }
+  func include(in connection: Connection) { unheard { Self.write(connection.handle) } }
 
   func willCommit() { isDue = false }
 
@@ -33,12 +34,20 @@ final class FirstPage: @unchecked Sendable {
   /// later is not noticed.
   func commit(on handle: OpaquePointer) {
     isDue = true
-    Self.reload(handle)
-    if sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK {
-      Self.write(handle)
-      sqlite3_exec(handle, "COMMIT", nil, nil, nil)
+    unheard {
+      Self.reload(handle)
+      if sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK {
+        Self.write(handle)
+        sqlite3_exec(handle, "COMMIT", nil, nil, nil)
+      }
+      // A commit that failed is still open.
+      if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+      Self.reload(handle)
     }
-    Self.reload(handle)
+  }
+
+  private func unheard(_ body: () -> Void) {
+    if let collector { collector.withoutCollecting(body) } else { body() }
   }
 
   /// SQLite adds one to the count that it read last, not to the one that it wrote last. A page whose change is

@@ -197,7 +197,7 @@ struct StoreOpener {
       processors: configuration.checkpointLimits.processors, open: openReader)
     var checkpointer: Checkpointer?
     if usesLog, !contents.isReadOnly {
-      let firstPage = FirstPage()
+      let firstPage = FirstPage(connection.collector)
       connection.firstPage = firstPage
       checkpointer = Checkpointer(
         uri: uri, busyTimeout: configuration.busyMilliseconds, limits: configuration.checkpointLimits,

@@ -1,8 +1,11 @@
 #ifndef CDE_SQLITE_SHIM_H
 #define CDE_SQLITE_SHIM_H
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdint.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 // Swift can't call C functions with variable arguments.
 static inline int cde_sqlite3_db_config_flag(sqlite3 *db, int option, int on) {
@@ -56,7 +59,40 @@ static inline int cde_equal_wal_headers(const cde_wal_header *one, const cde_wal
   return same;
 }
 
+// Which file a path leads to.
+typedef struct {
+  uint64_t device;
+  uint64_t inode;
+  int64_t size;
+} cde_file_status;
+
+// 0, or the system's error number.
+static inline int cde_file_status_at(const char *path, cde_file_status *status) {
+  struct stat found;
+  if (stat(path, &found) != 0) return errno;
+  status->device = (uint64_t)found.st_dev;
+  status->inode = (uint64_t)found.st_ino;
+  status->size = (int64_t)found.st_size;
+  return 0;
+}
+
+// Whether the main file still is where it was opened; -1 where the file system can't tell.
+static inline int cde_sqlite3_file_has_moved(sqlite3 *db) {
+  int moved = 0;
+  return sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK ? moved : -1;
+}
+
+// For file systems that fail on purpose: what the system would have said.
+static inline void cde_set_system_error(int number) { errno = number; }
+
+// How many files the process may have open at once.
+static inline uint64_t cde_open_file_limit(void) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (uint64_t)limit.rlim_cur : 0;
+}
+
 // Swift does not import macros that compute.
+static const int CDE_SQLITE_READONLY_DBMOVED = SQLITE_READONLY_DBMOVED;
 static const int CDE_SQLITE_CONSTRAINT_UNIQUE = SQLITE_CONSTRAINT_UNIQUE;
 static const int CDE_SQLITE_CONSTRAINT_PRIMARYKEY = SQLITE_CONSTRAINT_PRIMARYKEY;
 

@@ -39,7 +39,8 @@ enum FileMethods {
         case .goesOn: return file.methods.xWrite(file.real, bytes, count, offset)
         case .fails(let code): return code
         case .endsHalfway(let code):
-          _ = file.methods.xWrite(file.real, bytes, count / 2, offset)
+          // A file's first sector is written whole or not at all: there is no room in it to run out of.
+          if offset > 0 || count > 512 { _ = file.methods.xWrite(file.real, bytes, count / 2, offset) }
           return code
         }
       }

@@ -14,7 +14,7 @@ struct ShimFile {
     let memory = UnsafeMutableRawPointer(file)
     let shim = memory.assumingMemoryBound(to: ShimFile.self)
     shim.pointee.base.pMethods = nil
-    let kind = StoreStep.File(openFlags: flags)
+    let kind = StoreStep.File(openFlags: flags, path: path.map { String(cString: $0) } ?? "")
     let life = faults.life
     if let kind {
       switch faults.verdict(on: .open, of: kind, since: life) {
@@ -77,7 +77,7 @@ final class OpenFile {
 
 extension StoreStep.File {
   /// The kind of a file that is being opened; `nil` for temporary ones.
-  init?(openFlags flags: Int32) {
+  init?(openFlags flags: Int32, path: String) {
     if flags & SQLITE_OPEN_MAIN_DB != 0 {
       self = .database
     } else if flags & SQLITE_OPEN_WAL != 0 {
@@ -85,7 +85,9 @@ extension StoreStep.File {
     } else if flags & SQLITE_OPEN_MAIN_JOURNAL != 0 {
       self = .journal
     } else if flags & SQLITE_OPEN_SUPER_JOURNAL != 0 {
-      self = .externalValue
+      // What the store itself reads and writes: external values, and the heads of its log and journal.
+      self =
+        path.hasSuffix("-wal") || path.hasSuffix("-journal") ? StoreStep.File(path: path) : .externalValue
     } else {
       return nil
     }

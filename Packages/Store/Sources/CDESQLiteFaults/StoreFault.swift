@@ -4,7 +4,8 @@ public enum StoreFault: String, Sendable, Hashable, CaseIterable {
   case diskFull
   /// Any step fails as it does when a disk or a network drive is broken.
   case ioError
-  /// A write ends after half of its bytes, with an I/O error.
+  /// A write ends after half of its bytes, with an I/O error. A write of at most 512 bytes at the head of
+  /// a file is not cut in two: nothing of it is written.
   case tornWrite
   /// A lock is refused, as if another process had it. Nobody waits for it: SQLite's time for waiting passes at
   /// once.
@@ -13,7 +14,8 @@ public enum StoreFault: String, Sendable, Hashable, CaseIterable {
   /// of connections that were open for good, that of new ones until ``StoreFaults/end()`` or
   /// ``StoreFaults/begin(_:)``.
   case crash
-  /// The process dies in the midst of a write, half of whose bytes are written.
+  /// The process dies in the midst of a write, half of whose bytes are written; nothing of one of at most
+  /// 512 bytes at the head of a file.
   case crashInWrite
 
   /// Whether the fault can happen to such a step; plans leave out steps that it can't happen to.

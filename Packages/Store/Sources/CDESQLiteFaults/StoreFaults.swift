@@ -99,6 +99,16 @@ public final class StoreFaults: Sendable {
   func verdict(
     on operation: StoreStep.Operation, of file: StoreStep.File, since life: Int?
   ) -> Verdict {
+    let verdict = decide(on: operation, of: file, since: life)
+    if case .goesOn = verdict { return verdict }
+    // SQLite passes on the system's last number, which may be of another failure, long past.
+    cde_set_system_error(EIO)
+    return verdict
+  }
+
+  private func decide(
+    on operation: StoreStep.Operation, of file: StoreStep.File, since life: Int?
+  ) -> Verdict {
     state.withLock { state in
       if state.isDead || life.map({ $0 < state.deaths }) == true { return .fails(operation.failure) }
       guard state.isCounting else { return .goesOn }

@@ -38,6 +38,8 @@ final class Checkpointer: Sendable {
   private struct State {
     var phase = Phase.idle
     var isStopped = false
+    /// Whether the commit reported is this object's own.
+    var isMarking = false
     var nextSoftLimit: Int32
     var nextHardLimit: Int32
   }
@@ -46,14 +48,21 @@ final class Checkpointer: Sendable {
   private let busyTimeout: Int32
   private let limits: Limits
   private let pool: ConnectionPool
+  private let file: FileIdentity?
+  private let firstPage: FirstPage
   private let state: Lock<State>
   private let running = DispatchGroup()
 
-  init(uri: String, busyTimeout: Int32, limits: Limits, pool: ConnectionPool) {
+  init(
+    uri: String, busyTimeout: Int32, limits: Limits, pool: ConnectionPool, file: FileIdentity?,
+    firstPage: FirstPage
+  ) {
     self.uri = uri
     self.busyTimeout = busyTimeout
     self.limits = limits
     self.pool = pool
+    self.file = file
+    self.firstPage = firstPage
     state = Lock(State(nextSoftLimit: limits.soft, nextHardLimit: limits.hard))
   }
 
@@ -72,6 +81,7 @@ final class Checkpointer: Sendable {
 
   private func notice(_ pages: Int32, on writer: OpaquePointer) {
     let step: Step = state.withLock { state in
+      if state.isMarking { return .nothing }
       if pages < limits.soft {
         // The log began again: there is no rest to copy.
         if state.phase == .copied { state.phase = .idle }
@@ -97,12 +107,24 @@ final class Checkpointer: Sendable {
       case .idle, .copying: return .nothing
       }
     }
+    if step != .nothing { mark(writer) }
     switch step {
     case .nothing: break
     case .copy: DispatchQueue.global(qos: .utility).async(group: running) { self.run() }
     case .copyHere: restart(writer, patience: Self.softPatience)
     case .restart: restart(writer, patience: Self.hardPatience)
     }
+  }
+
+  /// Writes the first page before a copy begins with it.
+  ///
+  /// A copy in the background may begin some commits later; the writer's own copy, which follows it, does not.
+  func mark(_ writer: OpaquePointer) {
+    state.withLock { $0.isMarking = true }
+    sqlite3_busy_timeout(writer, 0)
+    firstPage.commit(on: writer)
+    sqlite3_busy_timeout(writer, busyTimeout)
+    state.withLock { $0.isMarking = false }
   }
 
   private func restart(_ writer: OpaquePointer, patience: Int32) {
@@ -116,11 +138,20 @@ final class Checkpointer: Sendable {
   }
 
   private func run() {
-    if let connection = try? Connection(uri: uri, flags: SQLITE_OPEN_READWRITE, busyTimeout: busyTimeout) {
+    if let connection = try? open() {
       sqlite3_exec(connection.handle, "PRAGMA synchronous = NORMAL", nil, nil, nil)
       sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
     state.withLock { $0.phase = .copied }
+  }
+
+  /// - Throws: also where the path leads to another store by now, whose log is none of ours.
+  private func open() throws(StoreError) -> Connection {
+    func connect() throws(StoreError) -> Connection {
+      try Connection(uri: uri, flags: SQLITE_OPEN_READWRITE, busyTimeout: busyTimeout)
+    }
+    guard let file else { return try connect() }
+    return try file.checked(connect)
   }
 
   /// Lets no further checkpoint start, and waits for one under way: its connection would keep the log's file.

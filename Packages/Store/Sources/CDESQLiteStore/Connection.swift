@@ -15,6 +15,11 @@ final class Connection: @unchecked Sendable {
   var inserts: [OpaquePointer?] = []
   var updates: [UpdateKey: UpdateStatement] = [:]
   var snapshot = HeldSnapshot()
+  /// The file that has to be in its place when this connection commits; nil where that can't be told.
+  var file: FileIdentity?
+  /// Set where this connection writes to a log.
+  var firstPage: FirstPage?
+  private let generation = ProcessGeneration.current
   /// Rows that triggers changed in the transaction under way.
   let derived = DerivedRows()
   /// Hears of every statement, where the store has an observer.
@@ -55,6 +60,8 @@ final class Connection: @unchecked Sendable {
   }
 
   deinit {
+    // The connection is the parent's: closing it in the child of a fork may take the log away under the parent.
+    guard generation == ProcessGeneration.current else { return }
     for statement in cache.values { sqlite3_finalize(statement) }
     for statement in pointSelects { sqlite3_finalize(statement) }
     for statement in inserts { sqlite3_finalize(statement) }

@@ -17,6 +17,9 @@ final class ConnectionPool: Sendable {
     var sweep = 0
     var isSweepScheduled = false
     var isDraining = false
+    /// How often a connection was given back, to see whether any was in the meantime.
+    var uses = 0
+    var isRestScheduled = false
   }
 
   private let writer: Lock<Connection?>
@@ -29,9 +32,13 @@ final class ConnectionPool: Sendable {
   private let isAwaited = Atomic<Bool>(false)
   /// How many commits there were; counted while the writer is borrowed.
   private let commits = Atomic<UInt64>(0)
+  private let generation = ProcessGeneration.current
 
   // A resting snapshot lives for one to two of these.
   private static let sweepInterval = DispatchTimeInterval.milliseconds(50)
+  // Idle readers live for one to two of these after the last read. Opening one anew takes a third of a
+  // millisecond, and each keeps two file descriptors.
+  private static let restInterval = DispatchTimeInterval.seconds(5)
 
   /// - Parameters:
   ///   - open: opens a reading connection; `nil` when everybody shares the writer.
@@ -58,10 +65,17 @@ final class ConnectionPool: Sendable {
   /// Gives the next commit its number. For the borrower of the writer, once its transaction is committed.
   func countCommit() -> UInt64 { commits.add(1, ordering: .releasing).newValue }
 
+  /// - Throws: `.forked` in the child of a fork, before it waits for a lock that no thread there gives back.
+  @inline(__always)
+  func requireOwnProcess() throws(StoreError) {
+    if generation != ProcessGeneration.current { throw StoreError.forked() }
+  }
+
   private func withWriter<R: Sendable>(
     _ body: (Connection) throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    try writer.withLock { (connection) throws(StoreError) -> R in
+    try requireOwnProcess()
+    return try writer.withLock { (connection) throws(StoreError) -> R in
       guard let connection else { throw StoreError.closed() }
       return try body(connection)
     }
@@ -81,6 +95,7 @@ final class ConnectionPool: Sendable {
         return try connection.observing(kind, body)
       }
     }
+    try requireOwnProcess()
     let connection = try borrow(orOpen: open)
     defer { giveBack(connection) }
     // Before the transaction begins: a commit in between makes the rows count as older than they are.
@@ -165,18 +180,45 @@ final class ConnectionPool: Sendable {
   private func giveBack(_ connection: Connection) {
     let limit = idleLimit
     // What is not kept is closed by its last owner, the caller, outside the lock.
-    let startsSweep = readers.withLock { readers in
+    let (startsSweep, startsRest) = readers.withLock { readers in
       readers.underWay -= 1
-      guard !readers.isClosed, readers.idle.count < limit else { return false }
+      guard !readers.isClosed, readers.idle.count < limit else { return (false, false) }
       if readers.isDraining { connection.snapshot.leave(connection) }
       connection.snapshot.lastSweep = readers.sweep
       readers.idle.append(connection)
-      guard connection.snapshot.isOpen, !readers.isSweepScheduled else { return false }
+      readers.uses &+= 1
+      let startsRest = !readers.isRestScheduled
+      readers.isRestScheduled = true
+      guard connection.snapshot.isOpen, !readers.isSweepScheduled else { return (false, startsRest) }
       readers.isSweepScheduled = true
-      return true
+      return (true, startsRest)
     }
     if startsSweep { scheduleSweep() }
+    if startsRest { scheduleRest() }
   }
+
+  private func scheduleRest() {
+    let uses = readers.withLock { $0.uses }
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.restInterval) { [weak self] in
+      self?.closeResting(unlessUsedSince: uses)
+    }
+  }
+
+  /// Closes the idle readers when the store was not read since a moment; else looks again later.
+  func closeResting(unlessUsedSince uses: Int) {
+    let (resting, continues): ([Connection], Bool) = readers.withLock { readers in
+      if readers.uses != uses { return ([], true) }
+      defer { readers.idle = [] }
+      readers.isRestScheduled = readers.underWay > 0
+      return (readers.idle, readers.isRestScheduled)
+    }
+    // Closed here, outside the lock.
+    _ = consume resting
+    if continues { scheduleRest() }
+  }
+
+  /// How often a read has ended so far.
+  var useCount: Int { readers.withLock { $0.uses } }
 
   private func scheduleSweep() {
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.sweepInterval) { [weak self] in

@@ -1,5 +1,6 @@
 import CDESQLite
 import CDEStore
+import Foundation
 
 /// The one place where SQLite's result codes become ``StoreError``.
 enum EngineError {
@@ -10,17 +11,53 @@ enum EngineError {
     let detail =
       handle.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
       ?? String(cString: sqlite3_errstr(code))
-    return make(code, detail: detail, while: task)
+    return make(code, system: handle.map { sqlite3_system_errno($0) } ?? 0, detail: detail, while: task)
   }
 
-  static func make(_ code: Int32, detail: String, while task: String) -> StoreError {
-    let (kind, remedy) = classify(code)
+  /// - Parameter system: the operating system's error number, where it is known; 0 otherwise.
+  static func make(
+    _ code: Int32, system: Int32 = 0, detail: String, while task: String
+  ) -> StoreError {
+    let (kind, remedy) = classify(code, system: system)
     return StoreError(
       kind, "\(task) failed: \(detail). \(remedy)", engineCode: code)
   }
 
-  private static func classify(_ code: Int32) -> (StoreError.Code, String) {
-    switch code & 0xFF {
+  /// What SQLite has only one code for: it says that a file can't be opened or used, the system says why.
+  ///
+  /// - Returns: nil for numbers that say no more than SQLite does.
+  static func classify(system: Int32) -> (StoreError.Code, String)? {
+    switch system {
+    case EMFILE:
+      (
+        .tooManyOpenFiles,
+        "This process has as many files open as it may, which is \(cde_open_file_limit()). "
+          + "\(descriptorsOfAStore) Close what is not in use, or raise the limit (ulimit -n)."
+      )
+    case ENFILE:
+      (
+        .tooManyOpenFiles,
+        "The system has as many files open as it may. \(descriptorsOfAStore) "
+          + "Close what is not in use, or raise the system's limit."
+      )
+    // A file needs room before its first byte: in its folder, in the table of files, in the index of the log.
+    case ENOSPC, EDQUOT: (.full, "Make room on the disk and try again; nothing was written.")
+    default: nil
+    }
+  }
+
+  private static let descriptorsOfAStore =
+    "A store takes 3 file descriptors, 2 more for each read at the same time, "
+    + "and 2 more while it is opened or its log is copied."
+
+  private static func classify(_ code: Int32, system: Int32) -> (StoreError.Code, String) {
+    if code == CDE_SQLITE_READONLY_DBMOVED {
+      return (.fileMoved, "The file was deleted, renamed or replaced while the store was open.")
+    }
+    if [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF), let known = classify(system: system) {
+      return known
+    }
+    return switch code & 0xFF {
     // The latter is what a write-ahead log says after a hundred attempts.
     case SQLITE_BUSY, SQLITE_PROTOCOL:
       (.busy, "Another connection holds the lock; try again, or raise the busy timeout.")
@@ -55,6 +92,13 @@ enum EngineError {
 }
 
 extension StoreError {
+  static func forked() -> StoreError {
+    StoreError(
+      .forked,
+      "The store was opened by the parent process, and SQLite's connections don't survive a fork. "
+        + "Open the store again in this process, and let go of this one without closing it.")
+  }
+
   static func closed() -> StoreError {
     StoreError(.closed, "The store was closed. Open it again before using it.")
   }

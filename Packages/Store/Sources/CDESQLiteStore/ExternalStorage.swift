@@ -40,7 +40,7 @@ struct ExternalStorage: Sendable {
     do {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     } catch {
-      throw StoreError(.io, "The folder for external values can't be created.", cause: error)
+      throw Self.uncreated(error)
     }
     let file = try files.open(path(name), for: .creating, while: task)
     do throws(StoreError) {
@@ -53,16 +53,33 @@ struct ExternalStorage: Sendable {
     return name
   }
 
+  private static func uncreated(_ error: any Error) -> StoreError {
+    let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+    let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace
+    let number = isFull ? ENOSPC : Int32(truncatingIfNeeded: underlying?.code ?? 0)
+    let (code, remedy) =
+      EngineError.classify(system: number) ?? (.io, "Check that the store's folder may be written.")
+    return StoreError(code, "The folder for external values can't be created. \(remedy)", cause: error)
+  }
+
   func read(_ name: String) throws(StoreError) -> [UInt8] {
     let path = try checked(name)
     let task = "Reading an external value"
     do throws(StoreError) {
       return try files.open(path, for: .reading, while: task).read(upTo: .max, while: task)
     } catch {
+      if error.code == .tooManyOpenFiles { throw error }
       throw StoreError(
         .io, "The external value \(name) can't be read. Copy the store together with its support folder.",
         cause: error)
     }
+  }
+
+  /// The names of all files.
+  func names() -> [String] {
+    // Most stores have no such folder, and in one that can't be read nothing can be removed either.
+    let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return entries.filter { UUID(uuidString: $0) != nil }
   }
 
   /// Removes files; one that is gone already is no failure.

@@ -24,7 +24,7 @@ struct FileSystem: @unchecked Sendable {
   enum Access {
     /// Reads the database's file while others may have it open.
     case database
-    /// Reads a file that is no database.
+    /// Reads a file that is no database: a log, a journal or an external value.
     case reading
     /// Makes a new file; it is an error when it exists.
     case creating
@@ -32,7 +32,7 @@ struct FileSystem: @unchecked Sendable {
 
   func open(_ path: String, for access: Access, while task: String) throws(StoreError) -> File {
     let name = sqlite3_create_filename(path, "", "", 0, nil)
-    guard let name else { throw EngineError.make(SQLITE_NOMEM, on: nil, while: task) }
+    guard let name else { throw error(SQLITE_NOMEM, while: task) }
     let memory = UnsafeMutableRawPointer.allocate(
       byteCount: Int(methods.pointee.szOsFile), alignment: MemoryLayout<Int>.alignment)
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: Int(methods.pointee.szOsFile))
@@ -40,27 +40,45 @@ struct FileSystem: @unchecked Sendable {
     let flags =
       switch access {
       case .database: SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB
-      // SQLite's kind for files that stand beside a database and are never locked.
+      // SQLite's kind for files that stand beside a database and are never locked. Those of a log and of a
+      // journal don't open without the database.
       case .reading: SQLITE_OPEN_READONLY | SQLITE_OPEN_SUPER_JOURNAL
       case .creating:
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE | SQLITE_OPEN_SUPER_JOURNAL
       }
     let code = methods.pointee.xOpen(methods, name, file, flags, nil)
-    let opened = File(memory: memory, name: UnsafePointer(name))
-    guard code == SQLITE_OK else { throw EngineError.make(code, on: nil, while: task) }
-    return opened
+    guard code == SQLITE_OK else {
+      // First of all, since any call may change the system's error number.
+      let failure = error(code, while: task)
+      _ = File(self, memory: memory, name: UnsafePointer(name))
+      throw failure
+    }
+    return File(self, memory: memory, name: UnsafePointer(name))
   }
+
+  private func error(_ code: Int32, while task: String) -> StoreError {
+    let system = methods.pointee.xGetLastError.map { $0(methods, 0, nil) } ?? 0
+    return EngineError.make(
+      code, system: system, detail: String(cString: sqlite3_errstr(code)), while: task)
+  }
+
+  /// Waits a little, as SQLite does between two attempts.
+  func pause() { _ = methods.pointee.xSleep(methods, 1_000) }
 
   /// Removes a file, if that can be done.
   func remove(_ path: String) { _ = methods.pointee.xDelete(methods, path, 0) }
 
   /// An open file; closed when it goes.
   final class File {
+    private let system: FileSystem
     private let memory: UnsafeMutableRawPointer
     private let name: UnsafePointer<CChar>
     private var file: UnsafeMutablePointer<sqlite3_file> { memory.assumingMemoryBound(to: sqlite3_file.self) }
 
-    fileprivate init(memory: UnsafeMutableRawPointer, name: UnsafePointer<CChar>) {
+    fileprivate init(
+      _ system: FileSystem, memory: UnsafeMutableRawPointer, name: UnsafePointer<CChar>
+    ) {
+      self.system = system
       self.memory = memory
       self.name = name
     }
@@ -79,13 +97,18 @@ struct FileSystem: @unchecked Sendable {
 
     /// The first bytes of the file, as many as there are.
     func read(upTo limit: Int, while task: String) throws(StoreError) -> [UInt8] {
-      let count = min(limit, try size(while: task))
+      try read(min(limit, try size(while: task)), at: 0, while: task)
+    }
+
+    /// So many bytes from an offset on; bytes behind the end are zero.
+    func read(_ count: Int, at offset: Int, while task: String) throws(StoreError) -> [UInt8] {
       var code = SQLITE_OK
       let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
         while code == SQLITE_OK, filled < count {
           let amount = min(count - filled, File.largestCall)
           code = file.pointee.pMethods.pointee.xRead(
-            file, buffer.baseAddress! + filled, Int32(amount), Int64(filled))
+            file, buffer.baseAddress! + filled, Int32(amount), Int64(offset + filled))
+          if code == Self.shortRead { code = SQLITE_OK }
           filled += amount
         }
       }
@@ -112,8 +135,11 @@ struct FileSystem: @unchecked Sendable {
     // As much as SQLite itself asks for at a time; its file system for Unix can't do 128 KB in one call.
     private static let largestCall = 1 << 16
 
+    // SQLite has filled the rest with zeros.
+    private static let shortRead: Int32 = SQLITE_IOERR | 2 << 8
+
     private func check(_ code: Int32, _ task: String) throws(StoreError) {
-      if code != SQLITE_OK { throw EngineError.make(code, on: nil, while: task) }
+      if code != SQLITE_OK { throw system.error(code, while: task) }
     }
   }
 }

@@ -17,7 +17,9 @@ extension SQLiteStore {
       } catch {
         // When SQLite failed in the midst of its commit, the log may hold all of it: whoever reads the log after
         // this process has died finds the transaction, and needs the files.
-        if !writer.isComplete || error.code == .busy { externals?.remove(writer.writtenFiles) }
+        if !writer.isComplete || [.busy, .fileMoved].contains(error.code) {
+          externals?.remove(writer.writtenFiles)
+        }
         throw error
       }
       // Pending keys stay in the batches until here, so a transaction that failed can simply be tried again.

@@ -89,10 +89,17 @@ extension SQLiteStore {
   ) throws(StoreError) {
     try connection.run("BEGIN IMMEDIATE", while: "Starting a transaction")
     do throws(StoreError) {
+      if let page = connection.firstPage, page.isDue { page.include(in: connection) }
       try body()
+      // As late as can be: what is committed to a file that is gone must not count as saved.
+      try connection.file?.check()
+      // A copy that this commit leads to makes it due again.
+      connection.firstPage?.willCommit()
       try connection.run("COMMIT", while: "Committing")
     } catch {
       connection.rollBack()
+      // With a rollback journal SQLite sees it, too, but does not say which file it was.
+      if error.code == .fileMoved { try connection.file?.check() }
       throw error
     }
   }

@@ -87,11 +87,15 @@ public final class SQLiteStore: Store {
   /// Checkpoints the write-ahead log and closes all connections. Reads under way on other threads finish on
   /// theirs. Later calls throw `.closed`, a second `close` as well.
   public func close() throws(StoreError) {
-    let usesLog = checkpointer != nil
+    try pool.requireOwnProcess()
+    let checkpointer = checkpointer
     checkpointer?.stop()
     let wasOpen = pool.close { connection in
+      guard let checkpointer else { return }
+      // A store that was only read has nothing to copy.
+      if sqlite3_total_changes(connection.handle) > 0 { checkpointer.mark(connection.handle) }
       // Best effort: what stays in the log is as durable, and the next opening reads it.
-      if usesLog { sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil) }
+      sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
     if !wasOpen { throw StoreError.closed() }
   }

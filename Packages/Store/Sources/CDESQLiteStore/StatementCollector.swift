@@ -23,6 +23,14 @@ final class StatementCollector {
     isCollecting = true
   }
 
+  /// Runs statements that belong to no request, in the midst of one.
+  func withoutCollecting(_ body: () -> Void) {
+    let wasCollecting = isCollecting
+    isCollecting = false
+    body()
+    isCollecting = wasCollecting
+  }
+
   /// Ends the request and tells the observer, if that has not been done.
   func end(_ kind: ObservedRequest.Kind) {
     guard isCollecting else { return }

@@ -25,6 +25,13 @@ struct StoreContents {
 
   init(of connection: Connection, schema: ResolvedSchema, held: Set<Int>) throws(StoreError) {
     let objects = try Self.objects(of: connection)
+    if objects.isEmpty {
+      let name = sqlite3_db_filename(connection.handle, "main").map { String(cString: $0) } ?? "The file"
+      throw StoreError(
+        .unreadable,
+        "\(name) is an SQLite file without tables, so it is no store, or has lost its log. Restore it with its "
+          + "log from a backup, or name another file.")
+    }
     for name in ["Z_METADATA", "Z_PRIMARYKEY"] {
       guard let object = objects[name], object.type == "table" else {
         throw StoreError(

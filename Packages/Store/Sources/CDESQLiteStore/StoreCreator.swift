@@ -17,24 +17,25 @@ struct StoreCreator {
   func create(on connection: Connection) throws(StoreError) {
     let definitions = try layout()
     do throws(StoreError) {
-      try connection.execute("BEGIN IMMEDIATE", while: "Creating the store")
+      // The pragma writes the file's first page, so it takes the lock; by itself it would leave a file with a page
+      // and without tables for a moment. After BEGIN IMMEDIATE it would come too late.
+      try connection.execute("BEGIN; PRAGMA auto_vacuum = 2", while: "Creating the store")
       // Another process may have been faster; its store is then opened like any other.
-      if try StoreContents.isEmpty(connection) {
-        for definition in definitions {
-          try connection.execute(definition.sql, while: "Creating \(definition.name)")
-        }
-        let numbers = PhysicalSchema.newNumbers(of: held)
-        for entity in schema.entities where held.contains(entity.index) {
-          try connection.run(
-            "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",
-            [
-              .integer(numbers[entity.index]!), .text(entity.source.name),
-              .integer(entity.parent.flatMap { numbers[$0] } ?? 0),
-            ], while: "Creating the store")
-        }
-        try MetadataTable.insert(
-          identifier: UUID().uuidString, MetadataTable.initial(for: schema, held: held), on: connection)
+      guard try StoreContents.isEmpty(connection) else { return connection.rollBack() }
+      for definition in definitions {
+        try connection.execute(definition.sql, while: "Creating \(definition.name)")
       }
+      let numbers = PhysicalSchema.newNumbers(of: held)
+      for entity in schema.entities where held.contains(entity.index) {
+        try connection.run(
+          "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",
+          [
+            .integer(numbers[entity.index]!), .text(entity.source.name),
+            .integer(entity.parent.flatMap { numbers[$0] } ?? 0),
+          ], while: "Creating the store")
+      }
+      try MetadataTable.insert(
+        identifier: UUID().uuidString, MetadataTable.initial(for: schema, held: held), on: connection)
       try connection.execute("COMMIT", while: "Creating the store")
     } catch {
       connection.rollBack()

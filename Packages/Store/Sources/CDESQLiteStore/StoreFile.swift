@@ -1,32 +1,115 @@
+import CDESQLite
 import CDEStore
 import Foundation
 
-/// A look at a store's file before SQLite touches it.
-enum StoreFile {
+/// A look at a store's files before SQLite touches them.
+///
+/// SQLite takes a file that is empty for new and removes the log and the journal beside it. It skips a log whose
+/// header is damaged, and goes on as if the log were empty. Both lose commits that could have been had back, so
+/// both are refused here, with all files as they were.
+struct StoreFile {
   enum State { case missing, empty, filled }
 
-  static func size(_ path: String) -> Int {
-    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-    return (attributes?[.size] as? NSNumber)?.intValue ?? 0
+  let state: State
+  /// The header of a log that was left by a process that died or never closed the store, or that is at work.
+  let log: WriteAheadLog.Header?
+  var hasLog: Bool { log != nil }
+  /// Whether a rollback journal was left in the same way.
+  let hasJournal: Bool
+  /// The file's count of its changes to the first page, without those in the log.
+  private(set) var changes: UInt32 = 0
+  private var pageSize = 0
+
+  /// Checks the heads of the file, of its log and of its journal.
+  init(at path: String, in files: FileSystem) throws(StoreError) {
+    // The log and the journal are looked at first: while another process creates the store, they appear after
+    // the file has content.
+    log = try WriteAheadLog.header(at: path + "-wal", in: files)
+    let journalled = try Self.journalledPages(at: path + "-journal", in: files)
+    hasJournal = journalled != nil
+    let head = try Self.head(path, in: files)
+    // By the system's size: SQLite takes a file of one byte for an empty one.
+    let isEmpty = try Self.size(path) == 0
+    state = head == nil ? .missing : isEmpty ? .empty : .filled
+    guard let head, state == .filled else {
+      try checkAlone(path, journalled)
+      return
+    }
+    try check(head, path)
+    if let log, log.pageSize != pageSize {
+      throw StoreError(
+        .unreadable,
+        "The log \(path)-wal belongs to another file: its pages have \(log.pageSize) bytes, those of \(path) "
+          + "\(pageSize). Restore both files from the same backup.")
+    }
   }
 
-  /// Checks the file's head. SQLite would notice most of this later; by then it might have repaired or
-  /// overwritten something.
-  static func inspect(_ path: String, in files: FileSystem) throws(StoreError) -> State {
+  /// The size of a file; 0 when there is none.
+  static func size(_ path: String) throws(StoreError) -> Int {
+    var status = cde_file_status()
+    let code = cde_file_status_at(path, &status)
+    switch code {
+    case 0: return Int(status.size)
+    case ENOENT, ENOTDIR: return 0
+    default:
+      let (kind, remedy) =
+        EngineError.classify(system: code)
+        ?? (.cannotOpen, "Check that its folder may be read.")
+      throw StoreError(kind, "\(path) can't be looked at: \(String(cString: strerror(code))). \(remedy)")
+    }
+  }
+
+  /// The first bytes of the file; nil when there is none.
+  private static func head(_ path: String, in files: FileSystem) throws(StoreError) -> [UInt8]? {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
       let folder = (path as NSString).deletingLastPathComponent
       guard folder.isEmpty || FileManager.default.fileExists(atPath: folder) else {
         throw StoreError(.cannotOpen, "The folder \(folder) does not exist. Create it first.")
       }
-      return .missing
+      return nil
     }
     if isFolder.boolValue {
       throw StoreError(.cannotOpen, "\(path) is a folder. Name a file in it.")
     }
     let task = "Reading the head of \(path)"
-    let head = try files.open(path, for: .database, while: task).read(upTo: 100, while: task)
-    if head.isEmpty { return .empty }
+    return try files.open(path, for: .database, while: task).read(upTo: 100, while: task)
+  }
+
+  /// Nothing but an empty journal is left by the creation of a store: SQLite makes a log when the file has
+  /// content, and the journal of a creation names no page.
+  private func checkAlone(_ path: String, _ journalled: Int?) throws(StoreError) {
+    guard hasLog || (journalled ?? 0) > 0 else { return }
+    throw StoreError(
+      .unreadable,
+      "\(path) \(state == .missing ? "is missing" : "is empty"), but its "
+        + "\(hasLog ? "log \(path)-wal" : "journal \(path)-journal") is there and may hold what is lost. Restore "
+        + "the file from a backup; to begin anew, move both away.")
+  }
+
+  /// How many pages the file had when its journal was begun.
+  ///
+  /// - Returns: nil when there is no journal, or an empty or finished one.
+  private static func journalledPages(
+    at path: String, in files: FileSystem
+  ) throws(StoreError) -> Int? {
+    guard try size(path) > 0 else { return nil }
+    let task = "Reading the head of \(path)"
+    let head: [UInt8]
+    do throws(StoreError) {
+      head = try files.open(path, for: .reading, while: task).read(upTo: 20, while: task)
+    } catch {
+      // Another process has finished its commit.
+      if try size(path) == 0 { return nil }
+      throw error
+    }
+    guard head.count == 20, head.starts(with: [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]) else {
+      return nil
+    }
+    return Int(head.word(16))
+  }
+
+  private mutating func check(_ head: [UInt8], _ path: String) throws(StoreError) {
     func unreadable(_ reason: String) -> StoreError {
       StoreError(.unreadable, "\(path) \(reason) Restore it from a backup, or name another file.")
     }
@@ -34,24 +117,28 @@ enum StoreFile {
       throw unreadable("is no SQLite file.")
     }
     guard head.count == 100 else { throw unreadable("is cut off in its header.") }
-    func word(_ offset: Int) -> Int {
-      head[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
-    }
     let raw = Int(head[16]) << 8 | Int(head[17])
-    let pageSize = raw == 1 ? 65536 : raw
+    pageSize = raw == 1 ? 65536 : raw
     guard pageSize >= 512, pageSize & (pageSize - 1) == 0 else {
       throw unreadable("has a damaged header.")
     }
-    guard head[19] <= 2, word(44) <= 4 else {
+    guard head[19] <= 2, head.word(44) <= 4 else {
       throw unreadable("was written by a newer SQLite than this one.")
     }
+    changes = head.word(24)
     // The header's size counts only when it is as new as the rest. A log may hold what the file lacks, and a
     // journal what the header was before a commit that its process did not live to finish.
-    let isCurrent = word(24) == word(92)
-    let standsAlone = size(path + "-wal") == 0 && size(path + "-journal") == 0
-    if isCurrent, standsAlone, size(path) < word(28) * pageSize {
-      throw unreadable("is cut off: \(size(path)) bytes of \(word(28) * pageSize).")
+    let isCurrent = changes == head.word(92)
+    let size = try Self.size(path)
+    if isCurrent, !hasLog, !hasJournal, size < Int(head.word(28)) * pageSize {
+      throw unreadable("is cut off: \(size) bytes of \(Int(head.word(28)) * pageSize).")
     }
-    return .filled
+  }
+}
+
+extension [UInt8] {
+  /// Four bytes, the highest first.
+  func word(_ offset: Int) -> UInt32 {
+    self[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
   }
 }

@@ -62,7 +62,6 @@ struct StoreOpener {
     let connection = try Connection(
       uri: uri, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busyTimeout: configuration.busyMilliseconds
     )
-    try connection.execute("PRAGMA auto_vacuum = 2", while: "Creating the store")
     try Self.configure(connection, configuration, role: .sole)
     let contents = try prepareContents(of: connection, mayCreate: configuration.createsIfMissing)
     if contents.hasSpatialTriggers {
@@ -74,19 +73,21 @@ struct StoreOpener {
   // MARK: Files
 
   private func openFile(_ path: String) throws(StoreError) -> Opened {
-    let state = try StoreFile.inspect(path, in: FileSystem(named: configuration.vfs))
+    let files = try FileSystem(named: configuration.vfs)
+    let found = try StoreFile(at: path, in: files)
+    let state = found.state
     if state != .filled, !configuration.createsIfMissing || configuration.isReadOnly {
       throw state == .missing
         ? StoreError(
           .cannotOpen, "There is no store at \(path). Check the path, or allow creating it.")
         : StoreError(.unreadable, "The file at \(path) is empty, so it is no store.")
     }
-    if configuration.isReadOnly { return try openReadOnly(path) }
+    if configuration.isReadOnly { return try openReadOnly(path, found, files) }
     // A schema that can't be laid out shall leave no file behind.
     if state != .filled { _ = try StoreCreator(schema: schema, held: held).layout() }
 
     let uri = uri(of: path)
-    let hadLog = StoreFile.size(path + "-wal") > 0
+    let hadLog = found.hasLog
     let create = state == .filled ? 0 : SQLITE_OPEN_CREATE
     let connection = try Connection(
       uri: uri, flags: SQLITE_OPEN_READWRITE | create, busyTimeout: configuration.busyMilliseconds)
@@ -97,13 +98,9 @@ struct StoreOpener {
     }
     // Until the file has proved to be ours, nothing may move from its log into it.
     if hadLog { _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
-    if state != .filled {
-      try connection.execute(
-        "PRAGMA page_size = 4096; PRAGMA auto_vacuum = 2", while: "Creating the store")
-      try Self.setJournalMode(connection, configuration)
-    }
     try connection.execute("PRAGMA cell_size_check = ON", while: "Opening the store")
-    let contents = try prepareContents(of: connection, mayCreate: configuration.createsIfMissing)
+    try WriteAheadLog.check(fits: found, path, on: connection, in: files)
+    var contents = try prepareContents(of: connection, mayCreate: configuration.createsIfMissing)
     if contents.isReadOnly {
       _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
       try connection.execute("PRAGMA query_only = ON", while: "Opening the store")
@@ -119,26 +116,51 @@ struct StoreOpener {
     }
     try Self.configure(connection, configuration, role: .writer)
     let usesLog = try Self.journalMode(of: connection) == "wal"
+    connection.file = FileIdentity(of: connection)
+    if !contents.isReadOnly, found.hasLog || found.hasJournal {
+      contents.notes += sweep(ExternalStorage(storePath: path, files: files), path, on: connection)
+    }
     return opened(connection, contents, uri: uri, usesLog: usesLog)
   }
 
-  private func openReadOnly(_ path: String) throws(StoreError) -> Opened {
+  /// Removes what a process left that died. A store that is closed leaves neither log nor journal.
+  ///
+  /// - Returns: why that could not be done, which keeps no store from being opened.
+  private func sweep(_ externals: ExternalStorage, _ path: String, on connection: Connection) -> [String] {
+    // Without waiting for another writer, which may be at work for long: the next opening sweeps as well.
+    sqlite3_busy_timeout(connection.handle, 0)
+    defer { sqlite3_busy_timeout(connection.handle, configuration.busyMilliseconds) }
     do throws(StoreError) {
-      return try openReadOnly(uri: uri(of: path))
+      _ = try ExternalSweep(externals: externals, storePath: path).run(on: connection)
+      return []
     } catch {
-      // On media that can't be written, a log's index can't be made; without a log the file can be read as it
-      // is.
-      guard error.code == .cannotOpen || error.code == .readOnly, StoreFile.size(path + "-wal") == 0 else {
-        throw error
-      }
-      return try openReadOnly(uri: uri(of: path, "immutable=1"))
+      return ["Files of external values that no row names were not looked for. \(error.message)"]
     }
   }
 
-  private func openReadOnly(uri: String) throws(StoreError) -> Opened {
+  private func openReadOnly(
+    _ path: String, _ found: StoreFile, _ files: FileSystem
+  ) throws(StoreError) -> Opened {
+    do throws(StoreError) {
+      return try openReadOnly(uri: uri(of: path)) { (connection) throws(StoreError) in
+        try WriteAheadLog.check(fits: found, path, on: connection, in: files)
+      }
+    } catch {
+      // On media that can't be written, a log's index can't be made; without a log the file can be read as it
+      // is.
+      guard error.code == .cannotOpen || error.code == .readOnly, try StoreFile.size(path + "-wal") == 0
+      else { throw error }
+      return try openReadOnly(uri: uri(of: path, "immutable=1")) { _ in }
+    }
+  }
+
+  private func openReadOnly(
+    uri: String, _ check: (Connection) throws(StoreError) -> Void
+  ) throws(StoreError) -> Opened {
     let connection = try Connection(
       uri: uri, flags: SQLITE_OPEN_READONLY, busyTimeout: configuration.busyMilliseconds)
     try connection.execute("PRAGMA cell_size_check = ON", while: "Opening the store")
+    try check(connection)
     var contents = try prepareContents(of: connection, mayCreate: false)
     contents.isReadOnly = true
     try Self.configure(connection, configuration, role: .writer)
@@ -152,11 +174,15 @@ struct StoreOpener {
     let configuration = configuration
     let observer = observer
     if let observer { connection.observe(observer) }
+    let file = connection.file
     let flags = contents.isReadOnly && configuration.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
     var openReader: (@Sendable () throws(StoreError) -> Connection)?
     if usesLog {
       openReader = { () throws(StoreError) in
-        let reader = try Connection(uri: uri, flags: flags, busyTimeout: configuration.busyMilliseconds)
+        func connect() throws(StoreError) -> Connection {
+          try Connection(uri: uri, flags: flags, busyTimeout: configuration.busyMilliseconds)
+        }
+        let reader = if let file { try file.checked(connect) } else { try connect() }
         try Self.configure(reader, configuration, role: .reader)
         reader.watchForCancellation()
         if let observer { reader.observe(observer) }
@@ -171,9 +197,11 @@ struct StoreOpener {
       processors: configuration.checkpointLimits.processors, open: openReader)
     var checkpointer: Checkpointer?
     if usesLog, !contents.isReadOnly {
+      let firstPage = FirstPage(connection.collector)
+      connection.firstPage = firstPage
       checkpointer = Checkpointer(
         uri: uri, busyTimeout: configuration.busyMilliseconds, limits: configuration.checkpointLimits,
-        pool: pool)
+        pool: pool, file: file, firstPage: firstPage)
       checkpointer?.watch(connection.handle)
     }
     return Opened(
@@ -184,7 +212,14 @@ struct StoreOpener {
   private func prepareContents(
     of connection: Connection, mayCreate: Bool
   ) throws(StoreError) -> StoreContents {
-    if mayCreate, try StoreContents.isEmpty(connection) {
+    // Without any page; a file that has pages but no tables has lost them, or is no store. With a log, tables
+    // would be in it alone until the first checkpoint: a new store is made under a rollback journal.
+    if mayCreate, try connection.integer("PRAGMA page_count", while: "Reading the store") == 0 {
+      try connection.execute(
+        """
+        PRAGMA page_size = 4096; \
+        PRAGMA synchronous = \(configuration.synchronous.rawValue)
+        """, while: "Creating the store")
       try StoreCreator(schema: schema, held: held).create(on: connection)
     }
     return try StoreContents(of: connection, schema: schema, held: held)
@@ -209,6 +244,8 @@ struct StoreOpener {
     let mode = wanted ?? configuration.journalMode.rawValue
     if try journalMode(of: connection) == mode.lowercased() { return }
     try connection.execute("PRAGMA journal_mode = \(try plain(mode))", while: "Setting the journal mode")
+    // The first read opens the log.
+    _ = try connection.integer("SELECT COUNT(*) FROM sqlite_master", while: "Setting the journal mode")
   }
 
   static func configure(

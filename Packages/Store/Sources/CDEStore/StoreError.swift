@@ -19,6 +19,12 @@ public struct StoreError: CDEError {
     public static let incompatibleSchema = Code(rawValue: "incompatibleSchema")
     /// The file or its folder can't be opened or created.
     public static let cannotOpen = Code(rawValue: "cannotOpen")
+    /// The store's file was deleted, renamed or replaced while the store was open.
+    public static let fileMoved = Code(rawValue: "fileMoved")
+    /// The process, or the system, has as many files open as it may.
+    public static let tooManyOpenFiles = Code(rawValue: "tooManyOpenFiles")
+    /// The store was opened before a `fork()`, by the parent process.
+    public static let forked = Code(rawValue: "forked")
     /// The store, its file or its folder only allows reading.
     public static let readOnly = Code(rawValue: "readOnly")
     /// Another connection held the lock for longer than the busy timeout.

@@ -1,5 +1,6 @@
 import CDESQLite
 import CDEStore
+import Foundation
 import Testing
 
 @testable import CDESQLiteStore
@@ -23,6 +24,21 @@ struct EngineErrorTests {
       #expect(error.engineCode == extended)
       #expect(error.message.hasPrefix("Testing failed: detail."))
     }
+  }
+
+  @Test(
+    "The system's number says why a file can't be used", arguments: [SQLITE_CANTOPEN, SQLITE_IOERR | 18 << 8])
+  func systemNumbers(code: Int32) {
+    let numbers: [(Int32, StoreError.Code)] = [
+      (ENOSPC, .full), (EDQUOT, .full), (EMFILE, .tooManyOpenFiles), (ENFILE, .tooManyOpenFiles),
+    ]
+    for (number, expected) in numbers {
+      #expect(EngineError.make(code, system: number, detail: "", while: "Testing").code == expected)
+      #expect(EngineError.make(SQLITE_BUSY, system: number, detail: "", while: "Testing").code == .busy)
+    }
+    #expect(EngineError.make(code, system: EIO, detail: "", while: "Testing").code != .full)
+    let moved = EngineError.make(CDE_SQLITE_READONLY_DBMOVED, detail: "", while: "Testing")
+    #expect(moved.code == .fileMoved)
   }
 
   @Test("A unique constraint is not any constraint")

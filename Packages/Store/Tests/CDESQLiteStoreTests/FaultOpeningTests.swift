@@ -46,7 +46,11 @@ struct FaultOpeningTests {
         try rig.open(scratch.file(), faults).close()
       } catch { Self.expectTyped(error, note) }
       faults.end()
-      let store = try rig.open(scratch.file())
+      let store: SQLiteStore
+      do { store = try rig.open(scratch.file()) } catch {
+        Issue.record(error, note)
+        return
+      }
       _ = try store.insert("Tag", [Draft(key: -1, values: ["name": .text("first")])])
       try store.close()
       #expect(

@@ -129,6 +129,22 @@ extension Store {
     return try commit(transaction)
   }
 
+  /// A batch that deletes all rows of an entity and leaves those that refer to them.
+  func deletion(of entity: String) -> StoreBatchDelete {
+    StoreBatchDelete(
+      query: StoreQuery(entity: index(entity)),
+      rules: schema.entities.map { entity in
+        var rules: [Int: StoreBatchDelete.Rule] = [:]
+        for property in entity.layout.properties {
+          switch property.kind {
+          case .toOne, .toMany: rules[property.slot] = .nullify
+          case .attribute, .composite: break
+          }
+        }
+        return rules
+      })
+  }
+
   func describe(_ entity: String, _ key: Int64) throws -> [String: String]? {
     guard let reference = try row(entity: index(entity), key: key) else { return nil }
     let layout = reference.batch.layout

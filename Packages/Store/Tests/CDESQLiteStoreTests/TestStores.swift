@@ -4,7 +4,7 @@ import CDEStore
 import Foundation
 
 /// A folder of its own for one test, removed with it.
-final class Scratch {
+final class Scratch: Sendable {
   let path: String
 
   init() {

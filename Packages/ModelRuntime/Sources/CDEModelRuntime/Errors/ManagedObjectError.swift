@@ -127,7 +127,7 @@ extension ManagedObjectError: CustomNSError {
 
   private var storeCode: Int {
     switch (cause as? StoreError)?.code {
-    case .unreadable, .cannotOpen: NSPersistentStoreOpenError
+    case .unreadable, .cannotOpen, .tooManyOpenFiles: NSPersistentStoreOpenError
     case .incompatibleSchema: NSPersistentStoreIncompatibleVersionHashError
     case .busy: NSPersistentStoreTimeoutError
     default: NSPersistentStoreSaveError

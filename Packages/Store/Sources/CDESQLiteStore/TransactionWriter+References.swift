@@ -50,10 +50,17 @@ extension TransactionWriter {
   /// The keys above zero that the transaction writes as references, by the root of their tree.
   private func writtenTargets() -> [Int: [Int64]] {
     var targets: [Int: [Int64]] = [:]
-    forEachReference { root, batch, row, cell in
-      let key = Int64(bitPattern: batch.word(row, cell))
-      // Members of one owner mostly follow each other.
-      if key > 0, targets[root]?.last != key { targets[root, default: []].append(key) }
+    forEachReferenceCell { root, batch, cell, changed in
+      var keys = targets.removeValue(forKey: root) ?? []
+      var last = keys.last ?? 0
+      for row in 0..<batch.count where !batch.isNull(row, cell) {
+        let key = Int64(bitPattern: batch.word(row, cell))
+        // Members of one owner mostly follow each other.
+        if key <= 0 || key == last || !changed(row) { continue }
+        keys.append(key)
+        last = key
+      }
+      targets[root] = keys
     }
     for link in transaction.links where link.kind == .add {
       let destination = store.schema.end(of: link.slot, in: link.entity).destination
@@ -65,38 +72,50 @@ extension TransactionWriter {
     return targets
   }
 
-  /// Visits the cells of references that the transaction writes and that are not null.
-  private func forEachReference(_ body: (_ root: Int, _ batch: RowBatch, _ row: Int, _ cell: Int) -> Void) {
+  /// Visits the cells of rows in which the transaction may write references, with what tells whether it does.
+  private func forEachReferenceCell(
+    _ body: (_ root: Int, _ batch: RowBatch, _ cell: Int, _ isWritten: (_ row: Int) -> Bool) -> Void
+  ) {
     for batch in transaction.inserted {
       for step in store.plans.writes[batch.layout.entity].steps where step.kind == .key {
-        let cell = Int(step.cell)
-        for row in 0..<batch.count where !batch.isNull(row, cell) { body(Int(step.root), batch, row, cell) }
+        body(Int(step.root), batch, Int(step.cell)) { _ in true }
       }
     }
     for update in transaction.updated {
-      let batch = update.batch
-      for step in store.plans.writes[batch.layout.entity].steps where step.kind == .key {
-        let cell = Int(step.cell)
-        let slot = batch.layout.cells[cell].slot
-        for row in 0..<batch.count where update.changed[row].contains(slot) && !batch.isNull(row, cell) {
-          body(Int(step.root), batch, row, cell)
-        }
+      for step in store.plans.writes[update.batch.layout.entity].steps where step.kind == .key {
+        let slot = update.batch.layout.cells[Int(step.cell)].slot
+        body(Int(step.root), update.batch, Int(step.cell)) { update.changed[$0].contains(slot) }
       }
     }
   }
 
+  /// Keys so close to each other are reached by going from row to row, others by a look-up.
+  private static let stepLimit: Int64 = 8
+
   private func missingKeys(_ runs: KeyRuns, _ table: String) throws(StoreError) -> Set<Int64> {
     let task = "Looking for the rows of references"
     var missing: Set<Int64> = []
-    let single = try connection.prepare("SELECT 1 FROM \(table) WHERE Z_PK = ?", while: task)
-    defer { Connection.reset(single) }
+    let cursor = try connection.prepare(
+      "SELECT Z_PK FROM \(table) WHERE Z_PK >= ? ORDER BY Z_PK", while: task)
+    defer { Connection.reset(cursor) }
+    // The row that the cursor is at: none before the first look-up, the greatest number behind the last row.
+    var current: Int64?
+    func step() throws(StoreError) {
+      switch sqlite3_step(cursor) {
+      case SQLITE_ROW: current = sqlite3_column_int64(cursor, 0)
+      case SQLITE_DONE: current = .max
+      case let code: throw connection.error(code, while: task)
+      }
+    }
     func check(_ key: Int64) throws(StoreError) {
-      sqlite3_bind_int64(single, 1, key)
-      let code = sqlite3_step(single)
-      sqlite3_reset(single)
-      if code == SQLITE_ROW { return }
-      guard code == SQLITE_DONE else { throw connection.error(code, while: task) }
-      missing.insert(key)
+      if let reached = current, reached <= key, key - reached <= Self.stepLimit {
+        while current! < key { try step() }
+      } else if current.map({ $0 < key }) ?? true {
+        sqlite3_reset(cursor)
+        sqlite3_bind_int64(cursor, 1, key)
+        try step()
+      }
+      if current != key { missing.insert(key) }
     }
     for run in runs.ranges {
       if run.count >= KeyRuns.worthCounting {
@@ -112,15 +131,17 @@ extension TransactionWriter {
 
   private func noteReferences(to missing: [Int: Set<Int64>]) {
     let schema = store.schema
-    forEachReference { root, batch, row, cell in
-      let key = Int64(bitPattern: batch.word(row, cell))
-      guard missing[root]?.contains(key) == true else { return }
+    forEachReferenceCell { root, batch, cell, isWritten in
+      guard let missing = missing[root] else { return }
       let slot = batch.layout.cells[cell].slot
       let destination = schema.end(of: slot, in: batch.layout.entity).destination
-      references.append(
-        .init(
-          row: .init(entity: batch.layout.entity, key: batch.key(row)), slot: slot,
-          target: .init(entity: destination, key: key), isDeletedHere: false))
+      for row in 0..<batch.count {
+        guard let key = batch.integer(row, cell), missing.contains(key), isWritten(row) else { continue }
+        references.append(
+          .init(
+            row: .init(entity: batch.layout.entity, key: batch.key(row)), slot: slot,
+            target: .init(entity: destination, key: key), isDeletedHere: false))
+      }
     }
     for link in transaction.links where link.kind == .add {
       let destination = schema.end(of: link.slot, in: link.entity).destination
@@ -140,16 +161,28 @@ extension TransactionWriter {
   private func findReferrers() throws(StoreError) {
     if transaction.deleted.isEmpty { return }
     let entities = store.schema.entities
-    let trees = Dictionary(grouping: transaction.deleted) { entities[$0.entity].root }
-    for (root, deletions) in trees {
+    var roots: Set<Int> = []
+    var last = -1
+    for deletion in transaction.deleted where deletion.entity != last {
+      last = deletion.entity
+      roots.insert(entities[last].root)
+    }
+    let keepsSome = transaction.deleted.contains { !$0.kept.isEmpty }
+    for root in roots {
+      let tree = entities[root].subtree
       let columns = store.plans.references[root]
       if columns.isEmpty { continue }
-      let runs = KeyRuns(deletions.map(\.key))
-      let keepsSome = deletions.contains { !$0.kept.isEmpty }
+      func runs(_ isWanted: (RowDeletion) -> Bool) -> KeyRuns {
+        var keys: [Int64] = []
+        keys.reserveCapacity(transaction.deleted.count)
+        for deletion in transaction.deleted where tree.contains(deletion.entity) && isWanted(deletion) {
+          keys.append(deletion.key)
+        }
+        return KeyRuns(keys)
+      }
+      let all = runs { _ in true }
       for column in columns {
-        try findReferrers(
-          column,
-          keepsSome ? KeyRuns(deletions.filter { !keepsReferences($0, in: column) }.map(\.key)) : runs)
+        try findReferrers(column, keepsSome ? runs { !keepsReferences($0, in: column) } : all)
       }
     }
   }
@@ -162,9 +195,23 @@ extension TransactionWriter {
 
   private func findReferrers(_ column: ReferenceColumn, _ runs: KeyRuns) throws(StoreError) {
     let task = "Looking for references to deleted rows"
+    let next = try connection.prepare(column.next, while: task)
     let statement = try connection.prepare(column.select, while: task)
-    defer { Connection.reset(statement) }
+    defer {
+      Connection.reset(next)
+      Connection.reset(statement)
+    }
+    // The lowest key from here on that anything refers to: runs before it need no look-up.
+    var referred: Int64 = .min
     for run in runs.ranges {
+      if referred < run.lowerBound {
+        sqlite3_bind_int64(next, 1, run.lowerBound)
+        let code = sqlite3_step(next)
+        guard code == SQLITE_ROW || code == SQLITE_DONE else { throw connection.error(code, while: task) }
+        referred = code == SQLITE_ROW ? sqlite3_column_int64(next, 0) : .max
+        sqlite3_reset(next)
+      }
+      if referred > run.upperBound { continue }
       sqlite3_bind_int64(statement, 1, run.lowerBound)
       sqlite3_bind_int64(statement, 2, run.upperBound)
       var code = sqlite3_step(statement)
@@ -252,6 +299,8 @@ struct ReferenceColumn: Sendable {
   let destination: Int
   /// The name of the relationship's inverse.
   let inverse: String?
+  /// Finds the lowest key, from one on, that a row refers to.
+  let next: String
   /// Finds the rows that refer to a range of keys: their keys, entity numbers, and the keys referred to.
   let select: String
 
@@ -266,11 +315,12 @@ struct ReferenceColumn: Sendable {
         let destination = end.destination
         guard physical.held.contains(destination) else { continue }
         let column = quoted(physical.cellColumns[entity.index][cell])
+        let table = quoted(physical.tableName(of: entity.index))
         columns[physical.schema.entities[destination].root].append(
           ReferenceColumn(
             property: property.name, destination: destination, inverse: end.inverse?.name,
-            select: "SELECT Z_PK, Z_ENT, \(column) FROM \(quoted(physical.tableName(of: entity.index))) "
-              + "WHERE \(column) BETWEEN ? AND ?"))
+            next: "SELECT \(column) FROM \(table) WHERE \(column) >= ? ORDER BY \(column) LIMIT 1",
+            select: "SELECT Z_PK, Z_ENT, \(column) FROM \(table) WHERE \(column) BETWEEN ? AND ?"))
       }
     }
     return columns

@@ -35,7 +35,7 @@ extension NSManagedObject {
     }
     let batch = builder.finish()
     batch.asOf = newer.batch.asOf
-    take(batch, 0)
+    takeNews(batch, 0)
   }
 }
 

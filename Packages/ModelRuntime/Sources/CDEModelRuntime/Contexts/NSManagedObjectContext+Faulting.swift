@@ -2,12 +2,16 @@ internal import CDEStore
 internal import Foundation
 
 extension NSManagedObject {
-  /// Adopts a row: the object is no fault any more.
+  /// Adopts a row that another writer may have changed, under the unsaved values of the object.
   ///
-  /// Unsaved values stay, but for those that equal the former row's: they are no changes, and would become some
-  /// over a row that another writer changed.
-  final func take(_ batch: RowBatch, _ row: Int) {
+  /// Values that equal the former row's are no changes, and must not become some over the new one.
+  final func takeNews(_ batch: RowBatch, _ row: Int) {
     if _flags.contains(.updated), !_flags.contains(.fault) { dropEqualValues() }
+    take(batch, row)
+  }
+
+  /// Adopts a row: the object is no fault any more.
+  final func take(_ batch: RowBatch, _ row: Int) {
     _batch = batch
     _row = Int32(truncatingIfNeeded: row)
     // A row that had vanished may be there again: another context saved it under a key given out before.

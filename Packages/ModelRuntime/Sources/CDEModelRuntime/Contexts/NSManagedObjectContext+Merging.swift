@@ -163,7 +163,7 @@ extension NSManagedObjectContext {
     {
       object.take(row, derivedFrom: known)
     } else {
-      object.take(row.batch, row.row)
+      object.takeNews(row.batch, row.row)
     }
     if change.adopted.isEmpty { return [] }
     changes += unloadOwners(of: object, known, row)

@@ -136,7 +136,7 @@ extension NSManagedObjectContext {
             object._binding.index == batch.layout.entity
           else { continue }
           let known = RowReference(batch: object._batch, row: Int(object._row))
-          object.take(batch, row)
+          object.takeNews(batch, row)
           owners += unloadOwners(of: object, known, RowReference(batch: batch, row: row))
         }
       }

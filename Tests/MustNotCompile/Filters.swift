@@ -27,7 +27,7 @@ final class Tag: NSManagedObject {
 // A comparison that could hold for no object.
 func filters(_ value: Any) -> [NSPredicate] {
   [
-    Item.path.count.equals("x"),  // error: 'equals' is unavailable: compare with a value of the property's type
+    Item.path.count.equals("x"),  // error: is unavailable: compare with a value of the property's type
     Item.path.title.equals(5),  // error: 'equals' is unavailable
     Item.path.note.notEquals(5),  // error: 'notEquals' is unavailable
     Item.path.due.greaterThan(1500),  // error: 'greaterThan' is unavailable

@@ -41,7 +41,7 @@ struct NestingTests {
 
     let tree = try some.predicateTree()
     let joined = (0..<Self.count).reduce(tree) {
-      isAnd ? .and([$1 % 2 == 0 ? $0 : tree, $0]) : .or([$0, tree])
+      isAnd ? .and($1 % 2 == 0 ? [$0, tree] : [tree, $0]) : .or([$0, tree])
     }
     #expect(try NSPredicate(joined).matches(object))
   }

@@ -45,7 +45,7 @@ extension PredicateFormatInitializable where Self: NSPredicate {
     self = predicate
   }
 
-  /// A predicate from a tree; never fails.
+  /// A predicate from a tree. One that nests too deep to be walked leaves an error in the predicate.
   public init(_ tree: PredicateTree) {
     self.init(result: .success(tree))
   }
@@ -73,17 +73,8 @@ extension NSPredicate {
   public func predicateTree() throws(PredicateTreeError) -> PredicateTree {
     if let predicate = self as? TreePredicate { return try predicate.result.get() }
     if let compound = self as? NSCompoundPredicate {
-      var parts: [PredicateTree] = []
-      for part in compound.subpredicates { parts.append(try part.predicateTree()) }
-      switch compound.compoundPredicateType {
-      case .and: return .and(parts)
-      case .or: return .or(parts)
-      case .not:
-        guard let part = parts.first else {
-          throw PredicateTreeError(.operands, construct: "NOT", "a NOT predicate has no subpredicate")
-        }
-        return .not(part)
-      }
+      if compound.isTooDeep { return try compound.flatTree(from: 1).walkable() }
+      return try compound.tree().walkable()
     }
     for value in [true, false] where isEqual(NSPredicate(value: value)) { return .constant(value) }
     throw PredicateTreeError(
@@ -106,6 +97,11 @@ extension NSPredicate {
         patterns: predicate.patterns)
     }
     if let compound = self as? NSCompoundPredicate {
+      if compound.isTooDeep {
+        return try predicateTree().evaluate(
+          with: PredicateValue(object), variables: variables.mapValues { try PredicateValue($0) },
+          patterns: nil)
+      }
       switch compound.compoundPredicateType {
       case .and:
         return try compound.subpredicates.allSatisfy {
@@ -136,11 +132,30 @@ extension NSPredicate {
         })
     }
     if let compound = self as? NSCompoundPredicate {
+      if compound.isTooDeep {
+        return TreePredicate(
+          Result { () throws(PredicateTreeError) in try predicateTree().substituting(variables) })
+      }
       return TreeCompoundPredicate(
         type: compound.compoundPredicateType,
         subpredicates: compound.subpredicates.map { $0.withSubstitutionVariables(variables) })
     }
     return self
+  }
+}
+
+extension NSCompoundPredicate {
+  /// The tree with the compound's own levels.
+  fileprivate func tree() throws(PredicateTreeError) -> PredicateTree {
+    if compoundPredicateType == .not { return .not(try Self.tree(of: negated())) }
+    var parts: [PredicateTree] = []
+    for part in subpredicates { parts.append(try Self.tree(of: part)) }
+    return compoundPredicateType == .and ? .and(parts) : .or(parts)
+  }
+
+  private static func tree(of part: NSPredicate) throws(PredicateTreeError) -> PredicateTree {
+    if let compound = part as? NSCompoundPredicate { return try compound.tree() }
+    return try part.predicateTree()
   }
 }
 

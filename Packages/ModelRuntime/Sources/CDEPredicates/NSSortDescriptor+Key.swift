@@ -108,7 +108,7 @@ extension SortKeyInitializable where Self: NSSortDescriptor {
 
 // Foundation's Comparator is not Sendable by declaration, but a sort descriptor that sorts on another
 // thread calls it there on every platform.
-private struct ComparatorBox: @unchecked Sendable {
+struct ComparatorBox: @unchecked Sendable {
   // Guard: the closure is only ever called, never changed; its maker answers for what it captures, as on
   // Apple's platforms.
   let compare: Comparator

@@ -2,43 +2,44 @@ internal import Foundation
 
 extension PredicateEvaluator {
   func compare(
-    _ left: PredicateValue, _ op: PredicateOperator, _ right: PredicateValue, _ options: PredicateTextOptions
+    _ left: PredicateValue, _ right: PredicateValue, in comparison: PredicateComparison
   ) throws -> Bool {
+    let op = comparison.op
     switch op {
-    case .equal: return try equal(left, right, options)
-    case .notEqual: return try !equal(left, right, options)
-    case .less: return try order(left, right, options, op).map { $0 < 0 } ?? false
-    case .lessOrEqual: return try order(left, right, options, op).map { $0 <= 0 } ?? false
-    case .greater: return try order(left, right, options, op).map { $0 > 0 } ?? false
-    case .greaterOrEqual: return try order(left, right, options, op).map { $0 >= 0 } ?? false
+    case .equal: return try equal(left, right, comparison)
+    case .notEqual: return try !equal(left, right, comparison)
+    case .less: return try order(left, right, comparison).map { $0 < 0 } ?? false
+    case .lessOrEqual: return try order(left, right, comparison).map { $0 <= 0 } ?? false
+    case .greater: return try order(left, right, comparison).map { $0 > 0 } ?? false
+    case .greaterOrEqual: return try order(left, right, comparison).map { $0 >= 0 } ?? false
     case .between:
       guard let bounds = right.members, bounds.count == 2 else {
         throw PredicateTreeError(.operands, construct: "BETWEEN", "BETWEEN needs a list of two bounds")
       }
-      guard let lower = try order(left, bounds[0], options, op), lower >= 0 else { return false }
-      return try order(left, bounds[1], options, op).map { $0 <= 0 } ?? false
+      guard let lower = try order(left, bounds[0], comparison), lower >= 0 else { return false }
+      return try order(left, bounds[1], comparison).map { $0 <= 0 } ?? false
     case .in:
       // The common list of literals, without wrapping every member.
       if case .constant(.list(let list)) = right, case .constant(let constant) = left, left.members == nil {
-        return list.contains { PredicateOrder.equal(constant, $0, options) }
+        return try list.contains { try same(constant, $0, comparison) }
       }
-      if let members = right.members { return members.contains { same(left, $0, options) } }
-      return try text(left, .contains, right, options, swapped: true)
+      if let members = right.members { return try members.contains { try same(left, $0, comparison) } }
+      return try text(right, .contains, left, comparison)
     case .contains:
-      if let members = left.members { return members.contains { same($0, right, options) } }
-      return try text(left, op, right, options)
-    case .beginsWith, .endsWith, .like, .matches: return try text(left, op, right, options)
+      if let members = left.members { return try members.contains { try same($0, right, comparison) } }
+      return try text(left, op, right, comparison)
+    case .beginsWith, .endsWith, .like, .matches: return try text(left, op, right, comparison)
     }
   }
 
-  private func equal(_ left: PredicateValue, _ right: PredicateValue, _ options: PredicateTextOptions) throws
-    -> Bool
-  {
+  private func equal(
+    _ left: PredicateValue, _ right: PredicateValue, _ comparison: PredicateComparison
+  ) throws -> Bool {
     switch (left.members, right.members) {
-    case (nil, nil): return same(left, right, options)
+    case (nil, nil): return try same(left, right, comparison)
     case (let left?, let right?):
-      return left.allSatisfy { member in right.contains { same(member, $0, options) } }
-        && right.allSatisfy { member in left.contains { same(member, $0, options) } }
+      return try left.allSatisfy { member in try right.contains { try same(member, $0, comparison) } }
+        && right.allSatisfy { member in try left.contains { try same($0, member, comparison) } }
     case (let members?, nil) where right.isNull: return members.isEmpty
     case (nil, let members?) where left.isNull: return members.isEmpty
     default:
@@ -49,57 +50,174 @@ extension PredicateEvaluator {
   }
 
   private func order(
-    _ left: PredicateValue, _ right: PredicateValue, _ options: PredicateTextOptions, _ op: PredicateOperator
+    _ left: PredicateValue, _ right: PredicateValue, _ comparison: PredicateComparison
   ) throws -> Int? {
     guard left.members == nil, right.members == nil else {
       throw PredicateTreeError(
-        .operands, construct: op.rawValue, "a collection has no order; quantify it with ANY or ALL")
+        .operands, construct: comparison.op.rawValue,
+        "a collection has no order; quantify it with ANY or ALL")
     }
-    guard case .constant(let left) = left, case .constant(let right) = right else { return nil }
-    return PredicateOrder.compare(left, right, options)
+    guard case .constant(let left) = left, case .constant(let right) = right else {
+      try requireOneKind(left, right, comparison)
+      return nil
+    }
+    if left.isComparable(with: right) { return PredicateOrder.compare(left, right, comparison.options) }
+    guard let (left, right) = try converted(left, right, comparison) else { return nil }
+    return PredicateOrder.compare(left, right, comparison.options)
   }
 
   private func text(
-    _ left: PredicateValue, _ op: PredicateOperator, _ right: PredicateValue, _ options: PredicateTextOptions,
-    swapped: Bool = false
+    _ subject: PredicateValue, _ op: PredicateOperator, _ other: PredicateValue,
+    _ comparison: PredicateComparison
   ) throws -> Bool {
-    let (subject, other) = swapped ? (right, left) : (left, right)
     guard subject.members == nil, other.members == nil else {
       throw PredicateTreeError(
-        .operands, construct: op.rawValue, "\(op.rawValue) on a collection; quantify it with ANY or ALL")
+        .operands, construct: comparison.op.rawValue,
+        "\(comparison.op.rawValue) on a collection; quantify it with ANY or ALL")
     }
     guard case .constant(.string(let text)) = subject, case .constant(.string(let pattern)) = other else {
+      if subject.isNull || other.isNull { return false }
+      if isTyped, !comparison.left.isConstant || !comparison.right.isConstant {
+        let value = subject.isText ? other : subject
+        let expression =
+          (comparison.op == .in) == subject.isText ? comparison.left : comparison.right
+        throw PredicateTreeError(
+          .operands, construct: comparison.op.rawValue,
+          "\(comparison.op.rawValue) is for text, but \(expression.predicateFormat) is \(value.noun)")
+      }
       return false
     }
+    let options = comparison.options
     switch op {
-    case .beginsWith: return PredicateText.begins(text, with: pattern, options)
-    case .endsWith: return PredicateText.ends(text, with: pattern, options)
     case .like, .matches:
       let prepared = try patterns?.pattern(op, pattern, options) ?? PredicatePattern(op, pattern, options)
       return prepared.matches(text)
-    default: return PredicateText.contains(text, pattern, options)
+    default: break
+    }
+    let isLeft = comparison.op != .in
+    let left = folded(text, options, of: isLeft ? comparison.left : comparison.right)
+    let right = folded(pattern, options, of: isLeft ? comparison.right : comparison.left)
+    switch op {
+    case .beginsWith: return PredicateText.begins(left, with: right, [])
+    case .endsWith: return PredicateText.ends(left, with: right, [])
+    default: return PredicateText.contains(left, right, [])
     }
   }
 
+  /// A side of a comparison of texts; a constant one is folded once for all objects.
+  private func folded(
+    _ text: String, _ options: PredicateTextOptions, of side: ExpressionTree
+  ) -> String {
+    guard let patterns, side.isConstant else { return PredicateText.fold(text, options) }
+    return patterns.folded(text, options)
+  }
+
   /// Equality of two single values.
-  private func same(_ left: PredicateValue, _ right: PredicateValue, _ options: PredicateTextOptions) -> Bool
-  {
+  private func same(
+    _ left: PredicateValue, _ right: PredicateValue, _ comparison: PredicateComparison
+  ) throws -> Bool {
     switch (left, right) {
-    case (.constant(let left), .constant(let right)): return PredicateOrder.equal(left, right, options)
+    case (.constant(let left), .constant(let right)): return try same(left, right, comparison)
     case (.object(let left), .object(let right)):
       if let left = left.predicateReference, let right = right.predicateReference { return left == right }
       return Self.identity(left).map { $0 == Self.identity(right) } ?? false
     case (.object(let object), .constant(.object(let reference))),
       (.constant(.object(let reference)), .object(let object)):
       return object.predicateReference == reference
-    default: return false
+    default:
+      try requireOneKind(left, right, comparison)
+      return false
     }
+  }
+
+  private func same(
+    _ left: PredicateConstant, _ right: PredicateConstant, _ comparison: PredicateComparison
+  ) throws -> Bool {
+    if left.isComparable(with: right) {
+      if !comparison.options.isEmpty, case .string(let a) = left, case .string(let b) = right,
+        !comparison.options.contains(.localized)
+      {
+        return folded(a, comparison.options, of: comparison.left).utf8.elementsEqual(
+          folded(b, comparison.options, of: comparison.right).utf8)
+      }
+      return PredicateOrder.equal(left, right, comparison.options)
+    }
+    guard let (left, right) = try converted(left, right, comparison) else { return false }
+    return PredicateOrder.equal(left, right, comparison.options)
+  }
+
+  // MARK: Kinds
+
+  /// Values of different kinds with the constant among them converted to the kind of the other.
+  ///
+  /// - Returns: nil where the two are unequal and unordered.
+  @inline(never)
+  private func converted(
+    _ left: PredicateConstant, _ right: PredicateConstant, _ comparison: PredicateComparison
+  ) throws -> (PredicateConstant, PredicateConstant)? {
+    switch (comparison.left.isConstant, comparison.right.isConstant) {
+    case (true, true): return nil
+    case (false, true): if let right = right.converted(toKindOf: left) { return (left, right) }
+    case (true, false): if let left = left.converted(toKindOf: right) { return (left, right) }
+    case (false, false): break
+    }
+    try requireOneKind(.constant(left), .constant(right), comparison)
+    return nil
+  }
+
+  /// - Throws: ``PredicateTreeError`` where the object's properties have types, and the values are of different ones.
+  @inline(never)
+  private func requireOneKind(
+    _ left: PredicateValue, _ right: PredicateValue, _ comparison: PredicateComparison
+  ) throws {
+    guard isTyped, !left.isNull, !right.isNull, !comparison.left.isConstant || !comparison.right.isConstant
+    else { return }
+    if case .object = left, case .object = right { return }
+    if case .object = left, case .constant(.object) = right { return }
+    if case .object = right, case .constant(.object) = left { return }
+    if case .constant(let left) = left, case .constant(let right) = right, left.isComparable(with: right) {
+      return
+    }
+    let (subject, value, other, otherValue) =
+      comparison.left.isConstant
+      ? (comparison.right, right, comparison.left, left) : (comparison.left, left, comparison.right, right)
+    throw PredicateTreeError.kinds(
+      comparison.op.rawValue, subject.predicateFormat, value.noun,
+      other.isConstant ? otherValue.noun : "\(other.predicateFormat), which is \(otherValue.noun)")
   }
 
   private static func identity(_ object: any PredicateValueProviding) -> ObjectIdentifier? {
     let subject: Any = (object as? ReflectedObject)?.subject ?? object
     guard type(of: subject) is AnyClass else { return nil }
     return ObjectIdentifier(subject as AnyObject)
+  }
+}
+
+extension PredicateValue {
+  fileprivate var isText: Bool {
+    if case .constant(.string) = self { return true }
+    return false
+  }
+
+  fileprivate var noun: String {
+    switch self {
+    case .constant(let constant): constant.kindNoun
+    case .object: "an object"
+    case .collection: "a collection"
+    }
+  }
+}
+
+extension ExpressionTree {
+  /// Whether the expression is a constant or computed of constants alone, or may come out as one.
+  var isConstant: Bool {
+    switch self {
+    case .constant: true
+    case .list(let members): members.allSatisfy(\.isConstant)
+    case .function(_, let arguments): arguments.allSatisfy(\.isConstant)
+    case .conditional(_, let first, let second): first.isConstant || second.isConstant
+    default: false
+    }
   }
 }
 

@@ -7,6 +7,12 @@ struct PredicateEvaluator {
   /// nil prepares every pattern anew.
   let patterns: PredicatePatternCache?
 
+  /// Whether the properties of the object have types, so that a comparison of different kinds is a mistake.
+  var isTyped: Bool {
+    if case .object(let object) = subject { return object.predicateValuesHaveTypes }
+    return false
+  }
+
   func holds(_ tree: PredicateTree) throws -> Bool {
     switch tree {
     case .constant(let value): return value
@@ -25,13 +31,13 @@ struct PredicateEvaluator {
     let left = try value(comparison.left)
     let right = try value(comparison.right)
     if comparison.modifier == .direct {
-      return try compare(left, comparison.op, right, comparison.options)
+      return try compare(left, right, in: comparison)
     }
     // A path through a nil relationship to a collection leads to no members; a single value is its only
     // member.
     let members = left.members ?? (left.isNull ? [] : [left])
     let any = comparison.modifier == .any
-    for member in members where try compare(member, comparison.op, right, comparison.options) == any {
+    for member in members where try compare(member, right, in: comparison) == any {
       return any
     }
     return !any

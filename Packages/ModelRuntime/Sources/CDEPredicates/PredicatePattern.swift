@@ -116,29 +116,72 @@ internal import Foundation
   }
 }
 
-/// The patterns that one predicate has prepared, so that filtering many objects prepares each once.
-final class PredicatePatternCache: Sendable {
-  private struct Key: Hashable {
-    var op: PredicateOperator
-    // As a constant, whose equality is of bytes.
-    var pattern: PredicateConstant
+/// The patterns and folded texts that one predicate has prepared, so that filtering many objects prepares each once.
+@_spi(CDE) public final class PredicatePatternCache: Sendable {
+  private struct Entry<Prepared: Sendable>: Sendable {
+    var text: String
     var options: PredicateTextOptions
+    var prepared: Prepared
+
+    func isFor(_ other: String, _ options: PredicateTextOptions) -> Bool {
+      self.options == options && text.isTheSame(as: other)
+    }
   }
 
-  private static let limit = 32
-  private let patterns = Lock<[Key: PredicatePattern]>([:])
+  private struct Contents: Sendable {
+    var like: [Entry<PredicatePattern>] = []
+    var matches: [Entry<PredicatePattern>] = []
+    var folded: [Entry<String>] = []
+  }
+
+  // Few, because they are searched one by one: hashing a long text takes as long as folding it.
+  private static let limit = 16
+  /// A shorter text is folded as fast as it is found.
+  private static let shortText = 64
+  private let contents = Lock(Contents())
+
+  public init() {}
 
   func pattern(
     _ op: PredicateOperator, _ text: String, _ options: PredicateTextOptions
   ) throws(PredicateTreeError) -> PredicatePattern {
-    let key = Key(op: op, pattern: .string(text), options: options)
-    if let known = patterns.withLock({ $0[key] }) { return known }
-    let pattern = try PredicatePattern(op, text, options)
-    patterns.withLock {
-      // Patterns that come out of each object's own attributes must not pile up.
-      if $0.count >= Self.limit { $0.removeAll() }
-      $0[key] = pattern
+    let list = op == .like ? \Contents.like : \Contents.matches
+    if let known = contents.withLock({ $0[keyPath: list].first { $0.isFor(text, options) }?.prepared }) {
+      return known
     }
+    let pattern = try PredicatePattern(op, text, options)
+    contents.withLock { Self.keep(pattern, text, options, &$0[keyPath: list]) }
     return pattern
+  }
+
+  func folded(_ text: String, _ options: PredicateTextOptions) -> String {
+    if options.isEmpty || text.utf8.count < Self.shortText { return PredicateText.fold(text, options) }
+    if let known = contents.withLock({ $0.folded.first { $0.isFor(text, options) }?.prepared }) {
+      return known
+    }
+    let folded = PredicateText.fold(text, options)
+    contents.withLock { Self.keep(folded, text, options, &$0.folded) }
+    return folded
+  }
+
+  private static func keep<Prepared>(
+    _ prepared: Prepared, _ text: String, _ options: PredicateTextOptions, _ entries: inout [Entry<Prepared>]
+  ) {
+    // Texts that come out of each object's own attributes must not pile up. The oldest is the predicate's constant.
+    if entries.count >= limit { entries.removeSubrange(1...) }
+    entries.append(Entry(text: text, options: options, prepared: prepared))
+  }
+}
+
+extension String {
+  /// Equality of bytes, at once where both have the same storage.
+  fileprivate func isTheSame(as other: String) -> Bool {
+    guard utf8.count == other.utf8.count else { return false }
+    let answer = utf8.withContiguousStorageIfAvailable { left in
+      other.utf8.withContiguousStorageIfAvailable { right in
+        left.baseAddress == right.baseAddress || left.elementsEqual(right)
+      }
+    }
+    return (answer ?? nil) ?? utf8.elementsEqual(other.utf8)
   }
 }

@@ -4,10 +4,11 @@ internal import Foundation
 /// so that both give the same answers.
 ///
 /// All of them compare UTF-8 bytes after folding; none depends on the user's locale except under
-/// `.localized`.
+/// `.localized`. Without options every byte counts; with one, composed and decomposed characters are the same, as in
+/// Foundation's comparisons.
 @_spi(CDE) public enum PredicateText {
   /// The text with the differences removed that the options ignore: Unicode case folding and diacritic
-  /// folding as Foundation's `folding(options:locale:)` does them without a locale.
+  /// folding as Foundation's `folding(options:locale:)` does them without a locale, in canonical composition.
   ///
   /// Cost: nothing without options and for ASCII text that has nothing to fold; else linear with an
   /// allocation.
@@ -22,8 +23,14 @@ internal import Foundation
     case .asciiCase: return compare.contains(.caseInsensitive) ? text.lowercased() : text
     case .unicode:
       let locale = options.contains(.localized) ? Locale.current : nil
-      return text.folding(options: compare, locale: locale)
+      // Folding keeps the form that it finds, and may give a form that is neither.
+      return composed(composed(text).folding(options: compare, locale: locale))
     }
+  }
+
+  /// Canonical composition, for nothing where there is nothing to compose: all below U+0300 is composed.
+  private static func composed(_ text: String) -> String {
+    text.utf8.allSatisfy { $0 < 0xCC } ? text : text.precomposedStringWithCanonicalMapping
   }
 
   private enum FoldingNeed { case none, asciiCase, unicode }

@@ -19,8 +19,9 @@ extension PredicateTree {
     try evaluate(with: value, variables: variables, patterns: nil)
   }
 
-  func evaluate(
-    with value: PredicateValue, variables: [String: PredicateValue], patterns: PredicatePatternCache?
+  /// The same for many objects in turn, with what is prepared once for all of them.
+  @_spi(CDE) public func evaluate(
+    with value: PredicateValue, variables: [String: PredicateValue] = [:], patterns: PredicatePatternCache?
   ) throws -> Bool {
     try PredicateEvaluator(subject: value, variables: variables, patterns: patterns).holds(self)
   }

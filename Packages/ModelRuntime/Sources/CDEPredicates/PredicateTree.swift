@@ -25,9 +25,12 @@
 ///
 /// - A key path through a nil to-one relationship is nil: `parent.name == nil` holds for an object without
 ///   a parent.
-/// - Values of different kinds (text and a number) are unequal and unordered: `==` and every ordering are
-///   false, `!=` is true. Numbers are one kind: integers, doubles, decimals and booleans compare by numeric
-///   value.
+/// - Numbers are one kind: integers, doubles, decimals and booleans compare by numeric value. A constant takes the kind
+///   of the attribute it is compared with where Core Data converts it: text that spells a number (`count == '5'`)
+///   becomes the number, and a number (`created > 1500`) the date so many seconds after the reference date. Any other
+///   comparison of values of different kinds throws where properties have types, which is in every fetch and for
+///   managed objects: it can hold for no object. Of a value that has no type (nil, a dictionary's) it is false, and
+///   `!=` is true.
 /// - `ANY` holds if some element satisfies the comparison, and is false over an empty collection. `ALL`
 ///   holds if every element does, and is true over an empty one. `NONE` is parsed as `NOT ANY`. An element
 ///   whose attribute is nil takes part by the table above.
@@ -35,7 +38,8 @@
 ///   the same members, `tags CONTAINS x` and `x IN tags` by membership. Any other comparison of a
 ///   collection is an error.
 /// - Text without options is compared by its UTF-8 bytes (SQLite's BINARY collation); with `[c]`, `[d]` and
-///   `[cd]` both sides are folded first by `PredicateText.fold(_:options:)`.
+///   `[cd]` both sides are folded first by `PredicateText.fold(_:options:)`, and composed and decomposed characters
+///   are the same.
 public indirect enum PredicateTree: Sendable, Hashable {
   /// `TRUEPREDICATE` or `FALSEPREDICATE`.
   case constant(Bool)

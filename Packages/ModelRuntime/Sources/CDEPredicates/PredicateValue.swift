@@ -24,9 +24,15 @@ nonisolated public protocol PredicateValueProviding {
   /// What the object is compared by; nil compares instances of classes by identity, and other values never
   /// equal.
   var predicateReference: PredicateObject? { get }
+
+  /// Whether every property has one type, as a managed object's has. A comparison of values of different kinds then
+  /// throws, since it can hold for no object; of other objects it is false. False unless said otherwise.
+  var predicateValuesHaveTypes: Bool { get }
 }
 
 extension PredicateValueProviding {
+  public var predicateValuesHaveTypes: Bool { false }
+
   public var predicateReference: PredicateObject? {
     (self as? any PredicateObjectConvertible).map { PredicateObject($0.predicateObjectReference) }
   }

@@ -17,6 +17,41 @@ extension SortTerm {
       return
     }
     self.init(keyPath: try PredicateKeyPath.names(of: descriptor.keyPath), ascending: descriptor.ascending)
+    if let comparator = Self.ownComparator(of: descriptor) { self.comparator = comparator }
+  }
+
+  /// The comparator of a descriptor that Foundation's `NSSortDescriptor(keyPath:ascending:comparator:)` made.
+  ///
+  /// Every descriptor has a comparator and none says whether it was given. So it is asked about values whose natural
+  /// order is known; one that answers otherwise was given.
+  private static func ownComparator(of descriptor: NSSortDescriptor) -> Comparator? {
+    let comparator = ComparatorBox(compare: descriptor.comparator).call
+    let value = type(of: descriptor.keyPath).valueType
+    // Without a comparator Foundation takes comparable values alone.
+    guard value is any Comparable.Type else { return comparator }
+    func isNatural<Value: Comparable>(_ values: [Value]) -> Bool {
+      values.allSatisfy { left in
+        values.allSatisfy { right in
+          let natural: ComparisonResult =
+            left < right ? .orderedAscending : right < left ? .orderedDescending : .orderedSame
+          return comparator(left, right) == natural
+        }
+      }
+    }
+    func areNatural<Value: BinaryInteger>(_: Value.Type) -> Bool {
+      isNatural([0, 1, 2, 9, 10, 100] as [Value])
+    }
+    let isUsual =
+      switch value {
+      case is String.Type: isNatural(["", "a", "B", "b", "a10", "a9", "é", "f"])
+      case let integers as any BinaryInteger.Type: areNatural(integers)
+      case is Double.Type: isNatural([-2.0, -1, 0, 0.5, 3])
+      case is Float.Type: isNatural([-2, -1, 0, 0.5, 3] as [Float])
+      case is Decimal.Type: isNatural([-2, -1, 0, 3] as [Decimal])
+      case is Date.Type: isNatural([-2.0, -1, 0, 3].map(Date.init(timeIntervalSinceReferenceDate:)))
+      default: true
+      }
+    return isUsual ? nil : comparator
   }
 
   /// What a typed descriptor sorts by; `Compared` names its key paths.

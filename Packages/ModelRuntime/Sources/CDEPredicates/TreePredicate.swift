@@ -12,7 +12,9 @@ public final class TreePredicate: NSPredicate {
   let patterns = PredicatePatternCache()
 
   public init(_ result: Result<PredicateTree, PredicateTreeError>) {
-    self.result = result
+    self.result = result.flatMap { tree in
+      Result { () throws(PredicateTreeError) in try tree.walkable() }
+    }
     // Not init(value:): Foundation would call NSPredicate(value: false) equal to every tree.
     super.init(block: { _, _ in false })
   }
@@ -110,7 +112,10 @@ extension NSPredicate {
   /// `BLOCKPREDICATE`.
   public var canonicalFormat: String {
     if let tree = self as? TreePredicate { return tree.predicateFormat }
-    if let compound = self as? NSCompoundPredicate { return compound.compoundFormat }
+    if let compound = self as? NSCompoundPredicate {
+      if !compound.isTooDeep { return compound.compoundFormat }
+      return (try? predicateTree())?.predicateFormat ?? "FALSEPREDICATE"
+    }
     return (try? predicateTree())?.predicateFormat ?? "BLOCKPREDICATE"
   }
 

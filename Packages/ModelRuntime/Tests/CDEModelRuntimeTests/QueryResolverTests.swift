@@ -63,22 +63,82 @@ struct QueryResolverTests {
           path("title"), .contains, .value(.text("x")), [.caseInsensitive, .diacriticInsensitive]))
   }
 
-  @Test("Values of different kinds are unequal and unordered without asking the store")
-  func kinds() throws {
-    #expect(try filter("title == 5") == .constant(false))
-    #expect(try filter("title != 5") == .constant(true))
-    #expect(try filter("created < 5") == .constant(false))
-    #expect(try filter("link == \"https://a.example\"") == .constant(false))
+  @Test("A constant takes the kind of the attribute where Core Data converts it")
+  func conversions() throws {
+    let five = StoreExpression.value(.integer(5))
+    #expect(try filter("count == '5'") == .comparison(path("count"), .equal, five, []))
+    #expect(try filter("'5' == count") == .comparison(five, .equal, path("count"), []))
+    #expect(try filter("flag == '1'") == .comparison(path("flag"), .equal, .value(.integer(1)), []))
+    #expect(try filter("ratio < '2.5e1'") == .comparison(path("ratio"), .less, .value(.real(25)), []))
+    #expect(try filter("price == '0.1'") == .comparison(path("price"), .equal, .value(.text("0.1")), []))
+    #expect(try filter("created > 1500") == .comparison(path("created"), .greater, .value(.real(1500)), []))
+    #expect(
+      try filter("created BETWEEN {1, %@}", Date(timeIntervalSinceReferenceDate: 2))
+        == .comparison(path("created"), .between, .list([.value(.real(1)), .value(.real(2))]), []))
+    #expect(
+      try filter("count IN {1, '2', nil}")
+        == .comparison(
+          path("count"), .in, .list([.value(.integer(1)), .value(.integer(2)), .value(.null)]), []))
+    #expect(
+      try filter("tags.@count == '2'") == .comparison(.count(object("tags")), .equal, .value(.integer(2)), [])
+    )
     #expect(try filter("count == %@", Double.nan) == .constant(false))
+    #expect(try filter("1 == 'a'") == .constant(false))
+  }
+
+  @Test(
+    "A comparison that could hold for no object is refused with both kinds",
+    arguments: [
+      ("title == 5", "== compares Item.title, which is text, with a number"),
+      ("title != 5", "== compares Item.title, which is text, with a number"),
+      ("5 < title", "< compares Item.title, which is text, with a number"),
+      ("count == 'five'", "== compares Item.count, which is a number, with text"),
+      ("count == '0x5'", "Item.count, which is a number"), ("count == ''", "Item.count, which is a number"),
+      ("count IN {1, 'a', nil}", "IN compares Item.count, which is a number, with text"),
+      ("created < 'today'", "< compares Item.created, which is a date, with text"),
+      ("created == YES", "Item.created, which is a date"),
+      ("created BETWEEN {1, 'b'}", "BETWEEN compares Item.created, which is a date, with text"),
+      ("link == 'https://a.example'", "== compares Item.link, which is a URL, with text"),
+      ("token == 'x'", "== compares Item.token, which is a UUID, with text"),
+      ("blob > 1", "> compares Item.blob, which is data, with a number"),
+      ("title == count", "== compares Item.title, which is text, with Item.count, which is a number"),
+      ("created > count", "> compares Item.created, which is a date, with Item.count, which is a number"),
+      ("category == 5", "== compares Category, which is an object, with a number"),
+      ("ANY tags.name > 5", "> compares Tag.name, which is text, with a number"),
+      ("5 IN tags.name", "IN compares Tag.name, which is text, with a number"),
+      ("length(title) == 'a'", "which is a number, with text"),
+      ("title CONTAINS 5", "CONTAINS is for text, but it is given a number"),
+    ])
+  func mismatches(format: String, message: String) throws {
+    let error = try #require(refusal(format))
+    #expect(error.code == .operands)
+    #expect(error.message.contains(message), "\(error.message)")
+  }
+
+  @Test("An operand that comes to stand among other elements refers to its own")
+  func lifting() throws {
+    let inner = StoreFilter.comparison(
+      path("score", from: "Tag", scope: 2), .greater, .value(.integer(1)), [])
     #expect(
-      try filter("count IN {1, \"a\", nil}")
-        == .comparison(path("count"), .in, .list([.value(.integer(1)), .value(.null)]), []))
+      try filter("ANY tags.score > SUBQUERY(tags, $t, $t.score > 1).@count")
+        == .any(
+          object("tags"),
+          matching: .comparison(
+            path("score", from: "Tag", scope: 1), .greater, .countWhere(object("tags"), matching: inner), []))
+    )
     #expect(
-      try filter("title == count")
-        == .and([
-          .comparison(path("title"), .equal, .value(.null), []),
-          .comparison(path("count"), .equal, .value(.null), []),
-        ]))
+      try filter("SUBQUERY(tags, $t, $t.score > 1).@count IN tags.score")
+        == .any(
+          object("tags"),
+          matching: .comparison(
+            path("score", from: "Tag", scope: 1), .equal, .countWhere(object("tags"), matching: inner), [])))
+  }
+
+  @Test("A key path longer than a store joins is refused by name")
+  func longPaths() throws {
+    let long = Array(repeating: "parent", count: 80).joined(separator: ".")
+    let error = try #require(refusal("\(long).name == 'a'", entity: "Category"))
+    #expect(error.message.contains("parent.parent.parent… has 81 steps"), "\(error.message)")
   }
 
   @Test("Objects are compared by key, within their tree alone")
@@ -180,8 +240,8 @@ struct QueryResolverTests {
     guard case .and(let parts) = try filter("((count > 1 AND ratio > 1) AND flag == YES) AND TRUEPREDICATE")
     else { throw QueryInterpreter.Misuse(description: "no conjunction") }
     #expect(parts.count == 3)
-    #expect(try filter("count > 1 AND title == 5") == .constant(false))
-    #expect(try filter("NOT (count > 1 OR title != 5)") == .constant(false))
+    #expect(try filter("count > 1 AND FALSEPREDICATE") == .constant(false))
+    #expect(try filter("NOT (count > 1 OR TRUEPREDICATE)") == .constant(false))
   }
 
   @Test("Expressions of constants are evaluated, choices and arithmetic translated")

@@ -116,6 +116,8 @@ final class QueryObject: PredicateValueProviding {
     PredicateObject(QueryReference(entity: entity.index, root: entity.root, key: key))
   }
 
+  var predicateValuesHaveTypes: Bool { true }
+
   func predicateValue(forKey key: String) throws -> PredicateValue {
     guard let property = entity.layout.property(named: key) else {
       throw PredicateTreeError(.unknownKey, construct: key, "no key \(key)")

@@ -90,7 +90,7 @@ struct TypedPathTests {
     #expect(format(Memo.path.score.greaterThanOrEqual(80)) == "score >= 80")
     #expect(format(Memo.path.rating.lessThan(2.5)) == "rating < 2.5")
     #expect(format(Memo.path.rating.lessThanOrEqual(2.5)) == "rating <= 2.5")
-    #expect(format(Memo.path.rating.equals(Double?.none as Any)) == "rating == nil")
+    #expect(format(Memo.path.rating.equals(nil)) == "rating == nil")
     #expect(format(Memo.path.group.isNil()) == "memo_group == nil")
     #expect(format(Memo.path.group.isNotNil()) == "memo_group != nil")
     #expect(format(Memo.path.group.shelf.code.equals("A")) == "memo_group.shelf.shelf_code == \"A\"")
@@ -138,12 +138,40 @@ struct TypedPathTests {
   @Test("A value that no attribute holds is an error of the fetch, and matches nothing")
   func unusableValue() throws {
     struct Odd {}
-    let predicate = Memo.path.title.equals(Odd())
+    let predicate = CDPath<Memo, Odd>(swiftPath: ["title"], persistentPath: ["name"]).equals(Odd())
     #expect(predicate.evaluate(with: nil) == false)
     let context = try Stack(memoTypes).context()
     #expect(throws: ManagedObjectError.self) {
       try context.fetch(FetchDescriptor<Memo>(predicate: predicate))
     }
+  }
+
+  @Test("A comparison takes every type of the property's kind")
+  func types() {
+    func format(_ predicate: NSPredicate) -> String { predicate.canonicalFormat }
+    let (short, real, text): (Int16, Double, Substring) = (3, 2.5, "abc".dropFirst())
+    func generic<Value>(_ path: CDPath<Memo, Value>, _ value: Value) -> NSPredicate { path.equals(value) }
+    func integer<N: BinaryInteger>(_ value: N) -> NSPredicate { Memo.path.score.greaterThan(value) }
+    #expect(format(Memo.path.score.equals(short)) == "score == 3")
+    #expect(format(Memo.path.score.lessThan(real)) == "score < 2.5")
+    #expect(format(Memo.path.score.notEquals(NSNumber(value: 4))) == "score != 4")
+    #expect(format(Memo.path.score.greaterThanOrEqual(Decimal(5))) == "score >= 5")
+    #expect(format(Memo.path.rating.lessThanOrEqual(1)) == "rating <= 1")
+    #expect(format(Memo.path.rating.equals(Double?.none)) == "rating == nil")
+    #expect(format(Memo.path.title.equals(text)) == "name == \"bc\"")
+    #expect(format(Memo.path.title.greaterThan("a")) == "name > \"a\"")
+    #expect(format(Memo.path.title.notEquals(String?.none)) == "name != nil")
+    #expect(format(generic(Memo.path.title, "x")) == "name == \"x\"")
+    #expect(format(integer(UInt8(7))) == "score > 7")
+    let level = CDPath<Memo, Level>(swiftPath: ["score"], persistentPath: ["score"], storageMethod: .raw)
+    #expect(format(level.equals(.high)) == "score == 2")
+    #expect(format(level.lessThan(.high)) == "score < 2")
+    #expect(format(level.greaterThan(1)) == "score > 1")
+    #expect(format(generic(level, .high)) == "score == 2")
+    let maybe = CDPath<Memo, Level?>(swiftPath: ["score"], persistentPath: ["score"], storageMethod: .raw)
+    #expect(format(maybe.equals(.high)) == "score == 2")
+    #expect(format(maybe.equals(nil)) == "score == nil")
+    #expect(format(maybe.notEquals(2)) == "score != 2")
   }
 
   @Test("An enumeration is compared with a path of raw storage alone")

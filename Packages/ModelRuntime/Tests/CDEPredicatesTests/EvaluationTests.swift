@@ -73,6 +73,48 @@ struct EvaluationTests {
     #expect(try holds("%@ < %@", nil, Data([1, 2]), Data([1, 3])))
   }
 
+  @Test("A constant takes the kind of the value it is compared with where Core Data converts it")
+  func conversions() throws {
+    let object: [String: Any] = [
+      "n": 5, "d": 0.5, "m": Decimal(string: "0.1")!, "w": Date(timeIntervalSinceReferenceDate: 9),
+    ]
+    #expect(try holds("n == '5' AND '4' < n AND n IN {'5'} AND n BETWEEN {'1', '5.5'}", object))
+    #expect(try holds("d == '5e-1' AND m == '0.1' AND w == 9 AND w > 8.5 AND 10 > w", object))
+    #expect(try !holds("n == '0x5' OR n == ' 5' OR n == '5x' OR w == '9' OR n == %@", object, Date()))
+    #expect(try holds("n != 'x' AND w != YES", object))
+  }
+
+  @Test("With an option, composed and decomposed characters are the same")
+  func composition() throws {
+    for (left, right) in [
+      ("é", "e\u{301}"), ("Ǆ", "ǆ"), ("\u{212B}", "a\u{30A}"), ("\u{1112}\u{1161}", "\u{D558}"),
+    ] {
+      #expect(try holds("%@ ==[c] %@ AND %@ ==[cd] %@", nil, left, right, right, left))
+      #expect(try holds("%@ IN[c] %@ AND %@ LIKE[c] %@", nil, left, "x\(right)", "a\(left)b", "a\(right)?"))
+      #expect(
+        try holds("%@ BEGINSWITH[c] %@ AND %@ ENDSWITH[c] %@", nil, left + "x", right, "x" + left, right))
+      #expect(try holds("%@ != %@ AND %@ !=[n] %@", nil, left, right, left, right))
+      let same = left.compare(right, options: .caseInsensitive) == .orderedSame
+      #expect(same)
+    }
+    #expect(try !holds("%@ ==[c] 'e'", nil, "e\u{301}"))
+  }
+
+  @Test("A long constant is folded once for all objects")
+  func foldingOnce() throws {
+    let long = String(repeating: "É", count: 100_000)
+    let predicate = NSPredicate(format: "t CONTAINS[cd] %@ OR t ==[c] %@ OR t LIKE[c] %@", long, long, long)
+    let clock = ContinuousClock()
+    let once = clock.measure { _ = long.folding(options: .caseInsensitive, locale: nil) }
+    let all = try clock.measure {
+      for _ in 0..<300 {
+        let holds = try predicate.matches(["t": "Größe"])
+        #expect(!holds)
+      }
+    }
+    #expect(all < once * 60 + .milliseconds(500), "\(once) for one folding, \(all) for 300 objects")
+  }
+
   @Test("Quantifiers, with empty collections and nil members")
   func quantifiers() throws {
     let tags = [("a", 90), ("b", nil), ("c", 70)].enumerated().map { index, tag in

@@ -30,21 +30,34 @@ extension BatchWriter {
   // MARK: The list
 
   /// Keys of the listed rows of one concrete entity.
-  private func listed(_ entity: Int, level: Int? = nil) -> String {
-    let depth = level.map { " AND level = \($0)" } ?? ""
-    return "SELECT pk FROM \(Self.list) WHERE root = \(schema.entities[entity].root) "
-      + "AND ent = \(physical.numbers[entity])\(depth)"
+  private func listed(_ entity: Int) -> String {
+    "SELECT pk FROM \(Self.list) WHERE root = \(schema.entities[entity].root) "
+      + "AND ent = \(physical.numbers[entity])"
+  }
+
+  /// Keys of the rows of one concrete entity that the level bound as `?1` added, found without reading the levels
+  /// before it.
+  private func listed(_ entity: Int, addedBy level: Int) -> String {
+    if level == 0 { return listed(entity) + " AND level = ?1" }
+    return "SELECT pk FROM \(Self.list) INDEXED BY cde_batch_level WHERE level = ?1 AND level > 0 "
+      + "AND ent = \(physical.numbers[entity]) AND root = \(schema.entities[entity].root)"
   }
 
   private func listed(inTreeOf entity: Int) -> String {
     "SELECT pk FROM \(Self.list) WHERE root = \(schema.entities[entity].root)"
   }
 
-  private func listedEntities(level: Int? = nil) throws(StoreError) -> [Int] {
+  private func listedEntities(addedBy level: Int? = nil) throws(StoreError) -> [Int] {
     var entities: [Int] = []
-    let condition = level.map { " WHERE level = \($0)" } ?? ""
+    let source =
+      switch level {
+      case nil: ""
+      case 0: " WHERE level = ?1"
+      default: " INDEXED BY cde_batch_level WHERE level = ?1 AND level > 0"
+      }
     try connection.forEachRow(
-      "SELECT DISTINCT ent FROM \(Self.list)\(condition)", while: "Deleting rows"
+      "SELECT DISTINCT ent FROM \(Self.list)\(source)", level.map { [.integer(Int64($0))] } ?? [],
+      while: "Deleting rows"
     ) { statement in
       if let entity = physical.indexes[sqlite3_column_int64(statement, 0)] { entities.append(entity) }
     }
@@ -90,19 +103,23 @@ extension BatchWriter {
   }
 
   /// Lists what the listed rows take along, level by level until nothing is added.
+  ///
+  /// A level reads the rows that the level before it added and no others, and its number is bound, so that a chain
+  /// of any length runs the same few statements and costs by its length.
   private func cascade(_ rules: [[Int: StoreBatchDelete.Rule]]) throws(StoreError) {
+    guard rules.contains(where: { $0.values.contains(.cascade) }) else { return }
     var level = 0
     while true {
       var added = 0
-      for entity in try listedEntities(level: level) {
+      for entity in try listedEntities(addedBy: level) {
         for property in relationships(entity) where rules[entity][property.slot] == .cascade {
           let end = schema.end(of: property.slot, in: entity)
-          let keys = try members(of: property, entity, owners: listed(entity, level: level))
+          let keys = try members(of: property, entity, owners: listed(entity, addedBy: level))
           let root = schema.entities[end.destination].root
           try connection.run(
-            "INSERT OR IGNORE INTO \(Self.list) SELECT \(root), Z_PK, Z_ENT, \(level + 1) "
+            "INSERT OR IGNORE INTO \(Self.list) SELECT \(root), Z_PK, Z_ENT, ?2 "
               + "FROM \(quoted(physical.tableName(of: end.destination))) WHERE Z_PK IN (\(keys))",
-            while: "Following delete rules")
+            [.integer(Int64(level)), .integer(Int64(level + 1))], while: "Following delete rules")
           added += Int(sqlite3_changes(connection.handle))
         }
       }

@@ -18,6 +18,9 @@ enum EngineError {
   static func make(
     _ code: Int32, system: Int32 = 0, detail: String, while task: String
   ) -> StoreError {
+    if code & 0xFF == SQLITE_ERROR, let limit = limits.first(where: { detail.contains($0.detail) }) {
+      return StoreError(.tooBig, "\(task) failed: \(limit.sentence)", engineCode: code)
+    }
     let (kind, remedy) = classify(code, system: system)
     return StoreError(
       kind, "\(task) failed: \(detail). \(remedy)", engineCode: code)
@@ -49,6 +52,32 @@ enum EngineError {
   private static let descriptorsOfAStore =
     "A store takes 3 file descriptors, 2 more for each read at the same time, "
     + "and 2 more while it is opened or its log is copied."
+
+  // SQLite has one code for these and for mistakes in statements.
+  private static let limits: [(detail: String, sentence: String)] = [
+    (
+      "parser stack overflow",
+      "the condition nests deeper than SQLite reads. Use fewer levels: join the parts in one AND or OR, shorten key "
+        + "paths over to-many relationships, or fetch in steps."
+    ),
+    (
+      "Expression tree is too large",
+      "the condition nests deeper than SQLite reads. Join the parts in one AND or OR, or fetch in steps."
+    ),
+    (
+      "tables in a join",
+      "the query follows more relationships than the 64 tables that SQLite joins. Use shorter key paths, or fetch in "
+        + "steps."
+    ),
+    (
+      "too many SQL variables",
+      "the query has more values than SQLite binds. Give them as one list with IN, or fetch in steps."
+    ),
+    (
+      "no query solution",
+      "the query has more terms than SQLite plans. Give values as one list with IN, or fetch in steps."
+    ),
+  ]
 
   private static func classify(_ code: Int32, system: Int32) -> (StoreError.Code, String) {
     if code == CDE_SQLITE_READONLY_DBMOVED {

@@ -38,6 +38,9 @@ extension QueryCompiler {
     return quoted(physical.cellColumns[entity][property.cells.lowerBound + leaf])
   }
 
+  /// How many tables a statement may join; a little less than SQLite's 64, for those that the condition adds.
+  static let joinLimit = 60
+
   /// Follows to-one hops from a scope by left joins, each made once.
   mutating func follow(_ hops: ArraySlice<Int>, from scope: Scope) throws(StoreError) -> Place {
     var place = Place(entity: scope.entity, alias: scope.alias)
@@ -52,6 +55,14 @@ extension QueryCompiler {
       if let join = scope.joins.first(where: { $0.hops == taken }) {
         place = Place(entity: destination, alias: join.alias)
         continue
+      }
+      guard scope.joins.count < Self.joinLimit else {
+        throw StoreError(
+          .tooBig,
+          "The query joins more than \(Self.joinLimit) tables to follow its key paths, the last over "
+            + "\(physical.schema.entities[place.entity].source.name).\(property.name); SQLite joins at most 64. Use "
+            + "shorter key paths, or fetch in steps.",
+          entity: physical.schema.entities[place.entity].source.name, properties: [property.name])
       }
       let column = try column(of: property, leaf: 0, in: place.entity)
       let alias = newAlias()
@@ -124,6 +135,13 @@ extension QueryCompiler {
       }
       sources.append(table)
       place = next
+    }
+    guard sources.count <= Self.joinLimit else {
+      throw StoreError(
+        .tooBig,
+        "A key path of the query goes over \(path.hops.count) relationships, the last to "
+          + "\(physical.schema.entities[place.entity].source.name); SQLite joins at most 64 tables. Use a shorter key "
+          + "path, or fetch in steps.", entity: physical.schema.entities[place.entity].source.name)
     }
     let element = Scope(entity: place.entity, alias: place.alias)
     let saved = scopes

@@ -16,6 +16,10 @@ enum SQLFunctions {
   static let contains = "cde_contains"
   static let item = "cde_item"
 
+  /// Beside the text options in the last argument of a text operator: which arguments are folded already.
+  static let isSubjectFolded: UInt8 = 4
+  static let isPartFolded: UInt8 = 8
+
   typealias Body = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
   /// What the triggers of derived attributes call for each row that they changed, with table, entity number,
@@ -45,7 +49,9 @@ enum SQLFunctions {
       guard sqlite3_value_type(values![0]) == SQLITE_TEXT else {
         return sqlite3_result_value(context, values![0])
       }
-      SQLFunctions.text(context, values) { SQLFunctions.folded($0, Int(sqlite3_value_int(values![1]))) }
+      let options = StoreFilter.TextOptions(
+        flags: UInt8(truncatingIfNeeded: sqlite3_value_int(values![1])))
+      SQLFunctions.text(context, values) { TextFolding.folded($0, options) }
     }
     try register(item, 1, on: handle) { context, _, values in ListItem.decode(values![0], context) }
     try register(lowercase, 1, on: handle) { context, _, values in
@@ -72,27 +78,48 @@ enum SQLFunctions {
       }
     }
     try register(like, 3, on: handle) { context, _, values in
-      SQLFunctions.condition(context, values) { WildcardPattern($1).matches($0) }
+      let flags = UInt8(truncatingIfNeeded: sqlite3_value_int(values![2]))
+      let pattern = SQLFunctions.kept(context) { () -> WildcardPattern? in
+        SQLFunctions.string(values![1]).map {
+          WildcardPattern(
+            flags & SQLFunctions.isPartFolded == 0 ? TextFolding.folded($0, .init(flags: flags)) : $0)
+        }
+      }
+      guard let pattern, let text = SQLFunctions.string(values![0]) else {
+        return sqlite3_result_null(context)
+      }
+      let holds = pattern.matches(
+        flags & SQLFunctions.isSubjectFolded == 0 ? TextFolding.folded(text, .init(flags: flags)) : text)
+      sqlite3_result_int(context, holds ? 1 : 0)
     }
     try register(matches, 3, on: handle) { context, _, values in
       guard let text = SQLFunctions.string(values![0]), let pattern = SQLFunctions.string(values![1]) else {
         return sqlite3_result_null(context)
       }
-      // SQLite keeps the compiled expression for as long as the pattern stays the same.
-      let expression: RegularExpression
-      if let kept = sqlite3_get_auxdata(context, 1) {
-        expression = Unmanaged<RegularExpression>.fromOpaque(kept).takeUnretainedValue()
-      } else {
-        guard let made = RegularExpression(pattern, options: Int(sqlite3_value_int(values![2]))) else {
-          return sqlite3_result_error(context, "the regular expression is not valid", -1)
-        }
-        expression = made
-        sqlite3_set_auxdata(
-          context, 1, Unmanaged.passRetained(made).toOpaque(),
-          { Unmanaged<RegularExpression>.fromOpaque($0!).release() })
+      let flags = UInt8(truncatingIfNeeded: sqlite3_value_int(values![2]))
+      guard
+        let expression = SQLFunctions.kept(
+          context, { () -> RegularExpression? in RegularExpression(pattern, options: .init(flags: flags)) })
+      else {
+        return sqlite3_result_error(context, "the regular expression is not valid", -1)
       }
-      sqlite3_result_int(context, expression.matches(text) ? 1 : 0)
+      sqlite3_result_int(
+        context, expression.matches(text, isFolded: flags & SQLFunctions.isSubjectFolded != 0) ? 1 : 0)
     }
+  }
+
+  /// What was prepared from the second argument. SQLite keeps it for as long as that argument stays the same.
+  private static func kept<Prepared: AnyObject>(
+    _ context: OpaquePointer?, _ prepare: () -> Prepared?
+  ) -> Prepared? {
+    if let kept = sqlite3_get_auxdata(context, 1) {
+      return Unmanaged<Prepared>.fromOpaque(kept).takeUnretainedValue()
+    }
+    guard let made = prepare() else { return nil }
+    sqlite3_set_auxdata(
+      context, 1, Unmanaged.passRetained(made).toOpaque(),
+      { Unmanaged<AnyObject>.fromOpaque($0!).release() })
+    return made
   }
 
   private static func register(
@@ -128,38 +155,32 @@ enum SQLFunctions {
     }
   }
 
-  /// A condition on two texts, folded by the options in the third argument.
-  private static func condition(
-    _ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?,
-    _ body: (String, String) -> Bool
-  ) {
-    guard let left = string(values![0]), let right = string(values![1]) else {
-      return sqlite3_result_null(context)
-    }
-    let options = Int(sqlite3_value_int(values![2]))
-    let holds = body(folded(left, options), folded(right, options))
-    sqlite3_result_int(context, holds ? 1 : 0)
-  }
-
-  /// The same for conditions that compare bytes; without options no string is made.
+  /// A condition on the bytes of two texts, folded by the options in the third argument. No string is made of a
+  /// text that needs no folding.
   private static func bytes(
     _ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?,
     _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Bool
   ) {
-    let options = Int(sqlite3_value_int(values![2]))
-    if options != 0 {
-      return condition(context, values) { left, right in
-        var (left, right) = (left, right)
-        return left.withUTF8 { left in right.withUTF8 { right in body(left, right) } }
-      }
+    let flags = UInt8(truncatingIfNeeded: sqlite3_value_int(values![2]))
+    let options = StoreFilter.TextOptions(flags: flags)
+    let holds = withBytes(values![0], options, isFolded: flags & isSubjectFolded != 0) { text in
+      withBytes(values![1], options, isFolded: flags & isPartFolded != 0) { part in body(text, part) }
     }
-    guard let left = sqlite3_value_text(values![0]), let right = sqlite3_value_text(values![1]) else {
-      return sqlite3_result_null(context)
-    }
-    let holds = body(
-      UnsafeBufferPointer(start: left, count: Int(sqlite3_value_bytes(values![0]))),
-      UnsafeBufferPointer(start: right, count: Int(sqlite3_value_bytes(values![1]))))
+    guard let holds = holds ?? nil else { return sqlite3_result_null(context) }
     sqlite3_result_int(context, holds ? 1 : 0)
+  }
+
+  private static func withBytes<R>(
+    _ value: OpaquePointer?, _ options: StoreFilter.TextOptions, isFolded: Bool,
+    _ body: (UnsafeBufferPointer<UInt8>) -> R
+  ) -> R? {
+    if options.isEmpty || isFolded {
+      guard let start = sqlite3_value_text(value) else { return nil }
+      return body(UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
+    }
+    guard let text = string(value) else { return nil }
+    var folded = TextFolding.folded(text, options)
+    return folded.withUTF8(body)
   }
 
   private static func isPart(
@@ -175,8 +196,11 @@ enum SQLFunctions {
     }
     return false
   }
+}
 
-  static func folded(_ text: String, _ options: Int) -> String {
-    TextFolding.folded(text, StoreFilter.TextOptions(rawValue: UInt8(truncatingIfNeeded: options)))
+extension StoreFilter.TextOptions {
+  /// The options among the flags that a text operator's function gets.
+  fileprivate init(flags: UInt8) {
+    self = Self(rawValue: flags).intersection([.caseInsensitive, .diacriticInsensitive])
   }
 }

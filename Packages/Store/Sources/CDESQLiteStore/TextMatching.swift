@@ -4,6 +4,8 @@ import Foundation
 /// What "without regard to case or diacritics" means.
 enum TextFolding {
   /// The text with the differences removed that the options ignore: equal results mean equal texts.
+  ///
+  /// With any option composed and decomposed characters are the same, as in Foundation's comparisons.
   static func folded(_ text: String, _ options: StoreFilter.TextOptions) -> String {
     if options.isEmpty { return text }
     var compare: String.CompareOptions = []
@@ -15,13 +17,19 @@ enum TextFolding {
       return String(
         decoding: text.utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
-    return text.folding(options: compare, locale: nil)
+    // Folding keeps the form that it finds, and may give a form that is neither.
+    return composed(composed(text).folding(options: compare, locale: nil))
+  }
+
+  /// Canonical composition, for nothing where there is nothing to compose: all below U+0300 is composed.
+  private static func composed(_ text: String) -> String {
+    text.utf8.allSatisfy { $0 < 0xCC } ? text : text.precomposedStringWithCanonicalMapping
   }
 }
 
 /// A LIKE pattern of predicates: `*` stands for any text, `?` for one Unicode scalar, a backslash takes the
 /// next character literally.
-struct WildcardPattern {
+final class WildcardPattern {
   private enum Token: Equatable {
     case literal(Unicode.Scalar)
     case one
@@ -83,8 +91,7 @@ final class RegularExpression {
   private let isDiacriticInsensitive: Bool
 
   /// - Returns: `nil` when the pattern is not valid.
-  init?(_ pattern: String, options: Int) {
-    let options = StoreFilter.TextOptions(rawValue: UInt8(truncatingIfNeeded: options))
+  init?(_ pattern: String, options: StoreFilter.TextOptions) {
     isDiacriticInsensitive = options.contains(.diacriticInsensitive)
     let source = pattern
     guard
@@ -95,8 +102,9 @@ final class RegularExpression {
     self.expression = expression
   }
 
-  func matches(_ text: String) -> Bool {
-    let text = isDiacriticInsensitive ? TextFolding.folded(text, .diacriticInsensitive) : text
+  /// - Parameter isFolded: the text has lost its diacritics already.
+  func matches(_ text: String, isFolded: Bool = false) -> Bool {
+    let text = isDiacriticInsensitive && !isFolded ? TextFolding.folded(text, .diacriticInsensitive) : text
     return expression.firstMatch(in: text, range: NSRange(location: 0, length: text.utf16.count)) != nil
   }
 }

@@ -130,7 +130,10 @@ struct MemoryModel {
     var compare: String.CompareOptions = []
     if options.contains(.caseInsensitive) { compare.insert(.caseInsensitive) }
     if options.contains(.diacriticInsensitive) { compare.insert(.diacriticInsensitive) }
-    return .text(text.folding(options: compare, locale: nil))
+    // With an option, composed and decomposed characters are the same.
+    return .text(
+      text.precomposedStringWithCanonicalMapping.folding(options: compare, locale: nil)
+        .precomposedStringWithCanonicalMapping)
   }
 
   // MARK: Conditions

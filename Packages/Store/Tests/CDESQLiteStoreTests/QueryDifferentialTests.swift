@@ -295,6 +295,44 @@ struct QueryDifferentialTests {
     return model
   }
 
+  @Test("Conditions of many terms", arguments: [UInt64.random(in: 0 ... .max), 3])
+  func manyTerms(seed: UInt64) throws {
+    let store = try SQLiteStore.file(scratch.file(), Shop.schema)
+    var maker = QueryMaker(random: SplitMix(seed: seed), store: store)
+    let model = try fill(&maker)
+    let item = store.index("Item")
+    for round in 0..<40 {
+      let isAnd = maker.chance(50)
+      // Terms that nearly all hold, or nearly none, so that the whole does sometimes.
+      let terms = (0..<Int.random(in: 60...300, using: &maker.random)).map { _ -> StoreFilter in
+        let subject = StoreExpression.path(maker.path(0, [("Item", maker.pick(["small", "big"]))]))
+        switch Int.random(in: 0..<20, using: &maker.random) {
+        case 0: return .not(.comparison(subject, .equal, .value(.null), []))
+        case 1:
+          let text = StoreExpression.path(maker.path(0, [("Item", "title")]))
+          return .comparison(
+            text, isAnd ? .notEqual : .equal, .value(.text(maker.pick(QueryMaker.texts))),
+            maker.pick([[], .caseInsensitive]))
+        case 2...10:
+          return .comparison(
+            subject, isAnd ? .notEqual : .equal,
+            .value(.integer(Int64.random(in: 3...400, using: &maker.random))), [])
+        default:
+          return .comparison(
+            subject, isAnd ? .less : .greater,
+            .value(.integer(Int64.random(in: 3...400, using: &maker.random))), [])
+        }
+      }
+      let some = maker.chance(50) ? terms : terms.filter { if case .not = $0 { false } else { true } }
+      let whole: StoreFilter = isAnd ? .and(some) : .or(some)
+      for filter in [whole, .not(whole)] {
+        let found = try store.fetch(StoreQuery(entity: item, filter: filter), isKnown: nil).keys.sorted()
+        let expected = model.rows[item]!.keys.filter { model.holds(filter, [(item, $0)]) }.sorted()
+        #expect(found == expected, "seed \(seed), round \(round): \(filter)")
+      }
+    }
+  }
+
   @Test(
     "Random conditions, sorts and limits",
     arguments: [UInt64.random(in: 0 ... .max), 1, 2, 16_917_700_076_176_702_862])

@@ -60,10 +60,13 @@ extension NSManagedObjectContext {
     fetch.entity = binding.description
     fetch.predicate = request.predicate
     fetch.includesSubentities = request.includesSubentities
+    fetch.affectedStores = request.affectedStores
     let plan = try fetch.plan(in: self)
     var update = try BatchValues.update(request, of: binding, StoreQuery(entity: binding.index))
+    let isAsked = try plan.isAsked(of: coordinator())
     let (result, handle) = try plan.ask(try coordinator()) { handle, query in
       update.query = query
+      if !isAsked { return (StoreBatchResult(), handle) }
       return (try commit(.update(update), handle), handle)
     }
     let outcome: Any
@@ -99,12 +102,19 @@ extension NSManagedObjectContext {
     }
     let result: StoreBatchResult
     let handle: StoreHandle
+    func isAsked(_ binding: EntityBinding, _ stores: [NSPersistentStore]?) throws -> Bool {
+      try stores.map { try coordinator().holds(binding, in: $0) } ?? true
+    }
     if let ids = request.objectIDs {
       let (query, owner) = try query(ids, model)
-      (result, handle) = try perform(query, owner)
+      let isAsked = try isAsked(ids[0].binding, request.affectedStores)
+      (result, handle) = isAsked ? try perform(query, owner) : (StoreBatchResult(), owner)
     } else {
-      (result, handle) = try request.fetchRequest.plan(in: self).ask(try coordinator()) {
-        try perform($1, $0)
+      let plan = try request.fetchRequest.plan(in: self)
+      let isAsked =
+        try isAsked(plan.binding, request.affectedStores) && isAsked(plan.binding, plan.stores)
+      (result, handle) = try plan.ask(try coordinator()) {
+        isAsked ? try perform($1, $0) : (StoreBatchResult(), $0)
       }
     }
     let outcome: Any
@@ -156,6 +166,12 @@ extension NSManagedObjectContext {
         entity: binding.name)
     }
     let handle = try coordinator().requiredHandle(for: binding)
+    if let stores = request.affectedStores, try !coordinator().holds(binding, in: stores) {
+      throw ManagedObjectError(
+        .unsupportedRequest,
+        "None of the batch insertion's affectedStores holds \(binding.name). Name the store of its configuration, or "
+          + "leave affectedStores nil.", entity: binding.name)
+    }
     var rows = BatchRows(binding)
     if let objects = request.objectsToInsert {
       for values in objects { try rows.add(values) }

@@ -1,4 +1,4 @@
-internal import CDEPredicates
+@_spi(CDE) internal import CDEPredicates
 internal import CDEStore
 internal import Foundation
 
@@ -70,6 +70,7 @@ extension NSManagedObjectContext {
   }
 
   func count(_ plan: FetchPlan) throws -> Int {
+    if plan.stores != nil, try !plan.isAsked(of: coordinator()) { return 0 }
     if plan.includesPending, hasChanges(within: plan) { return try fetchObjects(plan).count }
     return try asking(plan) { store, query in try store.count(query) }
   }
@@ -89,6 +90,7 @@ extension NSManagedObjectContext {
   // MARK: Objects
 
   func fetchObjects(_ plan: FetchPlan) throws -> [NSManagedObject] {
+    if plan.stores != nil, try !plan.isAsked(of: coordinator()) { return [] }
     let mixesPending = plan.includesPending && hasChanges(within: plan)
     var objects: [NSManagedObject]
     if mixesPending {
@@ -239,18 +241,19 @@ extension NSManagedObjectContext {
     var seen = Set<ObjectIdentifier>()
     var objects: [NSManagedObject] = []
     objects.reserveCapacity(stored.count)
+    let patterns = PredicatePatternCache()
+    func holds(_ object: NSManagedObject) throws -> Bool {
+      try plan.predicate.evaluate(with: .object(object), patterns: patterns)
+    }
     do {
       // An object whose own values are as stored was judged by the store; the others are judged here.
       for object in stored where !object._flags.contains(.deleted) {
         seen.insert(ObjectIdentifier(object))
-        if object.hasChanges, try !plan.predicate.evaluate(with: .object(object)) { continue }
+        if object.hasChanges, try !holds(object) { continue }
         objects.append(object)
       }
       for object in changed where belongs(object) && object.hasChanges && !object._flags.contains(.deleted) {
-        guard !seen.contains(ObjectIdentifier(object)), try plan.predicate.evaluate(with: .object(object))
-        else {
-          continue
-        }
+        guard !seen.contains(ObjectIdentifier(object)), try holds(object) else { continue }
         objects.append(object)
       }
       if !plan.sort.isEmpty {

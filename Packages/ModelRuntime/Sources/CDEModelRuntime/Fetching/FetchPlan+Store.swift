@@ -2,6 +2,24 @@ internal import CDEPredicates
 internal import CDEStore
 internal import Foundation
 
+extension NSPersistentStoreCoordinator {
+  /// Whether one of some stores holds an entity's objects.
+  ///
+  /// - Throws: ``ManagedObjectError`` if a store is none of the coordinator's, or no store holds the entity.
+  func holds(_ binding: EntityBinding, in stores: [NSPersistentStore]) throws -> Bool {
+    let handle = try requiredHandle(for: binding)
+    let loaded = persistentStores
+    for store in stores where !loaded.contains(where: { $0 === store }) {
+      throw ManagedObjectError(
+        .unsupportedRequest,
+        "The request for \(binding.name) names the store \(store.url?.lastPathComponent ?? "in memory"), which its "
+          + "coordinator does not have. Name stores out of persistentStores, or leave affectedStores nil.",
+        entity: binding.name)
+    }
+    return stores.contains { $0.handle === handle }
+  }
+}
+
 extension FetchPlan {
   /// Puts the plan to the store that holds its entity. What either can't do comes out as the runtime's error.
   func ask<Answer>(
@@ -10,6 +28,12 @@ extension FetchPlan {
     let handle = try coordinator.requiredHandle(for: binding)
     do {
       return try ask(handle, try query())
+    } catch let error as StoreError where [.tooBig, .unsupportedQuery].contains(error.code) {
+      let path = PredicateKeyPaths(predicate, sort).longest
+      let hint = path.count > 1 ? " Its longest key path is \(PredicateKeyPaths.shown(path))." : ""
+      throw ManagedObjectError(
+        .predicate, "The fetch of \(binding.name) can't be answered by the store: \(error.message)\(hint)",
+        cause: error, entity: binding.name)
     } catch let error as StoreError {
       throw ManagedObjectError.store(error)
     } catch let error as PredicateTreeError {
@@ -18,6 +42,11 @@ extension FetchPlan {
         cause: error,
         entity: binding.name)
     }
+  }
+
+  /// Whether the request is for the store that holds the entity: it may name the stores that it is for.
+  func isAsked(of coordinator: NSPersistentStoreCoordinator) throws -> Bool {
+    try stores.map { try coordinator.holds(binding, in: $0) } ?? true
   }
 
   private func query() throws -> StoreQuery {
@@ -33,5 +62,56 @@ extension FetchPlan {
       entity: binding.index, includesSubentities: includesSubentities,
       filter: try resolver.filter(predicate), sort: try resolver.sort(sort),
       limit: limit, offset: offset, keysOnly: keysOnly)
+  }
+}
+
+/// The key paths that a predicate and an order name.
+private struct PredicateKeyPaths {
+  private(set) var longest: [String] = []
+
+  init(_ predicate: PredicateTree, _ order: [SortTerm]) {
+    for term in order { note(term.keyPath) }
+    read(predicate)
+  }
+
+  /// The path, or the beginning of one that is too long to read.
+  static func shown(_ path: [String]) -> String {
+    path.count <= 8
+      ? path.joined(separator: ".")
+      : path.prefix(3).joined(separator: ".") + "… with \(path.count) steps"
+  }
+
+  private mutating func note(_ path: [String]) {
+    if path.count > longest.count { longest = path }
+  }
+
+  private mutating func read(_ tree: PredicateTree) {
+    switch tree {
+    case .constant: break
+    case .comparison(let comparison):
+      read(comparison.left)
+      read(comparison.right)
+    case .and(let parts), .or(let parts): for part in parts { read(part) }
+    case .not(let part): read(part)
+    }
+  }
+
+  private mutating func read(_ expression: ExpressionTree) {
+    switch expression {
+    case .constant, .evaluatedObject, .variable: break
+    case .keyPath(let path), .variableKeyPath(_, let path): note(path)
+    case .projection(let base, let path):
+      note(path)
+      read(base)
+    case .aggregate(_, let base): read(base)
+    case .subquery(let collection, _, let predicate):
+      read(collection)
+      read(predicate)
+    case .function(_, let arguments), .list(let arguments): for argument in arguments { read(argument) }
+    case .conditional(let test, let first, let second):
+      read(test)
+      read(first)
+      read(second)
+    }
   }
 }

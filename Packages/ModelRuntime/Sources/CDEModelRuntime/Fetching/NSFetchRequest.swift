@@ -24,6 +24,12 @@ public struct NSFetchRequestResultType: OptionSet, Sendable {
 /// Anything a coordinator can be asked.
 nonisolated open class NSPersistentStoreRequest: NSObject, @unchecked Sendable {
   // Guard: configured by one owner, then only read.
+
+  /// The stores that the request is for; nil for all.
+  ///
+  /// An entity's objects are in one store: a request that names others finds and changes nothing, and a batch insertion
+  /// throws. So does a store of another coordinator.
+  open var affectedStores: [NSPersistentStore]?
 }
 
 /// Which objects to fetch, in which order, and how.
@@ -66,9 +72,6 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
   open var shouldRefreshRefetchedObjects = false
   /// Relationships to load along with the result, in one query for each step of a path.
   open var relationshipKeyPathsForPrefetching: [String]?
-  /// The stores to search; nil for all.
-  open var affectedStores: [NSPersistentStore]?
-
   public override init() { super.init() }
 
   public init(entityName: String) {
@@ -143,6 +146,7 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
     plan.realizesFaults = !returnsObjectsAsFaults
     plan.refreshes = shouldRefreshRefetchedObjects
     plan.prefetch = relationshipKeyPathsForPrefetching ?? []
+    plan.stores = affectedStores
     return plan
   }
 }
@@ -160,4 +164,6 @@ struct FetchPlan {
   var realizesFaults = false
   var refreshes = false
   var prefetch: [String] = []
+  /// The stores that the request names; nil for all.
+  var stores: [NSPersistentStore]?
 }

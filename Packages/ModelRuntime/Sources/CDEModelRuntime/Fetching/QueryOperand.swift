@@ -125,7 +125,7 @@ indirect enum QueryMembers {
   /// What a key path leads to from each member; values of inner collections are members themselves.
   case projected(QueryMembers, [String])
   /// The members for which the predicate holds, with the variable bound to the member.
-  case filtered(QueryMembers, variable: String, PredicateTree, [String: QueryOperand])
+  case filtered(QueryMembers, variable: String, PredicateTree, [String: QueryResolver.Binding])
 
   /// The row that the collection is reached from; nil for lists.
   var owner: QueryRow? {

@@ -48,7 +48,9 @@ extension QueryResolver {
   private func isPart(
     _ part: QueryMembers, of whole: QueryMembers, _ options: PredicateTextOptions, _ depth: Int
   ) throws -> StoreFilter {
-    try any(part, depth) { try contains(whole, $0, .equal, options, $1).opposite }.opposite
+    try any(part, depth) { member, inner in
+      try contains(whole.lifted(from: depth, to: inner), member, .equal, options, inner).opposite
+    }.opposite
   }
 
   /// Equality of two single values.
@@ -60,8 +62,7 @@ extension QueryResolver {
     case (.constant(.null), let other), (let other, .constant(.null)): return try isNil(other)
     default: break
     }
-    let (a, b) = (try single(left, for: construct), try single(right, for: construct))
-    guard a.kind.isComparable(with: b.kind) else {
+    guard let (a, b) = try paired(left, right, construct) else {
       return .every([try isNil(left), try isNil(right)])
     }
     if a.isNaN || b.isNaN { return .constant(false) }
@@ -106,7 +107,9 @@ extension QueryResolver {
         "\(name(of: inner)) is a collection; quantify it with ANY or ALL")
     }
     guard case .list(let list) = members else {
-      return try any(members, depth) { member, _ in try same(member, element, options, op.rawValue) }
+      return try any(members, depth) { member, inner in
+        try same(member, element.lifted(from: depth, to: inner), options, op.rawValue)
+      }
     }
     return try isIn(element, list, options)
   }
@@ -185,12 +188,53 @@ extension QueryResolver {
   private func ordered(
     _ left: QueryOperand, _ right: QueryOperand, _ op: PredicateOperator
   ) throws -> (QueryValue, QueryValue)? {
-    let (a, b) = (try single(left, for: op.rawValue), try single(right, for: op.rawValue))
-    guard a.kind.isComparable(with: b.kind), !a.isNaN, !b.isNaN else { return nil }
+    if case .constant(.null) = left { return nil }
+    if case .constant(.null) = right { return nil }
+    guard let (a, b) = try paired(left, right, op.rawValue), !a.isNaN, !b.isNaN else { return nil }
     switch a.kind {
     case .object, .opaque: return nil
     default: return (a, b)
     }
+  }
+
+  // MARK: Kinds
+
+  /// Both sides as single values of one kind, a constant converted to the kind of the other side.
+  ///
+  /// - Returns: nil for objects of different trees and for constants alone.
+  /// - Throws: ``PredicateTreeError`` that names the sides and their kinds if no object could meet the comparison.
+  private func paired(
+    _ left: QueryOperand, _ right: QueryOperand, _ construct: String
+  ) throws -> (QueryValue, QueryValue)? {
+    let (a, b) = (try single(left, for: construct), try single(right, for: construct))
+    if a.kind.isComparable(with: b.kind) { return (a, b) }
+    switch (left, right) {
+    case (.constant, .constant): return nil
+    case (_, .constant(let constant)):
+      if let converted = try converted(constant, to: a.kind, construct) { return (a, converted) }
+      if case .object = a.kind, case .object = b.kind { return nil }
+      throw PredicateTreeError.kinds(construct, a.name, a.kind.noun, b.kind.noun)
+    case (.constant(let constant), _):
+      if let converted = try converted(constant, to: b.kind, construct) { return (converted, b) }
+      if case .object = a.kind, case .object = b.kind { return nil }
+      throw PredicateTreeError.kinds(construct, b.name, b.kind.noun, a.kind.noun)
+    default:
+      if case .object = a.kind, case .object = b.kind { return nil }
+      throw PredicateTreeError.kinds(construct, a.name, a.kind.noun, "\(b.name), which is \(b.kind.noun)")
+    }
+  }
+
+  private func converted(
+    _ constant: PredicateConstant, to kind: QueryKind, _ construct: String
+  ) throws -> QueryValue? {
+    let target: PredicateConversionTarget
+    switch kind {
+    case .number(.decimal): target = .decimal
+    case .number: target = .number
+    case .date: target = .date
+    default: return nil
+    }
+    return try constant.converted(to: target).map { try single(.constant($0), for: construct) }
   }
 
   // MARK: Text
@@ -217,7 +261,8 @@ extension QueryResolver {
     guard value.kind == .text else {
       throw PredicateTreeError(
         .operands, construct: op.rawValue,
-        "\(op.rawValue) is for text, but \(value.name) is \(value.kind.noun)")
+        "\(op.rawValue) is for text, but \(value.isConstant ? "it is given" : "\(value.name) is") "
+          + value.kind.noun)
     }
     return value
   }
@@ -257,6 +302,11 @@ extension QueryResolver {
 }
 
 extension QueryValue {
+  fileprivate var isConstant: Bool {
+    if case .value = expression { return true }
+    return false
+  }
+
   var isNaN: Bool {
     if case .value(.real(let value)) = expression { return value.isNaN }
     return false

@@ -40,11 +40,21 @@ extension QueryResolver {
         .missingVariable, construct: "$" + name,
         "nothing was substituted for $\(name); give the variable a value")
     }
-    return value
+    return value.operand.lifted(from: value.depth, to: scope.depth)
   }
+
+  /// How many steps a key path may have. SQLite joins 64 tables, and a few of them serve other conditions.
+  private static let pathLimit = 60
 
   /// What a key path leads to from an operand.
   func follow(_ operand: QueryOperand, _ path: [String]) throws -> QueryOperand {
+    if path.count > Self.pathLimit {
+      let name = path.prefix(3).joined(separator: ".")
+      throw PredicateTreeError(
+        .unsupported, construct: name,
+        "the key path \(name)… has \(path.count) steps, more than the \(Self.pathLimit) tables that a store joins; "
+          + "use a shorter key path, or fetch in steps")
+    }
     var operand = operand
     for (index, key) in path.enumerated() {
       switch operand {

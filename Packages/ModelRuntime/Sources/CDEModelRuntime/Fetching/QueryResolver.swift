@@ -5,7 +5,8 @@ internal import CDEStore
 ///
 /// The meaning is that of the evaluation in memory (see ``PredicateTree``): what the two could answer
 /// differently is refused with an error that names the construct and the property, never approximated.
-/// Comparisons of values of different kinds are decided here, since a store's own rules for them are others.
+/// Comparisons of values of different kinds are decided here, since a store's own rules for them are others: a constant
+/// is converted where Core Data converts it, and what could hold for no object is refused.
 struct QueryResolver {
   let schema: ResolvedSchema
   /// Index of the entity whose objects are searched.
@@ -16,7 +17,13 @@ struct QueryResolver {
   /// How deep in conditions on elements a translation is, and what the subqueries around it have bound.
   struct Scope {
     var depth = 0
-    var variables: [String: QueryOperand] = [:]
+    var variables: [String: Binding] = [:]
+  }
+
+  /// What a subquery's variable stands for, and the depth it was made at.
+  struct Binding {
+    var operand: QueryOperand
+    var depth: Int
   }
 
   /// The condition on the rows of the entity that a predicate stands for.
@@ -30,8 +37,8 @@ struct QueryResolver {
   func filter(_ tree: PredicateTree, _ scope: Scope) throws -> StoreFilter {
     switch tree {
     case .constant(let holds): return .constant(holds)
-    case .and(let parts): return .every(try parts.map { try filter($0, scope) })
-    case .or(let parts): return .some(try parts.map { try filter($0, scope) })
+    case .and: return .every(try tree.chain(isAnd: true).map { try filter($0, scope) })
+    case .or: return .some(try tree.chain(isAnd: false).map { try filter($0, scope) })
     case .not(let part): return try filter(part, scope).opposite
     case .comparison(let comparison): return try filter(comparison, scope)
     }
@@ -53,10 +60,13 @@ struct QueryResolver {
     switch comparison.modifier {
     case .direct: return try compare(left, op, right, options, scope.depth)
     case .any:
-      return try anyMember(of: left, scope.depth) { try compare($0, op, right, options, $1) }
+      return try anyMember(of: left, scope.depth) { member, depth in
+        try compare(member, op, right.lifted(from: scope.depth, to: depth), options, depth)
+      }
     case .all:
-      return try anyMember(of: left, scope.depth) { try compare($0, op, right, options, $1).opposite }
-        .opposite
+      return try anyMember(of: left, scope.depth) { member, depth in
+        try compare(member, op, right.lifted(from: scope.depth, to: depth), options, depth).opposite
+      }.opposite
     }
   }
 
@@ -89,20 +99,32 @@ struct QueryResolver {
 extension StoreFilter {
   /// A conjunction without the parts that decide nothing, and flat: a store limits how deep it nests.
   static func every(_ parts: [StoreFilter]) -> StoreFilter {
-    let parts = parts.flatMap { part in
-      if case .and(let inner) = part { inner } else { part == .constant(true) ? [] : [part] }
+    var flat: [StoreFilter] = []
+    flat.reserveCapacity(parts.count)
+    for part in parts {
+      switch part {
+      case .constant(true): break
+      case .constant(false): return part
+      case .and(let inner): flat += inner
+      default: flat.append(part)
+      }
     }
-    if parts.contains(.constant(false)) { return .constant(false) }
-    return parts.isEmpty ? .constant(true) : parts.count == 1 ? parts[0] : .and(parts)
+    return flat.isEmpty ? .constant(true) : flat.count == 1 ? flat[0] : .and(flat)
   }
 
   /// A disjunction without the parts that decide nothing, and flat.
   static func some(_ parts: [StoreFilter]) -> StoreFilter {
-    let parts = parts.flatMap { part in
-      if case .or(let inner) = part { inner } else { part == .constant(false) ? [] : [part] }
+    var flat: [StoreFilter] = []
+    flat.reserveCapacity(parts.count)
+    for part in parts {
+      switch part {
+      case .constant(false): break
+      case .constant(true): return part
+      case .or(let inner): flat += inner
+      default: flat.append(part)
+      }
     }
-    if parts.contains(.constant(true)) { return .constant(true) }
-    return parts.isEmpty ? .constant(false) : parts.count == 1 ? parts[0] : .or(parts)
+    return flat.isEmpty ? .constant(false) : flat.count == 1 ? flat[0] : .or(flat)
   }
 
   /// The exact complement, without a needless `not`.
@@ -116,5 +138,22 @@ extension StoreFilter {
       .comparison(left, .equal, right, options)
     default: .not(self)
     }
+  }
+}
+
+extension PredicateTree {
+  /// The parts of a conjunction or disjunction, with those of the like ones within it in their places: found in one
+  /// pass, where joining level by level would copy the parts once for each level.
+  fileprivate func chain(isAnd: Bool) -> [PredicateTree] {
+    var result: [PredicateTree] = []
+    var pending = [self]
+    while let part = pending.popLast() {
+      switch part {
+      case .and(let parts) where isAnd: pending += parts.reversed()
+      case .or(let parts) where !isAnd: pending += parts.reversed()
+      default: result.append(part)
+      }
+    }
+    return result
   }
 }

@@ -6,6 +6,9 @@ internal import Foundation
 extension NSManagedObject: PredicateValueProviding, PredicateObjectConvertible {
   public final var predicateObjectReference: any PredicateObjectReference { objectID }
 
+  /// Attributes have types, so a predicate that compares one with a value of another kind throws.
+  public final var predicateValuesHaveTypes: Bool { true }
+
   public final func predicateValue(forKey key: String) throws -> PredicateValue {
     if key == "objectID" || key == "self" || key == "SELF" {
       return .constant(.object(PredicateObject(objectID)))

@@ -163,18 +163,27 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     edit { list in list.sort { cmptr($0, $1) == .orderedAscending } }
   }
   override func sort(using sortDescriptors: [NSSortDescriptor]) {
-    let terms = sortDescriptors.compactMap { try? SortTerm($0) }
     edit { list in
       list.sort { left, right in
-        for term in terms {
-          switch try? term.compare(left, right) {
+        for descriptor in sortDescriptors {
+          switch Self.order(left, right, by: descriptor) {
           case .orderedAscending: return true
           case .orderedDescending: return false
-          default: continue
+          case .orderedSame: continue
           }
         }
         return false
       }
+    }
+  }
+
+  private static func order(_ left: Any, _ right: Any, by descriptor: NSSortDescriptor) -> ComparisonResult {
+    // A descriptor of a Swift key path reads it by itself.
+    guard let known = descriptor as? KeySortDescriptor else { return descriptor.compare(left, to: right) }
+    do {
+      return try known.term.compare(left, right)
+    } catch {
+      preconditionFailure("The relationship can't be sorted by \(known.term.key): \(error)")
     }
   }
 }

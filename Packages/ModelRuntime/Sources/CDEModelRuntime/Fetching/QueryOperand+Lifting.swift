@@ -1,0 +1,74 @@
+internal import CDEStore
+
+// A condition within an operand numbers its elements from the depth that the operand was made at. Where the operand comes
+// to stand deeper, below the elements of another collection, its own elements get later numbers.
+extension QueryOperand {
+  /// The operand as it is written at another depth than the one it was made at.
+  func lifted(from made: Int, to depth: Int) -> QueryOperand {
+    if made == depth { return self }
+    switch self {
+    case .constant, .row, .composite: return self
+    case .value(var value):
+      value.expression = value.expression.lifted(Lift(above: made, by: depth - made))
+      return .value(value)
+    case .members(let members): return .members(members.lifted(from: made, to: depth))
+    }
+  }
+}
+
+extension QueryMembers {
+  func lifted(from made: Int, to depth: Int) -> QueryMembers {
+    if made == depth { return self }
+    switch self {
+    case .list(let list): return .list(list.map { $0.lifted(from: made, to: depth) })
+    // Their members are made where they are used.
+    case .relationship: return self
+    case .projected(let base, let keys): return .projected(base.lifted(from: made, to: depth), keys)
+    case .filtered(let base, let variable, let predicate, let variables):
+      return .filtered(base.lifted(from: made, to: depth), variable: variable, predicate, variables)
+    }
+  }
+}
+
+/// Which scopes get which numbers: those above a depth, some more.
+private struct Lift {
+  let above: Int
+  let by: Int
+
+  func path(_ path: StorePath) -> StorePath {
+    guard path.scope > above else { return path }
+    var path = path
+    path.scope += by
+    return path
+  }
+}
+
+extension StoreExpression {
+  fileprivate func lifted(_ lift: Lift) -> StoreExpression {
+    switch self {
+    case .value: self
+    case .list(let members): .list(members.map { $0.lifted(lift) })
+    case .path(let path): .path(lift.path(path))
+    case .count(let path): .count(lift.path(path))
+    case .aggregate(let aggregate, let path): .aggregate(aggregate, lift.path(path))
+    case .countWhere(let path, let filter): .countWhere(lift.path(path), matching: filter.lifted(lift))
+    case .function(let function, let arguments): .function(function, arguments.map { $0.lifted(lift) })
+    case .conditional(let test, let first, let second):
+      .conditional(test.lifted(lift), first.lifted(lift), second.lifted(lift))
+    }
+  }
+}
+
+extension StoreFilter {
+  fileprivate func lifted(_ lift: Lift) -> StoreFilter {
+    switch self {
+    case .constant, .keys: self
+    case .and(let parts): .and(parts.map { $0.lifted(lift) })
+    case .or(let parts): .or(parts.map { $0.lifted(lift) })
+    case .not(let part): .not(part.lifted(lift))
+    case .comparison(let left, let comparison, let right, let options):
+      .comparison(left.lifted(lift), comparison, right.lifted(lift), options)
+    case .any(let path, let condition): .any(lift.path(path), matching: condition.lifted(lift))
+    }
+  }
+}

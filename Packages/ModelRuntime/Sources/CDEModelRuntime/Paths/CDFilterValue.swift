@@ -1,0 +1,60 @@
+public import Foundation
+
+/// A type whose values are compared with attributes. Two types are comparable if their ``FilterKind`` is the same.
+///
+/// A program's own type that stands for a stored number or text may conform; a raw-representable type needs no
+/// conformance, since it is compared by its raw value.
+public protocol CDFilterValue {
+  /// One of ``CDFilterKind``'s types.
+  associatedtype FilterKind
+}
+
+/// The kinds of values that filters compare: only values of one kind can be equal or ordered.
+public enum CDFilterKind {
+  public enum Number {}
+  public enum Flag {}
+  public enum Text {}
+  public enum Moment {}
+  public enum Bytes {}
+  public enum Identifier {}
+  public enum Address {}
+}
+
+extension Optional: CDFilterValue where Wrapped: CDFilterValue {
+  public typealias FilterKind = Wrapped.FilterKind
+}
+
+extension Int: CDFilterValue { public typealias FilterKind = CDFilterKind.Number }
+extension Int8: CDFilterValue { public typealias FilterKind = CDFilterKind.Number }
+extension Int16: CDFilterValue { public typealias FilterKind = CDFilterKind.Number }
+extension Int32: CDFilterValue { public typealias FilterKind = CDFilterKind.Number }
+extension Int64: CDFilterValue { public typealias FilterKind = CDFilterKind.Number }
+extension UInt: CDFilterValue { public typealias FilterKind = CDFilterKind.Number }
+extension UInt8: CDFilterValue { public typealias FilterKind = CDFilterKind.Number }
+extension UInt16: CDFilterValue { public typealias FilterKind = CDFilterKind.Number }
+extension UInt32: CDFilterValue { public typealias FilterKind = CDFilterKind.Number }
+extension UInt64: CDFilterValue { public typealias FilterKind = CDFilterKind.Number }
+extension Double: CDFilterValue { public typealias FilterKind = CDFilterKind.Number }
+extension Float: CDFilterValue { public typealias FilterKind = CDFilterKind.Number }
+extension CGFloat: CDFilterValue { public typealias FilterKind = CDFilterKind.Number }
+extension Decimal: CDFilterValue { public typealias FilterKind = CDFilterKind.Number }
+extension NSNumber: CDFilterValue { public typealias FilterKind = CDFilterKind.Number }
+
+extension Bool: CDFilterValue { public typealias FilterKind = CDFilterKind.Flag }
+
+extension String: CDFilterValue { public typealias FilterKind = CDFilterKind.Text }
+extension Substring: CDFilterValue { public typealias FilterKind = CDFilterKind.Text }
+extension Character: CDFilterValue { public typealias FilterKind = CDFilterKind.Text }
+extension NSString: CDFilterValue { public typealias FilterKind = CDFilterKind.Text }
+
+extension Date: CDFilterValue { public typealias FilterKind = CDFilterKind.Moment }
+extension NSDate: CDFilterValue { public typealias FilterKind = CDFilterKind.Moment }
+
+extension Data: CDFilterValue { public typealias FilterKind = CDFilterKind.Bytes }
+extension NSData: CDFilterValue { public typealias FilterKind = CDFilterKind.Bytes }
+
+extension UUID: CDFilterValue { public typealias FilterKind = CDFilterKind.Identifier }
+extension NSUUID: CDFilterValue { public typealias FilterKind = CDFilterKind.Identifier }
+
+extension URL: CDFilterValue { public typealias FilterKind = CDFilterKind.Address }
+extension NSURL: CDFilterValue { public typealias FilterKind = CDFilterKind.Address }

@@ -1,0 +1,449 @@
+@_spi(CDE) internal import CDEPredicates
+public import Foundation
+
+/// A path that filters compare: ``CDPath`` and ``CDFilterField``.
+///
+/// A comparison takes the property's own type, any other type of the same kind (an `Int` for an `Int16`), nil where
+/// the property may be nil, and for an enumeration of raw storage its cases or raw values. Anything else does not
+/// compile.
+public protocol CDFilterablePath<Root, Value> {
+  associatedtype Root: CoreDataPathTable
+  associatedtype Value
+
+  /// The path as a field that predicates compare.
+  var filterField: CDFilterField<Root, Value> { get }
+}
+
+extension CDFilterField: CDFilterablePath {
+  public var filterField: CDFilterField<Root, Value> { self }
+}
+
+extension CDPath: CDFilterablePath where Root: CoreDataPathTable {
+  public var filterField: CDFilterField<Root, Value> {
+    CDFilterField(swiftPath: swiftPath, persistentPath: persistentPath, storageMethod: storageMethod)
+  }
+}
+
+extension CDFilterablePath {
+  /// Holds where the text contains this one.
+  ///
+  /// - Parameters:
+  ///   - value: What to look for, literally.
+  ///   - caseInsensitive: Ignores case and diacritics (`CONTAINS[cd]`), as it does unless told otherwise.
+  public func contains(_ value: String, caseInsensitive: Bool = true) -> NSPredicate {
+    filterField.predicate(
+      .contains, value, caseInsensitive ? [.caseInsensitive, .diacriticInsensitive] : [])
+  }
+}
+
+// MARK: equals
+
+extension CDFilterablePath {
+  /// Holds where the field is this value; nil holds where there is none.
+  public func equals(_ value: Value) -> NSPredicate { filterField.predicate(.equal, value) }
+
+  /// The same with another type of the property's kind.
+  public func equals<Other: CDFilterValue>(_ value: Other) -> NSPredicate
+  where Value: CDFilterValue, Other.FilterKind == Value.FilterKind {
+    filterField.predicate(.equal, value)
+  }
+
+  /// The same with a case of an enumeration, which is compared by its raw value: `.equals(.open)`.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func equals(_ value: Value) -> NSPredicate where Value: RawRepresentable {
+    filterField.predicate(.equal, value)
+  }
+
+  /// The same of an optional attribute.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func equals<R: RawRepresentable>(_ value: R) -> NSPredicate where Value == R? {
+    filterField.predicate(.equal, value)
+  }
+
+  /// The same of a field whose type is that of the raw values.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func equals<R: RawRepresentable>(_ value: R) -> NSPredicate
+  where Value: CDFilterValue, R.RawValue: CDFilterValue, R.RawValue.FilterKind == Value.FilterKind {
+    filterField.predicate(.equal, value)
+  }
+
+  /// The same with a raw value.
+  @_disfavoredOverload
+  public func equals<Other: CDFilterValue>(_ value: Other) -> NSPredicate
+  where Value: RawRepresentable, Value.RawValue: CDFilterValue, Other.FilterKind == Value.RawValue.FilterKind
+  {
+    filterField.predicate(.equal, value)
+  }
+
+  /// The same with a raw value, of an optional attribute.
+  @_disfavoredOverload
+  public func equals<Other: CDFilterValue, R: RawRepresentable>(_ value: Other) -> NSPredicate
+  where Value == R?, R.RawValue: CDFilterValue, Other.FilterKind == R.RawValue.FilterKind {
+    filterField.predicate(.equal, value)
+  }
+
+  /// The same with a number of any type, in code that is generic over numbers.
+  @_disfavoredOverload
+  public func equals<N: BinaryInteger>(_ value: N) -> NSPredicate
+  where Value: CDFilterValue, Value.FilterKind == CDFilterKind.Number {
+    filterField.predicate(.equal, value)
+  }
+
+  /// The same with a number of any type, in code that is generic over numbers.
+  @_disfavoredOverload
+  public func equals<N: BinaryFloatingPoint>(_ value: N) -> NSPredicate
+  where Value: CDFilterValue, Value.FilterKind == CDFilterKind.Number {
+    filterField.predicate(.equal, value)
+  }
+
+  @available(*, unavailable, message: "compare with a value of the property's type")
+  @_disfavoredOverload
+  public func equals(_ value: Any) -> NSPredicate { filterField.predicate(.equal, value) }
+}
+
+// MARK: notEquals
+
+extension CDFilterablePath {
+  /// Holds where the field is not this value, which includes fields without one.
+  public func notEquals(_ value: Value) -> NSPredicate { filterField.predicate(.notEqual, value) }
+
+  /// The same with another type of the property's kind.
+  public func notEquals<Other: CDFilterValue>(_ value: Other) -> NSPredicate
+  where Value: CDFilterValue, Other.FilterKind == Value.FilterKind {
+    filterField.predicate(.notEqual, value)
+  }
+
+  /// The same with a case of an enumeration, which is compared by its raw value: `.notEquals(.open)`.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func notEquals(_ value: Value) -> NSPredicate where Value: RawRepresentable {
+    filterField.predicate(.notEqual, value)
+  }
+
+  /// The same of an optional attribute.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func notEquals<R: RawRepresentable>(_ value: R) -> NSPredicate where Value == R? {
+    filterField.predicate(.notEqual, value)
+  }
+
+  /// The same of a field whose type is that of the raw values.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func notEquals<R: RawRepresentable>(_ value: R) -> NSPredicate
+  where Value: CDFilterValue, R.RawValue: CDFilterValue, R.RawValue.FilterKind == Value.FilterKind {
+    filterField.predicate(.notEqual, value)
+  }
+
+  /// The same with a raw value.
+  @_disfavoredOverload
+  public func notEquals<Other: CDFilterValue>(_ value: Other) -> NSPredicate
+  where Value: RawRepresentable, Value.RawValue: CDFilterValue, Other.FilterKind == Value.RawValue.FilterKind
+  {
+    filterField.predicate(.notEqual, value)
+  }
+
+  /// The same with a raw value, of an optional attribute.
+  @_disfavoredOverload
+  public func notEquals<Other: CDFilterValue, R: RawRepresentable>(_ value: Other) -> NSPredicate
+  where Value == R?, R.RawValue: CDFilterValue, Other.FilterKind == R.RawValue.FilterKind {
+    filterField.predicate(.notEqual, value)
+  }
+
+  /// The same with a number of any type, in code that is generic over numbers.
+  @_disfavoredOverload
+  public func notEquals<N: BinaryInteger>(_ value: N) -> NSPredicate
+  where Value: CDFilterValue, Value.FilterKind == CDFilterKind.Number {
+    filterField.predicate(.notEqual, value)
+  }
+
+  /// The same with a number of any type, in code that is generic over numbers.
+  @_disfavoredOverload
+  public func notEquals<N: BinaryFloatingPoint>(_ value: N) -> NSPredicate
+  where Value: CDFilterValue, Value.FilterKind == CDFilterKind.Number {
+    filterField.predicate(.notEqual, value)
+  }
+
+  @available(*, unavailable, message: "compare with a value of the property's type")
+  @_disfavoredOverload
+  public func notEquals(_ value: Any) -> NSPredicate { filterField.predicate(.notEqual, value) }
+}
+
+// MARK: greaterThan
+
+extension CDFilterablePath {
+  /// Holds where the field is more than this value; false where there is none, as with the other orderings.
+  public func greaterThan(_ value: Value) -> NSPredicate { filterField.predicate(.greater, value) }
+
+  /// The same with another type of the property's kind.
+  public func greaterThan<Other: CDFilterValue>(_ value: Other) -> NSPredicate
+  where Value: CDFilterValue, Other.FilterKind == Value.FilterKind {
+    filterField.predicate(.greater, value)
+  }
+
+  /// The same with a case of an enumeration, which is compared by its raw value: `.greaterThan(.open)`.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func greaterThan(_ value: Value) -> NSPredicate where Value: RawRepresentable {
+    filterField.predicate(.greater, value)
+  }
+
+  /// The same of an optional attribute.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func greaterThan<R: RawRepresentable>(_ value: R) -> NSPredicate where Value == R? {
+    filterField.predicate(.greater, value)
+  }
+
+  /// The same of a field whose type is that of the raw values.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func greaterThan<R: RawRepresentable>(_ value: R) -> NSPredicate
+  where Value: CDFilterValue, R.RawValue: CDFilterValue, R.RawValue.FilterKind == Value.FilterKind {
+    filterField.predicate(.greater, value)
+  }
+
+  /// The same with a raw value.
+  @_disfavoredOverload
+  public func greaterThan<Other: CDFilterValue>(_ value: Other) -> NSPredicate
+  where Value: RawRepresentable, Value.RawValue: CDFilterValue, Other.FilterKind == Value.RawValue.FilterKind
+  {
+    filterField.predicate(.greater, value)
+  }
+
+  /// The same with a raw value, of an optional attribute.
+  @_disfavoredOverload
+  public func greaterThan<Other: CDFilterValue, R: RawRepresentable>(_ value: Other) -> NSPredicate
+  where Value == R?, R.RawValue: CDFilterValue, Other.FilterKind == R.RawValue.FilterKind {
+    filterField.predicate(.greater, value)
+  }
+
+  /// The same with a number of any type, in code that is generic over numbers.
+  @_disfavoredOverload
+  public func greaterThan<N: BinaryInteger>(_ value: N) -> NSPredicate
+  where Value: CDFilterValue, Value.FilterKind == CDFilterKind.Number {
+    filterField.predicate(.greater, value)
+  }
+
+  /// The same with a number of any type, in code that is generic over numbers.
+  @_disfavoredOverload
+  public func greaterThan<N: BinaryFloatingPoint>(_ value: N) -> NSPredicate
+  where Value: CDFilterValue, Value.FilterKind == CDFilterKind.Number {
+    filterField.predicate(.greater, value)
+  }
+
+  @available(*, unavailable, message: "compare with a value of the property's type")
+  @_disfavoredOverload
+  public func greaterThan(_ value: Any) -> NSPredicate { filterField.predicate(.greater, value) }
+}
+
+// MARK: greaterThanOrEqual
+
+extension CDFilterablePath {
+  /// Holds where the field is this value or more.
+  public func greaterThanOrEqual(_ value: Value) -> NSPredicate {
+    filterField.predicate(.greaterOrEqual, value)
+  }
+
+  /// The same with another type of the property's kind.
+  public func greaterThanOrEqual<Other: CDFilterValue>(_ value: Other) -> NSPredicate
+  where Value: CDFilterValue, Other.FilterKind == Value.FilterKind {
+    filterField.predicate(.greaterOrEqual, value)
+  }
+
+  /// The same with a case of an enumeration, which is compared by its raw value: `.greaterThanOrEqual(.open)`.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func greaterThanOrEqual(_ value: Value) -> NSPredicate where Value: RawRepresentable {
+    filterField.predicate(.greaterOrEqual, value)
+  }
+
+  /// The same of an optional attribute.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func greaterThanOrEqual<R: RawRepresentable>(_ value: R) -> NSPredicate where Value == R? {
+    filterField.predicate(.greaterOrEqual, value)
+  }
+
+  /// The same of a field whose type is that of the raw values.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func greaterThanOrEqual<R: RawRepresentable>(_ value: R) -> NSPredicate
+  where Value: CDFilterValue, R.RawValue: CDFilterValue, R.RawValue.FilterKind == Value.FilterKind {
+    filterField.predicate(.greaterOrEqual, value)
+  }
+
+  /// The same with a raw value.
+  @_disfavoredOverload
+  public func greaterThanOrEqual<Other: CDFilterValue>(_ value: Other) -> NSPredicate
+  where Value: RawRepresentable, Value.RawValue: CDFilterValue, Other.FilterKind == Value.RawValue.FilterKind
+  {
+    filterField.predicate(.greaterOrEqual, value)
+  }
+
+  /// The same with a raw value, of an optional attribute.
+  @_disfavoredOverload
+  public func greaterThanOrEqual<Other: CDFilterValue, R: RawRepresentable>(_ value: Other) -> NSPredicate
+  where Value == R?, R.RawValue: CDFilterValue, Other.FilterKind == R.RawValue.FilterKind {
+    filterField.predicate(.greaterOrEqual, value)
+  }
+
+  /// The same with a number of any type, in code that is generic over numbers.
+  @_disfavoredOverload
+  public func greaterThanOrEqual<N: BinaryInteger>(_ value: N) -> NSPredicate
+  where Value: CDFilterValue, Value.FilterKind == CDFilterKind.Number {
+    filterField.predicate(.greaterOrEqual, value)
+  }
+
+  /// The same with a number of any type, in code that is generic over numbers.
+  @_disfavoredOverload
+  public func greaterThanOrEqual<N: BinaryFloatingPoint>(_ value: N) -> NSPredicate
+  where Value: CDFilterValue, Value.FilterKind == CDFilterKind.Number {
+    filterField.predicate(.greaterOrEqual, value)
+  }
+
+  @available(*, unavailable, message: "compare with a value of the property's type")
+  @_disfavoredOverload
+  public func greaterThanOrEqual(_ value: Any) -> NSPredicate {
+    filterField.predicate(.greaterOrEqual, value)
+  }
+}
+
+// MARK: lessThan
+
+extension CDFilterablePath {
+  /// Holds where the field is less than this value.
+  public func lessThan(_ value: Value) -> NSPredicate { filterField.predicate(.less, value) }
+
+  /// The same with another type of the property's kind.
+  public func lessThan<Other: CDFilterValue>(_ value: Other) -> NSPredicate
+  where Value: CDFilterValue, Other.FilterKind == Value.FilterKind {
+    filterField.predicate(.less, value)
+  }
+
+  /// The same with a case of an enumeration, which is compared by its raw value: `.lessThan(.open)`.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func lessThan(_ value: Value) -> NSPredicate where Value: RawRepresentable {
+    filterField.predicate(.less, value)
+  }
+
+  /// The same of an optional attribute.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func lessThan<R: RawRepresentable>(_ value: R) -> NSPredicate where Value == R? {
+    filterField.predicate(.less, value)
+  }
+
+  /// The same of a field whose type is that of the raw values.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func lessThan<R: RawRepresentable>(_ value: R) -> NSPredicate
+  where Value: CDFilterValue, R.RawValue: CDFilterValue, R.RawValue.FilterKind == Value.FilterKind {
+    filterField.predicate(.less, value)
+  }
+
+  /// The same with a raw value.
+  @_disfavoredOverload
+  public func lessThan<Other: CDFilterValue>(_ value: Other) -> NSPredicate
+  where Value: RawRepresentable, Value.RawValue: CDFilterValue, Other.FilterKind == Value.RawValue.FilterKind
+  {
+    filterField.predicate(.less, value)
+  }
+
+  /// The same with a raw value, of an optional attribute.
+  @_disfavoredOverload
+  public func lessThan<Other: CDFilterValue, R: RawRepresentable>(_ value: Other) -> NSPredicate
+  where Value == R?, R.RawValue: CDFilterValue, Other.FilterKind == R.RawValue.FilterKind {
+    filterField.predicate(.less, value)
+  }
+
+  /// The same with a number of any type, in code that is generic over numbers.
+  @_disfavoredOverload
+  public func lessThan<N: BinaryInteger>(_ value: N) -> NSPredicate
+  where Value: CDFilterValue, Value.FilterKind == CDFilterKind.Number {
+    filterField.predicate(.less, value)
+  }
+
+  /// The same with a number of any type, in code that is generic over numbers.
+  @_disfavoredOverload
+  public func lessThan<N: BinaryFloatingPoint>(_ value: N) -> NSPredicate
+  where Value: CDFilterValue, Value.FilterKind == CDFilterKind.Number {
+    filterField.predicate(.less, value)
+  }
+
+  @available(*, unavailable, message: "compare with a value of the property's type")
+  @_disfavoredOverload
+  public func lessThan(_ value: Any) -> NSPredicate { filterField.predicate(.less, value) }
+}
+
+// MARK: lessThanOrEqual
+
+extension CDFilterablePath {
+  /// Holds where the field is this value or less.
+  public func lessThanOrEqual(_ value: Value) -> NSPredicate { filterField.predicate(.lessOrEqual, value) }
+
+  /// The same with another type of the property's kind.
+  public func lessThanOrEqual<Other: CDFilterValue>(_ value: Other) -> NSPredicate
+  where Value: CDFilterValue, Other.FilterKind == Value.FilterKind {
+    filterField.predicate(.lessOrEqual, value)
+  }
+
+  /// The same with a case of an enumeration, which is compared by its raw value: `.lessThanOrEqual(.open)`.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func lessThanOrEqual(_ value: Value) -> NSPredicate where Value: RawRepresentable {
+    filterField.predicate(.lessOrEqual, value)
+  }
+
+  /// The same of an optional attribute.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func lessThanOrEqual<R: RawRepresentable>(_ value: R) -> NSPredicate where Value == R? {
+    filterField.predicate(.lessOrEqual, value)
+  }
+
+  /// The same of a field whose type is that of the raw values.
+  ///
+  /// - Precondition: the field has `.raw` storage.
+  public func lessThanOrEqual<R: RawRepresentable>(_ value: R) -> NSPredicate
+  where Value: CDFilterValue, R.RawValue: CDFilterValue, R.RawValue.FilterKind == Value.FilterKind {
+    filterField.predicate(.lessOrEqual, value)
+  }
+
+  /// The same with a raw value.
+  @_disfavoredOverload
+  public func lessThanOrEqual<Other: CDFilterValue>(_ value: Other) -> NSPredicate
+  where Value: RawRepresentable, Value.RawValue: CDFilterValue, Other.FilterKind == Value.RawValue.FilterKind
+  {
+    filterField.predicate(.lessOrEqual, value)
+  }
+
+  /// The same with a raw value, of an optional attribute.
+  @_disfavoredOverload
+  public func lessThanOrEqual<Other: CDFilterValue, R: RawRepresentable>(_ value: Other) -> NSPredicate
+  where Value == R?, R.RawValue: CDFilterValue, Other.FilterKind == R.RawValue.FilterKind {
+    filterField.predicate(.lessOrEqual, value)
+  }
+
+  /// The same with a number of any type, in code that is generic over numbers.
+  @_disfavoredOverload
+  public func lessThanOrEqual<N: BinaryInteger>(_ value: N) -> NSPredicate
+  where Value: CDFilterValue, Value.FilterKind == CDFilterKind.Number {
+    filterField.predicate(.lessOrEqual, value)
+  }
+
+  /// The same with a number of any type, in code that is generic over numbers.
+  @_disfavoredOverload
+  public func lessThanOrEqual<N: BinaryFloatingPoint>(_ value: N) -> NSPredicate
+  where Value: CDFilterValue, Value.FilterKind == CDFilterKind.Number {
+    filterField.predicate(.lessOrEqual, value)
+  }
+
+  @available(*, unavailable, message: "compare with a value of the property's type")
+  @_disfavoredOverload
+  public func lessThanOrEqual(_ value: Any) -> NSPredicate { filterField.predicate(.lessOrEqual, value) }
+}

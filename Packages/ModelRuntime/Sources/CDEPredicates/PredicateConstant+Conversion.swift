@@ -1,0 +1,97 @@
+internal import Foundation
+
+/// What a constant of a predicate can be converted to, as Core Data does by the attribute that it is compared with.
+@_spi(CDE) public enum PredicateConversionTarget: Sendable {
+  /// A whole or floating-point number, or a boolean.
+  case number
+  case decimal
+  case date
+}
+
+extension PredicateConstant {
+  /// The constant in the form of the attribute that it is compared with: text that spells a number becomes the number,
+  /// and a number becomes the date that many seconds after the reference date.
+  ///
+  /// - Returns: nil if the constant has no such form; Core Data then ends the program or compares with zero.
+  @_spi(CDE) public func converted(to target: PredicateConversionTarget) -> PredicateConstant? {
+    switch (self, target) {
+    case (.string(let text), .number): return Self.number(text)
+    case (.string(let text), .decimal):
+      return Self.number(text).map { number in
+        if case .double = number, let decimal = Decimal(string: text) { return .decimal(decimal) }
+        return number
+      }
+    case (.integer, .date), (.double, .date), (.decimal, .date):
+      guard let seconds = doubleValue, !seconds.isNaN else { return nil }
+      return .date(Date(timeIntervalSinceReferenceDate: seconds))
+    default: return nil
+    }
+  }
+
+  // In decimal notation as a whole: Swift would read hexadecimal, "inf" and "nan" as well.
+  private static func number(_ text: String) -> PredicateConstant? {
+    if let integer = Int64(text) { return .integer(integer) }
+    let isDecimal = text.utf8.allSatisfy { byte in
+      switch byte {
+      case 0x30...0x39, UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "e"),
+        UInt8(ascii: "E"):
+        true
+      default: false
+      }
+    }
+    guard isDecimal, let double = Double(text), double.isFinite else { return nil }
+    return .double(double)
+  }
+
+  /// The constant's kind as error messages say it.
+  @_spi(CDE) public var kindNoun: String {
+    switch self {
+    case .null: "nil"
+    case .bool, .integer, .double, .decimal: "a number"
+    case .string: "text"
+    case .date: "a date"
+    case .data: "data"
+    case .uuid: "a UUID"
+    case .url: "a URL"
+    case .object: "an object"
+    case .list: "a list"
+    }
+  }
+
+  /// The same constant in the kind of a value that it is compared with.
+  func converted(toKindOf value: PredicateConstant) -> PredicateConstant? {
+    switch value {
+    case .bool, .integer, .double: converted(to: .number)
+    case .decimal: converted(to: .decimal)
+    case .date: converted(to: .date)
+    default: nil
+    }
+  }
+
+  /// Whether the constants are of one kind, so that they can be equal; nil is of every kind.
+  func isComparable(with other: PredicateConstant) -> Bool {
+    switch (self, other) {
+    case (.null, _), (_, .null), (.string, .string), (.date, .date), (.data, .data), (.uuid, .uuid),
+      (.url, .url),
+      (.object, .object), (.list, .list):
+      true
+    default: isNumber && other.isNumber
+    }
+  }
+}
+
+extension PredicateTreeError {
+  /// Why a comparison can never hold: its sides are of different kinds.
+  ///
+  /// - Parameters:
+  ///   - name: The attribute or what is computed.
+  ///   - noun: Its kind.
+  ///   - other: What the other side is, with its kind.
+  @_spi(CDE) public static func kinds(
+    _ op: String, _ name: String, _ noun: String, _ other: String
+  ) -> PredicateTreeError {
+    PredicateTreeError(
+      .operands, construct: name,
+      "\(op) compares \(name), which is \(noun), with \(other); compare it with \(noun)")
+  }
+}

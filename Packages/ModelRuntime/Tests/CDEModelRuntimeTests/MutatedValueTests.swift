@@ -97,7 +97,8 @@ struct MutatedValueTests {
     var refused = 0
     for round in 0..<Self.count {
       let (name, value) = draw()
-      let place = "CDE_SEED=\(Self.seed), round \(round): \(name) = \(value.map { "\($0)" } ?? "nil")"
+      let shown = (value as? Date).map { "\($0.timeIntervalSinceReferenceDate) s" } ?? "\(value ?? "nil")"
+      let place = "CDE_SEED=\(Self.seed), round \(round): \(name) = \(shown)"
       let before = specimen.value(forKey: name)
       switch Int.random(in: 0..<3, using: &random) {
       case 0: specimen.setPrimitiveValue(value, forKey: name)
@@ -108,16 +109,17 @@ struct MutatedValueTests {
       do {
         try context.save()
         context.refresh(specimen, mergeChanges: false)
-        try #require(
-          Self.equal(specimen.value(forKey: name), value, name),
-          "\(place) reads as \(String(describing: specimen.value(forKey: name)))")
+        // Not within the expectation, which would describe the values: Foundation ends the process over some dates.
+        let isSame = Self.equal(specimen.value(forKey: name), value, name)
+        try #require(isSame, "\(place) reads as something else")
       } catch let error as ManagedObjectError {
         refused += 1
         try #require(
           [.invalidValue, .missingMandatoryProperty, .unreadValue].contains(error.code), "\(place): \(error)")
         try #require(error.property == name, "\(place): \(error)")
         context.rollback()
-        try #require(Self.equal(specimen.value(forKey: name), before, name), "\(place)")
+        let isKept = Self.equal(specimen.value(forKey: name), before, name)
+        try #require(isKept, "\(place) was refused, and changed the value")
       }
       _ = ValueModel.read(specimen)
       if !specimen.hasChanges { context.refresh(specimen, mergeChanges: false) }

@@ -23,7 +23,7 @@
 
   private struct KeyedArchiveWriter {
     private(set) var objects: [PropertyListNode] = [.string("$null")]
-    private var strings: [String: Int] = [:]
+    private var strings: [ExactText: Int] = [:]
     private var classes: [String: Int] = [:]
     private var depth = 0
 
@@ -70,10 +70,11 @@
     }
 
     private mutating func appendText(_ text: String) -> Int {
-      if let known = strings[text] { return known }
+      let exact = ExactText(text: text)
+      if let known = strings[exact] { return known }
       // Nothing else has this index: "$null" as a value would read as nil.
       let index = text == "$null" ? object("NSString", ["NS.string": .string(text)]) : add(.string(text))
-      strings[text] = index
+      strings[exact] = index
       return index
     }
 

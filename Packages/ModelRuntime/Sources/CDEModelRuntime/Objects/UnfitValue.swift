@@ -19,8 +19,14 @@ struct UnfitValue: Error {
   /// A number, or a date, that the type does not have.
   static func outOfRange(_ value: Any, _ type: StoreAttributeType) -> UnfitValue {
     UnfitValue(
-      reason: "\(value) can't be stored in an attribute of type \(type.rawValue), which holds \(type.range).",
+      reason: "\(shown(value)) can't be stored in an attribute of type \(type.rawValue), which holds \(type.range).",
       value: sendable(value))
+  }
+
+  /// A value for people. Foundation ends the process over the description of a date beyond its calendars.
+  static func shown(_ value: Any) -> String {
+    guard let date = value as? Date, !(abs(date.timeIntervalSinceReferenceDate) < 2e11) else { return "\(value)" }
+    return "\(date.timeIntervalSinceReferenceDate) s since 2001"
   }
 
   /// The value as an error may carry it anywhere.
@@ -83,7 +89,7 @@ extension _PropertyValue {
     case .date:
       guard let date = value as? Date else { throw .wrongType(value, type) }
       if date.timeIntervalSinceReferenceDate.isNaN {
-        throw .outOfRange(date.timeIntervalSinceReferenceDate, type)
+        throw .outOfRange(date, type)
       }
       self = .real(date.timeIntervalSinceReferenceDate)
     case .string:
@@ -149,7 +155,9 @@ extension _PropertyValue {
       return type.integers.contains(value) ? nil : .outOfRange(value, type)
     case .real(let value):
       let isBeyond = type == .float && value.isFinite && !Float(value).isFinite
-      return value.isNaN || isBeyond ? .outOfRange(value, type) : nil
+      guard value.isNaN || isBeyond else { return nil }
+      return type == .date
+        ? .outOfRange(Date(timeIntervalSinceReferenceDate: value), type) : .outOfRange(value, type)
     case .decimal(let value): return ExactNumber.isStorable(value) ? nil : .outOfRange(value, type)
     case .unset, .null, .text, .data, .uuid, .url, .object, .toOne, .toMany: return nil
     }

@@ -157,7 +157,7 @@ struct MutatedValueTests {
       if name == "short" {
         return (set as? NSNumber)?.floatValue == read.floatValue || isClose(read.doubleValue, set)
       }
-      if let set = set as? Decimal { return NSDecimalNumber(decimal: set).doubleValue == read.doubleValue }
+      if let set = set as? Decimal { return read.decimalValue == set || Double("\(set)") == read.doubleValue }
       return (set as? NSNumber).map { $0.doubleValue == read.doubleValue } ?? false
     case (let read as NSObject, let set as NSObject): return read == set
     case (let read as Date, let set as Date): return read == set

@@ -41,7 +41,8 @@ public import Foundation
   /// and for no number.
   public static func double(_ value: Any) -> Double? {
     if let decimal = plainDecimal(value) {
-      return decimal.isNaN ? nil : NSDecimalNumber(decimal: decimal).doubleValue
+      // By its digits, because Foundation's own conversion is not the nearest one.
+      return decimal.isNaN ? nil : Double(NSDecimalNumber(decimal: decimal).stringValue)
     }
     switch value {
     case let number as NSNumber:

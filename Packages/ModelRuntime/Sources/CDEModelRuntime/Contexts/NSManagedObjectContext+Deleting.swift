@@ -157,7 +157,8 @@ extension NSManagedObjectContext {
     } else {
       destination = nil
     }
-    guard let destination, !destination.isDeleted else { return }
+    guard let destination, !destination.isDeleted, info.destinations.contains(destination._binding.index)
+    else { return }
     let theirs = destination._binding.layout.slot(named: theirInfo.name)!
     if info.inverseIsToMany {
       destination.writeRemove(theirs, object)

@@ -348,6 +348,7 @@ final class SavePlan {
     guard let key = info.cells.first.flatMap({ object._batch.integer(Int(object._row), $0) }) else { return }
     let root = object._binding.model.entities[info.destination].root
     let former = object._registry?.object(root: root, key: key)
+    if let former, !info.destinations.contains(former._binding.index) { return }
     if former.map({ !$0.changedSlots.contains($0.slot(of: info, inverse)) }) != false {
       touched.insert(.init(entity: info.destination, key: key, slot: inverse))
     }

@@ -28,6 +28,8 @@ extension NSManagedObject {
       isEntityUnknown(info)
       ? context.objectOfRow(_binding.model.entities[info.destination], key)
       : context.object(entity: storedEntity(info), key: key)
+    // In a damaged store the row may be of an entity that the relationship does not lead to.
+    guard info.destinations.contains(object.withBinding(\.index)) else { return nil }
     // Kept where the object is written to or watched anyway; elsewhere the context's ring of
     // recent faults keeps it for a while.
     if _flags.contains(.hasOverlay) || _registrar != nil { overlay.values[info.slot] = .toOne(object) }

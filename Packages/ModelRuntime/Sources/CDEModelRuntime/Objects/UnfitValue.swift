@@ -19,13 +19,16 @@ struct UnfitValue: Error {
   /// A number, or a date, that the type does not have.
   static func outOfRange(_ value: Any, _ type: StoreAttributeType) -> UnfitValue {
     UnfitValue(
-      reason: "\(shown(value)) can't be stored in an attribute of type \(type.rawValue), which holds \(type.range).",
+      reason:
+        "\(shown(value)) can't be stored in an attribute of type \(type.rawValue), which holds \(type.range).",
       value: sendable(value))
   }
 
   /// A value for people. Foundation ends the process over the description of a date beyond its calendars.
   static func shown(_ value: Any) -> String {
-    guard let date = value as? Date, !(abs(date.timeIntervalSinceReferenceDate) < 2e11) else { return "\(value)" }
+    guard let date = value as? Date, !(abs(date.timeIntervalSinceReferenceDate) < 2e11) else {
+      return "\(value)"
+    }
     return "\(date.timeIntervalSinceReferenceDate) s since 2001"
   }
 

@@ -143,7 +143,9 @@ let package = Package(
     .testTarget(
       name: "CDEModelRuntimeTests",
       dependencies: [
-        "CDEModelRuntime", "CDEManagedModel", "CDEPredicates", "CDEStore", "CDESQLiteStore", "CDEExecutors",
+        "CDEModelRuntime", "CDEManagedModel", "CDEPredicates", "CDEStore", "CDESQLiteStore",
+        "CDESQLiteFaults",
+        "CDEExecutors",
       ],
       path: "Packages/ModelRuntime/Tests/CDEModelRuntimeTests"),
 

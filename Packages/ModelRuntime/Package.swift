@@ -48,6 +48,7 @@ let package = Package(
         "CDEModelRuntime", "CDEManagedModel", "CDEPredicates",
         .product(name: "CDEStore", package: "Store"),
         .product(name: "CDESQLiteStore", package: "Store"),
+        .product(name: "CDESQLiteFaults", package: "Store"),
         .product(name: "CDEExecutors", package: "Executors"),
       ]),
   ],

@@ -71,12 +71,36 @@ struct ValueTransformerTests {
   func allowed() throws {
     ValueTransformer.setValueTransformer(TextOnlyTransformer(), forName: TextOnlyTransformer.transformerName)
     #expect(try roundTrip("abc", transformer: "TextOnly"))
-    let dates = try TransformableCoding.encode(
-      Date(), transformer: "TextOnly", entity: "E", property: "p")
-    let error = #expect(throws: ModelError.self) {
+    // A class that it does not allow is no more written than read.
+    let written = #expect(throws: ModelError.self) {
+      try TransformableCoding.encode(Date(), transformer: "TextOnly", entity: "E", property: "p")
+    }
+    let dates = try TransformableCoding.encode(Date(), transformer: nil, entity: "E", property: "p")
+    let read = #expect(throws: ModelError.self) {
       try TransformableCoding.decode(dates, transformer: "TextOnly", entity: "E", property: "p")
     }
-    #expect(error?.code == .transformFailed)
+    for error in [written, read] {
+      #expect(error?.code == .transformFailed)
+      for word in ["E.p", "TextOnlyTransformer", "NSDate"] { #expect(error?.message.contains(word) == true) }
+    }
+  }
+
+  @Test("What is not registered is nil, and the secure transformer goes by both of its names")
+  func names() {
+    let unknown = NSValueTransformerName("of no transformer")
+    #expect(ValueTransformer(forName: unknown) == nil && ReversingTransformer(forName: unknown) == nil)
+    for name in ["NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformer"] {
+      #expect(ValueTransformer(forName: NSValueTransformerName(name)) is NSSecureUnarchiveFromDataTransformer)
+      #expect(ValueTransformer.valueTransformerNames().contains(NSValueTransformerName(name)))
+    }
+  }
+
+  @Test("Texts that differ in their characters' composition alone stay apart in an archive")
+  func composition() throws {
+    let texts = ["e\u{301}", "\u{e9}", "e\u{301}"]
+    let data = try TransformableCoding.encode(texts, transformer: nil, entity: "E", property: "p")
+    let read = try TransformableCoding.decode(data, transformer: nil, entity: "E", property: "p") as? [String]
+    #expect(read?.map { Array($0.utf8) } == texts.map { Array($0.utf8) })
   }
 
   @Test("Unknown names, values that can't be archived and damaged bytes are errors that name the property")

@@ -219,7 +219,7 @@ extension BatchWriter {
     }
     let settings = property.cells.map { "\(quoted(names[$0])) = NULL" }
     try connection.run(
-      "UPDATE \(table) SET \(settings.joined(separator: ", ")), Z_OPT = ifnull(Z_OPT, 0) + 1 "
+      "UPDATE \(table) SET \(settings.joined(separator: ", ")), Z_OPT = \(Self.nextVersion) "
         + "WHERE \(condition)", while: "Clearing references")
     for row in found {
       let own = schema.entities[row.entity].layout.slot(named: property.name) ?? slot

@@ -55,7 +55,7 @@ struct ConflictFinder {
       for row in 0..<update.batch.count {
         let key = update.batch.key(row)
         updated[RowKey(root: layout.root, key: key)] = (layout.entity, update.changed[row])
-        try compare(layout.entity, key, expected: update.batch.version(row) - 1)
+        try compare(layout.entity, key, expected: update.batch.version(row) &- 1)
       }
     }
     for deletion in transaction.deleted {

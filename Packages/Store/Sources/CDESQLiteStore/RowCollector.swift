@@ -68,7 +68,9 @@ final class RowCollector {
       let code = sqlite3_step(statement)
       if code == SQLITE_DONE { break }
       guard code == SQLITE_ROW else { throw connection.error(code, while: "Fetching rows") }
-      entries.append(FetchedRows.Entry(key: sqlite3_column_int64(statement, 0), entity: entity))
+      let key = sqlite3_column_int64(statement, 0)
+      guard key > 0 else { throw Self.damagedKey(key, plan.concretes[0].layout) }
+      entries.append(FetchedRows.Entry(key: key, entity: entity))
       if entries.count.isMultiple(of: RowDecoder.rowsPerBatch) { try Self.checkCancellation() }
     }
     order = entries
@@ -81,6 +83,7 @@ final class RowCollector {
     var failure: Int32?
     var isTooBig = false
     var isCancelled = false
+    var damagedKey: Int64?
     let numbers = plan.numbers
     var entries = order
     var known = 0
@@ -94,6 +97,10 @@ final class RowCollector {
           break
         }
         let key = sqlite3_column_int64(statement, 0)
+        if key <= 0 {
+          damagedKey = key
+          break
+        }
         if let isKnown, isKnown(root, key) {
           entries?.append(FetchedRows.Entry(key: key, entity: entity))
           known &+= 1
@@ -125,6 +132,7 @@ final class RowCollector {
     }
     order = entries
     if isCancelled { try Self.checkCancellation() }
+    if let damagedKey { throw Self.damagedKey(damagedKey, concrete.layout) }
     if isTooBig { throw Self.tooBig(concrete.layout) }
     if let failure { throw connection.error(failure, while: "Fetching rows") }
   }
@@ -159,6 +167,7 @@ final class RowCollector {
       else { return nil }
       entity = index
     }
+    guard key > 0 else { throw Self.damagedKey(key, plan.concretes[entity - plan.firstEntity].layout) }
     if keysOnly || isKnown?(root, key) == true {
       return FetchedRows.Entry(key: key, entity: Int32(entity))
     }
@@ -219,6 +228,14 @@ final class RowCollector {
     if Task<Never, Never>.isCancelled {
       throw StoreError(.cancelled, "The fetch was cancelled before it had read all rows.")
     }
+  }
+
+  /// No row can be told by such a key: in memory those are of rows that are still to be written.
+  static func damagedKey(_ key: Int64, _ layout: RowLayout) -> StoreError {
+    StoreError(
+      .unreadable,
+      "A row of \(layout.entityName) has the key \(key), and keys begin at 1: the store is damaged. Give the row "
+        + "another Z_PK, or delete it.", entity: layout.entityName)
   }
 
   static func tooBig(_ layout: RowLayout) -> StoreError {

@@ -3,7 +3,7 @@ import CDEStore
 
 /// How one column of a statement becomes a cell.
 struct ColumnStep {
-  enum Kind: UInt8 { case integer, real, text, blob, uuid, entity }
+  enum Kind: UInt8 { case integer, real, text, blob, uuid, entity, key }
 
   var column: Int32
   var cell: Int32
@@ -47,7 +47,12 @@ final class SelectPlan: Sendable {
         }
         let kind: ColumnStep.Kind =
           switch description.kind {
-          case .integer: description.role == .entity ? .entity : .integer
+          case .integer:
+            switch description.role {
+            case .entity: .entity
+            case .key: .key
+            case .value, .order: .integer
+            }
           case .real: .real
           case .text: .text
           case .blob: description.type == .uuid ? .uuid : .blob
@@ -114,6 +119,11 @@ enum RowDecoder {
         } else {
           builder.setBytes(cell, bytes)
         }
+      case .key:
+        // Keys begin at 1. In memory those below are of rows still to come: a stored one would be taken for a new
+        // object's, so it refers to nothing, as NULL does.
+        let value = sqlite3_column_int64(statement, column)
+        if value > 0 { builder.setInteger(cell, value) }
       case .entity:
         if let index = numbers[sqlite3_column_int64(statement, column)] {
           builder.setInteger(cell, Int64(index))

@@ -42,6 +42,9 @@ final class BatchWriter {
 
   static let list = "temp.cde_batch"
   static let levelIndex = "temp.cde_batch_level"
+  /// The version of a changed row. One more than the greatest integer would be a floating-point number to SQLite.
+  static let nextVersion =
+    "CASE ifnull(Z_OPT, 0) WHEN \(Int64.max) THEN \(Int64.min) ELSE ifnull(Z_OPT, 0) + 1 END"
 
   init(store: SQLiteStore, connection: Connection) {
     self.store = store
@@ -73,7 +76,9 @@ final class BatchWriter {
       guard let entity = physical.indexes[sqlite3_column_int64(statement, 0)] else {
         throw foreignRow(query.entity)
       }
-      result.rows.append(.init(entity: entity, key: sqlite3_column_int64(statement, 1)))
+      let key = sqlite3_column_int64(statement, 1)
+      guard key > 0 else { throw RowCollector.damagedKey(key, schema.entities[entity].layout) }
+      result.rows.append(.init(entity: entity, key: key))
     }
   }
 
@@ -107,7 +112,7 @@ final class BatchWriter {
     let own = "SELECT pk FROM \(Self.list) WHERE ent = \(physical.numbers[plan.entity])"
     try noteFiles(cells.filter { plan.steps[$0].kind == .external }, of: plan, where: own)
     let settings =
-      cells.map { "\(quoted(plan.columns[$0])) = ?" } + results.settings + ["Z_OPT = ifnull(Z_OPT, 0) + 1"]
+      cells.map { "\(quoted(plan.columns[$0])) = ?" } + results.settings + ["Z_OPT = \(Self.nextVersion)"]
     let task = "Updating rows of \(values.batch.layout.entityName)"
     let statement = try connection.prepare(
       "UPDATE \(quoted(plan.table)) AS t0 SET \(settings.joined(separator: ", ")) WHERE Z_PK IN (\(own))",

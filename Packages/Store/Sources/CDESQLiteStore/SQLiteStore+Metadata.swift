@@ -53,7 +53,7 @@ extension SQLiteStore {
     // The counter is the truth, unless some other writer inserted rows and left it behind.
     let base =
       try connection.integer(
-        "SELECT max(ifnull((SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?), 0), "
+        "SELECT max(ifnull((SELECT CAST(Z_MAX AS INTEGER) FROM Z_PRIMARYKEY WHERE Z_ENT = ?), 0), "
           + "ifnull((SELECT max(Z_PK) FROM \(quoted(physical.tableName(of: root)))), 0))",
         [.integer(number)], while: task) ?? 0
     let (last, overflows) = max(base, 0).addingReportingOverflow(Int64(count))

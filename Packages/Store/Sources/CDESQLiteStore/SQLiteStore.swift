@@ -14,6 +14,8 @@ public final class SQLiteStore: Store {
   public let schema: ResolvedSchema
   /// The store's UUID, in upper case.
   public let identifier: String
+  /// The metadata as they were when the store was opened.
+  @_spi(CDE) public let openedMetadata: StoreMetadata
   /// True when asked for, and when the file holds triggers that this library does not know; see ``notes``.
   public let isReadOnly: Bool
   /// What was noticed when opening, in sentences: why a store only opened for reading, for instance.
@@ -72,6 +74,7 @@ public final class SQLiteStore: Store {
     ).open()
     physical = opened.physical
     identifier = opened.identifier
+    openedMetadata = opened.metadata
     isReadOnly = opened.isReadOnly
     notes = opened.notes
     plans = SchemaPlans(opened.physical)

@@ -6,6 +6,7 @@ import Foundation
 struct StoreContents {
   var physical: PhysicalSchema
   var identifier: String
+  var metadata: StoreMetadata
   var isReadOnly = false
   var notes: [String] = []
   /// Triggers of Core Data's keep an R-tree, which this SQLite may call unsafe in an untrusted schema.
@@ -40,6 +41,7 @@ struct StoreContents {
     }
     let (identifier, metadata) = try MetadataTable.read(connection)
     self.identifier = identifier
+    self.metadata = metadata
     if case .integer(let version) = metadata.values[MetadataTable.hashesVersion], version > 3 {
       throw StoreError(
         .unreadable,

@@ -7,6 +7,7 @@ struct StoreOpener {
   struct Opened {
     var physical: PhysicalSchema
     var identifier: String
+    var metadata: StoreMetadata
     var isReadOnly: Bool
     var notes: [String]
     var pool: ConnectionPool
@@ -205,7 +206,8 @@ struct StoreOpener {
       checkpointer?.watch(connection.handle)
     }
     return Opened(
-      physical: contents.physical, identifier: contents.identifier, isReadOnly: contents.isReadOnly,
+      physical: contents.physical, identifier: contents.identifier,
+      metadata: contents.metadata, isReadOnly: contents.isReadOnly,
       notes: contents.notes, pool: pool, checkpointer: checkpointer)
   }
 

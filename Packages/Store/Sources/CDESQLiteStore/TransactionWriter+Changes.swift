@@ -54,7 +54,8 @@ extension TransactionWriter {
       let next = Int32(statement.steps.count)
       sqlite3_bind_int64(statement.handle, next + 1, version)
       sqlite3_bind_int64(statement.handle, next + 2, change.key)
-      sqlite3_bind_int64(statement.handle, next + 3, version - 1)
+      // Another writer may have left the greatest version there is, behind which the least comes.
+      sqlite3_bind_int64(statement.handle, next + 3, version &- 1)
       var code = sqlite3_step(statement.handle)
       if code == CDE_SQLITE_CONSTRAINT_UNIQUE, !hasVacated {
         hasVacated = true
@@ -67,7 +68,7 @@ extension TransactionWriter {
       }
       sqlite3_reset(statement.handle)
       if sqlite3_changes(connection.handle) == 0 {
-        try noteConflict(entity: batch.layout.entity, key: change.key, expected: version - 1)
+        try noteConflict(entity: batch.layout.entity, key: change.key, expected: version &- 1)
       }
     }
   }

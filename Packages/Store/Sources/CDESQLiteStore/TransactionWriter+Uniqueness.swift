@@ -24,7 +24,7 @@ extension TransactionWriter {
       try connection.run(
         "UPDATE \(quoted(plan.table)) SET \(settings.joined(separator: ", ")) "
           + "WHERE Z_PK = ? AND ifnull(Z_OPT, 0) = ?",
-        [.integer(change.key), .integer(update.batch.version(row) - 1)],
+        [.integer(change.key), .integer(update.batch.version(row) &- 1)],
         while: "Making room for unique values")
     }
   }

@@ -75,14 +75,13 @@ public import Foundation
     case .integer16AttributeType: readInteger(value, in: Int64(Int16.min)...Int64(Int16.max))
     case .integer32AttributeType: readInteger(value, in: Int64(Int32.min)...Int64(Int32.max))
     case .integer64AttributeType: readInteger(value, in: Int64.min...Int64.max)
-    case .booleanAttributeType: readBoolean(value)
-    case .doubleAttributeType: (value as? NSNumber).map { .double($0.doubleValue) }
-    case .floatAttributeType: (value as? NSNumber).map { .float($0.floatValue) }
-    case .decimalAttributeType:
-      (value as? Decimal).map(AttributeConstant.decimal)
-        ?? (value as? NSNumber).map { .decimal($0.decimalValue) }
+    case .booleanAttributeType: ExactNumber.boolean(value).map { .boolean($0) }
+    case .doubleAttributeType: ExactNumber.double(value).map { .double($0) }
+    case .floatAttributeType: ExactNumber.float(value).map { .float($0) }
+    case .decimalAttributeType: ExactNumber.decimal(value).map { .decimal($0) }
     case .stringAttributeType: (value as? String).map(AttributeConstant.string)
-    case .dateAttributeType: (value as? Date).map(AttributeConstant.date)
+    case .dateAttributeType:
+      (value as? Date).flatMap { $0.timeIntervalSinceReferenceDate.isNaN ? nil : .date($0) }
     case .binaryDataAttributeType: (value as? Data).map(AttributeConstant.data)
     case .UUIDAttributeType: (value as? UUID).map(AttributeConstant.uuid)
     case .URIAttributeType: (value as? URL).map(AttributeConstant.url)
@@ -93,23 +92,6 @@ public import Foundation
   }
 
   private static func readInteger(_ value: Any, in range: ClosedRange<Int64>) -> AttributeConstant? {
-    let number: Int64
-    switch value {
-    case let value as Int64: number = value
-    case let value as any BinaryInteger:
-      guard let exact = Int64(exactly: value) else { return nil }
-      number = exact
-    case let value as NSNumber:
-      // Doubles can't tell neighbours apart beyond 2^53, so the number itself is asked first.
-      guard let exact = value as? Int64 ?? Int64(exactly: value.doubleValue) else { return nil }
-      number = exact
-    default: return nil
-    }
-    return range.contains(number) ? .integer(number) : nil
-  }
-
-  private static func readBoolean(_ value: Any) -> AttributeConstant? {
-    if let value = value as? Bool { return .boolean(value) }
-    return (value as? NSNumber).map { .boolean($0.boolValue) }
+    ExactNumber.integer(value).flatMap { range.contains($0) ? .integer($0) : nil }
   }
 }

@@ -19,11 +19,23 @@
     case dictionary([String: PropertyListNode])
   }
 
+  /// A text that equals no other bytes: to Swift composed and decomposed characters are the same.
+  struct ExactText: Hashable {
+    let text: String
+
+    static func == (one: ExactText, other: ExactText) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }
+
+    func hash(into hasher: inout Hasher) {
+      var text = text
+      text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+  }
+
   /// Writes nodes in the format `bplist00`.
   struct BinaryPropertyListWriter {
     private var bytes = Array("bplist00".utf8)
     private var offsets: [Int] = []
-    private var strings: [String: Int] = [:]
+    private var strings: [ExactText: Int] = [:]
 
     static func data(_ root: PropertyListNode) -> Data {
       var writer = Self()
@@ -65,9 +77,10 @@
           for reference in references { $0.appendInteger(UInt64(reference), bytes: size) }
         }
       case .string(let text):
-        if let known = strings[text] { return known }
+        let exact = ExactText(text: text)
+        if let known = strings[exact] { return known }
         let index = object { $0.append(text) }
-        strings[text] = index
+        strings[exact] = index
         return index
       case .null: return object { $0.bytes.append(0x00) }
       case .bool(let value): return object { $0.bytes.append(value ? 0x09 : 0x08) }

@@ -7,7 +7,7 @@
     /// Property list classes are allowed, but there are others, which Foundation has to read.
     case otherClasses
     /// A class that is not allowed.
-    case refused
+    case refused(String)
     case damaged
   }
 
@@ -23,19 +23,19 @@
         // Foundation's unarchiver on Linux ends the process over any class that is not allowed, whatever its
         // failure policy says.
         guard case .otherClasses = error else { return error.contents }
-        if !reader.holdsOnlyAllowedClasses { return .refused }
+        if let name = reader.refusedClass { return .refused(name) }
         return reader.isWhole && reader.othersCanBeRead(in: top) ? .otherClasses : .damaged
       }
     }
   }
 
   private enum Obstacle: Error {
-    case otherClasses, refused, damaged
+    case otherClasses, refused(String), damaged
 
     var contents: KeyedArchiveContents {
       switch self {
       case .otherClasses: .otherClasses
-      case .refused: .refused
+      case .refused(let name): .refused(name)
       case .damaged: .damaged
       }
     }
@@ -100,15 +100,14 @@
       }
     }
 
-    var holdsOnlyAllowedClasses: Bool {
-      objects.allSatisfy { object in
-        guard case .dictionary(let fields) = object, case .array(let names)? = fields["$classes"] else {
-          return true
-        }
-        return names.contains {
-          if case .string(let name) = $0 { allowed.contains(name) } else { false }
-        }
+    /// A class of the archive that is not allowed, nor inherits from one that is.
+    var refusedClass: String? {
+      for case .dictionary(let fields) in objects {
+        guard case .array(let nodes)? = fields["$classes"] else { continue }
+        let names = nodes.compactMap { if case .string(let name) = $0 { name } else { nil } }
+        if !names.contains(where: allowed.contains) { return names.first ?? "" }
       }
+      return nil
     }
 
     /// Whether all objects that this reader knows can be read. Foundation ends the process over lists that hold
@@ -139,7 +138,7 @@
     }
 
     private func require(_ name: String) throws(Obstacle) {
-      guard allowed.contains(name) else { throw .refused }
+      guard allowed.contains(name) else { throw .refused(name) }
     }
 
     private mutating func object(
@@ -153,7 +152,7 @@
       if case .array(let classes)? = description["$classes"] {
         for case .string(let parent) in classes { names.append(parent) }
       }
-      guard !allowed.isDisjoint(with: names) else { throw .refused }
+      guard !allowed.isDisjoint(with: names) else { throw .refused(name) }
       switch name {
       case "NSNull": return NSNull()
       case "NSString", "NSMutableString": return try text(fields)

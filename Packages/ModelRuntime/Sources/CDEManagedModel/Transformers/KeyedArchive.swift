@@ -23,7 +23,7 @@
 
   private struct KeyedArchiveWriter {
     private(set) var objects: [PropertyListNode] = [.string("$null")]
-    private var strings: [String: Int] = [:]
+    private var strings: [ExactText: Int] = [:]
     private var classes: [String: Int] = [:]
     private var depth = 0
 
@@ -57,6 +57,8 @@
       case let array as [Any]: return members(of: array).map { object("NSArray", ["NS.objects": $0]) }
       case let dictionary as [AnyHashable: Any]: return appendDictionary(dictionary)
       case let set as Set<AnyHashable>:
+        // What reads archives does not hash decimal numbers, as Foundation on Linux never comes to an end with it.
+        if set.contains(where: { Self.isDecimal($0.base) }) { return nil }
         return members(of: set.map(\.base)).map { object("NSSet", ["NS.objects": $0]) }
       default: return nil
       }
@@ -68,10 +70,11 @@
     }
 
     private mutating func appendText(_ text: String) -> Int {
-      if let known = strings[text] { return known }
+      let exact = ExactText(text: text)
+      if let known = strings[exact] { return known }
       // Nothing else has this index: "$null" as a value would read as nil.
       let index = text == "$null" ? object("NSString", ["NS.string": .string(text)]) : add(.string(text))
-      strings[text] = index
+      strings[exact] = index
       return index
     }
 
@@ -115,8 +118,13 @@
 
     private mutating func appendDictionary(_ dictionary: [AnyHashable: Any]) -> Int? {
       // In an order that does not depend on hashing, so that equal values make equal archives.
+      if dictionary.keys.contains(where: { Self.isDecimal($0.base) }) { return nil }
       let entries = dictionary.map { ($0.key.base, $0.value) }.sorted { "\($0.0)" < "\($1.0)" }
       return append(keys: entries.map(\.0), values: entries.map(\.1))
+    }
+
+    private static func isDecimal(_ value: Any) -> Bool {
+      value is NSDecimalNumber || type(of: value) == Decimal.self
     }
 
     private mutating func append(keys: [Any], values: [Any]) -> Int? {

@@ -28,17 +28,54 @@
       let classes = Self.allowedTopLevelClasses
       switch KeyedArchive.contents(of: data, allowed: classes) {
       case .value(let value): return value
-      case .otherClasses: return try? NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data)
+      case .otherClasses:
+        // Tried once already by whoever found the other classes.
+        do { return try NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data) } catch {
+          return nil
+        }
       case .refused, .damaged: return nil
       }
     }
 
-    /// Archives a value; `nil` when it is nil or can't be archived securely.
+    /// Archives a value; `nil` when it is nil, can't be archived securely or holds a class that is not allowed.
     open override func reverseTransformedValue(_ value: Any?) -> Any? {
-      guard let value else { return nil }
-      if let data = KeyedArchive.data(of: value) { return data }
-      guard Self.isArchivable(value) else { return nil }
-      return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
+      guard let value, let (data, isPropertyList) = Self.archive(value) else { return nil }
+      // What the classes of property lists make is allowed unless a subclass narrows them.
+      if isPropertyList, type(of: self) == NSSecureUnarchiveFromDataTransformer.self { return data }
+      switch KeyedArchive.contents(of: data, allowed: Self.allowedTopLevelClasses) {
+      case .value, .otherClasses: return data
+      case .refused, .damaged: return nil
+      }
+    }
+
+    private static func archive(_ value: Any) -> (data: Data, isPropertyList: Bool)? {
+      if let data = KeyedArchive.data(of: value) { return (data, true) }
+      guard isArchivable(value) else { return nil }
+      do {
+        return (
+          try NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true), false
+        )
+      } catch {
+        // The one way of a transformer to say so is to make nothing of the value.
+        return nil
+      }
+    }
+
+    /// The class in a value that keeps it from being archived, or read again; nil where that is not the reason.
+    final func refusedClass(in value: Any) -> String? {
+      guard let (data, _) = Self.archive(value),
+        case .refused(let name) = KeyedArchive.contents(of: data, allowed: Self.allowedTopLevelClasses)
+      else { return nil }
+      return name
+    }
+
+    /// The class in an archive that is not allowed; nil where that is not what is wrong with it.
+    final func refusedClass(inArchive data: Data) -> String? {
+      guard case .refused(let name) = KeyedArchive.contents(of: data, allowed: Self.allowedTopLevelClasses)
+      else {
+        return nil
+      }
+      return name
     }
 
     /// Whether Foundation's archiver takes the value; asking beforehand matters because it ends the process

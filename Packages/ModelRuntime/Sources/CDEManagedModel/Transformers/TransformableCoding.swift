@@ -15,6 +15,13 @@ public import Foundation
       transformer is NSSecureUnarchiveFromDataTransformer
       ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
     guard let data = result as? Data else {
+      if let name = refusedClass(transformer, in: value) {
+        throw ModelError(
+          .transformFailed,
+          "The transformer of \(entity).\(property), \(Swift.type(of: transformer)), does not allow the class \(name), "
+            + "which the value holds. Override its allowedTopLevelClasses, or store something else.",
+          entity: entity, property: property)
+      }
       throw ModelError(
         .transformFailed,
         "The transformer of \(entity).\(property), \(Swift.type(of: transformer)), made no data of a "
@@ -36,6 +43,13 @@ public import Foundation
       transformer is NSSecureUnarchiveFromDataTransformer
       ? transformer.transformedValue(data) : transformer.reverseTransformedValue(data)
     guard let result else {
+      if let name = refusedClass(transformer, inArchive: data) {
+        throw ModelError(
+          .transformFailed,
+          "The transformer of \(entity).\(property), \(Swift.type(of: transformer)), does not allow the class \(name), "
+            + "which the stored bytes hold. Override its allowedTopLevelClasses, or set another value.",
+          entity: entity, property: property)
+      }
       throw ModelError(
         .transformFailed,
         "The transformer of \(entity).\(property), \(Swift.type(of: transformer)), made nothing of "
@@ -43,6 +57,22 @@ public import Foundation
         entity: entity, property: property)
     }
     return result
+  }
+
+  private static func refusedClass(_ transformer: ValueTransformer, in value: Any) -> String? {
+    #if canImport(ObjectiveC)
+      return nil
+    #else
+      return (transformer as? NSSecureUnarchiveFromDataTransformer)?.refusedClass(in: value)
+    #endif
+  }
+
+  private static func refusedClass(_ transformer: ValueTransformer, inArchive data: Data) -> String? {
+    #if canImport(ObjectiveC)
+      return nil
+    #else
+      return (transformer as? NSSecureUnarchiveFromDataTransformer)?.refusedClass(inArchive: data)
+    #endif
   }
 
   private static func find(_ name: String?, entity: String, property: String) throws -> ValueTransformer {

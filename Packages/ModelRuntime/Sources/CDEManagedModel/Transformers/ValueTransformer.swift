@@ -24,7 +24,11 @@
       let transformer: ValueTransformer
     }
     private static let registry = Lock<[NSValueTransformerName: Registered]>([
-      .secureUnarchiveFromDataTransformerName: Registered(transformer: NSSecureUnarchiveFromDataTransformer())
+      .secureUnarchiveFromDataTransformerName: Registered(
+        transformer: NSSecureUnarchiveFromDataTransformer()),
+      // Foundation finds it by the name of its class as well, which many models have.
+      NSValueTransformerName("NSSecureUnarchiveFromDataTransformer"):
+        Registered(transformer: NSSecureUnarchiveFromDataTransformer()),
     ])
 
     public override init() { super.init() }
@@ -72,7 +76,9 @@
   extension _ValueTransformerLookup {
     /// The transformer that is registered under the name; `nil` when there is none.
     public init?(forName name: NSValueTransformerName) {
-      guard let found = ValueTransformer.registered(forName: name) as? Self else { return nil }
+      guard let registered = ValueTransformer.registered(forName: name) else { return nil }
+      // In two steps: an optimised build crashes over the cast of an optional to `Self`.
+      guard let found = registered as? Self else { return nil }
       self = found
     }
   }

@@ -162,7 +162,7 @@ extension NSManagedObject {
     if case .toOne(let wanted) = value { others.append(wanted) }
     let root = _binding.model.entities[info.destination].root
     if let key = info.cells.first.flatMap({ _batch.integer(Int(_row), $0) }),
-      let former = _registry?.object(root: root, key: key)
+      let former = _registry?.object(root: root, key: key), info.destinations.contains(former._binding.index)
     {
       others.append(former)
     }
@@ -211,7 +211,9 @@ extension NSManagedObjectContext {
       guard let cell = info.cells.first, let inverse = info.inverseSlot else { continue }
       let keys = Set([base, row].compactMap { $0.batch.integer($0.row, cell) })
       for key in keys {
-        guard let owner = registry.object(root: destination.root, key: key) else { continue }
+        guard let owner = registry.object(root: destination.root, key: key),
+          info.destinations.contains(owner._binding.index)
+        else { continue }
         let slot = owner.slot(of: info, inverse)
         unload(owner, slot)
         changes.append(ObjectChange(object: owner, kind: .touched, properties: [slot]))

@@ -18,9 +18,15 @@ extension RowReference {
   }
 
   private func value(_ info: PropertyInfo, _ id: NSManagedObjectID) -> _PropertyValue {
-    value(of: info) { bytes in
+    do {
+      return try value(of: info) { external in
+        guard let store = id.store?.store else { throw StoreError(.closed, "The store is no longer loaded.") }
+        return Data(try store.externalValue(external))
+      }
+    } catch {
       // A file that is gone by now, with the row that named it, reads as nothing.
-      ExternalValue(cell: bytes).flatMap { try? id.store?.store.externalValue($0) }.map { Data($0) }
+      Diagnostics.report("\(batch.layout.entityName).\(info.name) of a conflict could not be read: \(error)")
+      return .null
     }
   }
 
@@ -29,7 +35,8 @@ extension RowReference {
   ) -> NSManagedObjectID? {
     guard let cell = info.cells.first, let key = batch.integer(row, cell) else { return nil }
     let concrete = info.entityCell(in: binding.layout).flatMap { batch.integer(row, $0) }.map(Int.init)
-    let entity = binding.model.entities[concrete ?? info.destination]
+    let isKnown = concrete.map(info.destinations.contains) ?? false
+    let entity = binding.model.entities[isKnown ? concrete! : info.destination]
     return NSManagedObjectID(binding: entity, key: key, store: id.store)
   }
 }

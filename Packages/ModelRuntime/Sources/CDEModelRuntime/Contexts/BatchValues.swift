@@ -152,23 +152,14 @@ enum BatchValues {
     _ value: Any, _ info: PropertyInfo, of binding: EntityBinding
   ) throws -> _PropertyValue {
     do {
-      if case .attribute(let type) = info.kind {
-        let value = try _PropertyValue(any: value, as: type)
-        try value.keepEncoding(info, of: binding)
-        return value
+      guard case .attribute(let type) = info.kind else {
+        return try _PropertyValue(any: value, elements: info.leaves)
       }
-      let composite = _PropertyValue.unwrap(value)
-      if composite == nil || composite is NSNull { return .null }
-      guard let elements = composite as? [String: Any] else {
-        throw ManagedObjectError(.invalidValue, "A composite attribute takes a dictionary of its elements.")
-      }
-      for leaf in info.leaves { _ = try _PropertyValue(any: elements[leaf.name], as: leaf.type) }
-      return .object(_ObjectBox(elements))
-    } catch var error as ManagedObjectError {
-      error.message = "\(binding.name).\(info.name): \(error.message)"
-      error.entity = binding.name
-      error.property = info.name
-      throw error
+      let value = try _PropertyValue(any: value, as: type)
+      try value.keepEncoding(info, of: binding)
+      return value
+    } catch let error as UnfitValue {
+      throw error.error(for: info, of: binding)
     }
   }
 
@@ -211,6 +202,7 @@ struct BatchRows {
 
   /// Adds what the object holds beyond the defaults.
   mutating func add(_ object: NSManagedObject) throws {
+    try object.validateProblems()
     var given: [(PropertyInfo, _PropertyValue)] = []
     for slot in object.changedSlots {
       let info = binding.properties[slot]
@@ -219,6 +211,7 @@ struct BatchRows {
         _ = try BatchValues.attribute(info.name, of: binding)
       }
       let value = object._overlay!.values[slot]
+      if let unfit = value.unfitness(for: info) { throw unfit.error(for: info, of: binding) }
       try value.keepEncoding(info, of: binding)
       given.append((info, value))
     }

@@ -16,6 +16,10 @@ extension NSManagedObjectContext {
         "An NSManagedObjectContext cannot delete objects in other contexts. Look the object up here by its objectID."
       )
     }
+    // The save repeats what can't be read.
+    let repeated = repeatsReads
+    repeatsReads = true
+    defer { repeatsReads = repeated }
     // A list and not a recursion: cascades can be as long as the data.
     var cascade = [object]
     var unsaved: [NSManagedObject] = []
@@ -23,7 +27,9 @@ extension NSManagedObjectContext {
       guard next._registry === registry, !next._flags.contains(.deleted) else { continue }
       if next._flags.contains(.fault) { fire(next) }
       guard !next._flags.contains(.gone) else { continue }
+      repeatsReads = repeated
       next.prepareForDeletion()
+      repeatsReads = true
       guard !next._flags.contains(.deleted), next._registry === registry else { continue }
       next._flags.insert(.deleted)
       if next._flags.contains(.inserted) { unsaved.append(next) } else { noteChange(next) }
@@ -151,7 +157,8 @@ extension NSManagedObjectContext {
     } else {
       destination = nil
     }
-    guard let destination, !destination.isDeleted else { return }
+    guard let destination, !destination.isDeleted, info.destinations.contains(destination._binding.index)
+    else { return }
     let theirs = destination._binding.layout.slot(named: theirInfo.name)!
     if info.inverseIsToMany {
       destination.writeRemove(theirs, object)

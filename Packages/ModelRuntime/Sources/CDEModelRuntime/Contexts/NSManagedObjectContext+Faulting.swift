@@ -38,14 +38,15 @@ extension NSManagedObjectContext {
   func fire(_ object: NSManagedObject) {
     guard object._flags.contains(.fault) else { return }
     var row: RowReference?
-    if object._key > 0, let handle = persistentStoreCoordinator?.handle(for: object._binding) {
-      do {
+    if object._key > 0 {
+      do throws(StoreError) {
+        let handle = try loadedHandle(for: object._binding)
         row = try handle.store.row(entity: object._binding.index, key: object._key)
         handle.observer?.didFire(.object(entity: object._binding.name))
       } catch {
         // A property read can't throw: the object stays a fault that reads as defaults, and the next read
         // tries again.
-        noteUnread(object._binding.name, error)
+        noteUnread(object, nil, error)
         object._batch = object._binding.defaults
         object._row = 0
         return
@@ -67,6 +68,12 @@ extension NSManagedObjectContext {
     object._row = 0
   }
 
+  /// The store of an entity, for reading a row that was there.
+  private func loadedHandle(for binding: EntityBinding) throws(StoreError) -> StoreHandle {
+    if let handle = persistentStoreCoordinator?.handle(for: binding) { return handle }
+    throw StoreError(.closed, "The store of \(binding.name) is no longer loaded.", entity: binding.name)
+  }
+
   /// Reads the rows of all faults among objects, in one query for each entity.
   func fireAll(_ objects: [NSManagedObject]) {
     let faults = objects.filter { $0._flags.contains(.fault) && $0._key > 0 }
@@ -86,7 +93,9 @@ extension NSManagedObjectContext {
           }
         }
       } catch {
-        noteUnread("\(group.count) objects of \(group[0]._binding.name)", error)
+        // They stay faults, and whoever reads one of them tries again.
+        Diagnostics.report("\(group.count) objects of \(group[0]._binding.name) could not be read: \(error)")
+        unread = error
       }
     }
   }
@@ -99,18 +108,29 @@ extension NSManagedObjectContext {
   /// Tells of a failed read that nobody can be thrown an error for.
   ///
   /// A save that needed it, to apply a delete rule or to check one, must not go on as if it had read nothing.
-  private func noteUnread(_ what: String, _ error: StoreError) {
-    Diagnostics.report("\(what) could not be read: \(error)")
-    unread = error
+  /// Elsewhere the object remembers it, because nobody knows what its answer has been used for.
+  @inline(never)
+  func noteUnread(_ object: NSManagedObject, _ property: String?, _ error: any Error) {
+    let what = property.map { "\(object._binding.name).\($0)" } ?? object._binding.name
+    Diagnostics.report(
+      "\(what) of \(object.objectID.uriRepresentation().absoluteString) could not be read: \(error)")
+    unread = error as? StoreError ?? StoreError(.unreadable, "\(error)", cause: error)
+    if !repeatsReads { object.noteUnread(property, error) }
+  }
+
+  /// Lets all objects forget reads that failed.
+  func forgetUnreadObjects() {
+    guard hasUnreadObjects else { return }
+    hasUnreadObjects = false
+    for object in registry?.all() ?? [] { object.forgetUnread() }
   }
 
   /// The stored members of a to-many relationship; `nil` when they can't be read.
   func storedMembers(of object: NSManagedObject, slot: Int) -> [NSManagedObject]? {
-    guard object._key > 0, let handle = persistentStoreCoordinator?.handle(for: object._binding) else {
-      return []
-    }
+    guard object._key > 0 else { return [] }
     let registry = registry!
-    do {
+    do throws(StoreError) {
+      let handle = try loadedHandle(for: object._binding)
       let related = try handle.store.related(
         entity: object._binding.index, slot: slot, owners: [object._key],
         isKnown: knowsNone(of: object._binding.properties[slot])
@@ -119,7 +139,7 @@ extension NSManagedObjectContext {
         .relationship(entity: object._binding.name, name: object._binding.properties[slot].name))
       return members(related)[0]
     } catch {
-      noteUnread("\(object._binding.name).\(object._binding.properties[slot].name)", error)
+      noteUnread(object, object._binding.properties[slot].name, error)
       return nil
     }
   }
@@ -186,18 +206,8 @@ extension NSManagedObjectContext {
     return all
   }
 
-  func externalData(_ bytes: UnsafeRawBufferPointer, for binding: EntityBinding) -> Data? {
-    guard let value = ExternalValue(cell: bytes),
-      let handle = persistentStoreCoordinator?.handle(for: binding)
-    else {
-      return nil
-    }
-    do {
-      return Data(try handle.store.externalValue(value))
-    } catch {
-      noteUnread("An external value of \(binding.name)", error)
-      return nil
-    }
+  func externalData(_ value: ExternalValue, for binding: EntityBinding) throws -> Data {
+    Data(try loadedHandle(for: binding).store.externalValue(value))
   }
 
   // MARK: Refreshing
@@ -212,7 +222,7 @@ extension NSManagedObjectContext {
     preconditionIsolated(object._binding.name)
     guard object._registry === registry, registry != nil, !object._flags.contains(.inserted) else { return }
     if mergeChanges {
-      if object._flags.contains(.fault) { return }
+      if object._flags.contains(.fault) { return object.forgetUnread() }
       if let overlay = object._overlay { overlay.unloadMembers() }
       do {
         let store = try coordinator().requiredHandle(for: object._binding).store
@@ -223,8 +233,12 @@ extension NSManagedObjectContext {
           return
         }
         object.take(row.batch, row.row)
+        object.forgetUnread()
       } catch {
-        Diagnostics.report("\(object._binding.name) could not be refreshed: \(error)")
+        // It keeps what it has, which was read or set.
+        Diagnostics.report(
+          "\(object._binding.name) \(object.objectID.uriRepresentation().absoluteString) could not be refreshed: \(error)"
+        )
       }
     } else {
       withdrawLinks(of: object)

@@ -175,7 +175,7 @@ extension NSManagedObjectContext {
     } else {
       var made: [NSManagedObject] = []
       for row in 0..<batch.count {
-        if let object = known[row] {
+        if let object = known[row], !isMistaken(object, for: binding) {
           if !object._flags.isDisjoint(with: [.fault, .gone]) || (refreshing && !object.hasChanges) {
             if object._binding.layout === batch.layout {
               object.take(batch, row)
@@ -193,6 +193,13 @@ extension NSManagedObjectContext {
       registry.register(made[...])
       for object in made { object.awakeFromFetch() }
     }
+  }
+
+  /// Whether an object is a fault made for a row whose entity turns out to be another. A reference of a damaged store
+  /// may have said so.
+  @inline(__always)
+  private func isMistaken(_ object: NSManagedObject, for binding: EntityBinding) -> Bool {
+    object._binding !== binding && !object._flags.isDisjoint(with: [.fault, .gone]) && !object.hasChanges
   }
 
   /// The objects for a result that names rows without their values, in its order: registered ones, or faults.
@@ -216,7 +223,7 @@ extension NSManagedObjectContext {
       } else {
         var made: [NSManagedObject] = []
         for index in start..<end {
-          if let object = known[index - start] {
+          if let object = known[index - start], !isMistaken(object, for: binding) {
             result.append(object)
           } else {
             let object = maker.make(key: entries[index].key, row: 0)

@@ -46,13 +46,29 @@ extension NSManagedObjectContext {
     guard let binding = localBinding(of: objectID) else { return goneObject(named, objectID) }
     if let known = registry.object(root: binding.root, key: objectID.key) { return known }
     if objectID.key <= 0 { return goneObject(binding, objectID) }
-    if registry.model.schema.entities[binding.index].hasSubentities,
-      let row = try? storeHandle(for: binding)?.store.row(entity: binding.index, key: objectID.key)
-    {
-      // The ID may name an ancestor of the row's entity, and only the row tells its class.
+    // The ID may name an ancestor of the row's entity, and only the row tells its class.
+    return registry.model.schema.entities[binding.index].hasSubentities
+      ? objectOfRow(binding, objectID.key) : object(entity: binding.index, key: objectID.key)
+  }
+
+  /// The object for a row of an entity or one of its sub-entities.
+  ///
+  /// One whose row can't be read is not of the class that it will turn out to have, so it stands for this one answer
+  /// only: it reads as defaults and is never saved, and the next look-up asks the store again.
+  @inline(never)
+  func objectOfRow(_ binding: EntityBinding, _ key: Int64) -> NSManagedObject {
+    if let known = registry.object(root: binding.root, key: key) { return known }
+    guard let handle = storeHandle(for: binding) else { return object(entity: binding.index, key: key) }
+    do {
+      guard let row = try handle.store.row(entity: binding.index, key: key) else {
+        return object(entity: binding.index, key: key)
+      }
       return adopt(FetchedRows(batches: [row.batch]))[row.row]
+    } catch {
+      let made = goneObject(binding, NSManagedObjectID(binding: binding, key: key, store: handle))
+      noteUnread(made, nil, error)
+      return made
     }
-    return object(entity: binding.index, key: objectID.key)
   }
 
   /// The object with an ID, its row read.

@@ -26,7 +26,11 @@ extension NSManagedObjectContext {
     }
     if changed.isEmpty && pending.isEmpty { return }
     isSaving = true
-    defer { isSaving = false }
+    repeatsReads = true
+    defer {
+      isSaving = false
+      repeatsReads = false
+    }
     unread = nil
     if !unfinishedDeletions.isEmpty { try finishDeletions() }
     callWillSaveHooks()
@@ -61,6 +65,7 @@ extension NSManagedObjectContext {
       forgetChanges()
       // Everything is settled: observers and hooks may save again.
       isSaving = false
+      repeatsReads = false
       withExtendedLifetime(plan) {
         announce(plan, committed, announced)
         announced.letGo()
@@ -74,6 +79,9 @@ extension NSManagedObjectContext {
 
   /// A hook may change further objects, which then have hooks of their own.
   private func callWillSaveHooks() {
+    // What a hook reads it may write: nobody reads that again.
+    repeatsReads = false
+    defer { repeatsReads = true }
     var called = 0
     while called < changed.count {
       let object = changed[called]
@@ -253,9 +261,11 @@ extension NSManagedObjectContext {
         if object._flags.contains(.deleted) { revivesDeleted = true }
         object._flags.subtract([.updated, .deleted])
         object._overlay?.rollBack()
+        object.forgetProblems()
         restored.append(object)
       }
     }
+    forgetUnreadObjects()
     if revivesDeleted {
       // Members loaded meanwhile were loaded without the deleted ones.
       for object in registry.all() { object._overlay?.unloadMembers() }
@@ -278,6 +288,7 @@ extension NSManagedObjectContext {
     for object in pending.objects { object._flags.remove(.pending) }
     pending = PendingChanges()
     recent.clear()
+    forgetUnreadObjects()
     for object in registry?.all() ?? [] {
       object._flags.subtract([.inserted, .updated, .deleted, .pending, .listed])
       object._overlay?.dropRelationships(keepingChanged: false)

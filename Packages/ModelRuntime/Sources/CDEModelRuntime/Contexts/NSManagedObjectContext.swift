@@ -62,6 +62,10 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   var unfinishedDeletions: [NSManagedObject] = []
   /// Why something could not be read, since the save under way began.
   var unread: StoreError?
+  /// Whether reads under way are repeated where they failed, by the save or the deletion that they belong to.
+  var repeatsReads = false
+  /// Whether some object may remember a read that failed.
+  var hasUnreadObjects = false
   /// What the next "objects did change" notification is about.
   // Looked at after every block, so without a check at run time.
   @exclusivity(unchecked) var pending = PendingChanges()

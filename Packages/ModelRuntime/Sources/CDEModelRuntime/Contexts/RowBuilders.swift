@@ -70,7 +70,7 @@ struct RowBuilders {
     let index = index(for: binding)
     let open = builders[index]
     let (count, bytes) = (open.builder.count, open.builder.arenaCount)
-    open.builder.beginRow(copying: row.batch, row.row, key: key, version: row.version + 1)
+    open.builder.beginRow(copying: row.batch, row.row, key: key, version: row.version &+ 1)
     guard fill(&open.builder) else {
       open.builder.removeLastRow(arenaCount: bytes)
       return false

@@ -27,11 +27,10 @@ extension SavePlan {
     guard let source = derivation.sourceAttribute.flatMap({ object._binding.property($0) }) else {
       return .real(now.timeIntervalSinceReferenceDate)
     }
-    var value = object.storedValue(source)
     if let overlay = object._overlay, !overlay.values[source.slot].isUnset {
-      value = overlay.values[source.slot]
+      return derivation.value(of: overlay.values[source.slot])
     }
-    return derivation.value(of: value)
+    return derivation.value(of: object.storedValue(source))
   }
 
   struct RowKey: Hashable, Sendable {

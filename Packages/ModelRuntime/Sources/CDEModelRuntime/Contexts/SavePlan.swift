@@ -119,16 +119,18 @@ final class SavePlan {
           return (theirs.slot, cell, isNew ? nil : member._batch.integer(Int(member._row), cell))
         }
         var last: Int64 = 1024
+        // Where another writer left no room behind the last number, all begin anew.
+        let isCrowded = places.contains { $0.now.map { $0 > Int64.max / 2 } ?? false }
         // Members of one place stand in the order of their keys: other writers appended them at the same time. Giving
         // them places of their own would tear them from what these writers append next.
         var lastKey = Int64.max
         for index in members.indices {
           let key = members[index]._key
-          if let now = places[index].now, now > last || (now == last && key > lastKey) {
+          if let now = places[index].now, !isCrowded, now > last || (now == last && key > lastKey) {
             (last, lastKey) = (now, key)
             continue
           }
-          let next = index + 1 < members.count ? places[index + 1].now : nil
+          let next = index + 1 < members.count && !isCrowded ? places[index + 1].now : nil
           let place = next.flatMap { $0 > last + 1 ? last + ($0 - last) / 2 : nil } ?? last + 1024
           orders[ObjectIdentifier(members[index]), default: [:]][places[index].cell] = place
           extraSlots[ObjectIdentifier(members[index]), default: PropertySet()].insert(places[index].slot)
@@ -191,7 +193,7 @@ final class SavePlan {
   private func firstVersion(of object: NSManagedObject) -> Int64 {
     guard object._key > 0 else { return 1 }
     let known = object._batch.version(Int(object._row))
-    return known == 0 ? 1 : known + Self.versionsBeyondDeletion
+    return known == 0 ? 1 : known &+ Self.versionsBeyondDeletion
   }
 
   /// More updates than a row will have had between somebody's reading it and its deletion.
@@ -346,6 +348,7 @@ final class SavePlan {
     guard let key = info.cells.first.flatMap({ object._batch.integer(Int(object._row), $0) }) else { return }
     let root = object._binding.model.entities[info.destination].root
     let former = object._registry?.object(root: root, key: key)
+    if let former, !info.destinations.contains(former._binding.index) { return }
     if former.map({ !$0.changedSlots.contains($0.slot(of: info, inverse)) }) != false {
       touched.insert(.init(entity: info.destination, key: key, slot: inverse))
     }

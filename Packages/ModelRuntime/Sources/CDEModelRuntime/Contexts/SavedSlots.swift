@@ -26,6 +26,8 @@ struct SavedSlots: Sendable {
   var others: [Int] = []
   /// Slots of attributes that must not be null, and need no other validation.
   var required: [Int] = []
+  /// Numbers whose column does not hold all that a property may be set to.
+  var bounded: [BoundedColumn] = []
   /// Properties that validation has to look at more closely.
   var validated = PropertySet()
 
@@ -35,7 +37,30 @@ struct SavedSlots: Sendable {
     var isReal: Bool
   }
 
+  struct BoundedColumn {
+    var slot: Int
+    var least = Int64.min
+    var greatest = Int64.max
+    var limit = Double.infinity
+
+    init?(_ info: PropertyInfo) {
+      slot = info.slot
+      guard case .attribute(let type) = info.kind, !info.isTransient, info.derivation == nil else {
+        return nil
+      }
+      switch type {
+      case .integer16: (least, greatest) = (Int64(Int16.min), Int64(Int16.max))
+      case .integer32: (least, greatest) = (Int64(Int32.min), Int64(Int32.max))
+      // Infinity, which a column of 32 bits holds, is looked at again.
+      case .float: limit = Double(Float.greatestFiniteMagnitude)
+      case .double, .date, .decimal: break
+      default: return nil
+      }
+    }
+  }
+
   init(_ properties: [PropertyInfo], _ layout: RowLayout) {
+    bounded = properties.compactMap(BoundedColumn.init)
     for info in properties {
       if info.isPlain, let cell = info.cells.first {
         plain.append(PlainColumn(slot: info.slot, cell: cell, isReal: layout.cells[cell].kind == .real))
@@ -76,7 +101,7 @@ extension PropertyInfo {
   fileprivate var needsValidation: Bool {
     switch kind {
     case .attribute(let type): !rules.isEmpty || (type == .transformable && !isTransient)
-    case .composite: !rules.isEmpty
+    case .composite: !isTransient
     case .toOne: !isOptional && !isTransient
     case .toMany: countsMembers
     }

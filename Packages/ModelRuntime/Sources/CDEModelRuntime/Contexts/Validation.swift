@@ -23,8 +23,18 @@ extension NSManagedObjectContext {
             entity: object._binding.name, objectID: object.objectID))
       }
     }
-    plan.inserted[...].forEachUnretained { object in check(object) { try object.validateForInsert() } }
-    plan.updated[...].forEachUnretained { object in check(object) { try object.validateForUpdate() } }
+    // Asked here, because a class may leave out what its superclass validates.
+    func checkProblems(_ object: NSManagedObject) {
+      if object._flags.contains(.hasProblems) { check(object) { try object.validateProblems() } }
+    }
+    plan.inserted[...].forEachUnretained { object in
+      checkProblems(object)
+      check(object) { try object.validateForInsert() }
+    }
+    plan.updated[...].forEachUnretained { object in
+      checkProblems(object)
+      check(object) { try object.validateForUpdate() }
+    }
     plan.deleted[...].forEachUnretained { object in check(object) { try object.validateForDelete() } }
     if failures.count == 1, let foreign { throw foreign }
     try ManagedObjectError.throwing(failures)
@@ -54,9 +64,11 @@ extension NSManagedObject {
       guard isNew || changedSlots.contains(info.slot) else { continue }
       switch info.kind {
       case .attribute, .composite:
-        if !info.isOptional, !info.isTransient, isNull(info) { failures.append(missing(info)) }
+        if !info.isOptional, !info.isTransient, isNull(info), !isRefused(info.slot) {
+          failures.append(missing(info))
+        }
         if !info.rules.isEmpty { failures += ruleFailures(info) }
-        if let failure = encodingFailure(info) { failures.append(failure) }
+        if let failure = valueFailure(info) ?? encodingFailure(info) { failures.append(failure) }
       case .toOne:
         if !info.isOptional, !info.isTransient {
           let destination = toOne(info.slot)
@@ -78,6 +90,7 @@ extension NSManagedObject {
       } else if !binding.savedSlots.validated.isEmpty {
         return true
       }
+      if holdsUnfitNumber(binding.savedSlots.bounded) { return true }
       return binding.savedSlots.required.contains { slot in
         changed?.contains(slot) != false && withProperty(slot) { isNull($0) }
       }
@@ -93,6 +106,33 @@ extension NSManagedObject {
       }
     }
     return (held ?? nil) ?? info.cells.allSatisfy { _batch.isNull(Int(_row), $0) }
+  }
+
+  /// Whether a number was set that its column can't hold. Values that were not set may be among those looked at.
+  private func holdsUnfitNumber(_ bounded: [SavedSlots.BoundedColumn]) -> Bool {
+    withOverlay { overlay in
+      for column in bounded {
+        let isUnfit = overlay.withValue(column.slot) { held in
+          switch held {
+          case .integer(let value): return value < column.least || value > column.greatest
+          // No number is below NaN, nor above it.
+          case .real(let value): return !(abs(value) <= column.limit)
+          case .decimal(let value): return value.isNaN || !(-100...100).contains(value.exponent)
+          default: return false
+          }
+        }
+        if isUnfit { return true }
+      }
+      return false
+    } ?? false
+  }
+
+  /// Why a value that was set can't be stored.
+  private func valueFailure(_ info: PropertyInfo) -> ManagedObjectError? {
+    guard !info.isTransient, let unfit = _overlay?.values[info.slot].unfitness(for: info) else { return nil }
+    var failure = unfit.error(for: info, of: _binding)
+    failure.objectID = objectID
+    return failure
   }
 
   private func missing(_ info: PropertyInfo) -> ManagedObjectError {

@@ -130,7 +130,7 @@ extension NSManagedObject {
     of rule: ValidationRule, _ info: PropertyInfo, _ value: _PropertyValue, _ type: StoreAttributeType,
     _ cause: (any Error)?
   ) -> ManagedObjectError {
-    var shown = value.any(as: type).map { "\($0)" } ?? "nil"
+    var shown = value.any(as: type).map(UnfitValue.shown) ?? "nil"
     if shown.count > 80 { shown = shown.prefix(80) + "…" }
     if case .text = value { shown = "\"\(shown)\"" }
     var message = "\(_binding.name).\(info.name) is \(shown), which breaks its rule \(rule.format)"

@@ -1,25 +1,44 @@
+@_spi(CDE) internal import CDEExecutors
 @_spi(CDE) internal import CDESQLiteStore
 internal import CDEStore
 public import Foundation
 
 /// A store that is loaded.
 nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable {
-  // Guard: immutable but for the weak coordinator, which is set before the store is shared.
+  // Guard: immutable but for the weak coordinator, which is set before the store is shared, and the metadata, which
+  // has its lock.
   public let type: String
   public let url: URL?
   public let configurationName: String
   public let options: [AnyHashable: Any]?
   public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
   let handle: StoreHandle
+  /// As last read.
+  private let metadata: Lock<StoreMetadata>
 
-  init(handle: StoreHandle, description: NSPersistentStoreDescription) {
+  init(handle: StoreHandle, description: NSPersistentStoreDescription, metadata: StoreMetadata) {
     self.handle = handle
+    self.metadata = Lock(metadata)
     type = description.type
     url = description.url
     configurationName = description.configuration ?? "PF_DEFAULT_CONFIGURATION_NAME"
     options = description.options
     super.init()
     handle.persistentStore = self
+  }
+
+  func readMetadata() -> StoreMetadata {
+    do throws(StoreError) {
+      let read = try handle.store.metadata()
+      metadata.withLock { $0 = read }
+      return read
+    } catch {
+      if error.code != .closed {
+        Diagnostics.report(
+          "The metadata of the store \(identifier) could not be read, and is told as it was: \(error)")
+      }
+      return metadata.withLock { $0 }
+    }
   }
 
   /// The store's UUID.

@@ -100,7 +100,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       throw ManagedObjectError(.store, error.message, cause: error)
     }
     let store = NSPersistentStore(
-      handle: StoreHandle(opened, observer: description.observer), description: description)
+      handle: StoreHandle(opened, observer: description.observer), description: description,
+      metadata: opened.openedMetadata)
     store.persistentStoreCoordinator = self
     state.withLock { state in
       state.stores.append(store)
@@ -139,9 +140,10 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   }
 
   /// The metadata of a store, with Core Data's keys.
+  ///
+  /// Read from the store; where that fails, as it does once the store is removed, what was last read is the answer.
   public func metadata(for store: NSPersistentStore) -> [String: Any] {
-    guard let metadata = try? store.handle.store.metadata() else { return [:] }
-    return metadata.values.mapValues(\.foundationValue)
+    store.readMetadata().values.mapValues(\.foundationValue)
   }
 
   // MARK: What contexts ask

@@ -11,6 +11,14 @@ public enum Diagnostics {
     set { storedHandler.withLock { $0 = newValue } }
   }
 
+  private static let topics = Lock<Set<String>>([])
+
+  /// Reports what any number of rows may have in common once for all of them. Topics come from models, so there are
+  /// not many.
+  static func reportOnce(about topic: String, _ message: () -> String) {
+    if topics.withLock({ $0.insert(topic).inserted }) { report(message()) }
+  }
+
   @_spi(CDE) public static func report(_ message: String) {
     if let handler {
       handler(message)

@@ -16,6 +16,8 @@ public struct ManagedObjectError: CDEError {
     public static let relationshipExceedsMaximumCount = Code(rawValue: "relationshipExceedsMaximumCount")
     public static let relationshipDeniedDelete = Code(rawValue: "relationshipDeniedDelete")
     public static let invalidValue = Code(rawValue: "invalidValue")
+    /// A property of an object to be saved could not be read, and was answered with what is not stored.
+    public static let unreadValue = Code(rawValue: "unreadValue")
     /// A number breaks a rule of its attribute; ``ManagedObjectError/rule`` says which.
     public static let numberTooLarge = Code(rawValue: "numberTooLarge")
     public static let numberTooSmall = Code(rawValue: "numberTooSmall")

@@ -34,15 +34,16 @@ extension Bool: CDPrimitive {
 }
 
 /// The integer types share everything: cells hold 64 bits, and a value that another writer made too large for
-/// the declared type keeps its low bits instead of trapping.
+/// the declared type reads as none.
 public protocol _CDIntegerPrimitive: CDPrimitive, FixedWidthInteger {}
 
 extension _CDIntegerPrimitive {
   @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Self? {
-    batch.integer(row, cell).map { Self(truncatingIfNeeded: $0) }
+    guard let value = batch.integer(row, cell) else { return nil }
+    return Self(exactly: value) ?? _unfit(batch, row, cell, Self.self)
   }
   @inlinable public static func _read(_ value: _PropertyValue) -> Self? {
-    if case .integer(let value) = value { Self(truncatingIfNeeded: value) } else { nil }
+    if case .integer(let value) = value { Self(exactly: value) } else { nil }
   }
   @inlinable public var _propertyValue: _PropertyValue { .integer(Int64(truncatingIfNeeded: self)) }
   @inlinable public static var _cellKind: RowLayout.CellKind { .integer }
@@ -113,7 +114,8 @@ extension Data: CDPrimitive {
 extension UUID: CDPrimitive {
   @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> UUID? {
     let bytes = batch.bytes(row, cell)
-    return bytes.count == 16 ? UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) : nil
+    if bytes.count == 16 { return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) }
+    return _unfit(batch, row, cell, UUID.self)
   }
   @inlinable public static func _read(_ value: _PropertyValue) -> UUID? {
     if case .uuid(let value) = value { value } else { nil }
@@ -124,7 +126,8 @@ extension UUID: CDPrimitive {
 
 extension URL: CDPrimitive {
   @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> URL? {
-    batch.string(row, cell).flatMap { URL(string: $0) }
+    guard let text = batch.string(row, cell) else { return nil }
+    return URL(string: text) ?? _unfit(batch, row, cell, URL.self)
   }
   @inlinable public static func _read(_ value: _PropertyValue) -> URL? {
     if case .url(let value) = value { value } else { nil }
@@ -136,7 +139,14 @@ extension URL: CDPrimitive {
 
 extension Decimal: CDPrimitive {
   @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Decimal? {
-    batch.string(row, cell).flatMap { Decimal(string: $0, locale: Locale(identifier: "en_US_POSIX")) }
+    guard let text = batch.string(row, cell) else { return nil }
+    // Foundation reads as much of a text as is a number, and takes "-Inf" for zero.
+    if text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }),
+      let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
+    {
+      return value
+    }
+    return _unfit(batch, row, cell, Decimal.self)
   }
   @inlinable public static func _read(_ value: _PropertyValue) -> Decimal? {
     if case .decimal(let value) = value { value } else { nil }
@@ -144,6 +154,19 @@ extension Decimal: CDPrimitive {
   @inlinable public var _propertyValue: _PropertyValue { .decimal(self) }
   @inlinable public static var _isKept: Bool { true }
   @inlinable public static var _cellKind: RowLayout.CellKind { .text }
+}
+
+/// Tells that what a cell holds is no value of the type that is asked for, and reads as nothing; nil for a cell that
+/// holds nothing.
+@usableFromInline @inline(never)
+func _unfit<Value: CDPrimitive>(_ batch: RowBatch, _ row: Int, _ cell: Int, _ type: Value.Type) -> Value? {
+  if batch.isNull(row, cell) { return nil }
+  let (layout, name) = (batch.layout, batch.layout.cells[cell].name)
+  Diagnostics.reportOnce(about: "\(layout.entityName).\(name)") {
+    "\(layout.entityName).\(name) of row \(batch.key(row)), and perhaps of others, holds what is no \(type): it reads "
+      + "as nothing."
+  }
+  return nil
 }
 
 // MARK: Slow reads

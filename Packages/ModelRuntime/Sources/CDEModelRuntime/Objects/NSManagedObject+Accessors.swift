@@ -63,23 +63,38 @@ extension NSManagedObject {
     return value
   }
 
-  /// What a required property reads when there is nothing: the declared default, or the type's zero for an
-  /// object that is gone.
+  /// What a required property reads when there is nothing: the declared default, else the type's zero.
+  ///
+  /// Only a new object whose value was never set ends the program. A row can hold anything.
   @usableFromInline
   final func _missingValue<Value: CDPrimitive>(_ ordinal: Int) -> Value {
     missingValue(Int(_binding.places[ordinal].slot), propertyName(ordinal))
   }
 
   private func missingValue<Value: CDPrimitive>(_ slot: Int, _ name: @autoclosure () -> String) -> Value {
-    if slot >= 0,
-      let value = Value._read(_binding.properties[slot].defaultValue.converted(for: Value._cellKind))
-    {
-      if isDeleted || _registry?.context == nil { return value }
+    if lacksValue(slot) {
+      fatalError(
+        "\(_binding.name).\(name()) is required and has no value. Set it before reading, give it a default, "
+          + "or declare it optional.")
     }
-    if isDeleted || (_key > 0 && _registry?.context == nil) { return Value._zero as! Value }
-    fatalError(
-      "\(_binding.name).\(name()) is required and has no value. Set it before reading, give it a default, "
-        + "or declare it optional.")
+    let declared =
+      slot >= 0 ? Value._read(_binding.properties[slot].defaultValue.converted(for: Value._cellKind)) : nil
+    if !answersByDefault {
+      reportUnfit(slot, "is required and has no value: \(declared == nil ? "zero" : "the default") is read.")
+    }
+    return declared ?? Value._zero as! Value
+  }
+
+  /// Whether a property of a new object was never set, nor has a default: the program's mistake, not the data's.
+  final func lacksValue(_ slot: Int) -> Bool {
+    guard !isDeleted, _key <= 0 || _flags.contains(.inserted) else { return false }
+    guard slot >= 0, let overlay = _overlay else { return true }
+    return overlay.values[slot].isUnset && !isRefused(slot)
+  }
+
+  /// Whether the object has no values of its own: it is gone, outlived its context or could not be read.
+  private var answersByDefault: Bool {
+    isDeleted || _flags.contains(.fault) || _registry?.context == nil
   }
 
   final func missingProperty() -> Never {
@@ -98,7 +113,7 @@ extension NSManagedObject {
   @usableFromInline
   final func _setAttribute(_ slot: Int, _ value: _PropertyValue) {
     guard slot >= 0 else { missingProperty() }
-    willAccess()
+    if !_flags.isDisjoint(with: .slowWrite) { prepareToSet(slot) }
     change(slot, to: value)
   }
 

@@ -22,13 +22,13 @@ extension NSManagedObject {
   ///
   /// - Parameters:
   ///   - value: what ``value(forKey:)`` would give back, or the Swift value; nil also for a required
-  ///     attribute, which the save then rejects. A value of another type traps.
+  ///     attribute, which the save then rejects. So it does a number that the attribute's type does not hold
+  ///     exactly: the attribute keeps what it had. A value of another type traps.
   ///   - key: the property's persistent name. An unknown one traps.
   public final func setValue(_ value: Any?, forKey key: String) {
     let info = info(key)
     switch info.kind {
-    case .attribute(let type): setAny(value, type, info)
-    case .composite: setAny(value, .composite, info)
+    case .attribute, .composite: setAny(value, info)
     case .toOne: setToOne(info.slot, destination(in: value, info))
     case .toMany: setMembers(info.slot, members(in: value, info))
     }
@@ -166,12 +166,21 @@ extension NSManagedObject {
     return stored
   }
 
-  private func setAny(_ value: Any?, _ type: StoreAttributeType, _ info: PropertyInfo) {
-    do {
-      _setAttribute(info.slot, try _PropertyValue(any: value, as: type))
+  private func setAny(_ value: Any?, _ info: PropertyInfo) {
+    let converted: _PropertyValue
+    do throws(UnfitValue) {
+      if case .attribute(let type) = info.kind {
+        converted = try _PropertyValue(any: value, as: type)
+      } else {
+        converted = try _PropertyValue(any: value, elements: info.leaves)
+      }
     } catch {
-      fatalError("Unacceptable value for \(_binding.name).\(info.name): \(error)")
+      if error.isWrongType {
+        fatalError("Unacceptable value for \(_binding.name).\(info.name): \(error.reason)")
+      }
+      return refuse(info, error)
     }
+    _setAttribute(info.slot, converted)
   }
 
   /// A live set over an unordered to-many relationship: adding and removing changes both sides at once.

@@ -1,3 +1,4 @@
+internal import CDEStore
 internal import Foundation
 
 // What accessors of raw storage call. Inlined where a model is declared, so that an enumeration costs what
@@ -59,9 +60,34 @@ extension NSManagedObject {
   @usableFromInline
   final func _missingRaw<Value: RawRepresentable>(_ ordinal: Int) -> Value
   where Value.RawValue: CDPrimitive {
-    let stored: Value.RawValue? = _cdValue(ordinal)
-    if stored == nil, let value = Value(rawValue: _missingValue(ordinal)) { return value }
-    fatalError(noCase(propertyName(ordinal), stored.map { "\($0)" } ?? "nothing", Value.self))
+    missingRaw(Int(_binding.places[ordinal].slot), propertyName(ordinal), _cdValue(ordinal))
+  }
+
+  /// What a property reads whose raw value is none of the type's, and that has no default in code: the model's
+  /// default, the case of zero, or the first case there is.
+  private func missingRaw<Value: RawRepresentable>(
+    _ slot: Int, _ name: @autoclosure () -> String, _ stored: Value.RawValue?
+  ) -> Value where Value.RawValue: CDPrimitive {
+    if stored == nil, lacksValue(slot) {
+      fatalError(
+        "\(_binding.name).\(name()) is required and has no value. Set it before reading, give it a default, "
+          + "or declare it optional.")
+    }
+    let known =
+      slot < 0 ? nil : _binding.properties[slot].defaultValue.converted(for: Value.RawValue._cellKind)
+    let declared = known.flatMap { Value.RawValue._read($0) }.flatMap { Value(rawValue: $0) }
+    guard
+      let value = declared ?? RawFallback.value(of: Value.self, zero: Value.RawValue._zero as? Value.RawValue)
+    else {
+      fatalError(noCase(name(), stored.map { "\($0)" } ?? "nothing", Value.self))
+    }
+    if !isDeleted {
+      let reason = noCase(name(), stored.map { "\($0)" } ?? "nothing", Value.self)
+      reportUnfit(slot, "holds what is no \(Value.self): \(value) is read. \(reason)")
+      // Nothing declares that this is what it means.
+      if declared == nil { noteUnread(name(), StoreError(.unreadable, reason)) }
+    }
+    return value
   }
 
   // MARK: By key, for classes that are no models
@@ -93,7 +119,7 @@ extension NSManagedObject {
   ) -> Value where Value.RawValue: CDPrimitive {
     let stored: Value.RawValue? = _cdPrimitive(value(forKey: key))
     if let value = stored.flatMap({ Value(rawValue: $0) }) { return value }
-    fatalError(noCase(key, stored.map { "\($0)" } ?? "nothing", Value.self))
+    return missingRaw(_binding.layout.slot(named: key) ?? -1, key, stored)
   }
 
   @usableFromInline
@@ -110,5 +136,26 @@ extension NSManagedObject {
   private func noCase(_ name: String, _ raw: String, _ type: Any.Type) -> String {
     "\(_binding.name).\(name) holds \(raw), which is no raw value of \(type). Give the property a default, "
       + "declare it optional, or add the case."
+  }
+}
+
+/// A value of a raw type for where there is none.
+enum RawFallback {
+  static func value<Value: RawRepresentable>(of type: Value.Type, zero: Value.RawValue?) -> Value? {
+    if let zero = zero.flatMap({ Value(rawValue: $0) }) { return zero }
+    if let type = type as? any CaseIterable.Type, let first = firstCase(type) as? Value { return first }
+    // Of an enumeration whose cases hold nothing, the first case is all zeros.
+    guard isEnumeration(type), _isPOD(type), MemoryLayout<Value>.size <= MemoryLayout<UInt64>.size else {
+      return nil
+    }
+    var zeros: UInt64 = 0
+    return withUnsafeBytes(of: &zeros) { $0.load(as: Value.self) }
+  }
+
+  private static func firstCase<Cases: CaseIterable>(_ type: Cases.Type) -> Any? { type.allCases.first }
+
+  /// Whether the runtime's description of a type says that it is an enumeration.
+  private static func isEnumeration(_ type: Any.Type) -> Bool {
+    unsafeBitCast(type, to: UnsafePointer<Int>.self).pointee == 0x201
   }
 }

@@ -24,11 +24,23 @@ extension NSManagedObject {
     guard let cell = info.cells.first, let key = _batch.integer(Int(_row), cell),
       let context = _registry?.context
     else { return nil }
-    let object = context.object(entity: storedEntity(info), key: key)
+    let object =
+      isEntityUnknown(info)
+      ? context.objectOfRow(_binding.model.entities[info.destination], key)
+      : context.object(entity: storedEntity(info), key: key)
+    // In a damaged store the row may be of an entity that the relationship does not lead to.
+    guard info.destinations.contains(object.withBinding(\.index)) else { return nil }
     // Kept where the object is written to or watched anyway; elsewhere the context's ring of
     // recent faults keeps it for a while.
     if _flags.contains(.hasOverlay) || _registrar != nil { overlay.values[info.slot] = .toOne(object) }
     return object
+  }
+
+  /// Whether a reference does not say of which of several entities its row is.
+  private func isEntityUnknown(_ info: PropertyInfo) -> Bool {
+    guard let cell = info.entityCell(in: _binding.layout) else { return false }
+    guard let concrete = _batch.integer(Int(_row), cell) else { return true }
+    return !info.destinations.contains(Int(concrete))
   }
 
   /// The concrete entity that a to-one relationship's row refers to.

@@ -78,6 +78,10 @@ nonisolated open class NSManagedObject: NSObject {
     @usableFromInline static let listed = Flags(rawValue: 512)
     /// New, and named as inserted by a notification.
     @usableFromInline static let announced = Flags(rawValue: 1024)
+    /// Has values that were refused, or could not be read.
+    @usableFromInline static let hasProblems = Flags(rawValue: 2048)
+    /// A write needs more than an overlay: `fault`, `checked` and `hasProblems`.
+    @usableFromInline static let slowWrite = Flags(rawValue: 1 | 64 | 2048)
     /// A read can't go straight to the row: `fault`, `hasOverlay` and `checked`, as a number that accessors in other
     /// modules have at hand.
     @inlinable static var slowRead: Flags { Flags(rawValue: 1 | 32 | 64) }
@@ -148,15 +152,19 @@ nonisolated open class NSManagedObject: NSObject {
   ///
   /// Before anything else can let go of it: without a context, this may be the model's only use.
   private static func retainedBinding(for entity: NSEntityDescription) -> Unmanaged<EntityBinding> {
-    if let model = entity.managedObjectModel, let bound = try? ModelBinding.of(model),
-      let found = bound.binding(for: entity)
-    {
-      _ = Unmanaged.passRetained(bound)
-      return .passUnretained(found)
+    var reason = ""
+    if let model = entity.managedObjectModel {
+      do {
+        let bound = try ModelBinding.of(model)
+        if let found = bound.binding(for: entity) {
+          _ = Unmanaged.passRetained(bound)
+          return .passUnretained(found)
+        }
+      } catch { reason = " \(error)" }
     }
     fatalError(
       "The entity \(entity.name ?? "without a name") belongs to no valid model. Add it to an NSManagedObjectModel "
-        + "and load that into a container before making objects of it.")
+        + "and load that into a container before making objects of it.\(reason)")
   }
 
   // MARK: Identity
@@ -302,7 +310,7 @@ extension NSManagedObject {
 
   final func dropOverlay() {
     _overlay = nil
-    _flags.remove(.hasOverlay)
+    _flags.subtract([.hasOverlay, .hasProblems])
     _readBefore = 0
   }
 
@@ -331,13 +339,15 @@ extension NSManagedObject {
     _batch = binding.defaults
     _row = 0
     _overlay = nil
-    _flags.remove(.hasOverlay)
+    let hadProblems = _flags.contains(.hasProblems)
+    _flags.subtract([.hasOverlay, .hasProblems])
     guard let old else { return }
     for info in oldProperties where !old.values[info.slot].isUnset {
       guard let slot = binding.layout.slot(named: info.name) else { continue }
       overlay.values[slot] = old.values[info.slot]
       if old.changed.contains(info.slot) { overlay.changed.insert(slot) }
     }
+    if hadProblems { takeRefusals(of: old, properties: oldProperties) }
     binding.bind(type(of: self))
   }
 
@@ -358,7 +368,7 @@ extension NSManagedObject {
     _identity = nil
     _home = Unmanaged.passUnretained(registry)
     if _flags.contains(.ownsBinding) { Unmanaged.passUnretained(_binding.model).release() }
-    _flags = flags.union(_flags.intersection([.hasOverlay, .pending, .listed]))
+    _flags = flags.union(_flags.intersection([.hasOverlay, .hasProblems, .pending, .listed]))
     registry.register(self)
   }
 }

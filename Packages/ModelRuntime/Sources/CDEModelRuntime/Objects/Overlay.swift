@@ -36,6 +36,12 @@ final class Overlay: ManagedBuffer<OverlayHead, _PropertyValue> {
     _modify { yield &head.pointee.decoded }
   }
 
+  /// What is wrong with the object's values; nil as long as nothing is.
+  var problems: ObjectProblems? {
+    get { head.pointee.problems }
+    set { head.pointee.problems = newValue }
+  }
+
   /// Lends a value instead of copying it, which would count a reference of what it holds.
   ///
   /// The body must not come back to this slot, which is empty meanwhile.
@@ -64,6 +70,7 @@ struct OverlayHead {
   @usableFromInline var changed = PropertySet()
   let count: Int
   var decoded: [Int: DecodedValue] = [:]
+  var problems: ObjectProblems?
 
   init(count: Int) { self.count = count }
 }

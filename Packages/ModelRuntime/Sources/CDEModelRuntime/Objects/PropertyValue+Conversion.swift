@@ -1,4 +1,4 @@
-internal import CDEManagedModel
+@_spi(CDE) internal import CDEManagedModel
 internal import CDEStore
 internal import Foundation
 
@@ -8,80 +8,9 @@ extension _PropertyValue {
   func converted(for kind: RowLayout.CellKind) -> _PropertyValue {
     switch (self, kind) {
     case (.integer(let value), .real): .real(Double(value))
-    case (.real(let value), .integer): .integer(Int64(exactly: value.rounded(.towardZero)) ?? 0)
+    case (.real(let value), .integer):
+      Int64(exactly: value.rounded(.towardZero)).map { .integer($0) } ?? .null
     default: self
-    }
-  }
-
-  /// A value given through key-value coding, as the attribute's type holds it.
-  ///
-  /// - Throws: ``ManagedObjectError`` when the value is of another kind.
-  init(any value: Any?, as type: StoreAttributeType) throws {
-    guard let value = Self.unwrap(value), !(value is NSNull) else {
-      self = .null
-      return
-    }
-    func mismatch() -> ManagedObjectError {
-      ManagedObjectError(
-        .invalidValue,
-        "A value of type \(Swift.type(of: value)) can't be stored in an attribute of type \(type.rawValue).")
-    }
-    switch type {
-    case .integer16, .integer32, .integer64:
-      if let number = value as? NSNumber {
-        self = .integer(number.int64Value)
-      } else if let integer = value as? any BinaryInteger, let exact = Int64(exactly: integer) {
-        self = .integer(exact)
-      } else {
-        throw mismatch()
-      }
-    case .boolean:
-      if let flag = value as? Bool {
-        self = .integer(flag ? 1 : 0)
-      } else if let number = value as? NSNumber {
-        self = .integer(number.boolValue ? 1 : 0)
-      } else {
-        throw mismatch()
-      }
-    case .double, .float:
-      if let number = value as? Double {
-        self = .real(number)
-      } else if let number = value as? Float {
-        self = .real(Double(number))
-      } else if let number = value as? NSNumber {
-        self = .real(number.doubleValue)
-      } else if let integer = value as? any BinaryInteger {
-        self = .real(Double(integer))
-      } else {
-        throw mismatch()
-      }
-    case .date:
-      guard let date = value as? Date else { throw mismatch() }
-      self = .real(date.timeIntervalSinceReferenceDate)
-    case .string:
-      guard let text = value as? String else { throw mismatch() }
-      self = .text(text)
-    case .binary:
-      guard let data = value as? Data else { throw mismatch() }
-      self = .data(data)
-    case .uuid:
-      guard let uuid = value as? UUID else { throw mismatch() }
-      self = .uuid(uuid)
-    case .uri:
-      guard let url = value as? URL else { throw mismatch() }
-      self = .url(url)
-    case .decimal:
-      if let decimal = value as? Decimal {
-        self = .decimal(decimal)
-      } else if let number = value as? NSDecimalNumber {
-        self = .decimal(number.decimalValue)
-      } else if let number = value as? NSNumber {
-        self = .decimal(number.decimalValue)
-      } else {
-        throw mismatch()
-      }
-    case .transformable, .composite, .undefined, .objectID:
-      self = .object(_ObjectBox(value))
     }
   }
 
@@ -163,54 +92,60 @@ extension RowBatchBuilder {
       let elements = value as? [String: Any] ?? [:]
       for (leaf, cell) in zip(property.leaves, property.cells) {
         let leafInfo = PropertyInfo(leaf: leaf, cell: cell)
-        let value = (try? _PropertyValue(any: elements[leaf.name], as: leaf.type)) ?? .null
-        set(value, of: leafInfo)
+        do throws(UnfitValue) {
+          set(try _PropertyValue(any: elements[leaf.name], as: leaf.type), of: leafInfo)
+        } catch {
+          // Validation refuses it; this is for a class whose own validation leaves that out.
+          Diagnostics.report(
+            "\(layout.entityName).\(property.name).\(leaf.name) is stored as nil: \(error.reason)")
+          setNull(cell)
+        }
       }
       return
     }
     let encoded = box.encoded
     box.encoded = nil
-    guard let data = encoded ?? Transformation.data(from: value, transformer: property.transformerName) else {
+    do {
+      guard
+        let data = try encoded
+          ?? TransformableCoding.encode(
+            value, transformer: property.transformerName, entity: layout.entityName, property: property.name)
+      else { return setNull(property.cells.lowerBound) }
+      setData(property.cells.lowerBound, data, external: property.allowsExternalStorage)
+    } catch {
+      // The same: and for a default value, which is the model's and not an object's.
+      Diagnostics.report("\(layout.entityName).\(property.name) is stored as nil: \(error)")
       setNull(property.cells.lowerBound)
-      return
     }
-    setData(property.cells.lowerBound, data, external: property.allowsExternalStorage)
-  }
-}
-
-/// Between the object that a transformable attribute shows and the bytes that are stored.
-enum Transformation {
-  private static func transformer(_ name: String?) -> ValueTransformer? {
-    let name =
-      name.map(NSValueTransformerName.init(rawValue:)) ?? .secureUnarchiveFromDataTransformerName
-    return ValueTransformer(forName: name)
-  }
-
-  // Core Data stores what the *reverse* transformation of its secure unarchivers gives, and what the forward
-  // transformation of every other transformer gives.
-  static func data(from value: Any, transformer name: String?) -> Data? {
-    guard let transformer = transformer(name) else { return value as? Data }
-    return
-      (transformer is NSSecureUnarchiveFromDataTransformer
-      ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)) as? Data
-  }
-
-  static func value(from data: Data, transformer name: String?) -> Any? {
-    guard let transformer = transformer(name) else { return data }
-    return transformer is NSSecureUnarchiveFromDataTransformer
-      ? transformer.transformedValue(data) : transformer.reverseTransformedValue(data)
   }
 }
 
 extension NSManagedObject {
   /// What the row says about an attribute or composite, whatever its type.
+  ///
+  /// What can't be read is remembered and reads as nothing.
   final func storedValue(_ info: PropertyInfo) -> _PropertyValue {
-    storedValue(info, _batch, Int(_row))
+    do {
+      return try RowReference(batch: _batch, row: Int(_row)).value(of: info, external: externalData)
+    } catch {
+      unreadable(info, error)
+      return .null
+    }
   }
 
-  final func storedValue(_ info: PropertyInfo, _ batch: RowBatch, _ row: Int) -> _PropertyValue {
-    RowReference(batch: batch, row: row).value(of: info) { bytes in
-      _registry?.context?.externalData(bytes, for: _binding)
+  private func externalData(_ value: ExternalValue) throws -> Data {
+    guard let context = _registry?.context else {
+      throw StoreError(.closed, "The object's context is gone, which would read the value.")
+    }
+    return try context.externalData(value, for: _binding)
+  }
+
+  @inline(never)
+  private func unreadable(_ info: PropertyInfo, _ error: any Error) {
+    if let context = _registry?.context {
+      context.noteUnread(self, info.name, error)
+    } else {
+      Diagnostics.report("\(_binding.name).\(info.name) could not be read: \(error)")
     }
   }
 }

@@ -34,8 +34,8 @@ public final class ToManyMembers {
   private func position(of object: NSManagedObject) -> Int? {
     if positions == nil {
       if objects.count <= 8 { return objects.firstIndex { $0 === object } }
-      positions = Dictionary(
-        uniqueKeysWithValues: objects.enumerated().map { (ObjectIdentifier($1), $0) })
+      // A damaged file may name a member twice.
+      positions = Dictionary(objects.enumerated().map { (ObjectIdentifier($1), $0) }) { first, _ in first }
     }
     return positions?[ObjectIdentifier(object)]
   }

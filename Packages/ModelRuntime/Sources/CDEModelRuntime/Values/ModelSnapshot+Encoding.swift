@@ -41,12 +41,14 @@ extension ModelSnapshot: Encodable {
   ) throws {
     switch method {
     case .codable:
-      let data = row.bytes(of: info, external: externalData)
+      let data = try row.bytes(of: info, external: externalData)
       try container.encode(data.map { try JSONDecoder().decode(JSONValue.self, from: $0) }, forKey: key)
     case .transformed:
-      try container.encode(row.bytes(of: info, external: externalData), forKey: key)
+      try container.encode(try row.bytes(of: info, external: externalData), forKey: key)
     case .composition:
-      guard case .object(let box) = value(of: info), let values = box.value as? [String: Any] else {
+      guard case .object(let box) = try row.value(of: info, external: externalData),
+        let values = box.value as? [String: Any]
+      else {
         return try container.encodeNil(forKey: key)
       }
       var fields = container.nestedContainer(keyedBy: NameKey.self, forKey: key)
@@ -54,11 +56,13 @@ extension ModelSnapshot: Encodable {
         try Self.encode(PredicateConstant(values[persistentName]) ?? .null, NameKey(name), in: &fields)
       }
     case .default, .raw:
-      if case .attribute(.float) = info.kind, case .real(let value) = value(of: info) {
+      if case .attribute(.float) = info.kind,
+        case .real(let value) = try row.value(of: info, external: externalData)
+      {
         // As a float it has as many digits as were given.
         return try container.encode(Float(value), forKey: key)
       }
-      try Self.encode(constant(info), key, in: &container)
+      try Self.encode(try constant(info), key, in: &container)
     }
   }
 
@@ -92,12 +96,13 @@ extension ModelSnapshot: Encodable {
   }
 
   /// An attribute's stored value with the type that its attribute declares.
-  private func constant(_ info: PropertyInfo) -> PredicateConstant {
+  private func constant(_ info: PropertyInfo) throws -> PredicateConstant {
     guard case .attribute(let type) = info.kind else { return .null }
     if type == .transformable {
-      return row.bytes(of: info, external: externalData).map { .data($0) } ?? .null
+      return try row.bytes(of: info, external: externalData).map { .data($0) } ?? .null
     }
-    return value(of: info).any(as: type).flatMap { PredicateConstant($0) } ?? .null
+    return try row.value(of: info, external: externalData).any(as: type).flatMap { PredicateConstant($0) }
+      ?? .null
   }
 
   /// A property's stored value for people and programs that do not know its type.
@@ -110,7 +115,13 @@ extension ModelSnapshot: Encodable {
         return nil
       }
       return values.compactMapValues { PredicateConstant($0)?.plainValue }
-    case .attribute: return constant(info).plainValue
+    case .attribute:
+      do { return try constant(info).plainValue } catch {
+        Diagnostics.report(
+          "\(binding.name).\(info.name) of \(handle.uriRepresentation.absoluteString) could not be read: \(error)"
+        )
+        return nil
+      }
     }
   }
 }

@@ -23,8 +23,8 @@ extension ModelSnapshot {
 
   /// An attribute in raw storage.
   ///
-  /// A stored value that is none of the type's reads as the declared default; without one the read traps, as
-  /// the object's own would.
+  /// A stored value that is none of the type's reads as the declared default; without one as what the object itself
+  /// reads, the case of zero or the first.
   public subscript<Value: RawRepresentable>(
     dynamicMember member: KeyPath<Item.PathRoot, CDPath<Item, Value>>
   ) -> Value where Value.RawValue: CDPrimitive {
@@ -115,18 +115,19 @@ extension ModelSnapshot {
     return Value._read(value(of: info).converted(for: Value._cellKind))
   }
 
-  func value(of info: PropertyInfo) -> _PropertyValue { row.value(of: info, external: externalData) }
-
-  func externalData(_ bytes: UnsafeRawBufferPointer) -> Data? {
-    guard let value = ExternalValue(cell: bytes) else { return nil }
+  func value(of info: PropertyInfo) -> _PropertyValue {
     do {
-      return Data(try store.store.externalValue(value))
+      return try row.value(of: info, external: externalData)
     } catch {
       // A read of a value can't throw; the object's own read reports it the same way.
-      Diagnostics.report("An external value of \(binding.name) could not be read: \(error)")
-      return nil
+      Diagnostics.report(
+        "\(binding.name).\(info.name) of \(handle.uriRepresentation.absoluteString) could not be read: \(error)"
+      )
+      return .null
     }
   }
+
+  func externalData(_ value: ExternalValue) throws -> Data { Data(try store.store.externalValue(value)) }
 
   func reference(_ info: PropertyInfo) -> SnapshotExtras.Member? {
     guard let cell = info.cells.first(where: { row.batch.layout.cells[$0].role == .key }),
@@ -150,6 +151,12 @@ extension ModelSnapshot {
     // As the object's own property reads: nothing, and what is no case, is the declared default.
     if method == .raw, let value = raw(info.defaultValue, as: type) as? Value { return value }
     if let absent = optional?.absent as? Value { return absent }
+    if method == .raw, let value = anyCase(of: type) as? Value {
+      Diagnostics.report(
+        "\(binding.name).\(info.name) of \(handle.uriRepresentation.absoluteString) holds what is no \(Value.self): "
+          + "\(value) is read.")
+      return value
+    }
     fatalError(
       "\(binding.name).\(info.name) holds nothing that is a \(Value.self). Give the property a default, or "
         + "declare it optional.")
@@ -177,6 +184,17 @@ extension ModelSnapshot {
 
   private func primitive<Value: CDPrimitive>(_ value: _PropertyValue, as type: Value.Type) -> Any? {
     Value._read(value.converted(for: Value._cellKind))
+  }
+
+  private func anyCase(of type: Any.Type) -> Any? {
+    func find<Raw: RawRepresentable>(_ type: Raw.Type) -> Any? {
+      func zero<Primitive: CDPrimitive>(_ type: Primitive.Type) -> Raw.RawValue? {
+        type._zero as? Raw.RawValue
+      }
+      let primitive = Raw.RawValue.self as? any CDPrimitive.Type
+      return RawFallback.value(of: type, zero: primitive.flatMap { zero($0) })
+    }
+    return (type as? any RawRepresentable.Type).flatMap { find($0) }
   }
 
   private func raw(_ value: _PropertyValue, as type: Any.Type) -> Any? {

@@ -1,0 +1,123 @@
+public import Foundation
+
+/// Numbers of any spelling as attributes take them: what they are, or nothing.
+///
+/// Foundation's own conversions answer with some number in any case: the low bits of one that is too large, the
+/// least integer for one that is none.
+@_spi(CDE) public enum ExactNumber {
+  /// The whole number that a value is; nil for fractions, for what 64 bits do not hold, and for no number.
+  public static func integer(_ value: Any) -> Int64? {
+    if let decimal = plainDecimal(value) { return integer(decimal) }
+    switch value {
+    case let number as NSNumber: return integer(number)
+    case let value as any BinaryInteger: return Int64(exactly: value)
+    default: return nil
+    }
+  }
+
+  private static func integer(_ number: NSNumber) -> Int64? {
+    switch kind(of: number) {
+    case .floating: Int64(exactly: number.doubleValue)
+    case .unsigned: Int64(exactly: number.uint64Value)
+    case .signed: number.int64Value
+    }
+  }
+
+  private static func integer(_ decimal: Decimal) -> Int64? {
+    // Larger ones have more digits than are worth writing down.
+    decimal.isNaN || decimal.exponent > 18 ? nil : Int64(NSDecimalNumber(decimal: decimal).stringValue)
+  }
+
+  /// The truth value that a value is: a boolean, 0 or 1.
+  public static func boolean(_ value: Any) -> Bool? {
+    switch integer(value) {
+    case 0: false
+    case 1: true
+    default: nil
+    }
+  }
+
+  /// The nearest floating-point number; nil for an integer that has none of its value, for what is not a number,
+  /// and for no number.
+  public static func double(_ value: Any) -> Double? {
+    if let decimal = plainDecimal(value) {
+      // By its digits, because Foundation's own conversion is not the nearest one.
+      return decimal.isNaN ? nil : Double(NSDecimalNumber(decimal: decimal).stringValue)
+    }
+    switch value {
+    case let number as NSNumber:
+      switch kind(of: number) {
+      case .floating: return number.doubleValue.isNaN ? nil : number.doubleValue
+      case .unsigned: return Double(exactly: number.uint64Value)
+      case .signed: return Double(exactly: number.int64Value)
+      }
+    case let value as any BinaryInteger: return Double(exactly: value)
+    default: return nil
+    }
+  }
+
+  /// The same with 32 bits; nil also for a number that is beyond them.
+  public static func float(_ value: Any) -> Float? {
+    guard let double = double(value) else { return nil }
+    let float = Float(double)
+    if double.isFinite != float.isFinite { return nil }
+    // Fractions are rounded, whole numbers are meant.
+    return integer(value) != nil && Double(float) != double ? nil : float
+  }
+
+  /// The decimal number that a value is, if a store can hold it.
+  public static func decimal(_ value: Any) -> Decimal? {
+    let decimal: Decimal
+    if let decimal = plainDecimal(value) { return isStorable(decimal) ? decimal : nil }
+    switch value {
+    case let number as NSNumber:
+      switch kind(of: number) {
+      case .floating:
+        let double = number.doubleValue
+        guard double.isFinite else { return nil }
+        decimal = number.decimalValue
+        let back = NSDecimalNumber(decimal: decimal).doubleValue
+        guard !decimal.isNaN, abs(back - double) <= abs(double) * 1e-14 else { return nil }
+      case .unsigned: decimal = Decimal(number.uint64Value)
+      case .signed: decimal = Decimal(number.int64Value)
+      }
+    case let value as any BinaryInteger:
+      guard let integer = Int64(exactly: value) else { return nil }
+      decimal = Decimal(integer)
+    default: return nil
+    }
+    return isStorable(decimal) ? decimal : nil
+  }
+
+  /// Whether a decimal number can be read from the column that it is written to.
+  ///
+  /// A column keeps a decimal as an integer or a floating-point number, as Core Data's does: 15 digits, of which the
+  /// last may stand further to the left than `Decimal` can say.
+  public static func isStorable(_ decimal: Decimal) -> Bool {
+    if decimal.isNaN { return false }
+    if (-100...100).contains(decimal.exponent) { return true }
+    let double = NSDecimalNumber(decimal: decimal).doubleValue
+    let text = String(format: "%.15g", double)
+    return double.isFinite && Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) != nil
+  }
+
+  /// Whether a value is a number of any spelling, booleans included.
+  public static func isNumber(_ value: Any) -> Bool {
+    value is NSNumber || value is Decimal || value is any BinaryInteger
+  }
+
+  /// A decimal number that was given as one. Others turn into decimal numbers as well, where they are asked.
+  private static func plainDecimal(_ value: Any) -> Decimal? {
+    type(of: value) == Decimal.self ? value as? Decimal : (value as? NSDecimalNumber)?.decimalValue
+  }
+
+  private enum Kind { case floating, unsigned, signed }
+
+  private static func kind(of number: NSNumber) -> Kind {
+    switch UInt8(bitPattern: number.objCType.pointee) {
+    case UInt8(ascii: "d"), UInt8(ascii: "f"): .floating
+    case UInt8(ascii: "Q"): .unsigned
+    default: .signed
+    }
+  }
+}

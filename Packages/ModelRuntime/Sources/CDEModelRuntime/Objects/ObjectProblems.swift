@@ -1,0 +1,98 @@
+internal import CDEStore
+internal import Foundation
+
+/// What is wrong with an object's values, until it is refreshed or rolled back. Few objects have any of it.
+final class ObjectProblems {
+  /// Why values were refused, by slot: their attributes can't hold them, and kept what they had.
+  var refused: [Int: ManagedObjectError] = [:]
+  /// The first read that failed and was answered with something that is not stored.
+  var unread: ManagedObjectError?
+  /// Slots whose stored value was reported to be none that the property can have.
+  var reported = PropertySet()
+}
+
+// Setters and getters can't throw. What they have to refuse, and what they could not read, is remembered here, and
+// the save throws it.
+extension NSManagedObject {
+  private var problems: ObjectProblems {
+    if let known = overlay.problems { return known }
+    let made = ObjectProblems()
+    overlay.problems = made
+    _flags.insert(.hasProblems)
+    return made
+  }
+
+  /// Leaves a property as it is, because the value that was set is none that it can have; the next save says so.
+  @inline(never)
+  final func refuse(_ info: PropertyInfo, _ reason: UnfitValue) {
+    willAccess()
+    var error = reason.error(for: info, of: _binding)
+    error.objectID = objectID
+    problems.refused[info.slot] = error
+    markUpdated()
+  }
+
+  /// What a setter does first where the object is not ready for it: the row is read, and a value refused before
+  /// counts no more.
+  @inline(never)
+  final func prepareToSet(_ slot: Int) {
+    willAccess()
+    if _flags.contains(.hasProblems) { overlay.problems?.refused[slot] = nil }
+  }
+
+  /// Remembers a read that failed, so that nothing made of its answer is saved.
+  @inline(never)
+  final func noteUnread(_ property: String?, _ cause: any Error) {
+    // The first one tells most: the others may have followed from it.
+    if problems.unread != nil { return }
+    let id = objectID
+    let what = property.map { "\(_binding.name).\($0)" } ?? _binding.name
+    problems.unread = ManagedObjectError(
+      .unreadValue,
+      "\(what) of \(id.uriRepresentation().absoluteString) could not be read, and was answered with what is not "
+        + "stored: \(cause) Refresh the object, or roll back, and save what is right then.",
+      cause: cause, entity: _binding.name, property: property, objectID: id)
+    _registry?.context?.hasUnreadObjects = true
+  }
+
+  /// Tells once that what is stored is no value of a property, and what is read instead.
+  @inline(never)
+  final func reportUnfit(_ slot: Int, _ what: @autoclosure () -> String) {
+    if slot < 0 || problems.reported.contains(slot) { return }
+    problems.reported.insert(slot)
+    let place = _key == 0 ? "an object without a context" : objectID.uriRepresentation().absoluteString
+    Diagnostics.report("\(_binding.name).\(_binding.properties[slot].name) of \(place) \(what())")
+  }
+
+  /// Keeps the refusals of another overlay, whose properties had other slots.
+  final func takeRefusals(of old: Overlay, properties: [PropertyInfo]) {
+    for (slot, error) in old.problems?.refused ?? [:] {
+      guard let mine = _binding.layout.slot(named: properties[slot].name) else { continue }
+      problems.refused[mine] = error
+    }
+  }
+
+  /// The object was refreshed: what is read from here on is what is stored.
+  final func forgetUnread() {
+    if _flags.contains(.hasProblems) { overlay.problems?.unread = nil }
+  }
+
+  /// The object has what is stored and nothing else.
+  final func forgetProblems() {
+    guard _flags.contains(.hasProblems) else { return }
+    overlay.problems = nil
+    _flags.remove(.hasProblems)
+  }
+
+  /// Whether the value set last was none that the property can have.
+  final func isRefused(_ slot: Int) -> Bool {
+    _flags.contains(.hasProblems) && _overlay?.problems?.refused[slot] != nil
+  }
+
+  /// - Throws: ``ManagedObjectError`` when the object must not be saved as it is.
+  final func validateProblems() throws {
+    guard _flags.contains(.hasProblems), let problems = _overlay?.problems else { return }
+    let refused = problems.refused.sorted { $0.key < $1.key }.map(\.value)
+    try ManagedObjectError.throwing((problems.unread.map { [$0] } ?? []) + refused)
+  }
+}

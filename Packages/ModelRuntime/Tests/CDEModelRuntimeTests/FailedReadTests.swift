@@ -1,0 +1,203 @@
+import CDEManagedModel
+import CDEModelRuntime
+import CDESQLiteFaults
+import Foundation
+import Testing
+
+@Suite("Reads that fail")
+struct FailedReadTests {
+  private struct World {
+    let container: NSPersistentContainer
+    let faults = StoreFaults()
+    let folder: URL
+
+    init() throws {
+      let stack = try Stack(model: try ValueModel.make())
+      folder = stack.folder
+      try ValueModel.fill(stack.context())
+      try stack.close()
+      container = NSPersistentContainer(name: "Test", managedObjectModel: stack.container.managedObjectModel)
+      let description = NSPersistentStoreDescription(url: stack.file)
+      description.setOption(faults.vfs, forKey: CDESQLiteVFSOption)
+      container.persistentStoreDescriptions = [description]
+      var failure: (any Error)?
+      container.loadPersistentStores { _, error in failure = error }
+      if let failure { throw failure }
+    }
+
+    /// Has every read fail while something is done.
+    func failing<Result>(_ body: () throws -> Result) rethrows -> Result {
+      faults.begin(.always(.ioError))
+      defer { faults.end() }
+      return try body()
+    }
+  }
+
+  /// A saved specimen that the context knows as a fault only.
+  private func fault(_ context: NSManagedObjectContext) throws -> Specimen {
+    let id = try #require(try context.fetch(Specimen.fetchRequest()).first).objectID
+    context.reset()
+    return try #require(context.object(with: id) as? Specimen)
+  }
+
+  private func refusal(_ context: NSManagedObjectContext) -> ManagedObjectError? {
+    #expect(throws: ManagedObjectError.self) { try context.save() }
+  }
+
+  @Test("A row that could not be read is not saved with what was made up for it, until it is refreshed")
+  func row() throws {
+    let world = try World()
+    let context = world.container.newBackgroundContext()
+    let specimen = try fault(context)
+    let text = world.failing { specimen.textOrT }
+    #expect(text == "t")
+    #expect(specimen.textOrT == "t" && specimen.text.hasPrefix("text "))
+    specimen.textOrT = text + "!"
+    let error = refusal(context)
+    #expect(
+      error?.code == .unreadValue && error?.entity == "Specimen" && error?.objectID == specimen.objectID)
+    #expect(refusal(context) != nil)
+    context.refresh(specimen, mergeChanges: true)
+    specimen.textOrT = "right"
+    try context.save()
+    _ = context
+  }
+
+  @Test("A rollback and a reset let a failed read be forgotten, of unchanged objects too")
+  func rollback() throws {
+    let world = try World()
+    let context = world.container.newBackgroundContext()
+    let specimen = try fault(context)
+    world.failing { _ = specimen.small }
+    context.rollback()
+    specimen.small = 9
+    try context.save()
+    let other = try fault(context)
+    world.failing { _ = other.small }
+    context.refresh(other, mergeChanges: false)
+    other.small = 10
+    try context.save()
+    #expect(other.small == 10)
+  }
+
+  @Test("Members that could not be read are remembered with their relationship's name")
+  func members() throws {
+    let world = try World()
+    let context = world.container.newBackgroundContext()
+    let keeper = try #require(try context.fetch(Curator.fetchRequest()).first)
+    #expect(world.failing { keeper.specimens.count } == 0)
+    keeper.name = "0 specimens"
+    let error = refusal(context)
+    #expect(error?.code == .unreadValue && error?.property == "specimens")
+    #expect(error?.message.contains("Curator.specimens of x-coredata://") == true)
+    context.rollback()
+    keeper.name = "\(keeper.specimens.count) specimens"
+    try context.save()
+    #expect(keeper.name == "3 specimens")
+  }
+
+  @Test("What other objects could not read keeps no object from being saved, nor from being deleted")
+  func bystanders() throws {
+    let world = try World()
+    let context = world.container.newBackgroundContext()
+    let specimens = try context.fetch(Specimen.fetchRequest())
+    let keeper = try #require(try context.fetch(Curator.fetchRequest()).first)
+    world.failing { _ = keeper.specimens }
+    specimens[0].text = "changed"
+    try context.save()
+    context.delete(keeper)
+    try context.save()
+    #expect(try context.count(for: Curator.fetchRequest()) == 1)
+  }
+
+  @Test("An external value whose file is gone is no nil to be saved")
+  func externalFile() throws {
+    let stack = try Stack(model: try ValueModel.make())
+    try ValueModel.fill(stack.context())
+    let context = stack.context()
+    let large = try #require(
+      try context.fetch(Specimen.fetchRequest()).first { ($0.picture?.count ?? 0) > 1000 })
+    context.refreshAllObjects()
+    let files = try #require(
+      FileManager.default.enumerator(at: stack.folder, includingPropertiesForKeys: nil))
+    for case let file as URL in files where file.path.contains("EXTERNAL") && !file.hasDirectoryPath {
+      try FileManager.default.removeItem(at: file)
+    }
+    #expect(large.picture == nil)
+    large.text = "without a picture"
+    let error = refusal(context)
+    #expect(error?.code == .unreadValue && error?.property == "picture")
+    context.refresh(large, mergeChanges: true)
+    large.picture = Data([1])
+    try context.save()
+    #expect(large.picture == Data([1]))
+  }
+
+  @Test("An archive that can't be read is an error and no nil, and a new value mends it")
+  func archive() throws {
+    let stack = try Stack(model: try ValueModel.make())
+    try ValueModel.fill(stack.context())
+    try stack.sql("UPDATE ZSPECIMEN SET ZKEYWORDS = x'0102'")
+    let context = stack.context()
+    let specimen = try #require(try context.fetch(Specimen.fetchRequest()).first)
+    #expect(specimen.keywords == nil)
+    specimen.text = "no keywords"
+    let error = refusal(context)
+    #expect(error?.code == .unreadValue && error?.property == "keywords")
+    #expect(error?.message.contains("NSSecureUnarchiveFromDataTransformer") == true)
+    context.refresh(specimen, mergeChanges: true)
+    specimen.keywords = ["new"]
+    try context.save()
+    context.refresh(specimen, mergeChanges: false)
+    #expect(specimen.keywords == ["new"] && specimen.text == "no keywords")
+  }
+
+  @Test("A fault whose row is gone reads as defaults, and is not saved as if these were data")
+  func gone() throws {
+    let stack = try Stack(model: try ValueModel.make())
+    try ValueModel.fill(stack.context())
+    let context = stack.context()
+    let specimen = try fault(context)
+    try stack.sql(
+      "DELETE FROM ZSPECIMEN WHERE Z_PK = \(specimen.objectID.uriRepresentation().lastPathComponent.dropFirst())"
+    )
+    #expect(
+      specimen.textOrT == "t" && specimen.text == "" && specimen.smallOrSeven == 7 && specimen.isDeleted)
+    specimen.text = "back"
+    #expect(refusal(context)?.code == .saveConflict)
+    context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+    try context.save()
+    #expect(try stack.sql("SELECT count(*) FROM ZSPECIMEN WHERE ZTEXT = 'back'") == [["0"]])
+  }
+
+  @Test("A store that is no longer loaded is a failed read, and not a deleted row; its metadata are told")
+  func removedStore() throws {
+    let stack = try Stack(model: try ValueModel.make())
+    try ValueModel.fill(stack.context())
+    let context = stack.context()
+    let specimen = try fault(context)
+    let coordinator = stack.container.persistentStoreCoordinator
+    let store = try #require(coordinator.persistentStores.first)
+    #expect(coordinator.metadata(for: store)["NSStoreType"] as? String == "SQLite")
+    try stack.close()
+    #expect(specimen.textOrT == "t" && !specimen.isDeleted)
+    #expect(coordinator.metadata(for: store)["NSStoreType"] as? String == "SQLite")
+  }
+
+  @Test("An object of a tree whose row can't be read is none of the tree's, and is found by the next look")
+  func ancestorID() throws {
+    let world = try World()
+    let context = world.container.newBackgroundContext()
+    let leaf = try #require(try context.all("Leaf").first)
+    let text = leaf.objectID.uriRepresentation().absoluteString.replacingOccurrences(
+      of: "/Leaf/", with: "/Node/")
+    let uri = try #require(URL(string: text))
+    let coordinator = world.container.persistentStoreCoordinator
+    let id = try #require(coordinator.managedObjectID(forURIRepresentation: uri))
+    context.reset()
+    let unread = world.failing { context.object(with: id) }
+    #expect(unread.isDeleted)
+    #expect(context.object(with: id).entity.name == "Leaf")
+    #expect(context.object(with: id).value(forKey: "color") as? String == "green")
+  }
+}

@@ -24,7 +24,7 @@ struct FileIdentity: Sendable, Equatable {
     (device, inode) = (status.device, status.inode)
   }
 
-  /// Costs one system call, about a microsecond.
+  /// Costs one system call, one or two microseconds.
   ///
   /// - Throws: `.fileMoved` where the path leads to no file or to another one.
   func check() throws(StoreError) {

@@ -28,6 +28,8 @@ final class FirstPage: @unchecked Sendable {
 
   func willCommit() { isDue = false }
 
+  func didFail() { isDue = true }
+
   /// Writes the page by a commit of its own, before the log is copied.
   ///
   /// Where another connection is in the way, the page stays as it is: the copy is as good, and damage that comes

@@ -98,6 +98,7 @@ extension SQLiteStore {
       try connection.run("COMMIT", while: "Committing")
     } catch {
       connection.rollBack()
+      connection.firstPage?.didFail()
       // With a rollback journal SQLite sees it, too, but does not say which file it was.
       if error.code == .fileMoved { try connection.file?.check() }
       throw error

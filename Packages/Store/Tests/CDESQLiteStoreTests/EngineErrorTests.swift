@@ -27,7 +27,7 @@ struct EngineErrorTests {
   }
 
   @Test(
-    "The system's number says why a file can't be used", arguments: [SQLITE_CANTOPEN, SQLITE_IOERR | 18 << 8])
+    "The system's number says why a file can't be used", arguments: [SQLITE_CANTOPEN, SQLITE_IOERR | 19 << 8])
   func systemNumbers(code: Int32) {
     let numbers: [(Int32, StoreError.Code)] = [
       (ENOSPC, .full), (EDQUOT, .full), (EMFILE, .tooManyOpenFiles), (ENFILE, .tooManyOpenFiles),

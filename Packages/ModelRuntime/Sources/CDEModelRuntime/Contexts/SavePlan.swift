@@ -13,20 +13,20 @@ final class SavePlan {
   private(set) var updated: [NSManagedObject] = []
   private(set) var deleted: [NSManagedObject] = []
   /// Updated objects with a row to write, ordered by key.
-  private var rewritten: [NSManagedObject] = []
+  private(set) var rewritten: [NSManagedObject] = []
   /// Places in ordered to-many relationships, for members whose place changed.
   private var orders: [ObjectIdentifier: [Int: Int64]] = [:]
-  private(set) var transaction = StoreTransaction()
+  var transaction = StoreTransaction()
   /// For each inserted object its batch and row, likewise for `rewritten`.
   var insertedRows: [RowReference] = []
   var rewrittenRows: [RowReference] = []
   /// Rows that the store changed because others follow from them, until the plan is settled.
   var derivedRows: [RowReference] = []
   let now = Date()
-  private var rewrittenSlots: [PropertySet] = []
+  private(set) var rewrittenSlots: [PropertySet] = []
   /// Updated objects without one: only to-many relationships changed, or nothing that is stored.
-  private var unwritten: [NSManagedObject] = []
-  private(set) var touched: Set<CommittedTransaction.Touch> = []
+  private(set) var unwritten: [NSManagedObject] = []
+  var touched: Set<CommittedTransaction.Touch> = []
 
   /// The entities of the objects to save.
   private(set) var bindings: [EntityBinding] = []
@@ -89,7 +89,7 @@ final class SavePlan {
   }
 
   /// The key an object will have: permanent, or pending within this save.
-  private func key(of object: NSManagedObject) -> Int64 {
+  func key(of object: NSManagedObject) -> Int64 {
     object._key > 0 ? object._key : -Int64(object._saveOrdinal)
   }
 
@@ -326,32 +326,8 @@ final class SavePlan {
     }
   }
 
-  private func isSaved(_ object: NSManagedObject) -> Bool {
+  func isSaved(_ object: NSManagedObject) -> Bool {
     object._flags.contains(.inserted) || (object._key > 0 && !object._flags.contains(.gone))
-  }
-
-  /// Owners in memory reported a changed relationship among their own changes; the others are named here, so
-  /// that contexts that hold them learn of it.
-  private func touchOwners(of object: NSManagedObject, _ binding: EntityBinding) {
-    for slot in binding.savedSlots.owned.intersection(object.changedSlots) {
-      object.withProperty(slot) { touchOwners(of: object, through: $0) }
-    }
-  }
-
-  private func touchOwners(of object: NSManagedObject, through info: PropertyInfo) {
-    let inverse = info.inverseSlot!
-    if case .toOne(let owner)? = object.withOverlay({ $0.values[info.slot] }), owner._key > 0,
-      !owner.changedSlots.contains(owner.slot(of: info, inverse))
-    {
-      touched.insert(.init(entity: info.destination, key: owner._key, slot: inverse))
-    }
-    guard let key = info.cells.first.flatMap({ object._batch.integer(Int(object._row), $0) }) else { return }
-    let root = object._binding.model.entities[info.destination].root
-    let former = object._registry?.object(root: root, key: key)
-    if let former, !info.destinations.contains(former._binding.index) { return }
-    if former.map({ !$0.changedSlots.contains($0.slot(of: info, inverse)) }) != false {
-      touched.insert(.init(entity: info.destination, key: key, slot: inverse))
-    }
   }
 
   private func buildDeleted() {
@@ -372,77 +348,8 @@ final class SavePlan {
     }
   }
 
-  /// The pairs of relationships that no cell describes.
-  private func buildLinks() {
-    visit({ $0.linked }, of: inserted, updated) { object, slots in
-      for slot in slots {
-        let info = object._binding.properties[slot]
-        guard case .toMany(let members)? = object._overlay?.values[slot], members.hasChanges else { continue }
-        // Both sides hold the same changes; one of them writes, and an ordered side writes its order.
-        guard info.isOrdered || isCanonical(info, of: object) else { continue }
-        addLinks(members, info, of: object)
-      }
-    }
-    // What a delete rule is to find empty must not hold pairs that this save removes.
-    for object in deleted {
-      for slot in object.withBinding(\.savedSlots.emptied).intersection(object.changedSlots) {
-        guard case .toMany(let members)? = object._overlay?.values[slot] else { continue }
-        for member in members.removed.objects where member._key > 0 {
-          transaction.links.append(
-            LinkChange(
-              kind: .remove, entity: object._binding.index, slot: slot, owner: object._key,
-              member: member._key))
-        }
-      }
-    }
-  }
-
-  private func isCanonical(_ info: PropertyInfo, of object: NSManagedObject) -> Bool {
-    guard let inverse = info.inverseSlot else { return true }
-    let model = object._binding.model
-    if info.inverseIsOrdered { return false }
-    let mine = (
-      model.schema.entities[object._binding.index].layout.properties[info.slot].declaringEntity, info.name
-    )
-    let theirProperty = model.entities[info.destination].layout.properties[inverse]
-    return mine <= (theirProperty.declaringEntity, theirProperty.name)
-  }
-
-  private func addLinks(_ members: ToManyMembers, _ info: PropertyInfo, of owner: NSManagedObject) {
-    let entity = owner._binding.index
-    func link(_ kind: LinkChange.Kind, _ member: NSManagedObject, _ order: Int64? = nil) -> LinkChange {
-      LinkChange(
-        kind: kind, entity: entity, slot: info.slot, owner: key(of: owner), member: key(of: member),
-        order: order)
-    }
-    // A deleted member's pairs go with its row.
-    for member in members.removed.objects where member._key > 0 && !member.isDeleted && owner._key > 0 {
-      transaction.links.append(link(.remove, member))
-    }
-    if info.isOrdered, !members.isReordered {
-      // The store knows what stands before them: other writers may have appended as well.
-      for member in members.added.objects where isSaved(member) && !member._flags.contains(.deleted) {
-        transaction.links.append(
-          LinkChange(
-            kind: .add, entity: entity, slot: info.slot, owner: key(of: owner), member: key(of: member),
-            isAppended: true))
-      }
-    } else if info.isOrdered {
-      let kept = owner.loadedMembers(info.slot).objects.filter {
-        isSaved($0) && !$0._flags.contains(.deleted)
-      }
-      for (index, member) in kept.enumerated() {
-        transaction.links.append(link(.add, member, Int64(index + 2) * 1024))
-      }
-    } else {
-      for member in members.added.objects where isSaved(member) && !member._flags.contains(.deleted) {
-        transaction.links.append(link(.add, member))
-      }
-    }
-  }
-
   /// Visits changed objects that have changed slots of a kind.
-  private func visit(
+  func visit(
     _ kind: (SavedSlots) -> PropertySet, of first: [NSManagedObject], _ second: [NSManagedObject],
     _ body: (NSManagedObject, PropertySet) -> Void
   ) {
@@ -463,99 +370,4 @@ final class SavePlan {
     }
   }
 
-  // MARK: Settling
-
-  /// Names of changed to-many relationships without an inverse, by root entity.
-  ///
-  /// Such a relationship may keep its owner in the member's row, which has room for one: an owner that had
-  /// the member before must read its members again.
-  private var oneWaySlots: [Int: Set<String>] {
-    var names: [Int: Set<String>] = [:]
-    visit({ $0.oneWay }, of: inserted, updated) { owner, slots in
-      for slot in slots {
-        names[owner._binding.root, default: []].insert(owner._binding.properties[slot].name)
-      }
-    }
-    return names
-  }
-
-  private func unload(_ slots: [Int: Set<String>], in registry: ObjectRegistry) {
-    if slots.isEmpty { return }
-    for object in registry.all() {
-      for name in slots[object._binding.root] ?? [] {
-        guard let slot = object._binding.layout.slot(named: name),
-          case .toMany(let members)? = object._overlay?.values[slot]
-        else { continue }
-        members.unload()
-      }
-    }
-  }
-
-  /// What was written, as other contexts see it.
-  ///
-  /// The store asks for it while other writers wait. So it changes no object and runs no code of the application.
-  func committed(
-    _ result: CommitResult, in context: NSManagedObjectContext, _ store: StoreHandle
-  ) -> CommittedTransaction {
-    takeDerived(result)
-    var changes: [CommittedTransaction.Change] = []
-    changes.reserveCapacity(inserted.count + updated.count + deleted.count)
-    func add(
-      _ kind: CommittedTransaction.Change.Kind, _ object: NSManagedObject, _ properties: PropertySet,
-      _ row: RowReference?
-    ) {
-      changes.append(
-        .init(
-          kind: kind, entity: object._binding.index, key: row?.key ?? object._key, properties: properties,
-          row: row))
-    }
-    var index = 0
-    inserted[...].forEachUnretained { object in
-      add(.inserted, object, object.changedSlots, insertedRows[index])
-      index += 1
-    }
-    for object in unwritten {
-      let properties = object.changedSlots
-      if !properties.isEmpty { add(.updated, object, properties, nil) }
-    }
-    index = 0
-    rewritten[...].forEachUnretained { object in
-      add(.updated, object, object.changedSlots.union(rewrittenSlots[index]), rewrittenRows[index])
-      index += 1
-    }
-    for object in deleted { add(.deleted, object, PropertySet(), nil) }
-    addDerived(to: &changes, context.registry.model)
-    return CommittedTransaction(
-      asOf: result.sequence, author: transaction.author, contextName: transaction.contextName,
-      changes: changes, touched: Array(touched), trace: context.makeCommitTrace(),
-      model: context.registry.model, store: store)
-  }
-
-  /// Points the objects at what was written.
-  func settle(in context: NSManagedObjectContext) {
-    let registry = context.registry!
-    let oneWay = oneWaySlots
-    registry.rekey(inserted) { insertedRows[$0].key }
-    var index = 0
-    inserted[...].forEachUnretained { object in
-      object.settle(insertedRows[index])
-      object._flags.remove(.inserted)
-      index += 1
-    }
-    for object in unwritten { object.settle(nil) }
-    index = 0
-    rewritten[...].forEachUnretained { object in
-      object.settle(rewrittenRows[index])
-      index += 1
-    }
-    for object in deleted {
-      object._flags.subtract([.deleted, .updated])
-      object._flags.insert(.gone)
-      object._overlay?.dropRelationships(keepingChanged: false)
-      object.detach()
-    }
-    if !deleted.isEmpty { registry.vanished += 1 }
-    settleDerived(in: registry)
-    unload(oneWay, in: registry)
-  }
 }

@@ -1,0 +1,97 @@
+internal import CDEStore
+
+// Relationships that a save changes beside the cells of its rows: owners that learn of it, and pairs kept in tables.
+extension SavePlan {
+  /// Owners in memory reported a changed relationship among their own changes; the others are named here, so
+  /// that contexts that hold them learn of it.
+  func touchOwners(of object: NSManagedObject, _ binding: EntityBinding) {
+    for slot in binding.savedSlots.owned.intersection(object.changedSlots) {
+      object.withProperty(slot) { touchOwners(of: object, through: $0) }
+    }
+  }
+
+  private func touchOwners(of object: NSManagedObject, through info: PropertyInfo) {
+    let inverse = info.inverseSlot!
+    if case .toOne(let owner)? = object.withOverlay({ $0.values[info.slot] }), owner._key > 0,
+      !owner.changedSlots.contains(owner.slot(of: info, inverse))
+    {
+      touched.insert(.init(entity: info.destination, key: owner._key, slot: inverse))
+    }
+    guard let key = info.cells.first.flatMap({ object._batch.integer(Int(object._row), $0) }) else { return }
+    let root = object._binding.model.entities[info.destination].root
+    let former = object._registry?.object(root: root, key: key)
+    if let former, !info.destinations.contains(former._binding.index) { return }
+    if former.map({ !$0.changedSlots.contains($0.slot(of: info, inverse)) }) != false {
+      touched.insert(.init(entity: info.destination, key: key, slot: inverse))
+    }
+  }
+
+  /// The pairs of relationships that no cell describes.
+  func buildLinks() {
+    visit({ $0.linked }, of: inserted, updated) { object, slots in
+      for slot in slots {
+        let info = object._binding.properties[slot]
+        guard case .toMany(let members)? = object._overlay?.values[slot], members.hasChanges else { continue }
+        // Both sides hold the same changes; one of them writes, and an ordered side writes its order.
+        guard info.isOrdered || isCanonical(info, of: object) else { continue }
+        addLinks(members, info, of: object)
+      }
+    }
+    // What a delete rule is to find empty must not hold pairs that this save removes.
+    for object in deleted {
+      for slot in object.withBinding(\.savedSlots.emptied).intersection(object.changedSlots) {
+        guard case .toMany(let members)? = object._overlay?.values[slot] else { continue }
+        for member in members.removed.objects where member._key > 0 {
+          transaction.links.append(
+            LinkChange(
+              kind: .remove, entity: object._binding.index, slot: slot, owner: object._key,
+              member: member._key))
+        }
+      }
+    }
+  }
+
+  private func isCanonical(_ info: PropertyInfo, of object: NSManagedObject) -> Bool {
+    guard let inverse = info.inverseSlot else { return true }
+    let model = object._binding.model
+    if info.inverseIsOrdered { return false }
+    let mine = (
+      model.schema.entities[object._binding.index].layout.properties[info.slot].declaringEntity, info.name
+    )
+    let theirProperty = model.entities[info.destination].layout.properties[inverse]
+    return mine <= (theirProperty.declaringEntity, theirProperty.name)
+  }
+
+  private func addLinks(_ members: ToManyMembers, _ info: PropertyInfo, of owner: NSManagedObject) {
+    let entity = owner._binding.index
+    func link(_ kind: LinkChange.Kind, _ member: NSManagedObject, _ order: Int64? = nil) -> LinkChange {
+      LinkChange(
+        kind: kind, entity: entity, slot: info.slot, owner: key(of: owner), member: key(of: member),
+        order: order)
+    }
+    // A deleted member's pairs go with its row.
+    for member in members.removed.objects where member._key > 0 && !member.isDeleted && owner._key > 0 {
+      transaction.links.append(link(.remove, member))
+    }
+    if info.isOrdered, !members.isReordered {
+      // The store knows what stands before them: other writers may have appended as well.
+      for member in members.added.objects where isSaved(member) && !member._flags.contains(.deleted) {
+        transaction.links.append(
+          LinkChange(
+            kind: .add, entity: entity, slot: info.slot, owner: key(of: owner), member: key(of: member),
+            isAppended: true))
+      }
+    } else if info.isOrdered {
+      let kept = owner.loadedMembers(info.slot).objects.filter {
+        isSaved($0) && !$0._flags.contains(.deleted)
+      }
+      for (index, member) in kept.enumerated() {
+        transaction.links.append(link(.add, member, Int64(index + 2) * 1024))
+      }
+    } else {
+      for member in members.added.objects where isSaved(member) && !member._flags.contains(.deleted) {
+        transaction.links.append(link(.add, member))
+      }
+    }
+  }
+}

@@ -292,14 +292,16 @@ private final class ByKey: NSManagedObject {
 
 @Suite("What does not decode, and who asks")
 struct DecodeFailureTests {
-  @Test("A raw property without a default ends the program over a value of no case")
-  func required() async {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let object = Strict(context: try Stack([Strict.self]).context())
-      object.setValue("unheard of", forKey: "status")
-      _ = object.status
-    }
-    #expect(result?.text.contains("Strict.status holds unheard of, which is no raw value of Status") == true)
+  @Test("A raw property without a default reads its first case over a value of no case, and blocks the save")
+  func required() throws {
+    let stack = try Stack([Strict.self])
+    let context = stack.context()
+    let object = Strict(context: context)
+    object.setValue("unheard of", forKey: "status")
+    #expect(object.status == .draft)
+    let error = #expect(throws: ManagedObjectError.self) { try context.save() }
+    #expect(error?.code == .unreadValue)
+    #expect(error?.message.contains("Strict.status holds unheard of, which is no raw value of Status") == true)
   }
 
   @Test("The asserting policy stops debug builds, and only over a value that is there")

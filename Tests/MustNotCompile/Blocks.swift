@@ -12,8 +12,8 @@ final class Screen {
 
   // A block that runs later, on the context, must not take along what is the main actor's.
   func later(_ context: NSManagedObjectContext, _ container: NSPersistentContainer) {
-    context.perform { self.state += 1 }  // error: main actor-isolated property 'state' can not be mutated
-    container.performBackgroundTask { _ in self.state += 1 }  // error: main actor-isolated property 'state' can not be mutated
+    context.perform { self.state += 1 }  // error: main actor-isolated property
+    container.performBackgroundTask { _ in self.state += 1 }  // error: main actor-isolated property
   }
 }
 

@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 import Synchronization
 
 /// A lane in the hands of code that belongs to another actor and must not leave it.
@@ -193,11 +192,6 @@ final class Lender: Sendable {
 /// Threads for jobs that keep a lane: they block, which a thread of the shared pool must not.
 final class LaneThreads: TaskExecutor {
   static let shared = LaneThreads()
-  /// After so many attempts a job takes a thread of the pool, if it may: an actor that is never idle offers no other.
-  private static let attempts = 16
-  /// One thread of the pool always stays free for the borrowers.
-  private static let borrowable = ProcessInfo.processInfo.activeProcessorCount - 1
-  private static let borrowed = Atomic<Int>(0)
   private static let key = DispatchSpecificKey<Bool>()
 
   /// Whether the calling thread is one of these.
@@ -206,16 +200,10 @@ final class LaneThreads: TaskExecutor {
   /// Starts a task that enters an actor, and leaves and enters it again while the job answers false.
   ///
   /// A thread that leaves an actor with jobs in line takes up the next one, whichever executor that one prefers.
-  static func start(_ job: @escaping @Sendable (_ mayStay: Bool) async -> Bool) {
+  /// A job that blocked such a thread could leave the pool without one for the borrower.
+  static func start(_ job: @escaping @Sendable () async -> Bool) {
     Task.detached(executorPreference: shared, priority: Task.currentPriority) {
-      var attempt = 0
-      while true {
-        attempt += 1
-        let mayStay = attempt > attempts && borrowed.add(1, ordering: .relaxed).newValue <= borrowable
-        let isDone = await job(mayStay)
-        if attempt > attempts { borrowed.subtract(1, ordering: .relaxed) }
-        if isDone { return }
-      }
+      while await !job() {}
     }
   }
 
@@ -252,9 +240,9 @@ extension ContextLane {
     let loan = await withUnsafeContinuation { (continuation: UnsafeContinuation<LaneLoan, Never>) in
       let loan = LaneLoan(of: self, to: borrower)
       loan.ticket = ticket
-      LaneThreads.start { mayStay in
+      LaneThreads.start {
         await self.keep(
-          on: self.core ?? MainActor.shared, for: loan, calling: continuation, onAnyThread: mayStay)
+          on: self.core ?? MainActor.shared, for: loan, calling: continuation)
       }
     }
     await lender.arrive()
@@ -273,11 +261,10 @@ extension ContextLane {
 
   /// Keeps the lane until the loan is over; false if that has to be tried again on another thread.
   private func keep(
-    on actor: isolated any Actor, for loan: LaneLoan, calling borrower: UnsafeContinuation<LaneLoan, Never>,
-    onAnyThread: Bool
+    on actor: isolated any Actor, for loan: LaneLoan, calling borrower: UnsafeContinuation<LaneLoan, Never>
   ) async -> Bool {
     if let ticket = loan.ticket { await ticket.turn() }
-    guard onAnyThread || isMain || LaneThreads.isCurrent else { return false }
+    guard isMain || LaneThreads.isCurrent else { return false }
     guard WaitGraph.callBorrower(of: loan) else {
       // The borrower's actor is kept for a job of this one. Letting go of this one lets that job through.
       endTurn()
@@ -318,8 +305,8 @@ extension ContextLane {
     }
     let isListed = mustList(ticket)
     if isListed { lender.add(wait) }
-    LaneThreads.start { mayStay in
-      await self.serve(wait, on: self.core ?? MainActor.shared, isListed, with: ticket, onAnyThread: mayStay)
+    LaneThreads.start {
+      await self.serve(wait, on: self.core ?? MainActor.shared, isListed, with: ticket)
     }
     granted.wait()
     return loan
@@ -332,11 +319,10 @@ extension ContextLane {
   }
 
   private func serve(
-    _ wait: BlockedWait, on actor: isolated any Actor, _ isListed: Bool, with ticket: Ticket?,
-    onAnyThread: Bool
+    _ wait: BlockedWait, on actor: isolated any Actor, _ isListed: Bool, with ticket: Ticket?
   ) async -> Bool {
     if let ticket { await ticket.turn() }
-    guard onAnyThread || isMain || LaneThreads.isCurrent else { return false }
+    guard isMain || LaneThreads.isCurrent else { return false }
     if wait.take() {
       if isListed { lender.remove(wait) }
       noteEntry()

@@ -67,7 +67,9 @@ let package = Package(
   ],
   targets: [
     // Executors
-    .target(name: "CDEExecutors", path: "Packages/Executors/Sources/CDEExecutors"),
+    .systemLibrary(name: "CDETaskABI", path: "Packages/Executors/Sources/CDETaskABI"),
+    .target(
+      name: "CDEExecutors", dependencies: ["CDETaskABI"], path: "Packages/Executors/Sources/CDEExecutors"),
     .testTarget(
       name: "CDEExecutorsTests",
       dependencies: ["CDEExecutors"],

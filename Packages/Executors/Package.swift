@@ -8,7 +8,8 @@ let package = Package(
     .library(name: "CDEExecutors", targets: ["CDEExecutors"])
   ],
   targets: [
-    .target(name: "CDEExecutors"),
+    .systemLibrary(name: "CDETaskABI"),
+    .target(name: "CDEExecutors", dependencies: ["CDETaskABI"]),
     .testTarget(name: "CDEExecutorsTests", dependencies: ["CDEExecutors"]),
   ],
   swiftLanguageModes: [.v6]

@@ -50,6 +50,23 @@ struct Line {
     }
     return entry
   }
+
+  /// Takes out the blocks that stand before a place in line; none if that has been reached already.
+  mutating func takeBlocks(before ticket: Ticket) -> [@Sendable () -> Void] {
+    let place = entries[head...].firstIndex {
+      if case .ticket(let found)? = $0 { return found === ticket }
+      return false
+    }
+    guard let place else { return [] }
+    var blocks: [@Sendable () -> Void] = []
+    let rest = entries[head..<place].filter {
+      guard case .block(let block)? = $0 else { return true }
+      blocks.append(block)
+      return false
+    }
+    entries.replaceSubrange(head..<place, with: rest)
+    return blocks
+  }
 }
 
 /// A place in line: the task that holds it sleeps on the lane until the turn is handed to it.
@@ -144,6 +161,11 @@ extension ContextLane {
     guard contend() else { return false }
     line.drain = .scheduled
     return true
+  }
+
+  /// Takes blocks out of the line to run them early.
+  func takeBlocks(before ticket: Ticket) -> [@Sendable () -> Void] {
+    line.withLock { $0.takeBlocks(before: ticket) }
   }
 
   /// Makes the holder of the turn look at the line; true if there was none and the turn is the caller's.

@@ -56,6 +56,17 @@ extension LaneActor {
   }
 }
 
+/// Whether code belongs to no actor.
+@inlinable
+@inline(__always)
+func isNobody(_ isolation: (any Actor)?) -> Bool {
+  // Not `isolation == nil`: the optimiser of Swift 6.3 does not survive that for a caller's isolation.
+  switch isolation {
+  case nil: true
+  case .some: false
+  }
+}
+
 @inlinable
 @MainActor
 func runOnMain<Value, Failure: Error>(
@@ -96,8 +107,12 @@ extension ContextLane {
   /// the caller's thread, at about the price of an actor call; a lane over the main actor at that of a hop
   /// to the main actor.
   ///
-  /// Neither block nor result need be `Sendable`, as in Core Data's `perform(schedule:_:)`: the caller is
-  /// suspended while the block runs. What other tasks may touch meanwhile is the caller's business.
+  /// A caller that belongs to another actor gets the block run there, on that actor, while the lane is kept for it:
+  /// the block is the caller's code and may touch all that the actor protects. The block waits for the lane's
+  /// turn without blocking a thread, and costs what a call of the lane and back costs, two changes of threads.
+  ///
+  /// Neither block nor result need be `Sendable`, as in Core Data's `perform(schedule:_:)`: the block runs on the
+  /// caller's actor, or the caller belongs to none and is suspended meanwhile.
   ///
   /// - Parameters:
   ///   - schedule: What a caller that is on the lane already gets.
@@ -112,7 +127,17 @@ extension ContextLane {
     ) async throws(Failure) -> Value
   {
     // Every use of the block is a call of it in here: the optimiser then needs no closure.
-    if let core, !hasLine { return try await core.run(self, observer, Carried(body)).value }
+    if isNobody(#isolation) {
+      if let core, !hasLine { return try await core.run(self, observer, Carried(body)).value }
+    } else if let loan = await borrow(schedule) {
+      loan.begin()
+      observer?.laneTurnWillBegin()
+      defer {
+        observer?.laneTurnWillEnd()
+        loan.end()
+      }
+      return try body()
+    }
     if schedule == .immediate, isCurrent {
       observer?.laneTurnWillBegin()
       defer { observer?.laneTurnWillEnd() }

@@ -23,9 +23,10 @@ extension ContextLane {
   /// Runs a block on the lane while the calling thread waits, and returns its result.
   ///
   /// A caller that is on the lane runs the block at once. Otherwise the block takes its turn in line with
-  /// blocks and runs, and the waiting thread itself does the work that this takes, so waits from all threads
-  /// of the pool do not starve it. For a lane over the main actor the thread waits for the main actor.
-  /// Uncontended it costs about a microsecond.
+  /// blocks and runs. Code that belongs to another actor stays on it: the block runs on the calling thread as part of
+  /// the actor's job, and the lane is kept for it meanwhile, at the price of two changes of threads. Elsewhere the
+  /// waiting thread itself does the work that the block takes, so waits from all threads of the pool do not starve it;
+  /// uncontended that costs about a microsecond. For a lane over the main actor the thread waits for the main actor.
   ///
   /// The block sees the caller's task-local values, and its cancellation as of the call.
   ///
@@ -36,6 +37,12 @@ extension ContextLane {
     _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     if isCurrent { return try body() }
+    if callerHasActor {
+      let loan = borrowAndWait()
+      loan.begin()
+      defer { loan.end() }
+      return try body()
+    }
     let ticket = takeTurnIfFree() ? nil : takeTurnOrTicket()
     let result = withoutActuallyEscaping(body) { body in
       let block = WaitingBlock(body)
@@ -49,12 +56,27 @@ extension ContextLane {
   private func wait(for ticket: Ticket?, _ work: @escaping @Sendable () -> Void) {
     let edge = WaitGraph.begin(waitingFor: self)
     let waiter = LaneWaiter()
-    let carried = Carried {
-      work()
+    let run: @Sendable () -> Void = {
+      ThreadBlock.run(as: self, work)
       // Nobody is kept waiting any more, and the lane may now wait for the caller's in its turn.
       WaitGraph.end(edge)
     }
+    let listed =
+      mustList(ticket)
+      ? BlockedWait(for: self, with: ticket) {
+        self.noteEntry()
+        run()
+      } finish: {
+        self.crew.finish(waiter)
+      } : nil
+    let carried = Carried {
+      guard let listed else { return run() }
+      guard listed.take() else { return }
+      self.lender.remove(listed)
+      run()
+    }
     crew.arrive()
+    if let listed { lender.add(listed) }
     let task: Task<Void, Never>
     if let core {
       task = Task(executorPreference: crew) {

@@ -16,6 +16,7 @@ public final class ContextLane: Sendable {
   @usableFromInline let entered = Atomic<Bool>(false)
   let line = Lock(Line())
   let crew = LaneCrew()
+  let lender: Lender
   private let labels: Lock<Labels>
 
   private struct Labels {
@@ -27,14 +28,10 @@ public final class ContextLane: Sendable {
     self.core = core
     executor = core?.executor ?? MainActor.sharedUnownedExecutor
     self.labels = Lock(Labels(name: name, note: note))
-    if let core { WaitGraph.add(core) }
+    lender = core == nil ? .main : Lender()
   }
 
-  deinit {
-    if let core { WaitGraph.remove(core) }
-  }
-
-  /// Makes a private lane with a default actor of its own. Costs two allocations, and no thread.
+  /// Makes a private lane with a default actor of its own. Costs a few allocations, and no thread.
   ///
   /// - Parameters:
   ///   - name: Stands in messages about misuse.
@@ -76,7 +73,8 @@ public final class ContextLane: Sendable {
   /// Whether the caller runs on this lane: in a job of an actor that shares its executor, in a block or a
   /// run, or inline inside one of those. Never traps, from any thread. Costs about 10 ns on a yes.
   ///
-  /// A thread that waits in `runAndWait` for another lane runs on that other lane meanwhile.
+  /// A thread that waits in `runAndWait` for another lane runs on that other lane meanwhile, unless the caller belongs
+  /// to an actor: it runs there and on the other lane.
   public var isCurrent: Bool {
     guard let core else { return MainProbe.isCurrent || ThreadBlock.isIn(self) }
     guard core.isCurrent || ThreadBlock.isIn(self) else { return false }

@@ -101,7 +101,12 @@ final class LaneCrew: TaskExecutor {
   }
 
   private func runOne() {
-    let job = state.withLock { state in state.jobs.isEmpty ? nil : state.jobs.removeFirst() }
+    let (job, isLast) = state.withLock { state in
+      let job = state.jobs.isEmpty ? nil : state.jobs.removeFirst()
+      return (job, state.jobs.isEmpty)
+    }
+    // A thread that left with several jobs in line has called for one other only.
+    if !isLast { wake(nil) }
     job?.runSynchronously(on: asUnownedTaskExecutor())
   }
 }

@@ -1,56 +1,61 @@
-/// Which lanes there are, and which of them are blocked because their job waits for another one.
+/// Which lanes are blocked because their job waits for another one, and which are kept for a borrower that is on
+/// its way.
 ///
-/// Kept for all lanes together, as a wait can close a cycle over any of them. Holds no lane alive that
-/// nobody waits for.
+/// Kept for all lanes together, as a wait can close a cycle over any of them. Actors go by the address of their
+/// executor.
 enum WaitGraph {
   private struct Edge {
     let id: UInt64
-    let held: ObjectIdentifier
+    let held: UInt
     let target: ContextLane
   }
 
-  // Guard: the lock; a lane leaves, under it, before it lets go of its actor.
-  private struct State: @unchecked Sendable {
-    var actors: [Unmanaged<LaneActor>] = []
-    var places: [ObjectIdentifier: Int] = [:]
+  /// A lane whose borrower has been called and has not come.
+  private struct Call {
+    let loan: ObjectIdentifier
+    let held: UInt
+    let borrower: UInt
+  }
+
+  private struct State {
     var edges: [Edge] = []
     var lastEdge: UInt64 = 0
+    var calls: [Call] = []
+    var sleepers: [UnsafeContinuation<Void, Never>] = []
+
+    mutating func add(_ held: UInt, _ target: ContextLane) -> UInt64 {
+      lastEdge += 1
+      edges.append(Edge(id: lastEdge, held: held, target: target))
+      return lastEdge
+    }
+
+    /// Whether calling a borrower would wait for an actor that is itself kept until a job of this lane's has run.
+    func closesCircle(_ loan: LaneLoan, of lane: ContextLane) -> Bool {
+      var next = loan.borrower
+      for _ in 0...calls.count {
+        if next == lane.actorIdentity { return true }
+        guard let call = calls.first(where: { $0.held == next }) else { return false }
+        next = call.borrower
+      }
+      return true
+    }
   }
 
   private static let state = Lock(State())
 
-  static func add(_ actor: LaneActor) {
-    state.withLock { state in
-      state.places[ObjectIdentifier(actor)] = state.actors.count
-      state.actors.append(.passUnretained(actor))
-    }
-  }
-
-  static func remove(_ actor: LaneActor) {
-    state.withLock { state in
-      guard let place = state.places.removeValue(forKey: ObjectIdentifier(actor)),
-        let last = state.actors.popLast(), place < state.actors.count
-      else { return }
-      state.actors[place] = last
-      state.places[last._withUnsafeGuaranteedRef { ObjectIdentifier($0) }] = place
-    }
-  }
-
   /// Notes that the calling thread, which may hold a lane, is about to wait for another one.
   ///
-  /// - Returns: What to hand to `end`; nil if the thread holds no lane and so keeps nobody waiting.
+  /// - Returns: What to hand to `end`; nil if the thread holds no actor and so keeps nobody waiting.
   static func begin(waitingFor target: ContextLane) -> UInt64? {
-    let onMain = MainProbe.isCurrent
-    // Off the main actor, lanes are entered by tasks alone.
-    guard onMain || withUnsafeCurrentTask(body: { $0 != nil }) else { return nil }
+    let executor = MainProbe.isCurrent ? ContextLane.mainIdentity : currentExecutor()
+    // The borrower of a lane holds that one, and its loan is an edge from its own actor.
+    let held = ThreadBlock.current?.actorIdentity ?? executor
+    guard held != 0 else { return nil }
     var cycle: [ContextLane]?
-    let edge: UInt64? = state.withLock { state in
-      guard let held = onMain ? ObjectIdentifier(MainActor.shared) : currentActor(in: state.actors)
-      else { return nil }
-      state.lastEdge += 1
-      state.edges.append(Edge(id: state.lastEdge, held: held, target: target))
+    let edge = state.withLock { state in
+      let edge = state.add(held, target)
       cycle = path(from: target, to: held, in: state.edges)
-      return state.lastEdge
+      return edge
     }
     if let cycle, let last = cycle.last {
       let chain = ([last] + cycle).map(\.description).joined(separator: " waits for ")
@@ -74,18 +79,46 @@ enum WaitGraph {
     }
   }
 
-  private static func currentActor(in actors: [Unmanaged<LaneActor>]) -> ObjectIdentifier? {
-    for actor in actors {
-      let found = actor._withUnsafeGuaranteedRef { $0.isCurrent ? ObjectIdentifier($0) : nil }
-      if let found { return found }
+  /// Notes that a lane is kept until its borrower has come; false, and nothing noted, if it never could.
+  static func callBorrower(of loan: LaneLoan) -> Bool {
+    guard let lane = loan.lane else { return true }
+    return state.withLock { state in
+      if state.closesCircle(loan, of: lane) { return false }
+      state.calls.append(
+        Call(loan: ObjectIdentifier(loan), held: lane.actorIdentity, borrower: loan.borrower))
+      return true
     }
-    return nil
+  }
+
+  /// Sleeps, on the caller's actor, until another call than those that are in the way can be made.
+  static func loanCanBegin(_ loan: LaneLoan, isolation: isolated (any Actor)? = #isolation) async {
+    guard let lane = loan.lane else { return }
+    await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+      let isFree = state.withLock { state in
+        guard state.closesCircle(loan, of: lane) else { return true }
+        state.sleepers.append(continuation)
+        return false
+      }
+      if isFree { continuation.resume() }
+    }
+  }
+
+  /// Notes that the borrower has come.
+  ///
+  /// - Returns: What to hand to `end` when the lane is given back.
+  static func beginLoan(_ loan: LaneLoan) -> UInt64? {
+    guard let lane = loan.lane else { return nil }
+    let (edge, sleepers) = state.withLock { state in
+      state.calls.removeAll { $0.loan == ObjectIdentifier(loan) }
+      defer { state.sleepers = [] }
+      return (state.add(loan.borrower, lane), state.sleepers)
+    }
+    for sleeper in sleepers { sleeper.resume() }
+    return edge
   }
 
   /// Follows the waits from lane to lane. The job that holds a lane blocks for one other at most.
-  private static func path(
-    from lane: ContextLane, to goal: ObjectIdentifier, in edges: [Edge]
-  ) -> [ContextLane]? {
+  private static func path(from lane: ContextLane, to goal: UInt, in edges: [Edge]) -> [ContextLane]? {
     var path = [lane]
     while let actor = path.last?.actorIdentity {
       if actor == goal { return path }
@@ -99,7 +132,7 @@ enum WaitGraph {
 }
 
 extension ContextLane {
-  var actorIdentity: ObjectIdentifier {
-    core.map { ObjectIdentifier($0) } ?? ObjectIdentifier(MainActor.shared)
-  }
+  static let mainIdentity = executorIdentity(MainActor.sharedUnownedExecutor)
+
+  var actorIdentity: UInt { executorIdentity(executor) }
 }

@@ -35,7 +35,8 @@ struct LaneRunTests {
     await lane.run { count += 1 }
     lane.runAndWait { count += 1 }
     #expect(count == 2)
-    #expect(lane.runAndWait { ContextLane.main().isCurrent } == false)
+    // The block stays on the main actor, with the lane kept for it.
+    #expect(lane.runAndWait { [ContextLane.main().isCurrent, lane.isCurrent] } == [true, true])
     #expect(ContextLane.main().runAndWait { ContextLane.main().isCurrent })
   }
 

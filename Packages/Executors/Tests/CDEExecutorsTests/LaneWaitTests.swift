@@ -123,19 +123,38 @@ struct LaneWaitTests {
     #expect(text.contains("\"right\" (of two)"))
   }
 
-  @Test("A cycle over three lanes and the main actor, entered by actor jobs, traps and names all")
+  @Test("A cycle over three lanes and the main actor traps and names all")
   func cycleOfMany() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let first = Tenant(ContextLane(name: "first"))
-      let second = ContextLane(name: "second")
-      let third = ContextLane(name: "third")
-      let main = ContextLane.main(name: "the main one")
-      await first.run {
-        second.runAndWait { third.runAndWait { main.runAndWait { first.lane.runAndWait {} } } }
+      let lanes = ["first", "second", "third"].map { ContextLane(name: $0) } + [.main(name: "the main one")]
+      let (met, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      for index in 0..<4 {
+        Thread.detachNewThread {
+          lanes[index].runAndWait {
+            met.signal()
+            go.wait()
+            lanes[(index + 1) % 4].runAndWait {}
+          }
+        }
       }
+      for _ in 0..<4 { await onPlainThread { met.wait() } }
+      for _ in 0..<4 { go.signal() }
+      await onPlainThread { DispatchSemaphore(value: 0).wait() }
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     for name in ["first", "second", "third", "the main one"] { #expect(text.contains("\"\(name)\"")) }
+  }
+
+  @Test("Waits of one job nest over lanes and the main actor, back to the lane that it is on")
+  func nestedRing() async {
+    let first = Tenant(ContextLane(name: "first"))
+    let (second, main) = (ContextLane(name: "second"), ContextLane.main())
+    await first.run {
+      second.runAndWait {
+        main.runAndWait { first.lane.runAndWait { first.assumeIsolated { $0.count += 1 } } }
+      }
+    }
+    #expect(await first.count == 1)
   }
 }
 

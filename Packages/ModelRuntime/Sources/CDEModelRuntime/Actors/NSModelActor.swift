@@ -40,6 +40,24 @@ extension NSModelActor {
   ) throws -> T {
     try action(modelContext, modelContainer)
   }
+
+  /// Runs a closure with the actor's context, within its isolation; for tests and look-ups, from other isolations.
+  ///
+  /// The closure belongs to no actor, also in code that does, and takes along what its caller gives away.
+  ///
+  /// - Throws: what the closure throws.
+  public func withContext<T: Sendable>(
+    _ action: sending (NSManagedObjectContext) throws -> T
+  ) async throws -> T {
+    try action(modelContext)
+  }
+
+  /// Runs a closure with the actor's context and container, within its isolation, from other isolations.
+  public func withContext<T: Sendable>(
+    _ action: sending (NSManagedObjectContext, NSPersistentContainer) throws -> T
+  ) async throws -> T {
+    try action(modelContext, modelContainer)
+  }
 }
 
 /// The executor of a context: an actor that returns it as its own shares the context's isolation.

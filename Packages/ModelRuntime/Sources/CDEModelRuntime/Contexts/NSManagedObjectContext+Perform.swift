@@ -12,6 +12,12 @@ extension NSManagedObjectContext: LaneTurnObserver {
 
   /// Runs a block on the context's isolation, later: never inline, in the order of the calls. Returns at
   /// once.
+  ///
+  /// The block belongs to no actor, also in code that does: it may take along what its caller gives away.
+  ///
+  /// At the top level of `main.swift` the compiler chooses as in a synchronous function and takes
+  /// `await context.perform { … }` for this call if the block neither throws nor returns anything. It then warns that
+  /// nothing is awaited: write the statement into an `async` function.
   public func perform(_ block: sending @escaping () -> Void) {
     let carried = Carrier(block)
     lane.enqueue {
@@ -23,8 +29,13 @@ extension NSManagedObjectContext: LaneTurnObserver {
 
   /// Runs a block on the context's isolation and returns its result.
   ///
-  /// About the cost of an actor call when the context is idle. The block need not be `Sendable`: the caller
-  /// waits.
+  /// A block belongs to whoever wrote it. Where the caller belongs to an actor that is not the context's, the main actor
+  /// say, the block runs on that actor while nothing else runs on the context: it may use all that the actor protects and
+  /// all that the context does. It waits for the context's turn without blocking a thread, and costs two changes of
+  /// threads. Where the caller belongs to no actor (a `@concurrent` function, a detached task), the block runs
+  /// on the context, at about the cost of an actor call when the context is idle.
+  ///
+  /// The block need not be `Sendable`.
   @inlinable
   nonisolated(nonsending)
     public func perform<Value, Failure: Error>(
@@ -34,7 +45,9 @@ extension NSManagedObjectContext: LaneTurnObserver {
     try await _lane.run(schedule == .immediate ? .immediate : .enqueued, observer: self, block)
   }
 
-  /// Runs a block on the context's isolation and waits for it; inline when called there already.
+  /// Runs a block on the calling thread while nothing else runs on the context; inline when called there already.
+  ///
+  /// The block belongs to its caller, whose actor it does not leave.
   ///
   /// - Precondition: no circle of contexts waits for each other; one traps and names them.
   public func performAndWait<Value, Failure: Error>(

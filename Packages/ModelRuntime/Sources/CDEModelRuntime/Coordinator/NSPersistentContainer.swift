@@ -62,35 +62,57 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
   /// Opens or creates the stores, and reports each.
   ///
   /// - Parameter block: called once for each description with nil or the error; before the call returns,
-  ///   unless the description asks for loading in the background.
+  ///   unless the description asks for loading in the background. Then it is called on the actor that it belongs to,
+  ///   or in a task of none.
   public func loadPersistentStores(
-    completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    completionHandler block: @escaping @isolated(any) (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
+    // The same closure: nothing but its type says whose it is. It is called where that is.
+    typealias Handler = (NSPersistentStoreDescription, (any Error)?) -> Void
+    let handler = Carrier(unsafeBitCast(block, to: Handler.self))
+    let owner = block.isolation
+    // Code that belongs to its caller may hand on what is the main actor's.
+    let home = owner ?? (viewContext.lane.isCurrent ? MainActor.shared : nil)
     for description in persistentStoreDescriptions {
-      let load = Carrier {
-        do {
-          if self.managedObjectModel.entities.isEmpty {
-            throw ManagedObjectError(
-              .modelMissing,
-              "The container \"\(self.name)\" has no model. Make it with NSPersistentContainer(name:managedObjectModel:), "
-                + "for instance from NSManagedObjectModel.makeRuntimeModel(Item.self).")
-          }
-          if let folder = description.url?.deletingLastPathComponent(), description.type == NSSQLiteStoreType,
-            description.url?.path != "/dev/null", !description.isReadOnly
-          {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-          }
-          try self.persistentStoreCoordinator.addPersistentStore(description)
-          block(description, nil)
-        } catch {
-          block(description, error)
-        }
-      }
+      let carried = Carrier(description)
       if description.shouldAddStoreAsynchronously {
-        Task.detached { load.value() }
+        Task.detached {
+          let failure = self.failure(toLoad: carried.value)
+          await Self.report(carried, failure, to: handler, on: home)
+        }
+      } else if owner.map(ContextLane.isOnExecutor) ?? true {
+        handler.value(description, failure(toLoad: description))
       } else {
-        load.value()
+        let failure = failure(toLoad: description)
+        Task.detached { await Self.report(carried, failure, to: handler, on: home) }
       }
+    }
+  }
+
+  private static func report(
+    _ description: Carrier<NSPersistentStoreDescription>, _ failure: (any Error)?,
+    to handler: Carrier<(NSPersistentStoreDescription, (any Error)?) -> Void>, on home: isolated (any Actor)?
+  ) {
+    handler.value(description.value, failure)
+  }
+
+  private func failure(toLoad description: NSPersistentStoreDescription) -> (any Error)? {
+    do {
+      if managedObjectModel.entities.isEmpty {
+        throw ManagedObjectError(
+          .modelMissing,
+          "The container \"\(name)\" has no model. Make it with NSPersistentContainer(name:managedObjectModel:), "
+            + "for instance from NSManagedObjectModel.makeRuntimeModel(Item.self).")
+      }
+      if let folder = description.url?.deletingLastPathComponent(), description.type == NSSQLiteStoreType,
+        description.url?.path != "/dev/null", !description.isReadOnly
+      {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      }
+      try persistentStoreCoordinator.addPersistentStore(description)
+      return nil
+    } catch {
+      return error
     }
   }
 
@@ -108,6 +130,9 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
   }
 
   /// Runs a block on a new background context and returns its result.
+  ///
+  /// As ``NSManagedObjectContext/perform(schedule:_:)``: a block of an actor, the main actor say, runs on that
+  /// actor and not in the background. Call this from a `@concurrent` function or a detached task to leave it.
   nonisolated(nonsending)
     public func performBackgroundTask<Value, Failure: Error>(
       _ block: @escaping (NSManagedObjectContext) throws(Failure) -> Value

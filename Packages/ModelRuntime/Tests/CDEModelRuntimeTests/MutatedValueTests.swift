@@ -157,7 +157,11 @@ struct MutatedValueTests {
       if name == "short" {
         return (set as? NSNumber)?.floatValue == read.floatValue || isClose(read.doubleValue, set)
       }
-      if let set = set as? Decimal { return read.decimalValue == set || Double("\(set)") == read.doubleValue }
+      // Foundation's conversion of decimals to floating-point numbers is not the nearest one.
+      if let set = set as? Decimal {
+        let wanted = NSDecimalNumber(decimal: set).doubleValue
+        return read.decimalValue == set || abs(read.doubleValue - wanted) <= abs(wanted) * 1e-14
+      }
       return (set as? NSNumber).map { $0.doubleValue == read.doubleValue } ?? false
     case (let read as NSObject, let set as NSObject): return read == set
     case (let read as Date, let set as Date): return read == set

@@ -21,8 +21,17 @@ struct UnfitValueTests {
   }
 
   /// The error of a save that must fail.
-  private func refusal() -> ManagedObjectError? {
-    #expect(throws: ManagedObjectError.self) { try context.save() }
+  private func refusal() -> ManagedObjectError? { failure { try context.save() } }
+
+  /// An expectation would describe the error and its value: Foundation ends the process over dates of NaN.
+  private func failure(_ body: () throws -> Any?) -> ManagedObjectError? {
+    do {
+      _ = try body()
+      Issue.record("nothing was refused")
+      return nil
+    } catch {
+      return error as? ManagedObjectError
+    }
   }
 
   @Test("Not a number is refused by the save, with attribute and value, and never stored as NULL")
@@ -37,7 +46,9 @@ struct UnfitValueTests {
     for (name, change) in changes {
       change(specimen)
       let error = refusal()
-      #expect(error?.code == .invalidValue && error?.property == name && error?.value != nil, "\(name)")
+      // Not within the expectation, which would describe the value: Foundation ends the process over such dates.
+      let isNamed = error?.code == .invalidValue && error?.property == name && error?.value != nil
+      #expect(isNamed, "\(name)")
       #expect(error?.message.contains("Specimen.\(name): ") == true, "\(error?.message ?? "")")
       context.rollback()
     }
@@ -83,10 +94,12 @@ struct UnfitValueTests {
         } else {
           specimen.setValue(value, forKey: name)
         }
-        #expect(specimen.value(forKey: name) as? NSObject == before, "\(name) \(value)")
+        let isKept = specimen.value(forKey: name) as? NSObject == before
+        #expect(isKept, "\(name)")
         #expect(context.hasChanges)
         let error = refusal()
-        #expect(error?.code == .invalidValue && error?.property == name, "\(name) \(value)")
+        let isNamed = error?.code == .invalidValue && error?.property == name
+        #expect(isNamed, "\(name)")
         #expect(error?.message.hasPrefix("Specimen.\(name): ") == true, "\(error?.message ?? "")")
         context.rollback()
         try context.save()
@@ -160,11 +173,13 @@ struct UnfitValueTests {
     for (name, value) in unfit {
       let update = NSBatchUpdateRequest(entityName: "Specimen")
       update.propertiesToUpdate = [name: value]
-      let error = #expect(throws: ManagedObjectError.self) { try context.execute(update) }
-      #expect(error?.code == .invalidValue && error?.property == name, "\(name)")
+      let error = failure { try context.execute(update) }
+      let isNamed = error?.code == .invalidValue && error?.property == name
+      #expect(isNamed, "\(name)")
       let insert = NSBatchInsertRequest(entityName: "Specimen", objects: [[name: value]])
-      let other = #expect(throws: ManagedObjectError.self) { try context.execute(insert) }
-      #expect(other?.code == .invalidValue && other?.property == name, "\(name)")
+      let other = failure { try context.execute(insert) }
+      let isNamedToo = other?.code == .invalidValue && other?.property == name
+      #expect(isNamedToo, "\(name)")
     }
     for set: (Cart) -> Void in [{ $0.setValue(70_000, forKey: "seats") }] {
       var count = 0
@@ -185,7 +200,7 @@ struct UnfitValueTests {
       (.doubleAttributeType, Double.nan), (.decimalAttributeType, Decimal.nan), (.booleanAttributeType, 2),
       (.dateAttributeType, Date(timeIntervalSinceReferenceDate: .nan)),
     ] {
-      #expect(throws: ManagedObjectError.self, "\(value)") {
+      #expect(throws: ManagedObjectError.self, "\(type)") {
         _ = try Stack(model: model(entity("E", nil, [attribute("a", type, default: value)])))
       }
     }

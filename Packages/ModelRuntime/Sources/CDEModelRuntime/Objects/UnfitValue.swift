@@ -26,17 +26,18 @@ struct UnfitValue: Error {
 
   /// A value for people. Foundation ends the process over the description of a date beyond its calendars.
   static func shown(_ value: Any) -> String {
-    guard let date = value as? Date, !(abs(date.timeIntervalSinceReferenceDate) < 2e11) else {
-      return "\(value)"
-    }
+    guard let date = value as? Date, !isDescribable(date) else { return "\(value)" }
     return "\(date.timeIntervalSinceReferenceDate) s since 2001"
   }
+
+  private static func isDescribable(_ date: Date) -> Bool { abs(date.timeIntervalSinceReferenceDate) < 2e11 }
 
   /// The value as an error may carry it anywhere.
   private static func sendable(_ value: Any) -> (any Sendable)? {
     switch value {
     case let number as NSDecimalNumber: number.decimalValue
-    case let date as Date: date
+    // Test frameworks and logs describe errors: what can't be described goes as its seconds.
+    case let date as Date: isDescribable(date) ? date : date.timeIntervalSinceReferenceDate
     case let decimal as Decimal: decimal
     case let number as NSNumber: ExactNumber.integer(number).map { $0 } ?? number.doubleValue
     default: "\(value)"

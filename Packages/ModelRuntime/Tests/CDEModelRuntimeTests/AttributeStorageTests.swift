@@ -301,7 +301,8 @@ struct DecodeFailureTests {
     #expect(object.status == .draft)
     let error = #expect(throws: ManagedObjectError.self) { try context.save() }
     #expect(error?.code == .unreadValue)
-    #expect(error?.message.contains("Strict.status holds unheard of, which is no raw value of Status") == true)
+    #expect(
+      error?.message.contains("Strict.status holds unheard of, which is no raw value of Status") == true)
   }
 
   @Test("The asserting policy stops debug builds, and only over a value that is there")

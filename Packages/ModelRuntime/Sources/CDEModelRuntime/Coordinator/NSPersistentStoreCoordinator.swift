@@ -180,7 +180,9 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
 
   /// The ID that a URI stands for, or nil when no loaded store or entity matches.
   public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
-    guard url.scheme == "x-coredata", let host = url.host, url.pathComponents.count == 3 else { return nil }
+    guard url.scheme == "x-coredata", let host = url.host(percentEncoded: false),
+      url.pathComponents.count == 3
+    else { return nil }
     let key = url.pathComponents[2]
     guard key.hasPrefix("p"), let number = Int64(key.dropFirst()), number > 0,
       let binding = modelBinding.entity(named: url.pathComponents[1]), let handle = handle(for: binding),

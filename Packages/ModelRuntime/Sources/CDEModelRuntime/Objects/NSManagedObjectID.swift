@@ -55,12 +55,16 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
 
   /// `x-coredata://<store UUID>/<Entity>/p<key>`; a temporary ID ends in `t<UUID>`.
   public func uriRepresentation() -> URL {
-    let host = store?.identifier ?? ""
+    // A UUID, unless the file was damaged.
+    let host = store?.identifier.addingPercentEncoding(withAllowedCharacters: Self.hostCharacters) ?? ""
     let last = isTemporaryID ? "t\(unsavedUUID.uuidString)" : "p\(key)"
     let path = binding.name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? binding.name
     // Each part is percent-encoded or made of hexadecimal digits, so this is always a URL.
     return URL(string: "x-coredata://\(isTemporaryID ? "" : host)/\(path)/\(last)")!
   }
+
+  private static let hostCharacters = CharacterSet(
+    charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-")
 
   /// Temporary keys are unique in the process, and so is the other half in the world.
   private var unsavedUUID: UUID {

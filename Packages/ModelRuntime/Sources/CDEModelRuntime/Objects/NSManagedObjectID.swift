@@ -55,12 +55,16 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
 
   /// `x-coredata://<store UUID>/<Entity>/p<key>`; a temporary ID ends in `t<UUID>`.
   public func uriRepresentation() -> URL {
-    // A UUID, unless the file was damaged.
-    let host = store?.identifier.addingPercentEncoding(withAllowedCharacters: Self.hostCharacters) ?? ""
     let last = isTemporaryID ? "t\(unsavedUUID.uuidString)" : "p\(key)"
-    let path = binding.name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? binding.name
+    return Self.uri(store: isTemporaryID ? "" : store?.identifier ?? "", entity: binding.name, last: last)
+  }
+
+  /// The URI of an object, whatever its store is called: a UUID, unless the file was damaged.
+  static func uri(store: String, entity: String, last: String) -> URL {
+    let host = store.addingPercentEncoding(withAllowedCharacters: hostCharacters) ?? ""
+    let path = entity.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? entity
     // Each part is percent-encoded or made of hexadecimal digits, so this is always a URL.
-    return URL(string: "x-coredata://\(isTemporaryID ? "" : host)/\(path)/\(last)")!
+    return URL(string: "x-coredata://\(host)/\(path)/\(last)")!
   }
 
   private static let hostCharacters = CharacterSet(

@@ -32,9 +32,7 @@ public struct ModelHandle<Item: PersistentEntity>: Sendable, Hashable {
 
   /// `x-coredata://<store UUID>/<Entity>/p<key>`, as the object's permanent ID has it.
   public var uriRepresentation: URL {
-    let path = entity.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? entity
-    // Each part is percent-encoded or made of hexadecimal digits, so this is always a URL.
-    return URL(string: "x-coredata://\(store)/\(path)/p\(key)")!
+    NSManagedObjectID.uri(store: store, entity: entity, last: "p\(key)")
   }
 
   /// Reads a URI that ``uriRepresentation`` or an object ID gave.
@@ -43,7 +41,8 @@ public struct ModelHandle<Item: PersistentEntity>: Sendable, Hashable {
   ///   Whether the row exists and is an `Item` is found out when the handle is used.
   public init(uriRepresentation uri: URL) throws {
     let parts = uri.pathComponents.filter { $0 != "/" }
-    guard uri.scheme == "x-coredata", let store = uri.host, !store.isEmpty, parts.count == 2,
+    guard uri.scheme == "x-coredata", let store = uri.host(percentEncoded: false), !store.isEmpty,
+      parts.count == 2,
       parts[1].hasPrefix("p"), let key = Int64(parts[1].dropFirst()), key > 0
     else {
       throw ManagedObjectError(

@@ -45,7 +45,7 @@ enum WaitGraph {
 
   /// Notes that the calling thread, which may hold a lane, is about to wait for another one.
   ///
-  /// - Returns: What to hand to `end`; nil if the thread holds no actor and so keeps nobody waiting.
+  /// - Returns: What to hand to `end`; nil if the thread holds no actor: then no waiter depends on it.
   static func begin(waitingFor target: ContextLane) -> UInt64? {
     let executor = MainProbe.isCurrent ? ContextLane.mainIdentity : currentExecutor()
     // The borrower of a lane holds that one, and its loan is an edge from its own actor.

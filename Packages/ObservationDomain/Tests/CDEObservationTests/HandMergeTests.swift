@@ -86,7 +86,7 @@ struct HandMergeTests {
   }
 
   @Test(
-    "With suppression on, a save that was merged by itself and comes again wakes nobody",
+    "With suppression on, a save that was merged by itself and comes again wakes no reader",
     arguments: Form.allCases)
   func echo(form: Form) async throws {
     let stack = try Stack()

@@ -90,7 +90,7 @@ enum WriteAheadLog {
     guard let region = cde_wal_index_header(connection.handle) else { return }
     var index = cde_read_wal_header(region)
     // As https://sqlite.org/walformat.html lays it out; the salt is there as it is in the file. Another process
-    // that has begun the log anew meanwhile is alive, and nobody has damaged anything.
+    // that has begun the log anew meanwhile is alive, and nothing is damaged.
     let (count, salt) = withUnsafeBytes(of: &index) {
       (Int($0.load(fromByteOffset: 16, as: UInt32.self)), Array($0[32..<40]))
     }

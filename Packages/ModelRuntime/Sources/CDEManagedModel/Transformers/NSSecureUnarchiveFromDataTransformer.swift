@@ -29,7 +29,7 @@
       switch KeyedArchive.contents(of: data, allowed: classes) {
       case .value(let value): return value
       case .otherClasses:
-        // Tried once already by whoever found the other classes.
+        // The look-up of the other classes tried it once already.
         do { return try NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data) } catch {
           return nil
         }

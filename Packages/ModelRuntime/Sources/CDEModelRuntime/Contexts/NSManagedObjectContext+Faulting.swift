@@ -93,7 +93,7 @@ extension NSManagedObjectContext {
           }
         }
       } catch {
-        // They stay faults, and whoever reads one of them tries again.
+        // They stay faults: the next read of one of them tries again.
         Diagnostics.report("\(group.count) objects of \(group[0]._binding.name) could not be read: \(error)")
         unread = error
       }
@@ -108,7 +108,7 @@ extension NSManagedObjectContext {
   /// Tells of a failed read that nobody can be thrown an error for.
   ///
   /// A save that needed it, to apply a delete rule or to check one, must not go on as if it had read nothing.
-  /// Elsewhere the object remembers it, because nobody knows what its answer has been used for.
+  /// Elsewhere the object remembers it, because its answer may have been used for anything.
   @inline(never)
   func noteUnread(_ object: NSManagedObject, _ property: String?, _ error: any Error) {
     let what = property.map { "\(object._binding.name).\($0)" } ?? object._binding.name

@@ -29,7 +29,7 @@ extension NSManagedObjectContext: LaneTurnObserver {
 
   /// Runs a block on the context's isolation and returns its result.
   ///
-  /// A block belongs to whoever wrote it. Where the caller belongs to an actor that is not the context's, the main actor
+  /// A block belongs to the isolation that it was written in. Where the caller belongs to an actor that is not the context's, the main actor
   /// say, the block runs on that actor while nothing else runs on the context: it may use all that the actor protects and
   /// all that the context does. It waits for the context's turn without blocking a thread, and costs two changes of
   /// threads. Where the caller belongs to no actor (a `@concurrent` function, a detached task), the block runs

@@ -79,7 +79,7 @@ extension NSManagedObjectContext {
 
   /// A hook may change further objects, which then have hooks of their own.
   private func callWillSaveHooks() {
-    // What a hook reads it may write: nobody reads that again.
+    // A hook may write what it reads, and no later step reads that again.
     repeatsReads = false
     defer { repeatsReads = true }
     var called = 0

@@ -81,6 +81,39 @@ struct EqualValueTests {
     #expect(version(mine) == before + 1)
   }
 
+  @Test("A value in a file of its own is compared if it was read, and counts as changed otherwise")
+  func externalFile() throws {
+    let stack = try Stack(model: try ValueModel.make())
+    try ValueModel.fill(stack.context())
+    let context = stack.context()
+    let large = try #require(
+      try context.fetch(Specimen.fetchRequest()).first { ($0.picture?.count ?? 0) > 1000 })
+    let picture = try #require(large.picture)
+    let before = version(large)
+    large.picture = picture
+    #expect(large.hasChanges && !large.hasPersistentChangedValues)
+    try context.save()
+    #expect(version(large) == before && large.picture == picture)
+    // Beside another change the row keeps its file.
+    let names = try stack.externalFiles()
+    large.picture = picture
+    large.text = "changed"
+    try context.save()
+    #expect(try stack.externalFiles() == names)
+    #expect(version(large) == before + 1 && large.picture == picture)
+    large.picture = picture + [1]
+    #expect(large.hasPersistentChangedValues)
+    try context.save()
+    #expect(version(large) == before + 2 && large.picture == picture + [1])
+    // Never read here.
+    let other = stack.context()
+    let unread = try #require(try other.existingObject(with: large.objectID) as? Specimen)
+    unread.picture = picture + [1]
+    #expect(unread.hasPersistentChangedValues)
+    try other.save()
+    #expect(version(unread) == before + 3)
+  }
+
   @Test("Composed text in place of decomposed text is saved")
   func normalisation() throws {
     let rivals = try Rivals()

@@ -58,4 +58,11 @@ struct Stack {
   }
 
   func context() -> NSManagedObjectContext { container.newBackgroundContext() }
+
+  /// Names of the files that hold external values, in order.
+  func externalFiles() throws -> [String] {
+    let all = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+    return all.compactMap { $0 as? URL }
+      .filter { $0.path.contains("EXTERNAL") && !$0.hasDirectoryPath }.map(\.lastPathComponent).sorted()
+  }
 }

@@ -1,3 +1,5 @@
+@_spi(CDE) internal import CDEExecutors
+
 /// Fills a ``RowBatch`` row by row.
 ///
 /// Call ``beginRow(key:version:)``, then set cells in any order; a cell that is not set is null.
@@ -44,7 +46,7 @@ public struct RowBatchBuilder: ~Copyable {
 
   /// Starts a row that repeats another one's values.
   public mutating func beginRow(copying batch: RowBatch, _ row: Int, key: Int64, version: Int64) {
-    precondition(batch.layout === layout, "A row can only be copied within its entity.")
+    checkPrecondition(batch.layout === layout, "A row can only be copied within its entity.")
     beginRow(key: key, version: version)
     // All at once, then again what says where something lies.
     (current + 2).update(from: batch.row(row) + 2, count: layout.stride &- 2)
@@ -62,21 +64,33 @@ public struct RowBatchBuilder: ~Copyable {
   /// Whether cells of the last row hold the same bits and bytes as those of another row of the entity.
   public func lastRowEquals(_ batch: RowBatch, _ row: Int, cells: Range<Int>) -> Bool {
     for cell in cells {
-      let isNull = current[2 &+ cell &>> 6] & (1 &<< UInt64(truncatingIfNeeded: cell & 63)) != 0
+      let isNull = isLastRowNull(cell)
       guard isNull == batch.isNull(row, cell) else { return false }
       if isNull { continue }
-      let word = current[layout.headWords &+ cell]
       switch layout.cells[cell].kind {
       case .integer, .real:
-        guard word == batch.word(row, cell) else { return false }
+        guard current[layout.headWords &+ cell] == batch.word(row, cell) else { return false }
       case .text, .blob:
-        let bytes = UnsafeRawBufferPointer(
-          start: arena + Int(truncatingIfNeeded: word & 0xFFFF_FFFF),
-          count: Int(truncatingIfNeeded: word &>> 32))
-        guard bytes.equals(batch.bytes(row, cell)) else { return false }
+        guard writtenBytes(cell).equals(batch.bytes(row, cell)) else { return false }
       }
     }
     return true
+  }
+
+  /// The bytes of a text or blob cell of the last row, valid until the builder is changed; nil for null.
+  public func lastRowBytes(_ cell: Int) -> UnsafeRawBufferPointer? {
+    isLastRowNull(cell) ? nil : writtenBytes(cell)
+  }
+
+  private func isLastRowNull(_ cell: Int) -> Bool {
+    current[2 &+ cell &>> 6] & (1 &<< UInt64(truncatingIfNeeded: cell & 63)) != 0
+  }
+
+  private func writtenBytes(_ cell: Int) -> UnsafeRawBufferPointer {
+    let word = current[layout.headWords &+ cell]
+    return UnsafeRawBufferPointer(
+      start: arena + Int(truncatingIfNeeded: word & 0xFFFF_FFFF),
+      count: Int(truncatingIfNeeded: word &>> 32))
   }
 
   @inlinable @inline(__always)
@@ -133,7 +147,7 @@ public struct RowBatchBuilder: ~Copyable {
   }
 
   @usableFromInline mutating func growArena(to needed: Int) {
-    precondition(
+    checkPrecondition(
       needed <= UInt32.max, "A row batch addresses its arena with 32 bits; start a new batch earlier.")
     let capacity = max(arenaCapacity * 2, needed)
     let grown = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)

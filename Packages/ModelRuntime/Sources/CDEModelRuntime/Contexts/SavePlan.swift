@@ -234,9 +234,13 @@ final class SavePlan {
         for slot in slots {
           let info = object._binding.properties[slot]
           write(info, of: object, into: &builder)
-          if !isKnown || !builder.lastRowEquals(row.batch, row.row, cells: info.cells) {
-            written.insert(slot)
+          if isKnown, builder.lastRowEquals(row.batch, row.row, cells: info.cells) { continue }
+          if isKnown, info.allowsExternalStorage, object.equalsFile(info, builder) {
+            // The row goes on naming the file.
+            builder.setBytes(info.cells.lowerBound, row.batch.bytes(row.row, info.cells.lowerBound))
+            continue
           }
+          written.insert(slot)
         }
         if written.isEmpty { return false }
         for slot in derivedSlots(following: written, of: object._binding) {

@@ -18,7 +18,30 @@ extension NSManagedObject {
     var builder = RowBatchBuilder(layout: _binding.layout, rows: 1)
     builder.beginRow(key: _key, version: 1)
     builder.set(overlay.values[slot], of: info)
-    return !builder.lastRowEquals(_batch, Int(_row), cells: info.cells)
+    if builder.lastRowEquals(_batch, Int(_row), cells: info.cells) { return false }
+    return !(info.allowsExternalStorage && equalsFile(info, builder))
+  }
+
+  /// Whether an unsaved external value has the bytes of the file that the row names.
+  ///
+  /// Reads the file only if it was read through the object before: setting a value alone loads no file. One that
+  /// can't be read counts as another value, which the save then writes.
+  ///
+  /// - Parameter builder: its last row holds the unsaved value.
+  @inline(never)
+  final func equalsFile(_ info: PropertyInfo, _ builder: borrowing RowBatchBuilder) -> Bool {
+    let cell = info.cells.lowerBound
+    guard _overlay?.loadedFiles.contains(info.slot) == true, !_batch.isNull(Int(_row), cell),
+      let stored = ExternalValue(cell: _batch.bytes(Int(_row), cell)), case .file = stored,
+      let bytes = builder.lastRowBytes(cell)
+    else { return false }
+    do {
+      // Behind the byte that says where the value is.
+      let value = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
+      return try externalData(stored).withUnsafeBytes { $0.elementsEqual(value) }
+    } catch {
+      return false
+    }
   }
 
   /// Has unsaved values that equal the row's count as changed no longer.

@@ -36,6 +36,12 @@ final class Overlay: ManagedBuffer<OverlayHead, _PropertyValue> {
     _modify { yield &head.pointee.decoded }
   }
 
+  /// External values whose files were read through the object.
+  var loadedFiles: PropertySet {
+    get { head.pointee.loadedFiles }
+    _modify { yield &head.pointee.loadedFiles }
+  }
+
   /// What is wrong with the object's values; nil as long as nothing is.
   var problems: ObjectProblems? {
     get { head.pointee.problems }
@@ -61,6 +67,7 @@ final class Overlay: ManagedBuffer<OverlayHead, _PropertyValue> {
 
   func dropKept() {
     decoded = [:]
+    loadedFiles = PropertySet()
     for slot in 0..<count where !changed.contains(slot) { values[slot] = .unset }
   }
 }
@@ -70,6 +77,7 @@ struct OverlayHead {
   @usableFromInline var changed = PropertySet()
   let count: Int
   var decoded: [Int: DecodedValue] = [:]
+  var loadedFiles = PropertySet()
   var problems: ObjectProblems?
 
   init(count: Int) { self.count = count }

@@ -126,14 +126,19 @@ extension NSManagedObject {
   /// What can't be read is remembered and reads as nothing.
   final func storedValue(_ info: PropertyInfo) -> _PropertyValue {
     do {
-      return try RowReference(batch: _batch, row: Int(_row)).value(of: info, external: externalData)
+      return try RowReference(batch: _batch, row: Int(_row)).value(of: info) {
+        let data = try externalData($0)
+        // A save compares with these bytes, which the file system has at hand now.
+        overlay.loadedFiles.insert(info.slot)
+        return data
+      }
     } catch {
       unreadable(info, error)
       return .null
     }
   }
 
-  private func externalData(_ value: ExternalValue) throws -> Data {
+  final func externalData(_ value: ExternalValue) throws -> Data {
     guard let context = _registry?.context else {
       throw StoreError(.closed, "The object's context is gone, which would read the value.")
     }

@@ -169,6 +169,26 @@ struct ReferenceTests {
     #expect(try writers.count("Book", "favourite == nil") == 1)
   }
 
+  @Test("A batch deletion clears references without an inverse, and tells other contexts")
+  func oneWayBatch() throws {
+    let writers = try Writers(.nullifyDeleteRule)
+    let label = writers.x.make("Label", ["name": "gone"])
+    let kept = writers.x.make("Label", ["name": "kept"])
+    let book = writers.x.make("Book", ["favourite": label])
+    writers.x.make("Book", ["favourite": kept])
+    try writers.x.save()
+    let seen = try writers.twin(book)
+    #expect(seen.value(forKey: "favourite") != nil)
+    let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Label")
+    request.predicate = NSPredicate(format: "name == %@", "gone")
+    let delete = NSBatchDeleteRequest(fetchRequest: request)
+    delete.resultType = .resultTypeObjectIDs
+    let result = try #require(try writers.y.execute(delete) as? NSBatchDeleteResult)
+    #expect((result.result as? [NSManagedObjectID])?.count == 1)
+    #expect(try writers.count("Book", "favourite == nil") == 1)
+    #expect(try writers.count("Book", "favourite != nil") == 1)
+  }
+
   @Test("Giving an object that another writer deleted fails under the error policy and names the property")
   func missingUnderError() throws {
     let writers = try Writers(.nullifyDeleteRule)

@@ -9,7 +9,10 @@ extension BatchWriter {
     try cascade(batch.rules)
     let entities = try listedEntities()
     for entity in entities { try checkDenials(entity, batch.rules[entity]) }
-    for entity in entities { try clearReferences(to: entity, batch.rules[entity]) }
+    for entity in entities {
+      try clearReferences(to: entity, batch.rules[entity])
+      try clearOneWayReferences(to: entity)
+    }
     for entity in entities {
       let plan = store.plans.writes[entity]
       try noteFiles(plan.externalCells, of: plan, where: listed(entity))
@@ -174,6 +177,14 @@ extension BatchWriter {
           "UPDATE \(quoted(implied.table)) SET \(quoted(implied.key)) = NULL\(order) "
             + "WHERE \(quoted(implied.key)) IN (\(listed(entity)))", while: task)
       }
+    }
+  }
+
+  /// Clears references that have no inverse: no rule of the deleted rows' entity says anything about them.
+  private func clearOneWayReferences(to entity: Int) throws(StoreError) {
+    for column in store.plans.references[schema.entities[entity].root] where column.inverse == nil {
+      guard let slot = schema.entities[column.owner].layout.slot(named: column.property) else { continue }
+      try nullify(slot, of: column.owner, deleted: entity)
     }
   }
 

@@ -294,8 +294,9 @@ struct KeyRuns {
 
 /// A column that holds keys of a tree's rows.
 struct ReferenceColumn: Sendable {
-  /// The relationship, and the entity that it leads to.
+  /// The relationship, the entity that declares it, and the entity that it leads to.
   let property: String
+  let owner: Int
   let destination: Int
   /// The name of the relationship's inverse.
   let inverse: String?
@@ -318,7 +319,8 @@ struct ReferenceColumn: Sendable {
         let table = quoted(physical.tableName(of: entity.index))
         columns[physical.schema.entities[destination].root].append(
           ReferenceColumn(
-            property: property.name, destination: destination, inverse: end.inverse?.name,
+            property: property.name, owner: entity.index, destination: destination,
+            inverse: end.inverse?.name,
             next: "SELECT \(column) FROM \(table) WHERE \(column) >= ? ORDER BY \(column) LIMIT 1",
             select: "SELECT Z_PK, Z_ENT, \(column) FROM \(table) WHERE \(column) BETWEEN ? AND ?"))
       }

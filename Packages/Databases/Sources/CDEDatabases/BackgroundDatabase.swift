@@ -51,7 +51,7 @@ public nonisolated final class BackgroundDatabase: Database {
       }
     }
     if let made { return made }
-    guard let task else { preconditionFailure("A database is either made or being made.") }
+    guard let task else { failPrecondition("A database is either made or being made.") }
     do {
       let database = try await task.value
       state.withLock { $0 = .made(database) }

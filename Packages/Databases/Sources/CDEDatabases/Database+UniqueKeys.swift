@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 internal import CDEPredicates
 @_spi(CDE) public import CDEModelRuntime
 internal import Foundation
@@ -52,7 +53,7 @@ nonisolated extension Database {
   public func getOrCreate<Item: PersistentEntity>(
     _ type: Item.Type, _ keys: UniqueKey<Item>..., fill: @escaping @Sendable (Item) throws -> Void = { _ in }
   ) async throws -> (handle: ModelHandle<Item>, isNew: Bool) {
-    precondition(!keys.isEmpty, "getOrCreate needs a key to look for: .key(\\.name, \"…\").")
+    checkPrecondition(!keys.isEmpty, "getOrCreate needs a key to look for: .key(\\.name, \"…\").")
     let answer = try await run(
       .transaction("getOrCreate", type) { [keys] context in
         try context.getOrCreate(keys, fill)

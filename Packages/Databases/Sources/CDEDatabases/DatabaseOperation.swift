@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 public import CDEModelRuntime
 
 /// One thing to do with a context: what ``Database``'s calls are made of.
@@ -63,7 +64,7 @@ public nonisolated struct DatabaseOperation<Value: Sendable>: Sendable {
       var answer: (() throws -> Value)?
       try around { answer = try work(context) }
       guard let answer else {
-        fatalError("What wraps a database operation calls proceed() once, or throws.")
+        failPrecondition("What wraps a database operation calls proceed() once, or throws.")
       }
       return answer
     }

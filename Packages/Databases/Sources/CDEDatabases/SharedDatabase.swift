@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 internal import CDEManagedModel
 public import CDEModelRuntime
 public import Foundation
@@ -31,7 +32,7 @@ public nonisolated struct SharedDatabase: Database {
     do {
       model = try NSManagedObjectModel.makeRuntimeModel(modelTypes)
     } catch {
-      fatalError("SharedDatabase needs classes that make a model: \(error)")
+      failPrecondition("SharedDatabase needs classes that make a model: \(error)")
     }
     let container = NSPersistentContainer(name: name, managedObjectModel: model)
     if let url { container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)] }

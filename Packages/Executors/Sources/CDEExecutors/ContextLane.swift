@@ -90,7 +90,7 @@ public final class ContextLane: Sendable {
   public func preconditionCurrent(
     _ message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
   ) {
-    if !isCurrent { fatalError(message(), file: file, line: line) }
+    if !isCurrent { failPrecondition(message(), file: file, line: line) }
   }
 
   @usableFromInline

@@ -59,7 +59,7 @@ enum WaitGraph {
     }
     if let cycle, let last = cycle.last {
       let chain = ([last] + cycle).map(\.description).joined(separator: " waits for ")
-      fatalError(
+      failPrecondition(
         """
         Wait cycle between lanes: \(chain). Each is held by a job that blocks until the next is free, so \
         none can go on. Wait without blocking (await perform) in at least one of them, or nest waits in \

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 public import Foundation
 
 /// Carries the initialisers that Foundation declares unavailable on Linux.
@@ -39,7 +40,7 @@ extension PredicateFormatInitializable where Self: NSPredicate {
   // format initialiser on Apple's platforms either.
   private init(result: Result<PredicateTree, PredicateTreeError>) {
     guard let predicate = TreePredicate(result) as? Self else {
-      preconditionFailure(
+      failPrecondition(
         "A format makes an NSPredicate: \(Self.self)(format:) has no instance of its own class.")
     }
     self = predicate

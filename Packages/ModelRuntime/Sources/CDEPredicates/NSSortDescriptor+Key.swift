@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 public import Foundation
 
 /// The sort descriptor that `NSSortDescriptor(key:ascending:)` makes here. Immutable.
@@ -92,7 +93,7 @@ extension SortKeyInitializable where Self: NSSortDescriptor {
 
   private init(term: SortTerm, comparator: Comparator?) {
     guard let descriptor = KeySortDescriptor(term: term, comparator: comparator) as? Self else {
-      preconditionFailure(
+      failPrecondition(
         "A key makes an NSSortDescriptor: \(Self.self)(key:ascending:) has no instance of its own class.")
     }
     self = descriptor

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 @_spi(CDE) public import CDEModelRuntime
 internal import Foundation
 public import Observation
@@ -53,7 +54,7 @@ public final class CDEObservedFetch<Element: NSManagedObject>: Observable {
   ) throws {
     context = domain.modelContainer.viewContext
     guard let copy = request.copy() as? NSFetchRequest<Element> else {
-      preconditionFailure("A fetch request's copy() must return a request of the same type.")
+      failPrecondition("A fetch request's copy() must return a request of the same type.")
     }
     copy.includesPendingChanges = false
     copy.resultType = .managedObjectResultType

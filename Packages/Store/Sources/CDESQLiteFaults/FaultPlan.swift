@@ -1,3 +1,5 @@
+@_spi(CDE) internal import CDEExecutors
+
 /// Which steps of a store fail, and how.
 ///
 /// ```swift
@@ -77,7 +79,7 @@ public struct FaultPlan: Sendable, Hashable, CustomStringConvertible {
   public static func drawn(
     seed: UInt64, from faults: Set<StoreFault> = [.diskFull, .ioError, .tornWrite, .busy], oneIn: Int = 50
   ) -> FaultPlan {
-    precondition(oneIn > 0, "One in how many steps fails has to be at least 1.")
+    checkPrecondition(oneIn > 0, "One in how many steps fails has to be at least 1.")
     return FaultPlan(.drawn(seed: seed, oneIn: oneIn), faults)
   }
 

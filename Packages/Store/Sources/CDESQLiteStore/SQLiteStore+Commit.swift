@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 import CDESQLite
 @_spi(CDE) public import CDEStore
 
@@ -44,6 +45,7 @@ extension SQLiteStore {
       && (entities[layout.entity].layout === layout
         || (entities[layout.entity].source.name == layout.entityName
           && entities[layout.entity].layout.cells == layout.cells))
-    precondition(isOwn, "A transaction's rows have to be made with the layouts of the store's own schema.")
+    checkPrecondition(
+      isOwn, "A transaction's rows have to be made with the layouts of the store's own schema.")
   }
 }

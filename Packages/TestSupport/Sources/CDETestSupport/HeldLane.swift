@@ -32,7 +32,7 @@ public final class HeldLane: Sendable {
   /// - Precondition: nobody holds the lane already.
   public init(_ lane: ContextLane) {
     guard lane.hold() else {
-      fatalError(
+      failPrecondition(
         "The lane \(lane) is held already. Hold a context once, and step or release it there.")
     }
     self.lane = lane

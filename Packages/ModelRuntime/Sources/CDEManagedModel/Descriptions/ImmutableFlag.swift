@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 internal import Synchronization
 
 /// Whether a description belongs to a model in use. Written once, by the freeze; every setter reads it.
@@ -14,7 +15,7 @@ struct ImmutableFlag: ~Copyable {
   /// Traps when the description is in use already.
   func requireMutable(_ subject: @autoclosure () -> String) {
     if isSet {
-      fatalError(
+      failPrecondition(
         "Can't modify an immutable model. \(subject()) belongs to a model that a coordinator uses already; "
           + "change the model before, or change a copy().")
     }

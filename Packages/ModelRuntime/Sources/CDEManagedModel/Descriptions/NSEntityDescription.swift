@@ -54,7 +54,7 @@ nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchec
     set {
       requireMutable()
       for child in newValue where isKindOf(entity: child) {
-        fatalError(
+        failPrecondition(
           "An entity can't be its own ancestor: \(child.name ?? "") can't be put below \(name ?? "").")
       }
       for child in storedSubentities where child.superentity === self { child.superentity = nil }
@@ -85,7 +85,7 @@ nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchec
       ownProperties = newValue.filter { property in
         guard let owner = property.entity, owner !== self else { return true }
         guard isKindOf(entity: owner) else {
-          fatalError(
+          failPrecondition(
             "A property belongs to one entity: \(property.name) belongs to \(owner.name ?? "") already. "
               + "Give \(name ?? "") a copy() of it.")
         }

@@ -22,7 +22,7 @@ nonisolated public final class NSManagedObjectModel: NSObject, NSCopying, @unche
       storedEntities = newValue
       for entity in newValue {
         if let owner = entity.managedObjectModel, owner !== self {
-          fatalError(
+          failPrecondition(
             "An entity belongs to one model: \(entity.name ?? "") belongs to another already. "
               + "Give this model a copy() of it.")
         }

@@ -61,7 +61,7 @@
 
     /// The value that was transformed. Unless overridden, transforms once more, as Foundation does.
     open func reverseTransformedValue(_ value: Any?) -> Any? {
-      precondition(
+      checkPrecondition(
         Self.allowsReverseTransformation(), "\(Self.self) does not allow the reverse transformation.")
       return transformedValue(value)
     }

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 internal import CDEStore
 internal import Foundation
 
@@ -89,13 +90,13 @@ extension NSManagedObjectContext {
     preconditionIsolated(object._binding.name)
     let home = home
     if let theirs = object._home {
-      precondition(
+      checkPrecondition(
         theirs.toOpaque() == home?.toOpaque(),
         "\(object._binding.name) is in another context already. Insert an object into one context only.")
       return
     }
     guard let home else {
-      preconditionFailure(
+      failPrecondition(
         "The context has no persistentStoreCoordinator; take it from a container, or set one.")
     }
     home._withUnsafeGuaranteedRef { add(object, to: $0) }
@@ -105,11 +106,11 @@ extension NSManagedObjectContext {
 
   private func add(_ object: NSManagedObject, to registry: ObjectRegistry) {
     if registry.model !== object._binding.model { object.rebind(to: registry.model) }
-    precondition(
+    checkPrecondition(
       registry.model === object._binding.model,
       "The model of this context has no entity \(object._binding.name). Make the object from the model of the container."
     )
-    precondition(
+    checkPrecondition(
       !object._binding.isAbstract,
       "\(object._binding.name) is abstract. Insert an object of one of its sub-entities.")
     object.keepRow()

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 internal import CDEStore
 internal import Foundation
 
@@ -12,7 +13,7 @@ extension NSManagedObjectContext {
     preconditionIsolated(object._binding.name)
     guard object._registry === registry, registry != nil else {
       if object._flags.contains(.gone) || object._home == nil { return }
-      preconditionFailure(
+      failPrecondition(
         "An NSManagedObjectContext cannot delete objects in other contexts. Look the object up here by its objectID."
       )
     }

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 internal import CDEStore
 internal import Foundation
 
@@ -33,14 +34,14 @@ extension NSManagedObjectContext {
 
   @inline(never)
   private func lookUp(_ objectID: NSManagedObjectID) -> NSManagedObject {
-    guard let registry else { preconditionFailure(missingCoordinator.message) }
+    guard let registry else { failPrecondition(missingCoordinator.message) }
     if registry.isAtHome(objectID),
       let known = registry.object(root: objectID.binding.root, key: objectID.key)
     {
       return known
     }
     guard let named = entity(of: objectID) else {
-      preconditionFailure(
+      failPrecondition(
         "The model of this context has no entity \(objectID.binding.name), which the object ID names.")
     }
     guard let binding = localBinding(of: objectID) else { return goneObject(named, objectID) }

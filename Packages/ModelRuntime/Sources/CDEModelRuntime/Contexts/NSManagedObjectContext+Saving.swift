@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 internal import CDEStore
 internal import Foundation
 
@@ -146,7 +147,7 @@ extension NSManagedObjectContext {
         written = commit
       }
       guard let written else {
-        preconditionFailure("A store has to report each transaction that it commits.")
+        failPrecondition("A store has to report each transaction that it commits.")
       }
       delivery.start(written.sequence)
       coordinator.recentCommits.record(written)

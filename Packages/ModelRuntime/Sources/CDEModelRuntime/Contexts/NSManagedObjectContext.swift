@@ -154,7 +154,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     get { policy }
     set {
       guard let policy = newValue as? NSMergePolicy else {
-        preconditionFailure(
+        failPrecondition(
           "A context's mergePolicy must be an NSMergePolicy, not \(type(of: newValue)): "
             + "NSMergePolicy.mergeByPropertyObjectTrump, for instance.")
       }
@@ -173,7 +173,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         defer { configuration.coordinator = newValue }
         return configuration.coordinator == nil
       }
-      precondition(
+      checkPrecondition(
         isFirst || persistentStoreCoordinator === newValue,
         "A context's persistentStoreCoordinator can be set once only. Make another context for another coordinator."
       )
@@ -246,7 +246,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   ) -> NSManagedObject {
     materialization = Materialization(binding: binding, batch: batch, row: row, key: key, flags: flags)
     let object = type.init(entity: binding.description, insertInto: self)
-    precondition(
+    checkPrecondition(
       materialization == nil,
       "\(type).init(entity:insertInto:) must hand its entity and its context to super unchanged: it is called for fetched objects "
         + "as well as for new ones.")

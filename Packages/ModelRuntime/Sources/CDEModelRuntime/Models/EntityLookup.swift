@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 @_spi(CDE) public import CDEManagedModel
 internal import CDEStore
 internal import Foundation
@@ -16,11 +17,11 @@ extension NSManagedObject {
       return OwnEntities.description(of: provider)
     }
     if found.isEmpty {
-      fatalError(
+      failPrecondition(
         "No model in use has an entity for \(self). Load a container with its model first, or use init(context:)."
       )
     }
-    fatalError(
+    failPrecondition(
       "\(found.count) models in use have an entity for \(self), so entity() can't tell which is meant. "
         + "Use init(context:), or NSEntityDescription.entity(forEntityName:in:).")
   }
@@ -43,7 +44,7 @@ private enum OwnEntities {
         schemas: [(type, withoutRelationships(type.__cdRuntimeEntitySchema))], compositions: .dictionary)
       OwnBindings.keep(try ModelBinding.of(model))
     } catch {
-      fatalError("The schema of \(type) can't be used: \(error)")
+      failPrecondition("The schema of \(type) can't be used: \(error)")
     }
     return model.entities[0]
   }
@@ -71,7 +72,7 @@ extension NSEntityDescription {
     -> NSManagedObject
   {
     guard let binding = context.modelBinding?.entity(named: name) else {
-      fatalError(
+      failPrecondition(
         "The context's model has no entity named \"\(name)\". It has: "
           + (context.modelBinding?.entities.map(\.name).joined(separator: ", ") ?? "no entities") + ".")
     }

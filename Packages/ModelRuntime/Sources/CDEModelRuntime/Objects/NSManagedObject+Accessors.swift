@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 internal import CDEStore
 internal import Foundation
 
@@ -73,7 +74,7 @@ extension NSManagedObject {
 
   private func missingValue<Value: CDPrimitive>(_ slot: Int, _ name: @autoclosure () -> String) -> Value {
     if lacksValue(slot) {
-      fatalError(
+      failPrecondition(
         "\(_binding.name).\(name()) is required and has no value. Set it before reading, give it a default, "
           + "or declare it optional.")
     }
@@ -98,7 +99,7 @@ extension NSManagedObject {
   }
 
   final func missingProperty() -> Never {
-    fatalError(
+    failPrecondition(
       "The model's entity \(_binding.name) lacks a property that \(type(of: self)) declares. Load the model made from this class, "
         + "or name the property as the model does (persistentName:).")
   }

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 internal import CDEStore
 internal import Foundation
 
@@ -148,7 +149,7 @@ extension NSManagedObject {
 
   private func info(forKey key: String) -> PropertyInfo {
     guard let info = _binding.property(key) else {
-      fatalError(
+      failPrecondition(
         "The entity \(_binding.name) is not key value coding-compliant for the key \"\(key)\". "
           + "Use the name the model gives the property.")
     }

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 internal import CDEStore
 public import Foundation
 
@@ -5,7 +6,7 @@ public import Foundation
 extension NSManagedObject {
   private func info(_ key: String) -> PropertyInfo {
     guard let info = _binding.property(key) else {
-      fatalError(
+      failPrecondition(
         "The entity \(_binding.name) is not key value coding-compliant for the key \"\(key)\". "
           + "Use the name the model gives the property.")
     }
@@ -37,7 +38,7 @@ extension NSManagedObject {
   private func destination(in value: Any?, _ info: PropertyInfo) -> NSManagedObject? {
     guard let value = _PropertyValue.unwrap(value), !(value is NSNull) else { return nil }
     if let object = value as? NSManagedObject { return object }
-    fatalError(
+    failPrecondition(
       "Unacceptable value for \(_binding.name).\(info.name): a to-one relationship takes a managed object or nil, not "
         + "\(Swift.type(of: value)).")
   }
@@ -53,7 +54,7 @@ extension NSManagedObject {
       default: nil
       }
     guard let elements, let objects = elements as? [NSManagedObject] else {
-      fatalError(
+      failPrecondition(
         "Unacceptable value for \(_binding.name).\(info.name): a to-many relationship takes a set, an ordered set or an array "
           + "of managed objects, or nil, not \(Swift.type(of: value)).")
     }
@@ -176,7 +177,7 @@ extension NSManagedObject {
       }
     } catch {
       if error.isWrongType {
-        fatalError("Unacceptable value for \(_binding.name).\(info.name): \(error.reason)")
+        failPrecondition("Unacceptable value for \(_binding.name).\(info.name): \(error.reason)")
       }
       return refuse(info, error)
     }

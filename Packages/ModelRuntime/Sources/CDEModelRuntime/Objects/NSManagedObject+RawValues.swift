@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 internal import CDEStore
 internal import Foundation
 
@@ -69,7 +70,7 @@ extension NSManagedObject {
     _ slot: Int, _ name: @autoclosure () -> String, _ stored: Value.RawValue?
   ) -> Value where Value.RawValue: CDPrimitive {
     if stored == nil, lacksValue(slot) {
-      fatalError(
+      failPrecondition(
         "\(_binding.name).\(name()) is required and has no value. Set it before reading, give it a default, "
           + "or declare it optional.")
     }
@@ -79,7 +80,7 @@ extension NSManagedObject {
     guard
       let value = declared ?? RawFallback.value(of: Value.self, zero: Value.RawValue._zero as? Value.RawValue)
     else {
-      fatalError(noCase(name(), stored.map { "\($0)" } ?? "nothing", Value.self))
+      failPrecondition(noCase(name(), stored.map { "\($0)" } ?? "nothing", Value.self))
     }
     if !isDeleted {
       let reason = noCase(name(), stored.map { "\($0)" } ?? "nothing", Value.self)

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 internal import CDEStore
 internal import Foundation
 
@@ -216,7 +217,7 @@ extension NSManagedObject {
 
   private func slot(named name: String) -> Int {
     guard let slot = _binding.layout.slot(named: name) else {
-      fatalError(
+      failPrecondition(
         "\(_binding.name) has no property \(name): the object is of another entity than the relationship's.")
     }
     return slot
@@ -227,7 +228,7 @@ extension NSManagedObject {
     if object._binding.model !== _binding.model, object._home == nil { object.rebind(to: _binding.model) }
     guard info.destinations.contains(object._binding.index), object._binding.model === _binding.model else {
       let theirs = object._binding
-      fatalError(
+      failPrecondition(
         "An object of \(theirs.name) can't be the value of \(_binding.name).\(info.name), which holds objects of "
           + "\(_binding.model.entities[info.destination].name).")
     }
@@ -235,7 +236,7 @@ extension NSManagedObject {
     guard let mine = managedObjectContext, let other = object.managedObjectContext, mine !== other else {
       return
     }
-    fatalError(
+    failPrecondition(
       "Illegal attempt to establish the relationship \(_binding.name).\(info.name) between objects in different contexts. "
         + "Fetch the other object in this context, by its objectID.")
   }
@@ -302,7 +303,7 @@ extension NSManagedObject {
     let members = loadedMembers(slot)
     let count = members.objects.count
     // Of members that can't be read nobody can tell which index is right.
-    precondition(
+    checkPrecondition(
       !members.isLoaded || (0...count).contains(index),
       "Index \(index) is out of bounds: \(_binding.name).\(_binding.properties[slot].name) has \(count) members."
     )

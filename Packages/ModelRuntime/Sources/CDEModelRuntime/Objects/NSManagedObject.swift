@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 public import CDEManagedModel
 public import CDEStore
 public import Foundation
@@ -129,7 +130,7 @@ nonisolated open class NSManagedObject: NSObject {
   /// - Precondition: the model has an entity for the class.
   public convenience init(context: NSManagedObjectContext) {
     guard let binding = context.home?._withUnsafeGuaranteedRef({ $0.binding(for: Self.self) }) else {
-      fatalError(
+      failPrecondition(
         "The model of this context has no entity for the class \(Self.self), or several. Add the class to the model's types, "
           + "set the entity's managedObjectClassName, or use init(entity:insertInto:).")
     }
@@ -162,7 +163,7 @@ nonisolated open class NSManagedObject: NSObject {
         }
       } catch { reason = " \(error)" }
     }
-    fatalError(
+    failPrecondition(
       "The entity \(entity.name ?? "without a name") belongs to no valid model. Add it to an NSManagedObjectModel "
         + "and load that into a container before making objects of it.\(reason)")
   }

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 internal import CDEPredicates
 internal import Foundation
 
@@ -13,11 +14,11 @@ final class RelationshipSet: NSMutableSet {
   }
 
   required init(capacity: Int) {
-    fatalError("A relationship's set is made by mutableSetValue(forKey:) only.")
+    failPrecondition("A relationship's set is made by mutableSetValue(forKey:) only.")
   }
   required init?(coder: NSCoder) { nil }
   required override init(objects: UnsafePointer<AnyObject>!, count: Int) {
-    fatalError("A relationship's set is made by mutableSetValue(forKey:) only.")
+    failPrecondition("A relationship's set is made by mutableSetValue(forKey:) only.")
   }
 
   private var objects: [NSManagedObject] { owner.loadedMembers(slot).objects }
@@ -183,7 +184,7 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     do {
       return try known.term.compare(left, right)
     } catch {
-      preconditionFailure("The relationship can't be sorted by \(known.term.key): \(error)")
+      failPrecondition("The relationship can't be sorted by \(known.term.key): \(error)")
     }
   }
 }

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 @_spi(CDE) internal import CDEPredicates
 internal import Foundation
 
@@ -7,7 +8,7 @@ extension CDFilterField {
   func predicate(_ op: PredicateOperator, _ value: Any, _ options: PredicateTextOptions = []) -> NSPredicate {
     if let constant = PredicateConstant(value) { return NSPredicate(tree(op, .constant(constant), options)) }
     if let raw = value as? any RawRepresentable {
-      precondition(
+      checkPrecondition(
         storageMethod == .raw,
         "\(Root.self).\(swiftPathKey) is not stored by raw value, so it can't be compared with a \(type(of: value)). "
           + "Give the attribute .raw storage, or compare it with a stored value.")

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 public import CDEStore
 internal import Foundation
 
@@ -54,7 +55,7 @@ extension ModelSnapshot {
   ///
   /// - Precondition: both are snapshots of one object, of one container's model.
   public func changes(since older: ModelSnapshot<Item>) -> ModelChanges<Item> {
-    precondition(
+    checkPrecondition(
       older.row.key == row.key && older.row.batch.layout === row.batch.layout
         && older.store.identifier == store.identifier,
       "changes(since:) compares two snapshots of the same object, not \(self) with \(older). Keep the older "
@@ -91,7 +92,7 @@ extension NSManagedObjectContext {
   @discardableResult
   public func apply<Item>(_ changes: ModelChanges<Item>, to object: Item) throws -> [String] {
     preconditionIsolated("apply(_:to:)")
-    precondition(
+    checkPrecondition(
       object._key == changes.new.row.key && object._binding === changes.new.binding
         && object.managedObjectContext === self
         && storeHandle(for: object._binding)?.identifier == changes.new.store.identifier,

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 internal import CDEStore
 internal import Foundation
 
@@ -99,7 +100,7 @@ extension ModelSnapshot {
 
   private func property(_ path: [String], of binding: EntityBinding) -> PropertyInfo {
     guard path.count == 1, let info = binding.property(path[0]) else {
-      fatalError(
+      failPrecondition(
         "The model's entity \(binding.name) lacks \(path.joined(separator: ".")), which \(Item.self) declares. Load the "
           + "model made from this class, or name the property as the model does (persistentName:).")
     }
@@ -157,7 +158,7 @@ extension ModelSnapshot {
           + "\(value) is read.")
       return value
     }
-    fatalError(
+    failPrecondition(
       "\(binding.name).\(info.name) holds nothing that is a \(Value.self). Give the property a default, or "
         + "declare it optional.")
   }

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 internal import CDEStore
 internal import Foundation
 
@@ -130,7 +131,7 @@ extension EntityBinding {
   /// - Precondition: the path is one of this entity's own to-many relationships.
   func relationship(_ path: [String]) -> PropertyInfo {
     guard path.count == 1, let info = property(path[0]), info.isToMany else {
-      fatalError(
+      failPrecondition(
         "\(name) has no to-many relationship \(path.joined(separator: ".")). Take the path from the model's own "
           + "`path`, and load a model that is made from the class.")
     }

@@ -1,0 +1,38 @@
+#if os(Linux) && canImport(Runtime)
+  import Runtime
+
+  /// The place in a program's own source that called the library.
+  enum CallerPlace {
+    /// File and line of the innermost call on this thread that is not the library's own.
+    ///
+    /// Takes milliseconds, and finds nothing in a program without debug information.
+    static func find() -> String? {
+      guard let trace = try? Backtrace.capture(limit: 64), let frames = trace.symbolicated()?.frames else {
+        return nil
+      }
+      for frame in frames {
+        guard let place = frame.symbol?.sourceLocation, place.line > 0 else { continue }
+        // Code that a macro or the compiler made lies in no file that a reader could open.
+        let isSource = place.path.hasSuffix(".swift") && !place.path.contains("@__swiftmacro")
+        if isSource, !isOwn(place.path) { return "\(place.path):\(place.line)" }
+      }
+      return nil
+    }
+
+    /// Whether a file is one of the layers' sources. Their tests call the library as other programs do.
+    private static func isOwn(_ path: String) -> Bool {
+      path.hasPrefix(packages)
+        && path.dropFirst(packages.count).split(separator: "/").dropFirst().first == "Sources"
+    }
+
+    /// The folder with the layers, from this file's own place in it: Executors/Sources/CDEExecutors.
+    private static let packages: String = {
+      let parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
+      return parts.dropLast(4).joined(separator: "/") + "/"
+    }()
+  }
+#else
+  enum CallerPlace {
+    static func find() -> String? { nil }
+  }
+#endif

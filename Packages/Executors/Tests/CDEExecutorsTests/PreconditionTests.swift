@@ -1,0 +1,42 @@
+@_spi(CDE) import CDEExecutors
+import Testing
+
+@Suite("Broken preconditions")
+struct PreconditionTests {
+  @Test("A condition that holds costs no message")
+  func holds() {
+    var asked = 0
+    func message() -> String {
+      asked += 1
+      return "never"
+    }
+    checkPrecondition(asked == 0, message())
+    #expect(asked == 0)
+  }
+
+  @Test("One that does not ends the process with its message, optimised or not")
+  func broken() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      checkPrecondition(CommandLine.arguments.isEmpty, "Give at least \(1) argument.")
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("Fatal error: Give at least 1 argument."))
+  }
+
+  #if DEBUG && os(Linux)
+    @Test("The message begins with the file and line of the code that called the library")
+    func place() async {
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        useElsewhere(ContextLane())
+      }
+      let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+      #expect(text.contains("PreconditionTests.swift:\(placeLine): Fatal error: Use the lane."), "\(text)")
+    }
+  #endif
+}
+
+private let placeLine = #line + 3
+@inline(never)
+private func useElsewhere(_ lane: ContextLane) {
+  lane.preconditionCurrent("Use the lane.")
+}

@@ -102,7 +102,7 @@ struct StoreContents {
         throw StoreError(
           .incompatibleSchema,
           "The store has no entity \(entity.source.name). "
-            + "Migrate it, or open it with the model it was made with.",
+            + "Open it with the model it was made with, or make a new store and copy the objects.",
           entity: entity.source.name)
       }
       guard number > 0, !result.values.contains(number) else {
@@ -133,7 +133,8 @@ struct StoreContents {
       throw StoreError(
         .incompatibleSchema,
         "The store was made with another version of the model; these entities differ: "
-          + "\(differing.joined(separator: ", ")). Migrate it, or open it with the model it was made with.",
+          + "\(differing.joined(separator: ", ")). Open it with the model it was made with, or make a new store and "
+          + "copy the objects.",
         entity: differing[0])
     }
   }

@@ -22,7 +22,9 @@ extension CDEError {
   public var description: String {
     let head = "\(Self.self).\(code.rawValue): \(message)"
     guard let cause else { return head }
-    return "\(head) (cause: \(cause))"
+    // An error that passes on what the layer below said repeats nothing of it.
+    let said = (cause as? any CDEError)?.message ?? "\(cause)"
+    return message.contains(said) ? head : "\(head) (cause: \(cause))"
   }
 
   public var errorDescription: String? { description }

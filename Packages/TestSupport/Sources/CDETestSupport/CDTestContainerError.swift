@@ -1,7 +1,7 @@
 public import Foundation
 
 /// Why a throw-away container could not be made.
-public enum CDTestContainerError: LocalizedError, Sendable, Equatable {
+public enum CDTestContainerError: LocalizedError, CustomStringConvertible, Sendable, Equatable {
   /// The folder for test stores does not exist and can't be made.
   case failedToCreateStoreDirectory(path: String, reason: String)
   /// A file left by an earlier run can't be removed.
@@ -11,7 +11,9 @@ public enum CDTestContainerError: LocalizedError, Sendable, Equatable {
   /// The store itself can't be opened: the model has a mistake, or the file system refuses.
   case failedToLoadPersistentStore(testName: String, storePath: String, reason: String)
 
-  public var errorDescription: String? {
+  public var errorDescription: String? { description }
+
+  public var description: String {
     switch self {
     case .failedToCreateStoreDirectory(let path, let reason):
       "The folder for test stores at \(path) could not be made: \(reason)"

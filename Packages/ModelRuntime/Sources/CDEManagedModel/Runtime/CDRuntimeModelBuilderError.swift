@@ -1,7 +1,7 @@
 public import Foundation
 
 /// Why a model could not be built from model classes.
-public enum CDRuntimeModelBuilderError: LocalizedError, Sendable, Equatable {
+public enum CDRuntimeModelBuilderError: LocalizedError, CustomStringConvertible, Sendable, Equatable {
   /// The list of classes is empty.
   case emptyInput
   /// Two classes stand for an entity of the same name.
@@ -19,7 +19,9 @@ public enum CDRuntimeModelBuilderError: LocalizedError, Sendable, Equatable {
     entityName: String, attributeName: String, expression: String,
     primitiveType: CDRuntimePrimitiveAttributeType)
 
-  public var errorDescription: String? {
+  public var errorDescription: String? { description }
+
+  public var description: String {
     switch self {
     case .emptyInput:
       "A model needs at least one model type."

@@ -105,12 +105,25 @@ extension ManagedObjectError {
 
   static func conflict(_ conflicts: [NSConstraintConflict]) -> ManagedObjectError {
     let first = conflicts.first
-    let names = first?.constraint.joined(separator: ", ") ?? ""
+    let values = first?.constraint.map { name in
+      "\(name) \(first?.constraintValues[name].map(described) ?? "nil")"
+    }
     return ManagedObjectError(
       .uniquenessConflict,
-      "Another \(first?.entityName ?? "object") has the same \(names). Change the value, or set a mergePolicy.",
+      "Another \(first?.entityName ?? "object") has the same \(values?.joined(separator: ", ") ?? "value"). Change "
+        + "the value, or set a mergePolicy."
+        + (conflicts.count > 1
+          ? " \(conflicts.count - 1) more are in the way; constraintConflicts lists all." : ""),
       cause: conflicts.lazy.compactMap(\.refusal).first, entity: first?.entityName,
       property: first?.constraint.first, objectID: first?.conflictingObjects.first?.objectID,
       constraintConflicts: conflicts)
+  }
+
+  /// A value as a message shows it: text in quotes, and not more than a line of it.
+  private static func described(_ value: Any) -> String {
+    if value is NSNull { return "nil" }
+    let text = "\(value)"
+    let short = text.count > 80 ? "\(text.prefix(80))…" : text
+    return value is String ? "\"\(short)\"" : short
   }
 }

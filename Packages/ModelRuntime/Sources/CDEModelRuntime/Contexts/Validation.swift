@@ -47,8 +47,8 @@ extension ManagedObjectError {
     if failures.count == 1 { throw failures[0] }
     throw ManagedObjectError(
       .multipleValidationErrors,
-      "\(failures.count) values can't be saved: " + failures.prefix(5).map(\.message).joined(separator: " ")
-        + (failures.count > 5 ? " …" : ""),
+      "\(failures.count) values can't be saved:" + failures.prefix(5).map { "\n  \($0.message)" }.joined()
+        + (failures.count > 5 ? "\n  and \(failures.count - 5) more, which failures lists" : ""),
       entity: failures[0].entity, failures: failures)
   }
 }

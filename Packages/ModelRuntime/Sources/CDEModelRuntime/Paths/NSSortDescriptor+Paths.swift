@@ -23,7 +23,7 @@ public enum SortExecutionMode: Equatable, Sendable {
 }
 
 /// Why a path makes no sort order.
-public enum CDSortDescriptorError: Error, Equatable, LocalizedError {
+public enum CDSortDescriptorError: Error, Equatable, LocalizedError, CustomStringConvertible {
   /// The model's table has no such path; paths over two relationships are not in it.
   case pathNotRegistered(String)
   /// The path's stored names are not those of the model's table.
@@ -35,7 +35,9 @@ public enum CDSortDescriptorError: Error, Equatable, LocalizedError {
   /// What is stored has no order: archives, JSON, compositions as a whole, values that have no column.
   case pathNotStoreSortable(String, storageMethod: StorageMethod)
 
-  public var errorDescription: String? {
+  public var errorDescription: String? { description }
+
+  public var description: String {
     switch self {
     case .pathNotRegistered(let path):
       "The model has no sortable path \(path). Sort by its own fields or those of a to-one relationship."

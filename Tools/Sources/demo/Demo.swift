@@ -32,7 +32,9 @@ struct Demo: AsyncParsableCommand {
     completion: .file())
   var lists: [String] = []
 
-  @Option(parsing: .upToNextOption, help: "Show the shortest dependency path between two packages: FROM TO.")
+  @Option(
+    parsing: .upToNextOption,
+    help: "Print the shortest dependency path between two packages, and nothing else: FROM TO.")
   var path: [String] = []
 
   func validate() throws {
@@ -47,9 +49,7 @@ struct Demo: AsyncParsableCommand {
     }
   }
 
-  func run() async throws {
-    guard try await report() else { throw ExitCode.failure }
-  }
+  func run() async throws { try await report() }
 
   /// What is asked for, else this machine's databases, else the sample.
   private var sources: [PackageSource] {
@@ -60,14 +60,18 @@ struct Demo: AsyncParsableCommand {
   }
 
   @MainActor
-  private func report() async throws -> Bool {
+  private func report() async throws {
     let url = store.map { URL(fileURLWithPath: $0) } ?? PackageStore.defaultURL
     do {
       let session = try Session(store: url)
-      return try await session.run(sources, limit: limit, path: path.isEmpty ? nil : (path[0], path[1]))
+      try await session.run(sources, limit: limit, path: path.isEmpty ? nil : (path[0], path[1]))
+    } catch let stopped as Stopped {
+      FileHandle.standardError.write(Data("\(stopped.text)\n".utf8))
+      // What shells report of a program that Ctrl-C ended.
+      throw ExitCode(128 + SIGINT)
     } catch {
       FileHandle.standardError.write(Data("demo: \(error)\n".utf8))
-      return false
+      throw ExitCode.failure
     }
   }
 }

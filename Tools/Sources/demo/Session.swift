@@ -6,57 +6,99 @@ final class Session {
   private let url: URL
   private let container: NSPersistentContainer
   private let observation: CDEObservationDomain
+  private let questions: Questions
+  private let terminal = Terminal()
 
   init(store url: URL) throws {
     self.url = url
     container = try PackageStore.open(url)
     observation = CDEObservationDomain(container: container)
+    questions = Questions(container: container)
   }
 
-  /// - Returns: whether there was anything to index and every question had an answer.
-  func run(_ sources: [PackageSource], limit: Int?, path: (from: String, to: String)?) async throws -> Bool {
+  /// - Parameter path: two packages to show the way between, and nothing else.
+  /// - Throws: ``Stopped`` at Ctrl-C, ``NothingToIndex``, or an error of the store.
+  func run(_ sources: [PackageSource], limit: Int?, path: (from: String, to: String)?) async throws {
     let start = ContinuousClock.now
     let run = IndexRun(context: container.viewContext)
     run.startedAt = Date()
     try container.viewContext.save()
-    let progress = IndexProgress(run, on: Terminal())
+    terminal.show("Counting the records of \(counted(sources.count, "file"))")
+    let total = min(await Self.count(sources), limit ?? .max)
+    let progress = IndexProgress(run, of: total, on: terminal)
     progress.follow()
     let indexer = Indexer(observationDomain: observation)
-    let report = try await indexer.index(sources, limit: limit, run: run.objectID)
+    let (id, task) = (
+      run.objectID, Task { [sources] in try await indexer.index(sources, limit: limit, run: id) }
+    )
+    let interrupt = Interrupt { task.cancel() }
+    let result = await task.result
+    interrupt.cancel()
     progress.finish()
-    print(
-      ReportText.indexed(
-        report, in: ContinuousClock.now - start, store: url, paintCount: progress.paintCount))
+    let report = try result.get()
+    if report.isCancelled { throw Stopped(text: ReportText.stopped(report, of: total, store: url)) }
+    let summary = ReportText.indexed(
+      report, in: ContinuousClock.now - start, store: url, paintCount: progress.paintCount)
+    if path == nil { print(summary) } else { terminal.note(summary) }
     guard report.recordCount > 0 else {
       let names = sources.map(\.path).joined(separator: ", ")
       throw NothingToIndex(sources: names)
     }
-    try await answer(path)
-    return true
+    if let path { try await show(path) } else { try await answer() }
   }
 
-  private func answer(_ path: (from: String, to: String)?) async throws {
-    let questions = Questions(container: container)
-    let overview = try await questions.overview()
+  /// The records that the sources seem to hold; one that can't be read counts for nothing here and is reported
+  /// when it is indexed.
+  private static func count(_ sources: [PackageSource]) async -> Int {
+    await Task.detached {
+      sources.reduce(0) { count, source in
+        do { return count + (try SourceReader.count(in: source)) } catch { return count }
+      }
+    }.value
+  }
+
+  private func show(_ path: (from: String, to: String)) async throws {
+    let found = try await asking("the way") { try await $0.path(from: path.from, to: path.to) }
+    print(ReportText.path(found, from: path.from, to: path.to))
+  }
+
+  private func answer() async throws {
+    let overview = try await asking("what there is") { try await $0.overview() }
     print(ReportText.overview(overview))
-    print(ReportText.mostDependedUpon(try await questions.mostDependedUpon(10)))
+    print(
+      ReportText.mostDependedUpon(
+        try await asking("what is needed most") { try await $0.mostDependedUpon(10) }))
     let installedOnly = overview.installed > 0
-    let largest = try await questions.largestBySection(2, installedOnly: installedOnly)
+    let largest = try await asking("what is largest") {
+      try await $0.largestBySection(2, installedOnly: installedOnly)
+    }
     print(ReportText.largest(largest, installedOnly: installedOnly))
-    let orphans = try await questions.orphans()
+    let orphans = try await asking("what nothing needs") { try await $0.orphans() }
     if installedOnly { print(ReportText.orphans(orphans)) }
-    if let path {
-      let found = try await questions.path(from: path.from, to: path.to)
-      print(ReportText.path(found, from: path.from, to: path.to))
-    } else if let start = orphans.max(by: { $0.dependencyCount < $1.dependencyCount })?.name
+    if let start = orphans.max(by: { $0.dependencyCount < $1.dependencyCount })?.name
       ?? largest.first?.largest.first?.name,
-      let found = try await questions.longestPath(from: start)
+      let found = try await asking("the longest way", { try await $0.longestPath(from: start) })
     {
       // Of all packages the one asks the most for, the farthest shows best what a search finds.
       print(ReportText.path(found, from: start, to: found.steps.last!.name))
     }
     print(ReportText.closing(store: url))
   }
+
+  /// Says what is looked for while the answer takes its time.
+  private func asking<Answer: Sendable>(
+    _ question: String, _ ask: (Questions) async throws -> Answer
+  ) async throws -> Answer {
+    terminal.show("Looking for \(question)")
+    defer { terminal.clear() }
+    return try await ask(questions)
+  }
+}
+
+/// Ctrl-C ended the run.
+struct Stopped: Error {
+  /// What was kept.
+  var text: String
 }
 
 /// None of the files held a record.

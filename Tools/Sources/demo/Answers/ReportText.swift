@@ -32,6 +32,13 @@ enum ReportText {
     return (lines + report.notes).joined(separator: "\n")
   }
 
+  /// What a run leaves that was ended early.
+  static func stopped(_ report: IndexReport, of total: Int, store: URL) -> String {
+    "Stopped after \(grouped(report.recordCount)) of \(counted(total, "record")). "
+      + "\(counted(report.addedCount, "new version")) and \(counted(report.changedCount, "changed one")) "
+      + "are kept in \(store.path); the next run goes on from there."
+  }
+
   /// What an update did; a version that went while another came is an upgrade.
   static func changes(_ changes: [IndexReport.Change]) -> [String] {
     guard !changes.isEmpty else { return ["Nothing has changed since the last run."] }
@@ -58,7 +65,7 @@ enum ReportText {
 
   static func overview(_ overview: Questions.Overview) -> String {
     let virtual = counted(overview.virtualNames, "virtual name")
-    let missing = "\(counted(overview.missingNames, "name")) nobody offers"
+    let missing = "\(counted(overview.missingNames, "name")) without a package"
     return heading("The index")
       + """
         \(counted(overview.packages, "package")) in \(counted(overview.versions, "version")), \

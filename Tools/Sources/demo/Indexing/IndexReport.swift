@@ -1,5 +1,7 @@
 /// What one run of the indexer did.
 struct IndexReport: Sendable {
+  /// The run was ended early.
+  var isCancelled = false
   /// The store held nothing before.
   var isFirst = true
   var recordCount = 0

@@ -22,6 +22,8 @@ actor Indexer {
   /// - Parameters:
   ///   - limit: how many records to read at most; nil for all. Then nothing is removed.
   ///   - run: the ``IndexRun`` to keep up to date.
+  /// Ends early when its task is cancelled; the report then says so, and holds what was saved until then.
+  ///
   /// - Throws: errors of the store. Records and sources that can't be read are in the report instead.
   func index(_ sources: [PackageSource], limit: Int?, run: NSManagedObjectID) async throws -> IndexReport {
     report = IndexReport()
@@ -37,8 +39,9 @@ actor Indexer {
         isComplete = false
       }
     }
-    try await removeVanished(limit: limit, run: run)
-    try await save(run, task: "done", isFinished: true)
+    report.isCancelled = Task.isCancelled
+    if !report.isCancelled { try await removeVanished(limit: limit, run: run) }
+    try await save(run, task: "done", isFinished: !report.isCancelled)
     return report
   }
 
@@ -47,7 +50,7 @@ actor Indexer {
     var chunk: [PackageRecord] = []
     try await save(run, task: source.name)
     do {
-      while limit.map({ report.recordCount < $0 }) ?? true, let next = try reader.next() {
+      while !Task.isCancelled, limit.map({ report.recordCount < $0 }) ?? true, let next = try reader.next() {
         switch next {
         case .record(let record):
           report.recordCount += 1

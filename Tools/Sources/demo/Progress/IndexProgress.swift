@@ -6,12 +6,15 @@ import Observation
 final class IndexProgress {
   private let run: IndexRun
   private let terminal: Terminal
+  /// How many records there are to read.
+  private let total: Int
   private var isOver = false
   /// How often the line was painted.
   private(set) var paintCount = 0
 
-  init(_ run: IndexRun, on terminal: Terminal) {
+  init(_ run: IndexRun, of total: Int, on terminal: Terminal) {
     self.run = run
+    self.total = total
     self.terminal = terminal
   }
 
@@ -36,8 +39,10 @@ final class IndexProgress {
   /// What it reads decides what wakes it: where lines can't be painted over, only a new task does.
   private var text: String {
     let task = run.task
-    guard terminal.isInteractive else { return task.isEmpty ? "Indexing" : "Indexing: \(task)" }
-    var parts = ["\(grouped(run.recordCount)) records"]
+    guard terminal.isInteractive else {
+      return task.isEmpty ? "Indexing \(counted(total, "record"))" : "Indexing: \(task)"
+    }
+    var parts = ["\(grouped(run.recordCount)) of \(counted(total, "record"))"]
     for (count, word) in [
       (run.addedCount, "new"), (run.changedCount, "changed"), (run.removedCount, "removed"),
       (run.malformedCount, "malformed"),

@@ -3,7 +3,7 @@ import Foundation
 /// Standard error as the place for a line that is painted over and over.
 @MainActor
 final class Terminal {
-  /// Whether somebody looks at it; else it goes to a file or a pipe, where lines follow each other.
+  /// Whether it is a terminal; else it goes to a file or a pipe, where lines follow each other.
   let isInteractive = isatty(STDERR_FILENO) == 1
   private var shown = ""
 
@@ -18,6 +18,12 @@ final class Terminal {
   func clear() {
     if isInteractive, !shown.isEmpty { write("\r\u{1B}[K") }
     shown = ""
+  }
+
+  /// Writes a line that stays.
+  func note(_ line: String) {
+    clear()
+    write(line + "\n")
   }
 
   private func write(_ text: String) {

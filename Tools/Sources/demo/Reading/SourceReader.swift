@@ -38,6 +38,31 @@ final class SourceReader {
   /// - Throws: ``SourceError`` when the file can't be read to its end.
   func next() throws -> ReadRecord? { try records.next() }
 
+  /// How many records there are from here on, counted by the lines that name a package.
+  ///
+  /// - Throws: ``SourceError`` when the file can't be read to its end.
+  static func count(in source: PackageSource) throws -> Int {
+    let reader = try source.open()
+    let name = Array("\nPackage:".utf8)
+    var matched = 1
+    var count = 0
+    while let data = try reader.stream.next() {
+      data.withUnsafeBytes { bytes in
+        for byte in bytes {
+          if byte == name[matched] {
+            matched += 1
+            if matched < name.count { continue }
+            count += 1
+            matched = 0
+          } else {
+            matched = byte == name[0] ? 1 : 0
+          }
+        }
+      }
+    }
+    return count
+  }
+
   /// The bytes behind the records.
   private final class Stream {
     private let path: String

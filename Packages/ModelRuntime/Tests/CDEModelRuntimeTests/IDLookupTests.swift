@@ -71,9 +71,23 @@ struct IDLookupTests {
     let stranger = elsewhere.context()
     _ = try saved(20, in: stranger)
     for item in items { #expect(stranger.object(with: item.objectID).isDeleted) }
+  }
+
+  @Test("IDs go on naming their rows when the store is removed, whether they were asked for before or not")
+  func removedStore() throws {
+    let stack = try Stack()
+    let (first, second, third) = (stack.context(), stack.context(), stack.context())
+    let items = try saved(3, in: first)
+    let unasked = try second.fetch(Item.fetchRequest())
     let coordinator = stack.container.persistentStoreCoordinator
     try coordinator.remove(coordinator.persistentStores[0])
-    #expect(second.object(with: items[0].objectID).objectID == items[0].objectID)
+    #expect(Set(unasked.map(\.objectID)) == Set(items.map(\.objectID)))
+    for item in items {
+      #expect(third.object(with: item.objectID).objectID == item.objectID)
+      #expect(
+        third.object(with: item.objectID).objectID.uriRepresentation() == item.objectID.uriRepresentation())
+    }
+    withExtendedLifetime(unasked) {}
   }
 
   @Test("Objects freed on other threads are never handed out")

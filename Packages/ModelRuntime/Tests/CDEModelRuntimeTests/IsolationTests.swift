@@ -150,6 +150,7 @@ struct IsolationTests {
   @Test("Use from elsewhere traps, naming the entity and the context")
   func wrongIsolation() async {
     let object = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      checkUsesInReleaseBuildsToo()
       let context = try Stack().context()
       context.name = "importer"
       let item = await context.perform { Unchecked(Item(context: context)) }
@@ -157,6 +158,7 @@ struct IsolationTests {
     }
     #expect(object?.text.contains("Item was used outside its context \"importer\"") == true)
     let relationship = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      checkUsesInReleaseBuildsToo()
       let context = try Stack().context()
       context.name = "importer"
       let item = await context.perform { Unchecked(Item(context: context)) }
@@ -164,9 +166,13 @@ struct IsolationTests {
     }
     #expect(relationship?.text.contains("Item was used outside its context \"importer\"") == true)
     let fetch = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      checkUsesInReleaseBuildsToo()
       let container = try Stack().container
       await Task.detached { _ = try? container.viewContext.fetch(Item.fetchRequest()) }.value
     }
     #expect(fetch?.text.contains("this one belongs to the main actor") == true)
   }
 }
+
+/// What a release build does when it is asked to; debug builds always check. Read once, so it comes first.
+private func checkUsesInReleaseBuildsToo() { setenv("CDE_CONCURRENCY_DEBUG", "1", 1) }

@@ -19,6 +19,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     var stores: [NSPersistentStore] = []
     /// The store of each entity, by index.
     var handles: [StoreHandle?] = []
+    /// The stores that were removed, by the entities they held: objects of theirs keep their IDs.
+    var removedHandles: [Int: StoreHandle] = [:]
     var contexts: [BackReference<NSManagedObjectContext>] = []
     /// How many commits of contexts there were.
     var commits: UInt64 = 0
@@ -129,6 +131,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       state.stores.removeAll { $0 === store }
       for index in state.handles.indices where state.handles[index] === store.handle {
         state.handles[index] = nil
+        state.removedHandles[index] = store.handle
       }
       loneStore.update(state.stores)
     }
@@ -150,6 +153,10 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
 
   func handle(for binding: EntityBinding) -> StoreHandle? {
     state.withLock { binding.index < $0.handles.count ? $0.handles[binding.index] : nil }
+  }
+
+  func removedHandle(for binding: EntityBinding) -> StoreHandle? {
+    state.withLock { $0.removedHandles[binding.index] }
   }
 
   func requiredHandle(for binding: EntityBinding) throws -> StoreHandle {

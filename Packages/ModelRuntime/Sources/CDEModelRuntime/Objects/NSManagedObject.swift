@@ -174,7 +174,7 @@ nonisolated open class NSManagedObject: NSObject {
   public final var objectID: NSManagedObjectID {
     if let known = _identity { return known }
     let made = NSManagedObjectID(
-      binding: _binding, key: _key, store: _registry?.storeHandle(for: _binding), of: self)
+      binding: _binding, key: _key, store: _registry?.identityHandle(for: _binding), of: self)
     _identity = made
     _home?._withUnsafeGuaranteedRef { $0.recentIDs.follow(made) }
     return made

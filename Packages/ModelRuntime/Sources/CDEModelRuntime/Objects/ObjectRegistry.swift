@@ -79,6 +79,11 @@ final class ObjectRegistry: @unchecked Sendable {
     return binding.index < lastHandles.count ? lastHandles[binding.index] : nil
   }
 
+  /// The store that IDs of an entity's rows name: the one that holds them, or held them last.
+  func identityHandle(for binding: EntityBinding) -> StoreHandle? {
+    storeHandle(for: binding) ?? context?.persistentStoreCoordinator?.removedHandle(for: binding)
+  }
+
   /// Whether an ID surely names a row of this registry's model and of the one store that is loaded; says no where
   /// finding out takes more than a look.
   @inline(__always)

@@ -12,9 +12,11 @@ struct InverseCheck {
 
   private var access: String { model.access.prefix }
 
-  var names: DeclSyntax {
+  var names: [DeclSyntax] {
+    if model.isInHierarchy { return inheritedNames }
     let members = model.relationships.map { "\(access)var \(escaped($0.persistentName)): Void { () }" }
-    return """
+    return [
+      """
       @dynamicMemberLookup
       \(raw: access)nonisolated struct __CDRelationshipNames {
         \(raw: members.joined(separator: "\n  "))
@@ -22,6 +24,34 @@ struct InverseCheck {
         \(raw: access)subscript(dynamicMember name: String) -> Void { () }
       }
       """
+    ]
+  }
+
+  /// A class instead of a struct, so that the names of a parent are names of its children.
+  private var inheritedNames: [DeclSyntax] {
+    var members = model.relationships.map {
+      "\(access)final var \(escaped($0.persistentName)): Void { () }"
+    }
+    var parent = ""
+    var attribute = ""
+    if let name = model.parent {
+      parent = ": \(name).__CDInheritedRelationshipNames"
+    } else {
+      attribute = "@dynamicMemberLookup\n"
+      members += [
+        "\(access)init() {}",
+        "@available(*, deprecated, message: \(message.quoted))\n  "
+          + "\(access)final subscript(dynamicMember name: String) -> Void { () }",
+      ]
+    }
+    return [
+      """
+      \(raw: attribute)\(raw: model.overridableAccess)nonisolated class __CDInheritedRelationshipNames\(raw: parent) {
+        \(raw: members.joined(separator: "\n  "))
+      }
+      """,
+      "\(raw: access)typealias __CDRelationshipNames = __CDInheritedRelationshipNames",
+    ]
   }
 
   var check: DeclSyntax {

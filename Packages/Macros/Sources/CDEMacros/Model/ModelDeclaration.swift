@@ -10,6 +10,13 @@ struct ModelDeclaration {
 
   let name: String
   let entityName: String
+  /// The class it inherits from, as written; nil for `NSManagedObject`.
+  let parent: String?
+  /// Whether other models may inherit from it, or it inherits from one.
+  let isInHierarchy: Bool
+  /// The modifier of members that a class in another module has to override, with a space behind it.
+  let overridableAccess: String
+  let isFinal: Bool
   let access: AccessLevel
   let options: ModelOptions
   let members: [Member]
@@ -22,11 +29,11 @@ struct ModelDeclaration {
   var attributes: [ModelProperty] { properties.filter(\.isAttribute) }
   var relationships: [ModelProperty] { properties.filter { !$0.isAttribute } }
 
-  /// Whether the declaration is a class that inherits from `NSManagedObject`; the roles other than
-  /// the member role stay silent about it.
+  /// Whether the declaration is a class that may be a model; the roles other than the member role stay
+  /// silent about it.
   static func accepts(_ declaration: some DeclGroupSyntax) -> Bool {
     guard let type = declaration.as(ClassDeclSyntax.self) else { return false }
-    return inheritsFromManagedObject(type) && type.genericParameterClause == nil
+    return Superclass(of: type) != nil && type.genericParameterClause == nil
   }
 
   /// Reads the class; what is wrong with it goes into `diagnostics`.
@@ -37,8 +44,8 @@ struct ModelDeclaration {
       diagnostics.append(ModelDeclaration.notAClass(declaration, marker))
       return nil
     }
-    guard ModelDeclaration.inheritsFromManagedObject(type) else {
-      diagnostics.append(ModelDeclaration.noManagedObject(type))
+    guard let superclass = Superclass(of: type) else {
+      diagnostics.append(Superclass.missing(type))
       return nil
     }
     if let generics = type.genericParameterClause {
@@ -48,6 +55,18 @@ struct ModelDeclaration {
     name = type.name.text
     access = AccessLevel(of: type)
     options = ModelOptions(marker, diagnostics: &diagnostics)
+    isFinal = type.modifiers.contains(.final)
+    if case .model(let parent) = superclass { self.parent = parent } else { parent = nil }
+    isInHierarchy = parent != nil || !isFinal
+    overridableAccess = type.modifiers.contains(.open) ? "open " : access.prefix
+    if options.isAbstract, let final = type.modifiers.first(where: { $0.name.tokenKind == .keyword(.final) }) {
+      diagnostics.append(
+        .make(
+          "abstractFinal", at: final,
+          "An abstract model has no objects but those of the models that inherit from it, and from a "
+            + "`final` class none can; remove `final`, or `isAbstract: true`.",
+          fixIts: [.removing("Remove `final`", final), marker.removing("isAbstract")].compactMap { $0 }))
+    }
     entityName = EntityName.read(type, options: options, marker: marker, diagnostics: &diagnostics)
     var reader = ModelMemberReader(isObserved: options.isObserved)
     reader.read(type.memberBlock.members)
@@ -68,12 +87,6 @@ struct ModelDeclaration {
     if !type.memberBlock.members.contains(where: { $0.decl.is(InitializerDeclSyntax.self) }) {
       diagnostics += members.compactMap(ModelDeclaration.missingValue)
     }
-  }
-
-  private static func inheritsFromManagedObject(_ type: ClassDeclSyntax) -> Bool {
-    guard let first = type.inheritanceClause?.inheritedTypes.first else { return false }
-    let spelled = first.type.trimmedDescription
-    return spelled == "NSManagedObject" || spelled.hasSuffix(".NSManagedObject")
   }
 
   private static func isGeneric(_ generics: GenericParameterClauseSyntax) -> Diagnostic {
@@ -97,18 +110,6 @@ struct ModelDeclaration {
       "notAClass", at: marker,
       "@PersistentModel can only be attached to a class declaration that inherits from NSManagedObject.",
       fixIts: fixIts)
-  }
-
-  private static func noManagedObject(_ type: ClassDeclSyntax) -> Diagnostic {
-    let fixIt: FixIt
-    if let first = type.inheritanceClause?.inheritedTypes.first {
-      fixIt = .inserting("Inherit from NSManagedObject", "NSManagedObject, ", before: first)
-    } else {
-      fixIt = .inserting("Inherit from NSManagedObject", ": NSManagedObject", after: type.name)
-    }
-    return .make(
-      "noManagedObject", at: type.name, "@PersistentModel type must inherit from NSManagedObject.",
-      fixIts: [fixIt])
   }
 
   private static func nameClashes(_ properties: [ModelProperty]) -> [Diagnostic] {

@@ -8,13 +8,18 @@ struct ModelMembers {
   private var access: String { model.access.prefix }
 
   var declarations: [DeclSyntax] {
-    var members: [DeclSyntax] = [
-      keys, slots, propertyNames, swiftNames, predicateKey, schema, SchemaFunction(model: model).declaration,
-    ]
+    var members: [DeclSyntax] = [keys, slots]
+    if model.isInHierarchy {
+      members += HierarchyMembers(model: model).declarations
+    } else {
+      members += [propertyNames, swiftNames, predicateKey, schema]
+    }
+    members.append(SchemaFunction(model: model).declaration)
     members += PathMembers(model).declarations
-    members.append(InverseCheck(model: model).names)
+    members += InverseCheck(model: model).names
     if !model.relationships.isEmpty { members += [targetCheck, InverseCheck(model: model).check] }
-    if !model.declaresFetchRequest { members.append(fetchRequest) }
+    // In a hierarchy a function of each class would be one overload more; the runtime's is of every class.
+    if !model.declaresFetchRequest, !model.isInHierarchy { members.append(fetchRequest) }
     if model.options.generateInit, let initializer { members.append(initializer) }
     for property in model.relationships where property.isToMany {
       members += RelationshipMembers(model: model, property: property).declarations
@@ -50,6 +55,7 @@ struct ModelMembers {
   }
 
   private var slots: DeclSyntax {
+    if model.isInHierarchy { return HierarchyMembers(model: model).slots }
     let slots = model.properties.enumerated().map { ordinal, property in
       """
       @inline(__always) \(access)static var \(property.identifier): Int {
@@ -77,6 +83,7 @@ struct ModelMembers {
   }
 
   private var predicateKey: DeclSyntax {
+    let tests = PredicateKeyTests(model: model, root: model.name)
     guard !model.properties.isEmpty else {
       return """
         \(raw: access)nonisolated static func predicateKey(for keyPath: AnyKeyPath) -> String? {
@@ -84,39 +91,9 @@ struct ModelMembers {
         }
         """
     }
-    var tests: [String] = []
-    for property in model.properties {
-      tests.append(
-        """
-        if matches(\\.\(property.identifier)) {
-            return \(property.persistentName.quoted)
-          }
-        """)
-      if property.isAttribute, property.storageMethod == "composition" {
-        let type = property.shape.wrapped.trimmedDescription
-        tests.append(
-          """
-          if let field = \(type).__cdPredicateKey(for: keyPath, after: \\\(model.name).\(property.identifier)) {
-              return \((property.persistentName + ".").quoted) + field
-            }
-          """)
-      }
-      if property.isToMany, model.options.generateToManyCount {
-        tests.append(
-          """
-          if matches(\\.\(property.countName)) {
-              return \((property.persistentName + ".@count").quoted)
-            }
-          """)
-      }
-    }
-    // One function with one type, so that each key path is checked by itself and at once.
     return """
       \(raw: access)nonisolated static func predicateKey(for keyPath: AnyKeyPath) -> String? {
-        func matches(_ candidate: PartialKeyPath<\(raw: model.name)>) -> Bool {
-          keyPath == candidate
-        }
-        \(raw: tests.joined(separator: "\n  "))
+        \(raw: tests.statements.joined(separator: "\n  "))
         return nil
       }
       """

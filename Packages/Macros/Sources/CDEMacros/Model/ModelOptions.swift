@@ -3,18 +3,20 @@ import SwiftSyntax
 
 /// The arguments of one `@PersistentModel`.
 struct ModelOptions {
-  static let labels = ["generateInit", "generateToManyCount", "observation", "entityName"]
+  static let labels = ["generateInit", "generateToManyCount", "observation", "entityName", "isAbstract"]
 
   var generateInit = false
   var generateToManyCount = true
   var isObserved = false
   var entityName: String?
+  var isAbstract = false
 
   /// Reads the arguments; what is wrong with them goes into `diagnostics`.
   init(_ attribute: AttributeSyntax, diagnostics: inout [Diagnostic]) {
     diagnostics += attribute.unknownLabels(macro: "PersistentModel", known: Self.labels)
     generateInit = Self.boolean("generateInit", attribute, &diagnostics) ?? false
     generateToManyCount = Self.boolean("generateToManyCount", attribute, &diagnostics) ?? true
+    isAbstract = Self.boolean("isAbstract", attribute, &diagnostics) ?? false
     if let observation = attribute.argument("observation") {
       switch observation.caseName(of: "PersistentModelObservationMode") {
       case "none": break

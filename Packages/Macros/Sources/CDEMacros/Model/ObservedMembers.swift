@@ -9,11 +9,13 @@ struct ObservedMembers {
   private var name: String { model.name }
 
   var declarations: [DeclSyntax] {
-    [recordAccess, fieldMap, makeFieldMap, swiftPaths, keyPaths, invalidateFields, invalidateAll, invalidate]
+    // The runtime wakes level by level, because a parent may be of another mind about observation.
+    if model.isInHierarchy { return [recordAccess, invalidate] }
+    return [recordAccess, fieldMap, makeFieldMap, swiftPaths, keyPaths, invalidateFields, invalidateAll, invalidate]
   }
 
   /// The key paths a field stands for: the property, and for a to-many also its count.
-  private func paths(of property: ModelProperty) -> [String] {
+  func paths(of property: ModelProperty) -> [String] {
     property.isToMany && model.options.generateToManyCount
       ? [property.identifier, property.countName] : [property.identifier]
   }
@@ -117,8 +119,9 @@ struct ObservedMembers {
       let wake = paths(of: property).map {
         "registrar.withMutation(of: self, keyPath: \\\(name).\($0)) {}"
       }
+      let field = model.isInHierarchy ? "UInt16(\(property.slot(in: name)))" : "\(ordinal)"
       return """
-        if fieldSet?.contains(rawValue: \(ordinal)) != false {
+        if fieldSet?.contains(rawValue: \(field)) != false {
             \(wake.joined(separator: "\n    "))
           }
         """

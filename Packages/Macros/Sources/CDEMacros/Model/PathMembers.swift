@@ -34,6 +34,8 @@ struct PathMembers {
   let fields: [Field]
   /// Whether the type may stand behind a relationship, so that others list its fields.
   let hasProjection: Bool
+  /// The class of a hierarchy that these are the members of.
+  var hierarchy: ModelDeclaration?
 
   private var prefix: String { access.prefix }
 
@@ -58,6 +60,7 @@ struct PathMembers {
         }
       """
     }
+    if let hierarchy { return inheritedRoot(hierarchy, members) }
     return """
       \(raw: prefix)nonisolated struct PathRoot: Sendable {
         \(raw: members.joined(separator: "\n  "))
@@ -65,8 +68,31 @@ struct PathMembers {
       """
   }
 
+  /// The paths of the parent are dynamic members of the child's, and start from the child there.
+  private func inheritedRoot(_ model: ModelDeclaration, _ members: [String]) -> DeclSyntax {
+    let parent = model.parent.map { name in
+      [
+        "\(prefix)typealias __CDModel = \(owner)", "\(prefix)typealias __CDParent = \(name)",
+        "\(prefix)typealias __CDParentPaths = \(name).__CDPaths",
+      ]
+    }
+    let conformance = parent == nil ? "CDModelPaths" : "CDInheritedPaths"
+    return """
+      \(raw: prefix)nonisolated struct __CDPaths: \(raw: conformance) {
+        \(raw: ((parent ?? []) + ["\(prefix)init() {}"] + members).joined(separator: "\n  "))
+      }
+      """
+  }
+
   private var path: DeclSyntax {
-    """
+    if let hierarchy {
+      return """
+        \(raw: hierarchy.parent == nil ? "" : "@_nonoverride ")\(raw: prefix)nonisolated static var path: __CDPaths {
+          __CDPaths()
+        }
+        """
+    }
+    return """
     \(raw: prefix)nonisolated static var path: PathRoot {
       PathRoot()
     }
@@ -81,6 +107,10 @@ struct PathMembers {
     let own = fields.filter { !$0.isRelationship }
     let relationships = fields.filter(\.isRelationship)
     guard hasProjection else { return table("__cdFieldTable", from: "", fields) }
+    if hierarchy != nil {
+      return table("__cdRelationshipProjectionTable", from: "", own).suffix(1)
+        + table("__cdFieldTable", from: "", relationships).suffix(1)
+    }
     return table("__cdRelationshipProjectionTable", from: "", own)
       + table("__cdFieldTable", from: "__cdRelationshipProjectionTable", relationships)
   }
@@ -110,6 +140,7 @@ extension PathMembers {
     owner = model.name
     access = model.access
     hasProjection = true
+    hierarchy = model.isInHierarchy ? model : nil
     fields = model.properties.map { Field($0, in: model) }
   }
 }

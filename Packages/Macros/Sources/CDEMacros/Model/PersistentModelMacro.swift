@@ -61,7 +61,11 @@ extension PersistentModelMacro: ExtensionMacro {
       HiddenType.diagnose(declaration, macro: "PersistentModel", in: context) == nil
     else { return [] }
     var ignored: [Diagnostic] = []
-    let isObserved = ModelOptions(node, diagnostics: &ignored).isObserved
+    // A class that others may inherit from must have every conformance that the macro's declaration names:
+    // the compiler (6.3) lets subclasses inherit those that were never made, and crashes looking for them.
+    let isObserved =
+      ModelOptions(node, diagnostics: &ignored).isObserved
+      || declaration.modifiers.contains(.final) == false
     return try Conformances(missing: protocols).extensions(
       of: type,
       ["PersistentEntity", "CDRuntimeSchemaProviding"]

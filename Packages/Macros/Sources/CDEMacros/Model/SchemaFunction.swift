@@ -31,6 +31,7 @@ struct SchemaFunction {
       statements.append("var \(list): [\(type)] = []")
       statements += elements.map { "\(list).append(\($0))" }
     }
+    if model.options.isAbstract { arguments.append("isAbstract: true") }
     statements.append("return CDRuntimeEntitySchema(\(arguments.joined(separator: ", ")))")
     return """
       private nonisolated static func \(raw: Self.name)() -> CDRuntimeEntitySchema {

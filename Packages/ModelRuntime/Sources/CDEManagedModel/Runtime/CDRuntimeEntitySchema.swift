@@ -153,16 +153,31 @@ public struct CDRuntimeEntitySchema: Sendable, Equatable {
   public let attributes: [CDRuntimeAttributeSchema]
   public let relationships: [CDRuntimeRelationshipSchema]
   public let uniquenessConstraints: [CDRuntimeUniquenessConstraint]
+  /// The entity whose properties this one inherits; its own lists leave them out.
+  public let parentEntityName: String?
+  /// Whether the entity has no objects but those of its sub-entities.
+  public let isAbstract: Bool
 
   public init(
     entityName: String, managedObjectClassName: String, attributes: [CDRuntimeAttributeSchema],
     relationships: [CDRuntimeRelationshipSchema],
-    uniquenessConstraints: [CDRuntimeUniquenessConstraint] = []
+    uniquenessConstraints: [CDRuntimeUniquenessConstraint] = [], parentEntityName: String? = nil,
+    isAbstract: Bool = false
   ) {
     self.entityName = entityName
     self.managedObjectClassName = managedObjectClassName
     self.attributes = attributes
     self.relationships = relationships
     self.uniquenessConstraints = uniquenessConstraints
+    self.parentEntityName = parentEntityName
+    self.isAbstract = isAbstract
+  }
+
+  /// The same entity as a sub-entity of another.
+  @_spi(CDE) public func inheriting(from parent: String) -> CDRuntimeEntitySchema {
+    CDRuntimeEntitySchema(
+      entityName: entityName, managedObjectClassName: managedObjectClassName, attributes: attributes,
+      relationships: relationships, uniquenessConstraints: uniquenessConstraints, parentEntityName: parent,
+      isAbstract: isAbstract)
   }
 }

@@ -10,6 +10,8 @@ public enum CDRuntimeModelBuilderError: LocalizedError, CustomStringConvertible,
   case unknownRelationshipTarget(entityName: String, relationshipName: String, targetTypeName: String)
   /// Several classes of the list have the target's name.
   case ambiguousRelationshipTarget(entityName: String, relationshipName: String, targetTypeName: String)
+  /// The class that a model inherits from is not in the list.
+  case unknownParent(entityName: String, parentEntityName: String)
   /// The target has no relationship of the inverse's name.
   case missingInverse(entityName: String, relationshipName: String, targetEntityName: String)
   /// Raw values of this type can't be stored: only `String`, `Int`, `Int16`, `Int32` and `Int64` can.
@@ -32,6 +34,8 @@ public enum CDRuntimeModelBuilderError: LocalizedError, CustomStringConvertible,
     case .ambiguousRelationshipTarget(let entity, let relationship, let target):
       "\(entity).\(relationship) points at \(target), and several model types have that name. "
         + "Write the qualified name."
+    case .unknownParent(let entity, let parent):
+      "\(entity) inherits from \(parent), which is not in the list of model types. Add it."
     case .missingInverse(let entity, let relationship, let target):
       "\(entity).\(relationship) names an inverse that is no relationship of \(target). "
         + "Give the inverse's persistent name."

@@ -12,6 +12,8 @@ public import Foundation
   private struct Key: Hashable {
     let types: [ObjectIdentifier]
     let layout: CDRuntimeCompositionLayout
+    /// A class that is used before any model is loaded has a model without its relationships.
+    let hasRelationships: Bool
   }
 
   /// The model of these classes: one entity each, in order. The same classes in the same order give the
@@ -26,7 +28,9 @@ public import Foundation
     schemas: [Source], compositions: CDRuntimeCompositionLayout = .dictionary,
     predicate: ((String, [any Sendable]) -> NSPredicate)? = nil
   ) throws -> NSManagedObjectModel {
-    let key = Key(types: schemas.map { ObjectIdentifier($0.type) }, layout: compositions)
+    let key = Key(
+      types: schemas.map { ObjectIdentifier($0.type) }, layout: compositions,
+      hasRelationships: schemas.contains { !$0.schema.relationships.isEmpty })
     return try models.withLock { models in
       if let known = models[key] { return known }
       let model = try build(schemas, compositions)
@@ -46,6 +50,9 @@ public import Foundation
       throw CDRuntimeModelBuilderError.duplicateEntityName(source.schema.entityName)
     }
     let entities = try sources.map { try makeEntity($0, compositions) }
+    let parents = try sources.map { source in
+      try source.schema.parentEntityName.map { try index(ofParent: $0, of: source, in: sources) }
+    }
     var relationships = [[String: NSRelationshipDescription]](repeating: [:], count: sources.count)
     var targets: [[Int]] = []
     for (index, source) in sources.enumerated() {
@@ -61,7 +68,9 @@ public import Foundation
     }
     for (index, source) in sources.enumerated() {
       for (schema, target) in zip(source.schema.relationships, targets[index]) {
-        guard let inverse = relationships[target][schema.inverseName] else {
+        // A relationship that the target inherits is its parent's.
+        let owners = sequence(first: target) { parents[$0] }
+        guard let inverse = owners.lazy.compactMap({ relationships[$0][schema.inverseName] }).first else {
           throw CDRuntimeModelBuilderError.missingInverse(
             entityName: source.schema.entityName, relationshipName: schema.persistentName,
             targetEntityName: sources[target].schema.entityName)
@@ -69,9 +78,21 @@ public import Foundation
         relationships[index][schema.persistentName]!.inverseRelationship = inverse
       }
     }
+    // Last, because from then on the properties of an entity are those of its parents too.
+    for (child, parent) in parents.enumerated() {
+      if let parent { entities[parent].subentities.append(entities[child]) }
+    }
     let model = NSManagedObjectModel()
     model.entities = entities
     return model
+  }
+
+  private static func index(
+    ofParent name: String, of source: Source, in sources: [Source]
+  ) throws -> Int {
+    if let found = sources.firstIndex(where: { $0.schema.entityName == name }) { return found }
+    throw CDRuntimeModelBuilderError.unknownParent(
+      entityName: source.schema.entityName, parentEntityName: name)
   }
 
   private static func makeEntity(
@@ -81,6 +102,7 @@ public import Foundation
     entity.name = source.schema.entityName
     entity.managedObjectClassName = ManagedClassRegistry.register(source.type)
     ManagedClassRegistry.register(source.type, as: source.schema.managedObjectClassName)
+    entity.isAbstract = source.schema.isAbstract
     entity.properties = try source.schema.attributes.map {
       try makeAttribute($0, of: source.schema.entityName, compositions)
     }

@@ -1,4 +1,4 @@
-/// Makes a class that inherits from `NSManagedObject` a model.
+/// Makes a class that inherits from `NSManagedObject`, or from another model, a model.
 ///
 /// Its stored `var` properties of primitive types become attributes, those marked
 /// ``Relationship(persistentName:inverse:deleteRule:minimumModelCount:maximumModelCount:)`` become
@@ -15,6 +15,7 @@
 ///   - observation: With `.mainActor`, generated getters take part in Swift Observation.
 ///   - entityName: The entity's name; without it the name in `@objc(Name)` or
 ///     `@_objcRuntimeName(Name)`, and else the name of the class.
+///   - isAbstract: Whether the entity has no objects but those of the models that inherit from the class.
 @attached(memberAttribute)
 @attached(member, names: arbitrary)
 @attached(
@@ -23,7 +24,7 @@
   CDEObservationInvalidationDispatching)
 public macro PersistentModel(
   generateInit: Bool = false, generateToManyCount: Bool = true,
-  observation: PersistentModelObservationMode = .none, entityName: String? = nil
+  observation: PersistentModelObservationMode = .none, entityName: String? = nil, isAbstract: Bool = false
 ) = #externalMacro(module: "CDEMacros", type: "PersistentModelMacro")
 
 /// Whether the getters of a model take part in Swift Observation.

@@ -40,20 +40,25 @@ private enum OwnEntities {
   static func description(of type: any CDRuntimeSchemaProviding.Type) -> NSEntityDescription {
     let model: NSManagedObjectModel
     do {
+      let parents = (type.__cdLineage?.levels ?? []).dropLast().map {
+        ($0.type as NSObject.Type, withoutRelationships($0.schema))
+      }
       model = try CDRuntimeModelBuilder.makeModel(
-        schemas: [(type, withoutRelationships(type.__cdRuntimeEntitySchema))], compositions: .dictionary)
+        schemas: parents + [(type, withoutRelationships(type.__cdRuntimeEntitySchema))],
+        compositions: .dictionary)
       OwnBindings.keep(try ModelBinding.of(model))
     } catch {
       failPrecondition("The schema of \(type) can't be used: \(error)")
     }
-    return model.entities[0]
+    return model.entities[model.entities.count - 1]
   }
 
   private static func withoutRelationships(_ schema: CDRuntimeEntitySchema) -> CDRuntimeEntitySchema {
     CDRuntimeEntitySchema(
       entityName: schema.entityName, managedObjectClassName: schema.managedObjectClassName,
       attributes: schema.attributes,
-      relationships: [], uniquenessConstraints: schema.uniquenessConstraints)
+      relationships: [], uniquenessConstraints: schema.uniquenessConstraints,
+      parentEntityName: schema.parentEntityName, isAbstract: schema.isAbstract)
   }
 }
 

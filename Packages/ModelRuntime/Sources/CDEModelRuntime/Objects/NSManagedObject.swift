@@ -137,6 +137,10 @@ nonisolated open class NSManagedObject: NSObject {
     self.init(entity: binding._withUnsafeGuaranteedRef(\.description), insertInto: context)
   }
 
+  /// What the class has that no conformance can say of it, because classes inherit these from their parents;
+  /// nil for what is no model of a hierarchy. `@PersistentModel` overrides it.
+  open class var __cdLineage: CDModelLineage? { nil }
+
   /// The registry the object is in; nil without a context.
   final var _registry: ObjectRegistry? { _home?.takeUnretainedValue() }
 

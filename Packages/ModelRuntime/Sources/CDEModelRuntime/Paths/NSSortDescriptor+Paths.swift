@@ -59,6 +59,15 @@ extension SortKeyInitializable where Self: NSSortDescriptor {
     self.init(key: key.rawValue, ascending: ascending)
   }
 
+  /// Sorts by an attribute of a model in a hierarchy: the keys of a class that inherits are written with its
+  /// name, `key: Episode.Keys.number`, and those of its parents with theirs.
+  @_disfavoredOverload
+  public init<Object: PersistentEntity, Key: RawRepresentable>(
+    _ type: Object.Type, key: Key, ascending: Bool
+  ) where Key.RawValue == String, Object.PathRoot == CDHierarchyPaths {
+    self.init(key: key.rawValue, ascending: ascending)
+  }
+
   /// Sorts by a path of a model.
   ///
   /// - Parameters:

@@ -10,9 +10,7 @@ extension ModelSnapshot {
   public subscript<Value: CDPrimitive>(
     dynamicMember member: KeyPath<Item.PathRoot, CDPath<Item, Value>>
   ) -> Value {
-    let info = property(member).info
-    return read(info) ?? Value._read(info.defaultValue.converted(for: Value._cellKind))
-      ?? Value._zero as! Value
+    required(property(member).info)
   }
 
   /// An attribute that may have no value.
@@ -30,8 +28,7 @@ extension ModelSnapshot {
     dynamicMember member: KeyPath<Item.PathRoot, CDPath<Item, Value>>
   ) -> Value where Value.RawValue: CDPrimitive {
     let (info, method) = property(member)
-    if method == .raw, let raw: Value.RawValue = read(info), let value = Value(rawValue: raw) { return value }
-    return decode(info, method)
+    return raw(info, method)
   }
 
   /// An attribute in raw storage that may have no value, or one that is none of the type's: then it has the
@@ -40,10 +37,7 @@ extension ModelSnapshot {
     dynamicMember member: KeyPath<Item.PathRoot, CDPath<Item, Value?>>
   ) -> Value? where Value.RawValue: CDPrimitive {
     let (info, method) = property(member)
-    guard method == .raw else { return decode(info, method) }
-    if let raw: Value.RawValue = read(info), let value = Value(rawValue: raw) { return value }
-    return Value.RawValue._read(info.defaultValue.converted(for: Value.RawValue._cellKind))
-      .flatMap(Value.init(rawValue:))
+    return optionalRaw(info, method)
   }
 
   /// An attribute with a storage of its own: raw values, JSON, transformed values.
@@ -79,7 +73,7 @@ extension ModelSnapshot {
     return extras?.members[info.slot]?.map(handle)
   }
 
-  private func handle<Target>(_ member: SnapshotExtras.Member) -> ModelHandle<Target> {
+  func handle<Target>(_ member: SnapshotExtras.Member) -> ModelHandle<Target> {
     ModelHandle(store: store.identifier, entity: model.entities[member.entity].name, key: member.key)
   }
 
@@ -98,13 +92,31 @@ extension ModelSnapshot {
     return (info, method)
   }
 
-  private func property(_ path: [String], of binding: EntityBinding) -> PropertyInfo {
+  func property(_ path: [String], of binding: EntityBinding) -> PropertyInfo {
     guard path.count == 1, let info = binding.property(path[0]) else {
       failPrecondition(
         "The model's entity \(binding.name) lacks \(path.joined(separator: ".")), which \(Item.self) declares. Load the "
           + "model made from this class, or name the property as the model does (persistentName:).")
     }
     return info
+  }
+
+  func required<Value: CDPrimitive>(_ info: PropertyInfo) -> Value {
+    read(info) ?? Value._read(info.defaultValue.converted(for: Value._cellKind)) ?? Value._zero as! Value
+  }
+
+  func raw<Value: RawRepresentable>(_ info: PropertyInfo, _ method: StorageMethod) -> Value
+  where Value.RawValue: CDPrimitive {
+    if method == .raw, let raw: Value.RawValue = read(info), let value = Value(rawValue: raw) { return value }
+    return decode(info, method)
+  }
+
+  func optionalRaw<Value: RawRepresentable>(_ info: PropertyInfo, _ method: StorageMethod) -> Value?
+  where Value.RawValue: CDPrimitive {
+    guard method == .raw else { return decode(info, method) }
+    if let raw: Value.RawValue = read(info), let value = Value(rawValue: raw) { return value }
+    return Value.RawValue._read(info.defaultValue.converted(for: Value.RawValue._cellKind))
+      .flatMap(Value.init(rawValue:))
   }
 
   func read<Value: CDPrimitive>(_ info: PropertyInfo) -> Value? {
@@ -145,7 +157,7 @@ extension ModelSnapshot {
 
   // MARK: Decoding
 
-  private func decode<Value>(_ info: PropertyInfo, _ method: StorageMethod) -> Value {
+  func decode<Value>(_ info: PropertyInfo, _ method: StorageMethod) -> Value {
     let optional = Value.self as? any OptionalType.Type
     let type = optional?.wrapped ?? Value.self
     if let value = decoded(info, method, as: type) as? Value { return value }

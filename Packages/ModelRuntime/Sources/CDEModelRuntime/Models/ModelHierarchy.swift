@@ -1,0 +1,197 @@
+@_spi(CDE) internal import CDEExecutors
+@_spi(CDE) public import CDEManagedModel
+
+/// Marks models that others may inherit from, or that inherit from one: all that are not `final`
+/// descendants of `NSManagedObject` itself.
+///
+/// A class inherits its parent's conformances, and with them the type of its paths. So that type says only
+/// this; the paths themselves have a type that each class hides by its own.
+public nonisolated struct CDHierarchyPaths: Sendable {
+  public init() {}
+}
+
+/// What one model of a hierarchy has, its parents' properties first: their ordinals are the same in all
+/// classes that inherit them.
+public nonisolated final class CDModelLineage: Sendable {
+  /// Persistent names by ordinal.
+  public let propertyNames: [String]
+  /// The same properties as code names them.
+  public let swiftNames: [String]
+  /// The class's own part of the schema, with the name of its parent's entity.
+  public let schema: CDRuntimeEntitySchema
+
+  let type: NSManagedObject.Type
+  let parent: CDModelLineage?
+  let observation: CDModelObservation?
+  let predicateKey: @Sendable (AnyKeyPath) -> String?
+  private let ownAttributes: @Sendable () -> [String: CDFieldMeta]
+  private let ownRelationships: @Sendable () -> [String: CDFieldMeta]
+  private let tables = Lock(Tables())
+
+  private struct Tables {
+    var attributes: [String: CDFieldMeta]?
+    var all: [String: CDFieldMeta]?
+  }
+
+  /// - Parameters:
+  ///   - type: The class.
+  ///   - parent: The lineage of its superclass; nil for `NSManagedObject`.
+  ///   - schema: The class's own attributes and relationships.
+  ///   - propertyNames: The persistent names of its own properties.
+  ///   - swiftNames: The same properties as code names them.
+  ///   - predicateKey: The key of a key path that starts from the class, inherited properties included.
+  ///   - attributes: Makes the fields of its own attributes.
+  ///   - relationships: Makes the fields of its own relationships, and those behind them.
+  ///   - observation: How to wake readers of its own properties; nil for a class that is not observed.
+  public init(
+    _ type: NSManagedObject.Type, parent: CDModelLineage?, schema: CDRuntimeEntitySchema,
+    propertyNames: [String], swiftNames: [String],
+    predicateKey: @escaping @Sendable (AnyKeyPath) -> String?,
+    attributes: @escaping @Sendable () -> [String: CDFieldMeta],
+    relationships: @escaping @Sendable () -> [String: CDFieldMeta], observation: CDModelObservation? = nil
+  ) {
+    self.type = type
+    self.parent = parent
+    self.schema = parent.map { schema.inheriting(from: $0.schema.entityName) } ?? schema
+    self.propertyNames = (parent?.propertyNames ?? []) + propertyNames
+    self.swiftNames = (parent?.swiftNames ?? []) + swiftNames
+    self.predicateKey = predicateKey
+    ownAttributes = attributes
+    ownRelationships = relationships
+    self.observation = observation
+  }
+
+  /// The lineage from the first model on.
+  var levels: [CDModelLineage] { (parent?.levels ?? []) + [self] }
+
+  /// The fields of attributes and compositions.
+  var attributes: [String: CDFieldMeta] {
+    if let known = tables.withLock(\.attributes) { return known }
+    // Made outside the lock: it asks other models for theirs.
+    let made = (parent?.attributes ?? [:]).merging(ownAttributes()) { $1 }
+    tables.withLock { $0.attributes = made }
+    return made
+  }
+
+  /// All fields, those behind relationships included.
+  var fields: [String: CDFieldMeta] {
+    if let known = tables.withLock(\.all) { return known }
+    let made = (parent?.fields ?? [:]).merging(attributes) { $1 }.merging(ownRelationships()) { $1 }
+    tables.withLock { $0.all = made }
+    return made
+  }
+}
+
+// The witnesses of all models of a hierarchy: what differs, the lineage knows.
+nonisolated extension PersistentEntity where PathRoot == CDHierarchyPaths {
+  static var lineage: CDModelLineage {
+    guard let lineage = __cdLineage else {
+      fatalError("\(Self.self) is no @PersistentModel class. Mark it, or use a class that is.")
+    }
+    return lineage
+  }
+
+  public static var __cdPropertyNames: [String] { lineage.propertyNames }
+  public static var __cdSwiftNames: [String] { lineage.swiftNames }
+  public static var __cdFieldTable: [String: CDFieldMeta] { lineage.fields }
+  public static var __cdRelationshipProjectionTable: [String: CDFieldMeta] { lineage.attributes }
+  public static func predicateKey(for keyPath: AnyKeyPath) -> String? { lineage.predicateKey(keyPath) }
+
+  /// A request for the model's objects, and for those of the models that inherit from it.
+  public static func fetchRequest() -> NSFetchRequest<Self> {
+    NSFetchRequest<Self>(entityName: lineage.schema.entityName)
+  }
+
+  /// The field that a key path into the class names.
+  static func field(at keyPath: PartialKeyPath<Self>) -> CDFieldMeta {
+    let lineage = lineage
+    guard let key = lineage.predicateKey(keyPath),
+      let ordinal = lineage.propertyNames.firstIndex(of: key),
+      let field = lineage.fields[lineage.swiftNames[ordinal]]
+    else {
+      fatalError(
+        "A key path of \(Self.self) to \(Swift.type(of: keyPath).valueType) is none of its persisted properties. Paths "
+          + "and snapshots have those alone.")
+    }
+    return field
+  }
+}
+
+nonisolated extension CDRuntimeSchemaProviding where Self: PersistentEntity, Self.PathRoot == CDHierarchyPaths {
+  public static var __cdRuntimeEntitySchema: CDRuntimeEntitySchema { lineage.schema }
+}
+
+nonisolated extension CoreDataPathDSLProviding where PathRoot == CDHierarchyPaths {
+  public static var path: CDHierarchyPaths { CDHierarchyPaths() }
+}
+
+/// The paths of a model in a hierarchy.
+public nonisolated protocol CDModelPaths: Sendable {
+  init()
+}
+
+/// The paths of a model that inherits from another, whose paths are its dynamic members.
+@dynamicMemberLookup
+public nonisolated protocol CDInheritedPaths: CDModelPaths {
+  associatedtype __CDModel: CoreDataPathTable
+  associatedtype __CDParent
+  associatedtype __CDParentPaths: CDModelPaths
+}
+
+nonisolated extension CDInheritedPaths {
+  public subscript<Value>(
+    dynamicMember member: KeyPath<__CDParentPaths, CDPath<__CDParent, Value>>
+  ) -> CDPath<__CDModel, Value> { __CDParentPaths()[keyPath: member].starting(from: __CDModel.self) }
+
+  public subscript<Value, Composition>(
+    dynamicMember member: KeyPath<__CDParentPaths, CDCompositionPath<__CDParent, Value, Composition>>
+  ) -> CDCompositionPath<__CDModel, Value, Composition> where __CDParent: CoreDataPathTable {
+    CDCompositionPath(root: __CDParentPaths()[keyPath: member].root.starting(from: __CDModel.self))
+  }
+
+  public subscript<Target>(
+    dynamicMember member: KeyPath<__CDParentPaths, CDToOneRelationPath<__CDParent, Target>>
+  ) -> CDToOneRelationPath<__CDModel, Target> where __CDParent: CoreDataPathTable {
+    let path = __CDParentPaths()[keyPath: member]
+    return CDToOneRelationPath(swiftPath: path.swiftPath, persistentPath: path.persistentPath)
+  }
+
+  public subscript<Target>(
+    dynamicMember member: KeyPath<__CDParentPaths, CDToManyRelationPath<__CDParent, Target>>
+  ) -> CDToManyRelationPath<__CDModel, Target> where __CDParent: CoreDataPathTable {
+    let path = __CDParentPaths()[keyPath: member]
+    return CDToManyRelationPath(swiftPath: path.swiftPath, persistentPath: path.persistentPath)
+  }
+}
+
+nonisolated extension CDPath {
+  fileprivate func starting<Other>(from other: Other.Type) -> CDPath<Other, Value> {
+    CDPath<Other, Value>(swiftPath: swiftPath, persistentPath: persistentPath, storageMethod: storageMethod)
+  }
+}
+
+// What a model finds in a parent that is no model: the one error of the first, and silence of the others.
+nonisolated extension NSManagedObject {
+  @available(
+    *, unavailable,
+    message:
+      "a @PersistentModel class inherits from NSManagedObject or from another @PersistentModel class; mark the superclass with @PersistentModel (isAbstract: true if it has no objects of its own)"
+  )
+  public struct __CDPaths: CDModelPaths {
+    public init() {}
+  }
+
+  public enum __CDSlot {
+    @inlinable @inline(__always) public static var __cdCount: Int { 0 }
+  }
+
+  @dynamicMemberLookup
+  open class __CDInheritedRelationshipNames {
+    public init() {}
+    public final subscript(dynamicMember name: String) -> Void { () }
+  }
+
+  public static func __cdPredicateKey<Root: NSManagedObject>(for keyPath: AnyKeyPath, root: Root.Type)
+    -> String?
+  { nil }
+}

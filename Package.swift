@@ -156,9 +156,15 @@ let package = Package(
       name: "CDEObservation",
       dependencies: ["CDEExecutors", "CDEStore", "CDEModelRuntime"],
       path: "Packages/ObservationDomain/Sources/CDEObservation"),
+    .target(
+      name: "CDEObservationModels",
+      dependencies: ["CDEModelRuntime", "CDEManagedModel"],
+      path: "Packages/ObservationDomain/Tests/CDEObservationModels"),
     .testTarget(
       name: "CDEObservationTests",
-      dependencies: ["CDEObservation", "CDEModelRuntime", "CDEManagedModel", "CDEStore"],
+      dependencies: [
+        "CDEObservation", "CDEObservationModels", "CDEModelRuntime", "CDEManagedModel", "CDEStore",
+      ],
       path: "Packages/ObservationDomain/Tests/CDEObservationTests"),
 
     // Databases

@@ -20,10 +20,19 @@ let package = Package(
         .product(name: "CDEStore", package: "Store"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
       ]),
+    // The other module of models whose parents stand in another module.
+    .target(
+      name: "CDEObservationModels",
+      dependencies: [
+        .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+        .product(name: "CDEManagedModel", package: "ModelRuntime"),
+      ],
+      path: "Tests/CDEObservationModels"),
     .testTarget(
       name: "CDEObservationTests",
       dependencies: [
-        "CDEObservation", .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+        "CDEObservation", "CDEObservationModels",
+        .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEStore", package: "Store"),
       ]),

@@ -20,9 +20,9 @@ struct AccessTests {
   @Test(
     "Members mirror their type",
     arguments: [
-      ("public final class", "public "), ("open class", "public "), ("package class", "package "),
-      ("class", ""), ("internal class", ""), ("private final class", "fileprivate "),
-      ("fileprivate class", "fileprivate "),
+      ("public final class", "public "), ("package final class", "package "), ("final class", ""),
+      ("internal final class", ""), ("private final class", "fileprivate "),
+      ("fileprivate final class", "fileprivate "),
     ])
   func mirrors(type: String, prefix: String) {
     let expansion = expand(type)
@@ -35,6 +35,29 @@ struct AccessTests {
     ] {
       #expect(expansion.lines.contains("\(prefix)nonisolated \(member)"), "\(member)")
     }
+    #expect(expansion.text.contains("extension Item: nonisolated PersistentEntity"))
+  }
+
+  @Test(
+    "Members of a class in a hierarchy mirror it too, and what children override is as open as the class",
+    arguments: [
+      ("open class", "public ", "open "), ("public class", "public ", "public "),
+      ("package class", "package ", "package "), ("class", "", ""), ("internal class", "", ""),
+      ("private class", "fileprivate ", "fileprivate "),
+    ])
+  func hierarchies(type: String, prefix: String, overridable: String) {
+    let expansion = expand(type)
+    #expect(expansion.messages.isEmpty)
+    for member in [
+      "enum Keys: String {", "enum __CDSlot {", "struct __CDPaths: CDModelPaths {",
+      "static var path: __CDPaths {", "convenience init(title: String) {",
+    ] {
+      #expect(expansion.lines.contains("\(prefix)nonisolated \(member)"), "\(member)")
+    }
+    #expect(
+      expansion.lines.contains(
+        "\(overridable)nonisolated override class var __cdLineage: CDModelLineage? {"))
+    #expect(expansion.lines.contains("\(overridable)nonisolated class __CDInheritedRelationshipNames {"))
     #expect(expansion.text.contains("extension Item: nonisolated PersistentEntity"))
   }
 

@@ -97,14 +97,16 @@ struct ModelHierarchyTests {
   func schema() throws {
     let model = try NSManagedObjectModel.makeRuntimeModel(Self.types)
     let entities = model.entitiesByName
-    #expect(model.entities.map(\.name) == ["Novel", "Work", "Song", "Paper", "Owner", "WorkLabel", "Section"])
+    #expect(
+      model.entities.map(\.name) == ["Novel", "Work", "Song", "Paper", "Owner", "WorkLabel", "Section"])
     #expect(entities["Work"]?.isAbstract == true)
     #expect(entities["Paper"]?.isAbstract == false)
     #expect(entities["Work"]?.subentities.compactMap(\.name).sorted() == ["Paper", "Song"])
     #expect(entities["Novel"]?.superentity?.name == "Paper")
     #expect(
       entities["Novel"]?.properties.map(\.name).sorted() == [
-        "chapters", "fan", "grade_raw", "isbn", "labels", "name", "notes", "owner", "page_count", "size", "year",
+        "chapters", "fan", "grade_raw", "isbn", "labels", "name", "notes", "owner", "page_count", "size",
+        "year",
       ])
     #expect(Novel.__cdRuntimeEntitySchema.parentEntityName == "Paper")
     #expect(Novel.__cdRuntimeEntitySchema.attributes.map(\.swiftName) == ["isbn"])
@@ -152,7 +154,8 @@ struct ModelHierarchyTests {
     #expect(Owner.path.favourite.fan.name.raw == "favourite.fan.name")
     #expect(Section.path.text.owner.name.raw == "text.owner.name")
     #expect(Work.path.title.raw == "name")
-    func count<Model: NSManagedObject>(_ request: NSFetchRequest<Model>, _ filter: NSPredicate) throws -> Int {
+    func count<Model: NSManagedObject>(_ request: NSFetchRequest<Model>, _ filter: NSPredicate) throws -> Int
+    {
       request.predicate = filter
       return try context.count(for: request)
     }

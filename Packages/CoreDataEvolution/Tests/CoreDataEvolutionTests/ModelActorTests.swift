@@ -149,10 +149,6 @@ final class ScreenModel {
   }
 }
 
-// Without @MainActor it compiles too; the members of the protocol are the main actor's all the same.
-@NSMainModelActor
-final class UnmarkedModel {}
-
 @Suite("Main model actors, as the guide writes them")
 @MainActor
 struct MainModelActorTests {
@@ -173,7 +169,6 @@ struct MainModelActorTests {
     let screen = ScreenModel(modelContainer: container, screenName: "list")
     #expect(screen.modelContainer === container)
     #expect(screen.screenName == "list")
-    #expect(UnmarkedModel(modelContainer: container).modelContext === container.viewContext)
   }
 
   @Test("Main and background actors share a container: what one saves, the other finds")

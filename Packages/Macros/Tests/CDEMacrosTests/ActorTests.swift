@@ -53,7 +53,7 @@ struct ActorTests {
     #expect(expansion.text.contains("extension ViewModel: NSMainModelActor {"))
     let disabled = Expansion(
       """
-      @NSMainModelActor(disableGenerateInit: true)
+      @MainActor @NSMainModelActor(disableGenerateInit: true)
       final class ViewModel { let screen: String }
       """)
     #expect(disabled.messages.isEmpty && !disabled.text.contains("init("))
@@ -104,7 +104,7 @@ struct ActorTests {
   @Test(
     "A property that the generated initialiser cannot fill is an error at its name",
     arguments: [
-      ("@NSModelActor", "actor"), ("@NSMainModelActor", "final class"),
+      ("@NSModelActor", "actor"), ("@MainActor @NSMainModelActor", "final class"),
     ])
   func unfilled(macro: String, kind: String) throws {
     let expansion = Expansion(

@@ -127,15 +127,9 @@ struct ModelMembersTests {
             subscript(dynamicMember name: String) -> Void { () }
           }
 
-          private nonisolated static func __cdCheckRelationshipTargets() {
-            func relationshipTargetMustBeAPersistentModel<Target: PersistentEntity>(_: Target.Type) {
-            }
-            relationshipTargetMustBeAPersistentModel(Tag.self)
-          }
-
-          private nonisolated static func __cdCheckInverses() {
-            // The inverse of Item.tag.
-            _ = Tag.__CDRelationshipNames().`items`
+          private nonisolated static func __cdCheckRelationships() {
+            // Item.tag: Tag must be a @PersistentModel class, with the inverse items.
+            _CDRelationshipCheck.check(Tag.self, inverse: Tag.__CDRelationshipNames().`items`)
           }
 
           nonisolated class func fetchRequest() -> NSFetchRequest<Item> {
@@ -293,8 +287,8 @@ struct ModelMembersTests {
       #expect(expansion.contains("nonisolated \(part)\n}"), "\(part)")
     }
     #expect(!expansion.text.contains("insertIntoTags"))
-    #expect(expansion.contains("var tags: Set<Tag> {\nget {\n_cdToManySet(Item.__CDSlot.tags)\n}\n}"))
-    #expect(expansion.contains("get {\n_cdToManyArray(Item.__CDSlot.notes)\n}\n}"))
+    #expect(expansion.contains("var tags: Set<Tag> {\nget {\n_cdToManySet(Item.__CDSlot.tags)\n}"))
+    #expect(expansion.contains("get {\n_cdToManyArray(Item.__CDSlot.notes)\n}"))
   }
 
   @Test("What is no instance variable is left alone")

@@ -231,7 +231,7 @@ struct RelationshipDiagnosticsTests {
   func primitiveCollection() {
     let expansion = Expansion.model("var words: [String]")
     #expect(expansion.messages.count == 1 && expansion.errors[0].contains("holds values, not models"))
-    #expect(expansion.messages[0].fixIts[0].source.contains("@Ignore var words: [String]"))
+    #expect(expansion.messages[0].fixIts[1].source.contains("@Ignore var words: [String]"))
   }
 
   @Test("A primitive marked as a relationship is an error at the marker")

@@ -7,9 +7,14 @@ struct StorageTests {
     #expect(expansion.messages.isEmpty, "\(expansion.messages.map(\.text))")
     let lines = expansion.lines
     func after(_ word: String) -> String {
-      lines.firstIndex(of: word).map { lines[$0 + 1] } ?? ""
+      lines.firstIndex(of: word).map { Self.code(lines[$0 + 1]) } ?? ""
     }
     return (after("get {"), after("set {"))
+  }
+
+  /// A line without the comment behind it.
+  private static func code(_ line: String) -> String {
+    String(line.split(separator: "  //").first ?? "")
   }
 
   @Test(
@@ -98,7 +103,10 @@ struct StorageTests {
     #expect(expansion.messages.isEmpty)
     #expect(expansion.contains("case settings = \"s\""))
     #expect(expansion.contains("nonisolated convenience init(settings: Settings?) {"))
-    #expect(expansion.contains("__cdAccess(\\Item.settings)\nreturn _cdCodable(Item.__CDSlot.settings)"))
+    #expect(
+      expansion.contains(
+        "__cdAccess(\\Item.settings)\nreturn _cdCodable(Item.__CDSlot.settings)  // Settings is decoded on any "
+          + "isolation. In a module that defaults to the main actor, declare it `nonisolated`."))
   }
 
   @Test(

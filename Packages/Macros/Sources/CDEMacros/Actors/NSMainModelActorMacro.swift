@@ -13,6 +13,9 @@ enum NSMainModelActorMacro: MemberMacro, ExtensionMacro {
       context.diagnose(wrongType(declaration, node))
       return []
     }
+    if let type = declaration.as(ClassDeclSyntax.self), !type.attributes.contains(named: "MainActor") {
+      context.diagnose(unmarked(type))
+    }
     let disablesInit = ActorMacro.checkMembers(
       of: declaration, node: node, macro: "NSMainModelActor", in: context)
     let access = AccessLevel(of: declaration).prefix
@@ -38,6 +41,16 @@ enum NSMainModelActorMacro: MemberMacro, ExtensionMacro {
     else { return [] }
     return try Conformances(missing: protocols).extensions(
       of: type, ["NSMainModelActor"], isNonisolated: false)
+  }
+
+  /// A warning only: in a module that defaults to the main actor, which no macro can see, nothing is wrong.
+  private static func unmarked(_ type: ClassDeclSyntax) -> Diagnostic {
+    .make(
+      "notOnMainActor", .warning, at: type.name,
+      "`\(type.name.bareName)` works with the view context, which is the main actor's, but is not marked "
+        + "@MainActor, so its own members may run elsewhere; mark it (in a module that defaults to the main "
+        + "actor that says the same).",
+      fixIts: [.inserting("Mark it with @MainActor", "@MainActor ", before: type)])
   }
 
   private static func wrongType(

@@ -15,7 +15,12 @@ struct AttributeStorageReader {
     switch options.method {
     case .default:
       if shape.primitive == nil {
-        found = [notPrimitive(type)]
+        found = [PropertyTypeReader.unstorable(name, shape, at: typeNode) ?? notPrimitive(type)]
+      } else if found.isEmpty, let primitive = shape.primitive, let value = binding.initializer?.value,
+        let problem = DefaultValue(name: name, primitive: primitive, expression: value)
+          .problem(options.validations)
+      {
+        found = [problem]
       }
       storage = shape.primitive.map { DefaultStorage(primitive: $0, isOptional: shape.isOptional) }
     case .raw:
@@ -47,6 +52,8 @@ struct AttributeStorageReader {
     diagnostics += found
     return found.isEmpty ? storage : nil
   }
+
+  private var name: String { binding.pattern.trimmedDescription }
 
   private var typeNode: TypeSyntax { binding.typeAnnotation?.type ?? shape.wrapped }
 

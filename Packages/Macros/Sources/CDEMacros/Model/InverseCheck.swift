@@ -57,11 +57,14 @@ struct InverseCheck {
   var check: DeclSyntax {
     let lines = model.relationships.compactMap { property -> String? in
       guard let target = property.target, let inverse = property.inverse else { return nil }
-      return "// The inverse of \(model.name).\(property.name).\n  "
-        + "_ = \(target).__CDRelationshipNames().\(escaped(inverse))"
+      // One expression, so that a target that is no model is one error.
+      return
+        "// \(model.name).\(property.name): \(target) must be a @PersistentModel class, with the inverse "
+        + "\(inverse).\n  _CDRelationshipCheck.check(\(target).self, "
+        + "inverse: \(target).__CDRelationshipNames().\(escaped(inverse)))"
     }
     return """
-      private nonisolated static func __cdCheckInverses() {
+      private nonisolated static func __cdCheckRelationships() {
         \(raw: lines.joined(separator: "\n  "))
       }
       """

@@ -59,7 +59,8 @@ struct ModelDeclaration {
     if case .model(let parent) = superclass { self.parent = parent } else { parent = nil }
     isInHierarchy = parent != nil || !isFinal
     overridableAccess = type.modifiers.contains(.open) ? "open " : access.prefix
-    if options.isAbstract, let final = type.modifiers.first(where: { $0.name.tokenKind == .keyword(.final) }) {
+    if options.isAbstract, let final = type.modifiers.first(where: { $0.name.tokenKind == .keyword(.final) })
+    {
       diagnostics.append(
         .make(
           "abstractFinal", at: final,

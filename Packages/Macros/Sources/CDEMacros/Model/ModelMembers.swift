@@ -17,7 +17,7 @@ struct ModelMembers {
     members.append(SchemaFunction(model: model).declaration)
     members += PathMembers(model).declarations
     members += InverseCheck(model: model).names
-    if !model.relationships.isEmpty { members += [targetCheck, InverseCheck(model: model).check] }
+    if !model.relationships.isEmpty { members.append(InverseCheck(model: model).check) }
     // In a hierarchy a function of each class would be one overload more; the runtime's is of every class.
     if !model.declaresFetchRequest, !model.isInHierarchy { members.append(fetchRequest) }
     if model.options.generateInit, let initializer { members.append(initializer) }
@@ -104,20 +104,6 @@ struct ModelMembers {
     \(raw: access)nonisolated static let __cdRuntimeEntitySchema: CDRuntimeEntitySchema = \
     \(raw: SchemaFunction.name)()
     """
-  }
-
-  /// Fails to compile when a relationship points to something that is no model.
-  private var targetCheck: DeclSyntax {
-    var seen: Set<String> = []
-    let calls = model.relationships.compactMap(\.target).filter { seen.insert($0).inserted }
-      .map { "relationshipTargetMustBeAPersistentModel(\($0).self)" }
-    return """
-      private nonisolated static func __cdCheckRelationshipTargets() {
-        func relationshipTargetMustBeAPersistentModel<Target: PersistentEntity>(_: Target.Type) {
-        }
-        \(raw: calls.joined(separator: "\n  "))
-      }
-      """
   }
 
   private var fetchRequest: DeclSyntax {

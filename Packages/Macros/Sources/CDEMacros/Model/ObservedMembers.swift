@@ -11,7 +11,9 @@ struct ObservedMembers {
   var declarations: [DeclSyntax] {
     // The runtime wakes level by level, because a parent may be of another mind about observation.
     if model.isInHierarchy { return [recordAccess, invalidate] }
-    return [recordAccess, fieldMap, makeFieldMap, swiftPaths, keyPaths, invalidateFields, invalidateAll, invalidate]
+    return [
+      recordAccess, fieldMap, makeFieldMap, swiftPaths, keyPaths, invalidateFields, invalidateAll, invalidate,
+    ]
   }
 
   /// The key paths a field stands for: the property, and for a to-many also its count.

@@ -93,10 +93,10 @@ struct PathMembers {
         """
     }
     return """
-    \(raw: prefix)nonisolated static var path: PathRoot {
-      PathRoot()
-    }
-    """
+      \(raw: prefix)nonisolated static var path: PathRoot {
+        PathRoot()
+      }
+      """
   }
 
   private var visible: [(Field, AccessLevel)] {

@@ -28,6 +28,12 @@ struct PropertyTypeReader {
     }
     if let relationship { return relationshipKind(relationship, &model) }
     if let primitive = shape.primitive {
+      if let value = binding.initializer?.value,
+        let problem = DefaultValue(name: name, primitive: primitive, expression: value).problem([])
+      {
+        model.append(problem)
+        return nil
+      }
       return .attribute(
         AttributeOptions(), DefaultStorage(primitive: primitive, isOptional: shape.isOptional))
     }
@@ -132,32 +138,75 @@ struct PropertyTypeReader {
   /// A type that only a relationship or a custom storage could hold, with no marker at all.
   private func missingMarker() -> Diagnostic {
     let type = binding.typeAnnotation?.type ?? shape.wrapped
-    let relationship = FixIt.inserting(
-      "Insert @Relationship",
-      "@Relationship(inverse: \"<#inverse#>\", deleteRule: .nullify)\n"
-        + variable.leadingTrivia.lastLineIndentation, before: variable)
+    let relationship = FixIt.inserting("Insert @Relationship", relationshipText, before: variable)
     let ignore = PropertyReader.ignoring(variable)
+    if let unstorable = Self.unstorable(name, shape, at: type) { return unstorable }
     switch shape.kind {
     case .array(let element) where TypeShape(element).primitive != nil,
       .set(let element) where TypeShape(element).primitive != nil:
       return .make(
         "primitiveCollection", at: type,
         "`\(name)` holds values, not models, and `\(type.trimmedDescription)` is no attribute type by "
-          + "itself; relationships must declare \(Self.relationshipForm), a value that is not "
-          + "persisted @Ignore.", fixIts: [ignore])
+          + "itself; store it as JSON with `@Attribute(storageMethod: .codable)` and an optional type, or "
+          + "mark it with @Ignore.", fixIts: [storedAsJSON(type), ignore])
+    case .array, .set:
+      guard shape.isOptional else { break }
+      let fixed = FixIt.replacingAll(
+        "Insert @Relationship, and remove the optional",
+        [(Syntax(type), shape.wrapped.trimmedDescription)], inserting: relationshipText, before: variable)
+      return .make(
+        "optionalToMany", at: type,
+        "Optional to-many relationship `\(name)` is not supported: without related objects it is empty, never "
+          + "nil. Declare it as `\(shape.wrapped.trimmedDescription)`; it must declare "
+          + "\(Self.relationshipForm). Values, not models, are stored with "
+          + "`@Attribute(storageMethod: .codable)`.", fixIts: [fixed, storedAsJSON(type), ignore])
+    case .other where isValue(type):
+      return .make(
+        "valueWithoutStorage", at: type,
+        "`\(type.trimmedDescription)` is not stored as it is; say how: an enumeration with raw values "
+          + "`@Attribute(storageMethod: .raw)`, a Codable type `@Attribute(storageMethod: .codable)` with an "
+          + "optional property, a @Composition struct `.composition`. A property that is not persisted is "
+          + "marked with @Ignore.", fixIts: [storedRaw, storedAsJSON(type), ignore])
     case .other where !shape.isOptional:
       return .make(
         "nonOptionalToOne", at: type,
-        "`\(type.trimmedDescription)` is not a primitive attribute type. To-one relationship properties "
-          + "must be optional, and must declare \(Self.relationshipForm); a property that is not "
-          + "persisted is marked with @Ignore.",
-        fixIts: [.replacing("Make it optional", type, with: optionalSpelling), ignore])
-    default:
-      return .make(
-        "missingRelationship", at: variable,
-        "Relationship property `\(name)` must declare \(Self.relationshipForm); a property that is not "
-          + "persisted is marked with @Ignore.", fixIts: [relationship, ignore])
+        "`\(type.trimmedDescription)` is not stored as it is; say how: an enumeration with raw values "
+          + "`@Attribute(storageMethod: .raw)`, a Codable type `@Attribute(storageMethod: .codable)` with an "
+          + "optional property. A property that is not persisted is marked with @Ignore. If it is a model: "
+          + "To-one relationship properties must be optional, and must declare \(Self.relationshipForm).",
+        fixIts: [storedRaw, ignore, .replacing("Make it optional", type, with: optionalSpelling)])
+    default: break
     }
+    return .make(
+      "missingRelationship", at: variable,
+      "Relationship property `\(name)` must declare \(Self.relationshipForm). If "
+        + "`\(type.trimmedDescription)` is no model: an enumeration with raw values is stored with "
+        + "`@Attribute(storageMethod: .raw)`, a Codable type with `.codable`; a property that is not "
+        + "persisted is marked with @Ignore.",
+      fixIts: [relationship, ignore, storedRaw, storedAsJSON(type)])
+  }
+
+  /// Whether the type is surely no model: it is spelled as no class is, or has a default, which no relationship has.
+  private func isValue(_ type: TypeSyntax) -> Bool {
+    if let initializer = binding.initializer, !initializer.value.isNilLiteral { return true }
+    return shape.wrapped.is(DictionaryTypeSyntax.self) || shape.wrapped.is(TupleTypeSyntax.self)
+      || shape.wrapped.is(FunctionTypeSyntax.self)
+  }
+
+  private var storedRaw: FixIt {
+    .inserting("Store it by its raw value", "@Attribute(storageMethod: .raw) ", before: variable)
+  }
+
+  private func storedAsJSON(_ type: TypeSyntax) -> FixIt {
+    let text = "@Attribute(storageMethod: .codable) "
+    guard !shape.isOptional else { return .inserting("Store it as JSON", text, before: variable) }
+    return .replacingAll(
+      "Store it as JSON", [(Syntax(type), optionalSpelling)], inserting: text, before: variable)
+  }
+
+  private var relationshipText: String {
+    "@Relationship(inverse: \"<#inverse#>\", deleteRule: .nullify)\n"
+      + variable.leadingTrivia.lastLineIndentation
   }
 
   private var optionalSpelling: String {

@@ -90,6 +90,14 @@ enum ValidationTrait {
         + "check other values in `validateForUpdate()` and `validateForInsert()`.")
   }
 
+  /// The rule as the source has it.
+  var spelling: String {
+    switch self {
+    case .range(_, _, let syntax), .length(_, _, let syntax), .matching(_, let syntax):
+      syntax.trimmedDescription
+    }
+  }
+
   /// The `CDRuntimeValidationRule` expression.
   var schema: String {
     switch self {

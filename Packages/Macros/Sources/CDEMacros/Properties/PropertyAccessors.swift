@@ -27,6 +27,7 @@ extension ModelProperty {
     let slot = slot(in: site.className)
     let value: String
     var setter: String?
+    var refusal: String?
     switch kind {
     case .attribute(_, let storage):
       value = storage.getter(slot: slot)
@@ -34,12 +35,34 @@ extension ModelProperty {
     case .toOne:
       value = "_cdToOne(\(slot))"
       setter = "_cdSetToOne(\(slot), newValue)"
-    case .toManySet: value = "_cdToManySet(\(slot))"
-    case .toManyArray: value = "_cdToManyArray(\(slot))"
+    case .toManySet:
+      value = "_cdToManySet(\(slot))"
+      refusal = changedByHelpers
+    case .toManyArray:
+      value = "_cdToManyArray(\(slot))"
+      refusal = changedByHelpers
     }
-    return Self.accessors(
-      get: Self.getterBody(value, observing: site.isObserved ? "\(site.className).\(identifier)" : nil),
-      set: setter)
+    let getter = Self.getterBody(value, observing: site.isObserved ? "\(site.className).\(identifier)" : nil)
+    let hint = isolationHint.map { "  // \($0)" } ?? ""
+    return Self.accessors(get: getter + hint, set: setter, refusal: refusal)
+  }
+
+  /// Why a to-many relationship has a setter that cannot be called: it says how the objects are changed.
+  private var changedByHelpers: String {
+    let helpers = name.withUppercasedFirstLetter
+    return
+      "to-many relationships are changed by addTo\(helpers)(_:) and removeFrom\(helpers)(_:), which keep "
+      + "the other side right"
+  }
+
+  /// Stands where the compiler points when a type's conformance is the main actor's.
+  private var isolationHint: String? {
+    guard case .attribute(_, let storage) = kind, (storage as? DecodedStorage)?.name == "Codable" else {
+      return nil
+    }
+    return
+      "\(shape.wrapped.trimmedDescription) is decoded on any isolation. In a module that defaults to the "
+      + "main actor, declare it `nonisolated`."
   }
 
   /// The statements of a getter; an observed one records the access before it reads.
@@ -55,8 +78,22 @@ extension ModelProperty {
       get: storage.getter(key: persistentName), set: storage.setter(key: persistentName))
   }
 
-  private static func accessors(get: String, set: String?) -> [AccessorDeclSyntax] {
+  private static func accessors(
+    get: String, set: String?, refusal: String? = nil
+  ) -> [AccessorDeclSyntax] {
     let getter: AccessorDeclSyntax = "get {\n  \(raw: get)\n}"
+    if let refusal {
+      // A writable key path gets here all the same.
+      return [
+        getter,
+        """
+        @available(*, unavailable, message: \(raw: refusal.quoted))
+        set {
+          fatalError(\(raw: refusal.quoted))
+        }
+        """,
+      ]
+    }
     guard let set else { return [getter] }
     return [getter, "set {\n  \(raw: set)\n}"]
   }

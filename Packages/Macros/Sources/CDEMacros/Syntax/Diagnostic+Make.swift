@@ -116,6 +116,19 @@ extension FixIt {
         return .replaceText(range: range, with: $0.text, in: $0.node)
       })
   }
+
+  /// Replacements, and text that goes in front of a node around them.
+  static func replacingAll(
+    _ message: String, _ replacements: [(node: Syntax, text: String)], inserting text: String,
+    before node: some SyntaxProtocol
+  ) -> FixIt {
+    let position = node.positionAfterSkippingLeadingTrivia
+    return FixIt(
+      message: MacroFixItMessage(
+        message: message, fixItID: MessageID(domain: "CoreDataEvolution", id: "fix")),
+      changes: [.replaceText(range: position..<position, with: text, in: Syntax(node))]
+        + replacingAll(message, replacements).changes)
+  }
 }
 
 extension MacroExpansionContext {

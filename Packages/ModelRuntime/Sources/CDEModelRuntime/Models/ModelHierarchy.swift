@@ -117,7 +117,8 @@ nonisolated extension PersistentEntity where PathRoot == CDHierarchyPaths {
   }
 }
 
-nonisolated extension CDRuntimeSchemaProviding where Self: PersistentEntity, Self.PathRoot == CDHierarchyPaths {
+nonisolated extension CDRuntimeSchemaProviding
+where Self: PersistentEntity, Self.PathRoot == CDHierarchyPaths {
   public static var __cdRuntimeEntitySchema: CDRuntimeEntitySchema { lineage.schema }
 }
 

@@ -19,7 +19,7 @@ public nonisolated struct _CDAnyRelationshipNames {
   public subscript(dynamicMember name: String) -> Void { () }
 }
 
-extension PersistentEntity {
+extension NSManagedObject {
   // Classes made by the macro have a type of this name that knows which names there are.
   public typealias __CDRelationshipNames = _CDAnyRelationshipNames
 }

@@ -3,7 +3,7 @@ public import Foundation
 
 /// The way from a model to one related object; its dynamic members continue the path there.
 @dynamicMemberLookup
-public struct CDToOneRelationPath<Root: CoreDataPathTable, Target: CoreDataPathDSLProviding>: Sendable {
+public struct CDToOneRelationPath<Root: CoreDataPathTable, Target>: Sendable {
   public let swiftPath: [String]
   public let persistentPath: [String]
 
@@ -18,7 +18,7 @@ public struct CDToOneRelationPath<Root: CoreDataPathTable, Target: CoreDataPathD
   /// The path to a value of the related object.
   public subscript<Value>(
     dynamicMember member: KeyPath<Target.PathRoot, CDPath<Target, Value>>
-  ) -> CDPath<Root, Value> {
+  ) -> CDPath<Root, Value> where Target: CoreDataPathDSLProviding {
     let leaf = Target.path[keyPath: member]
     return CDPath(
       swiftPath: swiftPath + leaf.swiftPath, persistentPath: persistentPath + leaf.persistentPath,
@@ -28,7 +28,7 @@ public struct CDToOneRelationPath<Root: CoreDataPathTable, Target: CoreDataPathD
   /// The path to an object related to the related object.
   public subscript<Next>(
     dynamicMember member: KeyPath<Target.PathRoot, CDToOneRelationPath<Target, Next>>
-  ) -> CDToOneRelationPath<Root, Next> {
+  ) -> CDToOneRelationPath<Root, Next> where Target: CoreDataPathDSLProviding {
     let next = Target.path[keyPath: member]
     return CDToOneRelationPath<Root, Next>(
       swiftPath: swiftPath + next.swiftPath, persistentPath: persistentPath + next.persistentPath)
@@ -57,7 +57,7 @@ extension CDToOneRelationPath where Target: PersistentEntity {
 
 /// The way from a model to many related objects. Say which of them a filter is about: ``any``, ``all`` or
 /// ``none``.
-public struct CDToManyRelationPath<Root: CoreDataPathTable, Target: CoreDataPathDSLProviding>: Sendable {
+public struct CDToManyRelationPath<Root: CoreDataPathTable, Target>: Sendable {
   public let swiftPath: [String]
   public let persistentPath: [String]
 
@@ -80,7 +80,7 @@ public struct CDToManyRelationPath<Root: CoreDataPathTable, Target: CoreDataPath
 
 /// Which of many related objects a filter is about; its dynamic members are what is asked of them.
 @dynamicMemberLookup
-public struct CDQuantifiedToManyPath<Root: CoreDataPathTable, Target: CoreDataPathDSLProviding>: Sendable {
+public struct CDQuantifiedToManyPath<Root: CoreDataPathTable, Target>: Sendable {
   public let quantifier: CDCollectionQuantifier
   public let relationshipSwiftPath: [String]
 
@@ -92,7 +92,7 @@ public struct CDQuantifiedToManyPath<Root: CoreDataPathTable, Target: CoreDataPa
   /// A value of the related objects, to be compared.
   public subscript<Value>(
     dynamicMember member: KeyPath<Target.PathRoot, CDPath<Target, Value>>
-  ) -> CDFilterField<Root, Value> {
+  ) -> CDFilterField<Root, Value> where Target: CoreDataPathDSLProviding {
     let leaf = Target.path[keyPath: member]
     // A table made by hand may list the relationship alone, so the leaf's own names are used for the rest.
     let relationship = Root.__cdMeta(forSwiftPath: relationshipSwiftPath)

@@ -80,7 +80,8 @@ extension NSPredicate {
     for value in [true, false] where isEqual(NSPredicate(value: value)) { return .constant(value) }
     throw PredicateTreeError(
       .unsupported, construct: "block",
-      "a predicate with a block has no tree; give it a format, or filter in memory")
+      "a block predicate can be evaluated in memory only. Use a format string, #Predicate or typed paths, or filter the "
+        + "fetched objects")
   }
 
   /// Whether the predicate holds, with the reason if that cannot be told.

@@ -155,7 +155,7 @@ struct DeletionTests {
     context.delete(items[0])
     try context.save()
     #expect(items[0].value(forKey: "title") as? String == "0")
-    #expect(items[0].isDeleted)
+    #expect(!items[0].isDeleted && items[0].managedObjectContext == nil)
     #expect(items[0].objectID == id)
     #expect(throws: ManagedObjectError.self) { try context.existingObject(with: id) }
     context.delete(items[0])

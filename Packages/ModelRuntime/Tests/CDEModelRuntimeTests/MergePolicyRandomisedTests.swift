@@ -209,7 +209,7 @@ private struct RivalryRun {
   private func check(_ context: Int) {
     for number in rows.indices {
       guard let base = views[context][number].base else {
-        #expect(objects[context][number].isDeleted)
+        #expect(objects[context][number].managedObjectContext == nil)
         continue
       }
       #expect(values(of: objects[context][number]) == base, "object \(number) in context \(context)")

@@ -38,10 +38,10 @@ struct MergePolicyTests {
     #expect(list.count == 1)
     #expect(conflict.sourceObject === item)
     #expect((conflict.oldVersionNumber, conflict.newVersionNumber) == (1, 2))
-    #expect(conflict.cachedSnapshot?["title"] as? String == "base")
-    #expect(conflict.persistedSnapshot?["title"] as? String == "theirs")
-    #expect(conflict.persistedSnapshot?["count"] as? Int == 2)
-    #expect(conflict.objectSnapshot?["title"] as? String == "mine")
+    #expect(conflict.cachedSnapshot?["title"] as? String == "theirs")
+    #expect(conflict.cachedSnapshot?["count"] as? Int == 2)
+    #expect(conflict.persistedSnapshot == nil)
+    #expect(conflict.objectSnapshot?["title"] as? String == "base")
     #expect(conflict.objectSnapshot?["count"] as? Int == 1)
     #expect(conflict.objectSnapshot?["category"] is NSNull)
     #expect(conflict.objectSnapshot?.keys.contains("tags") == false)
@@ -307,7 +307,7 @@ struct MergePolicyTests {
     let made = NSMergeConflict(
       source: item, newVersion: 2, oldVersion: 1, cachedSnapshot: ["title": "base"],
       persistedSnapshot: ["title": "theirs"])
-    #expect(made.objectSnapshot?["title"] as? String == "mine")
+    #expect(made.objectSnapshot?["title"] as? String == "base")
     #expect(made.persistedSnapshot?["title"] as? String == "theirs")
     try NSMergePolicy.mergeByPropertyStoreTrump.resolve(mergeConflicts: [made])
     #expect((item.title, item.count, item.note) == ("theirs", 2, "my note"))
@@ -332,8 +332,8 @@ private final class HighestCount: NSMergePolicy, @unchecked Sendable {
   override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
     try super.resolve(
       optimisticLockingConflicts: list.filter { conflict in
-        let theirs = conflict.persistedSnapshot?["count"] as? Int ?? 0
-        return (conflict.objectSnapshot?["count"] as? Int ?? 0) <= theirs
+        let theirs = (conflict.persistedSnapshot ?? conflict.cachedSnapshot)?["count"] as? Int ?? 0
+        return (conflict.sourceObject.value(forKey: "count") as? Int ?? 0) <= theirs
       })
   }
 }

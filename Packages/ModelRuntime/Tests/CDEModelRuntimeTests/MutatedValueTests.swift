@@ -101,7 +101,10 @@ struct MutatedValueTests {
       let place = "CDE_SEED=\(Self.seed), round \(round): \(name) = \(shown)"
       let before = specimen.value(forKey: name)
       switch Int.random(in: 0..<3, using: &random) {
-      case 0: specimen.setPrimitiveValue(value, forKey: name)
+      case 0:
+        specimen.willChangeValue(forKey: name)
+        specimen.setPrimitiveValue(value, forKey: name)
+        specimen.didChangeValue(forKey: name)
       case 1 where setTyped(specimen, name, value): break
       default: specimen.setValue(value, forKey: name)
       }

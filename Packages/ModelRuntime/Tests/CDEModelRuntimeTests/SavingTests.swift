@@ -163,7 +163,8 @@ struct SavingTests {
     context.delete(empty)
     picky.setValue("even", forKey: "name")
     try context.save()
-    #expect(picky.saves == 3)
+    // Once more, because it changed itself.
+    #expect(picky.saves == 4)
   }
 
   @Test("Two writers of one row: the second learns of it, refreshes and saves")

@@ -24,7 +24,9 @@ struct ModelValidator {
       }
       guard names.insert(name).inserted else {
         throw ModelError(
-          .duplicateName, "Two entities are named \(name). Names must be unique in a model.", entity: name)
+          .duplicateName,
+          "Two entities are named \(name). Rename one of them: names must be unique in a model.", entity: name
+        )
       }
     }
     // A missing destination breaks inverses elsewhere as well, so all are looked for before any inverse.

@@ -27,7 +27,7 @@ extension ConflictResolution {
       if let former = context.storedPartner(of: object, info), former !== partner {
         context.release(former, from: object, info)
       }
-      guard let partner, !object._flags.contains(.deleted), !partner.isDeleted else { continue }
+      guard let partner, !object._flags.contains(.deleted), !partner.isDeletedOrGone else { continue }
       let theirs = partner.slot(of: info, info.inverseSlot!)
       switch partner.toOne(theirs) {
       case object?: break
@@ -60,7 +60,7 @@ extension NSManagedObjectContext {
 
   fileprivate func release(_ former: NSManagedObject, from object: NSManagedObject, _ info: PropertyInfo) {
     let theirs = former.slot(of: info, info.inverseSlot!)
-    guard !former.isDeleted, former.toOne(theirs) === object, !former.isDeleted else { return }
+    guard !former.isDeletedOrGone, former.toOne(theirs) === object, !former.isDeletedOrGone else { return }
     former.writeToOne(theirs, nil)
   }
 }

@@ -1,4 +1,4 @@
-internal import CDEStore
+@_spi(CDE) internal import CDEStore
 internal import Foundation
 
 /// The conflicts of one save, from the store's refusal until the save is over.
@@ -46,7 +46,7 @@ final class ConflictResolution {
     // What nobody but the ring of recent faults holds must not decide which object a row gets.
     if !found.uniqueness.isEmpty { context.recent.clear() }
     let rows = StoredRows(found.rows)
-    let versions = versionConflicts(found.versions, rows)
+    let versions = versionConflicts(found.versions, rows, handle)
     let constraints = constraintConflicts(found.uniqueness, rows, of: plan, handle)
     try context.policy.resolve(mergeConflicts: versions + constraints)
     for conflict in versions where !settled.contains(ObjectIdentifier(conflict.sourceObject)) {
@@ -57,14 +57,20 @@ final class ConflictResolution {
   }
 
   private func versionConflicts(
-    _ found: [StoreError.RowConflict], _ rows: StoredRows
+    _ found: [StoreError.RowConflict], _ rows: StoredRows, _ handle: StoreHandle
   ) -> [NSMergeConflict] {
-    found.compactMap { conflict in
+    // A row read now knows how many commits there were. Rows that are gone say nothing: then the coordinator's own
+    // contexts are the likelier ones.
+    let asOf = found.lazy.filter { $0.foundVersion != nil }.first.flatMap {
+      (try? handle.store.row(entity: $0.entity, key: $0.key))?.batch.asOf
+    }
+    return found.compactMap { conflict -> NSMergeConflict? in
       let root = context.root(of: conflict.entity)
       guard let object = context.registry.object(root: root, key: conflict.key) else { return nil }
       return NSMergeConflict(
         object, old: conflict.expectedVersion, new: conflict.foundVersion,
-        persisted: conflict.foundVersion == nil ? nil : rows[root, conflict.key], self)
+        persisted: conflict.foundVersion == nil ? nil : rows[root, conflict.key],
+        isCached: asOf.map { $0 > object._batch.asOf } ?? true, self)
     }
   }
 
@@ -160,7 +166,7 @@ final class ConflictResolution {
     let object = context.object(entity: row.batch.layout.entity, key: row.key)
     if object._flags.contains(.fault) {
       object.take(row.batch, row.row)
-      object.awakeFromFetch()
+      context.awaken(object)
     }
     return object
   }

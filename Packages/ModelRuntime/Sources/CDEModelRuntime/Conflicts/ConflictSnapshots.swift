@@ -42,17 +42,6 @@ extension RowReference {
 }
 
 extension NSManagedObject {
-  /// The unsaved values that a snapshot names.
-  var unsavedSnapshot: [String: Any] {
-    var values: [String: Any] = [:]
-    for slot in changedSlots {
-      let info = _binding.properties[slot]
-      if info.isToMany || info.isTransient { continue }
-      values[info.name] = snapshotValue(info)
-    }
-    return values
-  }
-
   /// The values of some properties as they stand; a path into a composite counts as the whole.
   func snapshot(of names: [String]) -> [String: Any] {
     var values: [String: Any] = [:]

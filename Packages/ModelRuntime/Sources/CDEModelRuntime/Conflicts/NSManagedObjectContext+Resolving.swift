@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
     do {
       for _ in 0..<Self.resolutionRounds {
         try resolution.resolve(refusal, of: plan)
-        callWillSaveHooks(but: &called)
+        try callWillSaveHooks(but: &called)
         // What was settled has to be valid, too, and validation may change more.
         plan = try validatedPlan()
         if plan.isEmpty {

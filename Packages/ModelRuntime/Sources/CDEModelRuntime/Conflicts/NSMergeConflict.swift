@@ -6,8 +6,10 @@ public import Foundation
 /// Snapshots name attributes and to-one relationships; the latter stand as ``NSManagedObjectID``, nothing as
 /// `NSNull`. They are computed when asked for.
 ///
-/// Core Data has two kinds of conflict, since its coordinator caches rows. Here a context holds its rows itself: the
-/// cached snapshot is what the context read, the persisted one what the store has.
+/// As in Core Data there are two kinds. Where the coordinator has committed since the context read the object, the cached
+/// snapshot has the new values and there is no persisted one: `persistedSnapshot ?? cachedSnapshot` is what another
+/// writer saved. Where it has not, the writer was another container or process: the persisted snapshot has the
+/// new values, and the cached one those that the context read.
 nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
   // Guard: immutable; the objects belong to their context's isolation, which checks who uses them.
 
@@ -19,23 +21,24 @@ nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
   public let oldVersionNumber: Int
 
   let objectID: NSManagedObjectID
-  private let changes: [String: Any]
   private let base: RowReference?
   private let persisted: RowReference?
+  /// Whether the coordinator has the new row itself, having written it.
+  private let isCached: Bool
   private let given: (cached: [String: Any]?, persisted: [String: Any]?)?
   private let resolution: ConflictResolution?
 
   init(
-    _ object: NSManagedObject, old: Int64, new: Int64?, persisted: RowReference?,
+    _ object: NSManagedObject, old: Int64, new: Int64?, persisted: RowReference?, isCached: Bool,
     _ resolution: ConflictResolution
   ) {
     sourceObject = object
     objectID = object.objectID
     oldVersionNumber = Int(old)
     newVersionNumber = new.map(Int.init) ?? 0
-    changes = object.unsavedSnapshot
     base = RowReference(batch: object._batch, row: Int(object._row))
     self.persisted = persisted
+    self.isCached = isCached
     given = nil
     self.resolution = resolution
   }
@@ -56,29 +59,30 @@ nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
     objectID = srcObject.objectID
     newVersionNumber = newvers
     oldVersionNumber = oldvers
-    changes = srcObject.unsavedSnapshot
-    base = nil
+    base = RowReference(batch: srcObject._batch, row: Int(srcObject._row))
     persisted = nil
+    isCached = false
     given = (cachesnap, persnap)
     resolution = nil
   }
 
-  /// The object's values as they were to be saved.
-  public var objectSnapshot: [String: Any]? {
-    (cachedSnapshot ?? [:]).merging(changes) { $1 }
-  }
+  /// The values that the context read, without its changes; these stand in `sourceObject.changedValues()`.
+  public var objectSnapshot: [String: Any]? { base.map { $0.snapshot(of: objectID) } }
 
-  /// The values that the context read.
+  /// The values that the coordinator has: the new ones where it wrote them, nil when it deleted the row, else those
+  /// that the context read.
   public var cachedSnapshot: [String: Any]? {
     if let given { return given.cached }
-    return base.map { $0.snapshot(of: objectID) }
+    return isCached ? newSnapshot : objectSnapshot
   }
 
-  /// The values in the store; nil when the row was deleted.
+  /// The new values in the store, where another container or process wrote them; nil when the row was deleted.
   public var persistedSnapshot: [String: Any]? {
     if let given { return given.persisted }
-    return persisted.map { $0.snapshot(of: objectID) }
+    return isCached ? nil : newSnapshot
   }
+
+  private var newSnapshot: [String: Any]? { persisted.map { $0.snapshot(of: objectID) } }
 
   /// The store's refusal that the conflict was found behind.
   var refusal: StoreError? { resolution?.refusal }

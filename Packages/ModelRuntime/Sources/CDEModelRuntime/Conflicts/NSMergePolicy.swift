@@ -94,11 +94,20 @@ public let NSRollbackMergePolicy = NSMergePolicy.rollback
 extension ManagedObjectError {
   static func conflict(_ conflicts: [NSMergeConflict]) -> ManagedObjectError {
     let ids = conflicts.map(\.objectID)
+    let what: String
+    if let first = conflicts.first, conflicts.count == 1 {
+      what =
+        "\(first.objectID.binding.name) \(first.objectID.uriRepresentation().absoluteString) was "
+        + (first.newVersionNumber == 0 ? "deleted" : "changed")
+        + " by another writer since it was read. Refresh it"
+    } else {
+      let names = Set(ids.map(\.binding.name)).sorted().joined(separator: ", ")
+      what =
+        "\(ids.count) objects (\(names)) were changed or deleted by another writer since they were read. Refresh them"
+    }
     return ManagedObjectError(
       .saveConflict,
-      "\(ids.count) \(ids.count == 1 ? "object was" : "objects were") changed or deleted by another writer since "
-        + "they were read. Refresh them (refresh(_:mergeChanges: true)) and save again, roll back, or set a "
-        + "mergePolicy.",
+      "\(what) (refresh(_:mergeChanges: true)) and save again, roll back, or set a mergePolicy.",
       cause: conflicts.lazy.compactMap(\.refusal).first, entity: ids.first?.binding.name,
       objectID: ids.first, conflicts: ids, mergeConflicts: conflicts)
   }
@@ -113,7 +122,8 @@ extension ManagedObjectError {
       "Another \(first?.entityName ?? "object") has the same \(values?.joined(separator: ", ") ?? "value"). Change "
         + "the value, or set a mergePolicy."
         + (conflicts.count > 1
-          ? " \(conflicts.count - 1) more are in the way; constraintConflicts lists all." : ""),
+          ? " \(conflicts.count - 1) more \(conflicts.count == 2 ? "is" : "are") in the way; constraintConflicts lists all."
+          : ""),
       cause: conflicts.lazy.compactMap(\.refusal).first, entity: first?.entityName,
       property: first?.constraint.first, objectID: first?.conflictingObjects.first?.objectID,
       constraintConflicts: conflicts)

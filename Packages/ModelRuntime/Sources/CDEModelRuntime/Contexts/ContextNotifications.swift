@@ -1,21 +1,44 @@
 public import Foundation
+internal import Synchronization
+
+/// The notifications' names, for the contexts that post them.
+enum PostedNames {
+  static let objectsDidChange = Notification.Name("NSObjectsChangedInManagingContextNotification")
+
+  /// Whether code of the process has asked for the name of the notification about changed objects.
+  ///
+  /// Without the name there is no observer, and objects that a merge brings need not be made to be named.
+  static var isObjectsDidChangeUsed: Bool { used.load(ordering: .relaxed) }
+  private static let used = Atomic<Bool>(false)
+
+  static func useObjectsDidChange() -> Notification.Name {
+    used.store(true, ordering: .relaxed)
+    return objectsDidChange
+  }
+}
 
 extension Notification.Name {
   /// Posted before a save validates and writes; `object` is the context, on its isolation.
   public static let NSManagedObjectContextWillSave = Notification.Name(
     "NSManagingContextWillSaveChangesNotification")
-  /// Posted after a save, with the inserted, updated and deleted objects.
+  /// Posted after a save, with the inserted, updated and deleted objects: three sets, which may be empty.
   public static let NSManagedObjectContextDidSave = Notification.Name(
     "NSManagingContextDidSaveChangesNotification")
   /// Posted when objects of a context changed in memory.
-  public static let NSManagedObjectContextObjectsDidChange = Notification.Name(
-    "NSObjectsChangedInManagingContextNotification")
+  ///
+  /// Once a process has used this name, contexts make the objects that merges bring, to name them as inserted. Until
+  /// then they make none of them, so an observer that spells the name out by itself finds no such objects.
+  public static var NSManagedObjectContextObjectsDidChange: Notification.Name {
+    PostedNames.useObjectsDidChange()
+  }
 }
 
 extension NSManagedObjectContext {
   public static let willSaveObjectsNotification = Notification.Name.NSManagedObjectContextWillSave
   public static let didSaveObjectsNotification = Notification.Name.NSManagedObjectContextDidSave
-  public static let didChangeObjectsNotification = Notification.Name.NSManagedObjectContextObjectsDidChange
+  public static var didChangeObjectsNotification: Notification.Name {
+    .NSManagedObjectContextObjectsDidChange
+  }
   /// Posted once for each merge, with sets of IDs.
   public static let didMergeChangesObjectIDsNotification = Notification.Name(
     "NSManagedObjectContextDidMergeChangesObjectIDsNotification")

@@ -28,6 +28,7 @@ extension NSManagedObjectContext {
     if !object._flags.contains(.pending) {
       object._flags.insert(.pending)
       pending.objects.append(object)
+      if isSettling { changedWhileSettling.append(object) }
       announceSoon()
     }
   }
@@ -129,7 +130,9 @@ extension NSManagedObjectContext {
   /// What an announcement named, to be named again by the save that follows at once: making the sets is a good
   /// part of what a large save costs.
   struct Announced {
+    /// New objects, named for the first time.
     var inserted: Set<NSManagedObject> = []
+    /// Changed objects that were saved before.
     var updated: Set<NSManagedObject> = []
 
     /// Gives the objects up before somebody else does: in the order of a set, which is none, ending many objects
@@ -153,12 +156,17 @@ extension NSManagedObjectContext {
     var announced = Announced()
     announced.inserted.reserveCapacity(pending.objects[...].newCount)
     var deleted: Set<NSManagedObject> = []
+    // New ones that were announced before.
+    var renewed: Set<NSManagedObject> = []
     pending.objects[...].forEachUnretained { object in
       object._flags.remove(.pending)
       switch object._flags.intersection([.inserted, .deleted]) {
       case .inserted:
-        object._flags.insert(.announced)
-        announced.inserted.insert(object)
+        if object._flags.insert(.announced).inserted {
+          announced.inserted.insert(object)
+        } else {
+          renewed.insert(object)
+        }
       case .deleted: deleted.insert(object)
       default: if object.isUpdated { announced.updated.insert(object) }
       }
@@ -167,13 +175,13 @@ extension NSManagedObjectContext {
       NSInsertedObjectsKey,
       pending.insertedByMerge.isEmpty
         ? announced.inserted : announced.inserted.union(pending.insertedByMerge))
-    add(NSUpdatedObjectsKey, announced.updated)
+    add(NSUpdatedObjectsKey, renewed.isEmpty ? announced.updated : announced.updated.union(renewed))
     add(NSDeletedObjectsKey, deleted.union(pending.deletedByMerge).union(pending.forgotten))
     add(NSRefreshedObjectsKey, Set(pending.refreshed))
     if pending.isMerge { userInfo[NSObjectsChangedByMergeChangesKey] = true }
     guard !userInfo.isEmpty else { return announced }
     NotificationCenter.default.post(
-      name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: userInfo)
+      name: PostedNames.objectsDidChange, object: self, userInfo: userInfo)
     return announced
   }
 }

@@ -20,7 +20,13 @@ extension NSManagedObjectContext {
     // The save repeats what can't be read.
     let repeated = repeatsReads
     repeatsReads = true
-    defer { repeatsReads = repeated }
+    // What delete rules change is a change, also of a deletion in awakeFromFetch.
+    let wasAwakening = isAwakening
+    isAwakening = false
+    defer {
+      repeatsReads = repeated
+      isAwakening = wasAwakening
+    }
     // A list and not a recursion: cascades can be as long as the data.
     var cascade = [object]
     var unsaved: [NSManagedObject] = []
@@ -158,7 +164,8 @@ extension NSManagedObjectContext {
     } else {
       destination = nil
     }
-    guard let destination, !destination.isDeleted, info.destinations.contains(destination._binding.index)
+    guard let destination, !destination.isDeletedOrGone,
+      info.destinations.contains(destination._binding.index)
     else { return }
     let theirs = destination._binding.layout.slot(named: theirInfo.name)!
     if info.inverseIsToMany {

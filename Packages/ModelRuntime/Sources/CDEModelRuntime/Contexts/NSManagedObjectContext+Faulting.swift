@@ -15,7 +15,7 @@ extension NSManagedObject {
     _batch = batch
     _row = Int32(truncatingIfNeeded: row)
     // A row that had vanished may be there again: another context saved it under a key given out before.
-    _flags.subtract([.fault, .gone])
+    _flags.subtract([.fault, .gone, .deletionSaved])
     _readBefore = 0
     _overlay?.dropKeptAttributes()
   }
@@ -24,7 +24,8 @@ extension NSManagedObject {
 extension Overlay {
   /// Drops copies of what the old row said. To-many members stay: they are not the row's.
   func dropKeptAttributes() {
-    for slot in 0..<count where !changed.contains(slot) {
+    let unsaved = unsaved
+    for slot in 0..<count where !unsaved.contains(slot) {
       if case .toMany = values[slot] { continue }
       values[slot] = .unset
     }
@@ -57,7 +58,7 @@ extension NSManagedObjectContext {
       return
     }
     object.take(row.batch, row.row)
-    object.awakeFromFetch()
+    awaken(object)
   }
 
   private func vanish(_ object: NSManagedObject) {
@@ -71,7 +72,7 @@ extension NSManagedObjectContext {
   /// The store of an entity, for reading a row that was there.
   private func loadedHandle(for binding: EntityBinding) throws(StoreError) -> StoreHandle {
     if let handle = persistentStoreCoordinator?.handle(for: binding) { return handle }
-    throw StoreError(.closed, "The store of \(binding.name) is no longer loaded.", entity: binding.name)
+    throw StoreError(.closed, "The store of \(binding.name) was removed.", entity: binding.name)
   }
 
   /// Reads the rows of all faults among objects, in one query for each entity.
@@ -89,7 +90,7 @@ extension NSManagedObjectContext {
               object._binding.index == batch.layout.entity
             else { continue }
             object.take(batch, row)
-            object.awakeFromFetch()
+            awaken(object)
           }
         }
       } catch {
@@ -112,8 +113,12 @@ extension NSManagedObjectContext {
   @inline(never)
   func noteUnread(_ object: NSManagedObject, _ property: String?, _ error: any Error) {
     let what = property.map { "\(object._binding.name).\($0)" } ?? object._binding.name
-    Diagnostics.report(
-      "\(what) of \(object.objectID.uriRepresentation().absoluteString) could not be read: \(error)")
+    // Of each property once: code that reads it again knows no more than before.
+    if object.problems.notedUnread.insert(property ?? "").inserted {
+      let reason = (error as? any CDEError)?.message ?? "\(error)"
+      Diagnostics.report(
+        "\(what) of \(object.objectID.uriRepresentation().absoluteString) could not be read: \(reason)")
+    }
     unread = error as? StoreError ?? StoreError(.unreadable, "\(error)", cause: error)
     if !repeatsReads { object.noteUnread(property, error) }
   }

@@ -169,9 +169,12 @@ extension NSManagedObjectContext {
       for row in 0..<batch.count { result.append(maker.make(key: batch.key(row), row: row)) }
       maker.finish()
       registry.register(result[first...])
+      let wasAwakening = isAwakening
+      isAwakening = true
       result[first...].withUnretained { objects in
         for object in objects { object._withUnsafeGuaranteedRef { $0.awakeFromFetch() } }
       }
+      isAwakening = wasAwakening
     } else {
       var made: [NSManagedObject] = []
       for row in 0..<batch.count {
@@ -179,7 +182,7 @@ extension NSManagedObjectContext {
           if !object._flags.isDisjoint(with: [.fault, .gone]) || (refreshing && !object.hasChanges) {
             if object._binding.layout === batch.layout {
               object.take(batch, row)
-              object.awakeFromFetch()
+              awaken(object)
             }
           }
           result.append(object)
@@ -191,7 +194,7 @@ extension NSManagedObjectContext {
       }
       maker.finish()
       registry.register(made[...])
-      for object in made { object.awakeFromFetch() }
+      for object in made { awaken(object) }
     }
   }
 

@@ -101,7 +101,7 @@ extension NSManagedObjectContext {
         if let row = try handle.store.row(entity: binding.index, key: objectID.key) {
           if let known {
             known.take(row.batch, row.row)
-            known.awakeFromFetch()
+            awaken(known)
             return known
           }
           return adopt(FetchedRows(batches: [row.batch]))[row.row]

@@ -5,7 +5,8 @@ extension NSManagedObjectContext {
   /// Merges another context's save, given by its didSave notification.
   ///
   /// Registered objects take the saved values, without asking the store; unsaved changes stay. Deleted
-  /// objects go. Saves that this context merges by itself, and that were committed before, are merged first.
+  /// objects go, and `isDeleted` stays true for them. New ones are named as inserted, see
+  /// `NSManagedObjectContextObjectsDidChange`. Saves that this context merges by itself, and that were committed before, are merged first.
   public func mergeChanges(fromContextDidSave notification: Notification) {
     preconditionIsolated("mergeChanges(fromContextDidSave:)")
     merge(notification.userInfo ?? [:])
@@ -116,6 +117,8 @@ extension NSManagedObjectContext {
     var changes: [ObjectChange] = []
     var forgotten: [NSManagedObject] = []
     var ids = MergedIDs()
+    var arrived: [CommittedTransaction.Change] = []
+    let namesArrivals = PostedNames.isObjectsDidChangeUsed
     let handle = { (entity: Int) in self.storeHandle(for: registry.model.entities[entity]) }
     for change in commit.changes {
       let binding = registry.model.entities[change.entity]
@@ -124,7 +127,10 @@ extension NSManagedObjectContext {
         change.kind,
         object?.objectID ?? NSManagedObjectID(binding: binding, key: change.key, store: handle(change.entity))
       )
-      guard let object else { continue }
+      guard let object else {
+        if namesArrivals, change.kind == .inserted { arrived.append(change) }
+        continue
+      }
       switch change.kind {
       case .deleted:
         // Saved again under the same key since.
@@ -144,8 +150,25 @@ extension NSManagedObjectContext {
       change.properties?.forEach { unload(change.object, $0) }
       changes.append(change)
     }
+    if !arrived.isEmpty { pending.insertedByMerge += arrived.map(objectOfArrival) }
     let source = MergeSource.commit(commit, isRepeated: noteMerge(commit.trace))
     finishMerge(changes, ids, source)
+  }
+
+  /// The object for a row that another context inserted, made of the row as it was saved.
+  private func objectOfArrival(_ change: CommittedTransaction.Change) -> NSManagedObject {
+    let binding = registry.model.entities[change.entity]
+    if let known = registry.object(root: binding.root, key: change.key) { return known }
+    guard let row = change.row, row.batch.layout === binding.layout else {
+      return object(entity: change.entity, key: change.key)
+    }
+    let made = materialize(
+      binding, binding.objectClass, key: change.key, batch: row.batch,
+      row: Int32(truncatingIfNeeded: row.row),
+      flags: baseFlags)
+    registry.register(made)
+    awaken(made)
+    return made
   }
 
   /// - Returns: properties beside the commit's own that the row brings news of: the save adopted them from another

@@ -40,11 +40,13 @@ extension NSManagedObjectContext {
     changes += objects.map {
       ObjectChange(object: $0, kind: .updated, properties: effects.properties[ObjectIdentifier($0)])
     }
-    let joined = ownersOfInserted(inserted.filter { known($0) == nil })
+    let arrived = inserted.filter { known($0) == nil }
+    let joined = ownersOfInserted(arrived)
     for change in orphaned + effects.touched + joined + left where change.object._registry === registry {
       change.properties?.forEach { unload(change.object, $0) }
       changes.append(change)
     }
+    if PostedNames.isObjectsDidChangeUsed { pending.insertedByMerge += arrived.map(object(with:)) }
     let ids = MergedIDs(
       inserted: Set(inserted), updated: Set(updated + effects.updated.map(\.objectID)),
       deleted: Set(deleted + effects.deleted.map(\.objectID)))

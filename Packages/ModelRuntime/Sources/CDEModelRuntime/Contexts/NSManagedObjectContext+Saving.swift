@@ -5,7 +5,8 @@ internal import Foundation
 extension NSManagedObjectContext {
   /// Writes all changes in one transaction, or none.
   ///
-  /// In order: pending changes are announced, `willSave` is posted, values are validated, the store writes and
+  /// In order: the objects' `willSave()` is called and changes are announced until nothing changes any more,
+  /// `NSManagedObjectContextWillSave` is posted, values are validated, the store writes and
   /// hands the commit to the contexts that merge automatically, IDs become permanent, `didSave` is posted. So
   /// observers and hooks, however slow, keep no other context from merging. Without changes nothing happens.
   ///
@@ -15,7 +16,7 @@ extension NSManagedObjectContext {
   /// Objects that another writer changed since they were read, and unique values that another object has, are the
   /// ``mergePolicy``'s to settle; the save is then tried again.
   ///
-  /// - Throws: ``ManagedObjectError``: validation failures (all of them), conflicts that the merge policy does not
+  /// - Throws: ``ManagedObjectError``: hooks that go on changing objects, validation failures (all of them), conflicts that the merge policy does not
   ///   settle, store errors. Everything stays as it was, but for what a policy settled: the same save can be
   ///   tried again, or rolled back.
   public func save() throws {
@@ -34,13 +35,8 @@ extension NSManagedObjectContext {
     }
     unread = nil
     if !unfinishedDeletions.isEmpty { try finishDeletions() }
-    callWillSaveHooks()
-    // Observers may change further objects, whose announcement must come before willSave as well.
-    var announced = announcePending()
-    for _ in 1..<Self.announcementRounds where !pending.isEmpty {
-      announcePending()
-      announced = Announced()
-    }
+    // Hooks and observers may change further objects, whose announcement must come before willSave as well.
+    var announced = try settleChanges()
     let announcements = announcements
     if !changed.contains(where: \.hasChanges) {
       forgetChanges()
@@ -72,37 +68,6 @@ extension NSManagedObjectContext {
         announced.letGo()
       }
     case .failure(let refusal): try resolveAndSave(plan, refusal)
-    }
-  }
-
-  /// Observers that answer every announcement with another change are cut short.
-  private static let announcementRounds = 100
-
-  /// A hook may change further objects, which then have hooks of their own.
-  private func callWillSaveHooks() {
-    // A hook may write what it reads, and no later step reads that again.
-    repeatsReads = false
-    defer { repeatsReads = true }
-    var called = 0
-    while called < changed.count {
-      let object = changed[called]
-      called += 1
-      if object._flags.contains(.updated) { releaseFormerPartners(of: object) }
-      if object.hasChanges { object.willSave() }
-    }
-  }
-
-  /// Calls the hooks of objects that joined a save when it had begun: a conflict with another writer made them
-  /// part of it.
-  ///
-  /// - Parameter called: those whose hooks were called before; the others are added.
-  func callWillSaveHooks(but called: inout Set<ObjectIdentifier>) {
-    var next = 0
-    // A hook may change the list, also by a rollback.
-    while next < changed.count {
-      let object = changed[next]
-      next += 1
-      if object.hasChanges, called.insert(ObjectIdentifier(object)).inserted { object.willSave() }
     }
   }
 
@@ -178,16 +143,14 @@ extension NSManagedObjectContext {
     _ plan: SavePlan, _ committed: CommittedTransaction, _ announced: Announced,
     taken: [ObjectChange] = []
   ) {
-    var userInfo: [AnyHashable: Any] = [CommittedTransaction.userInfoKey: committed]
-    if !plan.inserted.isEmpty {
-      userInfo[NSInsertedObjectsKey] =
-        announced.inserted.count == plan.inserted.count ? announced.inserted : Set(plan.inserted)
-    }
-    if !plan.updated.isEmpty {
-      userInfo[NSUpdatedObjectsKey] =
-        announced.updated.count == plan.updated.count ? announced.updated : Set(plan.updated)
-    }
-    if !plan.deleted.isEmpty { userInfo[NSDeletedObjectsKey] = Set(plan.deleted) }
+    let userInfo: [AnyHashable: Any] = [
+      CommittedTransaction.userInfoKey: committed,
+      NSInsertedObjectsKey:
+        announced.inserted.count == plan.inserted.count ? announced.inserted : Set(plan.inserted),
+      NSUpdatedObjectsKey:
+        announced.updated.count == plan.updated.count ? announced.updated : Set(plan.updated),
+      NSDeletedObjectsKey: Set(plan.deleted),
+    ]
     NotificationCenter.default.post(name: .NSManagedObjectContextDidSave, object: self, userInfo: userInfo)
     for objects in [plan.inserted, plan.updated, plan.deleted] {
       objects[...].forEachUnretained { $0.didSave() }
@@ -274,7 +237,7 @@ extension NSManagedObjectContext {
     pending.refreshed += restored
     if pending.isEmpty, !objects.isEmpty {
       NotificationCenter.default.post(
-        name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: [:])
+        name: PostedNames.objectsDidChange, object: self, userInfo: [:])
     }
     processPendingChanges()
     if !restored.isEmpty { observer?.contextDidRefresh(restored) }
@@ -296,7 +259,7 @@ extension NSManagedObjectContext {
       object.detach()
     }
     NotificationCenter.default.post(
-      name: .NSManagedObjectContextObjectsDidChange, object: self,
+      name: PostedNames.objectsDidChange, object: self,
       userInfo: [NSInvalidatedAllObjectsKey: true])
     observer?.contextDidReset()
   }
@@ -305,7 +268,7 @@ extension NSManagedObjectContext {
 extension Overlay {
   /// Drops unsaved values and the to-many members that went with them.
   func rollBack() {
-    for slot in changed {
+    for slot in unsaved {
       if case .toMany(let members) = values[slot] {
         members.settle()
         members.unload()

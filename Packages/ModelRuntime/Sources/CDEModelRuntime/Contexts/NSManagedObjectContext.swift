@@ -73,6 +73,14 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   var recent = RecentFaults()
   @exclusivity(unchecked) var isSaving = false
   var isTurnScheduled = false
+  /// Whether `awakeFromFetch` runs: what it sets changes nothing.
+  @exclusivity(unchecked) var isAwakening = false
+  /// Whether a save calls the hooks of its objects, which note what they change.
+  @exclusivity(unchecked) var isSettling = false
+  /// Objects that changed since their hook was called, while a save calls them.
+  var changedWhileSettling: [NSManagedObject] = []
+  /// Which of their values were set without a change meanwhile.
+  var silencedWhileSettling: [ObjectIdentifier: PropertySet] = [:]
   /// How many announcements there were.
   var announcements = 0
   /// How many blocks of `perform` and its kin are running, one inside the other.

@@ -70,7 +70,7 @@ extension SavePlan {
         order: order)
     }
     // A deleted member's pairs go with its row.
-    for member in members.removed.objects where member._key > 0 && !member.isDeleted && owner._key > 0 {
+    for member in members.removed.objects where member._key > 0 && !member.isDeletedOrGone && owner._key > 0 {
       transaction.links.append(link(.remove, member))
     }
     if info.isOrdered, !members.isReordered {

@@ -87,7 +87,7 @@ extension SavePlan {
     }
     for object in deleted {
       object._flags.subtract([.deleted, .updated])
-      object._flags.insert(.gone)
+      object._flags.formUnion([.gone, .deletionSaved])
       object._overlay?.dropRelationships(keepingChanged: false)
       object.detach()
     }

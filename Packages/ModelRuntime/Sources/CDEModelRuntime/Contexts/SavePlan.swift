@@ -51,6 +51,7 @@ final class SavePlan {
     } else if flags.contains(.deleted) {
       deleted.append(object)
     } else if flags.contains(.updated) {
+      if object._flags.contains(.hasProblems) { object.countSilentValues() }
       updated.append(object)
     }
   }
@@ -109,7 +110,7 @@ final class SavePlan {
       for slot in slots {
         let info = owner._binding.properties[slot]
         let inverse = info.inverseSlot!
-        let members = owner.loadedMembers(slot).objects.filter { !$0.isDeleted }
+        let members = owner.loadedMembers(slot).objects.filter { !$0.isDeletedOrGone }
         owner.managedObjectContext?.fireAll(members)
         let places = members.map { member -> (slot: Int, cell: Int, now: Int64?) in
           let name = owner._binding.model.entities[info.destination].properties[inverse].name
@@ -156,6 +157,8 @@ final class SavePlan {
     var place = -1
     candidates[...].forEachUnretained { object in
       place += 1
+      // Members that only moved in an order, and what validation set.
+      if object._flags.contains(.hasProblems) { object.countSilentValues() }
       dropUnchangedMembers(of: object)
       let slots = writtenSlots(object)
       written.append(slots)

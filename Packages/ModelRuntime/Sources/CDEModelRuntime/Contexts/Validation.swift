@@ -12,7 +12,12 @@ extension NSManagedObjectContext {
       do {
         try body()
       } catch let error as ManagedObjectError {
-        failures += error.code == .multipleValidationErrors ? error.failures : [error]
+        let single = error.code == .multipleValidationErrors ? error.failures : [error]
+        failures += single.map { failure in
+          var failure = failure
+          if failure.object == nil { failure.object = object }
+          return failure
+        }
       } catch {
         // What a class's own validation throws.
         foreign = error
@@ -20,7 +25,7 @@ extension NSManagedObjectContext {
           ManagedObjectError(
             .invalidValue, "\(object._binding.name) is not valid: \(error.localizedDescription)",
             cause: error,
-            entity: object._binding.name, objectID: object.objectID))
+            entity: object._binding.name, objectID: object.objectID, object: object))
       }
     }
     // Asked here, because a class may leave out what its superclass validates.
@@ -70,9 +75,9 @@ extension NSManagedObject {
         if !info.rules.isEmpty { failures += ruleFailures(info) }
         if let failure = valueFailure(info) ?? encodingFailure(info) { failures.append(failure) }
       case .toOne:
-        if !info.isOptional, !info.isTransient {
+        if !info.isOptional, !info.isTransient, !isRefused(info.slot) {
           let destination = toOne(info.slot)
-          if destination == nil || destination!.isDeleted { failures.append(missing(info)) }
+          if destination == nil || destination!.isDeletedOrGone { failures.append(missing(info)) }
         }
       case .toMany:
         if let failure = countFailure(info) { failures.append(failure) }
@@ -137,14 +142,15 @@ extension NSManagedObject {
 
   private func missing(_ info: PropertyInfo) -> ManagedObjectError {
     ManagedObjectError(
-      .missingMandatoryProperty, "\(_binding.name).\(info.name) is required and has no value.",
-      entity: _binding.name,
-      property: info.name, objectID: objectID)
+      .missingMandatoryProperty,
+      "\(_binding.name).\(info.name) is required and has no value. Set it before saving, "
+        + (info.isRelationship ? "or make it optional." : "give it a default, or make it optional."),
+      entity: _binding.name, property: info.name, objectID: objectID)
   }
 
   private func countFailure(_ info: PropertyInfo) -> ManagedObjectError? {
     guard info.countsMembers else { return nil }
-    let count = loadedMembers(info.slot).objects.count { !$0.isDeleted }
+    let count = loadedMembers(info.slot).objects.count { !$0.isDeletedOrGone }
     // An optional relationship may be empty whatever its minimum.
     if count == 0 && info.isOptional { return nil }
     let least = max(info.minCount, info.isOptional ? 0 : 1)

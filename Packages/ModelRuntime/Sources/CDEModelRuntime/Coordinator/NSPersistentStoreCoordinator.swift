@@ -83,7 +83,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   @discardableResult
   func addPersistentStore(_ description: NSPersistentStoreDescription) throws -> NSPersistentStore {
     if let modelError {
-      throw ManagedObjectError(.store, "The model can't be used: \(modelError)", cause: modelError)
+      let reason = (modelError as? any CDEError)?.message ?? "\(modelError)"
+      throw ManagedObjectError(.store, "The model can't be used: \(reason)", cause: modelError)
     }
     let configuration = try description.storeConfiguration()
     let opened: SQLiteStore
@@ -146,7 +147,11 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   ///
   /// Read from the store; where that fails, as it does once the store is removed, what was last read is the answer.
   public func metadata(for store: NSPersistentStore) -> [String: Any] {
-    store.readMetadata().values.mapValues(\.foundationValue)
+    var metadata = store.readMetadata().values.mapValues(\.foundationValue)
+    // The file has them elsewhere, and says SQLite also where it is memory.
+    metadata[NSStoreUUIDKey] = store.identifier
+    metadata[NSStoreTypeKey] = store.type
+    return metadata
   }
 
   // MARK: What contexts ask
@@ -161,11 +166,20 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
 
   func requiredHandle(for binding: EntityBinding) throws -> StoreHandle {
     if let handle = handle(for: binding) { return handle }
-    throw ManagedObjectError(
-      .noStore,
-      persistentStores.isEmpty
-        ? "No store is loaded. Call loadPersistentStores before fetching or saving."
-        : "No loaded store holds \(binding.name). Add its configuration.", entity: binding.name)
+    throw missingStore(of: binding)
+  }
+
+  private func missingStore(of binding: EntityBinding) -> ManagedObjectError {
+    let (isEmpty, isRemoved) = state.withLock { ($0.stores.isEmpty, $0.removedHandles[binding.index] != nil) }
+    let text =
+      if isRemoved {
+        ManagedObjectError.removedStore(of: binding.name)
+      } else if isEmpty {
+        "No store is loaded. Call loadPersistentStores before fetching or saving, and look at the error it reports."
+      } else {
+        "No loaded store holds \(binding.name). Add its configuration."
+      }
+    return ManagedObjectError(.noStore, text, entity: binding.name)
   }
 
   /// The one store a save concerns.

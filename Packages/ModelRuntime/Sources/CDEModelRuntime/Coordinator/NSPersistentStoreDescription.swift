@@ -7,6 +7,11 @@ public let NSSQLiteStoreType = "SQLite"
 /// A store that lives and dies with its container.
 public let NSInMemoryStoreType = "InMemory"
 
+/// Metadata: the store's UUID, as a string.
+public let NSStoreUUIDKey = "NSStoreUUID"
+/// Metadata: the store's type.
+public let NSStoreTypeKey = "NSStoreType"
+
 /// Option: the store may only be read (`true`).
 public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
 /// Option: how long to wait for another process's lock, in seconds.
@@ -81,11 +86,12 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
     } else if type == NSSQLiteStoreType, let url, url.isFileURL {
       location = .file(path: url.path)
     } else {
-      throw ManagedObjectError(
-        .noStore,
-        type == NSSQLiteStoreType
-          ? "The store's description has no file URL. Set its url."
-          : "There is no store type \"\(type)\"; use NSSQLiteStoreType or NSInMemoryStoreType.")
+      guard type == NSSQLiteStoreType else {
+        throw ManagedObjectError(
+          .invalidStoreType,
+          "There is no store type \"\(type)\". Use NSSQLiteStoreType or NSInMemoryStoreType.")
+      }
+      throw ManagedObjectError(.noStore, "The store's description has no file URL. Set its url.")
     }
     guard let mode = SQLiteStore.Configuration.JournalMode(rawValue: journal) else {
       throw ManagedObjectError(

@@ -31,11 +31,15 @@ public struct ManagedObjectError: CDEError {
     public static let multipleValidationErrors = Code(rawValue: "multipleValidationErrors")
     /// Rows changed in the store since they were read; ``ManagedObjectError/conflicts`` lists them.
     public static let saveConflict = Code(rawValue: "saveConflict")
+    /// Hooks or observers went on changing objects while a save called them.
+    public static let unsettledChanges = Code(rawValue: "unsettledChanges")
     public static let uniquenessConflict = Code(rawValue: "uniquenessConflict")
     /// No row stands behind an ID.
     public static let objectNotFound = Code(rawValue: "objectNotFound")
     /// No store is loaded, or none that holds the entity.
     public static let noStore = Code(rawValue: "noStore")
+    /// There is no store of the type that a description names.
+    public static let invalidStoreType = Code(rawValue: "invalidStoreType")
     public static let unknownEntity = Code(rawValue: "unknownEntity")
     public static let unsupportedRequest = Code(rawValue: "unsupportedRequest")
     /// The store below reported an error, which is the cause.
@@ -54,6 +58,12 @@ public struct ManagedObjectError: CDEError {
   public var property: String?
   /// The object concerned.
   public var objectID: NSManagedObjectID?
+  /// The object itself, for a validation failure; for its context's isolation.
+  public var object: NSManagedObject? {
+    get { concerned?.object }
+    set { concerned = newValue.map(ConcernedObject.init) }
+  }
+  private var concerned: ConcernedObject?
   /// The predicate that a value breaks, as a format string.
   public var rule: String?
   /// The value that breaks it.
@@ -71,7 +81,8 @@ public struct ManagedObjectError: CDEError {
     _ code: Code, _ message: String, cause: (any Error)? = nil, entity: String? = nil,
     property: String? = nil, objectID: NSManagedObjectID? = nil, rule: String? = nil,
     value: (any Sendable)? = nil, failures: [ManagedObjectError] = [], conflicts: [NSManagedObjectID] = [],
-    mergeConflicts: [NSMergeConflict] = [], constraintConflicts: [NSConstraintConflict] = []
+    mergeConflicts: [NSMergeConflict] = [], constraintConflicts: [NSConstraintConflict] = [],
+    object: NSManagedObject? = nil
   ) {
     self.code = code
     self.message = message
@@ -85,9 +96,20 @@ public struct ManagedObjectError: CDEError {
     self.conflicts = conflicts
     self.mergeConflicts = mergeConflicts
     self.constraintConflicts = constraintConflicts
+    self.object = object
+  }
+
+  /// The message alone. The code and the cause are for programs.
+  public var errorDescription: String? { message }
+
+  static func removedStore(of entity: String?) -> String {
+    "The store\(entity.map { " of \($0)" } ?? "") was removed. Load a store before fetching or saving, or reset the context."
   }
 
   static func store(_ error: StoreError) -> ManagedObjectError {
+    if error.code == .closed {
+      return ManagedObjectError(.noStore, removedStore(of: error.entity), cause: error, entity: error.entity)
+    }
     let code: Code =
       switch error.code {
       case .uniqueness: .uniquenessConflict
@@ -97,6 +119,12 @@ public struct ManagedObjectError: CDEError {
     return ManagedObjectError(
       code, error.message, cause: error, entity: error.entity, property: error.properties.first)
   }
+}
+
+/// Takes an object along with an error.
+private struct ConcernedObject: @unchecked Sendable {
+  // Guard: the object belongs to its context's isolation, which checks who uses it.
+  let object: NSManagedObject
 }
 
 extension ManagedObjectError: CustomNSError {
@@ -122,6 +150,7 @@ extension ManagedObjectError: CustomNSError {
     case .uniquenessConflict: return NSManagedObjectConstraintMergeError
     case .objectNotFound: return NSManagedObjectReferentialIntegrityError
     case .noStore: return NSPersistentStoreSaveError
+    case .invalidStoreType: return NSPersistentStoreInvalidTypeError
     case .store: return storeCode
     default: return NSCoreDataError
     }
@@ -139,7 +168,7 @@ extension ManagedObjectError: CustomNSError {
   public var errorUserInfo: [String: Any] {
     var info: [String: Any] = [NSLocalizedDescriptionKey: message]
     if let property { info[NSValidationKeyErrorKey] = property }
-    if let objectID { info[NSValidationObjectErrorKey] = objectID }
+    if let object { info[NSValidationObjectErrorKey] = object }
     if let rule { info[NSValidationPredicateErrorKey] = NSPredicate(format: rule) }
     if let value { info[NSValidationValueErrorKey] = value }
     if !failures.isEmpty { info[NSDetailedErrorsKey] = failures.map { $0 as NSError } }
@@ -169,12 +198,14 @@ public let NSManagedObjectContextLockingError = 132000
 public let NSManagedObjectMergeError = 133020
 public let NSManagedObjectConstraintMergeError = 133021
 public let NSManagedObjectReferentialIntegrityError = 133000
+public let NSPersistentStoreInvalidTypeError = 134000
 public let NSPersistentStoreIncompatibleVersionHashError = 134100
 public let NSPersistentStoreOpenError = 134080
 public let NSPersistentStoreTimeoutError = 134090
 public let NSPersistentStoreSaveError = 134030
 
 public let NSDetailedErrorsKey = "NSDetailedErrors"
+/// Holds the ``NSManagedObject`` that is not valid.
 public let NSValidationObjectErrorKey = "NSValidationErrorObject"
 public let NSValidationKeyErrorKey = "NSValidationErrorKey"
 public let NSValidationPredicateErrorKey = "NSValidationErrorPredicate"

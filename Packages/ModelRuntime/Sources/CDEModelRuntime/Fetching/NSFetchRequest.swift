@@ -1,5 +1,7 @@
 public import CDEManagedModel
 internal import CDEPredicates
+internal import CDEStore
+@_spi(CDE) internal import CDEExecutors
 public import Foundation
 
 /// What a fetch can yield.
@@ -80,9 +82,16 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
     if let type = ResultType.self as? NSManagedObject.Type { ManagedObjectClasses.register(type) }
   }
 
-  /// The entity, if it was given as a description.
+  /// The entity that a fetch found by its name. Behind a lock, because several contexts may share the request.
+  private let foundEntity = Lock<NSEntityDescription?>(nil)
+
+  /// The entity: given as a description, or found by its name in the model of the context that fetched last.
   public var entity: NSEntityDescription? {
-    get { givenEntity }
+    get {
+      if let givenEntity { return givenEntity }
+      guard let found = foundEntity.withLock({ $0 }), found.name == entityName else { return nil }
+      return found
+    }
     set {
       givenEntity = newValue
       entityName = newValue?.name
@@ -124,8 +133,12 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
     guard let binding else {
       throw ManagedObjectError(
         .unknownEntity,
-        "The model has no entity named \"\(entityName ?? "")\". It has: "
-          + model.entities.map(\.name).joined(separator: ", ") + ".", entity: entityName)
+        "The model has no entity named \"\(entityName ?? "")\". \(Spelling.hint(entityName ?? "", model.entities.map(\.name)))",
+        entity: entityName)
+    }
+    if givenEntity == nil {
+      let description = binding.description
+      foundEntity.withLock { if $0 !== description { $0 = description } }
     }
     if let type = ResultType.self as? NSManagedObject.Type, type != NSManagedObject.self {
       ManagedObjectClasses.register(type)
@@ -136,7 +149,9 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
       plan.sort = try (sortDescriptors ?? []).map { try SortTerm($0) }
     } catch {
       throw ManagedObjectError(
-        .predicate, "The request can't be used: \(error)", cause: error, entity: binding.name)
+        .predicate,
+        "The fetch of \(binding.name) can't be used: \((error as? any CDEError)?.message ?? "\(error)")",
+        cause: error, entity: binding.name)
     }
     plan.limit = fetchLimit > 0 ? fetchLimit : nil
     plan.offset = max(fetchOffset, 0)

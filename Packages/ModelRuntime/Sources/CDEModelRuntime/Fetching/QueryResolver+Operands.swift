@@ -113,7 +113,9 @@ extension QueryResolver {
     let name = owner.layout.entityName
     guard let below else {
       return PredicateTreeError(
-        .unknownKey, construct: key, "\(name) has no property \(key); check the key's spelling")
+        .unknownKey, construct: key,
+        "\(name) has no property \(key). "
+          + Spelling.hint(key, owner.layout.properties.map(\.name), all: "Its properties are"))
     }
     let sub = schema.entities[below].layout.entityName
     return PredicateTreeError(

@@ -78,8 +78,8 @@ extension NSEntityDescription {
   {
     guard let binding = context.modelBinding?.entity(named: name) else {
       failPrecondition(
-        "The context's model has no entity named \"\(name)\". It has: "
-          + (context.modelBinding?.entities.map(\.name).joined(separator: ", ") ?? "no entities") + ".")
+        "The model has no entity named \"\(name)\". \(Spelling.hint(name, context.modelBinding?.entities.map(\.name) ?? []))"
+      )
     }
     return binding.objectClass.init(entity: binding.description, insertInto: context)
   }

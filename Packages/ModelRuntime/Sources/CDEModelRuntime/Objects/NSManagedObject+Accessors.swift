@@ -88,14 +88,14 @@ extension NSManagedObject {
 
   /// Whether a property of a new object was never set, nor has a default: the program's mistake, not the data's.
   final func lacksValue(_ slot: Int) -> Bool {
-    guard !isDeleted, _key <= 0 || _flags.contains(.inserted) else { return false }
+    guard !isDeletedOrGone, _key <= 0 || _flags.contains(.inserted) else { return false }
     guard slot >= 0, let overlay = _overlay else { return true }
     return overlay.values[slot].isUnset && !isRefused(slot)
   }
 
   /// Whether the object has no values of its own: it is gone, outlived its context or could not be read.
   private var answersByDefault: Bool {
-    isDeleted || _flags.contains(.fault) || _registry?.context == nil
+    isDeletedOrGone || _flags.contains(.fault) || _registry?.context == nil
   }
 
   final func missingProperty() -> Never {
@@ -129,6 +129,10 @@ extension NSManagedObject {
 
   private func markUpdatedSlowly() {
     guard let context = _registry?.context else { return }
+    if context.isAwakening {
+      if _flags.isDisjoint(with: [.inserted, .updated, .deleted]) { silenceChanges() }
+      return
+    }
     if !_flags.contains(.inserted) { _flags.insert(.updated) }
     context.noteChange(self)
   }

@@ -7,8 +7,8 @@ extension NSManagedObject {
   private func info(_ key: String) -> PropertyInfo {
     guard let info = _binding.property(key) else {
       failPrecondition(
-        "The entity \(_binding.name) is not key value coding-compliant for the key \"\(key)\". "
-          + "Use the name the model gives the property.")
+        "The entity \(_binding.name) is not key value coding-compliant for the key \"\(key)\": the model gives it no such "
+          + "property. \(Spelling.hint(key, _binding.properties.map(\.name), all: "Its properties are"))")
     }
     return info
   }
@@ -30,7 +30,7 @@ extension NSManagedObject {
     let info = info(key)
     switch info.kind {
     case .attribute, .composite: setAny(value, info)
-    case .toOne: setToOne(info.slot, destination(in: value, info))
+    case .toOne: assignToOne(info.slot, destination(in: value, info))
     case .toMany: setMembers(info.slot, members(in: value, info))
     }
   }
@@ -80,19 +80,34 @@ extension NSManagedObject {
   /// The same as ``value(forKey:)``: no accessor of the user's stands in between here.
   public final func primitiveValue(forKey key: String) -> Any? { value(forKey: key) }
 
-  /// Sets a value without touching the inverse of a relationship.
+  /// Sets a value without a change, and without touching the inverse of a relationship.
+  ///
+  /// The value reads as any other. It is saved when something else has the object saved, it goes with a rollback of
+  /// the object and with a refresh that merges nothing. Between ``willChangeValue(forKey:)`` and
+  /// ``didChangeValue(forKey:)`` it is a change as a setter's is.
+  ///
+  /// - Parameters:
+  ///   - value: what ``setValue(_:forKey:)`` takes.
+  ///   - key: the property's persistent name. An unknown one traps.
   public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
     let info = info(key)
-    if info.kind == .toOne {
-      writeToOne(info.slot, destination(in: value, info))
-    } else {
-      setValue(value, forKey: key)
+    switch info.kind {
+    case .attribute, .composite:
+      if let converted = converted(value, info) { setSilently(info.slot, converted) }
+    case .toOne:
+      let object = destination(in: value, info)
+      if let object { checkSameContext(object, info) }
+      setSilently(info.slot, object.map { .toOne($0) } ?? .null)
+    case .toMany:
+      let objects = members(in: value, info)
+      for object in objects { checkSameContext(object, info) }
+      setMembersSilently(info.slot, objects)
     }
   }
 
   public final func willChangeValue(forKey key: String) { willAccess() }
 
-  /// Counts the property as changed; for changes made inside a transformable value.
+  /// Counts the property as changed: after a primitive value was set, or something inside a transformable value.
   public final func didChangeValue(forKey key: String) {
     let slot = info(key).slot
     overlay.changed.insert(slot)
@@ -168,20 +183,24 @@ extension NSManagedObject {
   }
 
   private func setAny(_ value: Any?, _ info: PropertyInfo) {
-    let converted: _PropertyValue
+    if let converted = converted(value, info) { _setAttribute(info.slot, converted) }
+  }
+
+  /// - Returns: nil for a value that the attribute does not hold, which the next save says.
+  private func converted(_ value: Any?, _ info: PropertyInfo) -> _PropertyValue? {
     do throws(UnfitValue) {
-      if case .attribute(let type) = info.kind {
-        converted = try _PropertyValue(any: value, as: type)
+      return if case .attribute(let type) = info.kind {
+        try _PropertyValue(any: value, as: type)
       } else {
-        converted = try _PropertyValue(any: value, elements: info.leaves)
+        try _PropertyValue(any: value, elements: info.leaves)
       }
     } catch {
       if error.isWrongType {
         failPrecondition("Unacceptable value for \(_binding.name).\(info.name): \(error.reason)")
       }
-      return refuse(info, error)
+      refuse(info, error)
+      return nil
     }
-    _setAttribute(info.slot, converted)
   }
 
   /// A live set over an unordered to-many relationship: adding and removing changes both sides at once.

@@ -82,7 +82,7 @@ extension NSManagedObject {
     else {
       failPrecondition(noCase(name(), stored.map { "\($0)" } ?? "nothing", Value.self))
     }
-    if !isDeleted {
+    if !isDeletedOrGone {
       let reason = noCase(name(), stored.map { "\($0)" } ?? "nothing", Value.self)
       reportUnfit(slot, "holds what is no \(Value.self): \(value) is read. \(reason)")
       // Nothing declares that this is what it means.

@@ -174,10 +174,12 @@ extension NSManagedObject {
     for object in members.objects where !wanted.contains(ObjectIdentifier(object)) {
       removeMember(slot, object)
     }
-    for object in objects { addMember(slot, object) }
+    if _flags.contains(.hasProblems) { overlay.problems?.refused[slot] = nil }
+    for object in objects { assignMember(slot, object) }
     if members.isOrdered, !members.objects.elementsEqual(objects, by: ===) {
       var seen = Set<ObjectIdentifier>()
-      members.reorder(objects.filter { seen.insert(ObjectIdentifier($0)).inserted })
+      members.reorder(
+        objects.filter { !$0.isDeletedOrGone && seen.insert(ObjectIdentifier($0)).inserted })
     }
     overlay.changed.insert(slot)
     markUpdated()
@@ -223,7 +225,7 @@ extension NSManagedObject {
     return slot
   }
 
-  private func checkSameContext(_ object: NSManagedObject, _ info: PropertyInfo) {
+  final func checkSameContext(_ object: NSManagedObject, _ info: PropertyInfo) {
     // An object without a context may stand for an entity of another model that has the class as well.
     if object._binding.model !== _binding.model, object._home == nil { object.rebind(to: _binding.model) }
     guard info.destinations.contains(object._binding.index), object._binding.model === _binding.model else {
@@ -256,7 +258,7 @@ extension NSManagedObject {
   }
 
   public final func _cdSetToOne<Object: NSManagedObject>(_ ordinal: Int, _ object: Object?) {
-    setToOne(relationshipSlot(ordinal), object)
+    assignToOne(relationshipSlot(ordinal), object)
   }
 
   /// Inlined, so that the set is built by code that knows its type.
@@ -281,21 +283,21 @@ extension NSManagedObject {
   }
 
   public final func _cdAdd(_ ordinal: Int, _ object: NSManagedObject) {
-    addMember(relationshipSlot(ordinal), object)
+    assignMember(relationshipSlot(ordinal), object)
   }
 
   public final func _cdAdd(_ ordinal: Int, contentsOf objects: some Sequence<NSManagedObject>) {
     let slot = relationshipSlot(ordinal)
-    for object in objects { addMember(slot, object) }
+    for object in objects { assignMember(slot, object) }
   }
 
   public final func _cdRemove(_ ordinal: Int, _ object: NSManagedObject) {
-    removeMember(relationshipSlot(ordinal), object)
+    dropMember(relationshipSlot(ordinal), object)
   }
 
   public final func _cdRemove(_ ordinal: Int, contentsOf objects: some Sequence<NSManagedObject>) {
     let slot = relationshipSlot(ordinal)
-    for object in objects { removeMember(slot, object) }
+    for object in objects { dropMember(slot, object) }
   }
 
   public final func _cdInsert(_ ordinal: Int, _ object: NSManagedObject, at index: Int) {
@@ -307,7 +309,7 @@ extension NSManagedObject {
       !members.isLoaded || (0...count).contains(index),
       "Index \(index) is out of bounds: \(_binding.name).\(_binding.properties[slot].name) has \(count) members."
     )
-    addMember(slot, object, at: index)
+    assignMember(slot, object, at: index)
   }
 }
 

@@ -81,6 +81,8 @@ nonisolated open class NSManagedObject: NSObject {
     @usableFromInline static let announced = Flags(rawValue: 1024)
     /// Has values that were refused, or could not be read.
     @usableFromInline static let hasProblems = Flags(rawValue: 2048)
+    /// Gone because its own context saved its deletion.
+    @usableFromInline static let deletionSaved = Flags(rawValue: 4096)
     /// A write needs more than an overlay: `fault`, `checked` and `hasProblems`.
     @usableFromInline static let slowWrite = Flags(rawValue: 1 | 64 | 2048)
     /// A read can't go straight to the row: `fault`, `hasOverlay` and `checked`, as a number that accessors in other
@@ -199,7 +201,12 @@ nonisolated open class NSManagedObject: NSObject {
   public final var isUpdated: Bool { _flags.contains(.updated) && !_flags.contains(.deleted) }
 
   /// Whether the next save deletes the object, or its row has vanished.
-  public final var isDeleted: Bool { _flags.contains(.deleted) || _flags.contains(.gone) }
+  ///
+  /// False again once the object's own context has saved the deletion. Then ``managedObjectContext`` is nil.
+  public final var isDeleted: Bool { isDeletedOrGone && !_flags.contains(.deletionSaved) }
+
+  /// Whether the object is to be deleted, or has no row any more, by whatever writer's doing.
+  final var isDeletedOrGone: Bool { !_flags.isDisjoint(with: [.deleted, .gone]) }
 
   /// Whether the object is new, deleted or holds unsaved values.
   public final var hasChanges: Bool {
@@ -219,9 +226,15 @@ nonisolated open class NSManagedObject: NSObject {
   open func awakeFromInsert() {}
 
   /// Called each time the object's row has been read.
+  ///
+  /// What it sets, by setters too, counts as no change: it is saved only along with a change made later.
   open func awakeFromFetch() {}
 
   /// Called before a save writes the object. Changes made here are saved too.
+  ///
+  /// Called again when the object has changed since, by its own hook or by another's, until nothing changes any more.
+  /// Setting the value that is there already changes nothing, nor does `setPrimitiveValue(_:forKey:)`. After 1,000
+  /// rounds the save throws ``ManagedObjectError`` with code `.unsettledChanges`.
   open func willSave() {}
 
   /// Called after a save wrote the object.

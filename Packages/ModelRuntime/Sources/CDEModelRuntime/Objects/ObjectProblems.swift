@@ -1,20 +1,25 @@
 internal import CDEStore
 internal import Foundation
 
-/// What is wrong with an object's values, until it is refreshed or rolled back. Few objects have any of it.
+/// What is out of the ordinary about an object's values, until it is refreshed or rolled back. Few objects have any
+/// of it.
 final class ObjectProblems {
   /// Why values were refused, by slot: their attributes can't hold them, and kept what they had.
   var refused: [Int: ManagedObjectError] = [:]
   /// The first read that failed and was answered with something that is not stored.
   var unread: ManagedObjectError?
+  /// What could not be read and was reported: names of properties, and the empty one for the row.
+  var notedUnread: Set<String> = []
   /// Slots whose stored value was reported to be none that the property can have.
   var reported = PropertySet()
+  /// Slots whose value was set without a change. They count as changed once something else has the object saved.
+  var silent = PropertySet()
 }
 
 // Setters and getters can't throw. What they have to refuse, and what they could not read, is remembered here, and
 // the save throws it.
 extension NSManagedObject {
-  private var problems: ObjectProblems {
+  final var problems: ObjectProblems {
     if let known = overlay.problems { return known }
     let made = ObjectProblems()
     overlay.problems = made
@@ -74,7 +79,9 @@ extension NSManagedObject {
 
   /// The object was refreshed: what is read from here on is what is stored.
   final func forgetUnread() {
-    if _flags.contains(.hasProblems) { overlay.problems?.unread = nil }
+    guard _flags.contains(.hasProblems) else { return }
+    overlay.problems?.unread = nil
+    overlay.problems?.notedUnread = []
   }
 
   /// The object has what is stored and nothing else.

@@ -65,10 +65,14 @@ final class Overlay: ManagedBuffer<OverlayHead, _PropertyValue> {
     return nil
   }
 
+  /// Slots whose value is not what the row says: the changed ones, and those that were set without a change.
+  var unsaved: PropertySet { problems.map { changed.union($0.silent) } ?? changed }
+
   func dropKept() {
     decoded = [:]
     loadedFiles = PropertySet()
-    for slot in 0..<count where !changed.contains(slot) { values[slot] = .unset }
+    let unsaved = unsaved
+    for slot in 0..<count where !unsaved.contains(slot) { values[slot] = .unset }
   }
 }
 

@@ -33,10 +33,10 @@ final class RelationshipSet: NSMutableSet {
   override func objectEnumerator() -> NSEnumerator { NSArray(array: objects).objectEnumerator() }
 
   override func add(_ object: Any) {
-    if let object = object as? NSManagedObject { owner.addMember(slot, object) }
+    if let object = object as? NSManagedObject { owner.assignMember(slot, object) }
   }
   override func remove(_ object: Any) {
-    if let object = object as? NSManagedObject { owner.removeMember(slot, object) }
+    if let object = object as? NSManagedObject { owner.dropMember(slot, object) }
   }
   override func removeAllObjects() { owner.setMembers(slot, []) }
 }
@@ -107,13 +107,13 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
   override func insert(_ object: Any, at idx: Int) {
     if isMirroring { return super.insert(object, at: idx) }
     guard let object = object as? NSManagedObject else { return }
-    change { owner.addMember(slot, object, at: idx) }
+    change { owner.assignMember(slot, object, at: idx) }
   }
   override func add(_ object: Any) {
     if isMirroring { return super.add(object) }
     guard let object = object as? NSManagedObject else { return }
     let before = objects.count
-    owner.addMember(slot, object)
+    owner.assignMember(slot, object)
     guard super.count == before, objects.count == before + 1 else { return mirror() }
     isMirroring = true
     super.insert(object, at: before)
@@ -121,7 +121,7 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
   }
   override func removeObject(at idx: Int) {
     if isMirroring { return super.removeObject(at: idx) }
-    change { owner.removeMember(slot, objects[idx]) }
+    change { owner.dropMember(slot, objects[idx]) }
   }
   override func replaceObject(at idx: Int, with obj: Any) {
     if isMirroring { return super.replaceObject(at: idx, with: obj) }
@@ -135,7 +135,7 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
   override func remove(_ val: Any) {
     if isMirroring { return super.remove(val) }
     guard let object = val as? NSManagedObject else { return }
-    change { owner.removeMember(slot, object) }
+    change { owner.dropMember(slot, object) }
   }
   override func removeAllObjects() { change { owner.setMembers(slot, []) } }
   override func addObjects(from array: [Any]) { for object in array { add(object) } }

@@ -62,9 +62,9 @@ public final class ToManyMembers {
       removed.removeAll { !isStored.contains(ObjectIdentifier($0)) }
     }
     objects = stored.filter {
-      !$0.isDeleted && !removed.contains($0) && belongs($0) != false
+      !$0.isDeletedOrGone && !removed.contains($0) && belongs($0) != false
     }
-    if !added.isEmpty { objects += added.objects.filter { !$0.isDeleted && belongs($0) != false } }
+    if !added.isEmpty { objects += added.objects.filter { !$0.isDeletedOrGone && belongs($0) != false } }
     guard let order = keptOrder else { return }
     keptOrder = nil
     let present = Set(objects.map(ObjectIdentifier.init))

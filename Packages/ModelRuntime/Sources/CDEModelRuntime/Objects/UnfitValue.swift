@@ -13,7 +13,8 @@ struct UnfitValue: Error {
     UnfitValue(
       isWrongType: true,
       reason:
-        "A value of type \(Swift.type(of: value)) can't be stored in an attribute of type \(type.rawValue).")
+        "A value of type \(Swift.type(of: value)) can't be stored in an attribute of type \(type.rawValue). "
+        + "Set \(type.settable).")
   }
 
   /// A number, or a date, that the type does not have.
@@ -52,6 +53,23 @@ struct UnfitValue: Error {
 }
 
 extension StoreAttributeType {
+  /// What an attribute of the type can be set to by key, for people.
+  fileprivate var settable: String {
+    switch self {
+    case .integer16, .integer32, .integer64: "an integer or an NSNumber"
+    case .double, .float: "a floating-point number or an NSNumber"
+    case .decimal: "a Decimal or an NSDecimalNumber"
+    case .boolean: "a Bool"
+    case .string: "a String"
+    case .date: "a Date"
+    case .binary: "Data"
+    case .uuid: "a UUID"
+    case .uri: "a URL"
+    case .composite: "a dictionary of its elements"
+    default: "a value of that type"
+    }
+  }
+
   /// What values of the type there are, for people.
   fileprivate var range: String {
     switch self {

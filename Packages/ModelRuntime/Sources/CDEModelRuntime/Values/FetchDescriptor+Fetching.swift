@@ -65,8 +65,10 @@ extension NSManagedObjectContext {
       let row = try item.currentRow(refersToUnsaved: false)
       var members: [Int: [SnapshotExtras.Member]] = [:]
       for info in toMany {
-        members[info.slot] = item.loadedMembers(info.slot).objects.filter { !$0.isDeleted && !$0.isUnsaved }
-          .map { SnapshotExtras.Member(entity: $0._binding.index, key: $0._key) }
+        members[info.slot] = item.loadedMembers(info.slot).objects.filter {
+          !$0.isDeletedOrGone && !$0.isUnsaved
+        }
+        .map { SnapshotExtras.Member(entity: $0._binding.index, key: $0._key) }
       }
       return ModelSnapshot(
         row: row, model: item._binding.model, store: try item.snapshotStore(),

@@ -111,7 +111,7 @@ extension NSManagedObjectContext {
     for slot in applied {
       let info = object._binding.properties[slot]
       if info.kind == .toOne {
-        object.setToOne(
+        object.assignToOne(
           slot, changes.new.reference(info).map { self.object(entity: $0.entity, key: $0.key) })
       } else {
         object._setAttribute(slot, changes.new.value(of: info))

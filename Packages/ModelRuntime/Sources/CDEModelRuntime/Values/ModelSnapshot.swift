@@ -117,7 +117,7 @@ extension PersistentEntity {
     var members: [Int: [SnapshotExtras.Member]] = [:]
     for path in repeat each paths {
       let info = _binding.relationship(path.persistentPath)
-      members[info.slot] = try loadedMembers(info.slot).objects.filter { !$0.isDeleted }.map { member in
+      members[info.slot] = try loadedMembers(info.slot).objects.filter { !$0.isDeletedOrGone }.map { member in
         if member.isUnsaved { throw member.unsavedError("handle") }
         return SnapshotExtras.Member(entity: member._binding.index, key: member._key)
       }

@@ -1,0 +1,204 @@
+internal import CDEStore
+internal import Foundation
+
+// What comes before a save writes: hooks and announcements, until nothing changes any more.
+extension NSManagedObjectContext {
+  /// Calls the hooks of all changed objects and announces the changes, until nothing changes any more.
+  ///
+  /// - Returns: what was announced, if that was all in one announcement.
+  /// - Throws: ``ManagedObjectError`` with code `.unsettledChanges` when there is no end.
+  func settleChanges() throws -> Announced {
+    var rounds = SettlingRounds()
+    isSettling = true
+    defer { endSettling() }
+    try callWillSaveHooks(of: changed, &rounds, releasing: true)
+    var announced = announcePending()
+    while !pending.isEmpty || !changedWhileSettling.isEmpty {
+      let further = rounds.changed(among: takeChangedWhileSettling())
+      if further.isEmpty, pending.isEmpty { break }
+      try callWillSaveHooks(of: further, &rounds, releasing: true)
+      announcePending()
+      announced = Announced()
+    }
+    return announced
+  }
+
+  /// Calls the hooks of objects that joined a save when it had begun: a conflict with another writer made them
+  /// part of it.
+  ///
+  /// - Parameter called: those whose hooks were called before; the others are added.
+  func callWillSaveHooks(but called: inout Set<ObjectIdentifier>) throws {
+    let joined = changed.filter { called.insert(ObjectIdentifier($0)).inserted }
+    if joined.isEmpty { return }
+    var rounds = SettlingRounds()
+    isSettling = true
+    defer { endSettling() }
+    try callWillSaveHooks(of: joined, &rounds, releasing: false)
+    for object in changed { called.insert(ObjectIdentifier(object)) }
+  }
+
+  private func endSettling() {
+    isSettling = false
+    changedWhileSettling = []
+    silencedWhileSettling = [:]
+  }
+
+  private func takeChangedWhileSettling() -> [NSManagedObject] {
+    defer { changedWhileSettling = [] }
+    return changedWhileSettling
+  }
+
+  /// Calls hooks, and those of the objects that they change, until they change nothing.
+  ///
+  /// - Parameters:
+  ///   - objects: a list of its own, because a hook may change the context's, also by a rollback.
+  ///   - releases: whether one-to-one partners that a merge brought are let go first.
+  private func callWillSaveHooks(
+    of objects: [NSManagedObject], _ rounds: inout SettlingRounds, releasing releases: Bool
+  ) throws {
+    // A hook may write what it reads, and no later step reads that again.
+    repeatsReads = false
+    defer { repeatsReads = true }
+    var objects = objects
+    repeat {
+      let isFirst = rounds.isFirst
+      try rounds.begin(with: objects)
+      objects[...].forEachUnretained { object in
+        // The flag comes back with a change, which then is one that the hook has not seen.
+        if object._flags.remove(.pending) == nil, !isFirst { return }
+        if releases, object._flags.contains(.updated) { releaseFormerPartners(of: object) }
+        guard object.hasChanges else { return }
+        if !isFirst { rounds.note(object) }
+        object.willSave()
+      }
+      objects = rounds.changed(among: takeChangedWhileSettling())
+    } while !objects.isEmpty
+  }
+}
+
+/// Counts the rounds of hooks before a save, and tells changes from values that are set again.
+private struct SettlingRounds {
+  /// As many as in Core Data.
+  private static let limit = 1_000
+  private var count = 0
+  /// What objects held before their hooks were called last. The first round does without: most saves have no other.
+  private var images: [ObjectIdentifier: ValueImage] = [:]
+
+  var isFirst: Bool { count == 0 }
+
+  /// - Throws: ``ManagedObjectError`` when there were enough rounds.
+  mutating func begin(with objects: [NSManagedObject]) throws {
+    if count == Self.limit { throw unsettled(objects) }
+    count += 1
+  }
+
+  mutating func note(_ object: NSManagedObject) { images[ObjectIdentifier(object)] = ValueImage(object) }
+
+  /// Those of the objects that have changed since their hooks were called.
+  func changed(among objects: [NSManagedObject]) -> [NSManagedObject] {
+    objects.filter { object in
+      guard object._flags.contains(.pending) else { return false }
+      guard let image = images[ObjectIdentifier(object)] else { return true }
+      return image.differs(from: object)
+    }
+  }
+
+  private func unsettled(_ objects: [NSManagedObject]) -> ManagedObjectError {
+    func properties(_ object: NSManagedObject) -> [String] {
+      images[ObjectIdentifier(object)]?.differences(from: object) ?? []
+    }
+    let names = objects.prefix(3).map { object in
+      let names = properties(object)
+      let what =
+        names.isEmpty ? object._binding.name : "\(object._binding.name).\(names.joined(separator: ", "))"
+      return "\(what) of \(object.objectID.uriRepresentation().absoluteString)"
+    }
+    let list =
+      names.isEmpty
+      ? "an observer answers each announcement with another change"
+      : names.joined(separator: "; ") + (objects.count > 3 ? "; and \(objects.count - 3) more objects" : "")
+    return ManagedObjectError(
+      .unsettledChanges,
+      "After 1,000 rounds of willSave() the save still finds changes: \(list). In willSave() and in observers of "
+        + "changes set a value only if it differs, or use setPrimitiveValue(_:forKey:), and save again.",
+      entity: objects.first?._binding.name, property: objects.first.flatMap { properties($0).first },
+      objectID: objects.first?.objectID, object: objects.first)
+  }
+}
+
+/// The unsaved values of an object at one moment.
+private struct ValueImage {
+  private let object: NSManagedObject
+  private let flags: NSManagedObject.Flags
+  private let values: [Value]
+
+  private enum Value {
+    case single(_PropertyValue)
+    case members(added: [ObjectIdentifier], removed: [ObjectIdentifier], all: [ObjectIdentifier])
+  }
+
+  init(_ object: NSManagedObject) {
+    self.object = object
+    flags = Self.flags(of: object)
+    values =
+      object._overlay.map { overlay in
+        (0..<overlay.count).map { slot in
+          guard let members = overlay.members(slot) else { return .single(overlay.values[slot]) }
+          return .members(
+            added: members.added.objects.map(ObjectIdentifier.init),
+            removed: members.removed.objects.map(ObjectIdentifier.init),
+            all: members.isReordered ? members.objects.map(ObjectIdentifier.init) : [])
+        }
+      } ?? []
+  }
+
+  private static func flags(of object: NSManagedObject) -> NSManagedObject.Flags {
+    object._flags.intersection([.inserted, .updated, .deleted])
+  }
+
+  func differs(from object: NSManagedObject) -> Bool {
+    flags != Self.flags(of: object) || !differences(from: object).isEmpty
+  }
+
+  /// The names of the properties that the object holds otherwise now.
+  func differences(from object: NSManagedObject) -> [String] {
+    let now = ValueImage(object)
+    let silenced = object._registry?.context?.silencedWhileSettling[ObjectIdentifier(object)] ?? PropertySet()
+    return object._binding.properties.filter { info in
+      if silenced.contains(info.slot) { return false }
+      let before = info.slot < values.count ? values[info.slot] : .single(.unset)
+      let after = info.slot < now.values.count ? now.values[info.slot] : .single(.unset)
+      switch (before, after) {
+      case (.single(let one), .single(let other)): return !one.isSame(as: other)
+      case (.members(let added, let removed, let all), .members(let added2, let removed2, let all2)):
+        return added != added2 || removed != removed2 || all != all2
+      // Members that were read meanwhile are no change.
+      case (.single, .members(let added, let removed, let all)),
+        (.members(let added, let removed, let all), .single):
+        return !(added.isEmpty && removed.isEmpty && all.isEmpty)
+      }
+    }.map(\.name)
+  }
+}
+
+extension _PropertyValue {
+  /// Whether another value is the same to a hook that sets it again.
+  fileprivate func isSame(as other: _PropertyValue) -> Bool {
+    switch (self, other) {
+    case (.unset, .unset), (.null, .null): true
+    case (.integer(let one), .integer(let other)): one == other
+    case (.real(let one), .real(let other)): one.bitPattern == other.bitPattern
+    case (.text(let one), .text(let other)): one.utf8.elementsEqual(other.utf8)
+    case (.data(let one), .data(let other)): one == other
+    case (.uuid(let one), .uuid(let other)): one == other
+    case (.decimal(let one), .decimal(let other)): one == other
+    case (.url(let one), .url(let other)): one == other
+    case (.object(let one), .object(let other)):
+      one === other
+        || (one.value as? AnyHashable).flatMap { one in (other.value as? AnyHashable).map { one == $0 } }
+          == true
+    case (.toOne(let one), .toOne(let other)): one === other
+    default: false
+    }
+  }
+}

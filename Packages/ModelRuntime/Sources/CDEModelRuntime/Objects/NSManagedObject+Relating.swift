@@ -1,0 +1,54 @@
+internal import CDEStore
+
+// How code of the application relates objects. What the context itself does goes to the relationships directly.
+extension NSManagedObject {
+  /// Sets a to-one relationship on both sides, unless the object is deleted: the next save says so.
+  final func assignToOne(_ slot: Int, _ object: NSManagedObject?) {
+    if _flags.contains(.hasProblems) { overlay.problems?.refused[slot] = nil }
+    if let object, !mayRelate(object, slot) { return }
+    setToOne(slot, object)
+  }
+
+  /// Adds a member on both sides, unless it is deleted: the next save says so.
+  final func assignMember(_ slot: Int, _ object: NSManagedObject, at index: Int? = nil) {
+    if mayRelate(object, slot) { addMember(slot, object, at: index) }
+  }
+
+  /// Takes a member out on both sides, also one that was refused.
+  final func dropMember(_ slot: Int, _ object: NSManagedObject) {
+    if _flags.contains(.hasProblems) { overlay.problems?.refused[slot] = nil }
+    removeMember(slot, object)
+  }
+
+  @inline(__always)
+  private final func mayRelate(_ object: NSManagedObject, _ slot: Int) -> Bool {
+    if !isDeletedOrGone, !object.isDeletedOrGone { return true }
+    return mayRelateDeleted(object, slot)
+  }
+
+  @inline(never)
+  private final func mayRelateDeleted(_ object: NSManagedObject, _ slot: Int) -> Bool {
+    let info = _binding.properties[slot]
+    checkSameContext(object, info)
+    if isDeletedOrGone {
+      // Nothing of this side is saved, but the other side may be.
+      if let inverse = info.inverseSlot, !object.isDeletedOrGone {
+        object.refuse(self, as: object._binding.properties[object.slot(of: info, inverse)])
+      }
+    } else {
+      refuse(object, as: info)
+    }
+    return false
+  }
+
+  /// Leaves a relationship as it is, because the object is deleted; the next save says so.
+  private final func refuse(_ object: NSManagedObject, as info: PropertyInfo) {
+    willAccess()
+    problems.refused[info.slot] = ManagedObjectError(
+      .invalidValue,
+      "\(_binding.name).\(info.name) can't hold an object of \(object._binding.name) that is deleted, and was left as it "
+        + "was. \(info.isToMany ? "Remove that object from it" : "Set another object or nil"), and save again.",
+      entity: _binding.name, property: info.name, objectID: objectID)
+    markUpdated()
+  }
+}

@@ -1,0 +1,68 @@
+internal import CDEStore
+
+// Values that are set without a change: primitive ones, and what awakeFromFetch sets. They read as any other value,
+// and are saved along with a change of the object.
+extension NSManagedObject {
+  /// Sets a value that does not count as a change.
+  final func setSilently(_ slot: Int, _ value: _PropertyValue) {
+    prepareToSet(slot)
+    // The former value goes when all is done: its deinit may come back here.
+    let former = overlay.values[slot]
+    overlay.values[slot] = value
+    silence(slot)
+    withExtendedLifetime(former) {}
+  }
+
+  /// Replaces the members of a to-many relationship, on this side alone and without a change.
+  final func setMembersSilently(_ slot: Int, _ objects: [NSManagedObject]) {
+    prepareToSet(slot)
+    let members = loadedMembers(slot)
+    let wanted = Set(objects.map(ObjectIdentifier.init))
+    for object in members.objects where !wanted.contains(ObjectIdentifier(object)) { members.remove(object) }
+    for object in objects { members.add(object) }
+    if members.isOrdered, !members.objects.elementsEqual(objects, by: ===) {
+      var seen = Set<ObjectIdentifier>()
+      members.reorder(objects.filter { seen.insert(ObjectIdentifier($0)).inserted })
+    }
+    silence(slot)
+  }
+
+  private func silence(_ slot: Int) {
+    if let context = _registry?.context, context.isSettling {
+      context.silencedWhileSettling[ObjectIdentifier(self), default: PropertySet()].insert(slot)
+    }
+    if overlay.changed.contains(slot) { return }
+    // A new object is saved with all that it has.
+    if _home == nil || _flags.contains(.inserted) {
+      overlay.changed.insert(slot)
+    } else {
+      problems.silent.insert(slot)
+    }
+  }
+
+  /// Lets the values that were set since the object was read count as no changes.
+  @inline(never)
+  final func silenceChanges() {
+    guard let overlay = _overlay, !overlay.changed.isEmpty else { return }
+    problems.silent.formUnion(overlay.changed)
+    overlay.changed = PropertySet()
+  }
+
+  /// The object is saved: what was set without a change is saved with the rest.
+  @inline(never)
+  final func countSilentValues() {
+    guard let overlay = _overlay, let problems = overlay.problems, !problems.silent.isEmpty else { return }
+    overlay.changed.formUnion(problems.silent)
+    problems.silent = PropertySet()
+  }
+}
+
+extension NSManagedObjectContext {
+  /// Tells an object that its row was read. What it sets meanwhile changes nothing.
+  func awaken(_ object: NSManagedObject) {
+    let wasAwakening = isAwakening
+    isAwakening = true
+    object.awakeFromFetch()
+    isAwakening = wasAwakening
+  }
+}

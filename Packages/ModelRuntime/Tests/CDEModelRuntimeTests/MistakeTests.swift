@@ -364,6 +364,41 @@ struct MistakeTests {
     context.reset()
   }
 
+  @Test("A store that is removed between and during the saves of another thread is one error")
+  func removedDuringSaves() async throws {
+    for _ in 0..<5 {
+      let stack = try Stack()
+      let context = stack.context()
+      let (saves, gate) = AsyncStream.makeStream(of: Void.self)
+      let saver = Task.detached {
+        while true {
+          do {
+            try context.performAndWait {
+              Item(context: context).title = "kept"
+              try context.save()
+            }
+            gate.yield()
+          } catch {
+            return error
+          }
+        }
+      }
+      var count = 0
+      for await _ in saves {
+        count += 1
+        if count == 3 { break }
+      }
+      let coordinator = stack.container.persistentStoreCoordinator
+      try coordinator.remove(try #require(coordinator.persistentStores.first))
+      let error = try #require(await saver.value as? ManagedObjectError)
+      #expect(error.code == .noStore)
+      expect(
+        error.message, "The store",
+        "was removed. Load a store before fetching or saving, or reset the context.")
+      context.performAndWait { #expect(context.insertedObjects.count == 1) }
+    }
+  }
+
   @Test("A second import whose object clashes with two rows over two constraints")
   func twoClashes() throws {
     let person = entity(

@@ -136,9 +136,12 @@ struct MergePolicyNotificationTests {
     let witness = Witness()
     late.observer = witness
     let event = try #require(listener.events.last)
-    late.mergeChanges(
-      fromContextDidSave: Notification(name: event.name, object: rivals.mine, userInfo: event.info))
-    #expect((stale.title, stale.note, stale.uuid) == ("mine", "mine", third.uuid))
-    #expect(witness.merges.first?.names(of: stale) == ["title", "note", "uuid"])
+    // On its lane, which an observed context enters by itself when the merge's turn ends.
+    late.performAndWait {
+      late.mergeChanges(
+        fromContextDidSave: Notification(name: event.name, object: rivals.mine, userInfo: event.info))
+      #expect((stale.title, stale.note, stale.uuid) == ("mine", "mine", third.uuid))
+      #expect(witness.merges.first?.names(of: stale) == ["title", "note", "uuid"])
+    }
   }
 }

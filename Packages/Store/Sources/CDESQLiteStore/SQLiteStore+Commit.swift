@@ -9,12 +9,14 @@ extension SQLiteStore {
     try requireWritable()
     for batch in transaction.inserted + transaction.updated.map(\.batch) {
       requireOwnLayout(batch.layout)
-      try checkEntity(batch.layout.entity)
+      try plans.checkEntity(batch.layout.entity)
     }
     return try pool.write(transaction.isBatch ? .batch : .save) { (connection) throws(StoreError) in
-      let writer = TransactionWriter(store: self, connection: connection, transaction: transaction)
+      let writer = TransactionWriter(
+        plans, connection, transaction, externals: externals,
+        checksReferences: configuration.checksReferences)
       do throws(StoreError) {
-        try Self.inWriteTransaction(connection) { () throws(StoreError) in try writer.write() }
+        try connection.inWriteTransaction { () throws(StoreError) in try writer.write() }
       } catch {
         // When SQLite failed in the midst of its commit, the log may hold all of it: whoever reads the log after
         // this process has died finds the transaction, and needs the files.
@@ -34,6 +36,13 @@ extension SQLiteStore {
       committed(result)
       externals?.remove(writer.obsoleteFiles)
       return result
+    }
+  }
+
+  public func conflicts(of transaction: StoreTransaction) throws(StoreError) -> TransactionConflicts {
+    try pool.read { (connection) throws(StoreError) in
+      var finder = ConflictFinder(plans, connection, transaction)
+      return try finder.find()
     }
   }
 

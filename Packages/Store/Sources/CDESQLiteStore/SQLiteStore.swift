@@ -22,7 +22,6 @@ public final class SQLiteStore: Store {
   public let notes: [String]
   public let configuration: Configuration
 
-  let physical: PhysicalSchema
   let plans: SchemaPlans
   let pool: ConnectionPool
   let externals: ExternalStorage?
@@ -72,7 +71,6 @@ public final class SQLiteStore: Store {
       schema: resolved, held: entities ?? Set(resolved.entities.indices), configuration: configuration,
       observer: observer
     ).open()
-    physical = opened.physical
     identifier = opened.identifier
     openedMetadata = opened.metadata
     isReadOnly = opened.isReadOnly

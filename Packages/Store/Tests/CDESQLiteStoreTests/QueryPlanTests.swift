@@ -17,7 +17,7 @@ struct QueryPlanTests {
   }
 
   func plan(_ query: StoreQuery) throws -> String {
-    var compiler = QueryCompiler(store.physical)
+    var compiler = QueryCompiler(store.plans.physical)
     let compiled = try compiler.compile(query, .rows(columns: "t0.Z_PK"))
     return try store.pool.read { (connection) throws(StoreError) in
       var lines: [String] = []

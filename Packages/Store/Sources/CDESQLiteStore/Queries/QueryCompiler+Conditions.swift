@@ -10,7 +10,7 @@ extension QueryCompiler {
     defer { leave() }
     switch filter {
     case .constant(let holds):
-      return Piece(holds != isNegated ? "1" : "0")
+      return SQLiteDialect.constant(holds != isNegated)
     case .not(let inner):
       return try condition(inner, isNegated: !isNegated)
     case .and(let parts):
@@ -26,7 +26,7 @@ extension QueryCompiler {
       }
       return Piece(isNegated ? "NOT EXISTS (" : "EXISTS (") + subquery + Piece(")")
     case .keys(let keys):
-      let list = keyList(keys)
+      let list = SQLiteDialect.list(keys)
       return Piece("\(scopes[0].alias).Z_PK \(isNegated ? "NOT IN" : "IN") (") + list + Piece(")")
     }
   }
@@ -34,75 +34,12 @@ extension QueryCompiler {
   private mutating func compound(
     _ parts: [StoreFilter], isAnd: Bool, isNegated: Bool
   ) throws(StoreError) -> Piece {
-    if parts.isEmpty { return Piece(isAnd ? "1" : "0") }
-    let parts = parts.count > Self.plannedTerms ? Self.gathered(parts, isAnd != isNegated) : parts
+    if parts.isEmpty { return SQLiteDialect.constant(isAnd) }
     var pieces: [Piece] = []
-    for part in parts { pieces.append(try condition(part, isNegated: isNegated)) }
-    if pieces.count == 1 { return pieces[0] }
-    let separator = isAnd ? " AND " : " OR "
-    guard pieces.count > Self.plannedTerms else { return balanced(pieces[...], separator) }
-    let rest = Piece("(CASE WHEN ") + balanced(pieces[Self.plannedTerms...], separator)
-    // SQLite's planner compares every term of a conjunction, and every constant outside the left side of an IN, with
-    // all others: 20,000 terms took seven seconds. The left side of an IN escapes both, unless the list has one member.
-    return balanced(
-      pieces[..<Self.plannedTerms] + [rest + Piece(" THEN 1 END) IN (1, 2)")], separator)
-  }
-
-  /// How many terms of a conjunction or disjunction SQLite's planner gets to see.
-  private static let plannedTerms = 64
-
-  /// The parts of a long condition with its equalities of one expression with constants as one list, and what an index
-  /// may serve in front.
-  private static func gathered(_ parts: [StoreFilter], _ isConjunction: Bool) -> [StoreFilter] {
-    struct Subject: Hashable {
-      var expression: StoreExpression
-      var options: StoreFilter.TextOptions
+    for part in SQLiteDialect.arranged(parts, isConjunction: isAnd != isNegated) {
+      pieces.append(try condition(part, isNegated: isNegated))
     }
-    var lists: [Subject: [StoreExpression]] = [:]
-    var order: [Subject] = []
-    var first: [StoreFilter] = []
-    var others: [StoreFilter] = []
-    for part in parts {
-      guard case .comparison(let left, let comparison, let right, let options) = part, case .path = left,
-        case .value(let value) = right
-      else {
-        others.append(part)
-        continue
-      }
-      if comparison == (isConjunction ? .notEqual : .equal), value != .null {
-        let subject = Subject(expression: left, options: options)
-        if lists[subject] == nil { order.append(subject) }
-        lists[subject, default: []].append(right)
-      } else if comparison == .equal {
-        first.append(part)
-      } else {
-        others.append(part)
-      }
-    }
-    let members = order.map { subject in
-      let list = StoreFilter.comparison(
-        subject.expression, .in, .list(lists[subject]!), subject.options)
-      return isConjunction ? .not(list) : list
-    }
-    return isConjunction ? first + others + members : members + first + others
-  }
-
-  /// SQLite parses long chains into equally deep trees, up to its limit; halves keep them shallow.
-  private func balanced(_ pieces: ArraySlice<Piece>, _ separator: String) -> Piece {
-    if pieces.count <= 100 { return Piece("(") + .joined(Array(pieces), separator) + Piece(")") }
-    let middle = pieces.startIndex + pieces.count / 2
-    return Piece("(") + balanced(pieces[..<middle], separator) + Piece(separator)
-      + balanced(pieces[middle...], separator) + Piece(")")
-  }
-
-  private func keyList(_ keys: [Int64]) -> Piece {
-    if keys.count <= 64 {
-      return .joined(keys.map { Piece("?", [.integer($0)]) }, ", ")
-    }
-    // One bound value whatever the number: the statement can be cached and no limit applies.
-    return Piece(
-      "SELECT value FROM json_each(?)",
-      [.text("[" + keys.map(String.init).joined(separator: ",") + "]")])
+    return pieces.count == 1 ? pieces[0] : SQLiteDialect.joined(pieces, isConjunction: isAnd)
   }
 
   private mutating func comparison(
@@ -123,16 +60,12 @@ extension QueryCompiler {
       }
       let lower = try operands(left, bounds[0], options)
       let upper = try operands(left, bounds[1], options)
-      return negated(
+      return SQLiteDialect.condition(
         lower.left + Piece(" >= ") + lower.right + Piece(" AND ") + upper.left + Piece(" <= ")
-          + upper.right, isNegated)
+          + upper.right, isNegated: isNegated)
     case .beginsWith, .endsWith, .contains, .like, .matches:
       return try textMatch(left, comparison, right, options, isNegated: isNegated)
     }
-  }
-
-  private func negated(_ piece: Piece, _ isNegated: Bool) -> Piece {
-    Piece("(") + piece + Piece(isNegated ? ") IS NOT TRUE" : ")")
   }
 
   /// Both sides of a comparison, folded by the options; text bound against a computed number becomes one.
@@ -141,10 +74,10 @@ extension QueryCompiler {
   ) throws(StoreError) -> (left: Piece, right: Piece) {
     var pieces = (left: try folded(left, options), right: try folded(right, options))
     if case .value(.text) = right, isComputedNumber(left) {
-      pieces.right = Piece("CAST(") + pieces.right + Piece(" AS NUMERIC)")
+      pieces.right = SQLiteDialect.number(pieces.right)
     }
     if case .value(.text) = left, isComputedNumber(right) {
-      pieces.left = Piece("CAST(") + pieces.left + Piece(" AS NUMERIC)")
+      pieces.left = SQLiteDialect.number(pieces.left)
     }
     return pieces
   }
@@ -169,7 +102,7 @@ extension QueryCompiler {
       guard case .text(let text) = value else { return Piece("?", [value]) }
       return Piece("?", [.text(TextFolding.folded(text, options))])
     }
-    return Piece("\(SQLFunctions.fold)(") + (try value(expression)) + Piece(", \(options.rawValue))")
+    return SQLiteDialect.folded(try value(expression), options)
   }
 
   private func isNull(_ expression: StoreExpression) -> Bool { expression == .value(.null) }
@@ -186,8 +119,7 @@ extension QueryCompiler {
     var isConstant = false
     if case .value = right { isConstant = true }
     if case .value = left { isConstant = true }
-    // IS treats NULL as a value like any other, which is the store's meaning of equality.
-    let sign = isNegated ? " IS NOT " : isConstant ? " = " : " IS "
+    let sign = SQLiteDialect.equality(isNegated: isNegated, hasConstant: isConstant)
     return Piece("(") + sides.left + Piece(sign) + sides.right + Piece(")")
   }
 
@@ -196,7 +128,7 @@ extension QueryCompiler {
     _ options: StoreFilter.TextOptions, _ isNegated: Bool
   ) throws(StoreError) -> Piece {
     let sides = try operands(left, right, options)
-    return negated(sides.left + Piece(sign) + sides.right, isNegated)
+    return SQLiteDialect.condition(sides.left + Piece(sign) + sides.right, isNegated: isNegated)
   }
 
   private mutating func membership(
@@ -206,7 +138,7 @@ extension QueryCompiler {
     guard case .list(let elements) = right else {
       throw unsupported("The right side of a membership test has to be a list.")
     }
-    if elements.isEmpty { return Piece(isNegated ? "1" : "0") }
+    if elements.isEmpty { return SQLiteDialect.constant(isNegated) }
     var constants: [StoreValue] = []
     var hasNull = false
     var others: [StoreExpression] = []
@@ -221,27 +153,12 @@ extension QueryCompiler {
     var pieces: [Piece] = []
     if !constants.isEmpty {
       let subject = try folded(left, options)
-      pieces.append(subject + Piece(" IN (") + constantList(constants) + Piece(")"))
+      pieces.append(subject + Piece(" IN (") + SQLiteDialect.list(constants) + Piece(")"))
     }
     if hasNull { pieces.append(try value(left) + Piece(" IS NULL")) }
     for other in others { pieces.append(try equality(left, other, options, isNegated: false)) }
-    if pieces.isEmpty { return Piece(isNegated ? "1" : "0") }
-    return negated(balanced(pieces[...], " OR "), isNegated)
-  }
-
-  private func constantList(_ values: [StoreValue]) -> Piece {
-    if values.count <= 64 { return .joined(values.map { Piece("?", [$0]) }, ", ") }
-    var integers: [Int64] = []
-    for value in values {
-      switch value {
-      case .integer(let integer), .reference(_, let integer): integers.append(integer)
-      default:
-        // JSON can't carry every text, number and blob exactly, so they travel spelled out.
-        let items = values.map { "\"\(ListItem.encoded($0))\"" }.joined(separator: ",")
-        return Piece("SELECT \(SQLFunctions.item)(value) FROM json_each(?)", [.text("[\(items)]")])
-      }
-    }
-    return keyList(integers)
+    if pieces.isEmpty { return SQLiteDialect.constant(isNegated) }
+    return SQLiteDialect.condition(SQLiteDialect.balanced(pieces[...], " OR "), isNegated: isNegated)
   }
 
   private mutating func textMatch(
@@ -253,17 +170,11 @@ extension QueryCompiler {
       let end = Self.end(ofPrefix: prefix)
     {
       let subject = try value(left)
-      return negated(
-        subject + Piece(" >= ? AND ", [.text(prefix)]) + subject + Piece(" < ?", [.text(end)]), isNegated)
+      return SQLiteDialect.condition(
+        subject + Piece(" >= ? AND ", [.text(prefix)]) + subject + Piece(" < ?", [.text(end)]),
+        isNegated: isNegated)
     }
-    let name =
-      switch comparison {
-      case .beginsWith: SQLFunctions.beginsWith
-      case .endsWith: SQLFunctions.endsWith
-      case .contains: SQLFunctions.contains
-      case .like: SQLFunctions.like
-      default: SQLFunctions.matches
-      }
+    let name = SQLiteDialect.function(of: comparison)
     if comparison == .matches, case .value(.text(let pattern)) = right,
       RegularExpression(pattern, options: options) == nil
     {
@@ -277,8 +188,8 @@ extension QueryCompiler {
       SQLFunctions.isSubjectFolded, &flags)
     let pattern =
       isExpression ? try value(right) : try foldedOnce(right, options, SQLFunctions.isPartFolded, &flags)
-    return negated(
-      Piece("\(name)(") + subject + Piece(", ") + pattern + Piece(", \(flags))"), isNegated)
+    return SQLiteDialect.condition(
+      Piece("\(name)(") + subject + Piece(", ") + pattern + Piece(", \(flags))"), isNegated: isNegated)
   }
 
   /// A side of a text operator, folded here where it is a constant, so that it is not folded again for each row.

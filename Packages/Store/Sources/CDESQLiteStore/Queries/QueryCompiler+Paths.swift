@@ -38,9 +38,6 @@ extension QueryCompiler {
     return quoted(physical.cellColumns[entity][property.cells.lowerBound + leaf])
   }
 
-  /// How many tables a statement may join; a little less than SQLite's 64, for those that the condition adds.
-  static let joinLimit = 60
-
   /// Follows to-one hops from a scope by left joins, each made once.
   mutating func follow(_ hops: ArraySlice<Int>, from scope: Scope) throws(StoreError) -> Place {
     var place = Place(entity: scope.entity, alias: scope.alias)
@@ -56,10 +53,10 @@ extension QueryCompiler {
         place = Place(entity: destination, alias: join.alias)
         continue
       }
-      guard scope.joins.count < Self.joinLimit else {
+      guard scope.joins.count < SQLiteDialect.joinLimit else {
         throw StoreError(
           .tooBig,
-          "The query joins more than \(Self.joinLimit) tables to follow its key paths, the last over "
+          "The query joins more than \(SQLiteDialect.joinLimit) tables to follow its key paths, the last over "
             + "\(physical.schema.entities[place.entity].source.name).\(property.name); SQLite joins at most 64. Use "
             + "shorter key paths, or fetch in steps.",
           entity: physical.schema.entities[place.entity].source.name, properties: [property.name])
@@ -136,7 +133,7 @@ extension QueryCompiler {
       sources.append(table)
       place = next
     }
-    guard sources.count <= Self.joinLimit else {
+    guard sources.count <= SQLiteDialect.joinLimit else {
       throw StoreError(
         .tooBig,
         "A key path of the query goes over \(path.hops.count) relationships, the last to "
@@ -150,7 +147,7 @@ extension QueryCompiler {
     let (head, condition) = try body(&self, place)
     scopes = saved
     if let condition { conditions.append(condition) }
-    var from = " FROM " + sources.joined(separator: " CROSS JOIN ")
+    var from = " FROM " + sources.joined(separator: SQLiteDialect.orderedJoin)
     for join in element.joins { from += " " + join.sql }
     return head + Piece(from + " WHERE ") + .joined(conditions, " AND ")
   }
@@ -176,38 +173,5 @@ extension QueryCompiler {
         "\(alias).\(quoted(side.owner)) = \(owner.alias).Z_PK AND "
           + "\(element.alias).Z_PK = \(alias).\(quoted(side.member))")
     }
-  }
-}
-
-extension PhysicalSchema {
-  /// How the elements of a to-many relationship are found.
-  enum ToMany {
-    /// The elements' table has the owner's key in `key`.
-    case inverse(key: String, order: String?)
-    case implied(key: String, order: String?)
-    case join(JoinTable.Side)
-  }
-
-  func toMany(_ slot: Int, of entity: Int) throws(StoreError) -> ToMany {
-    let properties = schema.entities[entity].layout.properties
-    guard properties.indices.contains(slot), case .toMany = properties[slot].kind,
-      !properties[slot].isTransient
-    else {
-      throw StoreError(
-        .unsupportedQuery,
-        "Slot \(slot) of \(schema.entities[entity].source.name) is no stored to-many relationship.",
-        entity: schema.entities[entity].source.name)
-    }
-    let property = properties[slot]
-    let key = PropertyKey(entity: property.declaringEntity, property: property.name)
-    if let side = joinSides[key] { return .join(side) }
-    if let implied = impliedColumns[key] { return .implied(key: implied.key, order: implied.order) }
-    let end = schema.end(of: slot, in: entity)
-    let layout = schema.entities[end.destination].layout
-    let cells = layout.properties[end.inverseSlot!].cells
-    let names = cellColumns[end.destination]
-    return .inverse(
-      key: names[cells.lowerBound],
-      order: cells.first { layout.cells[$0].role == .order }.map { names[$0] })
   }
 }

@@ -22,15 +22,7 @@ extension QueryCompiler {
         }
         let property = try compiler.property(slot, of: place.entity)
         let column = "\(place.alias).\(try compiler.column(of: property, leaf: leaf, in: place.entity))"
-        let call =
-          switch aggregate {
-          case .min: "MIN(\(column))"
-          case .max: "MAX(\(column))"
-          // A sum of nothing is zero, as in key-value coding; the other aggregates of nothing are nil.
-          case .sum: "IFNULL(SUM(\(column)), 0)"
-          case .average: "AVG(\(column))"
-          }
-        return (Piece("SELECT \(call)"), nil)
+        return (Piece("SELECT \(SQLiteDialect.aggregate(aggregate, column))"), nil)
       }
     case .function(let function, let arguments): return try self.function(function, arguments)
     case .conditional(let filter, let first, let second):
@@ -62,23 +54,6 @@ extension QueryCompiler {
     guard pieces.count >= expected.lowerBound else {
       throw unsupported("\(function.rawValue) needs at least \(expected.lowerBound) arguments.")
     }
-    func infix(_ sign: String) -> Piece { Piece("(") + .joined(pieces, sign) + Piece(")") }
-    func call(_ name: String) -> Piece { Piece("\(name)(") + pieces[0] + Piece(")") }
-    switch function {
-    case .add: return infix(" + ")
-    case .subtract: return infix(" - ")
-    case .multiply: return infix(" * ")
-    case .divide: return infix(" / ")
-    case .modulus: return infix(" % ")
-    case .concatenate: return infix(" || ")
-    case .negate: return Piece("(- ") + pieces[0] + Piece(")")
-    case .absolute: return call("abs")
-    case .lowercase: return call(SQLFunctions.lowercase)
-    case .uppercase: return call(SQLFunctions.uppercase)
-    case .length: return call(SQLFunctions.length)
-    case .firstNonNil:
-      return pieces.count == 1
-        ? pieces[0] : Piece("coalesce(") + .joined(pieces, ", ") + Piece(")")
-    }
+    return SQLiteDialect.call(function, pieces)
   }
 }

@@ -1,5 +1,4 @@
 import CDEStore
-import Foundation
 
 /// A query as SQL with its bound values, in the order of their places.
 struct CompiledQuery {
@@ -25,32 +24,12 @@ struct QueryCompiler {
     }
   }
 
-  /// A piece of SQL with the values bound in it, in order.
-  struct Piece {
-    var sql: String
-    var bindings: [StoreValue] = []
-
-    init(_ sql: String, _ bindings: [StoreValue] = []) {
-      self.sql = sql
-      self.bindings = bindings
-    }
-
-    static func + (left: Piece, right: Piece) -> Piece {
-      Piece(left.sql + right.sql, left.bindings + right.bindings)
-    }
-
-    static func joined(_ pieces: [Piece], _ separator: String) -> Piece {
-      Piece(pieces.map(\.sql).joined(separator: separator), pieces.flatMap(\.bindings))
-    }
-  }
+  typealias Piece = SQLPiece
 
   let physical: PhysicalSchema
   var scopes: [Scope] = []
   private var aliasCount = 0
   private var depth = 0
-
-  // SQLite's own limit is 1,000 levels of its tree; one of ours takes up to three.
-  private static let depthLimit = 250
 
   init(_ physical: PhysicalSchema) { self.physical = physical }
 
@@ -76,7 +55,7 @@ struct QueryCompiler {
       for sort in query.sort {
         var piece = try value(sort.expression)
         if !sort.options.isEmpty {
-          piece = Piece("\(SQLFunctions.fold)(") + piece + Piece(", \(sort.options.rawValue))")
+          piece = SQLiteDialect.folded(piece, sort.options)
         }
         order.append(piece + Piece(sort.isAscending ? " ASC" : " DESC"))
       }
@@ -93,11 +72,7 @@ struct QueryCompiler {
     if !conditions.isEmpty { result = result + Piece(" WHERE ") + .joined(conditions, " AND ") }
     if !order.isEmpty { result = result + Piece(" ORDER BY ") + .joined(order, ", ") }
     if query.limit != nil || query.offset > 0 {
-      result =
-        result
-        + Piece(
-          " LIMIT ? OFFSET ?",
-          [.integer(Int64(max(query.limit ?? -1, -1))), .integer(Int64(max(query.offset, 0)))])
+      result = result + SQLiteDialect.range(limit: query.limit, offset: query.offset)
       if case .count = selection { result.sql = "SELECT COUNT(*) FROM (\(result.sql))" }
     }
     return CompiledQuery(sql: result.sql, bindings: result.bindings)
@@ -140,9 +115,9 @@ struct QueryCompiler {
 
   mutating func enter() throws(StoreError) {
     depth += 1
-    if depth > Self.depthLimit {
+    if depth > SQLiteDialect.depthLimit {
       throw StoreError(
-        .tooBig, "The condition nests deeper than \(Self.depthLimit) levels. Make it flatter.")
+        .tooBig, "The condition nests deeper than \(SQLiteDialect.depthLimit) levels. Make it flatter.")
     }
   }
 

@@ -14,7 +14,7 @@ extension BatchWriter {
       try clearOneWayReferences(to: entity)
     }
     for entity in entities {
-      let plan = store.plans.writes[entity]
+      let plan = plans.writes[entity]
       try noteFiles(plan.externalCells, of: plan, where: listed(entity))
     }
     for root in Set(entities.map { schema.entities[$0].root }).sorted() {
@@ -182,7 +182,7 @@ extension BatchWriter {
 
   /// Clears references that have no inverse: no rule of the deleted rows' entity says anything about them.
   private func clearOneWayReferences(to entity: Int) throws(StoreError) {
-    for column in store.plans.references[schema.entities[entity].root] where column.inverse == nil {
+    for column in plans.references[schema.entities[entity].root] where column.inverse == nil {
       guard let slot = schema.entities[column.owner].layout.slot(named: column.property) else { continue }
       try nullify(slot, of: column.owner, deleted: entity)
     }

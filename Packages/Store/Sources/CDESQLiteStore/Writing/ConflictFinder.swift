@@ -1,20 +1,11 @@
 import CDESQLite
-public import CDEStore
-
-extension SQLiteStore {
-  public func conflicts(of transaction: StoreTransaction) throws(StoreError) -> TransactionConflicts {
-    try pool.read { (connection) throws(StoreError) in
-      var finder = ConflictFinder(store: self, connection: connection, transaction: transaction)
-      return try finder.find()
-    }
-  }
-}
+import CDEStore
 
 /// Compares a transaction with the store, within one read of a connection.
 ///
 /// A commit stops at the first unique value that collides, in the middle of its work; this looks at all of it.
 struct ConflictFinder {
-  private let store: SQLiteStore
+  private let plans: SchemaPlans
   private let connection: Connection
   private let transaction: StoreTransaction
   private var found = TransactionConflicts()
@@ -26,8 +17,8 @@ struct ConflictFinder {
     var key: Int64
   }
 
-  init(store: SQLiteStore, connection: Connection, transaction: StoreTransaction) {
-    self.store = store
+  init(_ plans: SchemaPlans, _ connection: Connection, _ transaction: StoreTransaction) {
+    self.plans = plans
     self.connection = connection
     self.transaction = transaction
   }
@@ -36,10 +27,10 @@ struct ConflictFinder {
     try findVersions()
     // An index of a tree's table is one constraint, whichever and how many of the entities declare it.
     var seen: Set<[String]> = []
-    for entity in store.schema.entities where store.physical.held.contains(entity.index) {
+    for entity in plans.schema.entities where plans.physical.held.contains(entity.index) {
       for constraint in entity.source.uniquenessConstraints {
-        let columns = constraint.flatMap { store.physical.columns(of: $0, in: entity.index) ?? [] }
-        guard seen.insert([store.plans.writes[entity.index].table] + columns).inserted else { continue }
+        let columns = constraint.flatMap { plans.physical.columns(of: $0, in: entity.index) ?? [] }
+        guard seen.insert([plans.writes[entity.index].table] + columns).inserted else { continue }
         try find(constraint, columns, of: entity)
       }
     }
@@ -59,7 +50,7 @@ struct ConflictFinder {
       }
     }
     for deletion in transaction.deleted {
-      deleted.insert(RowKey(root: store.schema.entities[deletion.entity].root, key: deletion.key))
+      deleted.insert(RowKey(root: plans.schema.entities[deletion.entity].root, key: deletion.key))
       try compare(deletion.entity, deletion.key, expected: deletion.version)
     }
     for batch in transaction.inserted {
@@ -71,7 +62,7 @@ struct ConflictFinder {
 
   private mutating func compare(_ entity: Int, _ key: Int64, expected: Int64?) throws(StoreError) {
     let version = try connection.integer(
-      "SELECT ifnull(Z_OPT, 0) FROM \(quoted(store.plans.writes[entity].table)) WHERE Z_PK = ?",
+      "SELECT ifnull(Z_OPT, 0) FROM \(quoted(plans.writes[entity].table)) WHERE Z_PK = ?",
       [.integer(key)], while: "Reading a version")
     if version == expected { return }
     found.versions.append(
@@ -94,12 +85,12 @@ struct ConflictFinder {
 
   /// The cells of an entity that stand in columns of a constraint; nil where an index can't compare them.
   private func cells(of entity: Int, in columns: [String]) -> (cells: [Int], slots: PropertySet)? {
-    let plan = store.plans.writes[entity]
+    let plan = plans.writes[entity]
     let cells = columns.compactMap { plan.columns.firstIndex(of: $0) }
     guard !cells.isEmpty, cells.count == columns.count,
       !cells.contains(where: { plan.steps[$0].kind == .external })
     else { return nil }
-    let layout = store.schema.entities[entity].layout
+    let layout = plans.schema.entities[entity].layout
     return (cells, PropertySet(cells.map { layout.cells[$0].slot }))
   }
 
@@ -151,7 +142,7 @@ struct ConflictFinder {
     _ group: Group, _ columns: [String]
   ) throws(StoreError) -> TransactionConflicts.Row? {
     let (batch, row) = (group.sample.batch, group.sample.row)
-    let plan = store.plans.writes[batch.layout.entity]
+    let plan = plans.writes[batch.layout.entity]
     guard let steps = cells(of: batch.layout.entity, in: columns)?.cells.map({ plan.steps[$0] }) else {
       return nil
     }
@@ -164,7 +155,7 @@ struct ConflictFinder {
         + columns.map { "\(quoted($0)) = ?" }.joined(separator: " AND "),
       while: "Looking for unique values")
     defer { Connection.reset(statement) }
-    let binder = TransactionWriter(store: store, connection: connection, transaction: StoreTransaction())
+    let binder = TransactionWriter(plans, connection)
     try binder.bind(batch, row, steps, to: statement, from: 1)
     let code = sqlite3_step(statement)
     guard code == SQLITE_ROW else {
@@ -172,7 +163,7 @@ struct ConflictFinder {
       return nil
     }
     let key = RowKey(root: plan.root, key: sqlite3_column_int64(statement, 0))
-    guard let concrete = store.physical.indexes[sqlite3_column_int64(statement, 1)],
+    guard let concrete = plans.physical.indexes[sqlite3_column_int64(statement, 1)],
       !deleted.contains(key), !group.rows.contains(where: { $0.key == key.key })
     else { return nil }
     if let (entity, changed) = updated[key], let slots = cells(of: entity, in: columns)?.slots,
@@ -188,13 +179,13 @@ struct ConflictFinder {
   private mutating func readRows() throws(StoreError) {
     var keys: [Int: Set<Int64>] = [:]
     for conflict in found.versions where conflict.foundVersion != nil {
-      keys[store.schema.entities[conflict.entity].root, default: []].insert(conflict.key)
+      keys[plans.schema.entities[conflict.entity].root, default: []].insert(conflict.key)
     }
     for stored in found.uniqueness.compactMap(\.stored) {
-      keys[store.schema.entities[stored.entity].root, default: []].insert(stored.key)
+      keys[plans.schema.entities[stored.entity].root, default: []].insert(stored.key)
     }
     for (root, keys) in keys.sorted(by: { $0.key < $1.key }) {
-      found.rows += try store.rows(
+      found.rows += try plans.rows(
         entity: root, ascending: keys.sorted(), on: connection, isCancellable: false
       ).batches
     }

@@ -28,7 +28,7 @@ struct ExternalSweep {
     // Before rows are read: a file that is written meanwhile is not in the list.
     guard !externals.names().isEmpty, try !unnamed(on: connection).isEmpty, !hasNeighbour() else { return 0 }
     var names: [String] = []
-    try SQLiteStore.inWriteTransaction(connection) { () throws(StoreError) in
+    try connection.inWriteTransaction { () throws(StoreError) in
       names = try unnamed(on: connection)
       if names.isEmpty { return }
       try connection.run("UPDATE Z_METADATA SET Z_VERSION = Z_VERSION", while: Self.task)
@@ -94,25 +94,6 @@ struct ExternalSweep {
     return entries.contains { entry in
       !files.contains(entry)
         && (entry as NSString).deletingPathExtension == (own as NSString).deletingPathExtension
-    }
-  }
-}
-
-extension SQLiteStore {
-  /// Removes the files of external values that no row names any more, left by processes that died.
-  ///
-  /// Opening a store does so by itself when a log or a journal was left. Takes the write lock when there is such a
-  /// file, and reads one time through the tables that may name one.
-  ///
-  /// - Returns: how many files were removed; 0 also where another store shares the folder, which is so when
-  ///   their names differ in the extension alone.
-  /// - Throws: `StoreError`: `.readOnly`, `.busy` and what reading and committing throw.
-  @discardableResult
-  public func removeUnneededExternalValues() throws(StoreError) -> Int {
-    try requireWritable()
-    guard let externals, case .file(let path) = configuration.location else { return 0 }
-    return try pool.write(.upkeep) { (connection) throws(StoreError) in
-      try ExternalSweep(externals: externals, storePath: path).run(on: connection)
     }
   }
 }

@@ -75,7 +75,7 @@ extension TransactionWriter {
 
   private func updateStatement(_ key: UpdateKey) throws(StoreError) -> UpdateStatement {
     if let kept = connection.updates[key] { return kept }
-    let plan = store.plans.writes[key.entity]
+    let plan = plans.writes[key.entity]
     var cells: [Int] = []
     for slot in key.changed where plan.cellsOfSlots.indices.contains(slot) {
       cells += Array(plan.cellsOfSlots[slot])
@@ -93,7 +93,7 @@ extension TransactionWriter {
   }
 
   private func noteConflict(entity: Int, key: Int64, expected: Int64) throws(StoreError) {
-    let table = quoted(store.plans.writes[entity].table)
+    let table = quoted(plans.writes[entity].table)
     let found = try connection.integer(
       "SELECT ifnull(Z_OPT, 0) FROM \(table) WHERE Z_PK = ?", [.integer(key)], while: "Reading a version")
     conflicts.append(
@@ -102,7 +102,7 @@ extension TransactionWriter {
 
   /// Remembers the files that a row names now, to remove them once nothing does.
   private func noteFiles(of entity: Int, key: Int64, cells: [Int]) throws(StoreError) {
-    let plan = store.plans.writes[entity]
+    let plan = plans.writes[entity]
     let columns = cells.map { "substr(\(quoted(plan.columns[$0])), 1, 64)" }.joined(separator: ", ")
     try connection.forEachRow(
       "SELECT \(columns) FROM \(quoted(plan.table)) WHERE Z_PK = ?", [.integer(key)],
@@ -121,7 +121,7 @@ extension TransactionWriter {
     if obsoleteFiles.isEmpty { return }
     var kept: Set<String> = []
     for update in transaction.updated {
-      for cell in store.plans.writes[update.batch.layout.entity].externalCells {
+      for cell in plans.writes[update.batch.layout.entity].externalCells {
         for row in 0..<update.batch.count {
           if case .file(let name)? = ExternalValue(cell: update.batch.bytes(row, cell)) { kept.insert(name) }
         }
@@ -133,21 +133,21 @@ extension TransactionWriter {
   // MARK: Deleting
 
   func delete() throws(StoreError) {
-    let roots = store.schema.entities
+    let roots = plans.schema.entities
     func precedes(_ left: RowDeletion, _ right: RowDeletion) -> Bool {
       let (leftRoot, rightRoot) = (roots[left.entity].root, roots[right.entity].root)
       return leftRoot == rightRoot ? left.key < right.key : leftRoot < rightRoot
     }
-    for deletion in transaction.deleted { try store.checkEntity(deletion.entity) }
+    for deletion in transaction.deleted { try plans.checkEntity(deletion.entity) }
     var deletions = transaction.deleted
     let isSorted = deletions.indices.dropFirst().allSatisfy { !precedes(deletions[$0], deletions[$0 - 1]) }
     if !isSorted { deletions.sort(by: precedes) }
 
     var lastRoot = -1
     var statement: OpaquePointer!
-    let emptied = deletions.contains { !$0.emptied.isEmpty } ? DeletedRows(deletions, store.schema) : nil
+    let emptied = deletions.contains { !$0.emptied.isEmpty } ? DeletedRows(deletions, plans.schema) : nil
     for deletion in deletions {
-      let plan = store.plans.writes[deletion.entity]
+      let plan = plans.writes[deletion.entity]
       if plan.root != lastRoot {
         lastRoot = plan.root
         statement = try connection.prepare(
@@ -162,7 +162,7 @@ extension TransactionWriter {
       sqlite3_reset(statement)
       guard code == SQLITE_DONE else {
         throw failure(
-          code, deletion.entity, "Deleting a row of \(store.schema.entities[deletion.entity].source.name)")
+          code, deletion.entity, "Deleting a row of \(plans.schema.entities[deletion.entity].source.name)")
       }
       if sqlite3_changes(connection.handle) == 0 {
         try noteConflict(entity: deletion.entity, key: deletion.key, expected: deletion.version)
@@ -173,18 +173,5 @@ extension TransactionWriter {
         try connection.run(sql, [.integer(deletion.key)], while: "Removing a deleted row's relationships")
       }
     }
-  }
-}
-
-extension Connection {
-  private static var updateLimit: Int { 512 }
-
-  func keep(_ statement: UpdateStatement, for key: UpdateKey) {
-    if updates.count >= Self.updateLimit {
-      // Statements in use by the transaction under way are retained by it; finalising happens with the last
-      // owner.
-      updates.removeAll()
-    }
-    updates[key] = statement
   }
 }

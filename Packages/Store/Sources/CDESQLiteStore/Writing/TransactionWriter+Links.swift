@@ -12,8 +12,8 @@ extension TransactionWriter {
   }
 
   private func ends(of link: LinkChange) throws(StoreError) -> (owner: Int64, member: Int64) {
-    try store.checkEntity(link.entity)
-    let schema = store.schema
+    try plans.checkEntity(link.entity)
+    let schema = plans.schema
     let destination = schema.end(of: link.slot, in: link.entity).destination
     return (
       permanent(link.owner, root: schema.entities[link.entity].root),
@@ -22,7 +22,7 @@ extension TransactionWriter {
   }
 
   private func remove(_ link: LinkChange) throws(StoreError) {
-    let source = try store.physical.toMany(link.slot, of: link.entity)
+    let source = try plans.physical.toMany(link.slot, of: link.entity)
     let (owner, member) = try ends(of: link)
     let task = "Removing a pair of a relationship"
     switch source {
@@ -40,7 +40,7 @@ extension TransactionWriter {
   }
 
   private func add(_ link: LinkChange) throws(StoreError) {
-    let source = try store.physical.toMany(link.slot, of: link.entity)
+    let source = try plans.physical.toMany(link.slot, of: link.entity)
     let (owner, member) = try ends(of: link)
     let task = "Adding a pair to a relationship"
     switch source {
@@ -104,11 +104,11 @@ extension TransactionWriter {
   }
 
   private func memberTable(of link: LinkChange) -> String {
-    store.physical.tableName(of: store.schema.end(of: link.slot, in: link.entity).destination)
+    plans.physical.tableName(of: plans.schema.end(of: link.slot, in: link.entity).destination)
   }
 
   private func notALink(_ link: LinkChange) -> StoreError {
-    let entity = store.schema.entities[link.entity]
+    let entity = plans.schema.entities[link.entity]
     let name = entity.layout.properties[link.slot].name
     return StoreError(
       .unsupportedQuery,

@@ -23,7 +23,7 @@ extension TransactionWriter {
     try findMissingTargets()
     try findReferrers()
     guard let first = references.first else { return }
-    let entity = store.schema.entities[first.row.entity]
+    let entity = plans.schema.entities[first.row.entity]
     let name = first.slot.map { entity.layout.properties[$0].name }
     let count = references.count
     throw StoreError(
@@ -39,7 +39,7 @@ extension TransactionWriter {
   private func findMissingTargets() throws(StoreError) {
     var missing: [Int: Set<Int64>] = [:]
     for (root, keys) in writtenTargets() {
-      let table = store.physical.tableName(of: root)
+      let table = plans.physical.tableName(of: root)
       if table.isEmpty { continue }
       let found = try missingKeys(KeyRuns(keys), quoted(table))
       if !found.isEmpty { missing[root] = found }
@@ -63,9 +63,9 @@ extension TransactionWriter {
       targets[root] = keys
     }
     for link in transaction.links where link.kind == .add {
-      let destination = store.schema.end(of: link.slot, in: link.entity).destination
+      let destination = plans.schema.end(of: link.slot, in: link.entity).destination
       for (entity, key) in [(link.entity, link.owner), (destination, link.member)] where key > 0 {
-        let root = store.schema.entities[entity].root
+        let root = plans.schema.entities[entity].root
         if targets[root]?.last != key { targets[root, default: []].append(key) }
       }
     }
@@ -77,12 +77,12 @@ extension TransactionWriter {
     _ body: (_ root: Int, _ batch: RowBatch, _ cell: Int, _ isWritten: (_ row: Int) -> Bool) -> Void
   ) {
     for batch in transaction.inserted {
-      for step in store.plans.writes[batch.layout.entity].steps where step.kind == .key {
+      for step in plans.writes[batch.layout.entity].steps where step.kind == .key {
         body(Int(step.root), batch, Int(step.cell)) { _ in true }
       }
     }
     for update in transaction.updated {
-      for step in store.plans.writes[update.batch.layout.entity].steps where step.kind == .key {
+      for step in plans.writes[update.batch.layout.entity].steps where step.kind == .key {
         let slot = update.batch.layout.cells[Int(step.cell)].slot
         body(Int(step.root), update.batch, Int(step.cell)) { update.changed[$0].contains(slot) }
       }
@@ -130,7 +130,7 @@ extension TransactionWriter {
   }
 
   private func noteReferences(to missing: [Int: Set<Int64>]) {
-    let schema = store.schema
+    let schema = plans.schema
     forEachReferenceCell { root, batch, cell, isWritten in
       guard let missing = missing[root] else { return }
       let slot = batch.layout.cells[cell].slot
@@ -160,7 +160,7 @@ extension TransactionWriter {
 
   private func findReferrers() throws(StoreError) {
     if transaction.deleted.isEmpty { return }
-    let entities = store.schema.entities
+    let entities = plans.schema.entities
     var roots: Set<Int> = []
     var last = -1
     for deletion in transaction.deleted where deletion.entity != last {
@@ -170,7 +170,7 @@ extension TransactionWriter {
     let keepsSome = transaction.deleted.contains { !$0.kept.isEmpty }
     for root in roots {
       let tree = entities[root].subtree
-      let columns = store.plans.references[root]
+      let columns = plans.references[root]
       if columns.isEmpty { continue }
       func runs(_ isWanted: (RowDeletion) -> Bool) -> KeyRuns {
         var keys: [Int64] = []
@@ -188,7 +188,7 @@ extension TransactionWriter {
   }
 
   private func keepsReferences(_ deletion: RowDeletion, in column: ReferenceColumn) -> Bool {
-    let layout = store.schema.entities[deletion.entity].layout
+    let layout = plans.schema.entities[deletion.entity].layout
     guard let slot = column.inverse.flatMap({ layout.slot(named: $0) }) else { return false }
     return deletion.kept.contains(slot)
   }
@@ -217,8 +217,8 @@ extension TransactionWriter {
       var code = sqlite3_step(statement)
       while code == SQLITE_ROW {
         // Other entities of the tree may use the column for something else.
-        if let entity = store.physical.indexes[sqlite3_column_int64(statement, 1)],
-          let slot = store.schema.entities[entity].layout.slot(named: column.property)
+        if let entity = plans.physical.indexes[sqlite3_column_int64(statement, 1)],
+          let slot = plans.schema.entities[entity].layout.slot(named: column.property)
         {
           references.append(
             .init(
@@ -236,10 +236,10 @@ extension TransactionWriter {
   /// Notes members of relationships that the deletion was to leave empty, unless they go as well.
   func noteMembersLeft(by deletion: RowDeletion, _ deleted: DeletedRows) throws(StoreError) {
     for slot in deletion.emptied {
-      let destination = store.schema.end(of: slot, in: deletion.entity).destination
-      let root = store.schema.entities[destination].root
+      let destination = plans.schema.end(of: slot, in: deletion.entity).destination
+      let root = plans.schema.entities[destination].root
       let sql: String
-      switch try store.physical.toMany(slot, of: deletion.entity) {
+      switch try plans.physical.toMany(slot, of: deletion.entity) {
       case .join(let side):
         let rest =
           side.isReflexive
@@ -249,14 +249,14 @@ extension TransactionWriter {
           "SELECT \(quoted(side.member)) FROM \(quoted(side.table)) WHERE \(quoted(side.owner)) = ?1" + rest
       case .implied(let key, _):
         sql =
-          "SELECT Z_PK FROM \(quoted(store.physical.tableName(of: destination))) WHERE \(quoted(key)) = ?1"
+          "SELECT Z_PK FROM \(quoted(plans.physical.tableName(of: destination))) WHERE \(quoted(key)) = ?1"
       case .inverse: continue
       }
       try connection.forEachRow(
         sql, [.integer(deletion.key)], while: "Looking for references to deleted rows"
       ) { statement in
         let member = sqlite3_column_int64(statement, 0)
-        if member == deletion.key, root == store.schema.entities[deletion.entity].root { return }
+        if member == deletion.key, root == plans.schema.entities[deletion.entity].root { return }
         if deleted.contains(root: root, key: member) { return }
         references.append(
           .init(
@@ -289,42 +289,5 @@ struct KeyRuns {
       ranges.append(key...key)
     }
     self.ranges = ranges
-  }
-}
-
-/// A column that holds keys of a tree's rows.
-struct ReferenceColumn: Sendable {
-  /// The relationship, the entity that declares it, and the entity that it leads to.
-  let property: String
-  let owner: Int
-  let destination: Int
-  /// The name of the relationship's inverse.
-  let inverse: String?
-  /// Finds the lowest key, from one on, that a row refers to.
-  let next: String
-  /// Finds the rows that refer to a range of keys: their keys, entity numbers, and the keys referred to.
-  let select: String
-
-  /// The columns of all to-one relationships, by the root of the tree that they lead to.
-  static func all(_ physical: PhysicalSchema) -> [[ReferenceColumn]] {
-    var columns: [[ReferenceColumn]] = Array(repeating: [], count: physical.schema.entities.count)
-    for entity in physical.schema.entities where physical.held.contains(entity.index) {
-      for property in entity.layout.properties
-      where property.declaringEntity == entity.index && !property.isTransient {
-        guard case .toOne = property.kind, let cell = property.cells.first else { continue }
-        let end = physical.schema.end(of: property.slot, in: entity.index)
-        let destination = end.destination
-        guard physical.held.contains(destination) else { continue }
-        let column = quoted(physical.cellColumns[entity.index][cell])
-        let table = quoted(physical.tableName(of: entity.index))
-        columns[physical.schema.entities[destination].root].append(
-          ReferenceColumn(
-            property: property.name, owner: entity.index, destination: destination,
-            inverse: end.inverse?.name,
-            next: "SELECT \(column) FROM \(table) WHERE \(column) >= ? ORDER BY \(column) LIMIT 1",
-            select: "SELECT Z_PK, Z_ENT, \(column) FROM \(table) WHERE \(column) BETWEEN ? AND ?"))
-      }
-    }
-    return columns
   }
 }

@@ -10,7 +10,7 @@ extension TransactionWriter {
     for change in changes {
       let update = transaction.updated[Int(change.update)]
       let row = Int(change.row)
-      let plan = store.plans.writes[update.batch.layout.entity]
+      let plan = plans.writes[update.batch.layout.entity]
       if plan.uniqueCells.isEmpty { continue }
       var settings: [String] = []
       for slot in update.changed[row] where plan.cellsOfSlots.indices.contains(slot) {

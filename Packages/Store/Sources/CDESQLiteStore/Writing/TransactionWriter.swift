@@ -1,28 +1,6 @@
 import CDESQLite
 import CDEStore
 
-/// Which update statement: one for each entity and set of changed properties.
-struct UpdateKey: Hashable {
-  var entity: Int
-  var changed: PropertySet
-  /// Rows that some other writer left without a version.
-  var isUnversioned: Bool
-}
-
-final class UpdateStatement {
-  let handle: OpaquePointer
-  let steps: [BindStep]
-  let externalCells: [Int]
-
-  init(handle: OpaquePointer, steps: [BindStep], externalCells: [Int]) {
-    self.handle = handle
-    self.steps = steps
-    self.externalCells = externalCells
-  }
-
-  deinit { sqlite3_finalize(handle) }
-}
-
 /// One owner's order in a relationship that is kept by links.
 struct OrderKey: Hashable {
   var entity: Int
@@ -32,9 +10,12 @@ struct OrderKey: Hashable {
 
 /// Writes one transaction, inside an SQLite transaction that the caller began.
 final class TransactionWriter {
-  let store: SQLiteStore
+  let plans: SchemaPlans
   let connection: Connection
   let transaction: StoreTransaction
+  /// Where large values go; nil in memory.
+  private let externals: ExternalStorage?
+  private let checksReferences: Bool
   /// For each entity index that is a root, the last key given out before.
   private(set) var keyBase: [Int64]
   var conflicts: [StoreError.RowConflict] = []
@@ -50,11 +31,21 @@ final class TransactionWriter {
   /// Rows with derived attributes, as they stand at the end.
   private(set) var derived: [RowBatch] = []
 
-  init(store: SQLiteStore, connection: Connection, transaction: StoreTransaction) {
-    self.store = store
+  init(
+    _ plans: SchemaPlans, _ connection: Connection, _ transaction: StoreTransaction,
+    externals: ExternalStorage?, checksReferences: Bool
+  ) {
+    self.plans = plans
     self.connection = connection
     self.transaction = transaction
-    keyBase = Array(repeating: 0, count: store.schema.entities.count)
+    self.externals = externals
+    self.checksReferences = checksReferences
+    keyBase = Array(repeating: 0, count: plans.schema.entities.count)
+  }
+
+  /// Binds and reads for requests that are no transaction.
+  convenience init(_ plans: SchemaPlans, _ connection: Connection) {
+    self.init(plans, connection, StoreTransaction(), externals: nil, checksReferences: false)
   }
 
   func write() throws(StoreError) {
@@ -68,7 +59,7 @@ final class TransactionWriter {
     if !conflicts.isEmpty { throw conflictError() }
     try insert()
     try addLinks()
-    if store.configuration.checksReferences { try checkReferences() }
+    if checksReferences { try checkReferences() }
     keepNamedFiles()
     try readDerived()
     isComplete = true
@@ -79,20 +70,20 @@ final class TransactionWriter {
   /// Written ones are among them even when no trigger ran: their derived values are as old as the object
   /// that was written, since other rows' changes do not raise its version.
   func readDerived() throws(StoreError) {
-    guard store.physical.hasDerivedColumns else { return }
+    guard plans.physical.hasDerivedColumns else { return }
     var keys: [Int: Set<Int64>] = [:]
     for (number, noted) in connection.derived.keys() {
-      guard let entity = store.physical.indexes[number] else { continue }
-      keys[store.schema.entities[entity].root, default: []].formUnion(noted)
+      guard let entity = plans.physical.indexes[number] else { continue }
+      keys[plans.schema.entities[entity].root, default: []].formUnion(noted)
     }
     for batch in transaction.updated.map(\.batch) + transaction.inserted
-    where store.physical.derivedEntities.contains(batch.layout.entity) {
+    where plans.physical.derivedEntities.contains(batch.layout.entity) {
       for row in 0..<batch.count {
         keys[batch.layout.root, default: []].insert(permanent(batch.key(row), root: batch.layout.root))
       }
     }
     for (root, keys) in keys.sorted(by: { $0.key < $1.key }) {
-      derived += try store.rows(
+      derived += try plans.rows(
         entity: root, ascending: keys.sorted(), on: connection, isCancellable: false
       ).batches
     }
@@ -108,7 +99,7 @@ final class TransactionWriter {
       if lowest < 0 { counts[batch.layout.root] = max(counts[batch.layout.root] ?? 0, 0 - lowest) }
     }
     for (root, count) in counts {
-      keyBase[root] = try store.takeKeys(Int(count), root: root, on: connection)
+      keyBase[root] = try plans.takeKeys(Int(count), root: root, on: connection)
     }
   }
 
@@ -139,7 +130,7 @@ final class TransactionWriter {
           code = sqlite3_bind_int64(statement, parameter, key)
         case .entity:
           let index = Int(truncatingIfNeeded: batch.word(row, cell))
-          code = sqlite3_bind_int64(statement, parameter, store.physical.numbers[index])
+          code = sqlite3_bind_int64(statement, parameter, plans.physical.numbers[index])
         case .text:
           let bytes = batch.bytes(row, cell)
           code = sqlite3_bind_text64(
@@ -162,7 +153,7 @@ final class TransactionWriter {
   private func bindExternal(
     _ bytes: UnsafeRawBufferPointer, to statement: OpaquePointer, at parameter: Int32
   ) throws(StoreError) -> Int32 {
-    guard let externals = store.externals, bytes.first == 1, bytes.count > ExternalStorage.inlineLimit + 1
+    guard let externals, bytes.first == 1, bytes.count > ExternalStorage.inlineLimit + 1
     else {
       return sqlite3_bind_blob64(statement, parameter, bytes.baseAddress!, UInt64(bytes.count), nil)
     }
@@ -180,10 +171,10 @@ final class TransactionWriter {
 
   private func insert() throws(StoreError) {
     if connection.inserts.isEmpty {
-      connection.inserts = Array(repeating: nil, count: store.schema.entities.count)
+      connection.inserts = Array(repeating: nil, count: plans.schema.entities.count)
     }
     for batch in transaction.inserted {
-      let plan = store.plans.writes[batch.layout.entity]
+      let plan = plans.writes[batch.layout.entity]
       let task = "Inserting a row of \(batch.layout.entityName)"
       let statement: OpaquePointer
       if let kept = connection.inserts[plan.entity] {
@@ -218,9 +209,9 @@ final class TransactionWriter {
 
   func failure(_ code: Int32, _ entity: Int, _ task: String) -> StoreError {
     var error = connection.error(code, while: task)
-    error.entity = store.schema.entities[entity].source.name
+    error.entity = plans.schema.entities[entity].source.name
     guard code == CDE_SQLITE_CONSTRAINT_UNIQUE,
-      let violated = store.physical.constraint(in: String(cString: sqlite3_errmsg(connection.handle)))
+      let violated = plans.physical.constraint(in: String(cString: sqlite3_errmsg(connection.handle)))
     else { return error }
     error.entity = violated.entity
     error.properties = violated.properties
@@ -236,26 +227,6 @@ final class TransactionWriter {
       .conflict,
       "\(count) \(count == 1 ? "row has" : "rows have") changed or vanished since "
         + "\(count == 1 ? "it was" : "they were") read. Refresh the objects and save again, or set a merge policy.",
-      entity: store.schema.entities[conflicts[0].entity].source.name, conflicts: conflicts)
-  }
-}
-
-extension PhysicalSchema {
-  /// Which constraint SQLite means by "UNIQUE constraint failed: TABLE.COLUMN, TABLE.COLUMN".
-  func constraint(in message: String) -> (entity: String, properties: [String])? {
-    guard let list = message.split(separator: ": ", maxSplits: 1).last else { return nil }
-    let parts = list.components(separatedBy: ", ").map {
-      $0.split(separator: ".", maxSplits: 1).map(String.init)
-    }
-    guard let table = parts.first?.first, parts.allSatisfy({ $0.count == 2 }) else { return nil }
-    let columns = parts.map { $0[1] }
-    for entity in schema.entities where held.contains(entity.index) && tableName(of: entity.index) == table {
-      for constraint in entity.source.uniquenessConstraints {
-        if constraint.flatMap({ self.columns(of: $0, in: entity.index) ?? [] }) == columns {
-          return (entity.source.name, constraint)
-        }
-      }
-    }
-    return nil
+      entity: plans.schema.entities[conflicts[0].entity].source.name, conflicts: conflicts)
   }
 }

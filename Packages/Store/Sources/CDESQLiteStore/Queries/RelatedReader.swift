@@ -1,39 +1,16 @@
 import CDESQLite
-@_spi(CDE) public import CDEStore
-
-extension SQLiteStore {
-  public func related(
-    entity: Int, slot: Int, owners: [Int64], isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
-  ) throws(StoreError) -> RelatedRows {
-    try checkEntity(entity)
-    let source = try physical.toMany(slot, of: entity)
-    let destination = schema.end(of: slot, in: entity).destination
-    let plan = plans.selects[destination]
-    if owners.isEmpty { return RelatedRows(rows: FetchedRows(batches: []), ranges: [], entries: []) }
-    return try pool.read { (connection) throws(StoreError) in
-      let reader = RelatedReader(
-        store: self, connection: connection, source: source, destination: destination, plan: plan,
-        isKnown: isKnown)
-      let related =
-        owners.count == 1
-        ? try reader.single(owners[0])
-        : try reader.isWorthScanning(owners, of: entity) ? try reader.scan(owners) : try reader.each(owners)
-      for batch in related.rows.batches { batch.asOf = connection.asOf }
-      return related
-    }
-  }
-}
+import CDEStore
 
 /// Reads the elements of one to-many relationship.
-private struct RelatedReader {
-  let store: SQLiteStore
+struct RelatedReader {
+  let plans: SchemaPlans
   let connection: Connection
   let source: PhysicalSchema.ToMany
   let destination: Int
   let plan: SelectPlan
   let isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
 
-  private var root: Int { store.schema.entities[destination].root }
+  private var root: Int { plans.schema.entities[destination].root }
 
   private func collector(expectedRows: Int) -> RowCollector {
     RowCollector(
@@ -51,11 +28,11 @@ private struct RelatedReader {
   }
 
   private var parts: Parts {
-    let table = quoted(store.physical.tableName(of: destination))
+    let table = quoted(plans.physical.tableName(of: destination))
     switch source {
     case .inverse(let key, let order), .implied(let key, let order):
       // An inverse that a common ancestor declares may be used by other entities of the tree as well.
-      let types = QueryCompiler(store.physical).entityCondition(destination, true, alias: "t0")
+      let types = QueryCompiler(plans.physical).entityCondition(destination, true, alias: "t0")
       return Parts(
         owner: "t0.\(quoted(key))", from: "\(table) AS t0", order: order.map { "t0.\(quoted($0))" },
         condition: types?.sql)
@@ -101,7 +78,7 @@ private struct RelatedReader {
   /// Whether the owners are so many that reading the whole table beats going from owner to owner.
   func isWorthScanning(_ owners: [Int64], of entity: Int) throws(StoreError) -> Bool {
     guard owners.count >= 16 else { return false }
-    let table = quoted(store.physical.tableName(of: entity))
+    let table = quoted(plans.physical.tableName(of: entity))
     let last = try connection.integer("SELECT max(Z_PK) FROM \(table)", while: "Reading a relationship") ?? 0
     return Int64(owners.count) * 4 >= last
   }

@@ -20,8 +20,8 @@ struct StoreCreator {
       // The pragma writes the file's first page, so it takes the lock; by itself it would leave a file with a page
       // and without tables for a moment. After BEGIN IMMEDIATE it would come too late.
       try connection.execute("BEGIN; PRAGMA auto_vacuum = 2", while: "Creating the store")
-      // Another process may have been faster; its store is then opened like any other.
-      guard try StoreContents.isEmpty(connection) else { return connection.rollBack() }
+      // Another process may have created the store meanwhile; it is then opened like any other.
+      guard try FileContents.isEmpty(connection) else { return connection.rollBack() }
       for definition in definitions {
         try connection.execute(definition.sql, while: "Creating \(definition.name)")
       }

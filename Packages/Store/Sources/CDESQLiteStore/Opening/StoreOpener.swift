@@ -17,7 +17,7 @@ struct StoreOpener {
   let schema: ResolvedSchema
   let held: Set<Int>
   let configuration: SQLiteStore.Configuration
-  /// Hears what the store is asked once it is open.
+  /// Told of the requests of the open store.
   let observer: (any StatementObserver)?
 
   // JSON functions are built in from 3.38 on.
@@ -84,7 +84,7 @@ struct StoreOpener {
         : StoreError(.unreadable, "The file at \(path) is empty, so it is no store.")
     }
     if configuration.isReadOnly { return try openReadOnly(path, found, files) }
-    // A schema that can't be laid out shall leave no file behind.
+    // Checked before the file is made: a schema that can't be laid out leaves none behind.
     if state != .filled { _ = try StoreCreator(schema: schema, held: held).layout() }
 
     let uri = uri(of: path)
@@ -97,7 +97,7 @@ struct StoreOpener {
         .readOnly,
         "The file at \(path) only allows reading. Change its permissions, or open it with isReadOnly.")
     }
-    // Until the file has proved to be ours, nothing may move from its log into it.
+    // Precondition for a checkpoint: the file is a store that this schema fits. Until then the log stays as it is.
     if hadLog { _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
     try connection.execute("PRAGMA cell_size_check = ON", while: "Opening the store")
     try WriteAheadLog.check(fits: found, path, on: connection, in: files)
@@ -227,7 +227,7 @@ struct StoreOpener {
       // without them the next opening switches. Configuring the connection ends this.
       try connection.execute("PRAGMA synchronous = OFF", while: "Creating the store")
     }
-    return try StoreContents(of: connection, schema: schema, held: held)
+    return try StoreContents(FileContents(reading: connection), schema: schema, held: held)
   }
 
   // MARK: Pragmas

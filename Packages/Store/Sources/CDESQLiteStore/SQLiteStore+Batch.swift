@@ -1,6 +1,15 @@
 @_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
+  /// Changes or deletes all rows that a query finds, in one SQLite transaction.
+  ///
+  /// The rows concerned are listed in a temporary table and changed by statements over that list; none is
+  /// read into memory. Deletions follow cascades level by level.
+  ///
+  /// - Parameter batch: the query and what to do with the rows that it finds.
+  /// - Returns: the rows that changed or went, and those whose derived attributes followed.
+  /// - Throws: `.readOnly`, `.uniqueness`, `.constraint`, `.tooBig`, `.busy`, `.full`, `.fileMoved`,
+  ///   `.closed` and so on. Nothing is written then.
   public func commit(_ batch: StoreBatch) throws(StoreError) -> StoreBatchResult {
     try requireWritable()
     let query =

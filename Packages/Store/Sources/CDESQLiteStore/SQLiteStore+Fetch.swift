@@ -2,6 +2,14 @@ import CDESQLite
 @_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
+  /// Fetches rows, in one read of one state of the store.
+  ///
+  /// - Parameters:
+  ///     - query: what to fetch, and in which order.
+  ///     - isKnown: asked for each row found, with root entity and key; the cells of known rows are not
+  ///     decoded. It must not call the store.
+  /// - Throws: `.unsupportedQuery`, `.tooBig` for a query beyond SQLite's limits, `.cancelled` when the
+  ///   calling task is cancelled, `.busy`, `.io`, `.closed` and so on.
   public func fetch(
     _ query: StoreQuery, isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
   ) throws(StoreError) -> FetchedRows {
@@ -32,6 +40,9 @@ extension SQLiteStore {
     return min(guess, RowDecoder.rowsPerBatch)
   }
 
+  /// Counts the rows that a query finds, without reading them.
+  ///
+  /// - Throws: as ``fetch(_:isKnown:)``.
   public func count(_ query: StoreQuery) throws(StoreError) -> Int {
     try plans.checkEntity(query.entity)
     var compiler = QueryCompiler(plans.physical)
@@ -47,6 +58,10 @@ extension SQLiteStore {
     }
   }
 
+  /// Reads one row by its key: one look-up in the table's tree, by a statement that is kept.
+  ///
+  /// - Returns: `nil` when there is no such row, or one of an entity outside the tree of `entity`.
+  /// - Throws: as ``fetch(_:isKnown:)``.
   public func row(entity: Int, key: Int64) throws(StoreError) -> RowReference? {
     try plans.checkEntity(entity)
     let plan = plans.selects[entity]
@@ -75,6 +90,9 @@ extension SQLiteStore {
     }
   }
 
+  /// Reads rows by their keys, one look-up for each, in ascending order of the keys.
+  ///
+  /// - Throws: as ``fetch(_:isKnown:)``.
   public func rows(entity: Int, keys: [Int64]) throws(StoreError) -> FetchedRows {
     try plans.checkEntity(entity)
     var keys = keys
@@ -84,6 +102,17 @@ extension SQLiteStore {
     }
   }
 
+  /// Reads the elements of a to-many relationship for many owners.
+  ///
+  /// Goes from owner to owner by an index, or reads all elements once where the owners are at least 16 and a
+  /// quarter of the table.
+  ///
+  /// - Parameters:
+  ///     - entity: the index of the owners' entity.
+  ///     - slot: the relationship's slot in `entity`.
+  ///     - owners: the keys of the owners. One that is named twice has its elements in both places.
+  ///     - isKnown: as for ``fetch(_:isKnown:)``.
+  /// - Throws: as ``fetch(_:isKnown:)``.
   public func related(
     entity: Int, slot: Int, owners: [Int64], isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
   ) throws(StoreError) -> RelatedRows {

@@ -2,10 +2,16 @@ import CDESQLite
 @_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
+  /// Reads the metadata as they stand now, which another process may have changed.
+  ///
+  /// - Throws: `.unreadable` for a damaged table, `.busy`, `.closed` and so on.
   public func metadata() throws(StoreError) -> StoreMetadata {
     try pool.read(.upkeep) { (connection) throws(StoreError) in try MetadataTable.read(connection).metadata }
   }
 
+  /// Replaces the metadata, but for the keys that describe the file itself, which stay.
+  ///
+  /// - Throws: `.readOnly`, `.busy`, `.full`, `.closed` and so on.
   public func setMetadata(_ metadata: StoreMetadata) throws(StoreError) {
     try requireWritable()
     try pool.write(.upkeep) { (connection) throws(StoreError) in
@@ -30,6 +36,11 @@ extension SQLiteStore {
     }
   }
 
+  /// Hands out keys in a transaction of its own. Keys that are not used then stay unused.
+  ///
+  /// - Parameter counts: for root entity indexes, how many keys.
+  /// - Returns: for each root the first of its keys; the others follow it.
+  /// - Throws: `.readOnly`, `.busy`, `.full` and so on.
   public func allocateKeys(_ counts: [Int: Int]) throws(StoreError) -> [Int: Int64] {
     try requireWritable()
     for root in counts.keys { try plans.checkEntity(root) }
@@ -44,6 +55,9 @@ extension SQLiteStore {
     }
   }
 
+  /// Reads the bytes of an external value, from its file where the cell names one.
+  ///
+  /// - Throws: `.io` where the file cannot be read, `.unreadable` where a row names no file of this store's.
   public func externalValue(_ cell: ExternalValue) throws(StoreError) -> [UInt8] {
     switch cell {
     case .inline(let bytes): return bytes

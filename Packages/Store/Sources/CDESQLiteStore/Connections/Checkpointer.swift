@@ -12,9 +12,9 @@ import Foundation
 /// would make every read slower. Where a read is too long for that, the writer waits longer once the log has
 /// reached the hard limit.
 ///
-/// The background has a processor to itself only while fewer reads are under way than there are others. Else
-/// it would take turns with the readers, whose pages the commits that go on meanwhile invalidate, too: then
-/// the writer makes the copy.
+/// The copy runs in the background only while a processor is free for it. With as many reads under way as there are
+/// other processors it would slow the reads down, and the commits that go on meanwhile invalidate their pages as
+/// well: then the writer makes the copy.
 final class Checkpointer: Sendable {
   /// Milliseconds that a commit waits for reads under way at the soft limit and at the hard one.
   private static let (softPatience, hardPatience): (Int32, Int32) = (3, 100)
@@ -90,7 +90,7 @@ final class Checkpointer: Sendable {
         return .nothing
       }
       if state.isStopped { return .nothing }
-      // When somebody else's long read is in the way, asking again at once would slow down every save.
+      // A long read may keep the log from starting again; trying at every commit would slow each of them down.
       if pages >= state.nextHardLimit {
         state.nextHardLimit = pages &+ limits.hard
         return .restart

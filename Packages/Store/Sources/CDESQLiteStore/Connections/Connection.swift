@@ -3,7 +3,7 @@ import CDESQLite
 
 /// One SQLite connection with its prepared statements.
 ///
-/// Opened without SQLite's own mutex: whoever borrowed it has it alone.
+/// Opened without SQLite's own mutex: one borrower has it at a time.
 final class Connection: @unchecked Sendable {
   // Guard: ConnectionPool hands a reading connection to one borrower at a time and the writing one out under
   // its lock.
@@ -22,22 +22,22 @@ final class Connection: @unchecked Sendable {
   private let generation = ProcessGeneration.current
   /// Rows that triggers changed in the transaction under way.
   let derived = DerivedRows()
-  /// Hears of every statement, where the store has an observer.
+  /// Collects the statements for the store's observer; nil without one.
   var collector: StatementCollector?
   /// Whether a cancelled task stops the statement under way.
   var isInterruptible = false
 
-  /// What the log's index looked like when the writing connection last read for somebody else.
+  /// What the log's index looked like when the writing connection last ran a read in place of a reader.
   var lastLentHeader: cde_wal_header?
   /// How many commits the read under way is sure to see.
   var asOf: UInt64 = 0
   private var stepsLeft = 0
 
-  // Distinct texts beyond this are rare enough to be prepared again.
+  // A store runs fewer distinct texts than this as a rule; others are prepared again.
   private static let cacheLimit = 256
 
-  /// Whether SQLite is set up for this process as this engine wants it; not when somebody else used it before.
-  /// To be asked for before anything else of SQLite's is called.
+  /// Whether SQLite is set up for this process as this engine needs it; false when SQLite was used before.
+  /// Precondition: no call of SQLite's comes before the first read of this.
   static let isProcessConfigured = cde_sqlite3_configure_process() == SQLITE_OK
 
   init(uri: String, flags: Int32, busyTimeout: Int32) throws(StoreError) {
@@ -83,7 +83,7 @@ final class Connection: @unchecked Sendable {
 
   /// Runs a read that is given up when it turns out long.
   ///
-  /// - Returns: nil when it was given up, before the callback let it do much more than a thousand rows' work.
+  /// - Returns: nil when it was given up, after about 10,000 steps of SQLite's virtual machine.
   func readBriefly<R>(_ body: (Connection) throws(StoreError) -> R) throws(StoreError) -> R? {
     stepsLeft = 10
     sqlite3_progress_handler(
@@ -105,7 +105,7 @@ final class Connection: @unchecked Sendable {
       try run("COMMIT", while: "Reading the store")
       return answer
     } catch {
-      // Whoever repeats the read elsewhere reports it.
+      // The caller repeats the read on another connection, which reports it.
       if stepsLeft < 0 { return nil }
       collector?.end(.read)
       throw error
@@ -142,7 +142,7 @@ final class Connection: @unchecked Sendable {
     if let statement = cache[sql] { return statement }
     let statement = try prepareUncached(sql, while: task)
     if cache.count >= Self.cacheLimit {
-      // The older half goes; by then newer texts have shown which ones matter.
+      // Drops the older half.
       for old in cacheOrder.prefix(Self.cacheLimit / 2) { sqlite3_finalize(cache.removeValue(forKey: old)) }
       cacheOrder.removeFirst(Self.cacheLimit / 2)
     }

@@ -7,8 +7,8 @@ import Synchronization
 /// The connections of one store: one that writes and, under a write-ahead log, as many that read as threads
 /// ask at once.
 ///
-/// Without a write-ahead log readers would keep the writer out, and memory is cheap to read: then everybody
-/// takes turns on the writer.
+/// Without a write-ahead log a read would lock the writer out, and a store in memory is read fast: then all calls
+/// run on the writing connection, one at a time.
 final class ConnectionPool: Sendable {
   private struct Readers {
     var idle: [Connection] = []
@@ -41,7 +41,7 @@ final class ConnectionPool: Sendable {
   private static let restInterval = DispatchTimeInterval.seconds(5)
 
   /// - Parameters:
-  ///   - open: opens a reading connection; `nil` when everybody shares the writer.
+  ///   - open: opens a reading connection; `nil` when reads run on the writer.
   ///   - holdsSnapshots: whether readers may keep their transaction from one read to the next.
   ///   - processors: how many threads run at once.
   init(
@@ -144,8 +144,8 @@ final class ConnectionPool: Sendable {
   /// Runs a short read on the writing connection, if that is idle or soon will be.
   ///
   /// A commit makes every reading connection drop its pages; the connection that committed keeps them. Only
-  /// the first read after a commit comes here, so that readers get to know the new state, and other reads
-  /// and writes wait for a short read at most.
+  /// the first read after a commit comes here, so that the reading connections load the new pages soon. Other
+  /// reads and writes wait for one short read at most.
   ///
   /// - Returns: nil when the writer is busy, has read this state before, or the read was not short.
   private func readOnWriter<R: Sendable>(
@@ -166,7 +166,7 @@ final class ConnectionPool: Sendable {
       if let deadline {
         if .now >= deadline { return nil }
       } else {
-        // One waits, as only one of them is let in.
+        // One read waits at a time: the writer takes one for each commit.
         guard canWait, !isAwaited.exchange(true, ordering: .acquiring) else { return nil }
         deadline = .now + Self.patience
       }
@@ -179,7 +179,7 @@ final class ConnectionPool: Sendable {
 
   private func giveBack(_ connection: Connection) {
     let limit = idleLimit
-    // What is not kept is closed by its last owner, the caller, outside the lock.
+    // A connection that is not kept closes when the caller releases it, outside the lock.
     let (startsSweep, startsRest) = readers.withLock { readers in
       readers.underWay -= 1
       guard !readers.isClosed, readers.idle.count < limit else { return (false, false) }
@@ -226,7 +226,7 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  /// Ends the snapshots that nobody has used since the last sweep.
+  /// Ends the snapshots that were not used since the last sweep.
   private func endRestingSnapshots() {
     let continues = readers.withLock { readers in
       readers.sweep += 1

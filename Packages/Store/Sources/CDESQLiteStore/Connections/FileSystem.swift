@@ -3,9 +3,9 @@ import CDEStore
 
 /// The file system that SQLite uses for a store, for what the store itself keeps in files.
 ///
-/// Whatever stands behind the name (see ``SQLiteStore/Configuration/vfs``) sees all of a store's files this
-/// way. And the database's own file may be opened by nobody else in this process: closing any descriptor of it
-/// drops the locks that SQLite holds on it, all of them, and another process would take the log away.
+/// The file system that a store names (see ``SQLiteStore/Configuration/vfs``) sees all of the store's files this
+/// way. Precondition: nothing else in this process opens the database's own file. Closing any descriptor of it drops
+/// all locks that SQLite holds on it, and another process would then remove the log.
 struct FileSystem: @unchecked Sendable {
   // Guard: SQLite's file systems may be called from any thread, and stay while they are registered.
   private let methods: UnsafeMutablePointer<sqlite3_vfs>

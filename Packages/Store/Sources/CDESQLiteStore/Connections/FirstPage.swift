@@ -19,12 +19,12 @@ final class FirstPage: @unchecked Sendable {
 
   private let collector: StatementCollector?
 
-  /// - Parameter collector: the writing connection's, which is not to hear of any of this.
+  /// - Parameter collector: the writing connection's; it collects none of these statements.
   init(_ collector: StatementCollector?) { self.collector = collector }
 
   /// Writes the page in the transaction under way, which will be a commit to a new log.
   @inline(never)
-  func include(in connection: Connection) { unheard { Self.write(connection.handle) } }
+  func include(in connection: Connection) { withoutCollecting { Self.write(connection.handle) } }
 
   func willCommit() { isDue = false }
 
@@ -36,7 +36,7 @@ final class FirstPage: @unchecked Sendable {
   /// later is not noticed.
   func commit(on handle: OpaquePointer) {
     isDue = true
-    unheard {
+    withoutCollecting {
       Self.reload(handle)
       if sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK {
         Self.write(handle)
@@ -48,7 +48,7 @@ final class FirstPage: @unchecked Sendable {
     }
   }
 
-  private func unheard(_ body: () -> Void) {
+  private func withoutCollecting(_ body: () -> Void) {
     if let collector { collector.withoutCollecting(body) } else { body() }
   }
 
@@ -59,7 +59,7 @@ final class FirstPage: @unchecked Sendable {
     if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
   }
 
-  /// Sets what the first page says to what it says.
+  /// Writes the first page with the contents it has.
   private static func write(_ handle: OpaquePointer) {
     var statement: OpaquePointer?
     guard sqlite3_prepare_v2(handle, "PRAGMA user_version", -1, &statement, nil) == SQLITE_OK else { return }

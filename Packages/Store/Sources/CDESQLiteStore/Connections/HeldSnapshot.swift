@@ -1,7 +1,7 @@
 import CDESQLite
 import CDEStore
 
-/// A read transaction that stays open from one read to the next, for as long as nobody commits.
+/// A read transaction that stays open from one read to the next, until the next commit.
 ///
 /// Beginning and ending a read transaction costs several system calls, more than a look-up itself. Whether an
 /// open one is still current can be seen in memory: every commit, of any process, changes the header of the
@@ -17,7 +17,7 @@ struct HeldSnapshot {
   /// When the snapshot was last used, in the pool's sweeps.
   var lastSweep = 0
 
-  /// The index's header as it is now, when somebody has committed since the last transaction began here: then
+  /// The index's header as it is now, when there was a commit since the last transaction began here: then
   /// SQLite will drop all pages that this connection keeps. Nil otherwise, and where that can't be seen.
   var headerOfNewerCommit: cde_wal_header? {
     var header = header

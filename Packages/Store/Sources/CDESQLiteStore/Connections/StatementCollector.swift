@@ -4,7 +4,7 @@ import Foundation
 
 /// Collects the statements that one connection runs for one request, for the store's observer.
 ///
-/// Used by whoever has the connection.
+/// Belongs to the borrower of the connection.
 final class StatementCollector {
   private let observer: any StatementObserver
   private let wantsValues: Bool

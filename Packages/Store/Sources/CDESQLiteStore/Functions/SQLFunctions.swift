@@ -27,7 +27,7 @@ enum SQLFunctions {
   static let derivedUpdate = "NSCoreDataDATriggerUpdatedAffectedObjectValue"
   static let derivedInsert = "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue"
 
-  /// - Parameter derived: hears of the rows that triggers changed; has to outlive the connection.
+  /// - Parameter derived: collects the rows that triggers changed. Precondition: it outlives the connection.
   static func register(on handle: OpaquePointer, derived: DerivedRows) throws(StoreError) {
     let noting: Body = { context, count, values in
       sqlite3_result_null(context)
@@ -108,7 +108,7 @@ enum SQLFunctions {
     }
   }
 
-  /// What was prepared from the second argument. SQLite keeps it for as long as that argument stays the same.
+  /// The value prepared from the second argument. SQLite keeps it while the argument stays the same.
   private static func kept<Prepared: AnyObject>(
     _ context: OpaquePointer?, _ prepare: () -> Prepared?
   ) -> Prepared? {

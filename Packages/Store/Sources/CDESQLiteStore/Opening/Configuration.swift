@@ -1,6 +1,7 @@
 extension SQLiteStore {
   /// Where a store is and how it is opened.
   public struct Configuration: Sendable, Hashable {
+    /// Where the rows of a store are.
     public enum Location: Sendable, Hashable {
       /// A file in an existing folder.
       case file(path: String)
@@ -8,10 +9,11 @@ extension SQLiteStore {
       case inMemory(name: String)
     }
 
+    /// How SQLite makes commits atomic.
     public enum JournalMode: String, Sendable, Hashable {
       /// A write-ahead log: readers and the writer do not wait for each other. Core Data's default.
       case wal = "WAL"
-      /// A rollback journal: a single file when nobody writes, for stores that are copied or shipped.
+      /// A rollback journal: a single file between commits, for stores that are copied or shipped.
       case delete = "DELETE"
     }
 
@@ -23,16 +25,21 @@ extension SQLiteStore {
       case normal = "NORMAL"
       /// Every commit is on the disk when it returns.
       case full = "FULL"
+      /// As `full`, and with a rollback journal the folder is synced as well.
       case extra = "EXTRA"
     }
 
+    /// Where the store is.
     public var location: Location
+    /// How commits are made atomic. An existing file is switched to it when the store opens.
     public var journalMode: JournalMode
+    /// Whether the store opens for reading only. Nothing is created, and the file stays as it is.
     public var isReadOnly: Bool
     /// Creates the store where there is no file, or an empty one.
     public var createsIfMissing: Bool
     /// How long a call waits for another connection's lock before it throws `.busy`.
     public var busyTimeout: Duration
+    /// What commits wait for.
     public var synchronous: Synchronous
     /// Further SQLite pragmas for every connection, by name; Core Data calls this `NSSQLitePragmasOption`. A
     /// `journal_mode` or `synchronous` in here wins over the properties above.
@@ -56,6 +63,19 @@ extension SQLiteStore {
       return Int32(min(max(seconds, 0), 86_400)) * 1000 + Int32(attoseconds / 1_000_000_000_000_000)
     }
 
+    /// Makes a configuration. The defaults are Core Data's where it has them.
+    ///
+    /// - Parameters:
+    ///     - location: where the store is.
+    ///     - journalMode: how commits are made atomic.
+    ///     - isReadOnly: opens the store for reading only.
+    ///     - createsIfMissing: creates the store where there is no file, or an empty one.
+    ///     - busyTimeout: how long a call waits for another connection's lock, in milliseconds' precision; a
+    ///     day at most.
+    ///     - synchronous: what commits wait for.
+    ///     - pragmas: further pragmas by name.
+    ///     - readerCount: how many idle reading connections are kept; at least one.
+    ///     - vfs: the name of the SQLite file system; `nil` for SQLite's default.
     public init(
       location: Location, journalMode: JournalMode = .wal, isReadOnly: Bool = false,
       createsIfMissing: Bool = true, busyTimeout: Duration = .seconds(10),

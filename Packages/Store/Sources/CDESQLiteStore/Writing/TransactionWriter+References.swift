@@ -14,7 +14,7 @@ struct DeletedRows {
   func contains(root: Int, key: Int64) -> Bool { keys[root]?.contains(key) == true }
 }
 
-// References stay whole. Versions do not see to it: a row does not get a new one when others begin to refer to it.
+// Versions do not protect references: a row gets no new version when other rows begin to refer to it.
 extension TransactionWriter {
   /// Looks for references that would lead nowhere: to rows that others deleted, and of others to rows deleted here.
   ///

@@ -51,9 +51,9 @@ final class TransactionWriter {
   func write() throws(StoreError) {
     connection.derived.clear()
     try takeKeys()
-    // Pairs that go, go first: those that are left to a deleted row then are other writers'.
+    // Pairs are removed first: those that a deleted row still has then are other writers'.
     try removeLinks()
-    // Deletions next: a row that goes makes room for a unique value that another takes over.
+    // Deletions next: they free unique values that other rows of the transaction take over.
     try delete()
     try update()
     if !conflicts.isEmpty { throw conflictError() }
@@ -197,7 +197,7 @@ final class TransactionWriter {
     }
   }
 
-  /// A deleted row was to be written again, and another writer was faster.
+  /// The error where another writer has already written a deleted row again.
   private func takenKey(_ batch: RowBatch, _ row: Int) -> StoreError {
     StoreError(
       .conflict, "A deleted row of \(batch.layout.entityName) was written again by another writer.",

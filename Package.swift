@@ -164,6 +164,7 @@ let package = Package(
       name: "CDEObservationTests",
       dependencies: [
         "CDEObservation", "CDEObservationModels", "CDEModelRuntime", "CDEManagedModel", "CDEStore",
+        "CDESQLiteFaults",
       ],
       path: "Packages/ObservationDomain/Tests/CDEObservationTests"),
 
@@ -174,7 +175,9 @@ let package = Package(
       path: "Packages/Databases/Sources/CDEDatabases"),
     .testTarget(
       name: "CDEDatabasesTests",
-      dependencies: ["CDEDatabases", "CDEExecutors", "CDEStore", "CDEManagedModel", "CDEModelRuntime"],
+      dependencies: [
+        "CDEDatabases", "CDEExecutors", "CDEStore", "CDEManagedModel", "CDEModelRuntime", "CDESQLiteFaults",
+      ],
       path: "Packages/Databases/Tests/CDEDatabasesTests"),
 
     // TestSupport

@@ -26,6 +26,7 @@ let package = Package(
       name: "CDEDatabasesTests",
       dependencies: [
         "CDEDatabases", .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDESQLiteFaults", package: "Store"),
         .product(name: "CDEStore", package: "Store"),
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),

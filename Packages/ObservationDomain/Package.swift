@@ -33,6 +33,7 @@ let package = Package(
       dependencies: [
         "CDEObservation", "CDEObservationModels",
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+        .product(name: "CDESQLiteFaults", package: "Store"),
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEStore", package: "Store"),
       ]),

@@ -33,6 +33,9 @@ public nonisolated final class BackgroundDatabase: Database {
     self.init(policy: policy) { ModelActorDatabase(modelContainer: modelContainer, readers: readers) }
   }
 
+  /// Runs an operation on the database behind this one, which the first call makes.
+  ///
+  /// - Throws: what making the database or the operation throws.
   public func run<Value: Sendable>(_ operation: DatabaseOperation<Value>) async throws -> Value {
     try await policy.run(operation, on: database())
   }

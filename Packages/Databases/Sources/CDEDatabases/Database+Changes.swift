@@ -11,6 +11,7 @@ public nonisolated struct DatabaseChange<Item: PersistentEntity>: Sendable {
   public let inserted: [ModelSnapshot<Item>]
   /// Changed objects as they were saved.
   public let updated: [ModelSnapshot<Item>]
+  /// Handles of objects that were deleted.
   public let deleted: [ModelHandle<Item>]
   /// Objects that were saved and are in none of the lists, because their values could not be read. Fetch them
   /// anew.
@@ -20,6 +21,7 @@ public nonisolated struct DatabaseChange<Item: PersistentEntity>: Sendable {
   public struct Failure: Sendable {
     /// The object; nil when its store is no longer loaded.
     public let handle: ModelHandle<Item>?
+    /// Why the values could not be read.
     public let error: any Error
   }
 }

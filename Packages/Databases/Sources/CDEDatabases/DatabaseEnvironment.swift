@@ -4,10 +4,15 @@ internal import CDEModelRuntime
 ///
 /// Every operation ends a debug build with what to do, and throws ``NotImplementedError`` in a release build.
 public nonisolated struct DefaultDatabase: Database {
+  /// The one value of the type.
   public static let instance = DefaultDatabase()
 
+  /// Makes the value, which has no state.
   public init() {}
 
+  /// Does not run the operation.
+  ///
+  /// - Throws: ``NotImplementedError`` in release builds; debug builds end with its message.
   public func run<Value: Sendable>(_ operation: DatabaseOperation<Value>) async throws -> Value {
     let error = NotImplementedError(operation: operation.name)
     assertionFailure(error.message)
@@ -45,7 +50,9 @@ nonisolated(nonsending)
 /// ```
 @propertyWrapper
 public nonisolated struct CurrentDatabase: Sendable {
+  /// Makes the property. It stores nothing.
   public init() {}
 
+  /// The database of ``DatabaseEnvironment/current``, looked up at each use.
   public var wrappedValue: any Database { DatabaseEnvironment.current }
 }

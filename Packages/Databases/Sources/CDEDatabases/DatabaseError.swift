@@ -5,7 +5,9 @@ internal import CDEModelRuntime
 public nonisolated struct DatabaseError: CDEError {
   /// What went wrong. Open: later versions may add codes.
   public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The code's name.
     public let rawValue: String
+    /// Makes a code from a name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The time that a policy allows was over. The message says whether the operation has run.
@@ -20,12 +22,16 @@ public nonisolated struct DatabaseError: CDEError {
     public static let unknownKey = Code(rawValue: "unknownKey")
   }
 
+  /// What went wrong, for programs.
   public var code: Code
+  /// What went wrong and what to do about it.
   public var message: String
+  /// The error underneath; `nil` if there is none.
   public var cause: (any Error)?
   /// The model's name, where the error concerns one.
   public var entity: String?
 
+  /// Makes an error from its parts; see the properties.
   public init(_ code: Code, _ message: String, cause: (any Error)? = nil, entity: String? = nil) {
     self.code = code
     self.message = message
@@ -41,17 +47,22 @@ public nonisolated struct NotImplementedError: CDEError {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    /// No database was set where the operation ran.
     public static let noDatabase = Code(rawValue: "noDatabase")
   }
 
+  /// Always `.noDatabase`.
   public var code: Code { .noDatabase }
   /// The operation that was asked for.
   public let operation: String
+  /// Always `nil`.
   public var cause: (any Error)? { nil }
+  /// Names the operation and says how to set a database.
   public var message: String {
     "No database was set, so \(operation) can't run. Run the code inside withDatabase(_:)."
   }
 
+  /// Makes the error for an operation.
   public init(operation: String) { self.operation = operation }
 }
 

@@ -7,6 +7,7 @@ public nonisolated struct DatabaseOperation<Value: Sendable>: Sendable {
   public var name: String
   /// The model's name, where the operation concerns one.
   public var entity: String?
+  /// Whether the operation only reads, or may change and save.
   public var access: DatabaseAccess
   /// Whether the operation may run again after a failure that took back what it did.
   public var isRepeatable: Bool

@@ -9,7 +9,9 @@ internal import Synchronization
 /// May be made anywhere, the main actor included: its work runs on its contexts' lanes, never where it was
 /// made. ``BackgroundDatabase`` puts off making it until it is needed.
 public actor ModelActorDatabase {
+  /// The container whose stores the database reads and writes.
   public nonisolated let modelContainer: NSPersistentContainer
+  /// Runs the actor on the lane of the context that writes.
   public nonisolated let modelExecutor: NSModelObjectContextExecutor
   private nonisolated let readers: ReaderPool
   /// Whether the context has changes that only it can see.
@@ -30,6 +32,9 @@ public actor ModelActorDatabase {
   /// Makes a database as a model actor's macro would.
   public init(container: NSPersistentContainer) { self.init(modelContainer: container) }
 
+  /// Runs an operation: on the writing context, or on a reading one if it only reads and nothing is unsaved.
+  ///
+  /// - Throws: what the operation throws.
   public nonisolated func run<Value: Sendable>(
     _ operation: DatabaseOperation<Value>
   ) async throws -> Value {

@@ -15,7 +15,9 @@ public import Foundation
 public nonisolated struct SharedDatabase: Database {
   /// The classes that the model was made from.
   public let modelTypes: [any CDRuntimeSchemaProviding.Type]
+  /// The container of the model. Its store is not loaded before the first use.
   public let modelContainer: NSPersistentContainer
+  /// The database that does the work.
   public let database: any Database
 
   /// - Parameters:
@@ -59,6 +61,9 @@ public nonisolated struct SharedDatabase: Database {
     self.database = database ?? BackgroundDatabase(modelContainer: modelContainer)
   }
 
+  /// Runs an operation on ``database``.
+  ///
+  /// - Throws: what opening the store or the operation throws.
   public func run<Value: Sendable>(_ operation: DatabaseOperation<Value>) async throws -> Value {
     try await database.run(operation)
   }

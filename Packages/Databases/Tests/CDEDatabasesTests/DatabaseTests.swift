@@ -1,6 +1,7 @@
 import CDEDatabases
 import CDEManagedModel
 import CDEModelRuntime
+@_spi(CDE) import CDESQLiteFaults
 import Foundation
 import Testing
 
@@ -224,7 +225,7 @@ struct EnvironmentTests {
 
   @Test("A shared database opens its store at the first use")
   func shared() async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
+    let folder = ProcessFolder.newURL()
     defer { try? FileManager.default.removeItem(at: folder) }
     let database = SharedDatabase(
       modelTypes: [Item.self, Tag.self], url: folder.appendingPathComponent("shared.sqlite"))

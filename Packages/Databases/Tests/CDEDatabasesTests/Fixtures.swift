@@ -2,6 +2,7 @@ import CDEDatabases
 import CDEExecutors
 import CDEManagedModel
 import CDEModelRuntime
+@_spi(CDE) import CDESQLiteFaults
 import Foundation
 
 @PersistentModel
@@ -48,8 +49,7 @@ enum Library {
     if inMemory {
       description.type = NSInMemoryStoreType
     } else {
-      description.url = FileManager.default.temporaryDirectory
-        .appendingPathComponent("cde-databases-\(UUID().uuidString).sqlite")
+      description.url = ProcessFolder.newURL("databases").appendingPathExtension("sqlite")
       description.setValue("OFF", forPragmaNamed: "synchronous")
     }
     container.persistentStoreDescriptions = [description]

@@ -1,6 +1,6 @@
 /// Holding a lane's blocks back, for tests that say when queued work happens.
 extension ContextLane {
-  /// Keeps blocks that are enqueued from now on out of the line, until somebody releases them.
+  /// Keeps blocks that are enqueued from now on out of the line until they are released.
   ///
   /// Blocks that stand in line already still run. Runs, waits and the jobs of actors that share the executor
   /// are not held: they overtake what is.

@@ -1,11 +1,11 @@
 /// The values of a lane's turn.
 @usableFromInline
 enum TurnState {
-  /// Nobody has the turn and the line is empty.
+  /// The turn is free and the line is empty.
   @usableFromInline static let free = 0
-  /// Somebody has the turn and nobody stands in line: a single exchange gives it back.
+  /// The turn is taken and the line is empty: a single exchange gives it back.
   @usableFromInline static let held = 1
-  /// Somebody has the turn and the line must be looked at, under its lock, when it is given back.
+  /// The turn is taken. Its owner looks at the line, under its lock, before it gives the turn back.
   @usableFromInline static let contended = 2
 }
 
@@ -107,7 +107,7 @@ extension ContextLane {
   /// How many blocks run before the jobs of actors that wait for the lane get their chance.
   static var blocksPerVisit: Int { 32 }
 
-  /// Whether somebody has the turn or waits for it.
+  /// Whether the turn is taken or waited for.
   @usableFromInline
   @inline(__always)
   var hasLine: Bool { turn.load(ordering: .acquiring) != TurnState.free }

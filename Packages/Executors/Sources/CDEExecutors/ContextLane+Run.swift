@@ -22,7 +22,7 @@ public enum LaneSchedule: Sendable {
   case enqueued
 }
 
-/// Whoever wants to know, on the lane, of a run's beginning and end.
+/// Is told, on the lane, of the beginning and the end of a run.
 ///
 /// An object and not a closure, so that passing it costs no allocation.
 public protocol LaneTurnObserver: AnyObject, Sendable {
@@ -33,7 +33,7 @@ public protocol LaneTurnObserver: AnyObject, Sendable {
 }
 
 extension LaneActor {
-  /// The run of somebody who has no turn to give back: the actor alone keeps others out.
+  /// A run that has no turn to give back: the actor alone excludes other work.
   @inlinable
   func run<Value, Failure: Error>(
     _ lane: ContextLane, _ observer: (any LaneTurnObserver)?, _ body: Carried<() throws(Failure) -> Value>
@@ -59,7 +59,7 @@ extension LaneActor {
 /// Whether code belongs to no actor.
 @inlinable
 @inline(__always)
-func isNobody(_ isolation: (any Actor)?) -> Bool {
+func isNonisolated(_ isolation: (any Actor)?) -> Bool {
   // Not `isolation == nil`: the optimiser of Swift 6.3 does not survive that for a caller's isolation.
   switch isolation {
   case nil: true
@@ -127,7 +127,7 @@ extension ContextLane {
     ) async throws(Failure) -> Value
   {
     // Every use of the block is a call of it in here: the optimiser then needs no closure.
-    if isNobody(#isolation) {
+    if isNonisolated(#isolation) {
       if let core, !hasLine { return try await core.run(self, observer, Carried(body)).value }
     } else if let loan = await borrow(schedule) {
       loan.begin()

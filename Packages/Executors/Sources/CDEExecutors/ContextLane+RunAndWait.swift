@@ -58,7 +58,7 @@ extension ContextLane {
     let waiter = LaneWaiter()
     let run: @Sendable () -> Void = {
       ThreadBlock.run(as: self, work)
-      // Nobody is kept waiting any more, and the lane may now wait for the caller's in its turn.
+      // The caller no longer waits for this lane, so this lane may now wait for the caller's.
       WaitGraph.end(edge)
     }
     let listed =

@@ -83,7 +83,7 @@ public final class ContextLane: Sendable {
   }
 
   /// Whether any work has ever been seen on this lane: blocks, runs, and calls of actors that share its
-  /// executor. Until then, what the lane guards still belongs to whoever made it.
+  /// executor. Until then, what the lane guards still belongs to the code that made the lane.
   public var wasEntered: Bool { entered.load(ordering: .acquiring) }
 
   /// Traps with the message unless the caller runs on this lane. Always checks, in release builds too.

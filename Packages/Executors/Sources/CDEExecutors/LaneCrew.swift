@@ -59,7 +59,7 @@ final class LaneCrew: TaskExecutor {
         default: break
         }
         if waiter.isDone.load(ordering: .acquiring) {
-          // Woken for a job perhaps, but needed elsewhere: somebody else must be told.
+          // This thread may have been woken for a job that it no longer takes: another one is woken for it.
           return .leave(
             handOver: !state.jobs.isEmpty, to: state.jobs.isEmpty ? nil : state.sleeping.popLast())
         }

@@ -16,6 +16,7 @@
     @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline let value: UnsafeMutablePointer<Value>
 
+    /// Makes a lock around a value.
     @inlinable
     public init(_ initial: consuming sending Value) {
       mutex = .allocate(capacity: 1)
@@ -32,6 +33,7 @@
       mutex.deallocate()
     }
 
+    /// Runs a closure with the guarded value. No other thread has it meanwhile.
     @inlinable
     public borrowing func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -41,6 +43,7 @@
       return try body(&value.pointee)
     }
 
+    /// Runs a closure with the guarded value; returns nil at once when another thread has it.
     @inlinable
     public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -59,6 +62,7 @@
     // Guard: the mutex itself.
     @usableFromInline let mutex: Mutex<Value>
 
+    /// Makes a lock around a value.
     @inlinable
     public init(_ initial: consuming sending Value) {
       mutex = Mutex(initial)
@@ -72,7 +76,7 @@
       try mutex.withLock(body)
     }
 
-    /// Runs a closure with the guarded value, alone; nil at once when somebody else has it.
+    /// Runs a closure with the guarded value, alone; nil at once when another thread has it.
     @inlinable @inline(__always)
     public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result

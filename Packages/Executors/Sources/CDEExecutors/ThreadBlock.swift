@@ -44,8 +44,8 @@ enum ThreadBlock {
 
   static func leave(to before: UnsafeMutableRawPointer?) { pthread_setspecific(key, before) }
 
-  /// Runs a body as a block of a lane, or, with nil, as nobody's: a thread that waits may do other lanes'
-  /// work.
+  /// Runs a body as a block of a lane, or of none with nil: a waiting thread may run the work of other
+  /// lanes.
   static func run(as lane: ContextLane?, _ body: () -> Void) {
     let before = enter(lane)
     body()

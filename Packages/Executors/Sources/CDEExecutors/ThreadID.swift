@@ -14,5 +14,6 @@
     private let value = UInt(pthread_self())
   #endif
 
+  /// The calling thread.
   public static var current: ThreadID { ThreadID() }
 }

@@ -125,7 +125,7 @@ struct LaneRunTests {
 
 @Suite("Whether the caller is on a lane")
 struct LaneCurrencyTests {
-  @Test("Nobody is on a lane by accident, from any kind of thread, and asking never traps")
+  @Test("No kind of thread counts as on a lane by accident, and asking never traps")
   func elsewhere() async {
     let lane = ContextLane()
     let main = ContextLane.main()

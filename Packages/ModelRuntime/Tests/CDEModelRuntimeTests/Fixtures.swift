@@ -1,5 +1,6 @@
 import CDEManagedModel
 import CDEModelRuntime
+@_spi(CDE) import CDESQLiteFaults
 import Foundation
 import Testing
 
@@ -46,7 +47,7 @@ struct Stack {
   let folder: URL
 
   init(_ types: [any CDRuntimeSchemaProviding.Type] = [Item.self, Category.self, Tag.self]) throws {
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
+    folder = ProcessFolder.newURL()
     container = NSPersistentContainer(
       name: "Test", managedObjectModel: try NSManagedObjectModel.makeRuntimeModel(types))
     container.persistentStoreDescriptions = [

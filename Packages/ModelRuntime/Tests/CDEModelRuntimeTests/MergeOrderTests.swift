@@ -1,5 +1,6 @@
 import CDEManagedModel
 import Dispatch
+@_spi(CDE) import CDESQLiteFaults
 import Foundation
 import Testing
 
@@ -301,7 +302,7 @@ struct MergeOrderTests {
     model.setEntities(
       [try #require(model.entitiesByName["Book"]), try #require(model.entitiesByName["Shelf"])],
       forConfigurationName: "Books")
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
+    let folder = ProcessFolder.newURL()
     let container = NSPersistentContainer(name: "Two", managedObjectModel: model)
     container.persistentStoreDescriptions = ["Apart", "Books"].map { name in
       let description = NSPersistentStoreDescription(url: folder.appendingPathComponent("\(name).sqlite"))

@@ -1,5 +1,6 @@
 import CDEManagedModel
 import CDEModelRuntime
+@_spi(CDE) import CDESQLiteFaults
 import Foundation
 
 // Short words for building models by hand.
@@ -97,7 +98,7 @@ func model(_ entities: NSEntityDescription...) -> NSManagedObjectModel {
 
 extension Stack {
   init(model: NSManagedObjectModel, inMemory: Bool = false) throws {
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
+    folder = ProcessFolder.newURL()
     container = NSPersistentContainer(name: "Test", managedObjectModel: model)
     container.persistentStoreDescriptions = [
       NSPersistentStoreDescription(url: folder.appendingPathComponent("Test.sqlite"))

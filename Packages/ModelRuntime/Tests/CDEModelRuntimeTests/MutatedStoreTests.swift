@@ -1,5 +1,6 @@
 import CDEManagedModel
 import CDEModelRuntime
+@_spi(CDE) import CDESQLiteFaults
 import Foundation
 import Testing
 
@@ -26,7 +27,7 @@ struct MutatedStoreTests {
 
   @Test("Damaged stores are read, changed and saved without ending the process")
   func mutations() async throws {
-    let log = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString).log")
+    let log = ProcessFolder.newURL("log")
     defer { try? FileManager.default.removeItem(at: log) }
     for first in stride(from: 0, to: Self.rounds, by: Self.groupSize) {
       let last = min(first + Self.groupSize, Self.rounds)

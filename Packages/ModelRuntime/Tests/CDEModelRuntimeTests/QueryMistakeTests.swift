@@ -1,6 +1,7 @@
 import CDEManagedModel
 import CDEModelRuntime
 import CDEPredicates
+@_spi(CDE) import CDESQLiteFaults
 import Foundation
 import Testing
 
@@ -217,7 +218,7 @@ struct QueryMistakeTests {
     both.setEntities([left], forConfigurationName: "L")
     both.setEntities([right], forConfigurationName: "R")
     let container = NSPersistentContainer(name: "Two", managedObjectModel: both)
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
+    let folder = ProcessFolder.newURL()
     container.persistentStoreDescriptions = ["L", "R"].map { name in
       let description = NSPersistentStoreDescription(url: folder.appendingPathComponent("\(name).sqlite"))
       description.configuration = name

@@ -1,5 +1,6 @@
 import CDEManagedModel
 import CDEModelRuntime
+@_spi(CDE) import CDESQLiteFaults
 import Foundation
 import Testing
 
@@ -263,7 +264,7 @@ struct SavingTests {
     let both = model(left, right)
     both.setEntities([left], forConfigurationName: "L")
     both.setEntities([right], forConfigurationName: "R")
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
+    let folder = ProcessFolder.newURL()
     let container = NSPersistentContainer(name: "Two", managedObjectModel: both)
     container.persistentStoreDescriptions = ["L", "R"].map { name in
       let description = NSPersistentStoreDescription(url: folder.appendingPathComponent("\(name).sqlite"))

@@ -9,6 +9,7 @@ internal import CDEExecutors
 /// observation for as long as readers should be woken; its last reference may be dropped on any thread. It keeps
 /// the actor's context alive, but not the actor.
 public final class CDEModelActorObservation: Sendable {
+  /// The container whose changes are observed.
   public let modelContainer: NSPersistentContainer
   let router: ObservationRouter
   private let context: NSManagedObjectContext

@@ -17,6 +17,7 @@
 /// Work grows with the changed objects that somebody observes; other objects cost a comparison each.
 @MainActor
 public final class CDEObservationDomain {
+  /// The container whose saves reach the domain's readers.
   public nonisolated let modelContainer: NSPersistentContainer
   nonisolated let router: ObservationRouter
   nonisolated let producers = ProducerBook()

@@ -78,11 +78,13 @@ public final class CDEObservedFetch<Element: NSManagedObject>: Observable {
     return storage
   }
 
+  /// The number of objects found. Reading it observes changes of the number.
   public var count: Int {
     registrar.access(self, keyPath: \.count)
     return storage.count
   }
 
+  /// Whether no object is found. Observes ``count``.
   public var isEmpty: Bool { count == 0 }
 
   /// The object at a place, or nil beyond the end.

@@ -2,7 +2,9 @@
 public struct CDEObservedFetchChange: Hashable, Sendable {
   /// An element that stands elsewhere among those that stayed.
   public struct Move: Hashable, Sendable {
+    /// The element's place in the old list.
     public let from: Int
+    /// The element's place in the new list.
     public let to: Int
   }
 
@@ -15,6 +17,7 @@ public struct CDEObservedFetchChange: Hashable, Sendable {
   /// Places in the new list of elements that stayed and whose properties changed, as far as the change said.
   public internal(set) var updated: [Int] = []
 
+  /// Whether both lists are the same and no element changed.
   public var isEmpty: Bool { !isReordering && updated.isEmpty }
 
   var isReordering: Bool { !inserted.isEmpty || !removed.isEmpty || !moved.isEmpty }

@@ -1,6 +1,7 @@
 import CDEManagedModel
 import CDEModelRuntime
 import CDEObservation
+@_spi(CDE) import CDESQLiteFaults
 import Foundation
 import Observation
 
@@ -20,7 +21,7 @@ final class Stack {
       cloud
       ? NSPersistentCloudKitContainer(name: "Observed", managedObjectModel: model)
       : NSPersistentContainer(name: "Observed", managedObjectModel: model)
-    directory = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
+    directory = ProcessFolder.newURL()
     container.persistentStoreDescriptions = [
       NSPersistentStoreDescription(url: directory.appendingPathComponent("Observed.sqlite"))
     ]

@@ -4,7 +4,7 @@ internal import CDESQLite
 /// The file system as SQLite knows it: a table of functions under a name.
 final class Registration: Sendable {
   nonisolated(unsafe) private let methods: UnsafeMutablePointer<sqlite3_vfs>
-  // Guard: changed by the owner's `init` and `deinit` alone, while nobody can reach the owner.
+  // Guard: changed by the owner's `init` and `deinit` alone, while no other thread has the owner.
   /// The file system under this one.
   nonisolated(unsafe) let real: UnsafeMutablePointer<sqlite3_vfs>
   // Guard: SQLite's default, which may be called from any thread and never goes.
@@ -12,7 +12,7 @@ final class Registration: Sendable {
 
   private static let count = Lock(0)
 
-  /// As the store layer has it; whoever comes first decides for the process.
+  /// The same set-up as the store layer's; the first call of either decides for the process.
   private static let isConfigured = cde_sqlite3_configure_process() == SQLITE_OK
 
   init() {
@@ -108,7 +108,7 @@ final class Registration: Sendable {
     }
     functions.xSleep = { methods, microseconds in
       let faults = Registration.faults(methods)
-      // A plan does not change its mind while somebody waits.
+      // The plan refuses the lock again after the wait, so the wait is skipped.
       if faults.takesRefusal() { return microseconds }
       let real = faults.registration.real
       return real.pointee.xSleep(real, microseconds)

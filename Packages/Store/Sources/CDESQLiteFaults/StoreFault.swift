@@ -7,8 +7,8 @@ public enum StoreFault: String, Sendable, Hashable, CaseIterable {
   /// A write ends after half of its bytes, with an I/O error. A write of at most 512 bytes at the head of
   /// a file is not cut in two: nothing of it is written.
   case tornWrite
-  /// A lock is refused, as if another process had it. Nobody waits for it: SQLite's time for waiting passes at
-  /// once.
+  /// A lock is refused, as if another process had it. The call does not wait: SQLite's busy
+  /// timeout passes at once.
   case busy
   /// The process dies before the step. Nothing gets into the store's files any more, and every call fails: that
   /// of connections that were open for good, that of new ones until ``StoreFaults/end()`` or

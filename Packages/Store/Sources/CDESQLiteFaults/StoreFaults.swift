@@ -20,7 +20,9 @@ internal import CDESQLite
 public final class StoreFaults: Sendable {
   /// A fault that has happened.
   public struct Event: Sendable, Hashable, CustomStringConvertible {
+    /// The step that failed.
     public let step: StoreStep
+    /// How it failed.
     public let fault: StoreFault
 
     /// `diskFull at 12: write log`.

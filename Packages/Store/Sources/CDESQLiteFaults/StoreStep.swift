@@ -27,7 +27,9 @@ public struct StoreStep: Sendable, Hashable, CustomStringConvertible {
 
   /// From 1, since ``StoreFaults/begin(_:)``.
   public let number: Int
+  /// What was done with the file.
   public let operation: Operation
+  /// Which of the store's files it was done with.
   public let file: File
 
   /// `12: write log`.

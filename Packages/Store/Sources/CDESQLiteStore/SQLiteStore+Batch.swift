@@ -1,7 +1,15 @@
-import CDESQLite
 @_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
+  /// Changes or deletes all rows that a query finds, in one SQLite transaction.
+  ///
+  /// The rows concerned are listed in a temporary table and changed by statements over that list; none is
+  /// read into memory. Deletions follow cascades level by level.
+  ///
+  /// - Parameter batch: the query and what to do with the rows that it finds.
+  /// - Returns: the rows that changed or went, and those whose derived attributes followed.
+  /// - Throws: `.readOnly`, `.uniqueness`, `.constraint`, `.tooBig`, `.busy`, `.full`, `.fileMoved`,
+  ///   `.closed` and so on. Nothing is written then.
   public func commit(_ batch: StoreBatch) throws(StoreError) -> StoreBatchResult {
     try requireWritable()
     let query =
@@ -9,11 +17,11 @@ extension SQLiteStore {
       case .update(let update): update.query
       case .delete(let delete): delete.query
       }
-    try checkEntity(query.entity)
+    try plans.checkEntity(query.entity)
     if query.limit == 0 { return StoreBatchResult() }
     return try pool.write(.batch) { (connection) throws(StoreError) in
-      let writer = BatchWriter(store: self, connection: connection)
-      try Self.inWriteTransaction(connection) { () throws(StoreError) in
+      let writer = BatchWriter(plans, connection)
+      try connection.inWriteTransaction { () throws(StoreError) in
         connection.derived.clear()
         try writer.select(query)
         switch batch {
@@ -27,136 +35,5 @@ extension SQLiteStore {
       for batch in writer.result.derived { batch.asOf = writer.result.sequence }
       return writer.result
     }
-  }
-}
-
-/// Carries one batch out, inside an SQLite transaction that the caller began.
-///
-/// The rows concerned are listed in a temporary table: entity tree, key, concrete entity, and how many delete
-/// rules lie between the row and those that the query found.
-final class BatchWriter {
-  let store: SQLiteStore
-  let connection: Connection
-  var result = StoreBatchResult()
-  var obsoleteFiles: [String] = []
-
-  static let list = "temp.cde_batch"
-  static let levelIndex = "temp.cde_batch_level"
-  /// The version of a changed row. One more than the greatest integer would be a floating-point number to SQLite.
-  static let nextVersion =
-    "CASE ifnull(Z_OPT, 0) WHEN \(Int64.max) THEN \(Int64.min) ELSE ifnull(Z_OPT, 0) + 1 END"
-
-  init(store: SQLiteStore, connection: Connection) {
-    self.store = store
-    self.connection = connection
-  }
-
-  var schema: ResolvedSchema { store.schema }
-  var physical: PhysicalSchema { store.physical }
-
-  /// Lists the rows that the query finds.
-  func select(_ query: StoreQuery) throws(StoreError) {
-    let task = "Finding the rows of a batch"
-    try connection.run(
-      "CREATE TEMP TABLE IF NOT EXISTS cde_batch "
-        + "(root INTEGER, pk INTEGER, ent INTEGER, level INTEGER, PRIMARY KEY (root, pk)) WITHOUT ROWID",
-      while: task)
-    // Partial, so that rows found by the query cost nothing more.
-    try connection.run(
-      "CREATE INDEX IF NOT EXISTS \(Self.levelIndex) ON cde_batch (level, ent, root) WHERE level > 0",
-      while: task)
-    try connection.run("DELETE FROM \(Self.list)", while: task)
-    let root = schema.entities[query.entity].root
-    var compiler = QueryCompiler(physical)
-    let compiled = try compiler.compile(query, .rows(columns: "\(root), t0.Z_PK, t0.Z_ENT, 0"))
-    try connection.run("INSERT OR IGNORE INTO \(Self.list) \(compiled.sql)", compiled.bindings, while: task)
-    try connection.forEachRow(
-      "SELECT ent, pk FROM \(Self.list) ORDER BY pk", while: task
-    ) { (statement) throws(StoreError) in
-      guard let entity = physical.indexes[sqlite3_column_int64(statement, 0)] else {
-        throw foreignRow(query.entity)
-      }
-      let key = sqlite3_column_int64(statement, 1)
-      guard key > 0 else { throw RowCollector.damagedKey(key, schema.entities[entity].layout) }
-      result.rows.append(.init(entity: entity, key: key))
-    }
-  }
-
-  /// A row of an entity that the schema does not know, in a table that it knows: not ours to change.
-  private func foreignRow(_ entity: Int) -> StoreError {
-    StoreError(
-      .unsupportedQuery,
-      "The batch finds rows of an entity that the model does not have. Name a more special entity.",
-      entity: schema.entities[entity].source.name)
-  }
-
-  // MARK: Updating
-
-  func update(_ update: StoreBatchUpdate) throws(StoreError) {
-    let found = Set(result.rows.map(\.entity))
-    for (index, values) in update.values.enumerated() where found.contains(values.batch.layout.entity) {
-      try set(values, update.computed.isEmpty ? [] : update.computed[index])
-    }
-  }
-
-  private func set(
-    _ values: RowUpdate, _ computed: [StoreBatchUpdate.Computed]
-  ) throws(StoreError) {
-    let plan = store.plans.writes[values.batch.layout.entity]
-    var cells: [Int] = []
-    for slot in values.changed[0] where plan.cellsOfSlots.indices.contains(slot) {
-      cells += Array(plan.cellsOfSlots[slot])
-    }
-    let results = try ComputedColumns(computed, of: plan, layout: values.batch.layout, physical)
-    if cells.isEmpty, computed.isEmpty { return }
-    let own = "SELECT pk FROM \(Self.list) WHERE ent = \(physical.numbers[plan.entity])"
-    try noteFiles(cells.filter { plan.steps[$0].kind == .external }, of: plan, where: own)
-    let settings =
-      cells.map { "\(quoted(plan.columns[$0])) = ?" } + results.settings + ["Z_OPT = \(Self.nextVersion)"]
-    let task = "Updating rows of \(values.batch.layout.entityName)"
-    let statement = try connection.prepare(
-      "UPDATE \(quoted(plan.table)) AS t0 SET \(settings.joined(separator: ", ")) WHERE Z_PK IN (\(own))",
-      while: task)
-    // Bound memory belongs to the batch.
-    defer { Connection.reset(statement) }
-    let binder = TransactionWriter(store: store, connection: connection, transaction: StoreTransaction())
-    // A file belongs to one row: values that many rows share stay in their rows.
-    let steps = cells.map { cell in
-      var step = plan.steps[cell]
-      if step.kind == .external { step.kind = .blob }
-      return step
-    }
-    try binder.bind(values.batch, 0, steps, to: statement, from: 1)
-    for (index, value) in results.bindings.enumerated() {
-      let code = Connection.bind(value, to: statement, at: Int32(cells.count + index + 1))
-      guard code == SQLITE_OK else { throw connection.error(code, while: task) }
-    }
-    let code = sqlite3_step(statement)
-    guard code == SQLITE_DONE else { throw binder.failure(code, plan.entity, task) }
-    try results.check(on: connection, where: own)
-  }
-
-  // MARK: Common
-
-  /// Remembers the files that rows name, to remove them once nothing does.
-  func noteFiles(_ cells: [Int], of plan: WritePlan, where keys: String) throws(StoreError) {
-    for cell in cells {
-      let column = quoted(plan.columns[cell])
-      try connection.forEachRow(
-        "SELECT substr(\(column), 1, 64) FROM \(quoted(plan.table)) "
-          + "WHERE Z_PK IN (\(keys)) AND substr(\(column), 1, 1) = x'02'",
-        while: "Reading external values"
-      ) { statement in
-        guard let start = sqlite3_column_blob(statement, 0) else { return }
-        let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, 0)))
-        if case .file(let name)? = ExternalValue(cell: bytes) { obsoleteFiles.append(name) }
-      }
-    }
-  }
-
-  func readDerived() throws(StoreError) {
-    let reader = TransactionWriter(store: store, connection: connection, transaction: StoreTransaction())
-    try reader.readDerived()
-    result.derived = reader.derived
   }
 }

@@ -3,21 +3,37 @@ import CDESQLite
 @_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
+  /// Writes a transaction, all of it or nothing.
+  ///
+  /// Runs on the calling thread, which waits for other commits of this store without limit and for other
+  /// processes as long as the busy timeout says. How durable the commit is when this returns,
+  /// ``Configuration/synchronous-swift.property`` says.
+  ///
+  /// - Parameters:
+  ///     - transaction: what to write. Precondition: its batches were made with layouts of the store's
+  ///     schema.
+  ///     - committed: called once the transaction is committed, in the order of the commits. It must not call
+  ///     the store.
+  /// - Returns: the keys given out, the number of the commit and the rows with derived attributes.
+  /// - Throws: `.readOnly`, `.conflict`, `.danglingReference`, `.uniqueness`, `.busy`, `.full`, `.io`,
+  ///   `.fileMoved`, `.closed` and so on. The transaction is unchanged then, and can be tried again.
   public func commit(
     _ transaction: StoreTransaction, committed: (CommitResult) -> Void
   ) throws(StoreError) -> CommitResult {
     try requireWritable()
     for batch in transaction.inserted + transaction.updated.map(\.batch) {
       requireOwnLayout(batch.layout)
-      try checkEntity(batch.layout.entity)
+      try plans.checkEntity(batch.layout.entity)
     }
     return try pool.write(transaction.isBatch ? .batch : .save) { (connection) throws(StoreError) in
-      let writer = TransactionWriter(store: self, connection: connection, transaction: transaction)
+      let writer = TransactionWriter(
+        plans, connection, transaction, externals: externals,
+        checksReferences: configuration.checksReferences)
       do throws(StoreError) {
-        try Self.inWriteTransaction(connection) { () throws(StoreError) in try writer.write() }
+        try connection.inWriteTransaction { () throws(StoreError) in try writer.write() }
       } catch {
-        // When SQLite failed in the midst of its commit, the log may hold all of it: whoever reads the log after
-        // this process has died finds the transaction, and needs the files.
+        // When SQLite failed in the midst of its commit, the log may hold all of it. A process that reads the log
+        // after this one has died then finds the transaction, and needs the files.
         if !writer.isComplete || [.busy, .fileMoved].contains(error.code) {
           externals?.remove(writer.writtenFiles)
         }
@@ -34,6 +50,20 @@ extension SQLiteStore {
       committed(result)
       externals?.remove(writer.obsoleteFiles)
       return result
+    }
+  }
+
+  /// Finds all that is in the way of a transaction, all of it read from one state of the store.
+  ///
+  /// Costs one look-up for each row that the transaction changes or deletes, and one for each unique value
+  /// that it writes.
+  ///
+  /// - Parameter transaction: a transaction that ``commit(_:committed:)`` refused.
+  /// - Throws: `.busy`, `.closed` and what reading throws.
+  public func conflicts(of transaction: StoreTransaction) throws(StoreError) -> TransactionConflicts {
+    try pool.read { (connection) throws(StoreError) in
+      var finder = ConflictFinder(plans, connection, transaction)
+      return try finder.find()
     }
   }
 

@@ -2,23 +2,31 @@ import CDESQLite
 @_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
+  /// Fetches rows, in one read of one state of the store.
+  ///
+  /// - Parameters:
+  ///     - query: what to fetch, and in which order.
+  ///     - isKnown: asked for each row found, with root entity and key; the cells of known rows are not
+  ///     decoded. It must not call the store.
+  /// - Throws: `.unsupportedQuery`, `.tooBig` for a query beyond SQLite's limits, `.cancelled` when the
+  ///   calling task is cancelled, `.busy`, `.io`, `.closed` and so on.
   public func fetch(
     _ query: StoreQuery, isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
   ) throws(StoreError) -> FetchedRows {
-    try checkEntity(query.entity)
+    try plans.checkEntity(query.entity)
     if query.limit == 0 { return FetchedRows(batches: []) }
     let plan = plans.select(query)
     let columns =
       query.keysOnly
       ? (plan.hasEntityColumn ? "t0.Z_PK, t0.Z_OPT, t0.Z_ENT" : "t0.Z_PK") : plan.columnList
-    var compiler = QueryCompiler(physical)
+    var compiler = QueryCompiler(plans.physical)
     let compiled = try compiler.compile(query, .rows(columns: columns))
     let root = schema.entities[query.entity].root
     return try pool.read { (connection) throws(StoreError) in
       let collector = RowCollector(
         plan: plan, root: root, keysOnly: query.keysOnly, expectedRows: Self.expectedRows(query),
         isKnown: isKnown)
-      try Self.withStatement(compiled, on: connection) { (statement) throws(StoreError) in
+      try connection.withStatement(compiled) { (statement) throws(StoreError) in
         try collector.collect(statement, on: connection)
       }
       return collector.finish().stamped(connection.asOf)
@@ -32,13 +40,16 @@ extension SQLiteStore {
     return min(guess, RowDecoder.rowsPerBatch)
   }
 
+  /// Counts the rows that a query finds, without reading them.
+  ///
+  /// - Throws: as ``fetch(_:isKnown:)``.
   public func count(_ query: StoreQuery) throws(StoreError) -> Int {
-    try checkEntity(query.entity)
-    var compiler = QueryCompiler(physical)
+    try plans.checkEntity(query.entity)
+    var compiler = QueryCompiler(plans.physical)
     let compiled = try compiler.compile(query, .count)
     return try pool.read { (connection) throws(StoreError) in
       var count: Int64 = 0
-      try Self.withStatement(compiled, on: connection) { (statement) throws(StoreError) in
+      try connection.withStatement(compiled) { (statement) throws(StoreError) in
         let code = sqlite3_step(statement)
         guard code == SQLITE_ROW else { throw connection.error(code, while: "Counting rows") }
         count = sqlite3_column_int64(statement, 0)
@@ -47,11 +58,15 @@ extension SQLiteStore {
     }
   }
 
+  /// Reads one row by its key: one look-up in the table's tree, by a statement that is kept.
+  ///
+  /// - Returns: `nil` when there is no such row, or one of an entity outside the tree of `entity`.
+  /// - Throws: as ``fetch(_:isKnown:)``.
   public func row(entity: Int, key: Int64) throws(StoreError) -> RowReference? {
-    try checkEntity(entity)
+    try plans.checkEntity(entity)
     let plan = plans.selects[entity]
     return try pool.read { (connection) throws(StoreError) in
-      let statement = try pointSelect(entity, on: connection)
+      let statement = try plans.pointSelect(entity, on: connection)
       defer { sqlite3_reset(statement) }
       sqlite3_bind_int64(statement, 1, key)
       let code = sqlite3_step(statement)
@@ -75,77 +90,47 @@ extension SQLiteStore {
     }
   }
 
+  /// Reads rows by their keys, one look-up for each, in ascending order of the keys.
+  ///
+  /// - Throws: as ``fetch(_:isKnown:)``.
   public func rows(entity: Int, keys: [Int64]) throws(StoreError) -> FetchedRows {
-    try checkEntity(entity)
+    try plans.checkEntity(entity)
     var keys = keys
     if zip(keys, keys.dropFirst()).contains(where: { $0 >= $1 }) { keys = Array(Set(keys)).sorted() }
     return try pool.read { (connection) throws(StoreError) in
-      try rows(entity: entity, ascending: keys, on: connection, isCancellable: true)
+      try plans.rows(entity: entity, ascending: keys, on: connection, isCancellable: true)
     }
   }
 
-  /// Reads rows on a connection that the caller has, within its transaction.
-  func rows(
-    entity: Int, ascending keys: [Int64], on connection: Connection, isCancellable: Bool
-  ) throws(StoreError) -> FetchedRows {
-    let statement = try pointSelect(entity, on: connection)
-    let collector = RowCollector(
-      plan: plans.selects[entity], root: schema.entities[entity].root, expectedRows: keys.count, isKnown: nil)
-    for (index, key) in keys.enumerated() {
-      sqlite3_bind_int64(statement, 1, key)
-      defer { sqlite3_reset(statement) }
-      let code = sqlite3_step(statement)
-      if code == SQLITE_ROW {
-        try collector.append(statement)
-      } else if code != SQLITE_DONE {
-        throw connection.error(code, while: "Reading rows")
-      }
-      if isCancellable, index & 511 == 511 { try RowCollector.checkCancellation() }
+  /// Reads the elements of a to-many relationship for many owners.
+  ///
+  /// Goes from owner to owner by an index, or reads all elements once where the owners are at least 16 and a
+  /// quarter of the table.
+  ///
+  /// - Parameters:
+  ///     - entity: the index of the owners' entity.
+  ///     - slot: the relationship's slot in `entity`.
+  ///     - owners: the keys of the owners. One that is named twice has its elements in both places.
+  ///     - isKnown: as for ``fetch(_:isKnown:)``.
+  /// - Throws: as ``fetch(_:isKnown:)``.
+  public func related(
+    entity: Int, slot: Int, owners: [Int64], isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
+  ) throws(StoreError) -> RelatedRows {
+    try plans.checkEntity(entity)
+    let source = try plans.physical.toMany(slot, of: entity)
+    let destination = schema.end(of: slot, in: entity).destination
+    let plan = plans.selects[destination]
+    if owners.isEmpty { return RelatedRows(rows: FetchedRows(batches: []), ranges: [], entries: []) }
+    return try pool.read { (connection) throws(StoreError) in
+      let reader = RelatedReader(
+        plans: plans, connection: connection, source: source, destination: destination, plan: plan,
+        isKnown: isKnown)
+      let related =
+        owners.count == 1
+        ? try reader.single(owners[0])
+        : try reader.isWorthScanning(owners, of: entity) ? try reader.scan(owners) : try reader.each(owners)
+      for batch in related.rows.batches { batch.asOf = connection.asOf }
+      return related
     }
-    return collector.finish().stamped(connection.asOf)
-  }
-
-  func checkEntity(_ entity: Int) throws(StoreError) {
-    guard schema.entities.indices.contains(entity) else {
-      throw StoreError(.unsupportedQuery, "The schema has no entity with the index \(entity).")
-    }
-    guard physical.numbers[entity] > 0 else {
-      let name = schema.entities[entity].source.name
-      throw StoreError(
-        .unsupportedQuery, "The store holds a part of the schema, to which \(name) does not belong.",
-        entity: name)
-    }
-  }
-
-  private func pointSelect(_ entity: Int, on connection: Connection) throws(StoreError) -> OpaquePointer {
-    if connection.pointSelects.isEmpty {
-      connection.pointSelects = Array(repeating: nil, count: schema.entities.count)
-    }
-    if let statement = connection.pointSelects[entity] { return statement }
-    let statement = try connection.prepareUncached(plans.pointSelects[entity], while: "Reading a row")
-    connection.pointSelects[entity] = statement
-    return statement
-  }
-
-  static func withStatement(
-    _ query: CompiledQuery, on connection: Connection,
-    _ body: (OpaquePointer) throws(StoreError) -> Void
-  ) throws(StoreError) {
-    let statement = try connection.prepare(query.sql, while: "Preparing a query")
-    connection.isInterruptible = true
-    defer {
-      connection.isInterruptible = false
-      Connection.reset(statement)
-    }
-    try connection.bind(query.bindings, to: statement)
-    try body(statement)
-  }
-}
-
-extension FetchedRows {
-  /// Notes in rows that were just read the number of the last commit before the read.
-  func stamped(_ asOf: UInt64) -> FetchedRows {
-    for batch in batches { batch.asOf = asOf }
-    return self
   }
 }

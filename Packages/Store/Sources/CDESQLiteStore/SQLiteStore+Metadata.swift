@@ -2,14 +2,20 @@ import CDESQLite
 @_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
+  /// Reads the metadata as they stand now, which another process may have changed.
+  ///
+  /// - Throws: `.unreadable` for a damaged table, `.busy`, `.closed` and so on.
   public func metadata() throws(StoreError) -> StoreMetadata {
     try pool.read(.upkeep) { (connection) throws(StoreError) in try MetadataTable.read(connection).metadata }
   }
 
+  /// Replaces the metadata, but for the keys that describe the file itself, which stay.
+  ///
+  /// - Throws: `.readOnly`, `.busy`, `.full`, `.closed` and so on.
   public func setMetadata(_ metadata: StoreMetadata) throws(StoreError) {
     try requireWritable()
     try pool.write(.upkeep) { (connection) throws(StoreError) in
-      try Self.inWriteTransaction(connection) { () throws(StoreError) in
+      try connection.inWriteTransaction { () throws(StoreError) in
         let stored = try MetadataTable.read(connection).metadata.values
         var values = metadata.values.filter { !MetadataTable.ownKeys.contains($0.key) }
         for key in MetadataTable.ownKeys { values[key] = stored[key] }
@@ -30,49 +36,28 @@ extension SQLiteStore {
     }
   }
 
+  /// Hands out keys in a transaction of its own. Keys that are not used then stay unused.
+  ///
+  /// - Parameter counts: for root entity indexes, how many keys.
+  /// - Returns: for each root the first of its keys; the others follow it.
+  /// - Throws: `.readOnly`, `.busy`, `.full` and so on.
   public func allocateKeys(_ counts: [Int: Int]) throws(StoreError) -> [Int: Int64] {
     try requireWritable()
-    for root in counts.keys { try checkEntity(root) }
+    for root in counts.keys { try plans.checkEntity(root) }
     return try pool.write(.upkeep) { (connection) throws(StoreError) in
       var result: [Int: Int64] = [:]
-      try Self.inWriteTransaction(connection) { () throws(StoreError) in
+      try connection.inWriteTransaction { () throws(StoreError) in
         for (root, count) in counts where count > 0 {
-          result[root] = try self.takeKeys(count, root: root, on: connection) + 1
+          result[root] = try plans.takeKeys(count, root: root, on: connection) + 1
         }
       }
       return result
     }
   }
 
-  /// Moves a tree's key counter.
+  /// Reads the bytes of an external value, from its file where the cell names one.
   ///
-  /// - Returns: the last key given out before.
-  func takeKeys(_ count: Int, root: Int, on connection: Connection) throws(StoreError) -> Int64 {
-    let number = physical.numbers[root]
-    let task = "Handing out keys"
-    // The counter is the truth, unless some other writer inserted rows and left it behind.
-    let base =
-      try connection.integer(
-        "SELECT max(ifnull((SELECT CAST(Z_MAX AS INTEGER) FROM Z_PRIMARYKEY WHERE Z_ENT = ?), 0), "
-          + "ifnull((SELECT max(Z_PK) FROM \(quoted(physical.tableName(of: root)))), 0))",
-        [.integer(number)], while: task) ?? 0
-    let (last, overflows) = max(base, 0).addingReportingOverflow(Int64(count))
-    guard !overflows else {
-      throw StoreError(
-        .full, "\(schema.entities[root].source.name) has used all primary keys.",
-        entity: schema.entities[root].source.name)
-    }
-    try connection.run(
-      "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?", [.integer(last), .integer(number)], while: task)
-    guard sqlite3_changes(connection.handle) == 1 else {
-      throw StoreError(
-        .unreadable,
-        "The store lost its key counter for \(schema.entities[root].source.name); it is damaged.",
-        entity: schema.entities[root].source.name)
-    }
-    return max(base, 0)
-  }
-
+  /// - Throws: `.io` where the file cannot be read, `.unreadable` where a row names no file of this store's.
   public func externalValue(_ cell: ExternalValue) throws(StoreError) -> [UInt8] {
     switch cell {
     case .inline(let bytes): return bytes
@@ -84,24 +69,20 @@ extension SQLiteStore {
     }
   }
 
-  static func inWriteTransaction(
-    _ connection: Connection, _ body: () throws(StoreError) -> Void
-  ) throws(StoreError) {
-    try connection.run("BEGIN IMMEDIATE", while: "Starting a transaction")
-    do throws(StoreError) {
-      if let page = connection.firstPage, page.isDue { page.include(in: connection) }
-      try body()
-      // As late as can be: what is committed to a file that is gone must not count as saved.
-      try connection.file?.check()
-      // A copy that this commit leads to makes it due again.
-      connection.firstPage?.willCommit()
-      try connection.run("COMMIT", while: "Committing")
-    } catch {
-      connection.rollBack()
-      connection.firstPage?.didFail()
-      // With a rollback journal SQLite sees it, too, but does not say which file it was.
-      if error.code == .fileMoved { try connection.file?.check() }
-      throw error
+  /// Removes the files of external values that no row names any more, left by processes that died.
+  ///
+  /// Opening a store does so by itself when a log or a journal was left. Takes the write lock when there is such a
+  /// file, and reads one time through the tables that may name one.
+  ///
+  /// - Returns: how many files were removed; 0 also where another store shares the folder, which is so when
+  ///   their names differ in the extension alone.
+  /// - Throws: `StoreError`: `.readOnly`, `.busy` and what reading and committing throw.
+  @discardableResult
+  public func removeUnneededExternalValues() throws(StoreError) -> Int {
+    try requireWritable()
+    guard let externals, case .file(let path) = configuration.location else { return 0 }
+    return try pool.write(.upkeep) { (connection) throws(StoreError) in
+      try ExternalSweep(externals: externals, storePath: path).run(on: connection)
     }
   }
 }

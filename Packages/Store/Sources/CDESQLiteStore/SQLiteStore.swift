@@ -11,6 +11,7 @@ import Foundation
 /// All calls may come from any thread and run on it. Under a write-ahead log, reads run beside each other and
 /// beside one write; with `.delete` journalling and in memory, calls take turns.
 public final class SQLiteStore: Store {
+  /// The schema that the store was opened with.
   public let schema: ResolvedSchema
   /// The store's UUID, in upper case.
   public let identifier: String
@@ -20,9 +21,9 @@ public final class SQLiteStore: Store {
   public let isReadOnly: Bool
   /// What was noticed when opening, in sentences: why a store only opened for reading, for instance.
   public let notes: [String]
+  /// Where the store is and how it was opened.
   public let configuration: Configuration
 
-  let physical: PhysicalSchema
   let plans: SchemaPlans
   let pool: ConnectionPool
   let externals: ExternalStorage?
@@ -47,7 +48,7 @@ public final class SQLiteStore: Store {
   }
 
   /// Opens or creates a store of a schema that is resolved already, so that its rows share their layouts
-  /// with whoever else uses it.
+  /// with the other users of that schema.
   ///
   /// - Parameters:
   ///   - resolved: what the store holds.
@@ -61,7 +62,7 @@ public final class SQLiteStore: Store {
     try self.init(schema: resolved, entities: entities, configuration: configuration, observer: nil)
   }
 
-  /// As ``init(schema:entities:configuration:)``, with somebody who hears what the store is asked from then on.
+  /// As ``init(schema:entities:configuration:)``, with an observer of the requests that follow.
   @_spi(CDE) public init(
     schema resolved: ResolvedSchema, entities: Set<Int>?, configuration: Configuration,
     observer: (any StatementObserver)?
@@ -72,7 +73,6 @@ public final class SQLiteStore: Store {
       schema: resolved, held: entities ?? Set(resolved.entities.indices), configuration: configuration,
       observer: observer
     ).open()
-    physical = opened.physical
     identifier = opened.identifier
     openedMetadata = opened.metadata
     isReadOnly = opened.isReadOnly

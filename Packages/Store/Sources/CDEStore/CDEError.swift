@@ -6,6 +6,7 @@ import Foundation
 /// Each layer has one struct that conforms. Codes are open (`RawRepresentable` structs with static
 /// members), so a later version can add one without breaking a `switch`.
 public protocol CDEError: Error, LocalizedError, CustomStringConvertible, Sendable {
+  /// The type of the error codes: a struct around a string, so that codes can be added.
   associatedtype Code: RawRepresentable & Hashable & Sendable where Code.RawValue == String
 
   /// What went wrong, for programs.

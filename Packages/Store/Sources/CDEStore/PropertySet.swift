@@ -8,15 +8,20 @@ public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiter
   // Words for slots from 64 on, without trailing zero words, so that equality is by content.
   @usableFromInline var high: [UInt64]
 
+  /// Makes an empty set.
   @inlinable public init() {
     low = 0
     high = []
   }
 
+  /// Makes the set of the slots listed.
   public init(arrayLiteral slots: Int...) {
     self.init(slots)
   }
 
+  /// Makes the set of the slots in a sequence, which may repeat them.
+  ///
+  /// - Parameter slots: property slots, none below zero.
   public init(_ slots: some Sequence<Int>) {
     self.init()
     for slot in slots { insert(slot) }
@@ -27,18 +32,22 @@ public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiter
     self.init((0..<count))
   }
 
+  /// Whether no slot belongs to the set.
   @inlinable public var isEmpty: Bool { low == 0 && high.isEmpty }
 
+  /// The number of slots in the set.
   public var count: Int {
     high.reduce(low.nonzeroBitCount) { $0 + $1.nonzeroBitCount }
   }
 
+  /// Whether a slot belongs to the set. Any slot from zero on may be asked for.
   @inlinable public func contains(_ slot: Int) -> Bool {
     if slot < 64 { return low & (1 << UInt64(slot)) != 0 }
     let word = slot / 64 - 1
     return word < high.count && high[word] & (1 << UInt64(slot % 64)) != 0
   }
 
+  /// Adds a slot. Allocates only for slots from 64 on.
   @inlinable public mutating func insert(_ slot: Int) {
     if slot < 64 { low |= 1 << UInt64(slot) } else { insertHigh(slot) }
   }
@@ -49,6 +58,7 @@ public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiter
     high[word] |= 1 << UInt64(slot % 64)
   }
 
+  /// Takes a slot out; a slot that is not in the set changes nothing.
   public mutating func remove(_ slot: Int) {
     if slot < 64 {
       low &= ~(1 << UInt64(slot))
@@ -60,6 +70,7 @@ public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiter
     trim()
   }
 
+  /// Adds all slots of another set.
   @inlinable public mutating func formUnion(_ other: PropertySet) {
     low |= other.low
     if !other.high.isEmpty { formUnionHigh(other.high) }
@@ -70,12 +81,14 @@ public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiter
     for index in other.indices { high[index] |= other[index] }
   }
 
+  /// The slots that belong to this set, to the other one or to both.
   public func union(_ other: PropertySet) -> PropertySet {
     var result = self
     result.formUnion(other)
     return result
   }
 
+  /// The slots that belong to both sets.
   @inlinable public func intersection(_ other: PropertySet) -> PropertySet {
     var result = PropertySet()
     result.low = low & other.low
@@ -88,6 +101,7 @@ public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiter
     trim()
   }
 
+  /// The slots of this set that the other one does not have.
   public func subtracting(_ other: PropertySet) -> PropertySet {
     var result = self
     result.low &= ~other.low
@@ -98,10 +112,12 @@ public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiter
     return result
   }
 
+  /// Whether the sets have a slot in common. Allocates nothing.
   @inlinable public func intersects(_ other: PropertySet) -> Bool {
     low & other.low != 0 || zip(high, other.high).contains { $0 & $1 != 0 }
   }
 
+  /// Whether the other set has all slots of this one.
   public func isSubset(of other: PropertySet) -> Bool { subtracting(other).isEmpty }
 
   private mutating func trim() {
@@ -111,6 +127,7 @@ public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiter
   /// Visits the slots in ascending order.
   public func makeIterator() -> Iterator { Iterator(set: self) }
 
+  /// Gives the slots of a set in ascending order.
   public struct Iterator: IteratorProtocol {
     private var word: UInt64
     private var base = 0
@@ -122,6 +139,7 @@ public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiter
       high = set.high
     }
 
+    /// The next slot, `nil` at the end.
     public mutating func next() -> Int? {
       while word == 0 {
         guard next64 < high.count else { return nil }

@@ -3,6 +3,7 @@
 /// It has one of two causes. Another writer deleted a row that the transaction refers to, or another writer
 /// referred to a row that the transaction deletes.
 public struct ReferenceConflict: Hashable, Sendable {
+  /// A row by entity and key.
   public typealias Row = StoreBatchResult.Row
 
   /// The row that refers. A new row has the key below zero that the transaction gave it.
@@ -14,6 +15,7 @@ public struct ReferenceConflict: Hashable, Sendable {
   /// Whether the transaction itself deletes the target.
   public var isDeletedHere: Bool
 
+  /// Makes a conflict from its parts; see the properties.
   public init(row: Row, slot: Int?, target: Row, isDeletedHere: Bool) {
     self.row = row
     self.slot = slot

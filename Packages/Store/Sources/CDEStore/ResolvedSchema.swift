@@ -3,15 +3,22 @@
 /// Entities are indexed in Core Data's order: depth first through the inheritance forest, siblings
 /// by name without regard to case, so a created store's `Z_ENT` is the index plus one.
 public final class ResolvedSchema: Sendable {
+  /// An entity with its numbers and its layout.
   public struct Entity: Sendable {
+    /// The entity's place in ``ResolvedSchema/entities``.
     public var index: Int
+    /// The entity as the schema describes it.
     public var source: StoreEntity
+    /// Index of the entity that this one inherits from; `nil` for a root.
     public var parent: Int?
+    /// Index of the root of the inheritance tree; the entity's own index if it is one.
     public var root: Int
     /// The entity and everything below it, in order; contiguous by construction.
     public var subtree: Range<Int>
+    /// How the entity's rows stand in memory, with inherited properties.
     public var layout: RowLayout
 
+    /// Whether other entities inherit from this one.
     public var hasSubentities: Bool { subtree.count > 1 }
   }
 
@@ -21,15 +28,19 @@ public final class ResolvedSchema: Sendable {
     public var destination: Int
     /// The inverse's slot in the destination's layout; `nil` for a one-way relationship.
     public var inverseSlot: Int?
+    /// The inverse as its entity declares it; `nil` for a one-way relationship.
     public var inverse: StoreRelationship?
   }
 
+  /// The schema that was checked and numbered.
   public let source: StoreSchema
+  /// All entities, in the order of their indexes.
   public let entities: [Entity]
   private let indexesByName: [String: Int]
   // Keyed by entity index, then slot.
   private let ends: [[Int: RelationshipEnd]]
 
+  /// The entity with this name, `nil` if there is none. Costs one look-up in a hash table.
   public func entity(named name: String) -> Entity? { indexesByName[name].map { entities[$0] } }
 
   /// The other end of the relationship in `slot` of `entity`.

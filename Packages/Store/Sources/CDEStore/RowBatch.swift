@@ -7,7 +7,9 @@ import Foundation
 public final class RowBatch: @unchecked Sendable {
   // Guard: all memory is written before the initialiser returns; the later writes, `assignKeys(base:)` and
   // `asOf`, happen before the batch is published, inside the commit or the read that owns it.
+  /// How the rows stand in memory; it names their entity.
   public let layout: RowLayout
+  /// The number of rows.
   public let count: Int
   /// Number of a commit that the rows are at least as new as: the commit that wrote them, or the last one before the
   /// read that found them; 0 for rows never stored.
@@ -36,6 +38,10 @@ public final class RowBatch: @unchecked Sendable {
   @inlinable @inline(__always)
   func row(_ row: Int) -> UnsafeMutablePointer<UInt64> { words + row &* layout.stride }
 
+  /// The row's primary key; below zero in a row that is yet to be inserted.
+  ///
+  /// This and the other accessors do not check their arguments in release builds: rows lie below ``count``,
+  /// cells below the number of the layout's cells.
   @inlinable @inline(__always)
   public func key(_ row: Int) -> Int64 { Int64(bitPattern: self.row(row)[0]) }
 
@@ -43,6 +49,7 @@ public final class RowBatch: @unchecked Sendable {
   @inlinable @inline(__always)
   public func version(_ row: Int) -> Int64 { Int64(bitPattern: self.row(row)[1]) }
 
+  /// Whether a cell holds no value.
   @inlinable @inline(__always)
   public func isNull(_ row: Int, _ cell: Int) -> Bool {
     self.row(row)[2 &+ cell &>> 6] & (1 &<< UInt64(truncatingIfNeeded: cell & 63)) != 0
@@ -54,11 +61,13 @@ public final class RowBatch: @unchecked Sendable {
     self.row(row)[layout.headWords &+ cell]
   }
 
+  /// The value of an integer cell, `nil` where the cell is null.
   @inlinable @inline(__always)
   public func integer(_ row: Int, _ cell: Int) -> Int64? {
     isNull(row, cell) ? nil : Int64(bitPattern: word(row, cell))
   }
 
+  /// The value of a floating-point cell, `nil` where the cell is null. Dates are seconds since 2001.
   @inlinable @inline(__always)
   public func real(_ row: Int, _ cell: Int) -> Double? {
     isNull(row, cell) ? nil : Double(bitPattern: word(row, cell))
@@ -74,6 +83,7 @@ public final class RowBatch: @unchecked Sendable {
       count: Int(truncatingIfNeeded: word &>> 32))
   }
 
+  /// The value of a text cell as a new string, `nil` where the cell is null.
   @inlinable
   public func string(_ row: Int, _ cell: Int) -> String? {
     isNull(row, cell) ? nil : String(decoding: bytes(row, cell), as: UTF8.self)
@@ -115,15 +125,20 @@ public final class RowBatch: @unchecked Sendable {
 
 /// One row of a batch.
 public struct RowReference: Sendable {
+  /// The batch that the row belongs to, which this reference keeps alive.
   public let batch: RowBatch
+  /// The row's index in ``batch``.
   public let row: Int
 
+  /// Refers to a row of a batch.
   @inlinable public init(batch: RowBatch, row: Int) {
     self.batch = batch
     self.row = row
   }
 
+  /// The row's primary key.
   public var key: Int64 { batch.key(row) }
+  /// The row's version; see ``RowBatch/version(_:)``.
   public var version: Int64 { batch.version(row) }
 }
 

@@ -4,7 +4,9 @@
 ///
 /// Call ``beginRow(key:version:)``, then set cells in any order; a cell that is not set is null.
 public struct RowBatchBuilder: ~Copyable {
+  /// How the rows stand in memory.
   public let layout: RowLayout
+  /// The number of rows begun so far.
   public var count: Int { rowCount }
   /// Bytes of text and blobs so far. Cells address the arena with 32 bits, so start a new batch
   /// well before 4 GB.
@@ -18,6 +20,12 @@ public struct RowBatchBuilder: ~Copyable {
   @usableFromInline var current: UnsafeMutablePointer<UInt64>
   private var isFinished = false
 
+  /// Makes a builder without rows. Memory grows by doubling when more is needed.
+  ///
+  /// - Parameters:
+  ///   - layout: the layout of the rows' entity.
+  ///   - rows: for how many rows memory is reserved.
+  ///   - arenaBytes: for how many bytes of text and blobs memory is reserved.
   public init(layout: RowLayout, rows: Int = 16, arenaBytes: Int = 256) {
     self.layout = layout
     rowCapacity = max(rows, 1)
@@ -98,25 +106,34 @@ public struct RowBatchBuilder: ~Copyable {
     current[2 &+ cell &>> 6] &= ~(1 &<< UInt64(truncatingIfNeeded: cell & 63))
   }
 
+  /// Takes a cell's value away.
   @inlinable @inline(__always)
   public mutating func setNull(_ cell: Int) {
     current[2 &+ cell &>> 6] |= 1 &<< UInt64(truncatingIfNeeded: cell & 63)
   }
 
+  /// Sets a cell of the last row to the bits of an integer or floating-point value.
   @inlinable @inline(__always)
   public mutating func setWord(_ cell: Int, _ word: UInt64) {
     markPresent(cell)
     current[layout.headWords &+ cell] = word
   }
 
+  /// Sets an integer cell of the last row.
   @inlinable @inline(__always)
   public mutating func setInteger(_ cell: Int, _ value: Int64) {
     setWord(cell, UInt64(bitPattern: value))
   }
 
+  /// Sets a floating-point cell of the last row. Dates are seconds since 2001.
   @inlinable @inline(__always)
   public mutating func setReal(_ cell: Int, _ value: Double) { setWord(cell, value.bitPattern) }
 
+  /// Copies bytes into the arena and sets a text or blob cell of the last row to them.
+  ///
+  /// - Parameters:
+  ///   - cell: the index of the cell.
+  ///   - bytes: the value; UTF-8 for a text cell.
   @inlinable @inline(__always)
   public mutating func setBytes(_ cell: Int, _ bytes: UnsafeRawBufferPointer) {
     let end = arenaUsed &+ bytes.count
@@ -128,6 +145,7 @@ public struct RowBatchBuilder: ~Copyable {
     arenaUsed = end
   }
 
+  /// Copies text into the arena and sets a text cell of the last row to it.
   @inlinable @inline(__always)
   public mutating func setString(_ cell: Int, _ string: String) {
     // Mostly the text is lent, which a copy would have to be counted for.

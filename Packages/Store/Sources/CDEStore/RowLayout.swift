@@ -17,15 +17,22 @@ public final class RowLayout: Sendable {
     case blob
   }
 
+  /// One cell of a row: eight bytes, and for text and blobs the bytes in the arena that they point to.
   public struct Cell: Hashable, Sendable {
     /// Name of the property or composite element; helper cells of a relationship repeat its name.
     public var name: String
+    /// What the cell's eight bytes mean.
     public var kind: CellKind
+    /// The type of the attribute or leaf; `integer64` for the cells of a relationship.
     public var type: StoreAttributeType
+    /// What the cell is for.
     public var role: Role
+    /// Slot of the property that the cell belongs to.
     public var slot: Int
+    /// Whether large values of the cell may be kept in files beside the store.
     public var allowsExternalStorage: Bool
 
+    /// What a cell of a property is for: a relationship may have several.
     public enum Role: Hashable, Sendable {
       /// The value of an attribute or of a composite's leaf.
       case value
@@ -39,7 +46,9 @@ public final class RowLayout: Sendable {
     }
   }
 
+  /// One property of the entity, its own or inherited.
   public struct Property: Hashable, Sendable {
+    /// What a property is, with its description in the schema.
     public enum Kind: Hashable, Sendable {
       case attribute(StoreAttribute)
       case composite(StoreAttribute)
@@ -47,9 +56,13 @@ public final class RowLayout: Sendable {
       case toMany(StoreRelationship)
     }
 
+    /// The property's name.
     public var name: String
+    /// The property's place in ``RowLayout/properties``.
     public var slot: Int
+    /// What the property is.
     public var kind: Kind
+    /// Whether the property is not stored; it has no cells then.
     public var isTransient: Bool
     /// Index of the entity that declares the property: this one or an ancestor.
     public var declaringEntity: Int
@@ -57,12 +70,15 @@ public final class RowLayout: Sendable {
     public var cells: Range<Int>
   }
 
+  /// The name of the entity.
   public let entityName: String
   /// Index of the entity in its ``ResolvedSchema``.
   public let entity: Int
   /// Index of the root of the entity's inheritance tree; keys are unique within it.
   public let root: Int
+  /// All properties, in the order of their slots.
   public let properties: [Property]
+  /// All cells, in the order of their indexes.
   public let cells: [Cell]
   private let slotsByName: [String: Int]
 
@@ -87,7 +103,9 @@ public final class RowLayout: Sendable {
     arenaCells = cells.indices.filter { [.text, .blob].contains(cells[$0].kind) }
   }
 
+  /// The slot of a property, `nil` if the entity has none of this name. Costs one look-up in a hash table.
   public func slot(named name: String) -> Int? { slotsByName[name] }
 
+  /// The property with this name, `nil` if the entity has none. Costs one look-up in a hash table.
   public func property(named name: String) -> Property? { slotsByName[name].map { properties[$0] } }
 }

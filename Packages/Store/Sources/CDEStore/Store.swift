@@ -4,11 +4,13 @@
 /// a write where the engine can do so. Values go in, values come out; no call keeps a reference to what it
 /// was given, except that inserted and updated batches become the caller's new snapshots.
 public protocol Store: AnyObject, Sendable {
+  /// The schema of the rows. Entities and slots in calls are those of this schema.
   var schema: ResolvedSchema { get }
 
   /// The store's UUID, in upper case.
   var identifier: String { get }
 
+  /// Whether calls that write throw `.readOnly`.
   var isReadOnly: Bool { get }
 
   /// Fetches rows.
@@ -104,12 +106,14 @@ extension Store {
 
 /// The elements of a to-many relationship for several owners.
 public struct RelatedRows: Sendable {
+  /// The decoded elements, each once, however many owners it has.
   public var rows: FetchedRows
   /// For each owner, in the order asked for, its part of `entries`.
   public var ranges: [Range<Int>]
   /// The elements; an element that belongs to several owners stands in several places.
   public var entries: [FetchedRows.Entry]
 
+  /// Makes a result from its parts; see the properties.
   public init(rows: FetchedRows, ranges: [Range<Int>], entries: [FetchedRows.Entry]) {
     self.rows = rows
     self.ranges = ranges
@@ -142,6 +146,7 @@ public enum ExternalValue: Sendable, Hashable {
 
 /// A store's metadata: a property list, as values.
 public struct StoreMetadata: Sendable, Hashable {
+  /// A value of a property list.
   public indirect enum Value: Sendable, Hashable {
     case string(String)
     case integer(Int64)
@@ -154,7 +159,9 @@ public struct StoreMetadata: Sendable, Hashable {
     case dictionary([String: Value])
   }
 
+  /// The values by their keys; Core Data's own keys begin with `NS`.
   public var values: [String: Value]
 
+  /// Makes metadata from values by key.
   public init(values: [String: Value] = [:]) { self.values = values }
 }

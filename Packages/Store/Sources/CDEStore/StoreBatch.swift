@@ -6,6 +6,7 @@ public enum StoreBatch: Sendable {
 
 /// New values for all rows that a query finds: the same for all, or computed from each.
 public struct StoreBatchUpdate: Sendable {
+  /// Finds the rows to change.
   public var query: StoreQuery
   /// For each concrete entity that the query may find, one row with the new values and the slots written.
   public var values: [RowUpdate]
@@ -15,15 +16,19 @@ public struct StoreBatchUpdate: Sendable {
 
   /// A new value of an attribute that is kept in the row.
   public struct Computed: Hashable, Sendable {
+    /// The attribute's slot in the layout of the rows' entity.
     public var slot: Int
+    /// Computes the new value.
     public var expression: StoreExpression
 
+    /// Sets an attribute to the result of an expression.
     public init(slot: Int, expression: StoreExpression) {
       self.slot = slot
       self.expression = expression
     }
   }
 
+  /// Makes an update; see the properties.
   public init(query: StoreQuery, values: [RowUpdate], computed: [[Computed]] = []) {
     self.query = query
     self.values = values
@@ -33,12 +38,15 @@ public struct StoreBatchUpdate: Sendable {
 
 /// The deletion of all rows that a query finds, and of what their relationships' rules take along.
 public struct StoreBatchDelete: Sendable {
+  /// What the deletion of a row does to the rows at the other end of a relationship.
   public enum Rule: Sendable { case noAction, nullify, cascade, deny }
 
+  /// Finds the rows to delete.
   public var query: StoreQuery
   /// For each entity index the rule of each slot that holds a relationship.
   public var rules: [[Int: Rule]]
 
+  /// Makes a deletion; see the properties.
   public init(query: StoreQuery, rules: [[Int: Rule]]) {
     self.query = query
     self.rules = rules
@@ -47,11 +55,14 @@ public struct StoreBatchDelete: Sendable {
 
 /// What a batch did.
 public struct StoreBatchResult: Sendable {
+  /// A row by entity and key.
   public struct Row: Hashable, Sendable {
     /// Index of the concrete entity.
     public var entity: Int
+    /// The row's primary key.
     public var key: Int64
 
+    /// Names a row.
     public init(entity: Int, key: Int64) {
       self.entity = entity
       self.key = key
@@ -60,9 +71,12 @@ public struct StoreBatchResult: Sendable {
 
   /// A property of a row that changed because another row went.
   public struct Change: Hashable, Sendable {
+    /// The row that changed.
     public var row: Row
+    /// Slot of the property that changed.
     public var slot: Int
 
+    /// Names a property of a row.
     public init(row: Row, slot: Int) {
       self.row = row
       self.slot = slot
@@ -82,5 +96,6 @@ public struct StoreBatchResult: Sendable {
   /// Rows whose derived attributes the store computed anew.
   public var derived: [RowBatch] = []
 
+  /// Makes the result of a batch that found nothing.
   public init() {}
 }

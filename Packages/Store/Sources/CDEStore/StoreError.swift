@@ -8,7 +8,9 @@
 public struct StoreError: CDEError {
   /// What went wrong. Open: later versions may add codes.
   public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The code's name.
     public let rawValue: String
+    /// Makes a code from a name, one of the static members' or another.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The schema handed to the store contradicts itself.
@@ -64,6 +66,7 @@ public struct StoreError: CDEError {
     /// The version found, `nil` when the row no longer exists.
     public var foundVersion: Int64?
 
+    /// Makes a conflict from its parts.
     public init(entity: Int, key: Int64, expectedVersion: Int64, foundVersion: Int64?) {
       self.entity = entity
       self.key = key
@@ -72,8 +75,11 @@ public struct StoreError: CDEError {
     }
   }
 
+  /// What went wrong, for programs.
   public var code: Code
+  /// What went wrong and what to do about it. Holds no values of rows or queries.
   public var message: String
+  /// The error underneath, such as one of Foundation's; `nil` if there is none.
   public var cause: (any Error)?
   /// The engine's own (extended) result code, where there is one.
   public var engineCode: Int32?
@@ -86,6 +92,7 @@ public struct StoreError: CDEError {
   /// The references, for `.danglingReference`.
   public var references: [ReferenceConflict]
 
+  /// Makes an error from its parts; see the properties.
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, engineCode: Int32? = nil,
     entity: String? = nil, properties: [String] = [], conflicts: [RowConflict] = [],

@@ -2,15 +2,20 @@
 public struct StoreQuery: Hashable, Sendable {
   /// Index of the entity to fetch.
   public var entity: Int
+  /// Whether rows of the entities that inherit from ``entity`` are found as well.
   public var includesSubentities: Bool
+  /// The condition that rows have to meet; `.constant(true)` for all rows.
   public var filter: StoreFilter
+  /// What to sort by, the most significant first. Without any the order is the engine's choice.
   public var sort: [StoreSort]
   /// At most so many rows; `nil` for all.
   public var limit: Int?
+  /// How many rows to skip from the start of the sorted result.
   public var offset: Int
   /// Fetches keys and entities only, no cells.
   public var keysOnly: Bool
 
+  /// Makes a query; see the properties.
   public init(
     entity: Int, includesSubentities: Bool = true, filter: StoreFilter = .constant(true),
     sort: [StoreSort] = [], limit: Int? = nil, offset: Int = 0, keysOnly: Bool = false
@@ -32,8 +37,10 @@ public struct StorePath: Hashable, Sendable {
   public var scope: Int
   /// Slots of the relationships to follow, each in the layout of the destination before it.
   public var hops: [Int]
+  /// What the path ends in.
   public var end: End
 
+  /// What a path ends in: the row itself, or one of its properties.
   public enum End: Hashable, Sendable {
     /// The row the hops lead to, as an object.
     case object
@@ -42,6 +49,7 @@ public struct StorePath: Hashable, Sendable {
     case property(slot: Int, leaf: Int)
   }
 
+  /// Makes a path; see the properties.
   public init(scope: Int = 0, hops: [Int] = [], end: End) {
     self.scope = scope
     self.hops = hops
@@ -49,6 +57,7 @@ public struct StorePath: Hashable, Sendable {
   }
 }
 
+/// A value computed from a row: a constant, a path, a function of others, or an aggregate over related rows.
 public indirect enum StoreExpression: Hashable, Sendable {
   case value(StoreValue)
   case list([StoreExpression])
@@ -66,6 +75,7 @@ public indirect enum StoreExpression: Hashable, Sendable {
   /// The first branch when the filter holds, else the second.
   case conditional(StoreFilter, StoreExpression, StoreExpression)
 
+  /// How the values of several rows become one.
   public enum Aggregate: String, Hashable, Sendable { case min, max, sum, average }
 
   /// `length` counts Unicode scalars, as SQLite does. Integers divide like integers; dividing by
@@ -94,6 +104,7 @@ public indirect enum StoreFilter: Hashable, Sendable {
   /// inner scope.
   case keys([Int64])
 
+  /// How two values are compared.
   public enum Comparison: String, Hashable, Sendable {
     case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
     /// Right side is a ``StoreExpression/list(_:)``.
@@ -103,20 +114,29 @@ public indirect enum StoreFilter: Hashable, Sendable {
     case beginsWith, endsWith, contains, like, matches
   }
 
+  /// What a comparison of texts ignores.
   public struct TextOptions: OptionSet, Hashable, Sendable {
+    /// The options as bits.
     public let rawValue: UInt8
+    /// Makes options from bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// Letters that differ in case alone are equal: `[c]` in format strings.
     public static let caseInsensitive = TextOptions(rawValue: 1)
+    /// Letters that differ in accents alone are equal: `[d]` in format strings.
     public static let diacriticInsensitive = TextOptions(rawValue: 2)
   }
 }
 
+/// One criterion to sort rows by.
 public struct StoreSort: Hashable, Sendable {
   /// The value sorted by: a path over to-one hops, or an expression. Nil sorts before everything.
   public var expression: StoreExpression
+  /// Whether lower values come first.
   public var isAscending: Bool
+  /// What the comparison of texts ignores.
   public var options: StoreFilter.TextOptions
 
+  /// Sorts by an expression.
   public init(
     _ expression: StoreExpression, isAscending: Bool = true, options: StoreFilter.TextOptions = []
   ) {
@@ -135,13 +155,16 @@ public struct FetchedRows: Sendable {
 
   /// One row of the result: decoded, or known by its key alone.
   public struct Entry: Sendable {
+    /// The row's primary key.
     public var key: Int64
     /// Index of the concrete entity.
     public var entity: Int32
     /// Index of the batch, -1 when the row was not decoded.
     public var batch: Int32
+    /// The row's index in its batch, -1 when the row was not decoded.
     public var row: Int32
 
+    /// Makes an entry; without a batch, of a row that was not decoded.
     @inlinable public init(key: Int64, entity: Int32, batch: Int32 = -1, row: Int32 = -1) {
       self.key = key
       self.entity = entity
@@ -150,10 +173,12 @@ public struct FetchedRows: Sendable {
     }
   }
 
+  /// Makes a result from its parts; see the properties.
   public init(batches: [RowBatch], order: [Entry]? = nil) {
     self.batches = batches
     self.order = order
   }
 
+  /// The number of rows found, decoded or not.
   public var count: Int { order?.count ?? batches.reduce(0) { $0 + $1.count } }
 }

@@ -10,18 +10,24 @@ import Foundation
 public struct StoreTransaction: Sendable {
   /// New rows; the version of each is 1, or higher for a row that was deleted and is written again.
   public var inserted: [RowBatch] = []
+  /// Changed rows. A row that has another version by now is a conflict.
   public var updated: [RowUpdate] = []
+  /// Rows to delete. A row that has another version by now is a conflict.
   public var deleted: [RowDeletion] = []
+  /// Changes of relationships that no to-one cell describes.
   public var links: [LinkChange] = []
   /// Who writes, for the history and for observers.
   public var author: String?
+  /// The name of the context that is saved, for the history and for observers.
   public var contextName: String?
   /// Whether a batch request asks for this, not a context's save. Observers tell the two apart; the store does
   /// not.
   public var isBatch = false
 
+  /// Makes a transaction that writes nothing.
   public init() {}
 
+  /// Whether there is nothing to write.
   public var isEmpty: Bool {
     inserted.isEmpty && updated.isEmpty && deleted.isEmpty && links.isEmpty
   }
@@ -30,19 +36,24 @@ public struct StoreTransaction: Sendable {
 /// Changed rows of one entity. Each row holds all its values as they stand after the save, and its new
 /// version: the version read, plus one.
 public struct RowUpdate: Sendable {
+  /// The rows.
   public var batch: RowBatch
   /// For each row of the batch the slots whose columns are written. Rows with an empty set are
   /// checked against their version and get the new one, nothing else.
   public var changed: [PropertySet]
 
+  /// Makes an update; see the properties. There are as many sets as rows.
   public init(batch: RowBatch, changed: [PropertySet]) {
     self.batch = batch
     self.changed = changed
   }
 }
 
+/// A row to delete, and what the delete rules of its relationships ask of the store.
 public struct RowDeletion: Sendable {
+  /// Index of the row's concrete entity.
   public var entity: Int
+  /// The row's primary key.
   public var key: Int64
   /// The version read; the deletion is a conflict when the row has another one by now.
   public var version: Int64
@@ -53,6 +64,7 @@ public struct RowDeletion: Sendable {
   /// takes no action.
   public var kept: PropertySet
 
+  /// Makes a deletion; see the properties.
   public init(
     entity: Int, key: Int64, version: Int64, emptied: PropertySet = PropertySet(),
     kept: PropertySet = PropertySet()
@@ -68,11 +80,14 @@ public struct RowDeletion: Sendable {
 /// A pair added to, removed from or moved within a relationship that no to-one cell describes: many-to-many,
 /// or to-many without an inverse.
 public struct LinkChange: Hashable, Sendable {
+  /// Whether a pair is added or removed.
   public enum Kind: Hashable, Sendable { case add, remove }
 
+  /// Whether the pair is added or removed.
   public var kind: Kind
-  /// Index of the entity that owns `slot`, and the relationship's slot there.
+  /// Index of the entity that declares or inherits the relationship.
   public var entity: Int
+  /// The relationship's slot in ``entity``.
   public var slot: Int
   /// Key of the object whose relationship this is.
   public var owner: Int64
@@ -85,6 +100,7 @@ public struct LinkChange: Hashable, Sendable {
   /// that exists already keeps its place.
   public var isAppended: Bool
 
+  /// Makes a change; see the properties.
   public init(
     kind: Kind, entity: Int, slot: Int, owner: Int64, member: Int64, order: Int64? = nil,
     isAppended: Bool = false
@@ -110,12 +126,19 @@ public struct CommitResult: Sendable {
   /// whose values followed from what was written. A derived value alone does not raise a row's version.
   public var derived: [RowBatch]
 
+  /// Makes a result from its parts; see the properties.
   public init(keyBase: [Int64], sequence: UInt64, derived: [RowBatch] = []) {
     self.keyBase = keyBase
     self.sequence = sequence
     self.derived = derived
   }
 
+  /// The key that a row has after the commit.
+  ///
+  /// - Parameters:
+  ///   - key: a key of the transaction. One above zero is permanent already and stays.
+  ///   - root: index of the root of the row's inheritance tree.
+  /// - Returns: the permanent key.
   public func permanentKey(for key: Int64, root: Int) -> Int64 {
     key < 0 ? keyBase[root] - key : key
   }

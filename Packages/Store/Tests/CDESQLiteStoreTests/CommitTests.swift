@@ -295,7 +295,7 @@ struct CommitTests {
     }
   }
 
-  @Test("A read after a commit sees it, whoever committed, and resting readers let go of the log")
+  @Test("A read after a commit of any process sees it, and resting readers let go of the log")
   func freshness() async throws {
     let tag = store.index("Tag")
     let other = Holder(scratch.file())

@@ -54,7 +54,7 @@ struct FileSystemTests {
   @Test("A store that can't be written is read with a named one, too")
   func immutable() throws {
     try SQLiteStore.file(scratch.file(), Shop.schema).close()
-    // Nobody can make an index here, so that only the immutable form opens.
+    // No index can be made here, so only the immutable form opens.
     for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: scratch.file() + suffix) }
     try FileManager.default.createDirectory(
       atPath: scratch.file("Test.sqlite-shm"), withIntermediateDirectories: false)

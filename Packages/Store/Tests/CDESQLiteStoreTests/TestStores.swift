@@ -1,4 +1,5 @@
 import CDESQLite
+@_spi(CDE) import CDESQLiteFaults
 import CDESQLiteStore
 import CDEStore
 import Foundation
@@ -8,7 +9,7 @@ final class Scratch: Sendable {
   let path: String
 
   init() {
-    path = NSTemporaryDirectory() + "cde-store-" + UUID().uuidString
+    path = ProcessFolder.newURL("store").path
     try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
 

@@ -9,7 +9,9 @@ public final class CDRuntimeModelStack: Sendable {
   public let modelTypes: [any CDRuntimeSchemaProviding.Type]
   /// Their schemas, in the same order.
   public let schemas: [CDRuntimeEntitySchema]
+  /// The model made from the classes.
   public let model: NSManagedObjectModel
+  /// A container over the model, with an empty store loaded.
   public let container: NSPersistentContainer
 
   /// The main actor's context of ``container``.

@@ -16,6 +16,7 @@ public final class RecordingDatabase: Database {
     public let name: String
     /// The model's name, where the call concerns one.
     public let entity: String?
+    /// Whether the operation only reads, or may change and save.
     public let access: DatabaseAccess
 
     public var description: String { entity.map { "\(name) \($0)" } ?? name }
@@ -23,6 +24,7 @@ public final class RecordingDatabase: Database {
 
   /// How a call ended.
   public struct Outcome: Sendable {
+    /// The operation that was asked for.
     public let call: Call
     /// What it threw; nil for none.
     public let error: (any Error)?
@@ -56,6 +58,9 @@ public final class RecordingDatabase: Database {
   /// Forgets what was recorded.
   public func clear() { log.withLock { $0 = Log() } }
 
+  /// Notes the operation, then runs it on the database behind this one.
+  ///
+  /// - Throws: what the operation throws, which is noted as well.
   public func run<Value: Sendable>(_ operation: DatabaseOperation<Value>) async throws -> Value {
     let call = Call(name: operation.name, entity: operation.entity, access: operation.access)
     log.withLock { $0.calls.append(call) }

@@ -13,6 +13,7 @@
 public nonisolated struct StoreActivity: Sendable {
   /// One call of the store.
   public struct Request: Sendable, Hashable {
+    /// What a request was for.
     public enum Kind: String, Sendable, Hashable {
       /// A fetch, a count, a fault, a relationship, a step of prefetching.
       case read
@@ -24,6 +25,7 @@ public nonisolated struct StoreActivity: Sendable {
       case upkeep
     }
 
+    /// What the request was for.
     public let kind: Kind
     /// What the engine ran, in the order of the first run.
     public let statements: [Statement]
@@ -31,7 +33,9 @@ public nonisolated struct StoreActivity: Sendable {
 
   /// A statement and how often it ran in a row; looking up many rows is many runs of one statement.
   public struct Statement: Sendable, Hashable {
+    /// The statement's text.
     public let sql: String
+    /// How often it ran in a row.
     public let runs: Int
   }
 

@@ -90,7 +90,9 @@ extension StoreContents: RandomAccessCollection, CustomStringConvertible {
   public struct Entry: Sendable, Hashable, CustomStringConvertible {
     /// Entity and key, such as `Item/p1`.
     public let object: String
+    /// The property's name.
     public let property: String
+    /// The value as text; related objects by entity and key.
     public let value: String
 
     public var description: String { "\(object) \(property): \(value)" }
@@ -110,6 +112,7 @@ public struct StoreDifference: Sendable, Hashable, CustomStringConvertible {
   /// `Item/p1 title: "old" -> "new"`, `Item/p2 inserted: …`, `Item/p3 deleted: …`, in the order of names.
   public let lines: [String]
 
+  /// Whether nothing differs.
   public var isEmpty: Bool { lines.isEmpty }
 
   public var description: String { isEmpty ? "no difference" : lines.joined(separator: "\n") }

@@ -37,6 +37,7 @@ public nonisolated struct TestStorePlace: Sendable, Hashable {
 
 /// How a test's store is made, and what the test has to keep to.
 public nonisolated struct TestStoreOptions: Sendable, Hashable {
+  /// Where the store is: in a folder of its own, or in memory.
   public var place = TestStorePlace.onDisk()
   /// A store that the test's own is a copy of, external values and what is in its log included; it stays as it
   /// is.
@@ -50,6 +51,7 @@ public nonisolated struct TestStoreOptions: Sendable, Hashable {
   /// Whether statements are written down with the values bound to them.
   public var recordsValues = false
 
+  /// Makes options; see the properties.
   public init(
     place: TestStorePlace = .onDisk(), template: URL? = nil, queryBudget: Int? = nil,
     singleFaultLimit: Int? = nil, recordsValues: Bool = false

@@ -37,8 +37,11 @@ public nonisolated struct TestSupportError: CDEError {
     public static let checkFailed = Code(rawValue: "checkFailed")
   }
 
+  /// What went wrong, for programs.
   public var code: Code
+  /// What went wrong and what to do about it.
   public var message: String
+  /// The error underneath; `nil` if there is none.
   public var cause: (any Error)?
   /// For mistakes in a tree: the way to the place, such as `Customer "ann".orders[1].number`.
   public var place: String?
@@ -47,6 +50,7 @@ public nonisolated struct TestSupportError: CDEError {
   /// The name of the schedule's step concerned, such as `B2`.
   public var step: String?
 
+  /// Makes an error from its parts; see the properties.
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, place: String? = nil,
     schedule: TestSchedule? = nil, step: String? = nil

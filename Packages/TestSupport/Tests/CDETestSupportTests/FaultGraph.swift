@@ -1,6 +1,6 @@
 import CDEManagedModel
 import CDEModelRuntime
-import CDESQLiteFaults
+@_spi(CDE) import CDESQLiteFaults
 import CDEStore
 import CDETestSupport
 import Foundation
@@ -157,8 +157,7 @@ struct FaultGraph {
 
 /// The folders of a graph and of its copies.
 private struct FaultGraphFiles {
-  private let root = FileManager.default.temporaryDirectory
-    .appendingPathComponent("cde-faults-\(UUID().uuidString)")
+  private let root = ProcessFolder.newURL("faults")
 
   var template: URL { root.appendingPathComponent("template") }
 

@@ -28,7 +28,7 @@ struct MakeTestTests {
     ])
   func names(given: String, expected: String) throws {
     let container = try NSPersistentContainer.makeTest(
-      model: model(), testName: given, subDirectory: "CDETestSupportTests-names")
+      model: model(), testName: given, subDirectory: "CoreDataEvolutionTestTemp/names")
     #expect(container.name == expected)
   }
 
@@ -63,7 +63,7 @@ struct MakeTestTests {
         group.addTask {
           let container = try NSPersistentContainer.makeRuntimeTest(
             modelTypes: Note.self, Label.self, testName: "parallel \(number)",
-            subDirectory: "CDETestSupportTests-parallel")
+            subDirectory: "CoreDataEvolutionTestTemp/parallel")
           try await container.addNote("note \(number)")
           return (number, try await container.titles())
         }

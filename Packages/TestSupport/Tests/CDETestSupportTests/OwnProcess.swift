@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQLiteFaults
 import Foundation
 
 /// A process of this very program, in which cases run that fail for good.
@@ -32,7 +33,7 @@ enum OwnProcess {
 
   /// A temporary folder, with the folder `attached` in it.
   static func makeFolder() throws -> URL {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
+    let folder = ProcessFolder.newURL()
     try FileManager.default.createDirectory(
       at: folder.appendingPathComponent("attached"), withIntermediateDirectories: true)
     return folder

@@ -1,11 +1,12 @@
 import CDEManagedModel
 import CDEModelRuntime
+@_spi(CDE) import CDESQLiteFaults
 import CDETestSupport
 import CDETesting
 import Foundation
 import Testing
 
-private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-places")
+private let folder = ProcessFolder.url.appendingPathComponent("cde-places")
 
 @Suite("Where a test's store is", .inMemory, .store(Note.self, Label.self))
 struct StorePlaceTests {

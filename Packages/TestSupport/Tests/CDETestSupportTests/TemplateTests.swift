@@ -1,5 +1,6 @@
 import CDEManagedModel
 import CDEModelRuntime
+@_spi(CDE) import CDESQLiteFaults
 import CDETestSupport
 import CDETesting
 import Foundation
@@ -39,7 +40,7 @@ private enum Prototype {
 }
 
 private func file(_ name: String, _ content: String) -> URL {
-  let file = FileManager.default.temporaryDirectory.appendingPathComponent("cde-template-\(name)")
+  let file = ProcessFolder.url.appendingPathComponent("template-\(name)")
   try? Data(content.utf8).write(to: file)
   return file
 }

@@ -22,6 +22,7 @@ public nonisolated struct ObjectTree: Sendable, Hashable {
   /// Values and related objects by property; properties that are missing stay as new objects have them.
   public var values: [String: TreeValue]
 
+  /// Makes a tree; see the properties.
   public init(_ entity: String?, _ name: String? = nil, _ values: [String: TreeValue] = [:]) {
     self.entity = entity
     self.name = name

@@ -97,6 +97,7 @@ enum TreeDate {
 
 /// A type whose values stand in object trees as they are.
 public nonisolated protocol TreeValueConvertible {
+  /// The value as it stands in a tree.
   var treeValue: TreeValue { get }
 }
 
@@ -115,5 +116,6 @@ extension Data: TreeValueConvertible { public var treeValue: TreeValue { .data(s
 extension UUID: TreeValueConvertible { public var treeValue: TreeValue { .uuid(self) } }
 extension URL: TreeValueConvertible { public var treeValue: TreeValue { .url(self) } }
 extension Optional: TreeValueConvertible where Wrapped: TreeValueConvertible {
+  /// The wrapped value, or null.
   public var treeValue: TreeValue { self?.treeValue ?? .null }
 }

@@ -1,0 +1,240 @@
+import CDESQLite
+@_spi(CDE) import CDEStore
+
+/// One SQLite connection with its prepared statements.
+///
+/// Opened without SQLite's own mutex: one borrower has it at a time.
+final class Connection: @unchecked Sendable {
+  // Guard: ConnectionPool hands a reading connection to one borrower at a time and the writing one out under
+  // its lock.
+  let handle: OpaquePointer
+  private var cache: [String: OpaquePointer] = [:]
+  private var cacheOrder: [String] = []
+  /// Statements that are found by number instead of by text, on the hot paths.
+  var pointSelects: [OpaquePointer?] = []
+  var inserts: [OpaquePointer?] = []
+  var updates: [UpdateKey: UpdateStatement] = [:]
+  var snapshot = HeldSnapshot()
+  /// The file that has to be in its place when this connection commits; nil where that can't be told.
+  var file: FileIdentity?
+  /// Set where this connection writes to a log.
+  var firstPage: FirstPage?
+  private let generation = ProcessGeneration.current
+  /// Rows that triggers changed in the transaction under way.
+  let derived = DerivedRows()
+  /// Collects the statements for the store's observer; nil without one.
+  var collector: StatementCollector?
+  /// Whether a cancelled task stops the statement under way.
+  var isInterruptible = false
+
+  /// What the log's index looked like when the writing connection last ran a read in place of a reader.
+  var lastLentHeader: cde_wal_header?
+  /// How many commits the read under way is sure to see.
+  var asOf: UInt64 = 0
+  private var stepsLeft = 0
+
+  // A store runs fewer distinct texts than this as a rule; others are prepared again.
+  private static let cacheLimit = 256
+
+  /// Whether SQLite is set up for this process as this engine needs it; false when SQLite was used before.
+  /// Precondition: no call of SQLite's comes before the first read of this.
+  static let isProcessConfigured = cde_sqlite3_configure_process() == SQLITE_OK
+
+  init(uri: String, flags: Int32, busyTimeout: Int32) throws(StoreError) {
+    _ = Self.isProcessConfigured
+    var handle: OpaquePointer?
+    let code = sqlite3_open_v2(
+      uri, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE, nil)
+    guard code == SQLITE_OK, let handle else {
+      let error = EngineError.make(code, on: handle, while: "Opening the store")
+      sqlite3_close_v2(handle)
+      throw error
+    }
+    self.handle = handle
+    sqlite3_busy_timeout(handle, busyTimeout)
+    _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
+    _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DQS_DML, 0)
+    _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DQS_DDL, 0)
+    try SQLFunctions.register(on: handle, derived: derived)
+  }
+
+  deinit {
+    // The connection is the parent's: closing it in the child of a fork may take the log away under the parent.
+    guard generation == ProcessGeneration.current else { return }
+    for statement in cache.values { sqlite3_finalize(statement) }
+    for statement in pointSelects { sqlite3_finalize(statement) }
+    for statement in inserts { sqlite3_finalize(statement) }
+    updates.removeAll()
+    sqlite3_close_v2(handle)
+  }
+
+  /// Lets cancelling the calling task stop a statement that runs long without producing rows.
+  ///
+  /// For reading connections only: a commit under way is never stopped halfway.
+  func watchForCancellation() {
+    sqlite3_progress_handler(
+      handle, 20_000,
+      { context in
+        let connection = Unmanaged<Connection>.fromOpaque(context!).takeUnretainedValue()
+        return connection.isInterruptible && Task<Never, Never>.isCancelled ? 1 : 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// Runs a read that is given up when it turns out long.
+  ///
+  /// - Returns: nil when it was given up, after about 10,000 steps of SQLite's virtual machine.
+  func readBriefly<R>(_ body: (Connection) throws(StoreError) -> R) throws(StoreError) -> R? {
+    stepsLeft = 10
+    sqlite3_progress_handler(
+      handle, 1_000,
+      { context in
+        let connection = Unmanaged<Connection>.fromOpaque(context!).takeUnretainedValue()
+        connection.stepsLeft -= 1
+        return connection.stepsLeft < 0 ? 1 : 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+    defer {
+      sqlite3_progress_handler(handle, 0, nil, nil)
+      rollBack()
+    }
+    do throws(StoreError) {
+      try run("BEGIN", while: "Reading the store")
+      collector?.begin()
+      let answer = try body(self)
+      collector?.end(.read)
+      try run("COMMIT", while: "Reading the store")
+      return answer
+    } catch {
+      // The caller repeats the read on another connection, which reports it.
+      if stepsLeft < 0 { return nil }
+      collector?.end(.read)
+      throw error
+    }
+  }
+
+  func error(_ code: Int32, while task: String) -> StoreError {
+    EngineError.make(code, on: handle, while: task)
+  }
+
+  func execute(_ sql: String, while task: String) throws(StoreError) {
+    let code = sqlite3_exec(handle, sql, nil, nil, nil)
+    guard code == SQLITE_OK else { throw error(code, while: task) }
+  }
+
+  /// A statement that the caller finalises.
+  func prepareUncached(_ sql: String, while task: String) throws(StoreError) -> OpaquePointer {
+    var sql = sql
+    var statement: OpaquePointer?
+    let handle = handle
+    let code = sql.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        sqlite3_prepare_v3(
+          handle, $0.baseAddress, Int32(clamping: $0.count), UInt32(SQLITE_PREPARE_PERSISTENT),
+          &statement, nil)
+      }
+    }
+    guard code == SQLITE_OK, let statement else { throw error(code, while: task) }
+    return statement
+  }
+
+  /// A statement that is kept for the next time; reset, without bindings.
+  func prepare(_ sql: String, while task: String) throws(StoreError) -> OpaquePointer {
+    if let statement = cache[sql] { return statement }
+    let statement = try prepareUncached(sql, while: task)
+    if cache.count >= Self.cacheLimit {
+      // Drops the older half.
+      for old in cacheOrder.prefix(Self.cacheLimit / 2) { sqlite3_finalize(cache.removeValue(forKey: old)) }
+      cacheOrder.removeFirst(Self.cacheLimit / 2)
+    }
+    cache[sql] = statement
+    cacheOrder.append(sql)
+    return statement
+  }
+
+  /// Makes a statement ready for its next use; cheap, and releases its locks.
+  @inline(__always)
+  static func reset(_ statement: OpaquePointer) {
+    sqlite3_reset(statement)
+    sqlite3_clear_bindings(statement)
+  }
+
+  /// Runs a statement that returns no rows of interest.
+  func run(
+    _ sql: String, _ bindings: [StoreValue] = [], while task: String
+  ) throws(StoreError) {
+    let statement = try prepare(sql, while: task)
+    defer { Self.reset(statement) }
+    try bind(bindings, to: statement)
+    var code = sqlite3_step(statement)
+    while code == SQLITE_ROW { code = sqlite3_step(statement) }
+    guard code == SQLITE_DONE else { throw error(code, while: task) }
+  }
+
+  /// Visits the rows of a statement; columns are read with SQLite's own functions.
+  func forEachRow(
+    _ sql: String, _ bindings: [StoreValue] = [], while task: String,
+    _ body: (OpaquePointer) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let statement = try prepare(sql, while: task)
+    defer { Self.reset(statement) }
+    try bind(bindings, to: statement)
+    var code = sqlite3_step(statement)
+    while code == SQLITE_ROW {
+      try body(statement)
+      code = sqlite3_step(statement)
+    }
+    guard code == SQLITE_DONE else { throw error(code, while: task) }
+  }
+
+  func integer(
+    _ sql: String, _ bindings: [StoreValue] = [], while task: String
+  ) throws(StoreError) -> Int64? {
+    var result: Int64?
+    try forEachRow(sql, bindings, while: task) { statement in
+      if sqlite3_column_type(statement, 0) != SQLITE_NULL {
+        result = sqlite3_column_int64(statement, 0)
+      }
+    }
+    return result
+  }
+
+  func bind(_ values: [StoreValue], to statement: OpaquePointer) throws(StoreError) {
+    for (index, value) in values.enumerated() {
+      let code = Self.bind(value, to: statement, at: Int32(index + 1))
+      guard code == SQLITE_OK else { throw error(code, while: "Binding a value") }
+    }
+  }
+
+  static func bind(_ value: StoreValue, to statement: OpaquePointer, at index: Int32) -> Int32 {
+    // SQLite copies the bytes before the call returns.
+    let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    switch value {
+    case .null: return sqlite3_bind_null(statement, index)
+    case .integer(let integer): return sqlite3_bind_int64(statement, index, integer)
+    case .real(let real): return sqlite3_bind_double(statement, index, real)
+    case .reference(_, let key): return sqlite3_bind_int64(statement, index, key)
+    case .text(var text):
+      return text.withUTF8 { bytes in
+        bytes.withMemoryRebound(to: CChar.self) {
+          $0.isEmpty
+            ? sqlite3_bind_text(statement, index, "", 0, transient)
+            : sqlite3_bind_text64(
+              statement, index, $0.baseAddress, UInt64($0.count), transient, UInt8(SQLITE_UTF8))
+        }
+      }
+    case .blob(let data):
+      return data.withUnsafeBytes {
+        $0.isEmpty
+          ? sqlite3_bind_zeroblob(statement, index, 0)
+          : sqlite3_bind_blob64(statement, index, $0.baseAddress, UInt64($0.count), transient)
+      }
+    }
+  }
+
+  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  func rollBack() {
+    // A failed statement may have rolled back already; nothing can be done about a failure here.
+    if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+  }
+}

@@ -1,0 +1,272 @@
+import CDESQLite
+@_spi(CDE) import CDEStore
+import Dispatch
+import Synchronization
+@_spi(CDE) internal import CDEExecutors
+
+/// The connections of one store: one that writes and, under a write-ahead log, as many that read as threads
+/// ask at once.
+///
+/// Without a write-ahead log a read would lock the writer out, and a store in memory is read fast: then all calls
+/// run on the writing connection, one at a time.
+final class ConnectionPool: Sendable {
+  private struct Readers {
+    var idle: [Connection] = []
+    var underWay = 0
+    var isClosed = false
+    var sweep = 0
+    var isSweepScheduled = false
+    var isDraining = false
+    /// How often a connection was given back, to see whether any was in the meantime.
+    var uses = 0
+    var isRestScheduled = false
+  }
+
+  private let writer: Lock<Connection?>
+  private let readers = Lock(Readers())
+  private let open: (@Sendable () throws(StoreError) -> Connection)?
+  private let idleLimit: Int
+  private let holdsSnapshots: Bool
+  /// Whether a read may wait for the writer without keeping it from its processor.
+  private let canWait: Bool
+  private let isAwaited = Atomic<Bool>(false)
+  /// How many commits there were; counted while the writer is borrowed.
+  private let commits = Atomic<UInt64>(0)
+  private let generation = ProcessGeneration.current
+
+  // A resting snapshot lives for one to two of these.
+  private static let sweepInterval = DispatchTimeInterval.milliseconds(50)
+  // Idle readers live for one to two of these after the last read. Opening one anew takes a third of a
+  // millisecond, and each keeps two file descriptors.
+  private static let restInterval = DispatchTimeInterval.seconds(5)
+
+  /// - Parameters:
+  ///   - open: opens a reading connection; `nil` when reads run on the writer.
+  ///   - holdsSnapshots: whether readers may keep their transaction from one read to the next.
+  ///   - processors: how many threads run at once.
+  init(
+    writer: Connection, idleLimit: Int, holdsSnapshots: Bool, processors: Int,
+    open: (@Sendable () throws(StoreError) -> Connection)?
+  ) {
+    self.writer = Lock(writer)
+    self.idleLimit = max(idleLimit, 1)
+    self.holdsSnapshots = holdsSnapshots
+    canWait = processors > 1
+    self.open = open
+  }
+
+  /// - Parameter kind: what an observer is told it was.
+  func write<R: Sendable>(
+    _ kind: ObservedRequest.Kind, _ body: (Connection) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    try withWriter { (connection) throws(StoreError) in try connection.observing(kind, body) }
+  }
+
+  /// Gives the next commit its number. For the borrower of the writer, once its transaction is committed.
+  func countCommit() -> UInt64 { commits.add(1, ordering: .releasing).newValue }
+
+  /// - Throws: `.forked` in the child of a fork, before it waits for a lock that no thread there gives back.
+  @inline(__always)
+  func requireOwnProcess() throws(StoreError) {
+    if generation != ProcessGeneration.current { throw StoreError.forked() }
+  }
+
+  private func withWriter<R: Sendable>(
+    _ body: (Connection) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    try requireOwnProcess()
+    return try writer.withLock { (connection) throws(StoreError) -> R in
+      guard let connection else { throw StoreError.closed() }
+      return try body(connection)
+    }
+  }
+
+  /// Runs reads that see one state of the store.
+  ///
+  /// - Parameter kind: what an observer is told it was.
+  func read<R: Sendable>(
+    _ kind: ObservedRequest.Kind = .read, _ body: (Connection) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    guard let open else {
+      return try withWriter { (connection) throws(StoreError) in
+        connection.asOf = commits.load(ordering: .acquiring)
+        try connection.run("BEGIN", while: "Reading the store")
+        defer { connection.rollBack() }
+        return try connection.observing(kind, body)
+      }
+    }
+    try requireOwnProcess()
+    let connection = try borrow(orOpen: open)
+    defer { giveBack(connection) }
+    // Before the transaction begins: a commit in between makes the rows count as older than they are.
+    connection.asOf = commits.load(ordering: .acquiring)
+    if holdsSnapshots, connection.snapshot.headerOfNewerCommit != nil,
+      let answer = try readOnWriter(insteadOf: connection, body)
+    {
+      connection.snapshot.leave(connection)
+      return answer
+    }
+    do throws(StoreError) {
+      try connection.snapshot.enter(connection)
+      let result = try connection.observing(kind, body)
+      if holdsSnapshots {
+        connection.snapshot.rest(connection)
+      } else {
+        connection.snapshot.leave(connection)
+      }
+      return result
+    } catch {
+      connection.snapshot.leave(connection)
+      throw error
+    }
+  }
+
+  private func borrow(
+    orOpen open: @Sendable () throws(StoreError) -> Connection
+  ) throws(StoreError) -> Connection {
+    let (isClosed, found) = readers.withLock { readers in
+      if !readers.isClosed { readers.underWay += 1 }
+      return (readers.isClosed, readers.idle.popLast())
+    }
+    if isClosed { throw StoreError.closed() }
+    if let found { return found }
+    do throws(StoreError) {
+      return try open()
+    } catch {
+      readers.withLock { $0.underWay -= 1 }
+      throw error
+    }
+  }
+
+  /// How many reads are under way; while the writer is busy, on connections of their own.
+  var readCount: Int { readers.withLock { $0.underWay } }
+
+  /// Runs a short read on the writing connection, if that is idle or soon will be.
+  ///
+  /// A commit makes every reading connection drop its pages; the connection that committed keeps them. Only
+  /// the first read after a commit comes here, so that the reading connections load the new pages soon. Other
+  /// reads and writes wait for one short read at most.
+  ///
+  /// - Returns: nil when the writer is busy, has read this state before, or the read was not short.
+  private func readOnWriter<R: Sendable>(
+    insteadOf reader: Connection, _ body: (Connection) throws(StoreError) -> R
+  ) throws(StoreError) -> R? {
+    var deadline: ContinuousClock.Instant?
+    defer { if deadline != nil { isAwaited.store(false, ordering: .releasing) } }
+    while true {
+      let answer: R?? = try writer.withLockIfAvailable { (writer) throws(StoreError) -> R? in
+        // The header as it is now: this may have waited for the commit that changed it.
+        guard let writer, var header = reader.snapshot.headerOfNewerCommit else { return nil }
+        if var last = writer.lastLentHeader, cde_equal_wal_headers(&last, &header) != 0 { return nil }
+        writer.lastLentHeader = header
+        writer.asOf = commits.load(ordering: .acquiring)
+        return try writer.readBriefly(body)
+      }
+      if let answer { return answer }
+      if let deadline {
+        if .now >= deadline { return nil }
+      } else {
+        // One read waits at a time: the writer takes one for each commit.
+        guard canWait, !isAwaited.exchange(true, ordering: .acquiring) else { return nil }
+        deadline = .now + Self.patience
+      }
+    }
+  }
+
+  /// How long a read waits for the writing connection. Reading a hundred pages anew takes it twice as long as a
+  /// commit of some rows takes the writer.
+  private static let patience = Duration.microseconds(35)
+
+  private func giveBack(_ connection: Connection) {
+    let limit = idleLimit
+    // A connection that is not kept closes when the caller releases it, outside the lock.
+    let (startsSweep, startsRest) = readers.withLock { readers in
+      readers.underWay -= 1
+      guard !readers.isClosed, readers.idle.count < limit else { return (false, false) }
+      if readers.isDraining { connection.snapshot.leave(connection) }
+      connection.snapshot.lastSweep = readers.sweep
+      readers.idle.append(connection)
+      readers.uses &+= 1
+      let startsRest = !readers.isRestScheduled
+      readers.isRestScheduled = true
+      guard connection.snapshot.isOpen, !readers.isSweepScheduled else { return (false, startsRest) }
+      readers.isSweepScheduled = true
+      return (true, startsRest)
+    }
+    if startsSweep { scheduleSweep() }
+    if startsRest { scheduleRest() }
+  }
+
+  private func scheduleRest() {
+    let uses = readers.withLock { $0.uses }
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.restInterval) { [weak self] in
+      self?.closeResting(unlessUsedSince: uses)
+    }
+  }
+
+  /// Closes the idle readers when the store was not read since a moment; else looks again later.
+  func closeResting(unlessUsedSince uses: Int) {
+    let (resting, continues): ([Connection], Bool) = readers.withLock { readers in
+      if readers.uses != uses { return ([], true) }
+      defer { readers.idle = [] }
+      readers.isRestScheduled = readers.underWay > 0
+      return (readers.idle, readers.isRestScheduled)
+    }
+    // Closed here, outside the lock.
+    _ = consume resting
+    if continues { scheduleRest() }
+  }
+
+  /// How often a read has ended so far.
+  var useCount: Int { readers.withLock { $0.uses } }
+
+  private func scheduleSweep() {
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.sweepInterval) { [weak self] in
+      self?.endRestingSnapshots()
+    }
+  }
+
+  /// Ends the snapshots that were not used since the last sweep.
+  private func endRestingSnapshots() {
+    let continues = readers.withLock { readers in
+      readers.sweep += 1
+      for connection in readers.idle
+      where connection.snapshot.isOpen && connection.snapshot.lastSweep < readers.sweep - 1 {
+        connection.snapshot.leave(connection)
+      }
+      readers.isSweepScheduled = readers.idle.contains { $0.snapshot.isOpen }
+      return readers.isSweepScheduled
+    }
+    if continues { scheduleSweep() }
+  }
+
+  /// Runs something while no snapshot outlives its read.
+  func withoutHeldSnapshots(_ body: () -> Void) {
+    readers.withLock { readers in
+      readers.isDraining = true
+      for connection in readers.idle where connection.snapshot.isOpen {
+        connection.snapshot.leave(connection)
+      }
+    }
+    body()
+    readers.withLock { $0.isDraining = false }
+  }
+
+  /// Closes the idle readers and hands the writer to `last` before it goes.
+  ///
+  /// - Returns: `false` when the pool was closed before.
+  func close(_ last: (Connection) -> Void) -> Bool {
+    let idle = readers.withLock { readers in
+      readers.isClosed = true
+      defer { readers.idle = [] }
+      return readers.idle
+    }
+    _ = consume idle
+    return writer.withLock { writer in
+      guard let connection = writer else { return false }
+      last(connection)
+      writer = nil
+      return true
+    }
+  }
+}

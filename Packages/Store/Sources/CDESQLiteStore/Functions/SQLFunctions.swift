@@ -1,0 +1,206 @@
+import CDESQLite
+import CDEStore
+import Foundation
+
+/// The functions that give conditions their exact meaning where SQLite's own differ, and those that the
+/// triggers of Core Data's stores call.
+enum SQLFunctions {
+  static let fold = "cde_fold"
+  static let like = "cde_like"
+  static let matches = "cde_matches"
+  static let lowercase = "cde_lower"
+  static let uppercase = "cde_upper"
+  static let length = "cde_length"
+  static let beginsWith = "cde_begins"
+  static let endsWith = "cde_ends"
+  static let contains = "cde_contains"
+  static let item = "cde_item"
+
+  /// Beside the text options in the last argument of a text operator: which arguments are folded already.
+  static let isSubjectFolded: UInt8 = 4
+  static let isPartFolded: UInt8 = 8
+
+  typealias Body = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+
+  /// What the triggers of derived attributes call for each row that they changed, with table, entity number,
+  /// key, attribute and value; the second one for rows under insertion.
+  static let derivedUpdate = "NSCoreDataDATriggerUpdatedAffectedObjectValue"
+  static let derivedInsert = "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue"
+
+  /// - Parameter derived: collects the rows that triggers changed. Precondition: it outlives the connection.
+  static func register(on handle: OpaquePointer, derived: DerivedRows) throws(StoreError) {
+    let noting: Body = { context, count, values in
+      sqlite3_result_null(context)
+      guard count >= 3, let values, let rows = sqlite3_user_data(context) else { return }
+      Unmanaged<DerivedRows>.fromOpaque(rows)._withUnsafeGuaranteedRef {
+        $0.note(entity: sqlite3_value_int64(values[1]), key: sqlite3_value_int64(values[2]))
+      }
+    }
+    let rows = Unmanaged.passUnretained(derived).toOpaque()
+    for name in [derivedUpdate, derivedInsert] {
+      try register(name, -1, on: handle, isDeterministic: false, data: rows, noting)
+    }
+    // Older triggers, whose arguments are not known. The values are in the file by then.
+    try register("NSCoreDataTriggerUpdateAffectedObjectValue", -1, on: handle) { context, _, _ in
+      sqlite3_result_null(context)
+    }
+    try register(fold, 2, on: handle) { context, _, values in
+      // Only text has case; everything else stays what it is.
+      guard sqlite3_value_type(values![0]) == SQLITE_TEXT else {
+        return sqlite3_result_value(context, values![0])
+      }
+      let options = StoreFilter.TextOptions(
+        flags: UInt8(truncatingIfNeeded: sqlite3_value_int(values![1])))
+      SQLFunctions.text(context, values) { TextFolding.folded($0, options) }
+    }
+    try register(item, 1, on: handle) { context, _, values in ListItem.decode(values![0], context) }
+    try register(lowercase, 1, on: handle) { context, _, values in
+      SQLFunctions.text(context, values) { $0.lowercased() }
+    }
+    try register(uppercase, 1, on: handle) { context, _, values in
+      SQLFunctions.text(context, values) { $0.uppercased() }
+    }
+    try register(length, 1, on: handle) { context, _, values in
+      guard let value = SQLFunctions.string(values![0]) else { return sqlite3_result_null(context) }
+      sqlite3_result_int64(context, Int64(value.unicodeScalars.count))
+    }
+    try register(beginsWith, 3, on: handle) { context, _, values in
+      SQLFunctions.bytes(context, values) { text, part in text.starts(with: part) }
+    }
+    try register(endsWith, 3, on: handle) { context, _, values in
+      SQLFunctions.bytes(context, values) { text, part in
+        text.count >= part.count && text.suffix(part.count).elementsEqual(part)
+      }
+    }
+    try register(contains, 3, on: handle) { context, _, values in
+      SQLFunctions.bytes(context, values) { text, part in
+        SQLFunctions.isPart(part, of: text)
+      }
+    }
+    try register(like, 3, on: handle) { context, _, values in
+      let flags = UInt8(truncatingIfNeeded: sqlite3_value_int(values![2]))
+      let pattern = SQLFunctions.kept(context) { () -> WildcardPattern? in
+        SQLFunctions.string(values![1]).map {
+          WildcardPattern(
+            flags & SQLFunctions.isPartFolded == 0 ? TextFolding.folded($0, .init(flags: flags)) : $0)
+        }
+      }
+      guard let pattern, let text = SQLFunctions.string(values![0]) else {
+        return sqlite3_result_null(context)
+      }
+      let holds = pattern.matches(
+        flags & SQLFunctions.isSubjectFolded == 0 ? TextFolding.folded(text, .init(flags: flags)) : text)
+      sqlite3_result_int(context, holds ? 1 : 0)
+    }
+    try register(matches, 3, on: handle) { context, _, values in
+      guard let text = SQLFunctions.string(values![0]), let pattern = SQLFunctions.string(values![1]) else {
+        return sqlite3_result_null(context)
+      }
+      let flags = UInt8(truncatingIfNeeded: sqlite3_value_int(values![2]))
+      guard
+        let expression = SQLFunctions.kept(
+          context, { () -> RegularExpression? in RegularExpression(pattern, options: .init(flags: flags)) })
+      else {
+        return sqlite3_result_error(context, "the regular expression is not valid", -1)
+      }
+      sqlite3_result_int(
+        context, expression.matches(text, isFolded: flags & SQLFunctions.isSubjectFolded != 0) ? 1 : 0)
+    }
+  }
+
+  /// The value prepared from the second argument. SQLite keeps it while the argument stays the same.
+  private static func kept<Prepared: AnyObject>(
+    _ context: OpaquePointer?, _ prepare: () -> Prepared?
+  ) -> Prepared? {
+    if let kept = sqlite3_get_auxdata(context, 1) {
+      return Unmanaged<Prepared>.fromOpaque(kept).takeUnretainedValue()
+    }
+    guard let made = prepare() else { return nil }
+    sqlite3_set_auxdata(
+      context, 1, Unmanaged.passRetained(made).toOpaque(),
+      { Unmanaged<AnyObject>.fromOpaque($0!).release() })
+    return made
+  }
+
+  private static func register(
+    _ name: String, _ arguments: Int32, on handle: OpaquePointer, isDeterministic: Bool = true,
+    data: UnsafeMutableRawPointer? = nil, _ body: Body
+  ) throws(StoreError) {
+    let flags = SQLITE_UTF8 | SQLITE_INNOCUOUS | (isDeterministic ? SQLITE_DETERMINISTIC : 0)
+    let code = sqlite3_create_function_v2(handle, name, arguments, flags, data, body, nil, nil, nil)
+    guard code == SQLITE_OK else {
+      throw EngineError.make(code, on: handle, while: "Registering the function \(name)")
+    }
+  }
+
+  /// The value as text, `nil` for NULL.
+  static func string(_ value: OpaquePointer?) -> String? {
+    guard let value, let start = sqlite3_value_text(value) else { return nil }
+    return String(
+      decoding: UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))), as: UTF8.self)
+  }
+
+  private static func text(
+    _ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?,
+    _ body: (String) -> String
+  ) {
+    guard let value = string(values![0]) else { return sqlite3_result_null(context) }
+    var result = body(value)
+    result.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        sqlite3_result_text64(
+          context, $0.baseAddress ?? UnsafePointer(bitPattern: 1), UInt64($0.count),
+          unsafeBitCast(-1, to: sqlite3_destructor_type.self), UInt8(SQLITE_UTF8))
+      }
+    }
+  }
+
+  /// A condition on the bytes of two texts, folded by the options in the third argument. No string is made of a
+  /// text that needs no folding.
+  private static func bytes(
+    _ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?,
+    _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Bool
+  ) {
+    let flags = UInt8(truncatingIfNeeded: sqlite3_value_int(values![2]))
+    let options = StoreFilter.TextOptions(flags: flags)
+    let holds = withBytes(values![0], options, isFolded: flags & isSubjectFolded != 0) { text in
+      withBytes(values![1], options, isFolded: flags & isPartFolded != 0) { part in body(text, part) }
+    }
+    guard let holds = holds ?? nil else { return sqlite3_result_null(context) }
+    sqlite3_result_int(context, holds ? 1 : 0)
+  }
+
+  private static func withBytes<R>(
+    _ value: OpaquePointer?, _ options: StoreFilter.TextOptions, isFolded: Bool,
+    _ body: (UnsafeBufferPointer<UInt8>) -> R
+  ) -> R? {
+    if options.isEmpty || isFolded {
+      guard let start = sqlite3_value_text(value) else { return nil }
+      return body(UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
+    }
+    guard let text = string(value) else { return nil }
+    var folded = TextFolding.folded(text, options)
+    return folded.withUTF8(body)
+  }
+
+  private static func isPart(
+    _ part: UnsafeBufferPointer<UInt8>, of text: UnsafeBufferPointer<UInt8>
+  ) -> Bool {
+    guard let first = part.first else { return true }
+    guard let start = text.baseAddress, text.count >= part.count else { return false }
+    let end = text.count - part.count + 1
+    var offset = 0
+    while offset < end, let found = memchr(start + offset, Int32(first), end - offset) {
+      if memcmp(found, part.baseAddress!, part.count) == 0 { return true }
+      offset = found - UnsafeMutableRawPointer(mutating: start) + 1
+    }
+    return false
+  }
+}
+
+extension StoreFilter.TextOptions {
+  /// The options among the flags that a text operator's function gets.
+  fileprivate init(flags: UInt8) {
+    self = Self(rawValue: flags).intersection([.caseInsensitive, .diacriticInsensitive])
+  }
+}

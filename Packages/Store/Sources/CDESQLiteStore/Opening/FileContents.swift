@@ -1,0 +1,118 @@
+import CDESQLite
+import CDEStore
+
+/// What is in a file, as it is read: nothing is compared with a schema, and a file that is no store has contents, too.
+///
+/// ``StoreContents`` judges it. A migration, which has to know the store before it changes it, needs the reading alone.
+struct FileContents: Sendable, Hashable {
+  struct Column: Sendable, Hashable {
+    /// Whether the column is the table's integer primary key.
+    var isKey: Bool
+  }
+
+  struct Table: Sendable, Hashable {
+    /// The columns that statements may name, by name.
+    var columns: [String: Column] = [:]
+  }
+
+  struct Trigger: Sendable, Hashable {
+    var name: String
+    /// The table that the trigger watches.
+    var table: String
+  }
+
+  struct Metadata: Sendable, Hashable {
+    /// The store's UUID.
+    var identifier: String
+    var values: StoreMetadata
+  }
+
+  /// The file's path as SQLite has it; nil in memory.
+  var path: String?
+  /// Whether the file has neither a table nor anything else.
+  var isEmpty: Bool
+  /// All tables but virtual ones, by name.
+  var tables: [String: Table]
+  /// All triggers, by name in ascending order.
+  var triggers: [Trigger]
+  /// The row of `Z_METADATA`; nil without such a table.
+  var metadata: Metadata?
+  /// `Z_PRIMARYKEY`: entity numbers by name; nil without such a table.
+  var numbers: [String: Int64]?
+
+  /// The version hashes of the entities by name, as the metadata have them; empty where they have none.
+  var versionHashes: [String: StoreMetadata.Value] {
+    guard case .dictionary(let hashes) = metadata?.values.values[MetadataTable.hashes] else { return [:] }
+    return hashes
+  }
+
+  /// The version of the way in which the hashes are computed; nil where the metadata do not say.
+  var hashesVersion: Int64? {
+    guard case .integer(let version) = metadata?.values.values[MetadataTable.hashesVersion] else {
+      return nil
+    }
+    return version
+  }
+}
+
+extension FileContents {
+  private static let task = "Reading the store"
+
+  /// Whether the connection's file has neither a table nor anything else.
+  static func isEmpty(_ connection: Connection) throws(StoreError) -> Bool {
+    try connection.integer("SELECT COUNT(*) FROM sqlite_master", while: task) == 0
+  }
+
+  /// Reads the schema of the file and the tables in which Core Data describes it. Reads no row of an entity.
+  ///
+  /// - Throws: what SQLite says of a damaged file, and `.unreadable` for a table of metadata that cannot be read.
+  init(reading connection: Connection) throws(StoreError) {
+    let name = sqlite3_db_filename(connection.handle, "main").map { String(cString: $0) }
+    path = name?.isEmpty == true ? nil : name
+    isEmpty = try Self.isEmpty(connection)
+    tables = try Self.tables(of: connection)
+    triggers = try Self.triggers(of: connection)
+    if tables["Z_METADATA"] != nil {
+      let (identifier, values) = try MetadataTable.read(connection)
+      metadata = Metadata(identifier: identifier, values: values)
+    }
+    if tables["Z_PRIMARYKEY"] != nil { numbers = try Self.numbers(of: connection) }
+  }
+
+  private static func tables(of connection: Connection) throws(StoreError) -> [String: Table] {
+    var result: [String: Table] = [:]
+    // Virtual tables have no page. Their module may be missing here, and then nothing can be said of their columns.
+    try connection.forEachRow(
+      "SELECT m.name, c.name, upper(c.type) = 'INTEGER' AND c.pk = 1 "
+        + "FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS c "
+        + "WHERE m.type = 'table' AND m.rootpage > 0 AND c.hidden = 0", while: task
+    ) { statement in
+      guard let table = sqlite3_column_text(statement, 0), let column = sqlite3_column_text(statement, 1)
+      else { return }
+      result[String(cString: table), default: Table()].columns[String(cString: column)] = Column(
+        isKey: sqlite3_column_int(statement, 2) == 1)
+    }
+    return result
+  }
+
+  private static func triggers(of connection: Connection) throws(StoreError) -> [Trigger] {
+    var result: [Trigger] = []
+    try connection.forEachRow(
+      "SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger' ORDER BY name", while: task
+    ) { statement in
+      guard let name = sqlite3_column_text(statement, 0), let table = sqlite3_column_text(statement, 1)
+      else { return }
+      result.append(Trigger(name: String(cString: name), table: String(cString: table)))
+    }
+    return result
+  }
+
+  private static func numbers(of connection: Connection) throws(StoreError) -> [String: Int64] {
+    var result: [String: Int64] = [:]
+    try connection.forEachRow("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY", while: task) { statement in
+      guard let name = sqlite3_column_text(statement, 1) else { return }
+      result[String(cString: name)] = sqlite3_column_int64(statement, 0)
+    }
+    return result
+  }
+}

@@ -1,0 +1,183 @@
+import CDEStore
+
+/// The contents of a file that is a store of a schema: where the file has what the schema names.
+struct StoreContents {
+  var physical: PhysicalSchema
+  var identifier: String
+  var metadata: StoreMetadata
+  var isReadOnly = false
+  var notes: [String] = []
+  /// Triggers of Core Data's keep an R-tree, which this SQLite may call unsafe in an untrusted schema.
+  var hasSpatialTriggers = false
+  /// Derived attributes that no trigger of the file keeps.
+  private(set) var unkept: [DerivedColumn] = []
+
+  /// Judges what a file holds. Reads nothing more.
+  ///
+  /// - Throws: `.unreadable` for what is no store, or a newer one; `.incompatibleSchema` for a store of another
+  ///   schema, with the entity and the properties that differ.
+  init(_ file: FileContents, schema: ResolvedSchema, held: Set<Int>) throws(StoreError) {
+    if file.isEmpty {
+      throw StoreError(
+        .unreadable,
+        "\(file.path ?? "The file") is an SQLite file without tables, so it is no store, or has lost its log. "
+          + "Restore it with its log from a backup, or name another file.")
+    }
+    guard let metadata = file.metadata else { throw Self.noStore("Z_METADATA") }
+    guard let stored = file.numbers else { throw Self.noStore("Z_PRIMARYKEY") }
+    identifier = metadata.identifier
+    self.metadata = metadata.values
+    if let version = file.hashesVersion, version > 3 {
+      throw StoreError(
+        .unreadable,
+        "The store was written by a newer Core Data: its hashes have version \(version), 3 is known.")
+    }
+    let entities = schema.entities.filter { held.contains($0.index) }
+    try Self.compareHashes(file.versionHashes, entities)
+    physical = PhysicalSchema(schema, numbers: try Self.numbers(of: entities, stored))
+    try reconcile(with: file.tables)
+    inspect(file.triggers)
+    unkept = try physical.derivedColumns().filter { derived in
+      !file.triggers.contains { derived.isKept(by: $0.name) }
+    }
+  }
+
+  private static func noStore(_ table: String) -> StoreError {
+    StoreError(
+      .unreadable, "The file is an SQLite file but no store: it has no table \(table). Name another file.")
+  }
+
+  /// Makes the triggers that are missing, and the values that they would have kept.
+  func keepDerived(on connection: Connection) throws(StoreError) {
+    if unkept.isEmpty || isReadOnly { return }
+    let statements = unkept.flatMap { [$0.recomputation] + $0.triggers.map(\.sql) }
+    do throws(StoreError) {
+      try connection.execute(
+        (["BEGIN IMMEDIATE"] + statements + ["COMMIT"]).joined(separator: "; "),
+        while: "Adding the triggers of derived attributes")
+    } catch {
+      connection.rollBack()
+      throw error
+    }
+  }
+
+  private static func numbers(
+    of entities: [ResolvedSchema.Entity], _ stored: [String: Int64]
+  ) throws(StoreError) -> [Int: Int64] {
+    var result: [Int: Int64] = [:]
+    for entity in entities {
+      guard let number = stored[entity.source.name] else {
+        throw StoreError(
+          .incompatibleSchema,
+          "The store has no entity \(entity.source.name). "
+            + "Open it with the model it was made with, or make a new store and copy the objects.",
+          entity: entity.source.name)
+      }
+      guard number > 0, !result.values.contains(number) else {
+        throw StoreError(
+          .unreadable, "The store numbers two entities alike, so it is damaged. Restore it from a backup.",
+          entity: entity.source.name)
+      }
+      result[entity.index] = number
+    }
+    return result
+  }
+
+  private static func compareHashes(
+    _ stored: [String: StoreMetadata.Value], _ entities: [ResolvedSchema.Entity]
+  ) throws(StoreError) {
+    guard !stored.isEmpty,
+      entities.allSatisfy({ !$0.source.versionHash.isEmpty })
+    else { return }
+    var differing: [String] = []
+    for entity in entities
+    where stored[entity.source.name] != .data(entity.source.versionHash) {
+      differing.append(entity.source.name)
+    }
+    let known = Set(entities.map(\.source.name))
+    differing += stored.keys.filter { !known.contains($0) }
+    if !differing.isEmpty {
+      differing.sort()
+      throw StoreError(
+        .incompatibleSchema,
+        "The store was made with another version of the model; these entities differ: "
+          + "\(differing.joined(separator: ", ")). Open it with the model it was made with, or make a new store and "
+          + "copy the objects.",
+        entity: differing[0])
+    }
+  }
+
+  // MARK: Names
+
+  private mutating func reconcile(with tables: [String: FileContents.Table]) throws(StoreError) {
+    for (root, table) in physical.tables {
+      let entity = physical.schema.entities[root].source.name
+      guard let columns = tables[table.name]?.columns else {
+        throw Self.incompatible("The store has no table for \(entity).", entity, [])
+      }
+      guard columns["Z_PK"]?.isKey == true, columns["Z_ENT"] != nil, columns["Z_OPT"] != nil else {
+        throw Self.incompatible("The table of \(entity) lacks Core Data's own columns.", entity, [])
+      }
+      for column in table.columns where columns[column.name] == nil {
+        let owner = physical.schema.entities[column.declaringEntity].source.name
+        throw Self.incompatible(
+          "The store has no column \(column.name) for \(owner).\(column.property).", owner, [column.property])
+      }
+    }
+    for index in physical.joinTables.indices {
+      physical.joinTables[index] = try reconciled(physical.joinTables[index], tables)
+    }
+    physical.index()
+  }
+
+  /// Which of two relationships of an entity names their table is not known, so both names are tried.
+  private func reconciled(
+    _ expected: JoinTable, _ tables: [String: FileContents.Table]
+  ) throws(StoreError) -> JoinTable {
+    let owner = physical.schema.entities[expected.naming.entity].source.name
+    var table = expected
+    if tables[table.name] == nil { table.name = table.alternativeName }
+    guard let columns = tables[table.name]?.columns else {
+      throw Self.incompatible(
+        "The store has no table for \(owner).\(expected.naming.property).", owner,
+        [expected.naming.property])
+    }
+    for name in [table.first, table.second, table.firstOrder, table.secondOrder].compactMap({ $0 })
+    where columns[name] == nil {
+      throw Self.incompatible(
+        "The table \(table.name) of \(owner).\(expected.naming.property) has no column \(name).", owner,
+        [expected.naming.property])
+    }
+    return table
+  }
+
+  private static func incompatible(
+    _ reason: String, _ entity: String, _ properties: [String]
+  ) -> StoreError {
+    StoreError(
+      .incompatibleSchema,
+      reason + " Migrate the store, or open it with the model it was made with.",
+      entity: entity, properties: properties)
+  }
+
+  // MARK: Triggers
+
+  /// Core Data's own triggers are known by their names and run over the functions registered here. Any other
+  /// could change what a save means, so a store that has one is only read.
+  private mutating func inspect(_ triggers: [FileContents.Trigger]) {
+    let ours = Set(
+      physical.tables.values.map(\.name) + physical.joinTables.map(\.name)
+        + ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]
+    ).map { $0.uppercased() }
+    for trigger in triggers where ours.contains(trigger.table.uppercased()) {
+      let name = trigger.name
+      if name.hasPrefix("Z_RT_") { hasSpatialTriggers = true }
+      if ["Z_DA_", "Z_RT_", "ZT_"].contains(where: { name.hasPrefix($0) }) { continue }
+      isReadOnly = true
+      notes.append(
+        "The table \(trigger.table) has a trigger \(name) that is not Core Data's, so the store was "
+          + "opened for reading only. Drop the trigger to write.")
+    }
+    notes.sort()
+  }
+}

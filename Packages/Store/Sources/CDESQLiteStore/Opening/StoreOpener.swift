@@ -1,0 +1,315 @@
+import CDESQLite
+@_spi(CDE) import CDEStore
+import Foundation
+
+/// Opens or creates the file of a store.
+struct StoreOpener {
+  struct Opened {
+    var physical: PhysicalSchema
+    var identifier: String
+    var metadata: StoreMetadata
+    var isReadOnly: Bool
+    var notes: [String]
+    var pool: ConnectionPool
+    var checkpointer: Checkpointer?
+  }
+
+  let schema: ResolvedSchema
+  let held: Set<Int>
+  let configuration: SQLiteStore.Configuration
+  /// Told of the requests of the open store.
+  let observer: (any StatementObserver)?
+
+  // JSON functions are built in from 3.38 on.
+  private static let oldestSQLite: Int32 = 3_038_000
+
+  func open() throws(StoreError) -> Opened {
+    try checkHeld()
+    guard sqlite3_libversion_number() >= Self.oldestSQLite else {
+      throw StoreError(
+        .engine,
+        "SQLite \(String(cString: sqlite3_libversion())) is too old; install 3.38 or newer.")
+    }
+    switch configuration.location {
+    case .file(let path): return try openFile(path)
+    case .inMemory(let name): return try openMemory(name)
+    }
+  }
+
+  /// A part of a schema has to stand by itself.
+  private func checkHeld() throws(StoreError) {
+    for entity in schema.entities where held.contains(entity.index) {
+      let related = entity.layout.properties.filter { property in
+        switch property.kind {
+        case .toOne, .toMany: !held.contains(schema.end(of: property.slot, in: entity.index).destination)
+        case .attribute, .composite: false
+        }
+      }.map(\.name)
+      guard related.isEmpty, entity.parent.map(held.contains) ?? true else {
+        throw StoreError(
+          .invalidSchema,
+          "\(entity.source.name) is to be held without its parent or without \(related.joined(separator: ", "))"
+            + ", which a store can't do. Let the store hold the whole group.",
+          entity: entity.source.name, properties: related)
+      }
+    }
+  }
+
+  // MARK: Memory
+
+  private func openMemory(_ name: String) throws(StoreError) -> Opened {
+    // SQLite's shared memory file: named, and gone with its last connection.
+    let uri = "file:/\(Self.escaped(name))?vfs=memdb"
+    let connection = try Connection(
+      uri: uri, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busyTimeout: configuration.busyMilliseconds
+    )
+    try Self.configure(connection, configuration, role: .sole)
+    let contents = try prepareContents(of: connection, mayCreate: configuration.createsIfMissing)
+    if contents.hasSpatialTriggers {
+      _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
+    }
+    return opened(connection, contents, uri: uri, usesLog: false)
+  }
+
+  // MARK: Files
+
+  private func openFile(_ path: String) throws(StoreError) -> Opened {
+    let files = try FileSystem(named: configuration.vfs)
+    let found = try StoreFile(at: path, in: files)
+    let state = found.state
+    if state != .filled, !configuration.createsIfMissing || configuration.isReadOnly {
+      throw state == .missing
+        ? StoreError(
+          .cannotOpen, "There is no store at \(path). Check the path, or allow creating it.")
+        : StoreError(.unreadable, "The file at \(path) is empty, so it is no store.")
+    }
+    if configuration.isReadOnly { return try openReadOnly(path, found, files) }
+    // Checked before the file is made: a schema that can't be laid out leaves none behind.
+    if state != .filled { _ = try StoreCreator(schema: schema, held: held).layout() }
+
+    let uri = uri(of: path)
+    let hadLog = found.hasLog
+    let create = state == .filled ? 0 : SQLITE_OPEN_CREATE
+    let connection = try Connection(
+      uri: uri, flags: SQLITE_OPEN_READWRITE | create, busyTimeout: configuration.busyMilliseconds)
+    if sqlite3_db_readonly(connection.handle, nil) == 1 {
+      throw StoreError(
+        .readOnly,
+        "The file at \(path) only allows reading. Change its permissions, or open it with isReadOnly.")
+    }
+    // Precondition for a checkpoint: the file is a store that this schema fits. Until then the log stays as it is.
+    if hadLog { _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
+    try connection.execute("PRAGMA cell_size_check = ON", while: "Opening the store")
+    try WriteAheadLog.check(fits: found, path, on: connection, in: files)
+    var contents = try prepareContents(of: connection, mayCreate: configuration.createsIfMissing)
+    if contents.isReadOnly {
+      _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+      try connection.execute("PRAGMA query_only = ON", while: "Opening the store")
+    } else {
+      // Unknown triggers have been ruled out, and functions that reach outside stay barred from triggers
+      // anyway.
+      if contents.hasSpatialTriggers {
+        _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
+      }
+      if hadLog { _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0) }
+      try Self.setJournalMode(connection, configuration)
+      try contents.keepDerived(on: connection)
+    }
+    try Self.configure(connection, configuration, role: .writer)
+    let usesLog = try Self.journalMode(of: connection) == "wal"
+    connection.file = FileIdentity(of: connection)
+    if !contents.isReadOnly, found.hasLog || found.hasJournal {
+      contents.notes += sweep(ExternalStorage(storePath: path, files: files), path, on: connection)
+    }
+    return opened(connection, contents, uri: uri, usesLog: usesLog)
+  }
+
+  /// Removes what a process left that died. A store that is closed leaves neither log nor journal.
+  ///
+  /// - Returns: why that could not be done, which keeps no store from being opened.
+  private func sweep(_ externals: ExternalStorage, _ path: String, on connection: Connection) -> [String] {
+    // Without waiting for another writer, which may be at work for long: the next opening sweeps as well.
+    sqlite3_busy_timeout(connection.handle, 0)
+    defer { sqlite3_busy_timeout(connection.handle, configuration.busyMilliseconds) }
+    do throws(StoreError) {
+      _ = try ExternalSweep(externals: externals, storePath: path).run(on: connection)
+      return []
+    } catch {
+      return ["Files of external values that no row names were not looked for. \(error.message)"]
+    }
+  }
+
+  private func openReadOnly(
+    _ path: String, _ found: StoreFile, _ files: FileSystem
+  ) throws(StoreError) -> Opened {
+    do throws(StoreError) {
+      return try openReadOnly(uri: uri(of: path)) { (connection) throws(StoreError) in
+        try WriteAheadLog.check(fits: found, path, on: connection, in: files)
+      }
+    } catch {
+      // On media that can't be written, a log's index can't be made; without a log the file can be read as it
+      // is.
+      guard error.code == .cannotOpen || error.code == .readOnly, try StoreFile.size(path + "-wal") == 0
+      else { throw error }
+      return try openReadOnly(uri: uri(of: path, "immutable=1")) { _ in }
+    }
+  }
+
+  private func openReadOnly(
+    uri: String, _ check: (Connection) throws(StoreError) -> Void
+  ) throws(StoreError) -> Opened {
+    let connection = try Connection(
+      uri: uri, flags: SQLITE_OPEN_READONLY, busyTimeout: configuration.busyMilliseconds)
+    try connection.execute("PRAGMA cell_size_check = ON", while: "Opening the store")
+    try check(connection)
+    var contents = try prepareContents(of: connection, mayCreate: false)
+    contents.isReadOnly = true
+    try Self.configure(connection, configuration, role: .writer)
+    let usesLog = try Self.journalMode(of: connection) == "wal"
+    return opened(connection, contents, uri: uri, usesLog: usesLog)
+  }
+
+  private func opened(
+    _ connection: Connection, _ contents: StoreContents, uri: String, usesLog: Bool
+  ) -> Opened {
+    let configuration = configuration
+    let observer = observer
+    if let observer { connection.observe(observer) }
+    let file = connection.file
+    let flags = contents.isReadOnly && configuration.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
+    var openReader: (@Sendable () throws(StoreError) -> Connection)?
+    if usesLog {
+      openReader = { () throws(StoreError) in
+        func connect() throws(StoreError) -> Connection {
+          try Connection(uri: uri, flags: flags, busyTimeout: configuration.busyMilliseconds)
+        }
+        let reader = if let file { try file.checked(connect) } else { try connect() }
+        try Self.configure(reader, configuration, role: .reader)
+        reader.watchForCancellation()
+        if let observer { reader.observe(observer) }
+        return reader
+      }
+    }
+    let pool = ConnectionPool(
+      writer: connection, idleLimit: configuration.readerCount,
+      // Read-only openings may have no shared index to look at, nor does an exclusive lock.
+      holdsSnapshots: flags == SQLITE_OPEN_READWRITE
+        && !configuration.pragmas.keys.contains { $0.lowercased() == "locking_mode" },
+      processors: configuration.checkpointLimits.processors, open: openReader)
+    var checkpointer: Checkpointer?
+    if usesLog, !contents.isReadOnly {
+      let firstPage = FirstPage(connection.collector)
+      connection.firstPage = firstPage
+      checkpointer = Checkpointer(
+        uri: uri, busyTimeout: configuration.busyMilliseconds, limits: configuration.checkpointLimits,
+        pool: pool, file: file, firstPage: firstPage)
+      checkpointer?.watch(connection.handle)
+    }
+    return Opened(
+      physical: contents.physical, identifier: contents.identifier,
+      metadata: contents.metadata, isReadOnly: contents.isReadOnly,
+      notes: contents.notes, pool: pool, checkpointer: checkpointer)
+  }
+
+  private func prepareContents(
+    of connection: Connection, mayCreate: Bool
+  ) throws(StoreError) -> StoreContents {
+    // Without any page; a file that has pages but no tables has lost them, or is no store. With a log, tables
+    // would be in it alone until the first checkpoint: a new store is made under a rollback journal.
+    if mayCreate, try connection.integer("PRAGMA page_count", while: "Reading the store") == 0 {
+      try connection.execute(
+        """
+        PRAGMA page_size = 4096; \
+        PRAGMA synchronous = \(configuration.synchronous.rawValue)
+        """, while: "Creating the store")
+      try StoreCreator(schema: schema, held: held).create(on: connection)
+      // The store is on the disk. The switch to a log changes some bytes of one sector, which need not be waited for:
+      // without them the next opening switches. Configuring the connection ends this.
+      try connection.execute("PRAGMA synchronous = OFF", while: "Creating the store")
+    }
+    return try StoreContents(FileContents(reading: connection), schema: schema, held: held)
+  }
+
+  // MARK: Pragmas
+
+  enum Role { case writer, reader, sole }
+
+  static func journalMode(of connection: Connection) throws(StoreError) -> String {
+    var mode = ""
+    try connection.forEachRow("PRAGMA journal_mode", while: "Opening the store") { statement in
+      mode = String(cString: sqlite3_column_text(statement, 0))
+    }
+    return mode.lowercased()
+  }
+
+  private static func setJournalMode(
+    _ connection: Connection, _ configuration: SQLiteStore.Configuration
+  ) throws(StoreError) {
+    let wanted = configuration.pragmas.first { $0.key.lowercased() == "journal_mode" }?.value
+    let mode = wanted ?? configuration.journalMode.rawValue
+    if try journalMode(of: connection) == mode.lowercased() { return }
+    try connection.execute("PRAGMA journal_mode = \(try plain(mode))", while: "Setting the journal mode")
+    // The first read opens the log.
+    _ = try connection.integer("SELECT COUNT(*) FROM sqlite_master", while: "Setting the journal mode")
+  }
+
+  static func configure(
+    _ connection: Connection, _ configuration: SQLiteStore.Configuration, role: Role
+  ) throws(StoreError) {
+    var sql = """
+      PRAGMA synchronous = \(configuration.synchronous.rawValue); PRAGMA cache_size = -65536; \
+      PRAGMA temp_store = MEMORY; PRAGMA secure_delete = OFF;
+      """
+    switch role {
+    // Checking the cells of every page costs reads a tenth and keeps damage from spreading, which a reader can't do;
+    // the connections that open and write the file have it on.
+    case .reader: sql += "PRAGMA query_only = ON;"
+    // Checkpoints run elsewhere, see Checkpointer.
+    case .writer: sql += "PRAGMA wal_autocheckpoint = 0;"
+    case .sole: break
+    }
+    for (name, value) in configuration.pragmas.sorted(by: { $0.key < $1.key })
+    where name.lowercased() != "journal_mode" {
+      sql += "PRAGMA \(try plain(name)) = \(try plain(value));"
+    }
+    try connection.execute(sql, while: "Configuring the store")
+  }
+
+  /// A word or number of a pragma, which SQL has no parameters for.
+  private static func plain(_ word: String) throws(StoreError) -> String {
+    let isPlain =
+      !word.isEmpty
+      && word.utf8.enumerated().allSatisfy { index, byte in
+        (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5A)
+          || (byte >= 0x61 && byte <= 0x7A) || byte == 0x5F || byte == 0x2E
+          || (byte == 0x2D && index == 0)
+      }
+    guard isPlain else {
+      throw StoreError(
+        .cannotOpen, "The pragma text \(word) is neither a word nor a number. Correct the configuration.")
+    }
+    return word
+  }
+
+  /// What a file is called towards SQLite, for every connection.
+  private func uri(of path: String, _ parameters: String...) -> String {
+    let parameters = parameters + [configuration.vfs.map { "vfs=\(Self.escaped($0))" }].compactMap(\.self)
+    return "file:" + Self.escaped(path) + (parameters.isEmpty ? "" : "?")
+      + parameters.joined(separator: "&")
+  }
+
+  /// A path within SQLite's file URI.
+  static func escaped(_ path: String) -> String {
+    var result = ""
+    for byte in path.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2F, 0x2D, 0x2E, 0x5F:
+        result.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        let hex = String(byte, radix: 16, uppercase: true)
+        result += "%" + (hex.count == 1 ? "0" : "") + hex
+      }
+    }
+    return result
+  }
+}

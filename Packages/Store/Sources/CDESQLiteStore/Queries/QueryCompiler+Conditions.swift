@@ -1,0 +1,216 @@
+import CDEStore
+import Foundation
+
+extension QueryCompiler {
+  /// The SQL of a condition: true where it holds, false or NULL elsewhere.
+  ///
+  /// - Parameter isNegated: translates the opposite instead.
+  mutating func condition(_ filter: StoreFilter, isNegated: Bool = false) throws(StoreError) -> Piece {
+    try enter()
+    defer { leave() }
+    switch filter {
+    case .constant(let holds):
+      return SQLiteDialect.constant(holds != isNegated)
+    case .not(let inner):
+      return try condition(inner, isNegated: !isNegated)
+    case .and(let parts):
+      return try compound(parts, isAnd: !isNegated, isNegated: isNegated)
+    case .or(let parts):
+      return try compound(parts, isAnd: isNegated, isNegated: isNegated)
+    case .comparison(let left, let comparison, let right, let options):
+      return try self.comparison(left, comparison, right, options, isNegated: isNegated)
+    case .any(let path, let inner):
+      let subquery = try elements(of: path) { (compiler, _) throws(StoreError) in
+        let condition = inner == .constant(true) ? nil : try compiler.condition(inner)
+        return (Piece("SELECT 1"), condition)
+      }
+      return Piece(isNegated ? "NOT EXISTS (" : "EXISTS (") + subquery + Piece(")")
+    case .keys(let keys):
+      let list = SQLiteDialect.list(keys)
+      return Piece("\(scopes[0].alias).Z_PK \(isNegated ? "NOT IN" : "IN") (") + list + Piece(")")
+    }
+  }
+
+  private mutating func compound(
+    _ parts: [StoreFilter], isAnd: Bool, isNegated: Bool
+  ) throws(StoreError) -> Piece {
+    if parts.isEmpty { return SQLiteDialect.constant(isAnd) }
+    var pieces: [Piece] = []
+    for part in SQLiteDialect.arranged(parts, isConjunction: isAnd != isNegated) {
+      pieces.append(try condition(part, isNegated: isNegated))
+    }
+    return pieces.count == 1 ? pieces[0] : SQLiteDialect.joined(pieces, isConjunction: isAnd)
+  }
+
+  private mutating func comparison(
+    _ left: StoreExpression, _ comparison: StoreFilter.Comparison, _ right: StoreExpression,
+    _ options: StoreFilter.TextOptions, isNegated: Bool
+  ) throws(StoreError) -> Piece {
+    switch comparison {
+    case .equal: return try equality(left, right, options, isNegated: isNegated)
+    case .notEqual: return try equality(left, right, options, isNegated: !isNegated)
+    case .less: return try ordering(left, " < ", right, options, isNegated)
+    case .lessOrEqual: return try ordering(left, " <= ", right, options, isNegated)
+    case .greater: return try ordering(left, " > ", right, options, isNegated)
+    case .greaterOrEqual: return try ordering(left, " >= ", right, options, isNegated)
+    case .in: return try membership(left, right, options, isNegated: isNegated)
+    case .between:
+      guard case .list(let bounds) = right, bounds.count == 2 else {
+        throw unsupported("Between needs a list of two bounds.")
+      }
+      let lower = try operands(left, bounds[0], options)
+      let upper = try operands(left, bounds[1], options)
+      return SQLiteDialect.condition(
+        lower.left + Piece(" >= ") + lower.right + Piece(" AND ") + upper.left + Piece(" <= ")
+          + upper.right, isNegated: isNegated)
+    case .beginsWith, .endsWith, .contains, .like, .matches:
+      return try textMatch(left, comparison, right, options, isNegated: isNegated)
+    }
+  }
+
+  /// Both sides of a comparison, folded by the options; text bound against a computed number becomes one.
+  private mutating func operands(
+    _ left: StoreExpression, _ right: StoreExpression, _ options: StoreFilter.TextOptions
+  ) throws(StoreError) -> (left: Piece, right: Piece) {
+    var pieces = (left: try folded(left, options), right: try folded(right, options))
+    if case .value(.text) = right, isComputedNumber(left) {
+      pieces.right = SQLiteDialect.number(pieces.right)
+    }
+    if case .value(.text) = left, isComputedNumber(right) {
+      pieces.left = SQLiteDialect.number(pieces.left)
+    }
+    return pieces
+  }
+
+  private func isComputedNumber(_ expression: StoreExpression) -> Bool {
+    switch expression {
+    case .count, .countWhere, .aggregate(.sum, _), .aggregate(.average, _): true
+    case .function(let function, _):
+      switch function {
+      case .add, .subtract, .multiply, .divide, .modulus, .negate, .absolute, .length: true
+      case .lowercase, .uppercase, .concatenate, .firstNonNil: false
+      }
+    default: false
+    }
+  }
+
+  private mutating func folded(
+    _ expression: StoreExpression, _ options: StoreFilter.TextOptions
+  ) throws(StoreError) -> Piece {
+    if options.isEmpty { return try value(expression) }
+    if case .value(let value) = expression {
+      guard case .text(let text) = value else { return Piece("?", [value]) }
+      return Piece("?", [.text(TextFolding.folded(text, options))])
+    }
+    return SQLiteDialect.folded(try value(expression), options)
+  }
+
+  private func isNull(_ expression: StoreExpression) -> Bool { expression == .value(.null) }
+
+  private mutating func equality(
+    _ left: StoreExpression, _ right: StoreExpression, _ options: StoreFilter.TextOptions,
+    isNegated: Bool
+  ) throws(StoreError) -> Piece {
+    if isNull(right) || isNull(left) {
+      let other = isNull(right) ? left : right
+      return try value(other) + Piece(isNegated ? " IS NOT NULL" : " IS NULL")
+    }
+    let sides = try operands(left, right, options)
+    var isConstant = false
+    if case .value = right { isConstant = true }
+    if case .value = left { isConstant = true }
+    let sign = SQLiteDialect.equality(isNegated: isNegated, hasConstant: isConstant)
+    return Piece("(") + sides.left + Piece(sign) + sides.right + Piece(")")
+  }
+
+  private mutating func ordering(
+    _ left: StoreExpression, _ sign: String, _ right: StoreExpression,
+    _ options: StoreFilter.TextOptions, _ isNegated: Bool
+  ) throws(StoreError) -> Piece {
+    let sides = try operands(left, right, options)
+    return SQLiteDialect.condition(sides.left + Piece(sign) + sides.right, isNegated: isNegated)
+  }
+
+  private mutating func membership(
+    _ left: StoreExpression, _ right: StoreExpression, _ options: StoreFilter.TextOptions,
+    isNegated: Bool
+  ) throws(StoreError) -> Piece {
+    guard case .list(let elements) = right else {
+      throw unsupported("The right side of a membership test has to be a list.")
+    }
+    if elements.isEmpty { return SQLiteDialect.constant(isNegated) }
+    var constants: [StoreValue] = []
+    var hasNull = false
+    var others: [StoreExpression] = []
+    for element in elements {
+      switch element {
+      case .value(.null): hasNull = true
+      case .value(.text(let text)): constants.append(.text(TextFolding.folded(text, options)))
+      case .value(let value): constants.append(value)
+      default: others.append(element)
+      }
+    }
+    var pieces: [Piece] = []
+    if !constants.isEmpty {
+      let subject = try folded(left, options)
+      pieces.append(subject + Piece(" IN (") + SQLiteDialect.list(constants) + Piece(")"))
+    }
+    if hasNull { pieces.append(try value(left) + Piece(" IS NULL")) }
+    for other in others { pieces.append(try equality(left, other, options, isNegated: false)) }
+    if pieces.isEmpty { return SQLiteDialect.constant(isNegated) }
+    return SQLiteDialect.condition(SQLiteDialect.balanced(pieces[...], " OR "), isNegated: isNegated)
+  }
+
+  private mutating func textMatch(
+    _ left: StoreExpression, _ comparison: StoreFilter.Comparison, _ right: StoreExpression,
+    _ options: StoreFilter.TextOptions, isNegated: Bool
+  ) throws(StoreError) -> Piece {
+    // A prefix is a range of an index, if the upper end can be named.
+    if comparison == .beginsWith, options.isEmpty, case .value(.text(let prefix)) = right,
+      let end = Self.end(ofPrefix: prefix)
+    {
+      let subject = try value(left)
+      return SQLiteDialect.condition(
+        subject + Piece(" >= ? AND ", [.text(prefix)]) + subject + Piece(" < ?", [.text(end)]),
+        isNegated: isNegated)
+    }
+    let name = SQLiteDialect.function(of: comparison)
+    if comparison == .matches, case .value(.text(let pattern)) = right,
+      RegularExpression(pattern, options: options) == nil
+    {
+      throw unsupported("The regular expression of a condition is not valid.")
+    }
+    var flags = options.rawValue
+    let isExpression = comparison == .matches
+    // A regular expression compares without case by itself, and is not folded.
+    let subject = try foldedOnce(
+      left, isExpression ? options.intersection(.diacriticInsensitive) : options,
+      SQLFunctions.isSubjectFolded, &flags)
+    let pattern =
+      isExpression ? try value(right) : try foldedOnce(right, options, SQLFunctions.isPartFolded, &flags)
+    return SQLiteDialect.condition(
+      Piece("\(name)(") + subject + Piece(", ") + pattern + Piece(", \(flags))"), isNegated: isNegated)
+  }
+
+  /// A side of a text operator, folded here where it is a constant, so that it is not folded again for each row.
+  private mutating func foldedOnce(
+    _ expression: StoreExpression, _ options: StoreFilter.TextOptions, _ flag: UInt8, _ flags: inout UInt8
+  ) throws(StoreError) -> Piece {
+    guard !options.isEmpty, case .value(.text(let text)) = expression else { return try value(expression) }
+    flags |= flag
+    return Piece("?", [.text(TextFolding.folded(text, options))])
+  }
+
+  /// The first text after all that begin with `prefix`; `nil` when there is none to name.
+  static func end(ofPrefix prefix: String) -> String? {
+    var scalars = Array(prefix.unicodeScalars)
+    while let last = scalars.popLast() {
+      // The next code point, over the gap of the surrogates.
+      let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
+      guard let scalar = Unicode.Scalar(next) else { continue }
+      scalars.append(scalar)
+      return String(String.UnicodeScalarView(scalars))
+    }
+    return nil
+  }
+}

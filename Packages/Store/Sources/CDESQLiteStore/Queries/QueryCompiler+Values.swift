@@ -1,0 +1,59 @@
+import CDEStore
+
+extension QueryCompiler {
+  /// The SQL of a value.
+  mutating func value(_ expression: StoreExpression) throws(StoreError) -> Piece {
+    try enter()
+    defer { leave() }
+    switch expression {
+    case .value(let value): return Piece("?", [value])
+    case .list: throw unsupported("A list can only stand on the right side of a membership test.")
+    case .path(let path): return try pathValue(path)
+    case .count(let path):
+      return try subquery(path) { (_, _) throws(StoreError) in (Piece("SELECT COUNT(*)"), nil) }
+    case .countWhere(let path, let filter):
+      return try subquery(path) { (compiler, _) throws(StoreError) in
+        (Piece("SELECT COUNT(*)"), try compiler.condition(filter))
+      }
+    case .aggregate(let aggregate, let path):
+      return try subquery(path) { (compiler, place) throws(StoreError) in
+        guard case .property(let slot, let leaf) = path.end else {
+          throw compiler.unsupported("An aggregate needs a property at the end of its path.")
+        }
+        let property = try compiler.property(slot, of: place.entity)
+        let column = "\(place.alias).\(try compiler.column(of: property, leaf: leaf, in: place.entity))"
+        return (Piece("SELECT \(SQLiteDialect.aggregate(aggregate, column))"), nil)
+      }
+    case .function(let function, let arguments): return try self.function(function, arguments)
+    case .conditional(let filter, let first, let second):
+      let test = try condition(filter)
+      let left = try value(first)
+      let right = try value(second)
+      return Piece("CASE WHEN ") + test + Piece(" THEN ") + left + Piece(" ELSE ") + right + Piece(" END")
+    }
+  }
+
+  private mutating func subquery(
+    _ path: StorePath,
+    _ body: (inout QueryCompiler, Place) throws(StoreError) -> (head: Piece, condition: Piece?)
+  ) throws(StoreError) -> Piece {
+    Piece("(") + (try elements(of: path, body)) + Piece(")")
+  }
+
+  private mutating func function(
+    _ function: StoreExpression.Function, _ arguments: [StoreExpression]
+  ) throws(StoreError) -> Piece {
+    var pieces: [Piece] = []
+    for argument in arguments { pieces.append(try value(argument)) }
+    let expected =
+      switch function {
+      case .add, .subtract, .multiply, .divide, .modulus, .concatenate: 2...
+      case .negate, .absolute, .lowercase, .uppercase, .length: 1...
+      case .firstNonNil: 1...
+      }
+    guard pieces.count >= expected.lowerBound else {
+      throw unsupported("\(function.rawValue) needs at least \(expected.lowerBound) arguments.")
+    }
+    return SQLiteDialect.call(function, pieces)
+  }
+}

@@ -1,0 +1,125 @@
+import CDEStore
+
+/// A query as SQL with its bound values, in the order of their places.
+struct CompiledQuery {
+  var sql: String
+  var bindings: [StoreValue]
+}
+
+/// Translates a ``StoreQuery``. Every value is bound, every identifier quoted.
+///
+/// SQL's conditions have three values, the store's two. In a `WHERE`, unknown counts as false, which is what
+/// the store wants of a comparison with nil; so conditions are translated together with their negation, and
+/// nothing ever stands below a plain `NOT`.
+struct QueryCompiler {
+  /// A row that paths can start at, with the joins that paths through to-one relationships need.
+  final class Scope {
+    let entity: Int
+    let alias: String
+    var joins: [(sql: String, hops: [Int], alias: String)] = []
+
+    init(entity: Int, alias: String) {
+      self.entity = entity
+      self.alias = alias
+    }
+  }
+
+  typealias Piece = SQLPiece
+
+  let physical: PhysicalSchema
+  var scopes: [Scope] = []
+  private var aliasCount = 0
+  private var depth = 0
+
+  init(_ physical: PhysicalSchema) { self.physical = physical }
+
+  enum Selection {
+    case rows(columns: String)
+    case count
+  }
+
+  mutating func compile(_ query: StoreQuery, _ selection: Selection) throws(StoreError) -> CompiledQuery {
+    let schema = physical.schema
+    guard schema.entities.indices.contains(query.entity) else {
+      throw unsupported("The query's entity \(query.entity) is not in the schema.")
+    }
+    let scope = Scope(entity: query.entity, alias: newAlias())
+    scopes = [scope]
+    var conditions: [Piece] = []
+    if let types = entityCondition(query.entity, query.includesSubentities, alias: scope.alias) {
+      conditions.append(types)
+    }
+    if query.filter != .constant(true) { conditions.append(try condition(query.filter)) }
+    var order: [Piece] = []
+    if case .rows = selection {
+      for sort in query.sort {
+        var piece = try value(sort.expression)
+        if !sort.options.isEmpty {
+          piece = SQLiteDialect.folded(piece, sort.options)
+        }
+        order.append(piece + Piece(sort.isAscending ? " ASC" : " DESC"))
+      }
+    }
+
+    let columns: String
+    switch selection {
+    case .rows(let list): columns = list
+    case .count: columns = query.limit == nil && query.offset == 0 ? "COUNT(*)" : "1"
+    }
+    var result = Piece(
+      "SELECT \(columns) FROM \(quoted(physical.tableName(of: query.entity))) AS \(scope.alias)")
+    for join in scope.joins { result.sql += " " + join.sql }
+    if !conditions.isEmpty { result = result + Piece(" WHERE ") + .joined(conditions, " AND ") }
+    if !order.isEmpty { result = result + Piece(" ORDER BY ") + .joined(order, ", ") }
+    if query.limit != nil || query.offset > 0 {
+      result = result + SQLiteDialect.range(limit: query.limit, offset: query.offset)
+      if case .count = selection { result.sql = "SELECT COUNT(*) FROM (\(result.sql))" }
+    }
+    return CompiledQuery(sql: result.sql, bindings: result.bindings)
+  }
+
+  /// A value computed from one row of an entity's table, whose alias is `t0`.
+  static func compile(
+    _ expression: StoreExpression, of entity: Int, _ physical: PhysicalSchema
+  ) throws(StoreError) -> CompiledQuery {
+    var compiler = QueryCompiler(physical)
+    let scope = Scope(entity: entity, alias: compiler.newAlias())
+    compiler.scopes = [scope]
+    let piece = try compiler.value(expression)
+    guard scope.joins.isEmpty else {
+      throw compiler.unsupported(
+        "A computed value of \(physical.schema.entities[entity].source.name) follows a relationship. Compute it "
+          + "from properties of the row itself.")
+    }
+    return CompiledQuery(sql: piece.sql, bindings: piece.bindings)
+  }
+
+  mutating func newAlias() -> String {
+    defer { aliasCount += 1 }
+    return "t\(aliasCount)"
+  }
+
+  /// The condition that picks an entity's rows out of its tree's table; `nil` when all rows qualify.
+  func entityCondition(_ entity: Int, _ includesSubentities: Bool, alias: String) -> Piece? {
+    let description = physical.schema.entities[entity]
+    let isRoot = description.root == entity
+    if isRoot, includesSubentities || !description.hasSubentities { return nil }
+    let range = includesSubentities ? description.subtree : entity..<(entity + 1)
+    let numbers = range.map { String(physical.numbers[$0]) }
+    return numbers.count == 1
+      ? Piece("\(alias).Z_ENT = \(numbers[0])")
+      : Piece("\(alias).Z_ENT IN (\(numbers.joined(separator: ", ")))")
+  }
+
+  func unsupported(_ message: String) -> StoreError { StoreError(.unsupportedQuery, message) }
+
+  mutating func enter() throws(StoreError) {
+    depth += 1
+    if depth > SQLiteDialect.depthLimit {
+      throw StoreError(
+        .tooBig, "The condition nests deeper than \(SQLiteDialect.depthLimit) levels. Make it flatter.")
+    }
+  }
+
+  mutating func leave() { depth -= 1 }
+}

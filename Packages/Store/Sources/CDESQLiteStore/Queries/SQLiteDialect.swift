@@ -1,0 +1,128 @@
+import CDEStore
+import Foundation
+
+/// How SQLite spells what a query says, and what its parser and planner need.
+///
+/// ``QueryCompiler`` decides which rows, joins and conditions a query has: that is the same in every SQL. All that
+/// is SQLite's own stands here. A second dialect attaches at this type: it becomes a protocol with these members, and
+/// the compiler takes an implementation of it.
+enum SQLiteDialect {
+  /// How many tables a statement may join; a little less than SQLite's 64, for those that the condition adds.
+  static let joinLimit = 60
+
+  /// How deep a condition may nest. SQLite's own limit is 1,000 levels of its tree; one of ours takes up to three.
+  static let depthLimit = 250
+
+  // MARK: Conditions
+
+  static func constant(_ holds: Bool) -> SQLPiece { SQLPiece(holds ? "1" : "0") }
+
+  /// The opposite of a condition that may be unknown: unknown counts as false, so its opposite is true.
+  static func condition(_ piece: SQLPiece, isNegated: Bool) -> SQLPiece {
+    SQLPiece("(") + piece + SQLPiece(isNegated ? ") IS NOT TRUE" : ")")
+  }
+
+  /// The sign between two values that are equal, or not, with NULL as a value like any other.
+  ///
+  /// - Parameter hasConstant: one side is a constant and not NULL. The plain sign then means the same and can be
+  ///   served by an index.
+  static func equality(isNegated: Bool, hasConstant: Bool) -> String {
+    isNegated ? " IS NOT " : hasConstant ? " = " : " IS "
+  }
+
+  /// A text that is compared with a computed number, as a number.
+  static func number(_ text: SQLPiece) -> SQLPiece { SQLPiece("CAST(") + text + SQLPiece(" AS NUMERIC)") }
+
+  // MARK: Lists
+
+  /// The members of a list of keys, for the right side of IN.
+  static func list(_ keys: [Int64]) -> SQLPiece {
+    if keys.count <= shortList {
+      return .joined(keys.map { SQLPiece("?", [.integer($0)]) }, ", ")
+    }
+    // One bound value whatever the number: the statement can be cached and no limit applies.
+    return SQLPiece(
+      "SELECT value FROM json_each(?)",
+      [.text("[" + keys.map(String.init).joined(separator: ",") + "]")])
+  }
+
+  /// The members of a list of constants, for the right side of IN.
+  static func list(_ values: [StoreValue]) -> SQLPiece {
+    if values.count <= shortList { return .joined(values.map { SQLPiece("?", [$0]) }, ", ") }
+    var integers: [Int64] = []
+    for value in values {
+      switch value {
+      case .integer(let integer), .reference(_, let integer): integers.append(integer)
+      default:
+        // JSON can't carry every text, number and blob exactly, so they travel spelled out.
+        let items = values.map { "\"\(ListItem.encoded($0))\"" }.joined(separator: ",")
+        return SQLPiece("SELECT \(SQLFunctions.item)(value) FROM json_each(?)", [.text("[\(items)]")])
+      }
+    }
+    return list(integers)
+  }
+
+  private static let shortList = 64
+
+  // MARK: Text
+
+  /// A text without the differences that the options ignore, computed for each row.
+  static func folded(_ text: SQLPiece, _ options: StoreFilter.TextOptions) -> SQLPiece {
+    SQLPiece("\(SQLFunctions.fold)(") + text + SQLPiece(", \(options.rawValue))")
+  }
+
+  /// The function of a text operator.
+  static func function(of comparison: StoreFilter.Comparison) -> String {
+    switch comparison {
+    case .beginsWith: SQLFunctions.beginsWith
+    case .endsWith: SQLFunctions.endsWith
+    case .contains: SQLFunctions.contains
+    case .like: SQLFunctions.like
+    default: SQLFunctions.matches
+    }
+  }
+
+  // MARK: Values
+
+  static func aggregate(_ aggregate: StoreExpression.Aggregate, _ column: String) -> String {
+    switch aggregate {
+    case .min: "MIN(\(column))"
+    case .max: "MAX(\(column))"
+    // A sum of nothing is zero, as in key-value coding; the other aggregates of nothing are nil.
+    case .sum: "IFNULL(SUM(\(column)), 0)"
+    case .average: "AVG(\(column))"
+    }
+  }
+
+  /// - Parameter arguments: as many as the function needs, at least one.
+  static func call(_ function: StoreExpression.Function, _ arguments: [SQLPiece]) -> SQLPiece {
+    func infix(_ sign: String) -> SQLPiece { SQLPiece("(") + .joined(arguments, sign) + SQLPiece(")") }
+    func call(_ name: String) -> SQLPiece { SQLPiece("\(name)(") + arguments[0] + SQLPiece(")") }
+    switch function {
+    case .add: return infix(" + ")
+    case .subtract: return infix(" - ")
+    case .multiply: return infix(" * ")
+    case .divide: return infix(" / ")
+    case .modulus: return infix(" % ")
+    case .concatenate: return infix(" || ")
+    case .negate: return SQLPiece("(- ") + arguments[0] + SQLPiece(")")
+    case .absolute: return call("abs")
+    case .lowercase: return call(SQLFunctions.lowercase)
+    case .uppercase: return call(SQLFunctions.uppercase)
+    case .length: return call(SQLFunctions.length)
+    case .firstNonNil:
+      return arguments.count == 1
+        ? arguments[0] : SQLPiece("coalesce(") + .joined(arguments, ", ") + SQLPiece(")")
+    }
+  }
+
+  // MARK: Results
+
+  /// Between the tables of a subquery. SQLite keeps the order of tables that are joined so.
+  static let orderedJoin = " CROSS JOIN "
+
+  /// The part of a result that is wanted; a limit below zero is none.
+  static func range(limit: Int?, offset: Int) -> SQLPiece {
+    SQLPiece(" LIMIT ? OFFSET ?", [.integer(Int64(max(limit ?? -1, -1))), .integer(Int64(max(offset, 0)))])
+  }
+}

@@ -1,0 +1,38 @@
+import CDEStore
+
+/// What is worked out once for each entity when a store opens: how to select, insert and clean up its rows.
+///
+/// Readers and writers are given the plans and a connection; they do not know the store that has both.
+final class SchemaPlans: Sendable {
+  let physical: PhysicalSchema
+  let selects: [SelectPlan]
+  let ownSelects: [SelectPlan]
+  let pointSelects: [String]
+  let writes: [WritePlan]
+  /// For each root entity the columns that refer to rows of its tree.
+  let references: [[ReferenceColumn]]
+
+  var schema: ResolvedSchema { physical.schema }
+
+  init(_ physical: PhysicalSchema) {
+    self.physical = physical
+    let entities = physical.schema.entities
+    selects = entities.map { SelectPlan(entity: $0.index, includesSubentities: true, physical: physical) }
+    ownSelects = entities.map {
+      $0.hasSubentities
+        ? SelectPlan(entity: $0.index, includesSubentities: false, physical: physical) : nil
+    }.enumerated().map { [selects] index, plan in plan ?? selects[index] }
+    let compiler = QueryCompiler(physical)
+    pointSelects = entities.map { [selects] entity in
+      let table = quoted(physical.tableName(of: entity.index))
+      let types = compiler.entityCondition(entity.index, true, alias: "t0").map { " AND " + $0.sql } ?? ""
+      return "SELECT \(selects[entity.index].columnList) FROM \(table) AS t0 WHERE t0.Z_PK = ?\(types)"
+    }
+    writes = entities.map { WritePlan(entity: $0.index, physical: physical) }
+    references = ReferenceColumn.all(physical)
+  }
+
+  func select(_ query: StoreQuery) -> SelectPlan {
+    query.includesSubentities ? selects[query.entity] : ownSelects[query.entity]
+  }
+}

@@ -1,0 +1,38 @@
+import CDEStore
+
+/// A column that holds keys of a tree's rows.
+struct ReferenceColumn: Sendable {
+  /// The relationship, the entity that declares it, and the entity that it leads to.
+  let property: String
+  let owner: Int
+  let destination: Int
+  /// The name of the relationship's inverse.
+  let inverse: String?
+  /// Finds the lowest key, from one on, that a row refers to.
+  let next: String
+  /// Finds the rows that refer to a range of keys: their keys, entity numbers, and the keys referred to.
+  let select: String
+
+  /// The columns of all to-one relationships, by the root of the tree that they lead to.
+  static func all(_ physical: PhysicalSchema) -> [[ReferenceColumn]] {
+    var columns: [[ReferenceColumn]] = Array(repeating: [], count: physical.schema.entities.count)
+    for entity in physical.schema.entities where physical.held.contains(entity.index) {
+      for property in entity.layout.properties
+      where property.declaringEntity == entity.index && !property.isTransient {
+        guard case .toOne = property.kind, let cell = property.cells.first else { continue }
+        let end = physical.schema.end(of: property.slot, in: entity.index)
+        let destination = end.destination
+        guard physical.held.contains(destination) else { continue }
+        let column = quoted(physical.cellColumns[entity.index][cell])
+        let table = quoted(physical.tableName(of: entity.index))
+        columns[physical.schema.entities[destination].root].append(
+          ReferenceColumn(
+            property: property.name, owner: entity.index, destination: destination,
+            inverse: end.inverse?.name,
+            next: "SELECT \(column) FROM \(table) WHERE \(column) >= ? ORDER BY \(column) LIMIT 1",
+            select: "SELECT Z_PK, Z_ENT, \(column) FROM \(table) WHERE \(column) BETWEEN ? AND ?"))
+      }
+    }
+    return columns
+  }
+}

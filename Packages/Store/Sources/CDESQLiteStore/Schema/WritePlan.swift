@@ -1,0 +1,87 @@
+import CDEStore
+
+/// How one cell is bound.
+struct BindStep: Sendable {
+  enum Kind: UInt8, Sendable { case integer, real, text, blob, key, entity, external }
+
+  var cell: Int32
+  var kind: Kind
+  /// For a key: the root of the tree that it belongs to.
+  var root: Int32
+}
+
+/// How rows of one concrete entity are written.
+struct WritePlan: Sendable {
+  let entity: Int
+  let root: Int
+  let table: String
+  let columns: [String]
+  let steps: [BindStep]
+  let insert: String
+  /// Cells that may name files.
+  let externalCells: [Int]
+  /// For each slot its cells.
+  let cellsOfSlots: [Range<Int>]
+  /// Cells whose columns a uniqueness constraint names: of whichever entity of the tree, as all share a table.
+  let uniqueCells: Set<Int>
+  /// Statements with one parameter, the key, that undo what points at a deleted row.
+  let cleanUps: [String]
+
+  init(entity: Int, physical: PhysicalSchema) {
+    let description = physical.schema.entities[entity]
+    let layout = description.layout
+    self.entity = entity
+    root = description.root
+    table = physical.tableName(of: entity)
+    columns = physical.cellColumns[entity]
+    var external: [Int] = []
+    steps = layout.cells.enumerated().map { index, cell in
+      var step = BindStep(cell: Int32(index), kind: .integer, root: 0)
+      switch (cell.role, cell.kind) {
+      case (.key, _):
+        let destination = physical.schema.end(of: cell.slot, in: entity).destination
+        step.kind = .key
+        step.root = Int32(physical.schema.entities[destination].root)
+      case (.entity, _): step.kind = .entity
+      case (_, .integer): step.kind = .integer
+      case (_, .real): step.kind = .real
+      case (_, .text): step.kind = .text
+      case (_, .blob):
+        step.kind = cell.allowsExternalStorage ? .external : .blob
+        if cell.allowsExternalStorage { external.append(index) }
+      }
+      return step
+    }
+    externalCells = external
+    cellsOfSlots = layout.properties.map(\.cells)
+    var uniqueColumns: Set<String> = []
+    for index in physical.schema.entities[description.root].subtree where physical.held.contains(index) {
+      for name in physical.schema.entities[index].source.uniquenessConstraints.joined() {
+        uniqueColumns.formUnion(physical.columns(of: name, in: index) ?? [])
+      }
+    }
+    uniqueCells = Set(columns.indices.filter { uniqueColumns.contains(physical.cellColumns[entity][$0]) })
+    let names = ["Z_PK", "Z_ENT", "Z_OPT"] + columns.map(quoted)
+    let marks = ["?", "\(physical.numbers[entity])"] + Array(repeating: "?", count: columns.count + 1)
+    insert =
+      "INSERT INTO \(quoted(table)) (\(names.joined(separator: ", "))) "
+      + "VALUES (\(marks.joined(separator: ", ")))"
+
+    var cleanUps: [String] = []
+    for property in layout.properties {
+      let key = PhysicalSchema.PropertyKey(entity: property.declaringEntity, property: property.name)
+      if let side = physical.joinSides[key] {
+        cleanUps.append("DELETE FROM \(quoted(side.table)) WHERE \(quoted(side.owner)) = ?")
+        if side.isReflexive {
+          cleanUps.append("DELETE FROM \(quoted(side.table)) WHERE \(quoted(side.member)) = ?")
+        }
+      }
+      if let implied = physical.impliedColumns[key] {
+        let key = quoted(implied.key)
+        let order = implied.order.map { ", \(quoted($0)) = NULL" } ?? ""
+        cleanUps.append("UPDATE \(quoted(implied.table)) SET \(key) = NULL\(order) WHERE \(key) = ?")
+      }
+    }
+    self.cleanUps = cleanUps
+  }
+}

@@ -1,0 +1,240 @@
+import CDESQLite
+import CDEStore
+
+extension BatchWriter {
+  /// Deletes the listed rows: first those that cascades add are listed, then denials are looked for, then what
+  /// points at the rows is cleared, and then they go.
+  func delete(_ batch: StoreBatchDelete) throws(StoreError) {
+    if result.rows.isEmpty { return }
+    try cascade(batch.rules)
+    let entities = try listedEntities()
+    for entity in entities { try checkDenials(entity, batch.rules[entity]) }
+    for entity in entities {
+      try clearReferences(to: entity, batch.rules[entity])
+      try clearOneWayReferences(to: entity)
+    }
+    for entity in entities {
+      let plan = plans.writes[entity]
+      try noteFiles(plan.externalCells, of: plan, where: listed(entity))
+    }
+    for root in Set(entities.map { schema.entities[$0].root }).sorted() {
+      try connection.run(
+        "DELETE FROM \(quoted(physical.tableName(of: root))) WHERE Z_PK IN (\(listed(inTreeOf: root)))",
+        while: "Deleting rows")
+    }
+    try connection.forEachRow(
+      "SELECT ent, pk FROM \(Self.list) WHERE level > 0 ORDER BY root, pk", while: "Deleting rows"
+    ) { statement in
+      guard let entity = physical.indexes[sqlite3_column_int64(statement, 0)] else { return }
+      result.cascaded.append(.init(entity: entity, key: sqlite3_column_int64(statement, 1)))
+    }
+  }
+
+  // MARK: The list
+
+  /// Keys of the listed rows of one concrete entity.
+  private func listed(_ entity: Int) -> String {
+    "SELECT pk FROM \(Self.list) WHERE root = \(schema.entities[entity].root) "
+      + "AND ent = \(physical.numbers[entity])"
+  }
+
+  /// Keys of the rows of one concrete entity that the level bound as `?1` added, found without reading the levels
+  /// before it.
+  private func listed(_ entity: Int, addedBy level: Int) -> String {
+    if level == 0 { return listed(entity) + " AND level = ?1" }
+    return "SELECT pk FROM \(Self.list) INDEXED BY cde_batch_level WHERE level = ?1 AND level > 0 "
+      + "AND ent = \(physical.numbers[entity]) AND root = \(schema.entities[entity].root)"
+  }
+
+  private func listed(inTreeOf entity: Int) -> String {
+    "SELECT pk FROM \(Self.list) WHERE root = \(schema.entities[entity].root)"
+  }
+
+  private func listedEntities(addedBy level: Int? = nil) throws(StoreError) -> [Int] {
+    var entities: [Int] = []
+    let source =
+      switch level {
+      case nil: ""
+      case 0: " WHERE level = ?1"
+      default: " INDEXED BY cde_batch_level WHERE level = ?1 AND level > 0"
+      }
+    try connection.forEachRow(
+      "SELECT DISTINCT ent FROM \(Self.list)\(source)", level.map { [.integer(Int64($0))] } ?? [],
+      while: "Deleting rows"
+    ) { statement in
+      if let entity = physical.indexes[sqlite3_column_int64(statement, 0)] { entities.append(entity) }
+    }
+    return entities.sorted()
+  }
+
+  // MARK: Rules
+
+  /// The keys of the objects that a relationship leads to from some owners.
+  private func members(of property: RowLayout.Property, _ entity: Int, owners: String)
+    throws(StoreError) -> String
+  {
+    if case .toOne = property.kind {
+      let column = quoted(physical.cellColumns[entity][property.cells.lowerBound])
+      return "SELECT \(column) FROM \(quoted(physical.tableName(of: entity))) "
+        + "WHERE Z_PK IN (\(owners)) AND \(column) IS NOT NULL"
+    }
+    let destination = schema.end(of: property.slot, in: entity).destination
+    switch try physical.toMany(property.slot, of: entity) {
+    case .inverse(let key, _), .implied(let key, _):
+      return "SELECT Z_PK FROM \(quoted(physical.tableName(of: destination))) "
+        + "WHERE \(quoted(key)) IN (\(owners))"
+    case .join(let side):
+      var sql =
+        "SELECT \(quoted(side.member)) FROM \(quoted(side.table)) WHERE \(quoted(side.owner)) IN (\(owners))"
+      if side.isReflexive {
+        sql +=
+          " UNION SELECT \(quoted(side.owner)) FROM \(quoted(side.table)) "
+          + "WHERE \(quoted(side.member)) IN (\(owners))"
+      }
+      return sql
+    }
+  }
+
+  private func relationships(_ entity: Int) -> [RowLayout.Property] {
+    schema.entities[entity].layout.properties.filter { property in
+      if property.isTransient { return false }
+      switch property.kind {
+      case .toOne, .toMany: return true
+      case .attribute, .composite: return false
+      }
+    }
+  }
+
+  /// Lists what the listed rows take along, level by level until nothing is added.
+  ///
+  /// A level reads the rows that the level before it added and no others, and its number is bound, so that a chain
+  /// of any length runs the same few statements and costs by its length.
+  private func cascade(_ rules: [[Int: StoreBatchDelete.Rule]]) throws(StoreError) {
+    guard rules.contains(where: { $0.values.contains(.cascade) }) else { return }
+    var level = 0
+    while true {
+      var added = 0
+      for entity in try listedEntities(addedBy: level) {
+        for property in relationships(entity) where rules[entity][property.slot] == .cascade {
+          let end = schema.end(of: property.slot, in: entity)
+          let keys = try members(of: property, entity, owners: listed(entity, addedBy: level))
+          let root = schema.entities[end.destination].root
+          try connection.run(
+            "INSERT OR IGNORE INTO \(Self.list) SELECT \(root), Z_PK, Z_ENT, ?2 "
+              + "FROM \(quoted(physical.tableName(of: end.destination))) WHERE Z_PK IN (\(keys))",
+            [.integer(Int64(level)), .integer(Int64(level + 1))], while: "Following delete rules")
+          added += Int(sqlite3_changes(connection.handle))
+        }
+      }
+      if added == 0 { return }
+      level += 1
+    }
+  }
+
+  private func checkDenials(
+    _ entity: Int, _ rules: [Int: StoreBatchDelete.Rule]
+  ) throws(StoreError) {
+    for property in relationships(entity) where rules[property.slot] == .deny {
+      let end = schema.end(of: property.slot, in: entity)
+      let keys = try members(of: property, entity, owners: listed(entity))
+      let remaining = try connection.integer(
+        "SELECT count(*) FROM \(quoted(physical.tableName(of: end.destination))) WHERE Z_PK IN (\(keys)) "
+          + "AND Z_PK NOT IN (\(listed(inTreeOf: end.destination)))", while: "Checking delete rules")
+      guard let remaining, remaining > 0 else { continue }
+      let name = schema.entities[entity].source.name
+      throw StoreError(
+        .constraint,
+        "\(name) can't be deleted while \(property.name) has members, and \(remaining) of them would stay. "
+          + "Delete or move them first.", entity: name, properties: [property.name])
+    }
+  }
+
+  // MARK: What points at the rows
+
+  private func clearReferences(
+    to entity: Int, _ rules: [Int: StoreBatchDelete.Rule]
+  ) throws(StoreError) {
+    let task = "Removing deleted rows' relationships"
+    for property in relationships(entity) {
+      let end = schema.end(of: property.slot, in: entity)
+      if let inverse = end.inverse, let slot = end.inverseSlot {
+        if inverse.isToMany {
+          try touch(owners: members(of: property, entity, owners: listed(entity)), end.destination, slot)
+        } else if rules[property.slot] != .noAction {
+          try nullify(slot, of: end.destination, deleted: entity)
+        }
+      }
+      let key = PhysicalSchema.PropertyKey(entity: property.declaringEntity, property: property.name)
+      if let side = physical.joinSides[key] {
+        for column in side.isReflexive ? [side.owner, side.member] : [side.owner] {
+          try connection.run(
+            "DELETE FROM \(quoted(side.table)) WHERE \(quoted(column)) IN (\(listed(entity)))", while: task)
+        }
+      }
+      if let implied = physical.impliedColumns[key] {
+        let order = implied.order.map { ", \(quoted($0)) = NULL" } ?? ""
+        try connection.run(
+          "UPDATE \(quoted(implied.table)) SET \(quoted(implied.key)) = NULL\(order) "
+            + "WHERE \(quoted(implied.key)) IN (\(listed(entity)))", while: task)
+      }
+    }
+  }
+
+  /// Clears references that have no inverse: no rule of the deleted rows' entity says anything about them.
+  private func clearOneWayReferences(to entity: Int) throws(StoreError) {
+    for column in plans.references[schema.entities[entity].root] where column.inverse == nil {
+      guard let slot = schema.entities[column.owner].layout.slot(named: column.property) else { continue }
+      try nullify(slot, of: column.owner, deleted: entity)
+    }
+  }
+
+  /// Notes owners that lose members and stay themselves.
+  private func touch(owners: String, _ destination: Int, _ slot: Int) throws(StoreError) {
+    try connection.forEachRow(
+      "SELECT Z_PK FROM \(quoted(physical.tableName(of: destination))) WHERE Z_PK IN (\(owners)) "
+        + "AND Z_PK NOT IN (\(listed(inTreeOf: destination)))", while: "Finding owners"
+    ) { statement in
+      result.touched.append(
+        .init(row: .init(entity: destination, key: sqlite3_column_int64(statement, 0)), slot: slot))
+    }
+  }
+
+  /// Clears a to-one relationship of rows that stay.
+  private func nullify(_ slot: Int, of destination: Int, deleted: Int) throws(StoreError) {
+    let layout = schema.entities[destination].layout
+    let property = layout.properties[slot]
+    let names = physical.cellColumns[destination]
+    guard let first = property.cells.first, case .toOne(let relationship) = property.kind else { return }
+    let table = quoted(physical.tableName(of: destination))
+    // Which rows the column belongs to: other entities of the tree may use it for something else.
+    let types = QueryCompiler(physical).entityCondition(destination, true, alias: table).map {
+      " AND " + $0.sql
+    }
+    let condition =
+      "\(quoted(names[first])) IN (\(listed(deleted))) "
+      + "AND Z_PK NOT IN (\(listed(inTreeOf: destination)))\(types ?? "")"
+    var found: [StoreBatchResult.Row] = []
+    try connection.forEachRow(
+      "SELECT Z_ENT, Z_PK FROM \(table) WHERE \(condition)", while: "Finding references"
+    ) { statement in
+      guard let entity = physical.indexes[sqlite3_column_int64(statement, 0)] else { return }
+      found.append(.init(entity: entity, key: sqlite3_column_int64(statement, 1)))
+    }
+    if found.isEmpty { return }
+    if !relationship.isOptional {
+      throw StoreError(
+        .constraint,
+        "\(layout.entityName).\(property.name) is required, and \(found.count) of its objects would be "
+          + "deleted. Delete what refers to them first, or cascade.",
+        entity: layout.entityName, properties: [property.name])
+    }
+    let settings = property.cells.map { "\(quoted(names[$0])) = NULL" }
+    try connection.run(
+      "UPDATE \(table) SET \(settings.joined(separator: ", ")), Z_OPT = \(Self.nextVersion) "
+        + "WHERE \(condition)", while: "Clearing references")
+    for row in found {
+      let own = schema.entities[row.entity].layout.slot(named: property.name) ?? slot
+      result.nullified.append(.init(row: row, slot: own))
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import CDESQLite
+import CDEStore
+
+extension SchemaPlans {
+  /// Moves a tree's key counter.
+  ///
+  /// - Returns: the last key given out before.
+  func takeKeys(_ count: Int, root: Int, on connection: Connection) throws(StoreError) -> Int64 {
+    let number = physical.numbers[root]
+    let task = "Handing out keys"
+    // The counter is the truth, unless some other writer inserted rows and left it behind.
+    let base =
+      try connection.integer(
+        "SELECT max(ifnull((SELECT CAST(Z_MAX AS INTEGER) FROM Z_PRIMARYKEY WHERE Z_ENT = ?), 0), "
+          + "ifnull((SELECT max(Z_PK) FROM \(quoted(physical.tableName(of: root)))), 0))",
+        [.integer(number)], while: task) ?? 0
+    let (last, overflows) = max(base, 0).addingReportingOverflow(Int64(count))
+    guard !overflows else {
+      throw StoreError(
+        .full, "\(schema.entities[root].source.name) has used all primary keys.",
+        entity: schema.entities[root].source.name)
+    }
+    try connection.run(
+      "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?", [.integer(last), .integer(number)], while: task)
+    guard sqlite3_changes(connection.handle) == 1 else {
+      throw StoreError(
+        .unreadable,
+        "The store lost its key counter for \(schema.entities[root].source.name); it is damaged.",
+        entity: schema.entities[root].source.name)
+    }
+    return max(base, 0)
+  }
+}

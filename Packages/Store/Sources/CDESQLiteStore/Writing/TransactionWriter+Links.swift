@@ -1,0 +1,118 @@
+import CDESQLite
+import CDEStore
+
+extension TransactionWriter {
+  /// Removes pairs. Before others are added, so that a pair that moves between owners never stands twice.
+  func removeLinks() throws(StoreError) {
+    for link in transaction.links where link.kind == .remove { try remove(link) }
+  }
+
+  func addLinks() throws(StoreError) {
+    for link in transaction.links where link.kind == .add { try add(link) }
+  }
+
+  private func ends(of link: LinkChange) throws(StoreError) -> (owner: Int64, member: Int64) {
+    try plans.checkEntity(link.entity)
+    let schema = plans.schema
+    let destination = schema.end(of: link.slot, in: link.entity).destination
+    return (
+      permanent(link.owner, root: schema.entities[link.entity].root),
+      permanent(link.member, root: schema.entities[destination].root)
+    )
+  }
+
+  private func remove(_ link: LinkChange) throws(StoreError) {
+    let source = try plans.physical.toMany(link.slot, of: link.entity)
+    let (owner, member) = try ends(of: link)
+    let task = "Removing a pair of a relationship"
+    switch source {
+    case .join(let side):
+      let sql = side.deleteStatement
+      try connection.run(sql, [.integer(owner), .integer(member)], while: task)
+      if side.isReflexive { try connection.run(sql, [.integer(member), .integer(owner)], while: task) }
+    case .implied(let key, let order):
+      let clearing = order.map { ", \(quoted($0)) = NULL" } ?? ""
+      try connection.run(
+        "UPDATE \(quoted(memberTable(of: link))) SET \(quoted(key)) = NULL\(clearing) "
+          + "WHERE Z_PK = ? AND \(quoted(key)) = ?", [.integer(member), .integer(owner)], while: task)
+    case .inverse: throw notALink(link)
+    }
+  }
+
+  private func add(_ link: LinkChange) throws(StoreError) {
+    let source = try plans.physical.toMany(link.slot, of: link.entity)
+    let (owner, member) = try ends(of: link)
+    let task = "Adding a pair to a relationship"
+    switch source {
+    case .join(let side):
+      if link.isAppended, let append = side.appendStatement, let last = side.lastPlaceStatement {
+        let place = try nextPlace(link, owner, last)
+        try connection.run(
+          append, [.integer(owner), .integer(member), .integer(place)], while: task)
+      } else {
+        try addPair(side, owner, member, link.order)
+      }
+      // Which direction of a symmetric pair a reader asks for is not known, so both stand in the table.
+      if side.isReflexive, owner != member { try addPair(side, member, owner, nil) }
+    case .implied(let key, let order):
+      var values: [StoreValue] = [.integer(owner)]
+      var settings = "\(quoted(key)) = ?"
+      if let order, link.isAppended {
+        let place = try nextPlace(
+          link, owner,
+          "SELECT max(\(quoted(order))) FROM \(quoted(memberTable(of: link))) WHERE \(quoted(key)) = ?")
+        // Expressions see the row as it was.
+        settings += ", \(quoted(order)) = CASE WHEN \(quoted(key)) = ? THEN \(quoted(order)) ELSE ? END"
+        values += [.integer(owner), .integer(place)]
+      } else if let order {
+        settings += ", \(quoted(order)) = ?"
+        values.append(link.order.map { .integer($0) } ?? .null)
+      }
+      try connection.run(
+        "UPDATE \(quoted(memberTable(of: link))) SET \(settings) WHERE Z_PK = ?",
+        values + [.integer(member)], while: task)
+    case .inverse: throw notALink(link)
+    }
+  }
+
+  /// The place behind all members of an owner, 1024 beyond the last as Core Data spaces them.
+  ///
+  /// The store is asked once for each owner: what this transaction appends itself is counted here.
+  private func nextPlace(_ link: LinkChange, _ owner: Int64, _ lastPlace: String) throws(StoreError) -> Int64
+  {
+    let key = OrderKey(entity: link.entity, slot: link.slot, owner: owner)
+    var last = lastPlaces[key]
+    if last == nil, link.owner > 0 {
+      last = try connection.integer(
+        lastPlace, [.integer(owner)], while: "Reading the end of an ordered relationship")
+    }
+    let (place, overflows) = (last ?? 1024).addingReportingOverflow(1024)
+    lastPlaces[key] = overflows ? .max : place
+    return overflows ? .max : place
+  }
+
+  private func addPair(
+    _ side: JoinTable.Side, _ owner: Int64, _ member: Int64, _ order: Int64?
+  ) throws(StoreError) {
+    let task = "Adding a pair to a relationship"
+    let pair: [StoreValue] = [.integer(owner), .integer(member)]
+    if let statement = side.orderedInsertStatement, let order {
+      try connection.run(statement, pair + [.integer(order)], while: task)
+    } else {
+      try connection.run(side.insertStatement, pair, while: task)
+    }
+  }
+
+  private func memberTable(of link: LinkChange) -> String {
+    plans.physical.tableName(of: plans.schema.end(of: link.slot, in: link.entity).destination)
+  }
+
+  private func notALink(_ link: LinkChange) -> StoreError {
+    let entity = plans.schema.entities[link.entity]
+    let name = entity.layout.properties[link.slot].name
+    return StoreError(
+      .unsupportedQuery,
+      "\(entity.source.name).\(name) is described by its inverse's to-one cells, so it takes no links.",
+      entity: entity.source.name, properties: [name])
+  }
+}

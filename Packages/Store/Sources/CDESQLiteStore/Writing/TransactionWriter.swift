@@ -1,0 +1,232 @@
+import CDESQLite
+import CDEStore
+
+/// One owner's order in a relationship that is kept by links.
+struct OrderKey: Hashable {
+  var entity: Int
+  var slot: Int
+  var owner: Int64
+}
+
+/// Writes one transaction, inside an SQLite transaction that the caller began.
+final class TransactionWriter {
+  let plans: SchemaPlans
+  let connection: Connection
+  let transaction: StoreTransaction
+  /// Where large values go; nil in memory.
+  private let externals: ExternalStorage?
+  private let checksReferences: Bool
+  /// For each entity index that is a root, the last key given out before.
+  private(set) var keyBase: [Int64]
+  var conflicts: [StoreError.RowConflict] = []
+  /// References of other writers that a deletion came upon.
+  var references: [ReferenceConflict] = []
+  /// External files that this transaction wrote, and those that nothing needs once it is committed.
+  var writtenFiles: [String] = []
+  var obsoleteFiles: [String] = []
+  /// Whether everything was written, so that only SQLite's own commit is left to do.
+  private(set) var isComplete = false
+  /// The last places in ordered relationships that this transaction appends to.
+  var lastPlaces: [OrderKey: Int64] = [:]
+  /// Rows with derived attributes, as they stand at the end.
+  private(set) var derived: [RowBatch] = []
+
+  init(
+    _ plans: SchemaPlans, _ connection: Connection, _ transaction: StoreTransaction,
+    externals: ExternalStorage?, checksReferences: Bool
+  ) {
+    self.plans = plans
+    self.connection = connection
+    self.transaction = transaction
+    self.externals = externals
+    self.checksReferences = checksReferences
+    keyBase = Array(repeating: 0, count: plans.schema.entities.count)
+  }
+
+  /// Binds and reads for requests that are no transaction.
+  convenience init(_ plans: SchemaPlans, _ connection: Connection) {
+    self.init(plans, connection, StoreTransaction(), externals: nil, checksReferences: false)
+  }
+
+  func write() throws(StoreError) {
+    connection.derived.clear()
+    try takeKeys()
+    // Pairs are removed first: those that a deleted row still has then are other writers'.
+    try removeLinks()
+    // Deletions next: they free unique values that other rows of the transaction take over.
+    try delete()
+    try update()
+    if !conflicts.isEmpty { throw conflictError() }
+    try insert()
+    try addLinks()
+    if checksReferences { try checkReferences() }
+    keepNamedFiles()
+    try readDerived()
+    isComplete = true
+  }
+
+  /// Reads the rows whose derived attributes may differ from what the transaction said.
+  ///
+  /// Written ones are among them even when no trigger ran: their derived values are as old as the object
+  /// that was written, since other rows' changes do not raise its version.
+  func readDerived() throws(StoreError) {
+    guard plans.physical.hasDerivedColumns else { return }
+    var keys: [Int: Set<Int64>] = [:]
+    for (number, noted) in connection.derived.keys() {
+      guard let entity = plans.physical.indexes[number] else { continue }
+      keys[plans.schema.entities[entity].root, default: []].formUnion(noted)
+    }
+    for batch in transaction.updated.map(\.batch) + transaction.inserted
+    where plans.physical.derivedEntities.contains(batch.layout.entity) {
+      for row in 0..<batch.count {
+        keys[batch.layout.root, default: []].insert(permanent(batch.key(row), root: batch.layout.root))
+      }
+    }
+    for (root, keys) in keys.sorted(by: { $0.key < $1.key }) {
+      derived += try plans.rows(
+        entity: root, ascending: keys.sorted(), on: connection, isCancellable: false
+      ).batches
+    }
+  }
+
+  // MARK: Keys
+
+  private func takeKeys() throws(StoreError) {
+    var counts: [Int: Int64] = [:]
+    for batch in transaction.inserted {
+      var lowest: Int64 = 0
+      for row in 0..<batch.count { lowest = min(lowest, batch.key(row)) }
+      if lowest < 0 { counts[batch.layout.root] = max(counts[batch.layout.root] ?? 0, 0 - lowest) }
+    }
+    for (root, count) in counts {
+      keyBase[root] = try plans.takeKeys(Int(count), root: root, on: connection)
+    }
+  }
+
+  @inline(__always)
+  func permanent(_ key: Int64, root: Int) -> Int64 { key < 0 ? keyBase[root] &- key : key }
+
+  // MARK: Binding
+
+  /// Binds cells straight from the batch's memory, which outlives the step.
+  @inline(__always)
+  func bind(
+    _ batch: RowBatch, _ row: Int, _ steps: [BindStep], to statement: OpaquePointer, from first: Int32
+  ) throws(StoreError) {
+    var parameter = first
+    for step in steps {
+      let cell = Int(step.cell)
+      var code = SQLITE_OK
+      if batch.isNull(row, cell) {
+        code = sqlite3_bind_null(statement, parameter)
+      } else {
+        switch step.kind {
+        case .integer:
+          code = sqlite3_bind_int64(statement, parameter, Int64(bitPattern: batch.word(row, cell)))
+        case .real:
+          code = sqlite3_bind_double(statement, parameter, Double(bitPattern: batch.word(row, cell)))
+        case .key:
+          let key = permanent(Int64(bitPattern: batch.word(row, cell)), root: Int(step.root))
+          code = sqlite3_bind_int64(statement, parameter, key)
+        case .entity:
+          let index = Int(truncatingIfNeeded: batch.word(row, cell))
+          code = sqlite3_bind_int64(statement, parameter, plans.physical.numbers[index])
+        case .text:
+          let bytes = batch.bytes(row, cell)
+          code = sqlite3_bind_text64(
+            statement, parameter, bytes.baseAddress!.assumingMemoryBound(to: CChar.self),
+            UInt64(bytes.count), nil, UInt8(SQLITE_UTF8))
+        case .blob:
+          let bytes = batch.bytes(row, cell)
+          code = sqlite3_bind_blob64(statement, parameter, bytes.baseAddress!, UInt64(bytes.count), nil)
+        case .external:
+          code = try bindExternal(batch.bytes(row, cell), to: statement, at: parameter)
+        }
+      }
+      guard code == SQLITE_OK else {
+        throw connection.error(code, while: "Saving a row of \(batch.layout.entityName)")
+      }
+      parameter &+= 1
+    }
+  }
+
+  private func bindExternal(
+    _ bytes: UnsafeRawBufferPointer, to statement: OpaquePointer, at parameter: Int32
+  ) throws(StoreError) -> Int32 {
+    guard let externals, bytes.first == 1, bytes.count > ExternalStorage.inlineLimit + 1
+    else {
+      return sqlite3_bind_blob64(statement, parameter, bytes.baseAddress!, UInt64(bytes.count), nil)
+    }
+    let name = try externals.write(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
+    writtenFiles.append(name)
+    let cell = [2] + Array(name.utf8)
+    return cell.withUnsafeBytes {
+      sqlite3_bind_blob64(
+        statement, parameter, $0.baseAddress, UInt64($0.count),
+        unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+    }
+  }
+
+  // MARK: Inserting
+
+  private func insert() throws(StoreError) {
+    if connection.inserts.isEmpty {
+      connection.inserts = Array(repeating: nil, count: plans.schema.entities.count)
+    }
+    for batch in transaction.inserted {
+      let plan = plans.writes[batch.layout.entity]
+      let task = "Inserting a row of \(batch.layout.entityName)"
+      let statement: OpaquePointer
+      if let kept = connection.inserts[plan.entity] {
+        statement = kept
+      } else {
+        statement = try connection.prepareUncached(plan.insert, while: task)
+        connection.inserts[plan.entity] = statement
+      }
+      // Bound memory belongs to the batch: nothing may point at it afterwards.
+      defer { Connection.reset(statement) }
+      for row in 0..<batch.count {
+        sqlite3_bind_int64(statement, 1, permanent(batch.key(row), root: plan.root))
+        sqlite3_bind_int64(statement, 2, batch.version(row))
+        try bind(batch, row, plan.steps, to: statement, from: 3)
+        let code = sqlite3_step(statement)
+        if code == CDE_SQLITE_CONSTRAINT_PRIMARYKEY { throw takenKey(batch, row) }
+        guard code == SQLITE_DONE else { throw failure(code, plan.entity, task) }
+        sqlite3_reset(statement)
+      }
+    }
+  }
+
+  /// The error where another writer has already written a deleted row again.
+  private func takenKey(_ batch: RowBatch, _ row: Int) -> StoreError {
+    StoreError(
+      .conflict, "A deleted row of \(batch.layout.entityName) was written again by another writer.",
+      entity: batch.layout.entityName,
+      conflicts: [
+        .init(entity: batch.layout.entity, key: batch.key(row), expectedVersion: 0, foundVersion: nil)
+      ])
+  }
+
+  func failure(_ code: Int32, _ entity: Int, _ task: String) -> StoreError {
+    var error = connection.error(code, while: task)
+    error.entity = plans.schema.entities[entity].source.name
+    guard code == CDE_SQLITE_CONSTRAINT_UNIQUE,
+      let violated = plans.physical.constraint(in: String(cString: sqlite3_errmsg(connection.handle)))
+    else { return error }
+    error.entity = violated.entity
+    error.properties = violated.properties
+    error.message =
+      "Another \(violated.entity) has the same \(violated.properties.joined(separator: ", ")). "
+      + "Change the value, or let a merge policy decide."
+    return error
+  }
+
+  private func conflictError() -> StoreError {
+    let count = conflicts.count
+    return StoreError(
+      .conflict,
+      "\(count) \(count == 1 ? "row has" : "rows have") changed or vanished since "
+        + "\(count == 1 ? "it was" : "they were") read. Refresh the objects and save again, or set a merge policy.",
+      entity: plans.schema.entities[conflicts[0].entity].source.name, conflicts: conflicts)
+  }
+}

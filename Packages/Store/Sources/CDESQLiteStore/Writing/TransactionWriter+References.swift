@@ -266,28 +266,3 @@ extension TransactionWriter {
     }
   }
 }
-
-/// Distinct keys in ascending order, those that follow each other taken together.
-struct KeyRuns {
-  let ranges: [ClosedRange<Int64>]
-
-  /// From this length on, counting the rows of a run costs less than looking each of them up.
-  static let worthCounting = 4
-
-  init(_ keys: [Int64]) {
-    let isAscending = zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 }
-    let ordered = isAscending ? keys : keys.sorted()
-    var ranges: [ClosedRange<Int64>] = []
-    for key in ordered {
-      if let last = ranges.last {
-        if key == last.upperBound { continue }
-        if key == last.upperBound + 1 {
-          ranges[ranges.count - 1] = last.lowerBound...key
-          continue
-        }
-      }
-      ranges.append(key...key)
-    }
-    self.ranges = ranges
-  }
-}

@@ -47,7 +47,7 @@ public nonisolated final class BackgroundDatabase: Database {
       case .made(let database): return (database, nil)
       case .making(let task): return (nil, task)
       case .none:
-        // Detached: whoever comes first must lend neither its isolation nor its cancellation.
+        // Detached: the task must not inherit the isolation or the cancellation of the first caller.
         let task = Task.detached { try await factory() }
         state = .making(task)
         return (nil, task)
@@ -61,7 +61,7 @@ public nonisolated final class BackgroundDatabase: Database {
       return database
     } catch {
       state.withLock { state in
-        // Only if nobody has begun again.
+        // Unless a later call has started another task.
         if case .making(let current) = state, current == task { state = .none }
       }
       throw error

@@ -61,7 +61,7 @@ nonisolated extension Database {
   ///
   /// - Parameters:
   ///   - type: The model; objects of models derived from it count.
-  ///   - buffering: What happens to changes that nobody reads; all are kept unless told otherwise.
+  ///   - buffering: How changes that were not read yet are buffered; by default all are kept.
   public func changes<Item: PersistentEntity>(
     of type: Item.Type,
     buffering: AsyncStream<DatabaseChange<Item>>.Continuation.BufferingPolicy = .unbounded

@@ -38,9 +38,9 @@ private nonisolated func stored(_ value: Any) -> Any {
 nonisolated extension Database {
   /// Finds the object with these keys, or makes it.
   ///
-  /// Within one database there is never a second object, whoever calls at the same time. Against other
-  /// contexts and processes a uniqueness constraint on the keys keeps it so: if another writer was first,
-  /// its object is the answer.
+  /// Concurrent calls on one database never make two objects. Against other contexts and processes, a
+  /// uniqueness constraint on the keys ensures the same: if another writer inserted the object first, the
+  /// call returns that object.
   ///
   /// - Parameters:
   ///   - type: The model.

@@ -52,7 +52,7 @@ nonisolated extension Database {
     try await run(.transaction("update", Item.self) { try change($0.object(for: handle)) })
   }
 
-  /// Applies what somebody changed between two snapshots, and saves it.
+  /// Applies the changes between two snapshots of an object, and saves them.
   ///
   /// - Returns: The names of the properties that were set.
   /// - Throws: `ManagedObjectError` with code `.changeConflict` when a property was changed otherwise since.

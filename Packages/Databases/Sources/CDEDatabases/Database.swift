@@ -1,8 +1,8 @@
 /// What application code asks of a store, from any isolation.
 ///
-/// Everything is awaited, nothing runs on the caller's isolation, and no live object comes back: results are
-/// snapshots, handles, or what a closure made of the objects where they may be used. Whoever waits on the
-/// main actor leaves it free.
+/// Every call is awaited, and no work runs on the caller's isolation. No live object comes back: results are
+/// snapshots, handles, or what a closure made of the objects where they may be used. A caller that waits on
+/// the main actor does not block it.
 ///
 /// ```swift
 /// let milk = try await database.insert(Item.self) { $0.title = "Milk" }

@@ -1,6 +1,6 @@
 internal import CDEModelRuntime
 
-/// The database where nobody has given one.
+/// The database that is used where none was set.
 ///
 /// Every operation ends a debug build with what to do, and throws ``NotImplementedError`` in a release build.
 public nonisolated struct DefaultDatabase: Database {

@@ -14,7 +14,7 @@ public nonisolated struct DatabaseError: CDEError {
     public static let timedOut = Code(rawValue: "timedOut")
     /// A read changed objects. Nothing of it was kept.
     public static let changesInRead = Code(rawValue: "changesInRead")
-    /// Changes that somebody left unsaved can't be saved, so the transaction did not start.
+    /// Changes that `withContext` left unsaved can't be saved, so the transaction did not start.
     public static let unsavedChanges = Code(rawValue: "unsavedChanges")
     /// Two values, or two objects, have the same key.
     public static let duplicateKey = Code(rawValue: "duplicateKey")
@@ -40,7 +40,7 @@ public nonisolated struct DatabaseError: CDEError {
   }
 }
 
-/// What ``DefaultDatabase`` throws: nobody has given a database.
+/// What ``DefaultDatabase`` throws: no database was set.
 public nonisolated struct NotImplementedError: CDEError {
   /// What went wrong. There is one thing.
   public struct Code: RawRepresentable, Hashable, Sendable {

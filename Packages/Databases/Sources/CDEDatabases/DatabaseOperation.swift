@@ -81,7 +81,7 @@ public nonisolated struct DatabaseOperation<Value: Sendable>: Sendable {
   /// - Throws: what the body and the saves throw; ``DatabaseError``; `CancellationError` if the task was
   ///   cancelled before.
   public func run(in context: NSManagedObjectContext) throws -> Value {
-    // Nobody waits for the answer any more, and nothing was done yet.
+    // The caller no longer waits for the answer, and nothing was done yet.
     try Task.checkCancellation()
     switch access {
     case .read: return try work(context)()

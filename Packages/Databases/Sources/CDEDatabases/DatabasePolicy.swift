@@ -1,6 +1,6 @@
 internal import CDEModelRuntime
 
-/// How long operations may take, and what happens when somebody else holds the store.
+/// How long operations may take, and what happens while another writer holds the store.
 public nonisolated struct DatabasePolicy: Sendable, Hashable {
   /// How long a caller waits; nil for as long as it takes.
   ///

@@ -24,7 +24,7 @@ nonisolated final class ReaderPool: Sendable {
     self.limit = max(limit, 1)
   }
 
-  /// Runs a read on a context that nobody else uses meanwhile.
+  /// Runs a read on a context that no other operation uses meanwhile.
   func run<Value: Sendable>(_ operation: DatabaseOperation<Value>) async throws -> Value {
     let context = try await borrow()
     defer { giveBack(context) }
@@ -81,7 +81,7 @@ nonisolated final class ReaderPool: Sendable {
         }
         let answer: Answer = state.withLock { state in
           if state.cancelled.remove(ticket) != nil { return .cancelled }
-          // One may have come back meanwhile, when nobody stood in line to take it.
+          // A context may have been returned in the meantime, when there was no waiter to take it.
           if let context = state.idle.popLast() { return .context(context) }
           state.waiting.append((ticket, waiter))
           return .later

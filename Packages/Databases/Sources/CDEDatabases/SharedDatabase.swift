@@ -49,7 +49,7 @@ public nonisolated struct SharedDatabase: Database {
   /// A database over a container that exists, whose stores are loaded.
   ///
   /// - Parameters:
-  ///   - modelTypes: The classes of the container's model, for whoever asks.
+  ///   - modelTypes: The classes of the container's model, kept for callers to read.
   ///   - modelContainer: The container.
   ///   - database: nil for a ``BackgroundDatabase`` over the container.
   public init(

@@ -131,7 +131,7 @@ struct ObservedMembers {
     guard !tests.isEmpty else {
       return "private nonisolated func __cdInvalidate(_ fieldSet: CDEObservationFieldSet?) {\n}"
     }
-    // No registrar means that nobody ever read under tracking.
+    // Without a registrar, no property was ever read under tracking.
     return """
       private nonisolated func __cdInvalidate(_ fieldSet: CDEObservationFieldSet?) {
         guard let registrar = _cdExistingRegistrar() else {

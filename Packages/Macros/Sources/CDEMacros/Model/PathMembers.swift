@@ -24,7 +24,7 @@ struct PathMembers {
     let storageMethod: String
     let kind: Kind
     var isStored = true
-    /// The access of the paths to the field; nil for a field that nobody outside the type can name.
+    /// The access of the paths to the field; nil for a field that can't be named outside the type.
     let access: AccessLevel?
   }
 

@@ -8,9 +8,9 @@ struct AccessLevel {
 
   private let rank: Rank
 
-  /// Members mirror their type. Those of private types are `fileprivate`, because the conformance
-  /// extension stands at file scope and must see them; `open` types get `public` members, because
-  /// nobody should override an expansion.
+  /// Members have the access of their type, with two exceptions. Members of private types are `fileprivate`,
+  /// because the conformance extension stands at file scope and must see them. Members of `open` types are
+  /// `public`, because an expansion should not be overridden.
   init(of declaration: some DeclGroupSyntax) {
     let written = AccessLevel.written(in: declaration.modifiers) ?? .internal
     rank = written == .private ? .fileprivate : written

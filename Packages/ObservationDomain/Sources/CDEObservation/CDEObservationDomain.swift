@@ -3,7 +3,7 @@
 /// Wakes the readers of a container's objects when saves and merges reach its `viewContext`.
 ///
 /// Keep the domain for as long as objects are to be observed. Reads of observed models on the main actor,
-/// under `withObservationTracking`, subscribe; setters wake nobody. Readers wake
+/// under `withObservationTracking`, subscribe. Setters wake no reader. Readers wake
 ///
 /// - when `viewContext` has saved, before `save()` returns: those of exactly the properties that changed;
 /// - when a save of a registered context, or through `saveObservedChanges`, has been merged: likewise;
@@ -14,7 +14,7 @@
 /// One domain at a time is current for a view context: a later one takes over from an earlier, and when the
 /// current one ends, none is. Its last reference may be dropped on any thread.
 ///
-/// Work grows with the changed objects that somebody observes; other objects cost a comparison each.
+/// Work grows with the changed objects that are observed; other objects cost a comparison each.
 @MainActor
 public final class CDEObservationDomain {
   /// The container whose saves reach the domain's readers.

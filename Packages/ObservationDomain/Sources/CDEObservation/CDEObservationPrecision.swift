@@ -1,10 +1,10 @@
-/// Whose saves wake exactly the readers of what changed.
+/// Which saves wake exactly the readers of what changed.
 public enum CDEObservationPrecision: Sendable {
-  /// Those of the observed context, of registered contexts and through `saveObservedChanges`. All others, and
-  /// batches, wake the readers of all observable properties of the objects concerned.
+  /// Saves of the observed context, of registered contexts and through `saveObservedChanges`. All other
+  /// saves, and batches, wake the readers of all observable properties of the objects concerned.
   case registeredProducers
-  /// Everyone's in this process: each save says what it changed, registered or not, and the IDs that a batch
-  /// request gives out say what the batch did. Changes that name nothing but objects, such as IDs made of URIs of
-  /// a batch's objects, still wake the readers of all properties.
+  /// All saves in this process. Each save says what it changed, whether its context is registered or not, and
+  /// the IDs that a batch request returns say what the batch did. Changes that name nothing but objects, such
+  /// as IDs made of URIs of a batch's objects, still wake the readers of all properties.
   case everySave
 }

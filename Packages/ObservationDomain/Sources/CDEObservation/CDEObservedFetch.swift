@@ -6,9 +6,9 @@ public import Observation
 /// What a fetch finds in `viewContext`, kept up to date by saves and merges.
 ///
 /// Its readers wake separately: those of ``elements`` when objects come, go or move, of ``count`` when their
-/// number changes, of ``element(at:)`` when another object stands at that place, of ``sections`` when a section
-/// changes. The properties of the elements are observed as ever: a changed title wakes who read that title,
-/// and nobody who only read the list.
+/// number changes, of ``element(at:)`` when another object stands at that place, of ``sections`` when a
+/// section changes. The properties of the elements are observed as ever: a changed title wakes the readers of
+/// that title, and no reader that only read the list.
 ///
 /// ```swift
 /// let drafts = try CDEObservedFetch(request, in: domain)
@@ -114,7 +114,7 @@ public final class CDEObservedFetch<Element: NSManagedObject>: Observable {
     return errorStorage
   }
 
-  /// Fetches again, for changes that nobody merged.
+  /// Fetches again, for changes that were not merged.
   public func refetch() { update(changed: [])?() }
 
   // MARK: Following

@@ -10,7 +10,7 @@ internal import CDEModelRuntime
 public enum CDEPreciseRouteEchoSuppression: Sendable {
   /// On for an `NSPersistentCloudKitContainer`, off for others.
   case auto
-  /// Echoes wake nobody.
+  /// Echoes wake no reader.
   case on
   /// Echoes count as changes of unknown extent: all observable properties of their objects wake.
   case off

@@ -1,6 +1,6 @@
 @_spi(CDE) internal import CDEModelRuntime
 
-/// Someone who computes something from a context's saved state, and has readers of its own.
+/// Computes something from a context's saved state, and has readers of its own.
 protocol ContextFollower: AnyObject {
   /// Computes anew, before any reader wakes, so that each reader finds everything settled.
   ///

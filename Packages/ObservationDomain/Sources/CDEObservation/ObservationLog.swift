@@ -2,7 +2,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// A domain's notes for whoever wonders why a reader woke, or did not.
+/// A domain's log of why readers woke, or did not.
 final class ObservationLog: Sendable {
   private let enabled: Atomic<Bool>
 
@@ -13,7 +13,7 @@ final class ObservationLog: Sendable {
     set { enabled.store(newValue, ordering: .relaxed) }
   }
 
-  /// Builds the message only when somebody wants it.
+  /// Builds the message only while the log is enabled.
   func write(_ message: @autoclosure () -> String) {
     if isEnabled { Diagnostics.report("[CoreDataEvolution:Observation] \(message())") }
   }

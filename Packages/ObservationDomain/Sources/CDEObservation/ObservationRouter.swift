@@ -34,7 +34,7 @@ internal import Synchronization
 /// and not in a table by ID.
 ///
 /// An owner whose to-many relationship changed only through the other side is woken for that relationship
-/// alone, whoever saved: nothing else of it can have changed.
+/// alone, whichever context saved: nothing else of it can have changed.
 ///
 /// A merge by IDs looks its objects up in the last saves of the container: what a save changed in an object arrives with
 /// the object's ID as it would with the save, and is remembered in the save's trace. A change that no recent save

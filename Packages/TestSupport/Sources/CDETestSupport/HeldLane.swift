@@ -24,12 +24,12 @@ public final class HeldLane: Sendable {
 
   /// Holds a context's queued work back from now on.
   ///
-  /// - Precondition: nobody holds the context already.
+  /// - Precondition: the context is not held already.
   public convenience init(of context: NSManagedObjectContext) { self.init(context.lane) }
 
   /// Holds back the blocks that are enqueued on a lane from now on.
   ///
-  /// - Precondition: nobody holds the lane already.
+  /// - Precondition: the lane is not held already.
   public init(_ lane: ContextLane) {
     guard lane.hold() else {
       failPrecondition(

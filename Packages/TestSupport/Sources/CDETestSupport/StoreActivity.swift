@@ -43,13 +43,14 @@ public nonisolated struct StoreActivity: Sendable {
 
   /// Makes an empty record.
   ///
-  /// - Parameter withValues: Writes statements down with the values bound to them. They may be somebody's
-  ///   secrets, and end up wherever tests' output does.
+  /// - Parameter withValues: Records statements with the values bound to them. The values may be secret, and
+  ///   appear wherever the tests' output does.
   public init(withValues: Bool = false) { recorder = ActivityRecorder(wantsValues: withValues) }
 
   /// The record of a container's store.
   ///
-  /// - Throws: ``TestSupportError`` with code `.notRecorded`, where nobody writes down what the store is asked.
+  /// - Throws: ``TestSupportError`` with code `.notRecorded`, where the requests to the store are not
+  ///   recorded.
   public init(of container: NSPersistentContainer) throws {
     recorder = try ActivityRecorder.of(container)
   }

@@ -5,8 +5,8 @@ internal import CDEManagedModel
 ///
 /// A fetch, a count, a fault that fires, a relationship that is loaded, a step of prefetching and a batch
 /// request count one each, however many rows they look up and however many statements the store runs for them.
-/// Saves do not count, nor does what the store does for itself. Everybody who asks the container's store
-/// meanwhile is counted.
+/// Saves do not count, nor does what the store does for itself. All other requests to the container's store
+/// meanwhile count, whichever code makes them.
 ///
 /// ```swift
 /// try await withQueryBudget(2, container) {

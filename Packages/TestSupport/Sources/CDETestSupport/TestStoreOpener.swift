@@ -30,7 +30,7 @@ struct TestStoreOpener {
       do {
         return try loaded()
       } catch {
-        // The copy of a file that is no store helps nobody; the file itself is there.
+        // The copy of a file that is no store is of no use; the file itself is there.
         if options.template != nil { try? files.remove() }
         throw error
       }

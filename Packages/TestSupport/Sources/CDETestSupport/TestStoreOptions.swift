@@ -4,7 +4,7 @@ public import Foundation
 public nonisolated struct TestStorePlace: Sendable, Hashable {
   /// What a commit waits for.
   public enum Durability: String, Sendable, Hashable {
-    /// Nothing: nobody needs a test's store after a loss of power, and disks take their time.
+    /// Nothing: a test's store is not needed after a loss of power, and disks take their time.
     case none = "OFF"
     /// As apps have it: after a loss of power the last commits may be missing.
     case normal = "NORMAL"

@@ -11,7 +11,7 @@ public nonisolated struct TestSupportError: CDEError {
     public static let queryBudget = Code(rawValue: "queryBudget")
     /// Faults fired one by one where they could have been loaded together.
     public static let singleFaults = Code(rawValue: "singleFaults")
-    /// Nobody writes down what the store is asked.
+    /// The requests to the store are not recorded.
     public static let notRecorded = Code(rawValue: "notRecorded")
     /// An option does not go with another one.
     public static let options = Code(rawValue: "options")

@@ -47,8 +47,8 @@ extension Trait where Self == StoreOptionTrait {
   ///
   /// - Parameters:
   ///   - folder: Where; a folder in the temporary folder when nil.
-  ///   - durability: What a commit waits for; nothing at first, as nobody needs a test's store after a loss of
-  ///     power.
+  ///   - durability: What a commit waits for; nothing at first, as a test's store is not needed after a loss
+  ///     of power.
   public static func onDisk(folder: URL? = nil, durability: TestStorePlace.Durability = .none) -> Self {
     .change { $0.place = .onDisk(folder: folder, durability: durability) }
   }

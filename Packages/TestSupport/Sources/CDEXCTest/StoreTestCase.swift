@@ -40,7 +40,7 @@ nonisolated open class StoreTestCase: XCTestCase {
 
   /// The running test's container, its store loaded.
   ///
-  /// - Precondition: the test runs, and nobody overrode the set-up without calling it.
+  /// - Precondition: the test runs, and overrides of the set-up call `super`.
   public final var container: NSPersistentContainer { running.container }
 
   /// What the running test's store was asked since the test began.

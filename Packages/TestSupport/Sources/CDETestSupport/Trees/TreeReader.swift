@@ -135,8 +135,8 @@ struct TreeReader {
     }
   }
 
-  /// The places of what is wanted: first what says most of the object that is meant, last the names that may
-  /// still be anybody's.
+  /// The places of the wanted values: first those that identify an object best, last the names that any
+  /// object may still have.
   private func mostTelling(_ wanted: [TreeValue]) -> [Int] {
     func rank(_ value: TreeValue) -> Int {
       guard case .text(let name) = value else { return 1 }

@@ -68,7 +68,7 @@ extension Questions {
         }
       }
     }
-    // Whoever stands in for a name just reached is reached with it.
+    // Packages that provide a name just reached are reached with it.
     for chunk in search.level.chunks(of: 500) {
       let request = Package.fetchRequest()
       request.predicate = NSPredicate(

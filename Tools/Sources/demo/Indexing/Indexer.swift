@@ -125,7 +125,7 @@ actor Indexer {
   private func save(_ run: NSManagedObjectID, task: String, isFinished: Bool = false) async throws {
     report.saveCount += 1
     if let run = self[run, as: IndexRun.self] {
-      // A value that stays the same is not written, so whoever shows it is not woken.
+      // A value that stays the same is not written, so its readers are not woken.
       run.update(\.task, task)
       run.update(\.isFinished, isFinished)
       run.update(\.recordCount, report.recordCount)

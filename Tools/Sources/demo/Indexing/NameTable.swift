@@ -12,7 +12,7 @@ struct NameTable<Object: Named> {
   private var ids: [String: NSManagedObjectID] = [:]
   private var fresh: [Object] = []
 
-  /// The objects with these names; new ones for names nobody has.
+  /// The objects with these names; new ones for names that no object has.
   ///
   /// Costs one query for each 500 names not met before, and none for the others.
   mutating func objects(named names: Set<String>, in context: NSManagedObjectContext) throws -> [String:

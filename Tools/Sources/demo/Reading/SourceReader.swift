@@ -104,7 +104,7 @@ final class SourceReader {
       }
     }
 
-    /// Ends early, too: a decompressor must not wait for ever for somebody to read on.
+    /// Ends early, too: a decompressor must not wait for ever for a reader of its output.
     func close() {
       try? file.close()
       if let process {

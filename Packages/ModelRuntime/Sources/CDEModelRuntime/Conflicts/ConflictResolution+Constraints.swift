@@ -1,10 +1,10 @@
 internal import CDEStore
 
-// Conflicts over unique values. Everything comes out as if the objects had been saved one after the other.
+// Conflicts over unique values. The result is the same as if the objects had been saved one after the other.
 extension ConflictResolution {
-  /// Leaves one object with the values of a constraint.
+  /// Lets one object keep the values of a constraint.
   func settle(_ conflict: NSConstraintConflict, by type: NSMergePolicyType) throws {
-    // A policy, or an earlier conflict, may have done away with some of them.
+    // A policy, or an earlier conflict, may have removed some of the objects.
     let objects = conflict.conflictingObjects.filter {
       $0._registry === context.registry && $0.hasChanges && !$0._flags.contains(.deleted)
     }
@@ -16,7 +16,7 @@ extension ConflictResolution {
     }
   }
 
-  /// The row in the store stays, or else the first object; later ones give the values up.
+  /// The row in the store stays, or without one the first object. Later objects give the values up.
   private func keepOldest(
     _ objects: [NSManagedObject], _ conflict: NSConstraintConflict, _ type: NSMergePolicyType
   ) {
@@ -49,8 +49,8 @@ extension ConflictResolution {
     note(object, slots)
   }
 
-  /// The objects of the context win: over a row in the store by taking its place, over each other by
-  /// their order. A saved object stays the one it is, and others with the values are deleted.
+  /// The objects of the context win over a row in the store, and take its place. Among each other, their
+  /// order decides. A saved object keeps its identity; other objects with the values are deleted.
   private func keepNewest(
     _ objects: [NSManagedObject], _ conflict: NSConstraintConflict, _ type: NSMergePolicyType
   ) {
@@ -80,8 +80,8 @@ extension ConflictResolution {
     }
   }
 
-  /// A new object becomes the object of a row that is there: its key, its version, and the values that it was not
-  /// given itself.
+  /// Makes a new object the object of an existing row. The object takes the row's key and version, and the
+  /// values that were not set on the object itself.
   private func become(
     _ row: RowReference, _ object: NSManagedObject, _ conflict: NSConstraintConflict,
     _ type: NSMergePolicyType
@@ -96,7 +96,7 @@ extension ConflictResolution {
     let overlay = object.overlay
     for info in object._binding.properties where !info.cells.isEmpty {
       if conflict.constraint.contains(info.name) {
-        // Equal, or there would be no conflict.
+        // The values are equal, or there would be no conflict.
         overlay.values[info.slot] = .unset
         overlay.changed.remove(info.slot)
       } else if type == .overwriteMergePolicyType, !overlay.changed.contains(info.slot),
@@ -112,15 +112,16 @@ extension ConflictResolution {
   }
 
   private enum Values {
-    /// None: the survivor's stay.
+    /// No values: the survivor keeps its own.
     case none
-    /// Those that the object was given.
+    /// The values that were set on the object.
     case explicit
-    /// Defaults as well.
+    /// Default values as well.
     case all
   }
 
-  /// Puts one object in the place of a new one that is not saved: for what refers to it, and with its values.
+  /// Puts another object in the place of a new one that is not saved. References to the new object then lead
+  /// to the other one, which takes over its values.
   private func replace(
     _ object: NSManagedObject, by survivor: NSManagedObject, _ conflict: NSConstraintConflict, values: Values
   ) {
@@ -144,7 +145,8 @@ extension ConflictResolution {
           survivor.setToOne(slot, destination)
         }
       case .toMany:
-        // Who is a member is for a member to say, unless it knows nothing of it.
+        // Each member decides about its membership, unless there is no inverse and the member does not know
+        // of it.
         if !given.contains(info.slot) || (info.inverseSlot == nil && values == .none) { continue }
         for member in object.loadedMembers(info.slot).objects {
           object.removeMember(info.slot, member)
@@ -156,7 +158,7 @@ extension ConflictResolution {
     context.forgetUnsaved([object])
   }
 
-  /// References without an inverse are known to their owners alone.
+  /// Moves references without an inverse to the survivor. Only the owners know of such references.
   private func redirectOneWayReferences(to object: NSManagedObject, _ survivor: NSManagedObject) {
     for owner in context.changed where owner !== object {
       guard let overlay = owner._overlay else { continue }

@@ -1,6 +1,7 @@
 internal import CDEStore
 
-// One-to-one relationships stand in two rows, of which only one may be in conflict. The other one has to follow.
+// A one-to-one relationship is stored in two rows. Only one of them may be in conflict; the other has to
+// follow.
 extension ConflictResolution {
   /// Notes the one-to-one relationships of an object whose unsaved value stays though the store has another one.
   func notePartners(of object: NSManagedObject, _ differing: PropertySet) {
@@ -40,10 +41,10 @@ extension ConflictResolution {
 }
 
 extension NSManagedObjectContext {
-  /// Frees the objects that an object's row refers to, where its unsaved one-to-one relationships leave them.
+  /// Releases the objects that an object's row refers to, if its unsaved one-to-one relationships leave them.
   ///
-  /// The setter did so for the partner that it saw. A merge may have brought another one since, which the unsaved
-  /// value stands over.
+  /// The setter released the partner that it saw. A merge may have brought another partner since, in the row
+  /// below the unsaved value.
   func releaseFormerPartners(of object: NSManagedObject) {
     let slots = object.withBinding(\.savedSlots.oneToOne)
     if slots.isEmpty || object._flags.contains(.deleted) { return }

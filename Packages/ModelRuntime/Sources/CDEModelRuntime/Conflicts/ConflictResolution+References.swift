@@ -1,6 +1,6 @@
 internal import CDEStore
 
-// References between objects of which one was deleted by one writer while another writer referred to it.
+// References to an object that one writer deleted while another writer referred to it.
 extension ConflictResolution {
   /// Leaves no reference to a row that is not there.
   ///
@@ -58,7 +58,7 @@ extension ConflictResolution {
 
   // MARK: Rows that others refer to
 
-  /// Applies the delete rules of objects to be deleted to what other writers made refer to them.
+  /// Applies the delete rules of objects to be deleted to the references that other writers made to them.
   private func applyDeleteRules(_ references: [ReferenceConflict]) throws {
     try read(references.map(\.row))
     var deleted: [NSManagedObject] = []
@@ -78,12 +78,12 @@ extension ConflictResolution {
         !referrer._flags.contains(.deleted), let target = referrer.toOne(slot),
         target._flags.contains(.deleted), !denies(referrer._binding.properties[slot], target)
       else { continue }
-      // Without an inverse there is no rule, and the reference leads nowhere all the same.
+      // Without an inverse there is no delete rule, but the reference leads nowhere all the same.
       referrer.writeToOne(slot, nil)
     }
   }
 
-  /// Whether a deletion is refused because of a reference, which validation is to say.
+  /// Whether a delete rule refuses the deletion because of a reference. Validation then reports it.
   private func denies(_ info: PropertyInfo, _ target: NSManagedObject) -> Bool {
     guard let inverse = info.inverseSlot else { return false }
     return target._binding.properties[target.slot(of: info, inverse)].deleteRule == .deny

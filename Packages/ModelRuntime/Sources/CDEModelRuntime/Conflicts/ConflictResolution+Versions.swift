@@ -2,7 +2,7 @@ internal import CDEStore
 
 // Conflicts between an object and its row: what the context read, what it was to save, what the store has now.
 extension ConflictResolution {
-  /// Puts an object onto the row that the store has, with what the policy leaves of its unsaved values.
+  /// Makes an object use the store's current row, with the unsaved values that the policy keeps.
   func settle(_ conflict: NSMergeConflict, _ row: RowReference?, by type: NSMergePolicyType) {
     let object = conflict.sourceObject
     // A policy may have reset the context, or done something else that leaves nothing to settle.
@@ -10,13 +10,13 @@ extension ConflictResolution {
     noteSettled(object)
     let isDeleted = object._flags.contains(.deleted)
     guard let row, row.batch.layout.entity == object._binding.index else {
-      // What nobody ever read can't be written again.
+      // An object whose row was never read can't be written again.
       let isKnown = object._batch !== object._binding.defaults
       if isDeleted || type.storeTrumps || !isKnown { forget(object) } else { insertAgain(object) }
       return
     }
     if object._flags.contains(.inserted) {
-      // Written again by somebody else while this context was about to.
+      // Another writer wrote the row again while this context was about to.
       object._flags.remove(.inserted)
       object._flags.insert(.updated)
     }
@@ -64,7 +64,7 @@ extension ConflictResolution {
     object._overlay?.unloadMembers()
     noteTouched(context.unloadOwners(of: object, base, row))
     notePartners(of: object, theirs)
-    // Both sides, now that the row says whose member the object has become meanwhile.
+    // Sets both sides, now that the row says which object this one has become a member of.
     for (info, destination) in restored { object.setToOne(info.slot, destination) }
     object.noteIfUnchanged()
     note(object, taken)
@@ -106,7 +106,8 @@ extension ConflictResolution {
 }
 
 extension PropertyInfo {
-  /// Whether each member's own row says that it is one: such a change is the member's.
+  /// Whether each member's own row says that it is a member. A change of the relationship is then the
+  /// member's.
   var isOwnedByMembers: Bool { isToMany && inverseSlot != nil && !inverseIsToMany }
 
   /// Whether both rows of a pair refer to each other.
@@ -119,7 +120,7 @@ extension NSManagedObject {
     var slots = PropertySet()
     for info in _binding.properties where !info.cells.isEmpty {
       let last = info.orderCell(in: _binding.layout) ?? info.cells.upperBound
-      // A place in an owner's order is the owner's business.
+      // The place in an owner's order does not count: it belongs to the owner.
       let cells = info.cells.lowerBound..<last
       if !row.batch.sameValues(row.row, as: other.batch, other.row, cells: cells) { slots.insert(info.slot) }
     }
@@ -131,7 +132,7 @@ extension NSManagedObject {
     guard let overlay = _overlay, overlay.changed.contains(slot) else { return }
     let info = _binding.properties[slot]
     let value = overlay.values[slot]
-    // First, because the other side may lead back here.
+    // First, because the other side may come back to this property.
     overlay.changed.remove(slot)
     switch value {
     case .toMany(let members):
@@ -151,7 +152,7 @@ extension NSManagedObject {
     noteIfUnchanged()
   }
 
-  /// An object without unsaved values is no updated one.
+  /// Stops counting an object without unsaved values as updated.
   fileprivate final func noteIfUnchanged() {
     if changedSlots.isEmpty { _flags.remove(.updated) }
   }
@@ -184,7 +185,7 @@ extension NSManagedObject {
     noteIfUnchanged()
   }
 
-  /// Is related again to an object that it left because that was deleted.
+  /// Restores the relationship to an object that this object left because the other one was deleted.
   fileprivate final func takeBackLeaving(_ object: NSManagedObject, _ slot: Int) {
     guard let overlay = _overlay, overlay.changed.contains(slot) else { return }
     let info = _binding.properties[slot]
@@ -201,8 +202,8 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-  /// Lets go of the members of registered owners that an object left, joined or moved in, by another
-  /// writer's doing.
+  /// Unloads the members of registered owners that an object left, joined or moved in because of another
+  /// writer.
   func unloadOwners(of object: NSManagedObject, _ base: RowReference, _ row: RowReference) -> [ObjectChange] {
     var changes: [ObjectChange] = []
     for info in object._binding.properties where info.kind == .toOne && info.inverseIsToMany {
@@ -222,13 +223,13 @@ extension NSManagedObjectContext {
     return changes
   }
 
-  /// Undoes what a delete rule did when an object was deleted that stays after all.
+  /// Undoes what a delete rule did at the deletion of an object that stays after all.
   ///
   /// - Returns: objects that were deleted with it.
   fileprivate func takeBackDeleteRule(_ info: PropertyInfo, of object: NSManagedObject) -> [NSManagedObject] {
     let destination = registry.model.entities[info.destination]
     if let inverse = info.inverseSlot {
-      // Members that the deletion cleared don't count themselves in any more.
+      // Members whose reference was cleared by the deletion don't count themselves as members any more.
       let name = destination.properties[inverse].name
       for other in changed where other._overlay != nil {
         guard registry.model.schema.entities[destination.index].subtree.contains(other._binding.index),

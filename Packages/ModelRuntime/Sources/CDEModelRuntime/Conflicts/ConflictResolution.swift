@@ -3,9 +3,9 @@ internal import Foundation
 
 /// The conflicts of one save, from the store's refusal until the save is over.
 ///
-/// States, one round for each refusal: refused (the store said no, the context is untouched) -> found (the conflicts
-/// and the rows behind them are known) -> decided (the policy changed the context's objects) -> tried again. The save
-/// ends it with ``announce()``, whichever way it ends.
+/// States, one round for each refusal: refused (the store refused the save, the context is untouched) ->
+/// found (the conflicts and the rows behind them are known) -> decided (the policy changed the context's
+/// objects) -> tried again. The save ends it with ``announce()``, whether it succeeds or not.
 ///
 /// Lives on the context's lane.
 final class ConflictResolution {
@@ -17,7 +17,7 @@ final class ConflictResolution {
   private var vanished: [ObjectChange] = []
   /// Objects made of rows that a round concerns beside its conflicts, alive until it is over.
   private var kept: [NSManagedObject] = []
-  /// One-to-one relationships that came out of a round otherwise than the store has them.
+  /// One-to-one relationships whose value after a round differs from the store's.
   var partners: [(object: NSManagedObject, slot: Int)] = []
   /// Objects whose version conflict was dealt with in this round.
   private var settled: Set<ObjectIdentifier> = []
@@ -26,7 +26,7 @@ final class ConflictResolution {
 
   // MARK: One round
 
-  /// Lets the context's policy settle why the store refused a save.
+  /// Lets the context's policy settle the conflicts behind the store's refusal of a save.
   ///
   /// - Throws: what the policy throws.
   func resolve(_ refusal: StoreError, of plan: SavePlan) throws {
@@ -41,9 +41,9 @@ final class ConflictResolution {
     } catch {
       throw ManagedObjectError.store(error)
     }
-    // Nothing found: whoever was in the way has gone, and the save is tried again.
+    // Nothing found: the conflicting change is gone by now, and the save is tried again.
     if found.isEmpty { return }
-    // What nobody but the ring of recent faults holds must not decide which object a row gets.
+    // Objects that only the ring of recent faults retains must not decide which object a row gets.
     if !found.uniqueness.isEmpty { context.recent.clear() }
     let rows = StoredRows(found.rows)
     let versions = versionConflicts(found.versions, rows, handle)
@@ -59,8 +59,8 @@ final class ConflictResolution {
   private func versionConflicts(
     _ found: [StoreError.RowConflict], _ rows: StoredRows, _ handle: StoreHandle
   ) -> [NSMergeConflict] {
-    // A row read now knows how many commits there were. Rows that are gone say nothing: then the coordinator's own
-    // contexts are the likelier ones.
+    // A row that is read now has the number of commits so far. Deleted rows have none: then the coordinator's
+    // own contexts are the more likely writers.
     let asOf = found.lazy.filter { $0.foundVersion != nil }.first.flatMap {
       (try? handle.store.row(entity: $0.entity, key: $0.key))?.batch.asOf
     }
@@ -153,7 +153,7 @@ final class ConflictResolution {
 
   func noteTouched(_ owners: [ObjectChange]) { touched += owners }
 
-  /// The row of an object is gone, and so is the object.
+  /// Forgets an object whose row is gone.
   func forget(_ object: NSManagedObject) {
     touched += context.ownersOfDeleted([object])
     vanished.append(ObjectChange(object: object, kind: .deleted, properties: nil))
@@ -161,7 +161,7 @@ final class ConflictResolution {
     context.forgetMerged([object])
   }
 
-  /// The object of a row, made if need be.
+  /// The object of a row, made if necessary.
   func object(for row: RowReference) -> NSManagedObject {
     let object = context.object(entity: row.batch.layout.entity, key: row.key)
     if object._flags.contains(.fault) {
@@ -187,16 +187,17 @@ final class ConflictResolution {
     }
   }
 
-  /// Tells of what was settled, where no commit comes with it.
+  /// Announces what was settled, if no commit does.
   func announceAlone() {
     guard hasNews else { return }
     let changes = announce()
     if !changes.isEmpty { context.observer?.contextDidMerge(changes, .identities(RecentChanges())) }
   }
 
-  /// What the objects of the context took over from the store, for whoever observes it.
+  /// What the objects of the context took over from the store, for the context's observer.
   ///
-  /// - Returns: the changes of objects that stay; those of objects that went are told at once, as a merge's.
+  /// - Returns: the changes of objects that stay. Changes of deleted objects are announced at once, as by a
+  ///   merge.
   func announce() -> [ObjectChange] {
     var changes = refreshed.values
       .filter { $0.object._registry === context.registry }

@@ -24,7 +24,7 @@ extension RowReference {
         return Data(try store.externalValue(external))
       }
     } catch {
-      // A file that is gone by now, with the row that named it, reads as nothing.
+      // The file may be deleted by now, with the row that named it. The value then reads as nothing.
       Diagnostics.report("\(batch.layout.entityName).\(info.name) of a conflict could not be read: \(error)")
       return .null
     }

@@ -1,9 +1,9 @@
 internal import CDEStore
 public import Foundation
 
-/// Objects that want the values of a uniqueness constraint, which one object at most can have.
+/// Objects with the same values of a uniqueness constraint, which one object at most can have.
 nonisolated public final class NSConstraintConflict: NSObject, @unchecked Sendable {
-  // Guard: immutable; the objects belong to their context's isolation, which checks who uses them.
+  // Guard: immutable; the objects belong to their context's isolation, which checks each use.
 
   /// The names of the properties that have to differ together.
   public let constraint: [String]
@@ -34,11 +34,12 @@ nonisolated public final class NSConstraintConflict: NSObject, @unchecked Sendab
     self.resolution = resolution
   }
 
-  /// The object whose row has the values, made if the context does not know it yet; nil when
-  /// the context's own objects collide.
+  /// The object whose row has the values, made if it is not registered; nil when the context's own objects
+  /// collide.
   ///
-  /// On the context's isolation. A policy that lets a new object have the values makes it the object of that row, unless
-  /// the context knows an object of the row: that one then takes over the new one's values.
+  /// Use it on the context's isolation. A policy that lets a new object have the values makes it the object
+  /// of that row. If an object of the row is registered, that object takes over the new object's values
+  /// instead.
   public var databaseObject: NSManagedObject? {
     stored.flatMap { resolution.object(for: $0) }
   }

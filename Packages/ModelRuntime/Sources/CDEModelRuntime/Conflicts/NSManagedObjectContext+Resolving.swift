@@ -2,15 +2,15 @@ internal import CDEStore
 internal import Foundation
 
 extension NSManagedObjectContext {
-  /// How often a save is tried again: more than once when others commit in between, or when an object in the way of one
-  /// row takes values that another has.
+  /// How often a save is tried again. More than once is needed when other writers commit in between, or when
+  /// an object in the way of one row takes values that another row has.
   private static let resolutionRounds = 10
 
-  /// Goes on with a save that the store refused because of other writers.
+  /// Continues a save that the store refused because of other writers.
   func resolveAndSave(_ first: SavePlan, _ refusal: StoreError) throws {
     let resolution = ConflictResolution(in: self)
     var (plan, refusal) = (first, refusal)
-    // They stay alive meanwhile, so that no other object gets the identity of one of them.
+    // Retained meanwhile, so that no other object gets the identity of one of them.
     let hooked = changed
     var called = Set(hooked.map(ObjectIdentifier.init))
     defer { withExtendedLifetime(hooked) {} }
@@ -21,7 +21,7 @@ extension NSManagedObjectContext {
         // What was settled has to be valid, too, and validation may change more.
         plan = try validatedPlan()
         if plan.isEmpty {
-          // The store has it all, or another writer's values stay.
+          // The store has all values already, or another writer's values stay.
           forgetChanges()
           isSaving = false
           resolution.announceAlone()

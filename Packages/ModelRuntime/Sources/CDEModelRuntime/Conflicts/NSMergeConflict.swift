@@ -3,27 +3,27 @@ public import Foundation
 
 /// An object to be saved or deleted whose row another writer changed or deleted since the context read it.
 ///
-/// Snapshots name attributes and to-one relationships; the latter stand as ``NSManagedObjectID``, nothing as
-/// `NSNull`. They are computed when asked for.
+/// Snapshots contain attributes and to-one relationships by name. A relationship is an ``NSManagedObjectID``,
+/// a missing value is `NSNull`. Snapshots are computed on demand.
 ///
-/// As in Core Data there are two kinds. Where the coordinator has committed since the context read the object, the cached
-/// snapshot has the new values and there is no persisted one: `persistedSnapshot ?? cachedSnapshot` is what another
-/// writer saved. Where it has not, the writer was another container or process: the persisted snapshot has the
-/// new values, and the cached one those that the context read.
+/// As in Core Data there are two kinds. If the coordinator has committed since the context read the object,
+/// the cached snapshot has the new values and there is no persisted one: `persistedSnapshot ??
+/// cachedSnapshot` is what another writer saved. If it has not, the writer was another container or process:
+/// the persisted snapshot has the new values, and the cached one those that the context read.
 nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
-  // Guard: immutable; the objects belong to their context's isolation, which checks who uses them.
+  // Guard: immutable; the objects belong to their context's isolation, which checks each use.
 
   /// The object of the context that saves.
   public let sourceObject: NSManagedObject
   /// The version in the store; 0 when the row was deleted.
   public let newVersionNumber: Int
-  /// The version that the context knows; 0 for an object it thought deleted.
+  /// The version that the context knows; 0 for an object that the context took for deleted.
   public let oldVersionNumber: Int
 
   let objectID: NSManagedObjectID
   private let base: RowReference?
   private let persisted: RowReference?
-  /// Whether the coordinator has the new row itself, having written it.
+  /// Whether the coordinator has the new row itself, because it wrote the row.
   private let isCached: Bool
   private let given: (cached: [String: Any]?, persisted: [String: Any]?)?
   private let resolution: ConflictResolution?
@@ -43,7 +43,7 @@ nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
     self.resolution = resolution
   }
 
-  /// Makes a conflict, as a test of a policy needs it. A policy that resolves it asks the store for the row.
+  /// Makes a conflict for tests of a policy. A policy that resolves it asks the store for the row.
   ///
   /// - Parameters:
   ///   - srcObject: an object of a context, on whose isolation the call runs.
@@ -66,17 +66,17 @@ nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
     resolution = nil
   }
 
-  /// The values that the context read, without its changes; these stand in `sourceObject.changedValues()`.
+  /// The values that the context read, without its changes. `sourceObject.changedValues()` has the changes.
   public var objectSnapshot: [String: Any]? { base.map { $0.snapshot(of: objectID) } }
 
-  /// The values that the coordinator has: the new ones where it wrote them, nil when it deleted the row, else those
-  /// that the context read.
+  /// The values that the coordinator has: the new ones if it wrote them, nil if it deleted the row, else
+  /// those that the context read.
   public var cachedSnapshot: [String: Any]? {
     if let given { return given.cached }
     return isCached ? newSnapshot : objectSnapshot
   }
 
-  /// The new values in the store, where another container or process wrote them; nil when the row was deleted.
+  /// The new values in the store, if another container or process wrote them; nil when the row was deleted.
   public var persistedSnapshot: [String: Any]? {
     if let given { return given.persisted }
     return isCached ? nil : newSnapshot
@@ -84,7 +84,7 @@ nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
 
   private var newSnapshot: [String: Any]? { persisted.map { $0.snapshot(of: objectID) } }
 
-  /// The store's refusal that the conflict was found behind.
+  /// The store's refusal that led to the conflict.
   var refusal: StoreError? { resolution?.refusal }
 
   /// Changes the object so that it can be saved.

@@ -4,16 +4,16 @@ public import Foundation
 public enum NSMergePolicyType: UInt, Sendable {
   /// The save fails and names the conflicts.
   case errorMergePolicyType = 0
-  /// Property by property; where both sides changed one, the store's value stays.
+  /// Merges by property. If both sides changed a property, the store's value stays.
   case mergeByPropertyStoreTrumpMergePolicyType = 1
-  /// Property by property; where both sides changed one, the object's value is saved.
+  /// Merges by property. If both sides changed a property, the object's value is saved.
   case mergeByPropertyObjectTrumpMergePolicyType = 2
-  /// The object is saved as it stands, all of it.
+  /// The whole object is saved as it stands.
   case overwriteMergePolicyType = 3
-  /// The object gives its unsaved changes up.
+  /// The object drops its unsaved changes.
   case rollbackMergePolicyType = 4
 
-  /// Whether the store's side stays where both sides changed the same.
+  /// Whether the store's side stays if both sides changed the same property.
   var storeTrumps: Bool {
     self == .mergeByPropertyStoreTrumpMergePolicyType || self == .rollbackMergePolicyType
   }
@@ -21,16 +21,16 @@ public enum NSMergePolicyType: UInt, Sendable {
 
 /// Resolves the conflicts of a save, as a context's ``NSManagedObjectContext/mergePolicy``.
 ///
-/// A save whose objects were changed by another writer since they were read, or whose unique values another
-/// object has, hands all these conflicts to the policy, on the context's isolation. The policy changes the context's objects so that
-/// they can be saved, or throws; the save then validates and tries again.
+/// A save passes its conflicts to the policy, on the context's isolation: objects that another writer changed
+/// since they were read, and unique values that another object has. The policy changes the context's objects
+/// so that they can be saved, or throws. The save then validates and tries again.
 ///
 /// To decide case by case, subclass and override ``resolve(optimisticLockingConflicts:)`` or
 /// ``resolve(constraintConflicts:)``. An override may set values and call `super`, which does for each conflict what
 /// ``mergeType`` says. Objects whose version conflict was not passed on keep all their unsaved values
 /// over the store's.
 nonisolated open class NSMergePolicy: NSObject, @unchecked Sendable {
-  // Guard: immutable; what a subclass adds is the subclass's to guard.
+  // Guard: immutable; a subclass guards what it adds.
 
   /// Fails the save; what contexts start with.
   public static let error = NSMergePolicy(merge: .errorMergePolicyType)
@@ -61,7 +61,7 @@ nonisolated open class NSMergePolicy: NSObject, @unchecked Sendable {
     } catch var error as ManagedObjectError
       where error.code == .saveConflict && error.constraintConflicts.isEmpty
     {
-      // One error names everything that is in the way.
+      // One error names all conflicts.
       error.constraintConflicts = constraints
       throw error
     }

@@ -13,7 +13,7 @@ final class LoneStore: Sendable {
     address.store(stores.count == 1 ? Self.address(stores[0].handle) : 0, ordering: .releasing)
   }
 
-  // Whoever asks holds the handle, so no other one can have its address.
+  // The caller holds the handle, so no other handle can have its address.
   @inline(__always)
   func isThis(_ handle: StoreHandle) -> Bool { address.load(ordering: .acquiring) == Self.address(handle) }
 }

@@ -15,7 +15,7 @@ final class MergeInbox: Sendable {
     waiting.withLock { $0.commits.append(commit) }
   }
 
-  /// The first commit, unless its number is above a limit.
+  /// Removes and returns the first commit, unless its number is above a limit.
   func popFirst(through limit: UInt64) -> CommittedTransaction? {
     waiting.withLock { waiting in
       guard waiting.head < waiting.commits.count, let first = waiting.commits[waiting.head],
@@ -27,7 +27,7 @@ final class MergeInbox: Sendable {
         waiting.commits.removeAll(keepingCapacity: waiting.head <= 64)
         waiting.head = 0
       } else if waiting.head >= 64, waiting.head * 2 >= waiting.commits.count {
-        // Moving the rest only once it is the smaller half keeps popping constant on average.
+        // The rest is moved only when it is the smaller half, so popping takes constant time on average.
         waiting.commits.removeSubrange(..<waiting.head)
         waiting.head = 0
       }

@@ -61,17 +61,18 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
   /// Opens or creates the stores, and reports each.
   ///
-  /// - Parameter block: called once for each description with nil or the error; before the call returns,
-  ///   unless the description asks for loading in the background. Then it is called on the actor that it belongs to,
-  ///   or in a task of none.
+  /// - Parameter block: called once for each description with nil or the error, before this call returns. If
+  ///   the description asks for loading in the background, the block is called later: on its own actor, or in
+  ///   a task without an actor if it has none.
   public func loadPersistentStores(
     completionHandler block: @escaping @isolated(any) (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
-    // The same closure: nothing but its type says whose it is. It is called where that is.
+    // The same closure: only its type has the isolation, and the cast drops it. The closure is called on that
+    // isolation.
     typealias Handler = (NSPersistentStoreDescription, (any Error)?) -> Void
     let handler = Carrier(unsafeBitCast(block, to: Handler.self))
     let owner = block.isolation
-    // Code that belongs to its caller may hand on what is the main actor's.
+    // A block without an actor of its own may use state of the main actor, if its caller is there.
     let home = owner ?? (viewContext.lane.isCurrent ? MainActor.shared : nil)
     for description in persistentStoreDescriptions {
       let carried = Carrier(description)
@@ -150,8 +151,9 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
   /// Runs a block on a new background context and returns its result.
   ///
-  /// As ``NSManagedObjectContext/perform(schedule:_:)``: a block of an actor, the main actor say, runs on that
-  /// actor and not in the background. Call this from a `@concurrent` function or a detached task to leave it.
+  /// As ``NSManagedObjectContext/perform(schedule:_:)``: a block that belongs to an actor, for example the
+  /// main actor, runs on that actor and not in the background. Call this from a `@concurrent` function or a
+  /// detached task to leave it.
   nonisolated(nonsending)
     public func performBackgroundTask<Value, Failure: Error>(
       _ block: @escaping (NSManagedObjectContext) throws(Failure) -> Value

@@ -46,7 +46,7 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
 
   public var isReadOnly: Bool { handle.store.isReadOnly }
 
-  /// Who hears what the store is asked: the description's observer.
+  /// The observer of the requests to the store, as given by the description.
   @_spi(CDE) public var observer: (any StoreActivityObserver)? { handle.observer }
 
   /// Writes all that is committed to a new file, a database without a log. External values are not copied.

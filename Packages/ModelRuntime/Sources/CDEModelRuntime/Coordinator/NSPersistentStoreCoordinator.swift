@@ -4,25 +4,25 @@ internal import CDEStore
 public import Foundation
 @_spi(CDE) internal import CDEExecutors
 
-/// Between contexts and stores: knows the model, the stores that hold it, and the contexts to tell about
-/// saves.
+/// Connects contexts and stores. The coordinator has the model, the stores that hold it, and the contexts to
+/// notify of saves.
 ///
 /// Safe from any thread.
 nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   // Guard: all mutable state is behind `state`'s mutex.
   public let managedObjectModel: NSManagedObjectModel
   let modelBinding: ModelBinding
-  /// What was wrong with the model; loading a store reports it.
+  /// The error of an invalid model; loading a store reports it.
   private let modelError: (any Error)?
 
   private struct State {
     var stores: [NSPersistentStore] = []
     /// The store of each entity, by index.
     var handles: [StoreHandle?] = []
-    /// The stores that were removed, by the entities they held: objects of theirs keep their IDs.
+    /// The stores that were removed, by the entities they held: objects of these entities keep their IDs.
     var removedHandles: [Int: StoreHandle] = [:]
     var contexts: [BackReference<NSManagedObjectContext>] = []
-    /// How many commits of contexts there were.
+    /// The number of commits made by contexts.
     var commits: UInt64 = 0
   }
 
@@ -39,7 +39,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       modelBinding = try ModelBinding.of(model)
       modelError = nil
     } catch {
-      // An empty model stands in, so that nothing traps before the error is told.
+      // An empty model stands in, so that nothing traps before the error is reported.
       modelBinding = ModelBinding.empty
       modelError = error
     }
@@ -145,10 +145,11 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
 
   /// The metadata of a store, with Core Data's keys.
   ///
-  /// Read from the store; where that fails, as it does once the store is removed, what was last read is the answer.
+  /// Read from the store. If that fails, as it does once the store is removed, returns the metadata read
+  /// last.
   public func metadata(for store: NSPersistentStore) -> [String: Any] {
     var metadata = store.readMetadata().values.mapValues(\.foundationValue)
-    // The file has them elsewhere, and says SQLite also where it is memory.
+    // The file has these elsewhere, and its type is SQLite also if the store is in memory.
     metadata[NSStoreUUIDKey] = store.identifier
     metadata[NSStoreTypeKey] = store.type
     return metadata
@@ -226,13 +227,14 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
 
   /// Numbers a commit and puts it into the inboxes of the other contexts that merge by themselves.
   ///
-  /// Called by the store while the commit still holds its writer, so the commits of a store enter every inbox in their
-  /// order. Takes time for the contexts alone and runs none of the application's code.
+  /// The store calls this while the commit still holds its writer, so the commits of a store enter every
+  /// inbox in their order. The cost grows only with the number of contexts, and no code of the application
+  /// runs.
   func handOn(_ commit: inout CommittedTransaction, from source: NSManagedObjectContext) -> CommitDelivery {
     state.withLock { state in
       state.commits += 1
       commit.sequence = state.commits
-      // A reference made here may be the last one. The delivery keeps all of them until no lock is held.
+      // A reference made here may be the last one. The delivery retains all contexts until no lock is held.
       var delivery = CommitDelivery(contexts: state.contexts.compactMap(\.object))
       for context in delivery.contexts where context !== source {
         guard context.automaticallyMergesChangesFromParent else { continue }

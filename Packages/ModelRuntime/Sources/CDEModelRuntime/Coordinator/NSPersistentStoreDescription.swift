@@ -4,7 +4,7 @@ public import Foundation
 
 /// The SQLite store type: a file in Core Data's layout.
 public let NSSQLiteStoreType = "SQLite"
-/// A store that lives and dies with its container.
+/// A store in memory, which ends with its container.
 public let NSInMemoryStoreType = "InMemory"
 
 /// Metadata: the store's UUID, as a string.
@@ -46,7 +46,7 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
   public private(set) var options: [String: Any] = [:]
   public private(set) var sqlitePragmas: [String: String] = [:]
 
-  /// Hears what the store is asked once it is loaded; nil, as at first, costs nothing.
+  /// The observer of requests to the store once it is loaded. Nil by default, which costs nothing.
   @_spi(CDE) public final var observer: (any StoreActivityObserver)?
 
   public init(url: URL) {

@@ -1,6 +1,6 @@
 @_spi(CDE) public import CDEStore
 
-/// Is told what a loaded store is asked, and which faults asked for it; for tests and tools.
+/// Observes the requests to a loaded store, and the faults that caused them; for tests and tools.
 ///
 /// Set on a description before its store is loaded, see ``NSPersistentStoreDescription/observer``.
 @_spi(CDE) public protocol StoreActivityObserver: StatementObserver {
@@ -8,7 +8,7 @@
   func didFire(_ fault: FiredFault)
 }
 
-/// A fault that asked the store for one object's sake; those loaded together are none.
+/// A fault that made a request for one object alone. Faults that are loaded together do not count.
 @_spi(CDE) public enum FiredFault: Sendable, Hashable {
   /// An object's row was read because a property was asked for.
   case object(entity: String)

@@ -1,6 +1,6 @@
 internal import CDEStore
 
-/// What a batch request did beyond the IDs of its result, for whoever merges these IDs.
+/// What a batch request did beyond the IDs of its result, for contexts that merge these IDs.
 ///
 /// The IDs of a result carry it, so that a merge by IDs knows which properties changed, which rows delete rules
 /// took along and which relationships lost members. IDs that were made of URIs carry nothing.

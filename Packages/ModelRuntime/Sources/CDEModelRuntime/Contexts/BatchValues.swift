@@ -26,7 +26,7 @@ enum BatchValues {
         "The batch update has no propertiesToUpdate. Say which attributes get which value.",
         entity: binding.name)
     }
-    // In the order of the names, so that of several mistakes always the same is reported.
+    // In the order of the names, so that of several mistakes always the same one is reported.
     var values: [(name: String, value: _PropertyValue)] = []
     var computed: [(name: String, expression: ExpressionTree)] = []
     for (name, value) in given.sorted(by: { $0.key < $1.key }) {
@@ -179,7 +179,7 @@ struct BatchRows {
   private let now = Date()
   private(set) var count = 0
   private var infos: [String: PropertyInfo] = [:]
-  /// Properties without which a row is none.
+  /// Properties that every row must have.
   private let required: [PropertyInfo]
 
   init(_ binding: EntityBinding) {

@@ -1,18 +1,17 @@
 @_spi(CDE) internal import CDEExecutors
 
-/// Someone who wants to hear exactly what some contexts save; told apart by identity.
+/// A listener that gets exactly what some contexts save; listeners are compared by identity.
 ///
-/// A context that has a listener stamps it on each commit, so the wish travels with the commit to wherever
-/// and whenever it is merged, and nobody keeps a list of commits.
+/// A context that has a listener stamps it on each commit. So the listener travels with the commit to
+/// wherever and whenever it is merged, and no list of commits is kept.
 @_spi(CDE) public final class CommitListener: Sendable {
   public init() {}
 }
 
-/// What a commit carries beside its content: which listeners expected it, and which have had it.
+/// What a commit carries beside its content: the listeners that expect it, and those that have received it.
 ///
 /// All copies of a commit share one trace, which lives as long as one of them can still be merged. So a
-/// commit that arrives twice is recognised however late it comes, and remembering that costs nothing after
-/// it.
+/// commit that arrives twice is recognised however late it comes, and no record remains after the last copy.
 ///
 /// A merge by IDs may bring some objects of a commit before others: the trace then knows which.
 @_spi(CDE) public final class CommitTrace: Sendable {
@@ -21,7 +20,7 @@
 
   private struct Delivery {
     let listener: CommitListener
-    /// The objects that came alone; nil once the listener has had the whole commit.
+    /// The objects that came alone; nil once the listener has received the whole commit.
     var rows: Rows?
   }
 
@@ -39,7 +38,7 @@
     case first
     /// Some objects came before, in merges by IDs.
     case after(Rows)
-    /// The listener has had all of it.
+    /// The listener has received all of it before.
     case echo
   }
 
@@ -49,7 +48,7 @@
     expecting.contains { $0 === listener }
   }
 
-  /// Notes that the listener has the whole commit.
+  /// Notes that the listener has received the whole commit.
   public func deliver(to listener: CommitListener) -> Arrival {
     deliveries.withLock { deliveries in
       guard let index = deliveries.firstIndex(where: { $0.listener === listener }) else {
@@ -61,7 +60,7 @@
     }
   }
 
-  /// Notes that the listener has what the commit changed in one object.
+  /// Notes that the listener has received what the commit changed in one object.
   ///
   /// - Returns: whether it is the first time.
   public func deliver(_ object: NSManagedObject, to listener: CommitListener) -> Bool {

@@ -1,7 +1,7 @@
 public import CDEStore
 public import Foundation
 
-/// A save as others see it: who wrote what, with the rows as they stand now.
+/// A save as other contexts see it: its author, its changes, and the rows as they stand after it.
 ///
 /// Values only. The coordinator hands it to sibling contexts, which adopt the rows without asking
 /// the store.
@@ -16,9 +16,9 @@ public struct CommittedTransaction: Sendable {
   /// Objects whose to-many relationships changed through the other side, without a change of their own row.
   @_spi(CDE) public let touched: [Touch]
   @_spi(CDE) public let trace: CommitTrace
-  /// The store's number of the commit; its rows say the same.
+  /// The store's number of the commit; its rows have the same.
   let asOf: UInt64
-  /// Whose slots and entity indexes these are, and the store that was written.
+  /// The model of these slots and entity indexes, and the store that was written.
   let model: ModelBinding
   let store: StoreHandle
 
@@ -31,7 +31,7 @@ public struct CommittedTransaction: Sendable {
     public var properties: PropertySet
     /// The row after the commit; nil for deletions and for objects whose row did not change.
     public var row: RowReference?
-    /// Properties that the save took over from another writer, of whose commit other contexts may never hear.
+    /// Properties that the save took over from another writer, whose commit other contexts may never receive.
     public var adopted = PropertySet()
   }
 
@@ -56,7 +56,7 @@ public struct CommittedTransaction: Sendable {
     self.trace = trace
   }
 
-  /// Whether nothing was written: the objects saved had been given the values they had.
+  /// Whether nothing was written, because the saved objects had been given the values they had.
   var isEmpty: Bool { changes.isEmpty && touched.isEmpty }
 
   /// The IDs of the objects to which one thing happened.

@@ -7,7 +7,7 @@ enum PostedNames {
 
   /// Whether code of the process has asked for the name of the notification about changed objects.
   ///
-  /// Without the name there is no observer, and objects that a merge brings need not be made to be named.
+  /// If the name was not used there is no observer, and objects that a merge brings need not be made.
   static var isObjectsDidChangeUsed: Bool { used.load(ordering: .relaxed) }
   private static let used = Atomic<Bool>(false)
 

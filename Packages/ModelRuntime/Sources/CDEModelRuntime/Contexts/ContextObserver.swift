@@ -1,6 +1,6 @@
 public import CDEStore
 
-/// What a domain hears from a context; the one hook the observation layer needs.
+/// What a context tells an observation domain; the only hook that the observation layer needs.
 ///
 /// All calls come on the context's isolation.
 @_spi(CDE) public protocol ContextObserver: AnyObject {
@@ -33,7 +33,7 @@ public import CDEStore
   public var properties: PropertySet?
 }
 
-/// What a merge knew of the changes that it brought.
+/// What is known about the changes of a merge.
 @_spi(CDE) public enum MergeSource {
   /// Another context's save.
   ///
@@ -58,7 +58,7 @@ public import CDEStore
 
   public init() {}
 
-  /// The changes of one object: empty when no recent save, or not recent saves alone, account for its new row.
+  /// The changes of one object. Empty unless recent saves, and nothing else, account for its new row.
   public subscript(object: NSManagedObject) -> [Change] { changes[ObjectIdentifier(object)] ?? [] }
 
   /// Whether the context merged the save, or a part of it, earlier in the same turn of its lane.

@@ -42,7 +42,7 @@ extension NSManagedObject {
 extension Overlay {
   /// The changes were saved.
   ///
-  /// - Returns: whether nothing is left that the row does not say.
+  /// - Returns: whether the row has all values that are left.
   fileprivate func settle(but transient: PropertySet) -> Bool {
     if isCopy(but: transient) { return true }
     changed = PropertySet()
@@ -57,7 +57,7 @@ extension Overlay {
     return false
   }
 
-  /// Whether every value is one that the row says as well, or will say.
+  /// Whether the row has every value as well, or will have it.
   fileprivate func isCopy(but transient: PropertySet) -> Bool {
     for slot in 0..<count {
       switch values[slot] {

@@ -5,9 +5,9 @@ internal import Foundation
 extension NSManagedObjectContext {
   /// Carries out a batch request in the store, in one transaction.
   ///
-  /// Contexts, this one included, know nothing of it, and no notification is posted, until the result's object
-  /// IDs are merged. The IDs say what changed, so merging them wakes the readers of exactly that where a domain
-  /// was asked for it.
+  /// Contexts, this one included, do not learn of the changes, and no notification is posted, until the
+  /// object IDs of the result are merged. The IDs say what changed. So merging them wakes exactly the readers
+  /// of these properties, if a domain was asked for that precision.
   ///
   /// - Returns: an ``NSBatchUpdateResult``, ``NSBatchDeleteResult`` or ``NSBatchInsertResult``.
   /// - Throws: ``ManagedObjectError``: unknown entities or attributes, values of another type, required values

@@ -35,8 +35,8 @@ extension NSManagedObjectContext {
 
   /// Announces changes when the current job of the lane is over.
   ///
-  /// Not inside a block, whose end does it, and not for a private context that nobody entered yet: its
-  /// announcements come with the save.
+  /// Does nothing inside a block, because the end of the block announces them. Does nothing for a private
+  /// context that was not entered yet: the save makes its announcements.
   func announceSoon() {
     guard blockDepth == 0, !isTurnScheduled, concurrencyType == .mainQueue || lane.wasEntered, lane.isCurrent
     else { return }
@@ -78,7 +78,8 @@ extension NSManagedObjectContext {
 
   // MARK: Insertion
 
-  /// Makes an object of a class that is known only as a type, where a model without it shall be no trap.
+  /// Makes an object of a class that is known only as a type. If the model lacks the class, this throws and
+  /// does not trap.
   ///
   /// - Throws: ``ManagedObjectError`` with code `.unknownEntity` when the model has no entity for the class.
   @_spi(CDE) public func insertNewObject<Item: PersistentEntity>(of type: Item.Type) throws -> Item {
@@ -127,16 +128,16 @@ extension NSManagedObjectContext {
     announcePending()
   }
 
-  /// What an announcement named, to be named again by the save that follows at once: making the sets is a good
-  /// part of what a large save costs.
+  /// What an announcement named. A save that follows at once names it again, because making the sets is a
+  /// large part of the cost of a large save.
   struct Announced {
     /// New objects, named for the first time.
     var inserted: Set<NSManagedObject> = []
     /// Changed objects that were saved before.
     var updated: Set<NSManagedObject> = []
 
-    /// Gives the objects up before somebody else does: in the order of a set, which is none, ending many objects
-    /// takes twice as long. Never inlined, because the optimiser may put a release off until later.
+    /// Releases the objects before their other owners do. Objects that end in a set's arbitrary order take
+    /// twice as long to free. Never inlined, because the optimiser may delay a release.
     @inline(never)
     mutating func letGo() { self = Announced() }
   }
@@ -152,11 +153,11 @@ extension NSManagedObjectContext {
     func add(_ key: String, _ objects: Set<NSManagedObject>) {
       if !objects.isEmpty { userInfo[key] = objects }
     }
-    // The new ones straight into a set with room for them: they may be many.
+    // The new objects go straight into a set with room for them: they may be many.
     var announced = Announced()
     announced.inserted.reserveCapacity(pending.objects[...].newCount)
     var deleted: Set<NSManagedObject> = []
-    // New ones that were announced before.
+    // New objects that were announced before.
     var renewed: Set<NSManagedObject> = []
     pending.objects[...].forEachUnretained { object in
       object._flags.remove(.pending)

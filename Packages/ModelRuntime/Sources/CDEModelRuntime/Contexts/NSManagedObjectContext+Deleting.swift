@@ -17,17 +17,17 @@ extension NSManagedObjectContext {
         "An NSManagedObjectContext cannot delete objects in other contexts. Look the object up here by its objectID."
       )
     }
-    // The save repeats what can't be read.
+    // The save repeats reads that fail here.
     let repeated = repeatsReads
     repeatsReads = true
-    // What delete rules change is a change, also of a deletion in awakeFromFetch.
+    // Changes made by delete rules are changes, also if awakeFromFetch deletes the object.
     let wasAwakening = isAwakening
     isAwakening = false
     defer {
       repeatsReads = repeated
       isAwakening = wasAwakening
     }
-    // A list and not a recursion: cascades can be as long as the data.
+    // A list and not a recursion: a cascade can be as long as the data.
     var cascade = [object]
     var unsaved: [NSManagedObject] = []
     while let next = cascade.popLast() {
@@ -61,7 +61,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// New objects that are deleted were never there.
+  /// Forgets new objects that were deleted before they were saved.
   func forgetUnsaved(_ objects: [NSManagedObject]) {
     for object in objects {
       if object._flags.contains(.announced) { pending.forgotten.append(object) }
@@ -74,7 +74,7 @@ extension NSManagedObjectContext {
   /// Drops objects from the lists of changed and pending ones.
   func removeListed(_ objects: [NSManagedObject]) {
     if objects.count == 1 {
-      // The lists run from the oldest change to the newest, and what is given up is mostly new.
+      // Both lists run from the oldest change to the newest, and the removed objects are mostly new.
       if let index = changed.lastIndex(where: { $0 === objects[0] }) { changed.remove(at: index) }
       if let index = pending.objects.lastIndex(where: { $0 === objects[0] }) {
         pending.objects.remove(at: index)
@@ -86,8 +86,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Takes a new object out of the context. The lists of changed and pending objects are the caller's to
-  /// clear.
+  /// Takes a new object out of the context. The caller removes it from the lists of changed and pending
+  /// objects.
   func discardInserted(_ object: NSManagedObject) {
     object._flags.subtract([.inserted, .deleted, .updated, .listed, .pending, .announced])
     object._flags.insert(.gone)
@@ -128,7 +128,7 @@ extension NSManagedObjectContext {
       }
     case .toMany:
       guard info.deleteRule == .cascade || info.deleteRule == .nullify else { return true }
-      // Without an inverse nothing but the pairs refers to the members, and these go with the row.
+      // Without an inverse only the pairs refer to the members, and the pairs are deleted with the row.
       if info.deleteRule != .cascade, info.inverseSlot == nil { return true }
       let members = object.loadedMembers(info.slot)
       guard members.isLoaded else { return false }
@@ -155,8 +155,8 @@ extension NSManagedObjectContext {
       destination = nil
     } else if let key = info.cells.first.flatMap({ object._batch.integer(Int(object._row), $0) }) {
       let entity = object.storedEntity(info)
-      // An owner that nobody holds needs no object: the commit names it as touched. One whose members are
-      // counted by the validation does.
+      // An owner that is not registered needs no object: the commit names it as touched. It does need one if
+      // the validation counts its members.
       destination =
         info.inverseIsToMany && !theirInfo.countsMembers
         ? registry.object(root: registry.model.entities[entity].root, key: key)

@@ -4,17 +4,17 @@ internal import Foundation
 extension NSManagedObject {
   /// Adopts a row that another writer may have changed, under the unsaved values of the object.
   ///
-  /// Values that equal the former row's are no changes, and must not become some over the new one.
+  /// Values that equal the former row's are no changes, and must not become changes over the new row.
   final func takeNews(_ batch: RowBatch, _ row: Int) {
     if _flags.contains(.updated), !_flags.contains(.fault) { dropEqualValues() }
     take(batch, row)
   }
 
-  /// Adopts a row: the object is no fault any more.
+  /// Adopts a row. The object is no fault afterwards.
   final func take(_ batch: RowBatch, _ row: Int) {
     _batch = batch
     _row = Int32(truncatingIfNeeded: row)
-    // A row that had vanished may be there again: another context saved it under a key given out before.
+    // A row that had vanished may exist again: another context saved it under a key that was used before.
     _flags.subtract([.fault, .gone, .deletionSaved])
     _readBefore = 0
     _overlay?.dropKeptAttributes()
@@ -22,7 +22,7 @@ extension NSManagedObject {
 }
 
 extension Overlay {
-  /// Drops copies of what the old row said. To-many members stay: they are not the row's.
+  /// Drops copies of the old row's values. To-many members stay, because the row does not hold them.
   func dropKeptAttributes() {
     let unsaved = unsaved
     for slot in 0..<count where !unsaved.contains(slot) {
@@ -45,7 +45,7 @@ extension NSManagedObjectContext {
         row = try handle.store.row(entity: object._binding.index, key: object._key)
         handle.observer?.didFire(.object(entity: object._binding.name))
       } catch {
-        // A property read can't throw: the object stays a fault that reads as defaults, and the next read
+        // A property read can't throw. The object stays a fault that reads as defaults, and the next read
         // tries again.
         noteUnread(object, nil, error)
         object._batch = object._binding.defaults
@@ -106,14 +106,15 @@ extension NSManagedObjectContext {
     registry.count(root: registry.model.entities[info.destination].root) == 0
   }
 
-  /// Tells of a failed read that nobody can be thrown an error for.
+  /// Reports a failed read where no error can be thrown.
   ///
-  /// A save that needed it, to apply a delete rule or to check one, must not go on as if it had read nothing.
-  /// Elsewhere the object remembers it, because its answer may have been used for anything.
+  /// A save that needed the read, to apply a delete rule or to check one, must not continue as if it had read
+  /// nothing. In other cases the object remembers the failure, because its answer may have been used for
+  /// anything.
   @inline(never)
   func noteUnread(_ object: NSManagedObject, _ property: String?, _ error: any Error) {
     let what = property.map { "\(object._binding.name).\($0)" } ?? object._binding.name
-    // Of each property once: code that reads it again knows no more than before.
+    // Once for each property: code that reads it again learns nothing new.
     if object.problems.notedUnread.insert(property ?? "").inserted {
       let reason = (error as? any CDEError)?.message ?? "\(error)"
       Diagnostics.report(
@@ -220,7 +221,8 @@ extension NSManagedObjectContext {
   /// Makes an object take the store's values.
   ///
   /// - Parameters:
-  ///   - object: One of this context; any other, and one that was never saved, stays as it is.
+  ///   - object: An object of this context. Objects of other contexts, and objects never saved, stay as they
+  ///     are.
   ///   - mergeChanges: false makes it a fault at once and drops unsaved values; true reads the row now and
   ///     keeps them.
   public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
@@ -232,7 +234,7 @@ extension NSManagedObjectContext {
       do {
         let store = try coordinator().requiredHandle(for: object._binding).store
         guard let row = try store.row(entity: object._binding.index, key: object._key) else {
-          // Deleted by another writer: nothing is left to save.
+          // Another writer deleted it, so nothing is left to save.
           forgetMerged([object])
           announceSoon()
           return
@@ -240,7 +242,7 @@ extension NSManagedObjectContext {
         object.take(row.batch, row.row)
         object.forgetUnread()
       } catch {
-        // It keeps what it has, which was read or set.
+        // The object keeps the values that it has, read or set.
         Diagnostics.report(
           "\(object._binding.name) \(object.objectID.uriRepresentation().absoluteString) could not be refreshed: \(error)"
         )
@@ -299,7 +301,8 @@ extension NSManagedObject {
   final func turnIntoFault() {
     guard _key > 0 else { return }
     willTurnIntoFault()
-    // Unsaved references of other objects to this one are theirs, and the members they make stay with them.
+    // Unsaved references of other objects to this one belong to those objects, and the members they make
+    // stay.
     let kept = _overlay.map { overlay in
       overlay.changed.filter { slot in
         let info = _binding.properties[slot]

@@ -31,7 +31,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// A fetch's objects as what its caller calls them.
+  /// The objects of a fetch in the type that its caller asked for.
   func typed<ResultType>(_ objects: [NSManagedObject], _ plan: FetchPlan) throws -> [ResultType] {
     if ResultType.self == NSManagedObject.self || classesMatch(ResultType.self, plan) {
       // Checked once for each class instead of once for each object.
@@ -77,7 +77,7 @@ extension NSManagedObjectContext {
 
   private func hasChanges(within plan: FetchPlan) -> Bool {
     if changed.isEmpty { return false }
-    // A predicate may look at related objects, whose changes then count as well.
+    // A predicate may read related objects, whose changes then count as well.
     return changed.contains(where: \.hasChanges)
   }
 
@@ -126,8 +126,8 @@ extension NSManagedObjectContext {
 
   /// Makes objects of fetched rows, or finds the registered ones, in the result's order.
   ///
-  /// - Parameter registrations: how many there were when none of the rows' objects was registered, if that was
-  ///   so: until there is another one they need not be looked up.
+  /// - Parameter registrations: the number of registrations when none of the rows' objects was registered, if
+  ///   that was so. While the number stays the same, the objects need not be looked up.
   func adopt(
     _ rows: FetchedRows, refreshing: Bool = false, unknownSince registrations: Int? = nil
   ) -> [NSManagedObject] {
@@ -137,7 +137,8 @@ extension NSManagedObjectContext {
       var result: [NSManagedObject] = []
       result.reserveCapacity(rows.count)
       for batch in rows.batches {
-        // Each batch registers its own; code of the user's that runs in between may register others.
+        // Each batch registers its own objects; code of the application that runs in between may register
+        // others.
         let isUnknown = registrations.map { $0 &+ result.count == registry.registrations } ?? false
         adopt(batch, into: &result, refreshing: refreshing, isUnknown: isUnknown)
       }
@@ -198,8 +199,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Whether an object is a fault made for a row whose entity turns out to be another. A reference of a damaged store
-  /// may have said so.
+  /// Whether an object is a fault that was made for another entity than its row has. A reference of a damaged
+  /// store may have named the wrong entity.
   @inline(__always)
   private func isMistaken(_ object: NSManagedObject, for binding: EntityBinding) -> Bool {
     object._binding !== binding && !object._flags.isDisjoint(with: [.fault, .gone]) && !object.hasChanges
@@ -256,7 +257,7 @@ extension NSManagedObjectContext {
       try plan.predicate.evaluate(with: .object(object), patterns: patterns)
     }
     do {
-      // An object whose own values are as stored was judged by the store; the others are judged here.
+      // The store judged the objects whose own values are as stored; the others are judged here.
       for object in stored where !object._flags.contains(.deleted) {
         seen.insert(ObjectIdentifier(object))
         if object.hasChanges, try !holds(object) { continue }

@@ -3,8 +3,7 @@ internal import CDEStore
 internal import Foundation
 
 extension NSManagedObjectContext {
-  /// The object registered for an ID, or nil, as it is for IDs of other stores and models. Never asks the
-  /// store.
+  /// The object registered for an ID, or nil. IDs of other stores and models give nil. Never asks the store.
   public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
     preconditionIsolated("registeredObject(for:)")
     guard let registry else { return nil }
@@ -16,9 +15,9 @@ extension NSManagedObjectContext {
   /// The object with an ID: the registered one, or a fault made without asking the store.
   ///
   /// Reading a fault whose row does not exist gives defaults; ask ``existingObject(with:)`` when in doubt.
-  /// For an ID that can't name a row here, because it is of another store or a temporary one of another
-  /// context, the object is one that is gone: it reads as defaults, says `isDeleted`, and is never saved.
-  /// Core Data raises an exception when such a fault is read.
+  /// An ID can't name a row here if it is of another store, or a temporary one of another context. Its object
+  /// is then gone: it reads as defaults, its `isDeleted` is true, and it is never saved. Core Data raises an
+  /// exception when such a fault is read.
   ///
   /// - Precondition: the context's model has an entity of the name that the ID says.
   public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
@@ -26,7 +25,7 @@ extension NSManagedObjectContext {
     return resident(objectID) ?? lookUp(objectID)
   }
 
-  /// The object that an ID was made for here; asks for no reference counting but the object's own.
+  /// The object that an ID was made for in this context. Counts no reference but the object's own.
   @inline(__always)
   private func resident(_ objectID: NSManagedObjectID) -> NSManagedObject? {
     home.flatMap { ObjectRegistry.object(of: objectID, in: $0) }
@@ -54,8 +53,8 @@ extension NSManagedObjectContext {
 
   /// The object for a row of an entity or one of its sub-entities.
   ///
-  /// One whose row can't be read is not of the class that it will turn out to have, so it stands for this one answer
-  /// only: it reads as defaults and is never saved, and the next look-up asks the store again.
+  /// If the row can't be read, its class is unknown. The object returned then serves for this one call only:
+  /// it reads as defaults and is never saved, and the next look-up asks the store again.
   @inline(never)
   func objectOfRow(_ binding: EntityBinding, _ key: Int64) -> NSManagedObject {
     if let known = registry.object(root: binding.root, key: key) { return known }
@@ -119,9 +118,9 @@ extension NSManagedObjectContext {
       ? objectID.binding : registry.model.entity(named: objectID.binding.name)
   }
 
-  /// The same, but nil for an ID that names nothing here: keys mean rows of one store only.
+  /// The same, but nil for an ID that names nothing here: a key identifies a row of one store only.
   ///
-  /// IDs of other containers are good where these have the same store.
+  /// IDs of other containers are valid if these have the same store.
   private func localBinding(of objectID: NSManagedObjectID) -> EntityBinding? {
     if registry.isAtHome(objectID) { return objectID.binding }
     guard let binding = entity(of: objectID) else { return nil }
@@ -134,13 +133,14 @@ extension NSManagedObjectContext {
     return binding
   }
 
-  /// Stands for an ID without a row: known by that ID, registered under a key that nothing else has.
+  /// Makes an object for an ID without a row. It has that ID, and is registered under a key that no other
+  /// object has.
   private func goneObject(_ binding: EntityBinding, _ objectID: NSManagedObjectID) -> NSManagedObject {
     let made = materialize(
       binding, binding.objectClass, key: nextTemporaryKey(), batch: binding.defaults, row: 0,
       flags: baseFlags.union(.gone))
     registry.register(made)
-    // An ID of its own: the one given belongs to an object that may live elsewhere.
+    // The object gets an ID of its own: the given one belongs to an object that may live elsewhere.
     made._identity = NSManagedObjectID(
       binding: objectID.binding, key: objectID.key, store: objectID.store)
     return made

@@ -5,8 +5,9 @@ extension NSManagedObjectContext {
   /// Merges another context's save, given by its didSave notification.
   ///
   /// Registered objects take the saved values, without asking the store; unsaved changes stay. Deleted
-  /// objects go, and `isDeleted` stays true for them. New ones are named as inserted, see
-  /// `NSManagedObjectContextObjectsDidChange`. Saves that this context merges by itself, and that were committed before, are merged first.
+  /// objects leave the context, and their `isDeleted` stays true. New objects are named as inserted, see
+  /// `NSManagedObjectContextObjectsDidChange`. Saves that this context merges automatically, and that were
+  /// committed before this one, are merged first.
   public func mergeChanges(fromContextDidSave notification: Notification) {
     preconditionIsolated("mergeChanges(fromContextDidSave:)")
     merge(notification.userInfo ?? [:])
@@ -34,7 +35,7 @@ extension NSManagedObjectContext {
         mergeInbox(before: commit.sequence)
         merge(commit)
       } else {
-        // Rows of another container's layout mean nothing here, but its IDs do where it has the same stores.
+        // Rows of another container's layout can't be used here, but its IDs can if it has the same stores.
         merge(
           inserted: commit.ids(.inserted), updated: commit.ids(.updated), deleted: commit.ids(.deleted))
       }
@@ -75,9 +76,9 @@ extension NSManagedObjectContext {
     mergedThisTurn.removeAll()
   }
 
-  /// What is merged by hand comes after what was committed before it and waits to be merged by itself.
+  /// Merges the commits in the inbox that are older than a commit to be merged by hand.
   func mergeInbox(before number: UInt64) {
-    // An observer of a merge, or of a save, is in the middle of another commit.
+    // An observer of a merge, or of a save, may call this in the middle of another commit.
     if number > 0, !isMerging, !isSaving { drainInbox(through: number - 1) }
   }
 
@@ -85,7 +86,7 @@ extension NSManagedObjectContext {
     while let commit = inbox.popFirst(through: number) { merge(commit) }
   }
 
-  /// Forgets what was merged in this turn of the lane when the turn is over.
+  /// Forgets the commits that were merged in this turn of the lane when the turn is over.
   private func endTurnSoon() {
     guard observer != nil, !isTurnEndScheduled else { return }
     isTurnEndScheduled = true
@@ -107,7 +108,7 @@ extension NSManagedObjectContext {
 
   /// Adopts another context's save.
   ///
-  /// Costs by the changed objects that are registered here.
+  /// The cost grows with the changed objects that are registered here.
   func merge(_ commit: CommittedTransaction) {
     guard let registry else { return }
     let isNested = isMerging
@@ -133,7 +134,7 @@ extension NSManagedObjectContext {
       }
       switch change.kind {
       case .deleted:
-        // Saved again under the same key since.
+        // The row was saved again under the same key since.
         if !object._flags.contains(.fault), object._batch.asOf > commit.asOf { continue }
         forgotten.append(object)
         changes.append(ObjectChange(object: object, kind: .deleted, properties: nil))
@@ -171,8 +172,9 @@ extension NSManagedObjectContext {
     return made
   }
 
-  /// - Returns: properties beside the commit's own that the row brings news of: the save adopted them from another
-  ///   writer. What a commit that is merged late changed is told when it comes, though the row has it already.
+  /// - Returns: properties beside the commit's own whose values in the row are new here: the save adopted
+  ///   them from another writer. The changes of a commit that is merged late are announced when it comes,
+  ///   although the row has them already.
   private func adopt(
     _ change: CommittedTransaction.Change, into object: NSManagedObject, _ changes: inout [ObjectChange]
   ) -> PropertySet {
@@ -193,7 +195,7 @@ extension NSManagedObjectContext {
     return object.slotsThatDiffer(known, row).intersection(change.adopted)
   }
 
-  /// Values that the store derives change without a new version: then the later commit has the newer ones.
+  /// Values that the store derives change without a new version. The later commit then has the newer ones.
   private func isNews(_ row: RowReference, over known: RowReference, of binding: EntityBinding) -> Bool {
     if row.version != known.version { return row.version > known.version }
     return !binding.storedDerivations.isEmpty && row.batch.asOf > known.batch.asOf
@@ -203,7 +205,7 @@ extension NSManagedObjectContext {
     if case .toMany(let members)? = object._overlay?.values[slot] { members.unload() }
   }
 
-  /// Another writer deleted the rows.
+  /// Forgets objects whose rows another writer deleted.
   func forgetMerged(_ objects: [NSManagedObject]) {
     if objects.isEmpty { return }
     let listed = objects.filter { !$0._flags.isDisjoint(with: [.listed, .pending]) }

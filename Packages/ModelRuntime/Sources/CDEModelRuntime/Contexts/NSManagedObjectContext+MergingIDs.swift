@@ -2,9 +2,9 @@ internal import CDEStore
 
 // Merging changes that are known by their objects' IDs alone.
 extension NSManagedObjectContext {
-  /// Merges changes without their rows: the registered ones are read again.
+  /// Merges changes without their rows: the rows of registered objects are read again.
   ///
-  /// What recent saves of the same container say about them tells observers which properties changed.
+  /// Recent saves of the same container tell observers which properties changed.
   func merge(
     inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]
   ) {
@@ -114,8 +114,8 @@ extension NSManagedObjectContext {
 
   /// Reads the rows of merged objects.
   ///
-  /// An object whose row can't be read becomes a fault, which reads it when it is used. One with unsaved changes keeps
-  /// its old row, whose version makes the next save a conflict.
+  /// An object whose row can't be read becomes a fault, which reads it when it is used. An object with
+  /// unsaved changes keeps its old row, whose version makes the next save a conflict.
   ///
   /// - Returns: the owners that the objects left or joined.
   private func reread(_ objects: [NSManagedObject]) -> [ObjectChange] {
@@ -178,13 +178,13 @@ private struct RecentMerge {
     if found.isEmpty { return nil }
   }
 
-  /// To be called when the objects have their new rows.
+  /// - Precondition: the objects have their new rows.
   mutating func finish() {
     var traces: [CommitTrace] = []
     for (object, version, batches, known) in found {
       if let version, !object._flags.contains(.fault) {
-        // Each save and each batch raises the version by one: what is missing was written by another process, or too
-        // long ago.
+        // Each save and each batch raises the version by one. A version without a known save was written by
+        // another process, or too long ago.
         let raised = object._batch.version(Int(object._row)) - version
         let explained = Set(known.compactMap(\.version).filter { $0 > version }).count + batches
         if raised > Int64(explained) { continue }

@@ -4,16 +4,17 @@ internal import Foundation
 extension NSManagedObjectContext: LaneTurnObserver {
   /// When an awaited block starts.
   public enum ScheduledTaskType: Sendable {
-    /// At once when the caller is on the context's isolation already; otherwise in turn.
+    /// At once if the caller is on the context's isolation already; otherwise in order.
     case immediate
-    /// Always after what was given before.
+    /// Always after the blocks that were enqueued before.
     case enqueued
   }
 
   /// Runs a block on the context's isolation, later: never inline, in the order of the calls. Returns at
   /// once.
   ///
-  /// The block belongs to no actor, also in code that does: it may take along what its caller gives away.
+  /// The block belongs to no actor, even if its caller does. It may capture values that its caller gives
+  /// away.
   ///
   /// At the top level of `main.swift` the compiler chooses as in a synchronous function and takes
   /// `await context.perform { … }` for this call if the block neither throws nor returns anything. It then warns that
@@ -29,11 +30,12 @@ extension NSManagedObjectContext: LaneTurnObserver {
 
   /// Runs a block on the context's isolation and returns its result.
   ///
-  /// A block belongs to the isolation that it was written in. Where the caller belongs to an actor that is not the context's, the main actor
-  /// say, the block runs on that actor while nothing else runs on the context: it may use all that the actor protects and
-  /// all that the context does. It waits for the context's turn without blocking a thread, and costs two changes of
-  /// threads. Where the caller belongs to no actor (a `@concurrent` function, a detached task), the block runs
-  /// on the context, at about the cost of an actor call when the context is idle.
+  /// A block belongs to the isolation that it was written in. If the caller belongs to an actor other than
+  /// the context's, for example the main actor, the block runs on that actor while nothing else runs on the
+  /// context: it may use all that the actor protects and all that the context protects. It waits for the
+  /// context's turn without blocking a thread, and costs two changes of threads. If the caller belongs to no
+  /// actor (a `@concurrent` function, a detached task), the block runs on the context, at about the cost of
+  /// an actor call when the context is idle.
   ///
   /// The block need not be `Sendable`.
   @inlinable
@@ -47,9 +49,10 @@ extension NSManagedObjectContext: LaneTurnObserver {
 
   /// Runs a block on the calling thread while nothing else runs on the context; inline when called there already.
   ///
-  /// The block belongs to its caller, whose actor it does not leave.
+  /// The block stays on the actor of its caller.
   ///
-  /// - Precondition: no circle of contexts waits for each other; one traps and names them.
+  /// - Precondition: contexts do not wait for each other in a circle. A circle traps, and the message names
+  ///   them.
   public func performAndWait<Value, Failure: Error>(
     _ block: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -60,7 +63,7 @@ extension NSManagedObjectContext: LaneTurnObserver {
     }
   }
 
-  /// A block's changes need no turn of their own to be announced: its end does it.
+  /// The end of a block announces its changes, so they need no turn of their own.
   public func laneTurnWillBegin() { blockDepth += 1 }
 
   /// Announces what a block changed, as the end of a turn does.

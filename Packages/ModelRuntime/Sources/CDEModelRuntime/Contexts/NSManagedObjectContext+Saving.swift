@@ -6,19 +6,19 @@ extension NSManagedObjectContext {
   /// Writes all changes in one transaction, or none.
   ///
   /// In order: the objects' `willSave()` is called and changes are announced until nothing changes any more,
-  /// `NSManagedObjectContextWillSave` is posted, values are validated, the store writes and
-  /// hands the commit to the contexts that merge automatically, IDs become permanent, `didSave` is posted. So
-  /// observers and hooks, however slow, keep no other context from merging. Without changes nothing happens.
+  /// `NSManagedObjectContextWillSave` is posted, values are validated, the store writes and hands the commit
+  /// to the contexts that merge automatically, IDs become permanent, `didSave` is posted. So slow observers
+  /// and hooks keep no other context from merging. Without changes nothing happens.
   ///
   /// Costs one row for each changed object, written in the order of their keys; only changed columns are
   /// written.
   ///
-  /// Objects that another writer changed since they were read, and unique values that another object has, are the
-  /// ``mergePolicy``'s to settle; the save is then tried again.
+  /// The ``mergePolicy`` settles two kinds of conflicts: objects that another writer changed since they were
+  /// read, and unique values that another object has. The save is then tried again.
   ///
-  /// - Throws: ``ManagedObjectError``: hooks that go on changing objects, validation failures (all of them), conflicts that the merge policy does not
-  ///   settle, store errors. Everything stays as it was, but for what a policy settled: the same save can be
-  ///   tried again, or rolled back.
+  /// - Throws: ``ManagedObjectError``: hooks that go on changing objects, validation failures (all of them),
+  ///   conflicts that the merge policy does not settle, store errors. Everything stays as it was, except for
+  ///   what a policy settled: the same save can be tried again, or rolled back.
   public func save() throws {
     preconditionIsolated("save()")
     guard !isSaving else {
@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
 
     let plan: SavePlan
     do { plan = try validatedPlan() } catch {
-      // What could not be read may have failed the validation.
+      // A read that failed may have caused the validation failure.
       if let unread { throw ManagedObjectError.store(unread) }
       throw error
     }
@@ -60,7 +60,7 @@ extension NSManagedObjectContext {
     switch try commit(plan) {
     case .success(let committed):
       forgetChanges()
-      // Everything is settled: observers and hooks may save again.
+      // Everything is settled, so observers and hooks may save again.
       isSaving = false
       repeatsReads = false
       withExtendedLifetime(plan) {
@@ -125,7 +125,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Settles objects that were given the values they had: the store has it all, and other contexts have nothing to merge.
+  /// Settles objects that were given the values they had: the store has all values, and other contexts have
+  /// nothing to merge.
   private func settleUnwritten(
     _ plan: SavePlan, _ handle: StoreHandle, _ complete: (inout CommittedTransaction) -> Void
   ) -> CommittedTransaction {
@@ -136,8 +137,8 @@ extension NSManagedObjectContext {
   }
 
   /// - Parameters:
-  ///   - announced: what was announced last. Where these are all that were saved, as they mostly are, the sets
-  ///     serve again.
+  ///   - announced: what was announced last. Mostly these are all the objects that were saved; the sets are
+  ///     then used again.
   ///   - taken: what the save took over from the store.
   func announce(
     _ plan: SavePlan, _ committed: CommittedTransaction, _ announced: Announced,
@@ -160,7 +161,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// What a save did to this context's own objects, the touched owners included.
+  /// What a save changed in this context's own objects, the touched owners included.
   private func changes(of committed: CommittedTransaction, _ plan: SavePlan) -> [ObjectChange] {
     var changes: [ObjectChange] = plan.deleted.map {
       ObjectChange(object: $0, kind: .deleted, properties: nil)
@@ -187,7 +188,7 @@ extension NSManagedObjectContext {
       guard let object = registry.object(root: root, key: touch.key) else { return nil }
       let name = registry.model.entities[touch.entity].properties[touch.slot].name
       guard let slot = object._binding.layout.slot(named: name) else { return nil }
-      // An owner in memory reported the relationship among its own changes.
+      // An owner in memory has the relationship among its own changes.
       if reported[KeyedEntity(root, touch.key)]?.contains(slot) == true { return nil }
       return ObjectChange(object: object, kind: .touched, properties: [slot])
     }
@@ -243,8 +244,8 @@ extension NSManagedObjectContext {
     if !restored.isEmpty { observer?.contextDidRefresh(restored) }
   }
 
-  /// Forgets everything: changes, objects, values. Objects still held elsewhere belong to no context any
-  /// more.
+  /// Forgets everything: changes, objects, values. Objects that are still retained elsewhere belong to no
+  /// context any more.
   public func reset() {
     preconditionIsolated("reset()")
     forgetChanges()

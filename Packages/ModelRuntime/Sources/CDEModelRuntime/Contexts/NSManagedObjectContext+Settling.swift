@@ -6,7 +6,7 @@ extension NSManagedObjectContext {
   /// Calls the hooks of all changed objects and announces the changes, until nothing changes any more.
   ///
   /// - Returns: what was announced, if that was all in one announcement.
-  /// - Throws: ``ManagedObjectError`` with code `.unsettledChanges` when there is no end.
+  /// - Throws: ``ManagedObjectError`` with code `.unsettledChanges` when the changes do not end.
   func settleChanges() throws -> Announced {
     var rounds = SettlingRounds()
     isSettling = true
@@ -23,8 +23,8 @@ extension NSManagedObjectContext {
     return announced
   }
 
-  /// Calls the hooks of objects that joined a save when it had begun: a conflict with another writer made them
-  /// part of it.
+  /// Calls the hooks of objects that joined a save after it had begun, because of a conflict with another
+  /// writer.
   ///
   /// - Parameter called: those whose hooks were called before; the others are added.
   func callWillSaveHooks(but called: inout Set<ObjectIdentifier>) throws {
@@ -48,7 +48,7 @@ extension NSManagedObjectContext {
     return changedWhileSettling
   }
 
-  /// Calls hooks, and those of the objects that they change, until they change nothing.
+  /// Calls hooks, and those of the objects that they change, until no hook changes anything.
   ///
   /// - Parameters:
   ///   - objects: a list of its own, because a hook may change the context's, also by a rollback.
@@ -56,7 +56,7 @@ extension NSManagedObjectContext {
   private func callWillSaveHooks(
     of objects: [NSManagedObject], _ rounds: inout SettlingRounds, releasing releases: Bool
   ) throws {
-    // A hook may write what it reads, and no later step reads that again.
+    // A hook may write what it reads, and no later step repeats its reads.
     repeatsReads = false
     defer { repeatsReads = true }
     var objects = objects
@@ -64,7 +64,7 @@ extension NSManagedObjectContext {
       let isFirst = rounds.isFirst
       try rounds.begin(with: objects)
       objects[...].forEachUnretained { object in
-        // The flag comes back with a change, which then is one that the hook has not seen.
+        // A later change sets the flag again; the hook has then not seen that change.
         if object._flags.remove(.pending) == nil, !isFirst { return }
         if releases, object._flags.contains(.updated) { releaseFormerPartners(of: object) }
         guard object.hasChanges else { return }
@@ -81,7 +81,8 @@ private struct SettlingRounds {
   /// As many as in Core Data.
   private static let limit = 1_000
   private var count = 0
-  /// What objects held before their hooks were called last. The first round does without: most saves have no other.
+  /// What objects held before their last hook call. The first round records nothing: most saves have no other
+  /// round.
   private var images: [ObjectIdentifier: ValueImage] = [:]
 
   var isFirst: Bool { count == 0 }

@@ -7,12 +7,12 @@ internal import Synchronization
 /// A scratch pad of objects over a container's stores, with an isolation of its own.
 ///
 /// A private context runs on its own lane, a main-queue context on the main actor. Enter it by `perform`, or
-/// through a model actor whose executor it is; a private context that nobody has entered yet belongs to
-/// whoever made it. With `CDE_CONCURRENCY_DEBUG=1`, and always in debug builds, use from elsewhere traps and
-/// names the entity and the context.
+/// through a model actor whose executor it is. A private context that was not entered yet belongs to its
+/// creator. With `CDE_CONCURRENCY_DEBUG=1`, and always in debug builds, use from another isolation traps, and
+/// the message names the entity and the context.
 ///
-/// The reference may be shared between isolations; everything but ``perform(_:)`` and its variants,
-/// and the configuration properties, is for the context's own.
+/// The reference may be shared between isolations. ``perform(_:)``, its variants and the configuration
+/// properties may be used on any isolation, everything else on the context's own.
 nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   // Guard: all mutable state belongs to `lane`; configuration is behind `configuration`'s mutex.
 
@@ -44,46 +44,47 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   let configuration = Lock(Configuration())
 
-  /// Whether every use is checked to be on the lane; asked so often that the global is too far away.
+  /// Whether every use is checked to be on the lane. A copy, because reading the global each time is too
+  /// slow.
   let isChecked = ConcurrencyDebug.isEnabled
 
   // MARK: State of the lane
 
   private(set) var registry: ObjectRegistry!
-  /// The registry for a look that counts no reference; nil before there is a coordinator.
+  /// The registry without counting a reference; nil before there is a coordinator.
   var home: Unmanaged<ObjectRegistry>? { registry.map(Unmanaged.passUnretained) }
-  // Taken and given back within one call each, once for every object made: not worth a check at run time.
+  // Set and taken within one call, once for every object made: too frequent for a check at run time.
   @exclusivity(unchecked) var materialization: Materialization?
-  /// Everything inserted, updated or deleted since the last save, each once, in the order of the first
+  /// All objects inserted, updated or deleted since the last save, each once, in the order of the first
   /// change.
-  // Appended to for every new object: not worth a check at run time either.
+  // Appended to for every new object: too frequent for a check at run time, too.
   @exclusivity(unchecked) var changed: [NSManagedObject] = []
-  /// Deleted objects some of whose delete rules wait for a read that failed.
+  /// Deleted objects with delete rules that wait for a read that failed.
   var unfinishedDeletions: [NSManagedObject] = []
-  /// Why something could not be read, since the save under way began.
+  /// The error of a read that failed since the current save began.
   var unread: StoreError?
-  /// Whether reads under way are repeated where they failed, by the save or the deletion that they belong to.
+  /// Whether the current save or deletion repeats reads that fail.
   var repeatsReads = false
   /// Whether some object may remember a read that failed.
   var hasUnreadObjects = false
   /// What the next "objects did change" notification is about.
-  // Looked at after every block, so without a check at run time.
+  // Read after every block, so without a check at run time.
   @exclusivity(unchecked) var pending = PendingChanges()
   @exclusivity(unchecked) var temporaryKeys: Range<Int64> = 0..<0
   var recent = RecentFaults()
   @exclusivity(unchecked) var isSaving = false
   var isTurnScheduled = false
-  /// Whether `awakeFromFetch` runs: what it sets changes nothing.
+  /// Whether `awakeFromFetch` runs. Values that it sets are no changes.
   @exclusivity(unchecked) var isAwakening = false
   /// Whether a save calls the hooks of its objects, which note what they change.
   @exclusivity(unchecked) var isSettling = false
   /// Objects that changed since their hook was called, while a save calls them.
   var changedWhileSettling: [NSManagedObject] = []
-  /// Which of their values were set without a change meanwhile.
+  /// Properties of these objects that were set without a change meanwhile.
   var silencedWhileSettling: [ObjectIdentifier: PropertySet] = [:]
-  /// How many announcements there were.
+  /// The number of announcements so far.
   var announcements = 0
-  /// How many blocks of `perform` and its kin are running, one inside the other.
+  /// How many blocks of `perform` and its variants are running, one inside the other.
   var blockDepth = 0
   /// Commits of other contexts that are to be merged; filled from any thread.
   let inbox = MergeInbox()
@@ -91,7 +92,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// The commits that an observed context has merged in the current turn of its lane.
   var mergedThisTurn: [CommitTrace] = []
   var isTurnEndScheduled = false
-  /// Whoever wants to know about reads, saves and merges: a domain.
+  /// The observer of reads, saves and merges: a domain.
   @_spi(CDE) public var observer: (any ContextObserver)? {
     didSet {
       registry?.isObserved = observer != nil
@@ -101,7 +102,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Anything you like; kept, never read.
+  /// Free for the application to use; kept, never read.
   public let userInfo = NSMutableDictionary()
 
   /// Makes a context. Give it a ``persistentStoreCoordinator`` before use, or take one from a container.
@@ -140,7 +141,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Whether saves of other contexts of the container are merged without being asked; false at first.
+  /// Whether saves of other contexts of the container are merged automatically; false at first.
   ///
   /// Merges come soon after the save, on this context's isolation, in the order in which the store committed the
   /// saves, whichever contexts made them.
@@ -149,13 +150,13 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     set { configuration.withLock { $0.mergesAutomatically = newValue } }
   }
 
-  /// Who saves, for whoever reads the committed transactions.
+  /// The author of this context's saves, for readers of the committed transactions.
   public var transactionAuthor: String? {
     get { configuration.withLock { $0.transactionAuthor } }
     set { configuration.withLock { $0.transactionAuthor = newValue } }
   }
 
-  /// What saves do about conflicts with other writers: an ``NSMergePolicy``, at first the one that fails them.
+  /// What saves do about conflicts with other writers: an ``NSMergePolicy``. By default it fails the save.
   ///
   /// `Any` as in Core Data.
   public var mergePolicy: Any {
@@ -220,7 +221,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   @inline(never)
   private func checkIsolation(_ what: () -> String) {
-    // Nobody has entered yet: the context belongs to whoever made it.
+    // Not entered yet: the context belongs to its creator.
     if concurrencyType == .privateQueue, !lane.wasEntered { return }
     lane.preconditionCurrent(
       "\(what()) was used outside its context\(name.map { " \"\($0)\"" } ?? ""). Use it inside perform { }, performAndWait { } "
@@ -238,9 +239,9 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var flags: NSManagedObject.Flags
   }
 
-  /// What the object being initialised stands for; nil when it is a new one.
+  /// The row that the object being initialised stands for; nil when the object is new.
   func takeMaterialization(of entity: NSEntityDescription) -> Materialization? {
-    // An initialiser of the user's may make other objects before it comes to this one.
+    // An initialiser of a subclass may make other objects before this one.
     guard let row = materialization, row.binding.description === entity else { return nil }
     materialization = nil
     return row
@@ -286,8 +287,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   private static let temporaryKeyBlocks = Atomic<Int64>(0)
 }
 
-/// Keeps the faults made last alive for a while, so that walking over to-one relationships does not
-/// make and free the same object again and again.
+/// Keeps the faults made last alive for a while. Without it, a walk over to-one relationships would make and
+/// free the same object again and again.
 struct RecentFaults {
   private var ring: [NSManagedObject?] = []
   private var next = 0

@@ -27,7 +27,7 @@ final class RecentCommits: Sendable {
   private let observed = Atomic<Int>(0)
   private let log = Lock(Log())
 
-  /// A commit with more changes is left out, so that searching all of them stays a matter of microseconds.
+  /// A commit with more changes is left out, so that a search of all commits takes microseconds.
   static let rowLimit = 4096
   static let commitLimit = 256
 

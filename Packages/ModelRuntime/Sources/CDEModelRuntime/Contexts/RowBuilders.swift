@@ -9,12 +9,12 @@ struct RowBuilders {
   private var last: (entity: Int, builder: Int) = (-1, -1)
   private(set) var rows: [RowReference] = []
 
-  /// Rows of one batch live as long as any of them does, so a large save makes several.
+  /// All rows of a batch live as long as any of them, so a large save makes several batches.
   private static let rowLimit = 512
   private static let arenaLimit = 1 << 20
 
   private final class BuilderBox {
-    // One save's own, on one thread.
+    // Used by one save, on one thread.
     @exclusivity(unchecked) var builder: RowBatchBuilder
     init(_ layout: RowLayout) { builder = RowBatchBuilder(layout: layout, rows: 16) }
     func finish() -> RowBatch {
@@ -49,7 +49,7 @@ struct RowBuilders {
     }
   }
 
-  /// Adds a row that repeats another one's values but for some, which `fill` sets.
+  /// Adds a copy of another row, in which `fill` sets other values.
   mutating func add(
     _ binding: EntityBinding, copying row: RowReference, key: Int64, fill: (inout RowBatchBuilder) -> Void
   ) {
@@ -59,7 +59,7 @@ struct RowBuilders {
     }
   }
 
-  /// Adds a row that repeats another one's values but for some, or takes it back.
+  /// Adds a copy of another row with other values, or takes it back.
   ///
   /// - Parameter fill: sets the values that differ, and tells whether the row is to stay.
   /// - Returns: whether it stayed.

@@ -1,9 +1,9 @@
 internal import CDEStore
 
-// Relationships that a save changes beside the cells of its rows: owners that learn of it, and pairs kept in tables.
+// Relationships that a save changes beside the cells of its rows: owners to notify, and pairs kept in tables.
 extension SavePlan {
-  /// Owners in memory reported a changed relationship among their own changes; the others are named here, so
-  /// that contexts that hold them learn of it.
+  /// Names owners that are not in memory here, so that contexts that have them learn of the change. Owners in
+  /// memory have the relationship among their own changes.
   func touchOwners(of object: NSManagedObject, _ binding: EntityBinding) {
     for slot in binding.savedSlots.owned.intersection(object.changedSlots) {
       object.withProperty(slot) { touchOwners(of: object, through: $0) }
@@ -32,12 +32,12 @@ extension SavePlan {
       for slot in slots {
         let info = object._binding.properties[slot]
         guard case .toMany(let members)? = object._overlay?.values[slot], members.hasChanges else { continue }
-        // Both sides hold the same changes; one of them writes, and an ordered side writes its order.
+        // Both sides hold the same changes. Only one of them writes, and an ordered side writes its order.
         guard info.isOrdered || isCanonical(info, of: object) else { continue }
         addLinks(members, info, of: object)
       }
     }
-    // What a delete rule is to find empty must not hold pairs that this save removes.
+    // A delete rule that requires an empty relationship must not find pairs that this save removes.
     for object in deleted {
       for slot in object.withBinding(\.savedSlots.emptied).intersection(object.changedSlots) {
         guard case .toMany(let members)? = object._overlay?.values[slot] else { continue }
@@ -69,12 +69,12 @@ extension SavePlan {
         kind: kind, entity: entity, slot: info.slot, owner: key(of: owner), member: key(of: member),
         order: order)
     }
-    // A deleted member's pairs go with its row.
+    // A deleted member's pairs are deleted with its row.
     for member in members.removed.objects where member._key > 0 && !member.isDeletedOrGone && owner._key > 0 {
       transaction.links.append(link(.remove, member))
     }
     if info.isOrdered, !members.isReordered {
-      // The store knows what stands before them: other writers may have appended as well.
+      // Only the store knows the members before them: other writers may have appended as well.
       for member in members.added.objects where isSaved(member) && !member._flags.contains(.deleted) {
         transaction.links.append(
           LinkChange(

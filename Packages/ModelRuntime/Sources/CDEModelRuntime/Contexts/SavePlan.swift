@@ -34,7 +34,7 @@ final class SavePlan {
   init(_ changed: ArraySlice<NSManagedObject>) {
     let newCount = changed.newCount
     if newCount == changed.count {
-      // The same buffer, so none of them is counted.
+      // The same buffer, so no object is retained for it.
       inserted = Array(changed)
     } else {
       inserted.reserveCapacity(newCount)
@@ -120,10 +120,10 @@ final class SavePlan {
           return (theirs.slot, cell, isNew ? nil : member._batch.integer(Int(member._row), cell))
         }
         var last: Int64 = 1024
-        // Where another writer left no room behind the last number, all begin anew.
+        // If another writer left no room behind the last number, all members get new numbers.
         let isCrowded = places.contains { $0.now.map { $0 > Int64.max / 2 } ?? false }
-        // Members of one place stand in the order of their keys: other writers appended them at the same time. Giving
-        // them places of their own would tear them from what these writers append next.
+        // Members with the same place are ordered by their keys: other writers appended them at the same
+        // time. Places of their own would separate them from what these writers append next.
         var lastKey = Int64.max
         for index in members.indices {
           let key = members[index]._key
@@ -142,7 +142,7 @@ final class SavePlan {
     }
   }
 
-  /// Slots written although their object did not change them: only its place in an order did.
+  /// Slots that are written although the object did not change them: only its place in an order changed.
   private var extraSlots: [ObjectIdentifier: PropertySet] = [:]
   private var moved: [NSManagedObject] = []
 
@@ -182,7 +182,7 @@ final class SavePlan {
     return withoutDerived(slots.intersection(object._binding.savedSlots.withCells), of: object._binding)
   }
 
-  /// To-many relationships whose members are the stored ones again have not changed.
+  /// Drops changes of to-many relationships whose members are the stored ones again.
   private func dropUnchangedMembers(of object: NSManagedObject) {
     guard object._key > 0, object._flags.isDisjoint(with: [.inserted, .gone]) else { return }
     let slots = object.withBinding(\.savedSlots.toMany).intersection(object.changedSlots)
@@ -192,14 +192,14 @@ final class SavePlan {
     }
   }
 
-  /// A deleted row that is written again must not pass for the one that somebody still knows.
+  /// Gives a deleted row that is written again a version that no other context can take for the old row's.
   private func firstVersion(of object: NSManagedObject) -> Int64 {
     guard object._key > 0 else { return 1 }
     let known = object._batch.version(Int(object._row))
     return known == 0 ? 1 : known &+ Self.versionsBeyondDeletion
   }
 
-  /// More updates than a row will have had between somebody's reading it and its deletion.
+  /// More updates than a row can be expected to get between a read of it and its deletion.
   private static let versionsBeyondDeletion: Int64 = 1 << 16
 
   private func buildInserted() {
@@ -219,8 +219,8 @@ final class SavePlan {
     insertedRows = builders.rows
   }
 
-  /// Setting the value that is stored is no change: such a row is not written, does not get a new version, and
-  /// is in no other writer's way.
+  /// Setting the stored value again is no change: such a row is not written, gets no new version, and causes
+  /// no conflict for another writer.
   private func buildUpdated() {
     var builders = RowBuilders()
     let candidates = rewritten
@@ -231,7 +231,7 @@ final class SavePlan {
       if object._flags.contains(.fault) { object.fire() }
       var written = PropertySet()
       let row = RowReference(batch: object._batch, row: Int(object._row))
-      // What has no row to compare with is written as it stands.
+      // An object without a row to compare with is written as it stands.
       let isKnown = !object._flags.contains(.gone) && row.batch !== object._binding.defaults
       let isWritten = builders.addIfChanged(object._binding, copying: row, key: object._key) { builder in
         for slot in slots {
@@ -239,7 +239,7 @@ final class SavePlan {
           write(info, of: object, into: &builder)
           if isKnown, builder.lastRowEquals(row.batch, row.row, cells: info.cells) { continue }
           if isKnown, info.allowsExternalStorage, object.equalsFile(info, builder) {
-            // The row goes on naming the file.
+            // The row still names the file.
             builder.setBytes(info.cells.lowerBound, row.batch.bytes(row.row, info.cells.lowerBound))
             continue
           }
@@ -310,7 +310,7 @@ final class SavePlan {
       return
     }
     let layout = object._binding.layout
-    // A destination that has no row, nor will have one, is none.
+    // A destination without a row, saved or pending, counts as nil.
     let destination = object.toOne(info.slot).flatMap { isSaved($0) ? $0 : nil }
     for cell in info.cells {
       switch layout.cells[cell].role {
@@ -344,7 +344,7 @@ final class SavePlan {
         entity: $0._binding.index, key: $0._key, version: $0._batch.version(Int($0._row)),
         emptied: $0.withBinding(\.savedSlots.emptied), kept: $0.withBinding(\.savedSlots.kept))
     }
-    // Owners that hold a deleted object in a to-many relationship, whether or not they are in memory.
+    // Owners that have a deleted object in a to-many relationship, in memory or not.
     for object in deleted {
       for info in object._binding.properties where info.kind == .toOne && info.inverseIsToMany {
         guard let cell = info.cells.first, let key = object._batch.integer(Int(object._row), cell),

@@ -1,6 +1,6 @@
 internal import CDEStore
 
-/// The slots of an entity by what saving an object has to do for them.
+/// The slots of an entity, grouped by what a save has to do for them.
 struct SavedSlots: Sendable {
   /// Properties with columns.
   var withCells = PropertySet()
@@ -26,7 +26,7 @@ struct SavedSlots: Sendable {
   var others: [Int] = []
   /// Slots of attributes that must not be null, and need no other validation.
   var required: [Int] = []
-  /// Numbers whose column does not hold all that a property may be set to.
+  /// Numbers whose column can't hold every value that the property can be set to.
   var bounded: [BoundedColumn] = []
   /// Properties that validation has to look at more closely.
   var validated = PropertySet()

@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
           return failure
         }
       } catch {
-        // What a class's own validation throws.
+        // An error of a class's own validation.
         foreign = error
         failures.append(
           ManagedObjectError(
@@ -28,7 +28,7 @@ extension NSManagedObjectContext {
             entity: object._binding.name, objectID: object.objectID, object: object))
       }
     }
-    // Asked here, because a class may leave out what its superclass validates.
+    // Checked here, because a class may leave out the validation of its superclass.
     func checkProblems(_ object: NSManagedObject) {
       if object._flags.contains(.hasProblems) { check(object) { try object.validateProblems() } }
     }
@@ -65,7 +65,7 @@ extension NSManagedObject {
     var failures: [ManagedObjectError] = []
     let isNew = _flags.contains(.inserted)
     for info in _binding.properties {
-      // What was not touched was valid when it was saved.
+      // A value that was not changed was valid when it was saved.
       guard isNew || changedSlots.contains(info.slot) else { continue }
       switch info.kind {
       case .attribute, .composite:
@@ -113,14 +113,14 @@ extension NSManagedObject {
     return (held ?? nil) ?? info.cells.allSatisfy { _batch.isNull(Int(_row), $0) }
   }
 
-  /// Whether a number was set that its column can't hold. Values that were not set may be among those looked at.
+  /// Whether a number was set that its column can't hold. Also looks at some values that were not set.
   private func holdsUnfitNumber(_ bounded: [SavedSlots.BoundedColumn]) -> Bool {
     withOverlay { overlay in
       for column in bounded {
         let isUnfit = overlay.withValue(column.slot) { held in
           switch held {
           case .integer(let value): return value < column.least || value > column.greatest
-          // No number is below NaN, nor above it.
+          // NaN is neither below nor above any number.
           case .real(let value): return !(abs(value) <= column.limit)
           case .decimal(let value): return value.isNaN || !(-100...100).contains(value.exponent)
           default: return false
@@ -169,7 +169,7 @@ extension NSManagedObject {
     return nil
   }
 
-  /// Relationships that deny their owner's deletion must be empty by now.
+  /// Relationships that deny the deletion of their owner must be empty by now.
   func validateDeletion() throws {
     var failures: [ManagedObjectError] = []
     for info in _binding.properties where info.isRelationship && info.deleteRule == .deny {

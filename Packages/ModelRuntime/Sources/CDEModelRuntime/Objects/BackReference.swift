@@ -5,9 +5,10 @@ func tryRetain(_ object: UnsafeRawPointer) -> UnsafeMutableRawPointer? { cde_try
 
 /// A reference from a table to an object that takes itself out of the table in its deinit.
 ///
-/// What a weak reference is for, but such a reference has the object's references counted beside the object from
-/// then on, which takes twice as long each time. Used under the lock that the deinit takes to leave the table; a
-/// strong reference made under it must be given up outside, or that deinit may wait for itself.
+/// Replaces a weak reference. From the first weak reference on, the runtime counts an object's references
+/// beside the object, which takes twice as long each time. Used under the lock that the deinit takes to leave
+/// the table. A strong reference made under the lock must be released outside of it, or that deinit may wait
+/// for itself.
 struct BackReference<Object: AnyObject>: Equatable, @unchecked Sendable {
   // Guard: the lock of the table.
   private let pointer: UnsafeRawPointer

@@ -8,8 +8,8 @@ public import Foundation
 public protocol CDPrimitive: Sendable {
   static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Self?
   static func _read(_ value: _PropertyValue) -> Self?
-  /// The value where it takes more than looking into the row. By type, because what clients see of it can't be
-  /// specialised by them: through witness tables it takes twice as long.
+  /// The value, if reading it takes more than a look into the row. Implemented by each type, because clients
+  /// can't specialise generic code here: through witness tables it takes twice as long.
   static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Self?
   var _propertyValue: _PropertyValue { get }
   /// Whether reading costs an allocation, so that a second read is worth keeping.
@@ -33,8 +33,8 @@ extension Bool: CDPrimitive {
   @inlinable public static var _cellKind: RowLayout.CellKind { .integer }
 }
 
-/// The integer types share everything: cells hold 64 bits, and a value that another writer made too large for
-/// the declared type reads as none.
+/// The integer types share one implementation: cells hold 64 bits. A value that another writer made too large
+/// for the declared type reads as none.
 public protocol _CDIntegerPrimitive: CDPrimitive, FixedWidthInteger {}
 
 extension _CDIntegerPrimitive {

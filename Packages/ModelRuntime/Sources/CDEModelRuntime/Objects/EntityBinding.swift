@@ -4,8 +4,8 @@ internal import Foundation
 internal import Synchronization
 @_spi(CDE) internal import CDEExecutors
 
-/// What the runtime knows about one entity of one model, in the form that hot paths want it: slots
-/// and cells instead of names.
+/// What the runtime knows about one entity of one model, in the form that hot paths need: slots and cells
+/// instead of names.
 @usableFromInline
 final class EntityBinding: @unchecked Sendable {
   // Guard: everything is set before the binding is shared, but for the class and the places made
@@ -27,17 +27,17 @@ final class EntityBinding: @unchecked Sendable {
   let description: NSEntityDescription
   let layout: RowLayout
   let properties: [PropertyInfo]
-  /// The properties again, for those who only look: an array hands its elements out counted.
+  /// The properties again, for code that only reads them: an array retains each element that it returns.
   let lentProperties: UnsafePointer<Unmanaged<PropertyInfo>>
   /// Derived attributes that a save fills in, and those that the store keeps.
   let savedDerivations: [PropertyInfo]
   let storedDerivations: PropertySet
-  /// What a save has to look at.
+  /// What a save has to do for each slot.
   let savedSlots: SavedSlots
   /// One row: what a new object starts with.
   let defaults: RowBatch
-  /// The owner. Whoever reaches a binding keeps the model alive: IDs and objects without a context retain
-  /// it, the others' registry does, and a context's registry.
+  /// The owner, which outlives every use of the binding. IDs, and objects without a context, retain it. The
+  /// registry of a context retains it for the context and its objects.
   unowned(unsafe) let model: ModelBinding
 
   let index: Int
@@ -99,10 +99,10 @@ final class EntityBinding: @unchecked Sendable {
     return bind(found)
   }
 
-  /// Takes a class as the one of this entity, if none is set and the model names no other.
+  /// Binds a class to this entity, if none is bound and the model names no other.
   @discardableResult
   func bind(_ given: NSManagedObject.Type) -> NSManagedObject.Type {
-    // The base class can stand for any entity, so an object of it says nothing about the others.
+    // The base class can stand for any entity, so one object of it says nothing about the other objects.
     if given == NSManagedObject.self { return given }
     return classLock.withLock { bound in
       if let bound { return bound }
@@ -117,7 +117,7 @@ final class EntityBinding: @unchecked Sendable {
     }
   }
 
-  /// Takes the class of the first object that is made, for which nobody may have asked.
+  /// Binds the class of the first object that is made, if the class was not asked for before.
   @inline(__always)
   func bindIfNeeded(_ given: NSManagedObject.Type) {
     if !isBound.load(ordering: .acquiring) { bind(given) }

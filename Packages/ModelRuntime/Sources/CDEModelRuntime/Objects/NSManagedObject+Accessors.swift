@@ -10,7 +10,7 @@ extension NSManagedObject {
     let place = _binding.places[ordinal]
     if _flags.isDisjoint(with: .slowRead), place.cell >= 0, place.kind == Value._cellKind {
       if !Value._isKept { return _readRow(place) }
-      // The first read decodes; only what is read again is worth an overlay.
+      // The first read only decodes. The overlay keeps a value from its second read on.
       let bit: UInt32 = place.slot < 32 ? 1 &<< UInt32(truncatingIfNeeded: place.slot) : 0
       if _readBefore & bit == 0 {
         _readBefore |= bit
@@ -64,9 +64,9 @@ extension NSManagedObject {
     return value
   }
 
-  /// What a required property reads when there is nothing: the declared default, else the type's zero.
+  /// What a required property without a stored value reads: the declared default, else the type's zero.
   ///
-  /// Only a new object whose value was never set ends the program. A row can hold anything.
+  /// Ends the program only for a new object whose value was never set. A row can hold anything.
   @usableFromInline
   final func _missingValue<Value: CDPrimitive>(_ ordinal: Int) -> Value {
     missingValue(Int(_binding.places[ordinal].slot), propertyName(ordinal))
@@ -86,7 +86,8 @@ extension NSManagedObject {
     return declared ?? Value._zero as! Value
   }
 
-  /// Whether a property of a new object was never set, nor has a default: the program's mistake, not the data's.
+  /// Whether a property of a new object was never set and has no default: a mistake of the program, not of
+  /// the data.
   final func lacksValue(_ slot: Int) -> Bool {
     guard !isDeletedOrGone, _key <= 0 || _flags.contains(.inserted) else { return false }
     guard slot >= 0, let overlay = _overlay else { return true }
@@ -148,7 +149,7 @@ extension NSManagedObject {
   final func fire() {
     guard _flags.contains(.fault) else { return }
     guard let context = _registry?.context else {
-      // The context died first: what was never read reads as defaults.
+      // The context was freed first: values that were never read read as defaults.
       _flags.remove(.fault)
       return
     }

@@ -2,9 +2,9 @@
 internal import CDEStore
 internal import Foundation
 
-/// A value decoded from what is stored, kept as long as that stays the same.
+/// A value decoded from a stored one, kept as long as the stored value stays the same.
 ///
-/// Nobody has to take it away when the stored value changes: what it was made of is compared at each use.
+/// A change of the stored value need not drop it: each use compares the value that it was decoded from.
 final class DecodedValue {
   enum Source {
     case data(Data)
@@ -165,7 +165,7 @@ extension NSManagedObject {
     var reason = "what is stored is another type."
     do {
       if let value = try decode() {
-        // A decoded object could be changed by whoever got it; everyone gets one of their own.
+        // A caller could change a decoded object, so each caller gets an object of its own.
         if type(of: value) is AnyClass { return value }
         overlay.decoded[info.slot] = DecodedValue(source, value)
         return value

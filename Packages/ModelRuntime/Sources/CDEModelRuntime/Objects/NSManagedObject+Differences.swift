@@ -1,11 +1,11 @@
 internal import CDEStore
 
-// Which unsaved values are changes: those that would be stored otherwise than they are.
+// Which unsaved values are changes: those that would be stored differently from the row.
 extension NSManagedObject {
   /// Whether an unsaved value would be stored as other bits or bytes than the row has.
   final func differsFromRow(_ slot: Int) -> Bool {
     guard let overlay = _overlay, overlay.changed.contains(slot) else { return false }
-    // Nothing is stored to compare with.
+    // There is no stored value to compare with.
     if _key <= 0 || !_flags.isDisjoint(with: [.inserted, .gone]) { return true }
     let info = _binding.properties[slot]
     if info.isTransient { return true }
@@ -36,7 +36,7 @@ extension NSManagedObject {
       let bytes = builder.lastRowBytes(cell)
     else { return false }
     do {
-      // Behind the byte that says where the value is.
+      // The value follows the byte that says where it is stored.
       let value = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
       return try externalData(stored).withUnsafeBytes { $0.elementsEqual(value) }
     } catch {
@@ -44,7 +44,7 @@ extension NSManagedObject {
     }
   }
 
-  /// Has unsaved values that equal the row's count as changed no longer.
+  /// Stops counting unsaved values as changed that equal the row's.
   @inline(never)
   final func dropEqualValues() {
     guard let overlay = _overlay else { return }

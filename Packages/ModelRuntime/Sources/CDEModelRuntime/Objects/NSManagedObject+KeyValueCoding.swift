@@ -77,14 +77,14 @@ extension NSManagedObject {
     }
   }
 
-  /// The same as ``value(forKey:)``: no accessor of the user's stands in between here.
+  /// The same as ``value(forKey:)``: no accessor of a subclass is called in either case.
   public final func primitiveValue(forKey key: String) -> Any? { value(forKey: key) }
 
   /// Sets a value without a change, and without touching the inverse of a relationship.
   ///
-  /// The value reads as any other. It is saved when something else has the object saved, it goes with a rollback of
-  /// the object and with a refresh that merges nothing. Between ``willChangeValue(forKey:)`` and
-  /// ``didChangeValue(forKey:)`` it is a change as a setter's is.
+  /// The value reads as any other. It is saved together with another change of the object. A rollback of the
+  /// object drops it, and so does a refresh that merges nothing. Between ``willChangeValue(forKey:)`` and
+  /// ``didChangeValue(forKey:)`` it is a change, as with a setter.
   ///
   /// - Parameters:
   ///   - value: what ``setValue(_:forKey:)`` takes.
@@ -177,7 +177,7 @@ extension NSManagedObject {
     if let overlay = _overlay, !overlay.values[info.slot].isUnset { return overlay.values[info.slot] }
     if info.isTransient { return info.defaultValue }
     let stored = storedValue(info)
-    // A transformed object is a reference: whoever reads it twice must get the same one.
+    // A transformed object is a reference, so two reads must return the same one.
     if case .object = stored { overlay.values[info.slot] = stored }
     return stored
   }
@@ -186,7 +186,7 @@ extension NSManagedObject {
     if let converted = converted(value, info) { _setAttribute(info.slot, converted) }
   }
 
-  /// - Returns: nil for a value that the attribute does not hold, which the next save says.
+  /// - Returns: nil for a value that the attribute can't hold; the next save reports that.
   private func converted(_ value: Any?, _ info: PropertyInfo) -> _PropertyValue? {
     do throws(UnfitValue) {
       return if case .attribute(let type) = info.kind {

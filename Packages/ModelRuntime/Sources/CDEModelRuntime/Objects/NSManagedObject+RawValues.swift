@@ -5,7 +5,7 @@ internal import Foundation
 // What accessors of raw storage call. Inlined where a model is declared, so that an enumeration costs what
 // its raw value costs, and its `init(rawValue:)`.
 extension NSManagedObject {
-  /// An optional value; the fallback stands for nothing and for a raw value of no case.
+  /// An optional value; the fallback is returned for no value and for a raw value without a case.
   @inlinable
   public final func _cdRaw<Value: RawRepresentable>(
     _ ordinal: Int, fallback: @autoclosure () -> Value? = nil
@@ -64,8 +64,8 @@ extension NSManagedObject {
     missingRaw(Int(_binding.places[ordinal].slot), propertyName(ordinal), _cdValue(ordinal))
   }
 
-  /// What a property reads whose raw value is none of the type's, and that has no default in code: the model's
-  /// default, the case of zero, or the first case there is.
+  /// The value of a property without a default in code whose raw value has no case: the model's default, the
+  /// case of zero, or the first case.
   private func missingRaw<Value: RawRepresentable>(
     _ slot: Int, _ name: @autoclosure () -> String, _ stored: Value.RawValue?
   ) -> Value where Value.RawValue: CDPrimitive {

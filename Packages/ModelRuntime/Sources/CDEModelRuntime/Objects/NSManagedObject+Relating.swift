@@ -1,20 +1,21 @@
 internal import CDEStore
 
-// How code of the application relates objects. What the context itself does goes to the relationships directly.
+// How code of the application relates objects. The context itself calls the functions of relationships
+// directly.
 extension NSManagedObject {
-  /// Sets a to-one relationship on both sides, unless the object is deleted: the next save says so.
+  /// Sets a to-one relationship on both sides. If the object is deleted, the next save reports it instead.
   final func assignToOne(_ slot: Int, _ object: NSManagedObject?) {
     if _flags.contains(.hasProblems) { overlay.problems?.refused[slot] = nil }
     if let object, !mayRelate(object, slot) { return }
     setToOne(slot, object)
   }
 
-  /// Adds a member on both sides, unless it is deleted: the next save says so.
+  /// Adds a member on both sides. If the member is deleted, the next save reports it instead.
   final func assignMember(_ slot: Int, _ object: NSManagedObject, at index: Int? = nil) {
     if mayRelate(object, slot) { addMember(slot, object, at: index) }
   }
 
-  /// Takes a member out on both sides, also one that was refused.
+  /// Removes a member on both sides, also a member that was refused.
   final func dropMember(_ slot: Int, _ object: NSManagedObject) {
     if _flags.contains(.hasProblems) { overlay.problems?.refused[slot] = nil }
     removeMember(slot, object)
@@ -31,7 +32,7 @@ extension NSManagedObject {
     let info = _binding.properties[slot]
     checkSameContext(object, info)
     if isDeletedOrGone {
-      // Nothing of this side is saved, but the other side may be.
+      // This side is not saved, but the other side may be.
       if let inverse = info.inverseSlot, !object.isDeletedOrGone {
         object.refuse(self, as: object._binding.properties[object.slot(of: info, inverse)])
       }
@@ -41,7 +42,7 @@ extension NSManagedObject {
     return false
   }
 
-  /// Leaves a relationship as it is, because the object is deleted; the next save says so.
+  /// Leaves a relationship as it is, because the object is deleted; the next save reports it.
   private final func refuse(_ object: NSManagedObject, as info: PropertyInfo) {
     willAccess()
     problems.refused[info.slot] = ManagedObjectError(

@@ -20,7 +20,7 @@ extension NSManagedObject {
     return withProperty(slot, storedToOne)
   }
 
-  /// What the row says of a to-one relationship.
+  /// The destination of a to-one relationship according to the row.
   private func storedToOne(_ info: PropertyInfo) -> NSManagedObject? {
     guard let cell = info.cells.first, let key = _batch.integer(Int(_row), cell),
       let context = _registry?.context
@@ -29,9 +29,9 @@ extension NSManagedObject {
       isEntityUnknown(info)
       ? context.objectOfRow(_binding.model.entities[info.destination], key)
       : context.object(entity: storedEntity(info), key: key)
-    // In a damaged store the row may be of an entity that the relationship does not lead to.
+    // In a damaged store the row may be of an entity that is no destination of the relationship.
     guard info.destinations.contains(object.withBinding(\.index)) else { return nil }
-    // Kept where the object is written to or watched anyway; elsewhere the context's ring of
+    // Objects with an overlay or a registrar keep the destination. For other objects the context's ring of
     // recent faults keeps it for a while.
     if _flags.contains(.hasOverlay) || _registrar != nil { overlay.values[info.slot] = .toOne(object) }
     return object
@@ -61,7 +61,7 @@ extension NSManagedObject {
     return made
   }
 
-  /// The members of a to-many relationship, loaded; when they can't be read they stay unloaded, so that the
+  /// The members of a to-many relationship, loaded. If they can't be read they stay unloaded, so that the
   /// next use tries again.
   final func loadedMembers(_ slot: Int) -> ToManyMembers {
     if _flags.contains(.checked) { checkIsolation() }
@@ -107,7 +107,7 @@ extension NSManagedObject {
     if let object { checkSameContext(object, info) }
     let old = toOne(slot)
     if let inverse = info.inverseSlot, !info.inverseIsToMany, let old, old !== object {
-      // First, because an object may be its own other side.
+      // First, because an object may be related to itself.
       old.leave(old.slot(of: info, inverse), self)
     }
     writeToOne(slot, object)
@@ -126,8 +126,8 @@ extension NSManagedObject {
     }
   }
 
-  /// Ends a one-to-one relationship with an object, unless it is with another one by now: a merge may have brought
-  /// a row that refers to an object whose unsaved value leads elsewhere.
+  /// Ends a one-to-one relationship with an object, unless the relationship has another object by now. A
+  /// merge may have brought a row that refers to an object whose unsaved value leads elsewhere.
   final func leave(_ slot: Int, _ object: NSManagedObject) {
     if toOne(slot) === object { writeToOne(slot, nil) }
   }
@@ -194,7 +194,7 @@ extension NSManagedObject {
 
   final func writeAdd(_ slot: Int, _ object: NSManagedObject, at index: Int? = nil) {
     if _flags.contains(.checked) { checkIsolation() }
-    // An order can only be kept in full.
+    // An order can only be kept if all members are loaded.
     let members = withProperty(slot, \.isOrdered) ? loadedMembers(slot) : members(slot)
     members.add(object, at: index)
     withOverlay { $0.changed.insert(slot) }
@@ -304,7 +304,7 @@ extension NSManagedObject {
     let slot = relationshipSlot(ordinal)
     let members = loadedMembers(slot)
     let count = members.objects.count
-    // Of members that can't be read nobody can tell which index is right.
+    // If the members can't be read, the right indexes are unknown and the index is not checked.
     checkPrecondition(
       !members.isLoaded || (0...count).contains(index),
       "Index \(index) is out of bounds: \(_binding.name).\(_binding.properties[slot].name) has \(count) members."
@@ -314,7 +314,7 @@ extension NSManagedObject {
 }
 
 extension ToManyMembers {
-  /// The members that are of a class, which all of them are unless model and class disagree.
+  /// The members that are of a class. All of them are, unless model and class disagree.
   @usableFromInline
   func objects<Object: NSManagedObject>(as type: Object.Type) -> [Object] {
     var last: AnyObject.Type?

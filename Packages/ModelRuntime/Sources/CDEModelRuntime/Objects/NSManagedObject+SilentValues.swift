@@ -1,12 +1,12 @@
 internal import CDEStore
 
-// Values that are set without a change: primitive ones, and what awakeFromFetch sets. They read as any other value,
-// and are saved along with a change of the object.
+// Values that are set without a change: primitive ones, and those set in awakeFromFetch. They read as any
+// other value, and are saved together with a change of the object.
 extension NSManagedObject {
   /// Sets a value that does not count as a change.
   final func setSilently(_ slot: Int, _ value: _PropertyValue) {
     prepareToSet(slot)
-    // The former value goes when all is done: its deinit may come back here.
+    // The former value is released at the end, because its deinit may come back here.
     let former = overlay.values[slot]
     overlay.values[slot] = value
     silence(slot)
@@ -40,7 +40,7 @@ extension NSManagedObject {
     }
   }
 
-  /// Lets the values that were set since the object was read count as no changes.
+  /// Stops counting the values as changes that were set since the object was read.
   @inline(never)
   final func silenceChanges() {
     guard let overlay = _overlay, !overlay.changed.isEmpty else { return }
@@ -48,7 +48,7 @@ extension NSManagedObject {
     overlay.changed = PropertySet()
   }
 
-  /// The object is saved: what was set without a change is saved with the rest.
+  /// After a save of the object: the values that were set without a change were saved with the rest.
   @inline(never)
   final func countSilentValues() {
     guard let overlay = _overlay, let problems = overlay.problems, !problems.silent.isEmpty else { return }
@@ -58,7 +58,7 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-  /// Tells an object that its row was read. What it sets meanwhile changes nothing.
+  /// Calls the hook of an object whose row was read. Values that the hook sets are no changes.
   func awaken(_ object: NSManagedObject) {
     let wasAwakening = isAwakening
     isAwakening = true

@@ -15,10 +15,11 @@ public import Foundation
 /// the only designated initialiser and is required; reading an object whose row has vanished gives
 /// declared defaults instead of an exception.
 nonisolated open class NSManagedObject: NSObject {
-  // Everything below is guarded by the lane of the object's context. No access hands control to other code
-  // while it lasts, and checking that at run time would cost more than most of the reads do.
+  // Guard of everything below: the lane of the object's context. No access runs other code while it lasts,
+  // and checking that at run time would cost more than most of the reads do.
 
-  // First what every look-up and most reads touch, so that it shares a cache line with the object's head.
+  // First the fields that every look-up and most reads use, so that they share a cache line with the object's
+  // head.
 
   @usableFromInline @exclusivity(unchecked) unowned(unsafe) final var _binding: EntityBinding
   /// Primary key; below zero until the object is saved, 0 without a context.
@@ -27,11 +28,11 @@ nonisolated open class NSManagedObject: NSObject {
   @usableFromInline @exclusivity(unchecked) final var _batch: RowBatch
   @usableFromInline @exclusivity(unchecked) final var _row: Int32
   @usableFromInline @exclusivity(unchecked) final var _flags: Flags
-  /// One bit for each of the first 32 slots: read before, so the next read keeps its result.
+  /// One bit for each of the first 32 slots: set by the first read, so the next read keeps its result.
   @usableFromInline @exclusivity(unchecked) final var _readBefore: UInt32 = 0
   /// Number among the new objects of a save under way.
   @exclusivity(unchecked) final var _saveOrdinal: Int32 = 0
-  /// The registry, for a look that costs no reference counting: it outlives its objects.
+  /// The registry, without reference counting: it outlives its objects.
   @usableFromInline @exclusivity(unchecked) final var _home: Unmanaged<ObjectRegistry>?
   @usableFromInline @exclusivity(unchecked) final var _overlay: Overlay?
   @exclusivity(unchecked) final var _identity: NSManagedObjectID?
@@ -42,7 +43,8 @@ nonisolated open class NSManagedObject: NSObject {
     @usableFromInline let rawValue: UInt32
     @inlinable init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    // The standard library's own go through witnesses of the raw type, which is seen in every read and write.
+    // The standard library's own use witnesses of the raw type, which costs measurable time in every read and
+    // write.
     @inlinable static func == (one: Flags, other: Flags) -> Bool { one.rawValue == other.rawValue }
     @inlinable func isDisjoint(with other: Flags) -> Bool { rawValue & other.rawValue == 0 }
     @inlinable func isSuperset(of other: Flags) -> Bool { rawValue & other.rawValue == other.rawValue }
@@ -71,7 +73,7 @@ nonisolated open class NSManagedObject: NSObject {
     @usableFromInline static let hasOverlay = Flags(rawValue: 32)
     /// Every access is checked against the lane.
     @usableFromInline static let checked = Flags(rawValue: 64)
-    /// The object keeps its binding alive itself, being in no registry.
+    /// The object itself keeps its binding alive, because it is in no registry.
     @usableFromInline static let ownsBinding = Flags(rawValue: 128)
     /// Listed for the next "objects did change" notification.
     @usableFromInline static let pending = Flags(rawValue: 256)
@@ -95,8 +97,8 @@ nonisolated open class NSManagedObject: NSObject {
   /// Without a context the object holds values and belongs to nothing until
   /// `NSManagedObjectContext.insert(_:)`.
   ///
-  /// An override is called for objects made here. For fetched ones it may be called once for many, whose others
-  /// are copies if the class stores nothing of its own: what each object needs belongs into
+  /// An override is called for objects made here. For fetched objects it may be called once for many: the
+  /// others are copies if the class has no stored properties of its own. Work for each object belongs into
   /// ``awakeFromInsert()`` and ``awakeFromFetch()``.
   ///
   /// - Parameters:
@@ -113,7 +115,8 @@ nonisolated open class NSManagedObject: NSObject {
       super.init()
       return
     }
-    // In its own context's model, the binding is kept by the registry from the insertion on, at the end of this.
+    // If the model is the context's own, the registry keeps the binding from the insertion on, at the end of
+    // this.
     let known = context?.home?._withUnsafeGuaranteedRef { $0.binding(for: entity) }
     let binding = known ?? Self.retainedBinding(for: entity)
     _home = nil
@@ -139,8 +142,8 @@ nonisolated open class NSManagedObject: NSObject {
     self.init(entity: binding._withUnsafeGuaranteedRef(\.description), insertInto: context)
   }
 
-  /// What the class has that no conformance can say of it, because classes inherit these from their parents;
-  /// nil for what is no model of a hierarchy. `@PersistentModel` overrides it.
+  /// The facts about a class that no conformance can give, because subclasses inherit conformances; nil for a
+  /// class that is no model of a hierarchy. `@PersistentModel` overrides it.
   open class var __cdLineage: CDModelLineage? { nil }
 
   /// The registry the object is in; nil without a context.
@@ -157,7 +160,7 @@ nonisolated open class NSManagedObject: NSObject {
 
   /// The binding of an entity, whose model is retained for the new object.
   ///
-  /// Before anything else can let go of it: without a context, this may be the model's only use.
+  /// Called before other code can release the model: without a context, this may be the model's only use.
   private static func retainedBinding(for entity: NSEntityDescription) -> Unmanaged<EntityBinding> {
     var reason = ""
     if let model = entity.managedObjectModel {
@@ -205,7 +208,7 @@ nonisolated open class NSManagedObject: NSObject {
   /// False again once the object's own context has saved the deletion. Then ``managedObjectContext`` is nil.
   public final var isDeleted: Bool { isDeletedOrGone && !_flags.contains(.deletionSaved) }
 
-  /// Whether the object is to be deleted, or has no row any more, by whatever writer's doing.
+  /// Whether the object is to be deleted, or has no row any more, whichever writer deleted it.
   final var isDeletedOrGone: Bool { !_flags.isDisjoint(with: [.deleted, .gone]) }
 
   /// Whether the object is new, deleted or holds unsaved values.
@@ -227,7 +230,7 @@ nonisolated open class NSManagedObject: NSObject {
 
   /// Called each time the object's row has been read.
   ///
-  /// What it sets, by setters too, counts as no change: it is saved only along with a change made later.
+  /// Values that it sets, also by setters, count as no change: they are saved only along with a later change.
   open func awakeFromFetch() {}
 
   /// Called before a save writes the object. Changes made here are saved too.
@@ -274,10 +277,10 @@ nonisolated open class NSManagedObject: NSObject {
 extension NSManagedObject: @unchecked Sendable {}
 // Guard: none is needed, the conformance can't be used: it is unavailable.
 
-// What an object holds on to is lent to short pieces of work without counting a reference: that is a locked
-// operation, of which a save would do dozens for each object.
+// What an object holds is lent to short closures without retaining it. Retaining is an atomic operation, and
+// a save would do dozens of them for each object.
 extension NSManagedObject {
-  /// Lends the binding, which the registry keeps or the object itself.
+  /// Lends the binding, which the registry or the object itself keeps.
   @inline(__always)
   final func withBinding<Result>(_ body: (EntityBinding) throws -> Result) rethrows -> Result {
     try Unmanaged.passUnretained(_binding)._withUnsafeGuaranteedRef(body)
@@ -317,8 +320,8 @@ extension NSManagedObject {
   @inline(__always)
   final func change(_ slot: Int, to value: consuming _PropertyValue) {
     if _overlay == nil { makeOverlay() }
-    // The object keeps its overlay meanwhile: no need to count it for each value. The former value goes when all is
-    // done, because what it was may have a deinit that comes back here.
+    // The object keeps its overlay meanwhile, so it is not retained for each value. The former value is
+    // released at the end, because its deinit may come back here.
     Unmanaged.passUnretained(_overlay.unsafelyUnwrapped)._withUnsafeGuaranteedRef { overlay in
       swap(&value, &overlay.values[slot])
       overlay.changed.insert(slot)
@@ -336,17 +339,17 @@ extension NSManagedObject {
   final func detach() {
     guard let registry = _registry else { return }
     _ = objectID
-    // First: the registry may go with its last object, and the model with the registry.
+    // First, because the registry may be freed with its last object, and the model with the registry.
     _ = Unmanaged.passRetained(_binding.model)
     registry.unregister(self)
     _flags.insert(.ownsBinding)
     _home = nil
   }
 
-  /// Stands for the entity of the same name in another model from here on, values kept by property name.
+  /// Moves the object to the entity of the same name in another model; values are kept by property name.
   ///
-  /// For objects without a context: their class may be used by several models, and only the insertion tells
-  /// which is meant.
+  /// For objects without a context: several models may use their class, and only the insertion tells which
+  /// model is meant.
   final func rebind(to model: ModelBinding) {
     guard _home == nil, let binding = model.entity(named: _binding.name) else { return }
     let old = _overlay
@@ -382,7 +385,7 @@ extension NSManagedObject {
   /// Becomes a registered object of a context.
   final func attach(to registry: ObjectRegistry, key: Int64, flags: Flags) {
     _key = key
-    // It named an object without a context, which no registry knows.
+    // The old ID named an object without a context, which no registry knows.
     _identity = nil
     _home = Unmanaged.passUnretained(registry)
     if _flags.contains(.ownsBinding) { Unmanaged.passUnretained(_binding.model).release() }

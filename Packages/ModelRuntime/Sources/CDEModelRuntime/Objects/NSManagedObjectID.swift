@@ -11,12 +11,12 @@ public import Foundation
 public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   // Guard: immutable, but for `follower`, which only the lane of the home's context touches.
 
-  /// The registry of the object that the ID was made for. Only ever compared: it may be gone.
+  /// The registry of the object that the ID was made for. Only compared, because it may be freed.
   let home: UnsafeMutableRawPointer?
-  /// That object, which may be gone too. Its memory stays as long as the ID does, so that a look-up can ask
-  /// whether it lives without a lock.
+  /// That object, which may be freed too. The ID keeps its memory, so that a look-up can ask without a lock
+  /// whether the object lives.
   let resident: UnsafeRawPointer?
-  /// The object of an ID that was made a little later. Only ever prefetched: it may be gone.
+  /// The object of an ID that was made a little later. Only prefetched, because it may be freed.
   @exclusivity(unchecked) var follower: UnsafeRawPointer?
   let key: Int64
   // Kept alive by the model: IDs outlive contexts and containers.
@@ -44,7 +44,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     if let resident { cde_give_back_memory(resident) }
   }
 
-  /// Whether the object was never saved. A temporary ID is good in its own context only.
+  /// Whether the object was never saved. A temporary ID is valid in its own context only.
   public var isTemporaryID: Bool { key <= 0 }
 
   /// The entity of the object the ID was made for.
@@ -70,9 +70,10 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   private static let hostCharacters = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-")
 
-  /// Temporary keys are unique in the process, and so is the other half in the world.
+  /// Temporary keys are unique in the process, and the other half of the UUID is unique everywhere.
   private var unsavedUUID: UUID {
-    // An object without a context has no key; its address tells it from others as long as it has none.
+    // An object without a context has no key. Until it gets one, its address distinguishes it from other
+    // objects.
     let number = key == 0 ? UInt64(UInt(bitPattern: ObjectIdentifier(self).hashValue)) : key.magnitude
     var bytes = Self.processUUID.uuid
     withUnsafeMutableBytes(of: &bytes) { bytes in
@@ -88,7 +89,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSManagedObjectID else { return false }
     if self === other { return true }
-    // Key 0 stands for an object without a context, which equals nothing but itself.
+    // Key 0 belongs to objects without a context. Such an ID equals only itself.
     guard key == other.key, key != 0, binding.root == other.binding.root else { return false }
     if isTemporaryID { return binding.model === other.binding.model }
     return binding.model === other.binding.model

@@ -1,10 +1,10 @@
 /// Objects by identity, in the order in which they were added.
 ///
-/// A handful is searched through, more are found by their addresses.
+/// A few objects are searched one by one, more are found by their addresses.
 struct ObjectList {
   /// Removed objects leave a gap until the table is made anew.
   private var places: [NSManagedObject?] = []
-  /// Open addressing over the objects' addresses: a place, or `free`. None for a handful.
+  /// Open addressing over the objects' addresses: a place, or `free`. Empty for a few objects.
   private var table: [Int32] = []
   private(set) var count = 0
 
@@ -32,7 +32,7 @@ struct ObjectList {
   @discardableResult
   mutating func remove(_ object: NSManagedObject) -> Bool {
     guard let place = place(of: object) else { return false }
-    // The table may still lead there, and finds nobody.
+    // The table may still lead to this place, which is then empty.
     places[place] = nil
     count -= 1
     if count == 0 { removeAll() }

@@ -3,9 +3,9 @@ internal import CDEStore
 
 /// Makes the objects for the rows of one batch.
 ///
-/// The first goes through its class's initialiser, as every new object does. Where the class stores nothing of
-/// its own, the others are copies of the first, which is what the initialiser would have made of them, at a
-/// fraction of its cost.
+/// The class's initialiser makes the first object, as it makes every new object. If the class has no stored
+/// properties of its own, the others are copies of the first: the result is the same, at a fraction of the
+/// cost.
 struct ObjectMaker {
   private let context: NSManagedObjectContext
   private let binding: EntityBinding
@@ -29,8 +29,9 @@ struct ObjectMaker {
     shape = InstanceShape.ofBareObjects(type)
   }
 
-  /// Counts the one reference among each copy's bytes that is owned. Call it before anybody else gets to see, or to
-  /// release, what was made.
+  /// Counts the reference to the batch that each copy owns.
+  ///
+  /// - Precondition: no other code can use, or release, the copies yet.
   mutating func finish() {
     if copies > 0 { cde_retain_many(Unmanaged.passUnretained(batch).toOpaque(), copies) }
     copies = 0
@@ -56,7 +57,7 @@ struct ObjectMaker {
 }
 
 extension NSManagedObject {
-  /// Whether the object is nothing but a view of its row: its initialiser left nothing else behind.
+  /// Whether the object is nothing but a view of its row: its initialiser stored nothing else.
   fileprivate final var isBare: Bool {
     _overlay == nil && _identity == nil && _registrar == nil && _readBefore == 0 && _saveOrdinal == 0
   }

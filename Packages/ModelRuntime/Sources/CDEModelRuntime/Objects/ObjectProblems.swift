@@ -1,10 +1,9 @@
 internal import CDEStore
 internal import Foundation
 
-/// What is out of the ordinary about an object's values, until it is refreshed or rolled back. Few objects have any
-/// of it.
+/// The exceptional states of an object's values, until it is refreshed or rolled back. Few objects have any.
 final class ObjectProblems {
-  /// Why values were refused, by slot: their attributes can't hold them, and kept what they had.
+  /// Errors of refused values, by slot. The attribute can't hold such a value, and kept the one it had.
   var refused: [Int: ManagedObjectError] = [:]
   /// The first read that failed and was answered with something that is not stored.
   var unread: ManagedObjectError?
@@ -16,8 +15,8 @@ final class ObjectProblems {
   var silent = PropertySet()
 }
 
-// Setters and getters can't throw. What they have to refuse, and what they could not read, is remembered here, and
-// the save throws it.
+// Setters and getters can't throw. The object remembers values that it refused and reads that failed, and the
+// save throws these errors.
 extension NSManagedObject {
   final var problems: ObjectProblems {
     if let known = overlay.problems { return known }
@@ -27,7 +26,7 @@ extension NSManagedObject {
     return made
   }
 
-  /// Leaves a property as it is, because the value that was set is none that it can have; the next save says so.
+  /// Leaves a property as it is, because the value that was set is invalid; the next save reports it.
   @inline(never)
   final func refuse(_ info: PropertyInfo, _ reason: UnfitValue) {
     willAccess()
@@ -37,8 +36,8 @@ extension NSManagedObject {
     markUpdated()
   }
 
-  /// What a setter does first where the object is not ready for it: the row is read, and a value refused before
-  /// counts no more.
+  /// The first step of a setter if the object is not ready for it: reads the row, and forgets a refused
+  /// value.
   @inline(never)
   final func prepareToSet(_ slot: Int) {
     willAccess()
@@ -48,7 +47,7 @@ extension NSManagedObject {
   /// Remembers a read that failed, so that nothing made of its answer is saved.
   @inline(never)
   final func noteUnread(_ property: String?, _ cause: any Error) {
-    // The first one tells most: the others may have followed from it.
+    // The first error tells most: later ones may have followed from it.
     if problems.unread != nil { return }
     let id = objectID
     let what = property.map { "\(_binding.name).\($0)" } ?? _binding.name
@@ -60,7 +59,7 @@ extension NSManagedObject {
     _registry?.context?.hasUnreadObjects = true
   }
 
-  /// Tells once that what is stored is no value of a property, and what is read instead.
+  /// Reports once that a stored value is invalid for a property, and what is read instead.
   @inline(never)
   final func reportUnfit(_ slot: Int, _ what: @autoclosure () -> String) {
     if slot < 0 || problems.reported.contains(slot) { return }
@@ -77,21 +76,21 @@ extension NSManagedObject {
     }
   }
 
-  /// The object was refreshed: what is read from here on is what is stored.
+  /// The object was refreshed: from now on, reads return what is stored.
   final func forgetUnread() {
     guard _flags.contains(.hasProblems) else { return }
     overlay.problems?.unread = nil
     overlay.problems?.notedUnread = []
   }
 
-  /// The object has what is stored and nothing else.
+  /// Forgets all problems: the object has the stored values and nothing else.
   final func forgetProblems() {
     guard _flags.contains(.hasProblems) else { return }
     overlay.problems = nil
     _flags.remove(.hasProblems)
   }
 
-  /// Whether the value set last was none that the property can have.
+  /// Whether the value that was set last was refused.
   final func isRefused(_ slot: Int) -> Bool {
     _flags.contains(.hasProblems) && _overlay?.problems?.refused[slot] != nil
   }

@@ -16,12 +16,13 @@ final class ObjectRegistry: @unchecked Sendable {
   // Guard: the table by `lock`; `context`, `isObserved`, `vanished` and everything that
   // is named `last` or `recent` by the context's lane.
   @usableFromInline @exclusivity(unchecked) unowned(unsafe) var context: NSManagedObjectContext?
-  /// Whether a domain wants to hear of tracked reads; a copy of the context's hook, one load away from the
+  /// Whether a domain observes tracked reads. A copy of the context's property, one load away from the
   /// accessors.
   @usableFromInline @exclusivity(unchecked) var isObserved = false
-  /// How many objects lost their rows so far: to-many members from before that count may hold such objects.
+  /// How many objects lost their rows so far. To-many members cleared at a lower count may hold such objects.
   var vanished = 0
-  /// The stores as the context left them, so that objects that outlive it still know whose rows they are.
+  /// The stores at the end of the context, so that objects that outlive it still know the stores of their
+  /// rows.
   var lastHandles: [StoreHandle?] = []
   private let lock = Lock(())
   @exclusivity(unchecked) private var table: Table
@@ -37,8 +38,8 @@ final class ObjectRegistry: @unchecked Sendable {
     table = Table(roots: model.entities.count)
   }
 
-  // The binding that was asked for last, by its description and by its class: objects mostly come in rows.
-  // Unretained, as every binding that is handed out here: the model keeps them.
+  // The binding that was looked up last, by its description and by its class: objects of one entity mostly
+  // follow each other. Unretained, as every binding that is returned here: the model keeps them.
   @exclusivity(unchecked) private var lastDescribed: Unmanaged<EntityBinding>?
   @exclusivity(unchecked) private var lastOfClass: Unmanaged<EntityBinding>?
   @exclusivity(unchecked) private var lastClass: NSManagedObject.Type?
@@ -63,12 +64,12 @@ final class ObjectRegistry: @unchecked Sendable {
     return found
   }
 
-  // The store that was asked for last: objects mostly come in rows here as well.
+  // The store that was looked up last: here, too, objects of one entity mostly follow each other.
   @exclusivity(unchecked) private var lastStore: (entity: Int, handle: StoreHandle)?
 
   func storeHandle(for binding: EntityBinding) -> StoreHandle? {
     if let context {
-      // As long as it is the only one, it is still the entity's.
+      // As long as it is the only store, it is still the entity's.
       if let lastStore, lastStore.entity == binding.index, loneStore.isThis(lastStore.handle) {
         return lastStore.handle
       }
@@ -84,7 +85,7 @@ final class ObjectRegistry: @unchecked Sendable {
     storeHandle(for: binding) ?? context?.persistentStoreCoordinator?.removedHandle(for: binding)
   }
 
-  /// Whether an ID surely names a row of this registry's model and of the one store that is loaded; says no where
+  /// Whether an ID surely names a row of this registry's model and of the one store that is loaded. False if
   /// finding out takes more than a look.
   @inline(__always)
   func isAtHome(_ id: NSManagedObjectID) -> Bool {
@@ -190,7 +191,7 @@ final class ObjectRegistry: @unchecked Sendable {
       entries[index] = entry
     }
 
-    /// Makes room for entries that come next, where removed ones are in their way as well.
+    /// Makes room for entries that come next, also where removed entries occupy it.
     mutating func makeRoom(for coming: Int) {
       let capacity = mask + 1
       if (used + coming) * 8 <= capacity * 5 { return }
@@ -234,7 +235,7 @@ final class ObjectRegistry: @unchecked Sendable {
       live -= 1
       liveByRoot[root] -= 1
       if entries[(index &+ 1) & mask] == Self.empty {
-        // No chain goes on behind it.
+        // No probe chain continues behind it.
         entries[index] = Self.empty
         used -= 1
       } else {
@@ -245,14 +246,14 @@ final class ObjectRegistry: @unchecked Sendable {
 
   /// The object that an ID was made for, while it is registered in its home.
   ///
-  /// Spares the search in the table and the lock: the ID knows where its object lies, and keeps that memory.
+  /// Avoids the search in the table and the lock: the ID knows its object's address, and keeps that memory.
   @inline(__always)
   static func object(of id: NSManagedObjectID, in home: Unmanaged<ObjectRegistry>) -> NSManagedObject? {
     guard id.home == home.toOpaque(), let resident = id.resident else { return nil }
     if let follower = id.follower { cde_prefetch(follower) }
     guard let retained = tryRetain(resident) else { return nil }
     let object = Unmanaged<NSManagedObject>.fromOpaque(retained)
-    // It may have left the registry, or have been saved and have another ID.
+    // The object may have left the registry, or have been saved and have another ID.
     if object._withUnsafeGuaranteedRef({ $0._home?.toOpaque() == id.home && $0._key == id.key }) {
       return object.takeRetainedValue()
     }
@@ -270,8 +271,8 @@ final class ObjectRegistry: @unchecked Sendable {
 
   /// Whether an object is registered and has its row, so that reading the row again is in vain.
   ///
-  /// Only a look, not worth a reference: an object whose deinit waits for the lock counts as well, and who then
-  /// asks for it gets a fault that reads its row by itself.
+  /// Retains nothing: an object whose deinit waits for the lock counts as well. A caller that then asks for
+  /// the object gets a fault, which reads its row by itself.
   func realized(root: Int, key: Int64) -> Bool {
     lock.withLock { _ in
       guard let index = table.index(root, key) else { return false }
@@ -315,7 +316,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
   /// Takes objects out of the locked region.
   private struct Found: @unchecked Sendable {
-    // Guard: handed to the one caller, who is on the context's lane.
+    // Guard: handed to the one caller, which is on the context's lane.
     var objects: [NSManagedObject?] = []
   }
 
@@ -333,7 +334,7 @@ final class ObjectRegistry: @unchecked Sendable {
     if wasEmpty { keepAlive() }
   }
 
-  /// How many registrations there were so far; unchanged as long as nothing new can be found here.
+  /// The number of registrations so far. While it is unchanged, the registry has no new objects.
   var registrations: Int { lock.withLock { _ in table.registrations } }
 
   func unregister(_ object: NSManagedObject) {
@@ -348,7 +349,7 @@ final class ObjectRegistry: @unchecked Sendable {
   /// Gives saved objects their permanent keys, unless they have one.
   func rekey(_ objects: [NSManagedObject], key: (Int) -> Int64) {
     lock.withLock { _ in
-      // First out with all of them: what the table has to move then, if anything, are the others.
+      // All of them leave the table first, so that it only has to move entries of other objects.
       var coming = 0
       objects[...].forEachUnretained { object in
         guard object._key < 0 else { return }
@@ -364,7 +365,7 @@ final class ObjectRegistry: @unchecked Sendable {
         table.insert(object)
       }
     }
-    // Outside the lock: IDs may be the last to hold on to what they name.
+    // Outside the lock, because an ID may hold the last reference to what it names.
     objects[...].forEachUnretained { object in
       if let identity = object._identity, identity.key != object._key { object._identity = nil }
     }
@@ -373,7 +374,7 @@ final class ObjectRegistry: @unchecked Sendable {
   /// Makes room at once for objects that several calls will register.
   func reserve(_ additional: Int) { lock.withLock { _ in table.reserve(additional) } }
 
-  /// Every living object, strongly.
+  /// All living objects, retained.
   func all() -> [NSManagedObject] {
     var found: [Unmanaged<NSManagedObject>] = []
     lock.withLock { _ in

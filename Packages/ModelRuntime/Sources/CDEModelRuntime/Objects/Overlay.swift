@@ -42,15 +42,15 @@ final class Overlay: ManagedBuffer<OverlayHead, _PropertyValue> {
     _modify { yield &head.pointee.loadedFiles }
   }
 
-  /// What is wrong with the object's values; nil as long as nothing is.
+  /// Problems of the object's values; nil while there are none.
   var problems: ObjectProblems? {
     get { head.pointee.problems }
     set { head.pointee.problems = newValue }
   }
 
-  /// Lends a value instead of copying it, which would count a reference of what it holds.
+  /// Lends a value instead of copying it, which would retain what it holds.
   ///
-  /// The body must not come back to this slot, which is empty meanwhile.
+  /// - Precondition: the body does not use this slot, which is empty meanwhile.
   @inline(__always)
   func withValue<Result>(_ slot: Int, _ body: (borrowing _PropertyValue) -> Result) -> Result {
     let place = values + slot
@@ -59,13 +59,13 @@ final class Overlay: ManagedBuffer<OverlayHead, _PropertyValue> {
     return body(taken)
   }
 
-  /// The members of a to-many relationship, if they are here.
+  /// The members of a to-many relationship, if the overlay has them.
   func members(_ slot: Int) -> ToManyMembers? {
     if case .toMany(let members) = values[slot] { return members }
     return nil
   }
 
-  /// Slots whose value is not what the row says: the changed ones, and those that were set without a change.
+  /// Slots whose value differs from the row's: the changed ones, and those that were set without a change.
   var unsaved: PropertySet { problems.map { changed.union($0.silent) } ?? changed }
 
   func dropKept() {

@@ -4,7 +4,7 @@ internal import Foundation
 
 /// One property of an entity, with everything that reading, writing, validating and deleting ask for.
 ///
-/// A class, because hot loops hand it around: a copy of so many fields costs more than the work done with
+/// A class, because hot loops pass it around: a copy of so many fields costs more than the work done with
 /// them.
 final class PropertyInfo: @unchecked Sendable {
   // Guard: made while the model is bound and never changed after; a default value of a class is the model's

@@ -58,7 +58,7 @@ extension Optional: _OptionalValue {
 extension RowBatchBuilder {
   /// Writes a value into the cells of an attribute or composite.
   ///
-  /// Relationship cells are the save's business, which knows about pending keys.
+  /// The save writes relationship cells, because it knows about pending keys.
   mutating func set(_ value: _PropertyValue, of property: PropertyInfo) {
     guard let cell = property.cells.first else { return }
     switch value {
@@ -113,7 +113,7 @@ extension RowBatchBuilder {
       else { return setNull(property.cells.lowerBound) }
       setData(property.cells.lowerBound, data, external: property.allowsExternalStorage)
     } catch {
-      // The same: and for a default value, which is the model's and not an object's.
+      // The same, also for a default value, which belongs to the model and not to an object.
       Diagnostics.report("\(layout.entityName).\(property.name) is stored as nil: \(error)")
       setNull(property.cells.lowerBound)
     }

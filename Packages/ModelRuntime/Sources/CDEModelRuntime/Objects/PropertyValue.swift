@@ -24,8 +24,8 @@ public enum _PropertyValue {
 
 /// Holds a value of any type.
 ///
-/// With the value itself inside, the whole enumeration would be handled through pointers and copied out of
-/// line wherever it is looked at.
+/// If the enumeration held the value itself, the whole enumeration would be handled through pointers and
+/// copied out of line at each use.
 public final class _ObjectBox {
   let value: Any
   /// What a save under way made of the value when it validated it, for the row it writes next.

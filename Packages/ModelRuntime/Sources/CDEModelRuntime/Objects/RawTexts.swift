@@ -3,9 +3,9 @@ public import Synchronization
 
 /// What the raw texts of one property decode to, as far as they were read.
 ///
-/// An enumeration finds a case by comparing its raw text with each of its cases' texts, which costs many times
-/// what reading the text does. Texts up to 16 bytes are looked up here by their bytes instead, for any object of
-/// the entity in any context. What `init(rawValue:)` says of a text once is taken to hold.
+/// An enumeration finds a case by comparing its raw text with each of its cases' texts, which costs many
+/// times what reading the text does. Texts up to 16 bytes are looked up here by their bytes instead, for any
+/// object of the entity in any context. The first result of `init(rawValue:)` for a text is assumed to hold.
 @usableFromInline
 struct RawTexts {
   /// One text and its value, never changed once it is shared.
@@ -60,7 +60,7 @@ struct RawTexts {
   }
 
   @inlinable static var capacity: Int { 16 }
-  /// How many places a text may stand in, the first and those after it.
+  /// How many places can hold a text: the first and those after it.
   @inlinable static var reach: Int { 4 }
 
   @usableFromInline let places: UnsafeMutablePointer<Atomic<UnsafePointer<Entry>?>>
@@ -70,7 +70,9 @@ struct RawTexts {
     for index in 0..<Self.capacity { (places + index).initialize(to: Atomic(nil)) }
   }
 
-  /// Nobody may look anything up any more.
+  /// Frees all entries.
+  ///
+  /// - Precondition: no look-ups after this call.
   func free() {
     for index in 0..<Self.capacity { places[index].load(ordering: .relaxed)?.deallocate() }
     places.deinitialize(count: Self.capacity)
@@ -122,7 +124,7 @@ extension NSManagedObject {
     return withUnsafeBytes(of: entry.pointee.bits) { $0.load(as: Value.self) }
   }
 
-  /// The same for an object that may be a fault, changed, or not the caller's to read.
+  /// The same for an object that may be a fault, changed, or used on a wrong isolation.
   @usableFromInline
   final func _slowlyKnownRaw(_ place: EntityBinding.Place, _ type: ObjectIdentifier) -> UnsafePointer<
     RawTexts.Entry

@@ -1,8 +1,8 @@
 /// The IDs that a context made last.
 ///
-/// Objects are mostly looked up in the order in which their IDs were taken, a list's say, but lie in memory in
-/// another. So each ID remembers the object of the one made four later, and a look-up has that on its way from
-/// memory before it is asked for: three look-ups take about as long as it does.
+/// Objects are mostly looked up in the order in which their IDs were made, as in a list, but lie in memory in
+/// another order. So each ID remembers the object of the ID made four later, and a look-up prefetches that
+/// object. A cache miss costs about three look-ups.
 struct RecentIDs {
   private var ids: (NSManagedObjectID?, NSManagedObjectID?, NSManagedObjectID?, NSManagedObjectID?)
 

@@ -43,14 +43,16 @@ final class RelationshipSet: NSMutableSet {
 
 /// What `mutableOrderedSetValue(forKey:)` hands out.
 ///
-/// Foundation iterates over an ordered set's own storage and lets nobody override that, so the storage
-/// mirrors the relationship: as of the making of this object, its last change through it and its last
-/// `count`.
+/// Foundation iterates over an ordered set's own storage, and a subclass can't override that. So the storage
+/// mirrors the relationship as it was at one of three moments, whichever was last:
+///
+/// - this object was made;
+/// - the relationship was changed through this object;
+/// - `count` was read.
 final class RelationshipOrderedSet: NSMutableOrderedSet {
   private var owner: NSManagedObject!
   private var slot = 0
-  /// Foundation's methods call each other; those that fill the storage must not come back to the
-  /// relationship.
+  /// Foundation's methods call each other. Those that fill the storage must not change the relationship.
   private var isMirroring = false
 
   init(_ owner: NSManagedObject, _ slot: Int) {

@@ -10,8 +10,8 @@ public final class ToManyMembers {
   let isOrdered: Bool
   /// All members, when loaded.
   private(set) var objects: [NSManagedObject] = [] { didSet { lent = nil } }
-  /// The Swift collection made of the members for whoever read the relationship last: the next reader gets the
-  /// same, which costs nothing as long as nobody changes it.
+  /// The Swift collection made of the members for the last reader of the relationship. The next reader gets
+  /// the same collection, which costs nothing as long as it is not changed.
   @usableFromInline @exclusivity(unchecked) var lent: Any?
   private(set) var added = ObjectList()
   private(set) var removed = ObjectList()
@@ -19,7 +19,7 @@ public final class ToManyMembers {
   private(set) var isReordered = false
   // The order before `unload`, while it has unsaved changes that the store knows nothing of.
   private var keptOrder: [NSManagedObject]?
-  // Position by object; nil while it has not been needed, since most collections are only read through.
+  // Position by object; nil until it is needed, since most collections are only read through.
   private var positions: [ObjectIdentifier: Int]?
   /// The registry's count of vanished objects when the members were last cleared of them.
   var clearedAt = 0
@@ -40,7 +40,7 @@ public final class ToManyMembers {
     return positions?[ObjectIdentifier(object)]
   }
 
-  /// Whether the object is a member, as far as is known; nil when only loading would tell.
+  /// Whether the object is a member, as far as is known; nil if the members have to be loaded to tell.
   func knows(_ object: NSManagedObject) -> Bool? {
     if isLoaded { return position(of: object) != nil }
     if added.contains(object) { return true }
@@ -49,15 +49,15 @@ public final class ToManyMembers {
 
   /// Takes over the stored members and applies the changes made meanwhile.
   ///
-  /// - Parameter belongs: what an unsaved reference says about an object, or nil without one. It decides,
-  ///   because another writer may have moved an object that was moved here too.
+  /// - Parameter belongs: what an unsaved reference says about an object, or nil without one. The reference
+  ///   decides, because another writer may have moved an object that was moved here too.
   func load(_ stored: [NSManagedObject], belongs: (NSManagedObject) -> Bool? = { _ in nil }) {
     isLoaded = true
     positions = nil
     var isStored = Set<ObjectIdentifier>(minimumCapacity: hasChanges ? stored.count : 0)
     if hasChanges {
       for object in stored { isStored.insert(ObjectIdentifier(object)) }
-      // A change that the store holds by now is no change any more.
+      // A change that the store has by now is no change any more.
       added.removeAll { isStored.contains(ObjectIdentifier($0)) }
       removed.removeAll { !isStored.contains(ObjectIdentifier($0)) }
     }
@@ -74,10 +74,10 @@ public final class ToManyMembers {
       + objects.filter { !known.contains(ObjectIdentifier($0)) }
   }
 
-  /// Forgets the members but not the changes: another writer changed the relationship.
+  /// Forgets the members but not the changes, because another writer changed the relationship.
   func unload() {
     guard isLoaded else { return }
-    // What was only appended goes behind what another writer appended.
+    // Members that were only appended go behind those that another writer appended.
     if isOrdered, isReordered { keptOrder = objects }
     isLoaded = false
     objects = []
@@ -155,7 +155,7 @@ public final class ToManyMembers {
     isReordered = true
   }
 
-  /// Lets go of objects that have no row any more.
+  /// Removes objects that have no row any more.
   func clearVanished() {
     let isVanished = { (object: NSManagedObject) in object._flags.contains(.gone) }
     if objects.contains(where: isVanished) {
@@ -166,7 +166,7 @@ public final class ToManyMembers {
     removed.removeAll(where: isVanished)
   }
 
-  /// Takes back an unsaved change of one member: the other side gave its own change up.
+  /// Takes back an unsaved change of one member, because the other side gave its own change up.
   func forget(_ object: NSManagedObject) {
     if added.remove(object), isLoaded { _ = take(object) }
     if removed.remove(object) { unload() }

@@ -2,7 +2,7 @@
 internal import CDEStore
 internal import Foundation
 
-/// Why a value can't be an attribute's.
+/// The reason why an attribute can't hold a value.
 struct UnfitValue: Error {
   /// Whether it is of another type altogether, which is the program's mistake and not the data's.
   var isWrongType = false
@@ -17,7 +17,7 @@ struct UnfitValue: Error {
         + "Set \(type.settable).")
   }
 
-  /// A number, or a date, that the type does not have.
+  /// A number, or a date, outside of the type's range.
   static func outOfRange(_ value: Any, _ type: StoreAttributeType) -> UnfitValue {
     UnfitValue(
       reason:

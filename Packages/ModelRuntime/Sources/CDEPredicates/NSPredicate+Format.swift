@@ -68,7 +68,7 @@ extension NSPredicate {
     TreePredicate(try PredicateTree(format: format, arguments: arguments))
   }
 
-  /// The tree of any predicate: one with a format, a compound made by anybody, or `NSPredicate(value:)`.
+  /// The tree of any predicate: one with a format, any compound, or `NSPredicate(value:)`.
   ///
   /// - Throws: ``PredicateTreeError``: what was wrong with the format, or that a block has no tree.
   public func predicateTree() throws(PredicateTreeError) -> PredicateTree {

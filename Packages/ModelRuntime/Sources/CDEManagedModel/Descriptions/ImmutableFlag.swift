@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Whether a description belongs to a model in use. Written once, by the freeze; every setter reads it.
 ///
-/// Atomic rather than locked because setters only need to know that the rule was broken: whoever mutates a
-/// model while another thread starts using it has a race either way.
+/// Atomic rather than locked, because setters only need to know that the rule was broken. A caller that
+/// mutates a model while another thread starts using it has a race either way.
 struct ImmutableFlag: ~Copyable {
   private let flag = Atomic<Bool>(false)
 

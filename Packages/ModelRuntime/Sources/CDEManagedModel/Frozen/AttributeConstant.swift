@@ -21,8 +21,8 @@ public import Foundation
 
   /// A value of any class, shared by all who read it.
   public struct Opaque: @unchecked Sendable {
-    // Guard of @unchecked Sendable: belongs to an immutable model; readers may hand it out, nobody changes
-    // it.
+    // Guard of @unchecked Sendable: belongs to an immutable model; readers may hand it out, and it is never
+    // changed.
     public let value: Any
   }
 

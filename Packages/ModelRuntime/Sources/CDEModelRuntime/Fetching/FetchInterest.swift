@@ -76,7 +76,7 @@ internal import CDEStore
 extension NSManagedObjectContext {
   /// What has to change for a request to yield something else in this context.
   ///
-  /// - Parameter keys: further key paths that matter to whoever asks.
+  /// - Parameter keys: further key paths that matter to the caller.
   @_spi(CDE) public func interest<ResultType>(
     of request: NSFetchRequest<ResultType>, and keys: [String] = []
   ) throws -> FetchInterest {

@@ -119,9 +119,9 @@ extension NSManagedObject {
   /// Whether a reader ever tracked the object; asks for no reference counting.
   @_spi(CDE) public final var isTracked: Bool { _registrar != nil }
 
-  /// Wakes those who read some properties under tracking, or any property for nil.
+  /// Wakes the readers that read some properties under tracking, or any property for nil.
   ///
-  /// Transient properties among the slots wake nobody: they are not saved.
+  /// Transient properties among the slots wake no reader: they are not saved.
   @_spi(CDE) public final func wakeReaders(of slots: PropertySet?) {
     guard _registrar != nil, let waker = _binding.waker else { return }
     if let slots {

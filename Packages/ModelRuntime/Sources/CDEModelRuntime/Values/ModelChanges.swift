@@ -80,7 +80,7 @@ extension ModelSnapshot {
 }
 
 extension NSManagedObjectContext {
-  /// Applies the changes that somebody made to a snapshot's object elsewhere.
+  /// Applies changes that were made to a snapshot's object elsewhere.
   ///
   /// A property that the object has unchanged since ``ModelChanges/old`` takes the new value; one that has the
   /// new value already is left alone. If any property was changed otherwise since, nothing is applied.

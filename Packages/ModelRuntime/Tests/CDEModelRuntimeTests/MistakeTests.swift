@@ -1,5 +1,6 @@
 import CDEManagedModel
 import CDEModelRuntime
+@_spi(CDE) import CDESQLiteFaults
 import Foundation
 import Testing
 
@@ -145,7 +146,7 @@ struct MistakeTests {
   @Test("A folder that takes no files, one that can't be made, and a path that is a folder")
   func places() throws {
     let model = model(entity("Note", nil, [attribute("text", .stringAttributeType)]))
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
+    let folder = ProcessFolder.newURL()
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     // No user may make files there.
     let closed = loading(model, at: URL(fileURLWithPath: "/proc/cde.sqlite"))
@@ -181,7 +182,7 @@ struct MistakeTests {
 
   @Test("A file that is no store")
   func corrupt() throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
+    let folder = ProcessFolder.newURL()
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let url = folder.appendingPathComponent("Test.sqlite")
     try Data(String(repeating: "no database ", count: 1000).utf8).write(to: url)

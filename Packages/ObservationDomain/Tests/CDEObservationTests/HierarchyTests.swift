@@ -2,6 +2,7 @@ import CDEManagedModel
 import CDEModelRuntime
 import CDEObservation
 import CDEObservationModels
+@_spi(CDE) import CDESQLiteFaults
 import Foundation
 import Observation
 import Testing
@@ -47,7 +48,7 @@ struct HierarchyTests {
         managedObjectModel: try .makeRuntimeModel(
           Medium.self, Clip.self, Trailer.self, Asset.self, Paper.self, Report.self, Sheet.self,
           Shelf.self, CDEObservationModels.Tag.self, Cinema.self))
-      directory = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
+      directory = ProcessFolder.newURL()
       container.persistentStoreDescriptions = [
         NSPersistentStoreDescription(url: directory.appendingPathComponent("Media.sqlite"))
       ]

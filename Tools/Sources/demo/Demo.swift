@@ -67,8 +67,7 @@ struct Demo: AsyncParsableCommand {
       try await session.run(sources, limit: limit, path: path.isEmpty ? nil : (path[0], path[1]))
     } catch let stopped as Stopped {
       FileHandle.standardError.write(Data("\(stopped.text)\n".utf8))
-      // What shells report of a program that Ctrl-C ended.
-      throw ExitCode(128 + SIGINT)
+      throw ExitCode(Stopped.status)
     } catch {
       FileHandle.standardError.write(Data("demo: \(error)\n".utf8))
       throw ExitCode.failure

@@ -28,9 +28,8 @@ final class Session {
     let progress = IndexProgress(run, of: total, on: terminal)
     progress.follow()
     let indexer = Indexer(observationDomain: observation)
-    let (id, task) = (
-      run.objectID, Task { [sources] in try await indexer.index(sources, limit: limit, run: id) }
-    )
+    let id = run.objectID
+    let task = Task { try await indexer.index(sources, limit: limit, run: id) }
     let interrupt = Interrupt { task.cancel() }
     let result = await task.result
     interrupt.cancel()
@@ -44,6 +43,11 @@ final class Session {
       let names = sources.map(\.path).joined(separator: ", ")
       throw NothingToIndex(sources: names)
     }
+    let ending = Interrupt { [terminal, url] in
+      terminal.note("Stopped before the last answer. The index is up to date in \(url.path).")
+      exit(Stopped.status)
+    }
+    defer { ending.cancel() }
     if let path { try await show(path) } else { try await answer() }
   }
 
@@ -97,6 +101,8 @@ final class Session {
 
 /// Ctrl-C ended the run.
 struct Stopped: Error {
+  /// What shells report of a program that Ctrl-C ended.
+  static let status = 128 + SIGINT
   /// What was kept.
   var text: String
 }

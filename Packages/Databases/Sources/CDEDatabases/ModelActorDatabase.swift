@@ -6,12 +6,12 @@ internal import Synchronization
 /// A database that is a model actor: writes go through its background context, one at a time, and reads
 /// through contexts of their own, beside each other.
 ///
-/// May be made anywhere, the main actor included: its work runs on its contexts' lanes, never where it was
+/// May be made anywhere, the main actor included: its work runs on its contexts' executors, never where it was
 /// made. ``BackgroundDatabase`` puts off making it until it is needed.
 public actor ModelActorDatabase {
   /// The container whose stores the database reads and writes.
   public nonisolated let modelContainer: NSPersistentContainer
-  /// Runs the actor on the lane of the context that writes.
+  /// Runs the actor on the executor of the context that writes.
   public nonisolated let modelExecutor: NSModelObjectContextExecutor
   private nonisolated let readers: ReaderPool
   /// Whether the context has changes that only it can see.

@@ -61,7 +61,7 @@ enum Library {
 }
 
 /// Whether the caller runs on the main actor's executor; threads say nothing about it.
-var isOnMainActor: Bool { ContextLane.main().isCurrent }
+var isOnMainActor: Bool { ContextExecutor.main().isCurrent }
 
 struct Refusal: Error {}
 

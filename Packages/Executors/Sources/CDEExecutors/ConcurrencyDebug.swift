@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// Whether contexts and objects check at every access that they are used on their own lane.
+/// Whether contexts and objects check at every access that they are used on their own executor.
 public enum ConcurrencyDebug {
   /// True in debug builds, and in release builds when the environment variable `CDE_CONCURRENCY_DEBUG`
   /// is `1`, `true`, `yes` or `on`. Read once; a later change of the environment has no effect.

@@ -5,20 +5,20 @@ import Dispatch
 @_silgen_name("swift_task_isOnExecutor")
 func runtimeIsOnExecutor<Executor: SerialExecutor>(_ executor: Executor) -> Bool
 
-/// A default actor whose executor a lane lends out: only default actors are entered without a queue.
+/// A default actor whose executor an executor lends out: only default actors are entered without a queue.
 ///
 /// The conformance to `SerialExecutor` exists for `runtimeIsOnExecutor` alone, which compares identities:
 /// the actor still runs on its default executor, and nothing is ever enqueued through the conformance.
 @usableFromInline
-actor LaneActor: SerialExecutor {
-  @usableFromInline nonisolated var executor: UnownedSerialExecutor { unownedExecutor }
+actor ExecutorActor: SerialExecutor {
+  @usableFromInline nonisolated var serialExecutor: UnownedSerialExecutor { unownedExecutor }
 
   @usableFromInline
   init() {}
 
   @usableFromInline
   nonisolated func enqueue(_ job: consuming ExecutorJob) {
-    fatalError("A lane's actor runs on its default executor; use its unownedExecutor.")
+    fatalError("An executor's actor runs on its default executor; use its unownedExecutor.")
   }
 
   @usableFromInline

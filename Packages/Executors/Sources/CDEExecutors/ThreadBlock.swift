@@ -8,11 +8,11 @@ internal import CDETaskABI
   import Glibc
 #endif
 
-/// Which lane's block the thread is in the middle of.
+/// Which executor's block the thread is in the middle of.
 ///
 /// The runtime's answer names the executor that is active now. An executor that users write over a plain
-/// lane runs its jobs inside the lane's blocks, and names itself; the borrower of a lane stays on its own. The thread
-/// is on the lane all the same.
+/// executor runs its jobs inside the executor's blocks, and names itself; the borrower of an executor stays on its own. The thread
+/// is on the executor all the same.
 enum ThreadBlock {
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
@@ -22,32 +22,33 @@ enum ThreadBlock {
     return key
   }()
 
-  static var current: ContextLane? {
-    pthread_getspecific(key).map { Unmanaged<ContextLane>.fromOpaque($0).takeUnretainedValue() }
+  static var current: ContextExecutor? {
+    pthread_getspecific(key).map { Unmanaged<ContextExecutor>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  static func isIn(_ lane: ContextLane) -> Bool {
+  static func isIn(_ executor: ContextExecutor) -> Bool {
     guard let entered = pthread_getspecific(key) else { return false }
-    if entered == Unmanaged.passUnretained(lane).toOpaque() { return true }
-    // The main actor that was lent for one of its lanes is kept for all of them.
-    return lane.isMain && Unmanaged<ContextLane>.fromOpaque(entered)._withUnsafeGuaranteedRef { $0.isMain }
+    if entered == Unmanaged.passUnretained(executor).toOpaque() { return true }
+    // The main actor that was lent for one of its executors is kept for all of them.
+    return executor.isMain
+      && Unmanaged<ContextExecutor>.fromOpaque(entered)._withUnsafeGuaranteedRef { $0.isMain }
   }
 
-  /// Begins a block of a lane on the thread.
+  /// Begins a block of an executor on the thread.
   ///
   /// - Returns: What to hand to `leave(to:)`, on the same thread.
-  static func enter(_ lane: ContextLane?) -> UnsafeMutableRawPointer? {
+  static func enter(_ executor: ContextExecutor?) -> UnsafeMutableRawPointer? {
     let before = pthread_getspecific(key)
-    pthread_setspecific(key, lane.map { Unmanaged.passUnretained($0).toOpaque() })
+    pthread_setspecific(key, executor.map { Unmanaged.passUnretained($0).toOpaque() })
     return before
   }
 
   static func leave(to before: UnsafeMutableRawPointer?) { pthread_setspecific(key, before) }
 
-  /// Runs a body as a block of a lane, or of none with nil: a waiting thread may run the work of other
-  /// lanes.
-  static func run(as lane: ContextLane?, _ body: () -> Void) {
-    let before = enter(lane)
+  /// Runs a body as a block of an executor, or of none with nil: a waiting thread may run the work of other
+  /// executors.
+  static func run(as executor: ContextExecutor?, _ body: () -> Void) {
+    let before = enter(executor)
     body()
     leave(to: before)
   }

@@ -1,15 +1,15 @@
 import CDEExecutors
 import Testing
 
-/// An executor as user code writes one over a context: every job goes through a block of the lane.
+/// An executor as user code writes one over a context: every job goes through a block of the executor.
 private final class ForeignExecutor: SerialExecutor {
-  let lane: ContextLane
-  init(_ lane: ContextLane) { self.lane = lane }
+  let base: ContextExecutor
+  init(_ base: ContextExecutor) { self.base = base }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let executor = asUnownedSerialExecutor()
-    lane.enqueue { job.runSynchronously(on: executor) }
+    base.enqueue { job.runSynchronously(on: executor) }
   }
 }
 
@@ -17,52 +17,52 @@ private actor ForeignTenant {
   nonisolated let executor: ForeignExecutor
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  init(_ lane: ContextLane) { executor = ForeignExecutor(lane) }
+  init(_ base: ContextExecutor) { executor = ForeignExecutor(base) }
 
-  func isOnLane() async -> [Bool] {
-    let before = executor.lane.isCurrent
+  func isOnExecutor() async -> [Bool] {
+    let before = executor.base.isCurrent
     await Task.yield()
-    return [before, executor.lane.isCurrent]
+    return [before, executor.base.isCurrent]
   }
 
-  func waitForOwn() -> Bool { executor.lane.runAndWait { executor.lane.isCurrent } }
+  func waitForOwn() -> Bool { executor.base.runAndWait { executor.base.isCurrent } }
 
-  func waitFor(_ other: ContextLane) -> [Bool] {
-    let inside = other.runAndWait { [other.isCurrent, executor.lane.isCurrent] }
-    return inside + [executor.lane.isCurrent]
+  func waitFor(_ other: ContextExecutor) -> [Bool] {
+    let inside = other.runAndWait { [other.isCurrent, executor.base.isCurrent] }
+    return inside + [executor.base.isCurrent]
   }
 
   func touch(_ state: Unguarded) { state.touch() }
 }
 
-@Suite("Jobs of executors that user code writes over a lane")
+@Suite("Jobs of executors that user code writes over an executor")
 struct ForeignExecutorTests {
-  @Test("Such a job is on the lane, also after a suspension", arguments: [false, true])
+  @Test("Such a job is on the executor, also after a suspension", arguments: [false, true])
   func isCurrent(onMain: Bool) async {
-    let lane = onMain ? ContextLane.main() : ContextLane()
-    #expect(await ForeignTenant(lane).isOnLane() == [true, true])
-    #expect(await Task.detached { lane.isCurrent }.value == false)
+    let executor = onMain ? ContextExecutor.main() : ContextExecutor()
+    #expect(await ForeignTenant(executor).isOnExecutor() == [true, true])
+    #expect(await Task.detached { executor.isCurrent }.value == false)
   }
 
-  @Test("Waiting for its own lane runs inline", arguments: [false, true])
+  @Test("Waiting for its own executor runs inline", arguments: [false, true])
   func reentrance(onMain: Bool) async {
-    #expect(await ForeignTenant(onMain ? .main() : ContextLane()).waitForOwn())
+    #expect(await ForeignTenant(onMain ? .main() : ContextExecutor()).waitForOwn())
   }
 
-  @Test("While it waits for another lane, its thread is on that one alone")
-  func otherLane() async {
-    #expect(await ForeignTenant(ContextLane()).waitFor(ContextLane()) == [true, false, true])
+  @Test("While it waits for another executor, its thread is on that one alone")
+  func otherExecutor() async {
+    #expect(await ForeignTenant(ContextExecutor()).waitFor(ContextExecutor()) == [true, false, true])
   }
 
-  @Test("It excludes blocks and actors of the lane")
+  @Test("It excludes blocks and actors of the executor")
   func exclusion() async {
-    let lane = ContextLane()
+    let executor = ContextExecutor()
     let state = Unguarded()
-    let foreign = ForeignTenant(lane)
+    let foreign = ForeignTenant(executor)
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<200 {
         group.addTask { await foreign.touch(state) }
-        group.addTask { await lane.run { state.touch() } }
+        group.addTask { await executor.run { state.touch() } }
       }
     }
     #expect(state.value == 400)

@@ -27,16 +27,17 @@ struct PreconditionTests {
     @Test("The message begins with the file and line of the code that called the library")
     func place() async {
       let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-        useElsewhere(ContextLane())
+        useElsewhere(ContextExecutor())
       }
       let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-      #expect(text.contains("PreconditionTests.swift:\(placeLine): Fatal error: Use the lane."), "\(text)")
+      #expect(
+        text.contains("PreconditionTests.swift:\(placeLine): Fatal error: Use the executor."), "\(text)")
     }
   #endif
 }
 
 private let placeLine = #line + 3
 @inline(never)
-private func useElsewhere(_ lane: ContextLane) {
-  lane.preconditionCurrent("Use the lane.")
+private func useElsewhere(_ executor: ContextExecutor) {
+  executor.preconditionCurrent("Use the executor.")
 }

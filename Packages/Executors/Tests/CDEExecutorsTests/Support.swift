@@ -3,36 +3,36 @@ import Dispatch
 import Foundation
 import Testing
 
-/// An actor over a lane, as model actors are.
+/// An actor over an executor, as model actors are.
 actor Tenant {
-  nonisolated let lane: ContextLane
-  nonisolated var unownedExecutor: UnownedSerialExecutor { lane.unownedExecutor }
+  nonisolated let executor: ContextExecutor
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.unownedExecutor }
   var count = 0
 
-  init(_ lane: ContextLane) { self.lane = lane }
+  init(_ executor: ContextExecutor) { self.executor = executor }
 
   func bump() -> Int {
     count += 1
     return count
   }
 
-  func isOnLane() -> Bool { lane.isCurrent }
+  func isOnExecutor() -> Bool { executor.isCurrent }
 
-  func isOnLaneAfterWaking() async -> Bool {
+  func isOnExecutorAfterWaking() async -> Bool {
     await Task.yield()
-    return lane.isCurrent
+    return executor.isCurrent
   }
 
-  func waitFor(_ other: ContextLane) -> Bool { other.runAndWait { other.isCurrent } }
+  func waitFor(_ other: ContextExecutor) -> Bool { other.runAndWait { other.isCurrent } }
 }
 
-/// State that only a lane protects. A torn count means that two users were on the lane at once.
+/// State that only an executor protects. A torn count means that two users were on the executor at once.
 final class Unguarded: @unchecked Sendable {
-  // Guard: the lane under test. Not atomic on purpose.
+  // Guard: the executor under test. Not atomic on purpose.
   var value = 0
   var inside = false
   var overlaps = 0
-  /// Counted by blocks, on whichever lane.
+  /// Counted by blocks, on whichever executor.
   let blocks = Lock(0)
 
   func touch() {

@@ -72,7 +72,7 @@ struct IsolationTests {
   func order() async throws {
     let context = try Stack().context()
     final class Log: @unchecked Sendable {
-      // Guard: the context's lane.
+      // Guard: the context's executor.
       var numbers: [Int] = []
     }
     let log = Log()

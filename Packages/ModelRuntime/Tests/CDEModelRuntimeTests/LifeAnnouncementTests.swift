@@ -45,7 +45,7 @@ struct LifeAnnouncementTests {
     let inserted = listener.objects(0, NSInsertedObjectsKey)
     #expect(Set(inserted.map(\.objectID)) == Set(made.map(\.objectID)))
     #expect(listener.events[0].info[NSObjectsChangedByMergeChangesKey] != nil)
-    // On its lane: a merge by IDs has entered it.
+    // On its executor: a merge by IDs has entered it.
     reader.performAndWait {
       #expect(inserted.allSatisfy { $0.managedObjectContext === reader && !$0.isInserted && !$0.hasChanges })
       #expect(Set(inserted.compactMap { ($0 as? Item)?.title }) == ["0", "1", "2"])

@@ -273,7 +273,7 @@ struct MergeOrderTests {
     let world = try World()
     let reader = world.reader
     try reader.performAndWait {
-      // The lane is taken, so these wait.
+      // The executor is taken, so these wait.
       try world.addBook(world.context("1"))
       try world.addBook(world.context("2"))
       let third = try world.addBook(world.context("3"))

@@ -136,7 +136,7 @@ struct MergePolicyNotificationTests {
     let witness = Witness()
     late.observer = witness
     let event = try #require(listener.events.last)
-    // On its lane, which an observed context enters by itself when the merge's turn ends.
+    // On its executor, which an observed context enters by itself when the merge's turn ends.
     late.performAndWait {
       late.mergeChanges(
         fromContextDidSave: Notification(name: event.name, object: rivals.mine, userInfo: event.info))

@@ -41,7 +41,7 @@ internal import Synchronization
 /// explains wakes all fields of its objects. IDs out of a batch's result know what the batch changed; with precision
 /// for every save that counts.
 ///
-/// What is merged twice in one turn of the context's lane is no echo: it wakes once.
+/// What is merged twice in one turn of the context's executor is no echo: it wakes once.
 ///
 /// Followers, such as observed fetches, compute anew between a change and the first wake-up.
 final class ObservationRouter: ContextObserver, @unchecked Sendable {
@@ -71,11 +71,11 @@ final class ObservationRouter: ContextObserver, @unchecked Sendable {
       // A later domain may have taken over.
       if context.observer === self { context.observer = nil }
     }
-    if context.lane.isCurrent {
+    if context.executor.isCurrent {
       release(context)
     } else {
       // Inactive already: letting go may wait for the context's turn.
-      context.lane.enqueue { [weak context, self] in
+      context.executor.enqueue { [weak context, self] in
         if let context, context.observer === self { context.observer = nil }
       }
     }

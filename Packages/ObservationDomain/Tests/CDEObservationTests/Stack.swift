@@ -56,7 +56,7 @@ final class Stack {
   }
 }
 
-/// Changes an item on its context's lane.
+/// Changes an item on its context's executor.
 nonisolated func edit(
   _ id: NSManagedObjectID, in context: NSManagedObjectContext,
   _ change: @escaping @Sendable (Item) throws -> Void,

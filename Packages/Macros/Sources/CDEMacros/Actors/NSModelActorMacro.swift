@@ -3,7 +3,7 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// `@NSModelActor`: an actor that runs on the lane of a background context of its own.
+/// `@NSModelActor`: an actor that runs on the executor of a background context of its own.
 enum NSModelActorMacro: MemberMacro, ExtensionMacro {
   static func expansion(
     of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,

@@ -65,27 +65,27 @@ public final class NSModelObjectContextExecutor: @unchecked Sendable, SerialExec
   // Guard: all are immutable; the context checks who uses it.
   public final let context: NSManagedObjectContext
   // Within one load of an actor call, which asks for the executor every time.
-  @usableFromInline let _lane: ContextLane
+  @usableFromInline let _executor: ContextExecutor
   /// What the observation layer wants kept alive as long as the executor.
   @_spi(CDE) public let attachments = Attachments()
 
   public init(context: NSManagedObjectContext) {
     self.context = context
-    _lane = context.lane
+    _executor = context.executor
   }
 
-  /// Runs a job on the context's lane, later; never inside the call.
+  /// Runs a job on the context's executor, later; never inside the call.
   ///
-  /// Jobs of actors on this executor do not come this way: they enter the lane directly.
+  /// Jobs of actors on this executor do not come this way: they enter the executor directly.
   public func enqueue(_ job: UnownedJob) {
     let executor = asUnownedSerialExecutor()
-    context.lane.enqueue { job.runSynchronously(on: executor) }
+    context.executor.enqueue { job.runSynchronously(on: executor) }
   }
 
   public func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job)) }
 
   @inlinable
-  public func asUnownedSerialExecutor() -> UnownedSerialExecutor { _lane.unownedExecutor }
+  public func asUnownedSerialExecutor() -> UnownedSerialExecutor { _executor.unownedExecutor }
 
   public func isSameExclusiveExecutionContext(other: NSModelObjectContextExecutor) -> Bool {
     context === other.context

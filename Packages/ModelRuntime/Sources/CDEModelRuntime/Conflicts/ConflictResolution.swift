@@ -7,7 +7,7 @@ internal import Foundation
 /// found (the conflicts and the rows behind them are known) -> decided (the policy changed the context's
 /// objects) -> tried again. The save ends it with ``announce()``, whether it succeeds or not.
 ///
-/// Lives on the context's lane.
+/// Lives on the context's executor.
 final class ConflictResolution {
   let context: NSManagedObjectContext
   private(set) var refusal: StoreError?

@@ -37,7 +37,7 @@ public import CDEStore
 @_spi(CDE) public enum MergeSource {
   /// Another context's save.
   ///
-  /// `isRepeated` when the context has merged the same save in the same turn of its lane already.
+  /// `isRepeated` when the context has merged the same save in the same turn of its executor already.
   case commit(CommittedTransaction, isRepeated: Bool)
   /// IDs, with what recent saves say about them.
   case identities(RecentChanges)
@@ -61,6 +61,6 @@ public import CDEStore
   /// The changes of one object. Empty unless recent saves, and nothing else, account for its new row.
   public subscript(object: NSManagedObject) -> [Change] { changes[ObjectIdentifier(object)] ?? [] }
 
-  /// Whether the context merged the save, or a part of it, earlier in the same turn of its lane.
+  /// Whether the context merged the save, or a part of it, earlier in the same turn of its executor.
   public func isRepeated(_ trace: CommitTrace) -> Bool { repeated.contains { $0 === trace } }
 }

@@ -33,15 +33,16 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Announces changes when the current job of the lane is over.
+  /// Announces changes when the current job of the executor is over.
   ///
   /// Does nothing inside a block, because the end of the block announces them. Does nothing for a private
   /// context that was not entered yet: the save makes its announcements.
   func announceSoon() {
-    guard blockDepth == 0, !isTurnScheduled, concurrencyType == .mainQueue || lane.wasEntered, lane.isCurrent
+    guard blockDepth == 0, !isTurnScheduled, concurrencyType == .mainQueue || executor.wasEntered,
+      executor.isCurrent
     else { return }
     isTurnScheduled = true
-    lane.enqueue { [weak self] in
+    executor.enqueue { [weak self] in
       self?.isTurnScheduled = false
       self?.processPendingChanges()
     }
@@ -121,7 +122,7 @@ extension NSManagedObjectContext {
 
   // MARK: Announcing
 
-  /// Posts what changed since the last time, if anything did; the lane does so by itself at the end of
+  /// Posts what changed since the last time, if anything did; the executor does so by itself at the end of
   /// each turn.
   public func processPendingChanges() {
     preconditionIsolated("processPendingChanges()")

@@ -86,11 +86,11 @@ extension NSManagedObjectContext {
     while let commit = inbox.popFirst(through: number) { merge(commit) }
   }
 
-  /// Forgets the commits that were merged in this turn of the lane when the turn is over.
+  /// Forgets the commits that were merged in this turn of the executor when the turn is over.
   private func endTurnSoon() {
     guard observer != nil, !isTurnEndScheduled else { return }
     isTurnEndScheduled = true
-    lane.enqueue { [weak self] in
+    executor.enqueue { [weak self] in
       self?.isTurnEndScheduled = false
       self?.mergedThisTurn.removeAll()
     }

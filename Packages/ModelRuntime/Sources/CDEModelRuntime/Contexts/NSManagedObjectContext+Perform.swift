@@ -1,7 +1,7 @@
 public import CDEExecutors
 internal import Foundation
 
-extension NSManagedObjectContext: LaneTurnObserver {
+extension NSManagedObjectContext: RunObserver {
   /// When an awaited block starts.
   public enum ScheduledTaskType: Sendable {
     /// At once if the caller is on the context's isolation already; otherwise in order.
@@ -21,10 +21,10 @@ extension NSManagedObjectContext: LaneTurnObserver {
   /// nothing is awaited: write the statement into an `async` function.
   public func perform(_ block: sending @escaping () -> Void) {
     let carried = Carrier(block)
-    lane.enqueue {
-      self.laneTurnWillBegin()
+    executor.enqueue {
+      self.runWillBegin()
       carried.value()
-      self.laneTurnWillEnd()
+      self.runWillEnd()
     }
   }
 
@@ -44,7 +44,7 @@ extension NSManagedObjectContext: LaneTurnObserver {
       schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> Value
     ) async throws(Failure) -> Value
   {
-    try await _lane.run(schedule == .immediate ? .immediate : .enqueued, observer: self, block)
+    try await _executor.run(schedule == .immediate ? .immediate : .enqueued, observer: self, block)
   }
 
   /// Runs a block on the calling thread while nothing else runs on the context; inline when called there already.
@@ -56,18 +56,18 @@ extension NSManagedObjectContext: LaneTurnObserver {
   public func performAndWait<Value, Failure: Error>(
     _ block: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    try lane.runAndWait { () throws(Failure) -> Value in
-      laneTurnWillBegin()
-      defer { laneTurnWillEnd() }
+    try executor.runAndWait { () throws(Failure) -> Value in
+      runWillBegin()
+      defer { runWillEnd() }
       return try block()
     }
   }
 
   /// The end of a block announces its changes, so they need no turn of their own.
-  public func laneTurnWillBegin() { blockDepth += 1 }
+  public func runWillBegin() { blockDepth += 1 }
 
   /// Announces what a block changed, as the end of a turn does.
-  public func laneTurnWillEnd() {
+  public func runWillEnd() {
     blockDepth -= 1
     if pending.isEmpty { return }
     if isSaving { announceSoon() } else { processPendingChanges() }

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// A scratch pad of objects over a container's stores, with an isolation of its own.
 ///
-/// A private context runs on its own lane, a main-queue context on the main actor. Enter it by `perform`, or
+/// A private context runs on its own executor, a main-queue context on the main actor. Enter it by `perform`, or
 /// through a model actor whose executor it is. A private context that was not entered yet belongs to its
 /// creator. With `CDE_CONCURRENCY_DEBUG=1`, and always in debug builds, use from another isolation traps, and
 /// the message names the entity and the context.
@@ -14,11 +14,11 @@ internal import Synchronization
 /// The reference may be shared between isolations. ``perform(_:)``, its variants and the configuration
 /// properties may be used on any isolation, everything else on the context's own.
 nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
-  // Guard: all mutable state belongs to `lane`; configuration is behind `configuration`'s mutex.
+  // Guard: all mutable state belongs to `executor`; configuration is behind `configuration`'s mutex.
 
   /// Which isolation a context has.
   public enum ConcurrencyType: Sendable {
-    /// A lane of its own.
+    /// An executor of its own.
     case privateQueue
     /// The main actor.
     case mainQueue
@@ -29,9 +29,9 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
 
   public let concurrencyType: ConcurrencyType
-  /// The lane, for `perform`, which is inlined where it is called.
-  @usableFromInline let _lane: ContextLane
-  @_spi(CDE) public var lane: ContextLane { _lane }
+  /// The executor, for `perform`, which is inlined where it is called.
+  @usableFromInline let _executor: ContextExecutor
+  @_spi(CDE) public var executor: ContextExecutor { _executor }
 
   struct Configuration {
     var name: String?
@@ -44,11 +44,11 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   let configuration = Lock(Configuration())
 
-  /// Whether every use is checked to be on the lane. A copy, because reading the global each time is too
+  /// Whether every use is checked to be on the executor. A copy, because reading the global each time is too
   /// slow.
   let isChecked = ConcurrencyDebug.isEnabled
 
-  // MARK: State of the lane
+  // MARK: State of the executor
 
   private(set) var registry: ObjectRegistry!
   /// The registry without counting a reference; nil before there is a coordinator.
@@ -89,7 +89,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Commits of other contexts that are to be merged; filled from any thread.
   let inbox = MergeInbox()
   var isMerging = false
-  /// The commits that an observed context has merged in the current turn of its lane.
+  /// The commits that an observed context has merged in the current turn of its executor.
   var mergedThisTurn: [CommitTrace] = []
   var isTurnEndScheduled = false
   /// The observer of reads, saves and merges: a domain.
@@ -108,7 +108,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Makes a context. Give it a ``persistentStoreCoordinator`` before use, or take one from a container.
   public init(concurrencyType: ConcurrencyType) {
     self.concurrencyType = concurrencyType
-    _lane = concurrencyType == .mainQueue ? ContextLane.main() : ContextLane()
+    _executor = concurrencyType == .mainQueue ? ContextExecutor.main() : ContextExecutor()
     super.init()
   }
 
@@ -137,7 +137,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     get { configuration.withLock { $0.name } }
     set {
       configuration.withLock { $0.name = newValue }
-      if concurrencyType == .privateQueue { lane.name = newValue ?? "" }
+      if concurrencyType == .privateQueue { executor.name = newValue ?? "" }
     }
   }
 
@@ -222,8 +222,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   @inline(never)
   private func checkIsolation(_ what: () -> String) {
     // Not entered yet: the context belongs to its creator.
-    if concurrencyType == .privateQueue, !lane.wasEntered { return }
-    lane.preconditionCurrent(
+    if concurrencyType == .privateQueue, !executor.wasEntered { return }
+    executor.preconditionCurrent(
       "\(what()) was used outside its context\(name.map { " \"\($0)\"" } ?? ""). Use it inside perform { }, performAndWait { } "
         + "or the model actor that owns the context\(concurrencyType == .mainQueue ? "; this one belongs to the main actor" : "")."
     )

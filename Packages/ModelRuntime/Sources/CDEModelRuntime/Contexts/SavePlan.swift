@@ -7,7 +7,7 @@ internal import Foundation
 /// values that equal the stored ones do not count as changes any more) -> committed (the store wrote them) ->
 /// settled (objects point at the new rows). A failure before "committed" leaves every object with its values.
 ///
-/// Lives for one save, on the context's lane.
+/// Lives for one save, on the context's executor.
 final class SavePlan {
   private(set) var inserted: [NSManagedObject] = []
   private(set) var updated: [NSManagedObject] = []

@@ -2,7 +2,7 @@
 
 /// The commits that wait to be merged into one context, in the order in which the stores made them.
 ///
-/// A commit enters while its store's writer is held, and leaves on the context's lane.
+/// A commit enters while its store's writer is held, and leaves on the context's executor.
 final class MergeInbox: Sendable {
   private struct Waiting {
     var commits: [CommittedTransaction?] = []
@@ -42,10 +42,10 @@ struct CommitDelivery {
   /// Those with the commit in their inboxes.
   var recipients: [NSManagedObjectContext] = []
 
-  /// Has the recipients merge the commit and all before it, each on its own lane.
+  /// Has the recipients merge the commit and all before it, each on its own executor.
   func start(_ number: UInt64) {
     for context in recipients {
-      context.lane.enqueue { [weak context] in context?.mergeInbox(through: number) }
+      context.executor.enqueue { [weak context] in context?.mergeInbox(through: number) }
     }
   }
 }

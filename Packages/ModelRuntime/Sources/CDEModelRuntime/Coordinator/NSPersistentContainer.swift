@@ -73,7 +73,7 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
     let handler = Carrier(unsafeBitCast(block, to: Handler.self))
     let owner = block.isolation
     // A block without an actor of its own may use state of the main actor, if its caller is there.
-    let home = owner ?? (viewContext.lane.isCurrent ? MainActor.shared : nil)
+    let home = owner ?? (viewContext.executor.isCurrent ? MainActor.shared : nil)
     for description in persistentStoreDescriptions {
       let carried = Carrier(description)
       if description.shouldAddStoreAsynchronously {
@@ -81,7 +81,7 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
           let failure = self.failure(toLoad: carried.value)
           await Self.report(carried, failure, to: handler, on: home)
         }
-      } else if owner.map(ContextLane.isOnExecutor) ?? true {
+      } else if owner.map(ContextExecutor.isOnExecutor) ?? true {
         handler.value(description, failure(toLoad: description))
       } else {
         let failure = failure(toLoad: description)

@@ -4,7 +4,7 @@
 ///
 /// Set on a description before its store is loaded, see ``NSPersistentStoreDescription/observer``.
 @_spi(CDE) public protocol StoreActivityObserver: StatementObserver {
-  /// A fault has fired by itself, after the request it made. On the lane of the object's context.
+  /// A fault has fired by itself, after the request it made. On the executor of the object's context.
   func didFire(_ fault: FiredFault)
 }
 

@@ -3,7 +3,7 @@
 /// Adds `nonisolated let modelExecutor` and `nonisolated let modelContainer`, an
 /// `init(container: NSPersistentContainer)` that makes its context by `newBackgroundContext()`, and the
 /// conformance to ``NSModelActor``, which brings `modelContext`, `withContext` and the subscript by
-/// object ID. Every isolated job runs on the context's lane.
+/// object ID. Every isolated job runs on the context's executor.
 ///
 /// - Parameter disableGenerateInit: With `true` there is no generated initialiser (and nothing that
 ///   depends on one); the type's own initialisers assign `modelExecutor` and `modelContainer`.

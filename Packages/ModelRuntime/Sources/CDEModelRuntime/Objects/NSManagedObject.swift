@@ -15,7 +15,7 @@ public import Foundation
 /// the only designated initialiser and is required; reading an object whose row has vanished gives
 /// declared defaults instead of an exception.
 nonisolated open class NSManagedObject: NSObject {
-  // Guard of everything below: the lane of the object's context. No access runs other code while it lasts,
+  // Guard of everything below: the executor of the object's context. No access runs other code while it lasts,
   // and checking that at run time would cost more than most of the reads do.
 
   // First the fields that every look-up and most reads use, so that they share a cache line with the object's
@@ -71,7 +71,7 @@ nonisolated open class NSManagedObject: NSObject {
     /// Deleted and saved, or its row has vanished.
     @usableFromInline static let gone = Flags(rawValue: 16)
     @usableFromInline static let hasOverlay = Flags(rawValue: 32)
-    /// Every access is checked against the lane.
+    /// Every access is checked against the executor.
     @usableFromInline static let checked = Flags(rawValue: 64)
     /// The object itself keeps its binding alive, because it is in no registry.
     @usableFromInline static let ownsBinding = Flags(rawValue: 128)

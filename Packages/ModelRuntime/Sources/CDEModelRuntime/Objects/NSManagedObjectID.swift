@@ -9,7 +9,7 @@ public import Foundation
 /// Temporary from insertion to the first save; a permanent one names the same row in every context and
 /// process. Two IDs are equal when they name the same row, whichever container they come from.
 public final class NSManagedObjectID: NSObject, @unchecked Sendable {
-  // Guard: immutable, but for `follower`, which only the lane of the home's context touches.
+  // Guard: immutable, but for `follower`, which only the executor of the home's context touches.
 
   /// The registry of the object that the ID was made for. Only compared, because it may be freed.
   let home: UnsafeMutableRawPointer?

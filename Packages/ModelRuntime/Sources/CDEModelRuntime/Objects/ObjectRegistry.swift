@@ -14,7 +14,7 @@ internal import CDEStore
 @usableFromInline
 final class ObjectRegistry: @unchecked Sendable {
   // Guard: the table by `lock`; `context`, `isObserved`, `vanished` and everything that
-  // is named `last` or `recent` by the context's lane.
+  // is named `last` or `recent` by the context's executor.
   @usableFromInline @exclusivity(unchecked) unowned(unsafe) var context: NSManagedObjectContext?
   /// Whether a domain observes tracked reads. A copy of the context's property, one load away from the
   /// accessors.
@@ -44,7 +44,7 @@ final class ObjectRegistry: @unchecked Sendable {
   @exclusivity(unchecked) private var lastOfClass: Unmanaged<EntityBinding>?
   @exclusivity(unchecked) private var lastClass: NSManagedObject.Type?
 
-  /// The model's binding of an entity. On the context's lane.
+  /// The model's binding of an entity. On the context's executor.
   func binding(for description: NSEntityDescription) -> Unmanaged<EntityBinding>? {
     if let lastDescribed,
       lastDescribed._withUnsafeGuaranteedRef({ $0.description === description })
@@ -55,7 +55,7 @@ final class ObjectRegistry: @unchecked Sendable {
     return lastDescribed
   }
 
-  /// The model's binding of the entity whose objects are of a class. On the context's lane.
+  /// The model's binding of the entity whose objects are of a class. On the context's executor.
   func binding(for type: NSManagedObject.Type) -> Unmanaged<EntityBinding>? {
     if type == lastClass { return lastOfClass }
     guard let found = model.binding(for: type).map(Unmanaged.passUnretained) else { return nil }
@@ -316,7 +316,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
   /// Takes objects out of the locked region.
   private struct Found: @unchecked Sendable {
-    // Guard: handed to the one caller, which is on the context's lane.
+    // Guard: handed to the one caller, which is on the context's executor.
     var objects: [NSManagedObject?] = []
   }
 

@@ -16,7 +16,7 @@ final class Overlay: ManagedBuffer<OverlayHead, _PropertyValue> {
 
   deinit { values.deinitialize(count: count) }
 
-  // Guard of what these point at: the lane of the object's context, which keeps the overlay meanwhile.
+  // Guard of what these point at: the executor of the object's context, which keeps the overlay meanwhile.
   @inlinable @inline(__always)
   var head: UnsafeMutablePointer<OverlayHead> { withUnsafeMutablePointerToHeader { $0 } }
 

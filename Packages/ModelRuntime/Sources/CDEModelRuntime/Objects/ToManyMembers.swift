@@ -5,7 +5,7 @@ internal import CDEStore
 /// States: unloaded (only the changes since the last save are known) -> loaded (all members are).
 /// Both keep what was added and removed, so a merge can drop the members and apply the changes again.
 public final class ToManyMembers {
-  // Guard: the lane of the owner's context.
+  // Guard: the executor of the owner's context.
   private(set) var isLoaded: Bool
   let isOrdered: Bool
   /// All members, when loaded.

@@ -6,8 +6,8 @@ import CDETesting
 import Foundation
 import Testing
 
-@Suite("Held lanes of contexts")
-struct HeldLaneTests {
+@Suite("Held executors of contexts")
+struct HeldExecutorTests {
   /// What one context sees of another's saves when merges come at every possible moment.
   @Test(
     "A merge takes effect when it is stepped, early or late",
@@ -19,7 +19,7 @@ struct HeldLaneTests {
     let reader = NSManagedObjectContext(onMain ? .mainQueue : .privateQueue)
     reader.persistentStoreCoordinator = container.persistentStoreCoordinator
     reader.automaticallyMergesChangesFromParent = true
-    let held = HeldLane(of: reader)
+    let held = HeldExecutor(of: reader)
     let writer = container.newBackgroundContext()
     // Kept, so that what the reader sees is what it has and not what the store has.
     var note: Note?
@@ -63,7 +63,7 @@ struct HeldLaneTests {
   func blocks() async throws {
     let container = try NSPersistentContainer.makeRuntimeTest(modelTypes: Note.self, Label.self)
     let context = container.newBackgroundContext()
-    let held = HeldLane(of: context)
+    let held = HeldExecutor(of: context)
     let log = Recorded<Int>()
     func enqueue(_ number: Int) {
       context.perform {
@@ -84,14 +84,14 @@ struct HeldLaneTests {
 
   @Test("stepAll() takes what waits when it is called, and no more")
   func stepAll() async throws {
-    let lane = ContextLane()
-    let held = HeldLane(lane)
+    let executor = ContextExecutor()
+    let held = HeldExecutor(executor)
     let log = Recorded<Void>()
     @Sendable func again() {
-      if log.add(()) < 6 { lane.enqueue { again() } }
+      if log.add(()) < 6 { executor.enqueue { again() } }
     }
-    lane.enqueue { again() }
-    lane.enqueue { again() }
+    executor.enqueue { again() }
+    executor.enqueue { again() }
     #expect(await held.stepAll() == 2)
     #expect(log.count == 2 && held.count == 2)
     #expect(await held.stepAll() == 2)
@@ -110,37 +110,37 @@ struct HeldLaneTests {
     defer { NotificationCenter.default.removeObserver(observer) }
     // Before anybody has entered a context, its announcements come with the save.
     await view.perform(schedule: .enqueued) {}
-    let held = HeldLane(of: view)
+    let held = HeldExecutor(of: view)
     Note(context: view).title = "new"
     #expect(log.count == 0 && held.count == 1)
     await held.step()
     #expect(log.count == 1)
   }
 
-  @Test("The end of a held lane lets its work go")
+  @Test("The end of a held executor lets its work go")
   func end() async throws {
-    let lane = ContextLane()
+    let executor = ContextExecutor()
     let log = Recorded<Void>()
     do {
-      let held = HeldLane(lane)
-      lane.enqueue { log.add(()) }
+      let held = HeldExecutor(executor)
+      executor.enqueue { log.add(()) }
       #expect(held.count == 1)
     }
-    await lane.run(.enqueued) {}
+    await executor.run(.enqueued) {}
     #expect(log.count == 1)
     // Free to be held again.
-    #expect(HeldLane(lane).count == 0)
+    #expect(HeldExecutor(executor).count == 0)
   }
 
   @Test("Holding a context twice traps with the rule")
   func twice() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let lane = ContextLane(name: "editor")
-      let first = HeldLane(lane)
-      let second = HeldLane(lane)
+      let executor = ContextExecutor(name: "editor")
+      let first = HeldExecutor(executor)
+      let second = HeldExecutor(executor)
       print(first.count + second.count)
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(text.contains("The lane \"editor\" is held already. Hold a context once"))
+    #expect(text.contains("The executor \"editor\" is held already. Hold a context once"))
   }
 }

@@ -4,29 +4,29 @@ import Foundation
 import Testing
 
 @Suite("Waits")
-struct LaneWaitTests {
-  @Test("10,000 nested waits across lanes, in one order, from more tasks than the pool has threads")
+struct ExecutorWaitTests {
+  @Test("10,000 nested waits across executors, in one order, from more tasks than the pool has threads")
   func nested() async {
     await watched("nested waits") {
-      let lanes = (0..<8).map { ContextLane(name: "lane \($0)") }
+      let executors = (0..<8).map { ContextExecutor(name: "executor \($0)") }
       let states = (0..<8).map { _ in Unguarded() }
       await withTaskGroup(of: Void.self) { group in
         for task in 0..<50 {
           group.addTask {
             for round in 0..<200 {
               let first = (task + round) % 6
-              lanes[first].runAndWait {
+              executors[first].runAndWait {
                 states[first].touch()
-                lanes[first + 1].runAndWait {
+                executors[first + 1].runAndWait {
                   states[first + 1].touch()
-                  lanes[first + 2].runAndWait { states[first + 2].touch() }
+                  executors[first + 2].runAndWait { states[first + 2].touch() }
                 }
               }
             }
           }
         }
       }
-      let sum = zip(lanes, states).reduce(0) { sum, pair in sum + pair.0.runAndWait { pair.1.value } }
+      let sum = zip(executors, states).reduce(0) { sum, pair in sum + pair.0.runAndWait { pair.1.value } }
       #expect(sum == 3 * 50 * 200)
     }
   }
@@ -34,61 +34,62 @@ struct LaneWaitTests {
   @Test("Waits behind blocks, from all threads of the pool at once, end")
   func behindBlocks() async {
     await watched("waits behind blocks") {
-      let lanes = (0..<3).map { ContextLane(name: "lane \($0)") }
+      let executors = (0..<3).map { ContextExecutor(name: "executor \($0)") }
       let state = Unguarded()
       await withTaskGroup(of: Void.self) { group in
         for task in 0..<24 {
           group.addTask {
             for round in 0..<100 {
-              let lane = lanes[(task + round) % 3]
-              lane.enqueue { state.blocks.withLock { $0 += 1 } }
-              lane.runAndWait {}
-              lanes[0].enqueue {}
-              lanes[0].runAndWait { state.touch() }
+              let executor = executors[(task + round) % 3]
+              executor.enqueue { state.blocks.withLock { $0 += 1 } }
+              executor.runAndWait {}
+              executors[0].enqueue {}
+              executors[0].runAndWait { state.touch() }
             }
           }
         }
       }
       #expect(state.blocks.withLock { $0 } == 2400)
-      #expect(lanes[0].runAndWait { state.value } == 2400)
-      #expect(lanes[0].runAndWait { state.overlaps } == 0)
+      #expect(executors[0].runAndWait { state.value } == 2400)
+      #expect(executors[0].runAndWait { state.overlaps } == 0)
     }
   }
 
   @Test("Waits of plain threads among actor jobs, runs and blocks end")
   func mixed() async {
     await watched("mixed waits") {
-      let tenants = (0..<3).map { Tenant(ContextLane(name: "lane \($0)")) }
+      let tenants = (0..<3).map { Tenant(ContextExecutor(name: "executor \($0)")) }
       await withTaskGroup(of: Void.self) { group in
         for task in 0..<12 {
           group.addTask {
             for round in 0..<50 {
               let tenant = tenants[(task + round) % 3]
-              tenant.lane.enqueue { tenant.assumeIsolated { $0.count += 1 } }
+              tenant.executor.enqueue { tenant.assumeIsolated { $0.count += 1 } }
               _ = await tenant.bump()
-              await tenant.lane.run { tenant.assumeIsolated { $0.count += 1 } }
+              await tenant.executor.run { tenant.assumeIsolated { $0.count += 1 } }
             }
           }
           group.addTask {
             await onPlainThread {
               for round in 0..<50 {
                 let tenant = tenants[(task + round) % 3]
-                tenant.lane.runAndWait { tenant.assumeIsolated { $0.count += 1 } }
+                tenant.executor.runAndWait { tenant.assumeIsolated { $0.count += 1 } }
               }
             }
           }
         }
       }
       var total = 0
-      for tenant in tenants { total += await tenant.lane.run { tenant.assumeIsolated { $0.count } } }
+      for tenant in tenants { total += await tenant.executor.run { tenant.assumeIsolated { $0.count } } }
       #expect(total == 12 * 50 * 4)
     }
   }
 
-  @Test("Actors that wait for each other's lanes without blocking never deadlock", .timeLimit(.minutes(2)))
+  @Test(
+    "Actors that wait for each other's executors without blocking never deadlock", .timeLimit(.minutes(2)))
   func mutual() async {
     await watched("mutual calls") {
-      let tenants = (0..<4).map { Tenant(ContextLane(name: "lane \($0)")) }
+      let tenants = (0..<4).map { Tenant(ContextExecutor(name: "executor \($0)")) }
       await withTaskGroup(of: Void.self) { group in
         for task in 0..<32 {
           group.addTask {
@@ -102,10 +103,10 @@ struct LaneWaitTests {
     }
   }
 
-  @Test("Two lanes that wait for each other trap and are named")
+  @Test("Two executors that wait for each other trap and are named")
   func cycleOfTwo() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let (left, right) = (ContextLane(name: "left"), ContextLane(name: "right", note: "of two"))
+      let (left, right) = (ContextExecutor(name: "left"), ContextExecutor(name: "right", note: "of two"))
       let met = DispatchSemaphore(value: 0)
       Thread.detachNewThread {
         left.runAndWait {
@@ -118,22 +119,23 @@ struct LaneWaitTests {
       DispatchSemaphore(value: 0).wait()
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(text.contains("Wait cycle between lanes"))
+    #expect(text.contains("Wait cycle between executors"))
     #expect(text.contains("\"left\""))
     #expect(text.contains("\"right\" (of two)"))
   }
 
-  @Test("A cycle over three lanes and the main actor traps and names all")
+  @Test("A cycle over three executors and the main actor traps and names all")
   func cycleOfMany() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let lanes = ["first", "second", "third"].map { ContextLane(name: $0) } + [.main(name: "the main one")]
+      let executors =
+        ["first", "second", "third"].map { ContextExecutor(name: $0) } + [.main(name: "the main one")]
       let (met, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       for index in 0..<4 {
         Thread.detachNewThread {
-          lanes[index].runAndWait {
+          executors[index].runAndWait {
             met.signal()
             go.wait()
-            lanes[(index + 1) % 4].runAndWait {}
+            executors[(index + 1) % 4].runAndWait {}
           }
         }
       }
@@ -145,13 +147,13 @@ struct LaneWaitTests {
     for name in ["first", "second", "third", "the main one"] { #expect(text.contains("\"\(name)\"")) }
   }
 
-  @Test("Waits of one job nest over lanes and the main actor, back to the lane that it is on")
+  @Test("Waits of one job nest over executors and the main actor, back to the executor that it is on")
   func nestedRing() async {
-    let first = Tenant(ContextLane(name: "first"))
-    let (second, main) = (ContextLane(name: "second"), ContextLane.main())
+    let first = Tenant(ContextExecutor(name: "first"))
+    let (second, main) = (ContextExecutor(name: "second"), ContextExecutor.main())
     await first.run {
       second.runAndWait {
-        main.runAndWait { first.lane.runAndWait { first.assumeIsolated { $0.count += 1 } } }
+        main.runAndWait { first.executor.runAndWait { first.assumeIsolated { $0.count += 1 } } }
       }
     }
     #expect(await first.count == 1)

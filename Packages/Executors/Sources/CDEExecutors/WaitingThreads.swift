@@ -9,19 +9,19 @@ import Synchronization
   import Darwin
 #endif
 
-/// Runs a lane's own jobs: threads that wait for the lane first, else the shared pool.
+/// Runs an executor's own jobs: threads that wait for the executor first, else the shared pool.
 ///
-/// A job that only the pool could run would be stuck while all threads of the pool wait for this lane. It
-/// lives as long as the lane, because the runtime may hand an actor's next job to the executor of a task
+/// A job that only the pool could run would be stuck while all threads of the pool wait for this executor. It
+/// lives as long as the executor, because the runtime may hand an actor's next job to the executor of a task
 /// that has left the actor already.
-final class LaneCrew: TaskExecutor {
+final class WaitingThreads: TaskExecutor {
   private struct State {
     var jobs: [UnownedJob] = []
-    var sleeping: [LaneWaiter] = []
+    var sleeping: [ThreadWaiter] = []
     /// Threads on their way into `serve`, which look for a job first thing and need no waking.
     var arriving = 0
     /// Threads inside `serve` that run a job and look for the next one when it ends. The job holds the
-    /// lane to its end, so nothing that it puts in line could start any sooner elsewhere.
+    /// executor to its end, so nothing that it puts in line could start any sooner elsewhere.
     var working: [ThreadID] = []
   }
 
@@ -29,7 +29,7 @@ final class LaneCrew: TaskExecutor {
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    let (expected, waiter) = state.withLock { state -> (Bool, LaneWaiter?) in
+    let (expected, waiter) = state.withLock { state -> (Bool, ThreadWaiter?) in
       state.jobs.append(job)
       if state.jobs.count <= state.arriving { return (true, nil) }
       let waiter = state.sleeping.popLast()
@@ -42,11 +42,11 @@ final class LaneCrew: TaskExecutor {
   func arrive() { state.withLock { $0.arriving += 1 } }
 
   /// Runs jobs on the calling thread until the waiter is told that it is done. After `arrive()`.
-  func serve(_ waiter: LaneWaiter) {
+  func serve(_ waiter: ThreadWaiter) {
     enum Step {
       case run(UnownedJob)
       case sleep
-      case leave(handOver: Bool, to: LaneWaiter?)
+      case leave(handOver: Bool, to: ThreadWaiter?)
     }
     let thread = ThreadID.current
     var last: Step?
@@ -82,7 +82,7 @@ final class LaneCrew: TaskExecutor {
   }
 
   /// Tells a waiter that what it waited for has happened.
-  func finish(_ waiter: LaneWaiter) {
+  func finish(_ waiter: ThreadWaiter) {
     let slept = state.withLock { state in
       waiter.isDone.store(true, ordering: .releasing)
       guard let index = state.sleeping.firstIndex(where: { $0 === waiter }) else { return false }
@@ -92,7 +92,7 @@ final class LaneCrew: TaskExecutor {
     if slept { waiter.signal.signal() }
   }
 
-  private func wake(_ waiter: LaneWaiter?) {
+  private func wake(_ waiter: ThreadWaiter?) {
     if let waiter {
       waiter.signal.signal()
     } else {
@@ -111,8 +111,8 @@ final class LaneCrew: TaskExecutor {
   }
 }
 
-/// A thread that waits for a lane, and meanwhile is one of its crew.
-final class LaneWaiter: Sendable {
+/// A thread that waits for an executor, and meanwhile is one of its waitingThreads.
+final class ThreadWaiter: Sendable {
   let isDone = Atomic<Bool>(false)
   let signal = DispatchSemaphore(value: 0)
 }

@@ -5,11 +5,11 @@ import Synchronization
 import Testing
 
 @Suite("Order and exclusion")
-struct LaneOrderTests {
-  @Test("64 tasks over 16 lanes never overlap, whatever way they enter", .timeLimit(.minutes(2)))
+struct ExecutorOrderTests {
+  @Test("64 tasks over 16 executors never overlap, whatever way they enter", .timeLimit(.minutes(2)))
   func exclusion() async {
     await watched("exclusion") {
-      let tenants = (0..<16).map { Tenant(ContextLane(name: "lane \($0)")) }
+      let tenants = (0..<16).map { Tenant(ContextExecutor(name: "executor \($0)")) }
       let states = (0..<16).map { _ in Unguarded() }
       let rounds = 60
       let enqueued = DispatchGroup()
@@ -18,13 +18,13 @@ struct LaneOrderTests {
           group.addTask {
             for round in 0..<rounds {
               let index = (task * 7 + round) % 16
-              let (lane, state) = (tenants[index].lane, states[index])
+              let (executor, state) = (tenants[index].executor, states[index])
               switch (task + round) % 4 {
-              case 0: await lane.run { state.touch() }
-              case 1: await onPlainThread { lane.runAndWait { state.touch() } }
+              case 0: await executor.run { state.touch() }
+              case 1: await onPlainThread { executor.runAndWait { state.touch() } }
               case 2:
                 enqueued.enter()
-                lane.enqueue {
+                executor.enqueue {
                   state.touch()
                   enqueued.leave()
                 }
@@ -48,15 +48,15 @@ struct LaneOrderTests {
     "Blocks of one thread run in order, runs and waits take their turn among them", arguments: [true, false])
   func order(onMain: Bool) async {
     await watched("order") {
-      let lane = onMain ? ContextLane.main() : ContextLane()
+      let executor = onMain ? ContextExecutor.main() : ContextExecutor()
       let log = Log()
       for round in 0..<200 {
-        lane.enqueue { log.add(round * 6) }
-        lane.enqueue { log.add(round * 6 + 1) }
-        await lane.run { log.add(round * 6 + 2) }
-        lane.enqueue { log.add(round * 6 + 3) }
-        lane.runAndWait { log.add(round * 6 + 4) }
-        await lane.run(.enqueued) { log.add(round * 6 + 5) }
+        executor.enqueue { log.add(round * 6) }
+        executor.enqueue { log.add(round * 6 + 1) }
+        await executor.run { log.add(round * 6 + 2) }
+        executor.enqueue { log.add(round * 6 + 3) }
+        executor.runAndWait { log.add(round * 6 + 4) }
+        await executor.run(.enqueued) { log.add(round * 6 + 5) }
       }
       #expect(log.all == Array(0..<1200))
     }
@@ -65,18 +65,18 @@ struct LaneOrderTests {
   @Test("Each of several threads finds its own blocks in order")
   func orderOfThreads() async {
     await watched("order of threads") {
-      let lane = ContextLane()
+      let executor = ContextExecutor()
       let log = Log()
       await withTaskGroup(of: Void.self) { group in
         for thread in 0..<6 {
           group.addTask {
             await onPlainThread {
-              for step in 0..<500 { lane.enqueue { log.add(thread * 1000 + step) } }
+              for step in 0..<500 { executor.enqueue { log.add(thread * 1000 + step) } }
             }
           }
         }
       }
-      await lane.run {}
+      await executor.run {}
       let all = log.all
       #expect(all.count == 3000)
       for thread in 0..<6 {
@@ -93,39 +93,39 @@ struct LaneOrderTests {
       let expected = await onPlainThread {
         var state = seed
         var expected: [Int] = []
-        let lane = ContextLane()
+        let executor = ContextExecutor()
         for step in 0..<3000 {
           state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
           expected.append(step)
           if (state >> 33) % 5 == 0 {
-            lane.runAndWait { log.add(step) }
+            executor.runAndWait { log.add(step) }
           } else {
-            lane.enqueue { log.add(step) }
+            executor.enqueue { log.add(step) }
           }
         }
-        lane.runAndWait {}
+        executor.runAndWait {}
         return expected
       }
       #expect(log.all == expected, "seed \(seed)")
     }
   }
 
-  @Test("A block is never run inside enqueue, not even on the lane")
+  @Test("A block is never run inside enqueue, not even on the executor")
   func neverInline() async {
-    let lane = ContextLane()
+    let executor = ContextExecutor()
     let log = Log()
-    await lane.run {
-      lane.enqueue { log.add(2) }
+    await executor.run {
+      executor.enqueue { log.add(2) }
       log.add(1)
     }
-    await lane.run {}
+    await executor.run {}
     #expect(log.all == [1, 2])
   }
 
-  @Test("On the lane, an immediate run goes ahead of the line and an enqueued one to its end")
+  @Test("On the executor, an immediate run goes ahead of the line and an enqueued one to its end")
   func schedules() async {
     await watched("schedules") {
-      let tenant = Tenant(ContextLane())
+      let tenant = Tenant(ContextExecutor())
       #expect(await tenant.schedules() == [1, 2, 3])
     }
   }
@@ -133,12 +133,12 @@ struct LaneOrderTests {
   @Test("A long line lets the jobs of actors in before it is done")
   func fairness() async {
     await watched("fairness") {
-      let tenant = Tenant(ContextLane())
+      let tenant = Tenant(ContextExecutor())
       let done = Log()
       let blocks = 5000
       // Without a pause in the drain the actor's job, asked for from the first block, would come last.
       let seen = await withCheckedContinuation { (continuation: CheckedContinuation<Int, Never>) in
-        tenant.lane.enqueue {
+        tenant.executor.enqueue {
           let asked = DispatchSemaphore(value: 0)
           Task.immediateDetached {
             asked.signal()
@@ -147,9 +147,9 @@ struct LaneOrderTests {
           }
           asked.wait()
         }
-        for step in 0..<blocks { tenant.lane.enqueue { done.add(step) } }
+        for step in 0..<blocks { tenant.executor.enqueue { done.add(step) } }
       }
-      await tenant.lane.run {}
+      await tenant.executor.run {}
       #expect(done.all.count == blocks)
       #expect(seen < blocks)
     }
@@ -163,9 +163,9 @@ extension Tenant {
 
   func schedules() async -> [Int] {
     let log = Log()
-    lane.enqueue { log.add(2) }
-    await lane.run { log.add(1) }
-    await lane.run(.enqueued) { log.add(3) }
+    executor.enqueue { log.add(2) }
+    await executor.run { log.add(1) }
+    await executor.run(.enqueued) { log.add(3) }
     return log.all
   }
 }

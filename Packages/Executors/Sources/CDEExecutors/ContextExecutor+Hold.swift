@@ -1,11 +1,11 @@
-/// Holding a lane's blocks back, for tests that say when queued work happens.
-extension ContextLane {
+/// Holding an executor's blocks back, for tests that say when queued work happens.
+extension ContextExecutor {
   /// Keeps blocks that are enqueued from now on out of the line until they are released.
   ///
   /// Blocks that stand in line already still run. Runs, waits and the jobs of actors that share the executor
   /// are not held: they overtake what is.
   ///
-  /// - Returns: false when the lane was held before, and nothing is different now.
+  /// - Returns: false when the executor was held before, and nothing is different now.
   @_spi(CDE) public func hold() -> Bool {
     line.withLock { line in
       guard line.held == nil else { return false }

@@ -1,4 +1,4 @@
-/// The values of a lane's turn.
+/// The values of an executor's turn.
 @usableFromInline
 enum TurnState {
   /// The turn is free and the line is empty.
@@ -23,7 +23,7 @@ struct Line {
   private var entries: [Entry?] = []
   private var head = 0
   var drain = Drain.none
-  /// Blocks that are kept out of the line, in the order of asking; nil unless the lane is held.
+  /// Blocks that are kept out of the line, in the order of asking; nil unless the executor is held.
   var held: [@Sendable () -> Void]?
 
   var isEmpty: Bool { head == entries.count }
@@ -69,7 +69,7 @@ struct Line {
   }
 }
 
-/// A place in line: the task that holds it sleeps on the lane until the turn is handed to it.
+/// A place in line: the task that holds it sleeps on the executor until the turn is handed to it.
 @usableFromInline
 final class Ticket: Sendable {
   private enum State {
@@ -103,8 +103,8 @@ final class Ticket: Sendable {
   }
 }
 
-extension ContextLane {
-  /// How many blocks run before the jobs of actors that wait for the lane get their chance.
+extension ContextExecutor {
+  /// How many blocks run before the jobs of actors that wait for the executor get their chance.
   static var blocksPerVisit: Int { 32 }
 
   /// Whether the turn is taken or waited for.
@@ -118,7 +118,7 @@ extension ContextLane {
     ).exchanged
   }
 
-  /// Gives the turn back, on the lane.
+  /// Gives the turn back, on the executor.
   @usableFromInline
   @inline(__always)
   func endTurn() {
@@ -130,7 +130,7 @@ extension ContextLane {
 
   /// Takes the turn, or a place in line.
   ///
-  /// - Returns: nil with the turn taken; otherwise the place in line, which is redeemed on the lane.
+  /// - Returns: nil with the turn taken; otherwise the place in line, which is redeemed on the executor.
   @usableFromInline
   func takeTurnOrTicket() -> Ticket? {
     line.withLock { line in
@@ -205,7 +205,7 @@ extension ContextLane {
   /// or the cancellation of whichever task happened to give the turn back.
   func scheduleDrain() {
     if let core {
-      Task.detached(executorPreference: crew) { await self.drain(on: core) }
+      Task.detached(executorPreference: waitingThreads) { await self.drain(on: core) }
     } else {
       Task.detached { await self.drain(on: MainActor.shared) }
     }

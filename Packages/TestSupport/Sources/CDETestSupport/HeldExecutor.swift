@@ -10,38 +10,38 @@
 ///
 /// ```swift
 /// container.viewContext.automaticallyMergesChangesFromParent = true
-/// let merges = HeldLane(of: container.viewContext)
+/// let merges = HeldExecutor(of: container.viewContext)
 /// try await editor.save()     // the view context has yet to hear of it
 /// await merges.step()         // now it has
 /// ```
 ///
-/// Holding ends with ``release()``, or with the held lane itself, which Swift may free after its last use: where
+/// Holding ends with ``release()``, or with the held executor itself, which Swift may free after its last use: where
 /// that comes early, write `defer { merges.release() }`. Work that was queued before it began runs by itself. An
 /// actor over an executor of your own, which runs its jobs in `perform(_:)`, is held as well: its calls return
 /// when they have been stepped.
-public final class HeldLane: Sendable {
-  private let lane: ContextLane
+public final class HeldExecutor: Sendable {
+  private let executor: ContextExecutor
 
   /// Holds a context's queued work back from now on.
   ///
   /// - Precondition: the context is not held already.
-  public convenience init(of context: NSManagedObjectContext) { self.init(context.lane) }
+  public convenience init(of context: NSManagedObjectContext) { self.init(context.executor) }
 
-  /// Holds back the blocks that are enqueued on a lane from now on.
+  /// Holds back the blocks that are enqueued on an executor from now on.
   ///
-  /// - Precondition: the lane is not held already.
-  public init(_ lane: ContextLane) {
-    guard lane.hold() else {
+  /// - Precondition: the executor is not held already.
+  public init(_ executor: ContextExecutor) {
+    guard executor.hold() else {
       failPrecondition(
-        "The lane \(lane) is held already. Hold a context once, and step or release it there.")
+        "The executor \(executor) is held already. Hold a context once, and step or release it there.")
     }
-    self.lane = lane
+    self.executor = executor
   }
 
-  deinit { lane.release() }
+  deinit { executor.release() }
 
   /// How many pieces of work wait.
-  public var count: Int { lane.heldBlocks }
+  public var count: Int { executor.heldBlocks }
 
   /// Lets the first piece of work happen, and returns when it is done.
   ///
@@ -50,8 +50,8 @@ public final class HeldLane: Sendable {
   /// - Returns: false when there was none.
   @discardableResult
   public nonisolated(nonsending) func step() async -> Bool {
-    guard lane.releaseNext() else { return false }
-    await lane.run(.enqueued) {}
+    guard executor.releaseNext() else { return false }
+    await executor.run(.enqueued) {}
     return true
   }
 
@@ -67,5 +67,5 @@ public final class HeldLane: Sendable {
   }
 
   /// Ends the holding: what waits happens soon, in order, as does everything queued later. Returns at once.
-  public func release() { lane.release() }
+  public func release() { executor.release() }
 }

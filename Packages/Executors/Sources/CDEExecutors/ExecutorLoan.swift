@@ -1,63 +1,63 @@
 import Dispatch
 import Synchronization
 
-/// A lane in the hands of code that belongs to another actor and must not leave it.
+/// An executor in the hands of code that belongs to another actor and must not leave it.
 ///
-/// The lane's actor stays in a job that does nothing, so nothing else runs on it, while the borrower runs on its
+/// The executor's actor stays in a job that does nothing, so nothing else runs on it, while the borrower runs on its
 /// own actor and its own thread.
 @usableFromInline
-final class LaneLoan: @unchecked Sendable {
-  // Guard: `before` and `edge` are the borrower's alone, `ticket` is that of the job that keeps the lane; the rest is
+final class ExecutorLoan: @unchecked Sendable {
+  // Guard: `before` and `edge` are the borrower's alone, `ticket` is that of the job that keeps the executor; the rest is
   // immutable.
-  /// Nil when there is nothing to borrow: the borrower's own executor runs it on the lane already.
-  let lane: ContextLane?
+  /// Nil when there is nothing to borrow: the borrower's own executor runs it on the executor already.
+  let executor: ContextExecutor?
   /// The executor that the borrower must be on.
   let borrower: UInt
-  /// Wakes the thread that keeps the lane.
+  /// Wakes the thread that keeps the executor.
   let news = DispatchSemaphore(value: 0)
-  /// Whether the borrower's thread waited for the loan, and the thread that keeps the lane has nothing to do but wait.
+  /// Whether the borrower's thread waited for the loan, and the thread that keeps the executor has nothing to do but wait.
   private let isBlocking: Bool
   fileprivate var edge: UInt64?
   /// The place in line; nil with the turn.
   fileprivate var ticket: Ticket?
   private var before: UnsafeMutableRawPointer?
 
-  init(of lane: ContextLane?, to borrower: UInt, isBlocking: Bool = false) {
-    self.lane = lane
+  init(of executor: ContextExecutor?, to borrower: UInt, isBlocking: Bool = false) {
+    self.executor = executor
     self.borrower = borrower
     self.isBlocking = isBlocking
   }
 
-  /// Marks the thread as being on the lane. Until `end()` it must not leave the thread.
+  /// Marks the thread as being on the executor. Until `end()` it must not leave the thread.
   @usableFromInline
   func begin() {
-    guard let lane else { return }
-    before = ThreadBlock.enter(lane)
+    guard let executor else { return }
+    before = ThreadBlock.enter(executor)
   }
 
-  /// Gives the lane back.
+  /// Gives the executor back.
   @usableFromInline
   func end() {
-    guard let lane else { return }
+    guard let executor else { return }
     ThreadBlock.leave(to: before)
     WaitGraph.end(edge)
-    if isBlocking { news.signal() } else { lane.lender.takeBack(self) }
+    if isBlocking { news.signal() } else { executor.lender.takeBack(self) }
   }
 }
 
-/// A thread's wait for a lane, which is ended by the lane's turn or by a loan whose borrower is still on its way.
+/// A thread's wait for an executor, which is ended by the executor's turn or by a loan whose borrower is still on its way.
 final class BlockedWait: Sendable {
   private let isTaken = Atomic<Bool>(false)
-  private let lane: ContextLane
+  private let executor: ContextExecutor
   private let ticket: Ticket?
   private let work: @Sendable () -> Void
   private let finish: @Sendable () -> Void
 
   init(
-    for lane: ContextLane, with ticket: Ticket?, _ work: @escaping @Sendable () -> Void,
+    for executor: ContextExecutor, with ticket: Ticket?, _ work: @escaping @Sendable () -> Void,
     finish: @escaping @Sendable () -> Void = {}
   ) {
-    self.lane = lane
+    self.executor = executor
     self.ticket = ticket
     self.work = work
     self.finish = finish
@@ -71,10 +71,10 @@ final class BlockedWait: Sendable {
     finish()
   }
 
-  /// Runs ahead of the turn, on the lane, after the blocks that stand in line before it.
+  /// Runs ahead of the turn, on the executor, after the blocks that stand in line before it.
   func runEarly() {
     if let ticket {
-      for block in lane.takeBlocks(before: ticket) { ThreadBlock.run(as: lane, block) }
+      for block in executor.takeBlocks(before: ticket) { ThreadBlock.run(as: executor, block) }
     }
     run()
   }
@@ -87,9 +87,9 @@ final class Lender: Sendable {
   private enum Phase {
     case idle
     /// The borrower has been called.
-    case awaiting(LaneLoan)
+    case awaiting(ExecutorLoan)
     /// A waiting thread's work is under way; the borrower may be asleep until it is over.
-    case serving(LaneLoan, UnsafeContinuation<Void, Never>?)
+    case serving(ExecutorLoan, UnsafeContinuation<Void, Never>?)
     case lent
     case returned
   }
@@ -99,14 +99,14 @@ final class Lender: Sendable {
     var waits: [BlockedWait] = []
   }
 
-  /// Of all lanes over the main actor.
+  /// Of all executors over the main actor.
   static let main = Lender()
 
   private let state = Lock(State())
 
   /// Makes a thread's wait known before it begins.
   func add(_ wait: BlockedWait) {
-    let keeper: LaneLoan? = state.withLock { state in
+    let keeper: ExecutorLoan? = state.withLock { state in
       state.waits.append(wait)
       if case .awaiting(let loan) = state.phase { return loan }
       return nil
@@ -121,7 +121,7 @@ final class Lender: Sendable {
   }
 
   /// Keeps the actor whose job the caller is until the loan is given back.
-  func keep(_ loan: LaneLoan, calling borrower: UnsafeContinuation<LaneLoan, Never>) {
+  func keep(_ loan: ExecutorLoan, calling borrower: UnsafeContinuation<ExecutorLoan, Never>) {
     enum Step {
       case serve(BlockedWait)
       case sleep, leave
@@ -183,15 +183,15 @@ final class Lender: Sendable {
     }
   }
 
-  func takeBack(_ loan: LaneLoan) {
+  func takeBack(_ loan: ExecutorLoan) {
     state.withLock { $0.phase = .returned }
     loan.news.signal()
   }
 }
 
-/// Threads for jobs that keep a lane: they block, which a thread of the shared pool must not.
-final class LaneThreads: TaskExecutor {
-  static let shared = LaneThreads()
+/// Threads for jobs that keep an executor: they block, which a thread of the shared pool must not.
+final class BlockingThreads: TaskExecutor {
+  static let shared = BlockingThreads()
   private static let key = DispatchSpecificKey<Bool>()
 
   /// Whether the calling thread is one of these.
@@ -210,7 +210,7 @@ final class LaneThreads: TaskExecutor {
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     // A serial queue of its own gets a thread beside the pool's, which Dispatch keeps for the next one.
-    let queue = DispatchQueue(label: "lane on loan")
+    let queue = DispatchQueue(label: "executor on loan")
     queue.setSpecific(key: Self.key, value: true)
     queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
@@ -221,26 +221,26 @@ func executorIdentity(_ executor: UnownedSerialExecutor) -> UInt {
   unsafeBitCast(executor, to: (UInt, UInt).self).0
 }
 
-extension ContextLane {
-  /// Borrows the lane for code that belongs to the caller's actor, in turn, without blocking a thread.
+extension ContextExecutor {
+  /// Borrows the executor for code that belongs to the caller's actor, in turn, without blocking a thread.
   ///
-  /// - Returns: The loan, on the caller's actor; nil if the caller's actor is on the lane by nature, or the caller
+  /// - Returns: The loan, on the caller's actor; nil if the caller's actor is on the executor by nature, or the caller
   ///   belongs to none.
   @usableFromInline
-  nonisolated(nonsending) func borrow(_ schedule: LaneSchedule) async -> LaneLoan? {
+  nonisolated(nonsending) func borrow(_ schedule: RunSchedule) async -> ExecutorLoan? {
     let borrower = Self.identity(of: #isolation)
     if isCurrent {
       if schedule == .immediate || borrower == actorIdentity { return nil }
-      // An executor that users wrote over the lane: its jobs are blocks of the lane and can't run while it is lent.
+      // An executor that users wrote over the executor: its jobs are blocks of the executor and can't run while it is lent.
       let ticket = takeTurnOrTicket()
       await pass(on: core ?? MainActor.shared, with: ticket)
-      return LaneLoan(of: nil, to: borrower)
+      return ExecutorLoan(of: nil, to: borrower)
     }
     let ticket = takeTurnOrTicket()
-    let loan = await withUnsafeContinuation { (continuation: UnsafeContinuation<LaneLoan, Never>) in
-      let loan = LaneLoan(of: self, to: borrower)
+    let loan = await withUnsafeContinuation { (continuation: UnsafeContinuation<ExecutorLoan, Never>) in
+      let loan = ExecutorLoan(of: self, to: borrower)
       loan.ticket = ticket
-      LaneThreads.start {
+      BlockingThreads.start {
         await self.keep(
           on: self.core ?? MainActor.shared, for: loan, calling: continuation)
       }
@@ -259,12 +259,13 @@ extension ContextLane {
     endTurn()
   }
 
-  /// Keeps the lane until the loan is over; false if that has to be tried again on another thread.
+  /// Keeps the executor until the loan is over; false if that has to be tried again on another thread.
   private func keep(
-    on actor: isolated any Actor, for loan: LaneLoan, calling borrower: UnsafeContinuation<LaneLoan, Never>
+    on actor: isolated any Actor, for loan: ExecutorLoan,
+    calling borrower: UnsafeContinuation<ExecutorLoan, Never>
   ) async -> Bool {
     if let ticket = loan.ticket { await ticket.turn() }
-    guard isMain || LaneThreads.isCurrent else { return false }
+    guard isMain || BlockingThreads.isCurrent else { return false }
     guard WaitGraph.callBorrower(of: loan) else {
       // The borrower's actor is kept for a job of this one. Letting go of this one lets that job through.
       endTurn()
@@ -284,19 +285,19 @@ extension ContextLane {
     return executor == currentExecutor() || executor == mainIdentity && MainProbe.isCurrent
   }
 
-  /// Whether the caller's code may belong to an actor other than the lane's.
+  /// Whether the caller's code may belong to an actor other than the executor's.
   ///
-  /// Not so on plain threads, in tasks that belong to no actor, and in blocks of lanes.
+  /// Not so on plain threads, in tasks that belong to no actor, and in blocks of executors.
   var callerHasActor: Bool {
     if MainProbe.isCurrent { return true }
     let executor = currentExecutor()
     return executor != 0 && ThreadBlock.current?.actorIdentity != executor
   }
 
-  /// Borrows the lane, in turn, while the calling thread waits.
-  func borrowAndWait() -> LaneLoan {
+  /// Borrows the executor, in turn, while the calling thread waits.
+  func borrowAndWait() -> ExecutorLoan {
     let ticket = takeTurnIfFree() ? nil : takeTurnOrTicket()
-    let loan = LaneLoan(of: self, to: currentExecutor(), isBlocking: true)
+    let loan = ExecutorLoan(of: self, to: currentExecutor(), isBlocking: true)
     loan.edge = WaitGraph.begin(waitingFor: self)
     let granted = DispatchSemaphore(value: 0)
     let wait = BlockedWait(for: self, with: ticket) {
@@ -305,16 +306,16 @@ extension ContextLane {
     }
     let isListed = mustList(ticket)
     if isListed { lender.add(wait) }
-    LaneThreads.start {
+    BlockingThreads.start {
       await self.serve(wait, on: self.core ?? MainActor.shared, isListed, with: ticket)
     }
     granted.wait()
     return loan
   }
 
-  /// Whether a loan can keep the lane's actor while a wait with this place in line is under way.
+  /// Whether a loan can keep the executor's actor while a wait with this place in line is under way.
   func mustList(_ ticket: Ticket?) -> Bool {
-    // Lanes over the main actor have a turn each: the turn of one does not keep another one's loan away.
+    // Executors over the main actor have a turn each: the turn of one does not keep another one's loan away.
     ticket != nil || core == nil
   }
 
@@ -322,7 +323,7 @@ extension ContextLane {
     _ wait: BlockedWait, on actor: isolated any Actor, _ isListed: Bool, with ticket: Ticket?
   ) async -> Bool {
     if let ticket { await ticket.turn() }
-    guard isMain || LaneThreads.isCurrent else { return false }
+    guard isMain || BlockingThreads.isCurrent else { return false }
     if wait.take() {
       if isListed { lender.remove(wait) }
       noteEntry()

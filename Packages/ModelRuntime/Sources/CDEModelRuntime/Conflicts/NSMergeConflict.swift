@@ -26,11 +26,11 @@ nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
   /// Whether the coordinator has the new row itself, because it wrote the row.
   private let isCached: Bool
   private let given: (cached: [String: Any]?, persisted: [String: Any]?)?
-  private let resolution: ConflictResolution?
+  private let resolution: (any ConflictSettling)?
 
   init(
     _ object: NSManagedObject, old: Int64, new: Int64?, persisted: RowReference?, isCached: Bool,
-    _ resolution: ConflictResolution
+    _ resolution: any ConflictSettling
   ) {
     sourceObject = object
     objectID = object.objectID
@@ -89,18 +89,7 @@ nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
 
   /// Changes the object so that it can be saved.
   func settle(by type: NSMergePolicyType) throws {
-    if let resolution { return resolution.settle(self, persisted, by: type) }
-    guard let context = sourceObject.managedObjectContext,
-      let handle = context.storeHandle(for: sourceObject._binding)
-    else { return }
-    let row: RowReference?
-    do {
-      row = try handle.store.row(entity: sourceObject._binding.index, key: sourceObject._key)
-    } catch {
-      throw ManagedObjectError.store(error)
-    }
-    let resolution = ConflictResolution(in: context)
-    resolution.settle(self, row, by: type)
-    resolution.announceAlone()
+    guard let resolution else { return try settleAlone(by: type) }
+    resolution.settle(sourceObject, persisted, by: type)
   }
 }

@@ -159,7 +159,7 @@ enum BatchValues {
       try value.keepEncoding(info, of: binding)
       return value
     } catch let error as UnfitValue {
-      throw error.error(for: info, of: binding)
+      throw error.error(for: info, of: binding.name)
     }
   }
 
@@ -211,7 +211,7 @@ struct BatchRows {
         _ = try BatchValues.attribute(info.name, of: binding)
       }
       let value = object._overlay!.values[slot]
-      if let unfit = value.unfitness(for: info) { throw unfit.error(for: info, of: binding) }
+      if let unfit = value.unfitness(for: info) { throw unfit.error(for: info, of: binding.name) }
       try value.keepEncoding(info, of: binding)
       given.append((info, value))
     }

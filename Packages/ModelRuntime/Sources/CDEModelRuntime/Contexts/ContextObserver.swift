@@ -42,25 +42,3 @@ public import CDEStore
   /// IDs, with what recent saves say about them.
   case identities(RecentChanges)
 }
-
-/// What recent saves of the same container changed in the objects of a merge by IDs.
-@_spi(CDE) public struct RecentChanges {
-  /// What one save changed in one object.
-  public struct Change: Sendable {
-    public let trace: CommitTrace
-    public let properties: PropertySet
-    /// The row's version after the save; nil when the row did not change.
-    let version: Int64?
-  }
-
-  var changes: [ObjectIdentifier: [Change]] = [:]
-  var repeated: [CommitTrace] = []
-
-  public init() {}
-
-  /// The changes of one object. Empty unless recent saves, and nothing else, account for its new row.
-  public subscript(object: NSManagedObject) -> [Change] { changes[ObjectIdentifier(object)] ?? [] }
-
-  /// Whether the context merged the save, or a part of it, earlier in the same turn of its executor.
-  public func isRepeated(_ trace: CommitTrace) -> Bool { repeated.contains { $0 === trace } }
-}

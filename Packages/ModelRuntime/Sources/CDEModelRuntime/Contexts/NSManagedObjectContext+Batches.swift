@@ -35,9 +35,10 @@ extension NSManagedObjectContext {
         + model.entities.map(\.name).joined(separator: ", ") + ".", entity: name)
   }
 
-  private func commit(_ batch: StoreBatch, _ handle: StoreHandle) throws -> StoreBatchResult {
+  private func commit(_ batch: StoreBatch, of entity: EntityBinding) throws -> StoreBatchResult {
+    let source = try source()
     do {
-      return try handle.store.commit(batch)
+      return try source.commit(batch, of: entity)
     } catch {
       let code: ManagedObjectError.Code
       switch (error.code, batch) {
@@ -64,10 +65,10 @@ extension NSManagedObjectContext {
     let plan = try fetch.plan(in: self)
     var update = try BatchValues.update(request, of: binding, StoreQuery(entity: binding.index))
     let isAsked = try plan.isAsked(of: coordinator())
-    let (result, handle) = try plan.ask(try coordinator()) { handle, query in
+    let (result, handle) = try plan.ask(try source()) { handle, query in
       update.query = query
       if !isAsked { return (StoreBatchResult(), handle) }
-      return (try commit(.update(update), handle), handle)
+      return (try commit(.update(update), of: binding), handle)
     }
     let outcome: Any
     switch request.resultType {
@@ -98,7 +99,8 @@ extension NSManagedObjectContext {
       return Dictionary(uniqueKeysWithValues: relationships.map { ($0.slot, $0.batchRule) })
     }
     func perform(_ query: StoreQuery, _ handle: StoreHandle) throws -> (StoreBatchResult, StoreHandle) {
-      (try commit(.delete(StoreBatchDelete(query: query, rules: rules)), handle), handle)
+      let entity = model.entities[query.entity]
+      return (try commit(.delete(StoreBatchDelete(query: query, rules: rules)), of: entity), handle)
     }
     let result: StoreBatchResult
     let handle: StoreHandle
@@ -113,7 +115,7 @@ extension NSManagedObjectContext {
       let plan = try request.fetchRequest.plan(in: self)
       let isAsked =
         try isAsked(plan.binding, request.affectedStores) && isAsked(plan.binding, plan.stores)
-      (result, handle) = try plan.ask(try coordinator()) {
+      (result, handle) = try plan.ask(try source()) {
         isAsked ? try perform($1, $0) : (StoreBatchResult(), $0)
       }
     }
@@ -136,7 +138,7 @@ extension NSManagedObjectContext {
     _ ids: [NSManagedObjectID], _ model: ModelBinding
   ) throws -> (StoreQuery, StoreHandle) {
     let first = try batchBinding(ids[0].binding.name, nil)
-    let handle = try coordinator().requiredHandle(for: first)
+    let handle = try source().requiredHandle(for: first)
     for id in ids {
       guard !id.isTemporaryID else {
         throw ManagedObjectError(
@@ -165,7 +167,7 @@ extension NSManagedObjectContext {
         .unsupportedRequest, "\(binding.name) is abstract: insert objects of one of its sub-entities.",
         entity: binding.name)
     }
-    let handle = try coordinator().requiredHandle(for: binding)
+    let handle = try source().requiredHandle(for: binding)
     if let stores = request.affectedStores, try !coordinator().holds(binding, in: stores) {
       throw ManagedObjectError(
         .unsupportedRequest,
@@ -194,8 +196,9 @@ extension NSManagedObjectContext {
     transaction.contextName = name
     transaction.isBatch = true
     var derived: [RowBatch] = []
+    let source = try source()
     do {
-      if !transaction.isEmpty { derived = try handle.store.commit(transaction).derived }
+      if !transaction.isEmpty { derived = try source.commit(transaction, of: binding) { _ in }.derived }
     } catch {
       throw ManagedObjectError.store(error)
     }

@@ -192,8 +192,3 @@ extension NSManagedObjectContext {
     if info.inverseIsToMany { member.writeRemove(theirs, owner) } else { member.writeToOne(theirs, nil) }
   }
 }
-
-extension PropertyInfo {
-  /// Whether a save checks how many members the relationship has.
-  var countsMembers: Bool { isToMany && (minCount > 0 || maxCount > 0 || !isOptional) }
-}

@@ -21,17 +21,6 @@ extension NSManagedObject {
   }
 }
 
-extension Overlay {
-  /// Drops copies of the old row's values. To-many members stay, because the row does not hold them.
-  func dropKeptAttributes() {
-    let unsaved = unsaved
-    for slot in 0..<count where !unsaved.contains(slot) {
-      if case .toMany = values[slot] { continue }
-      values[slot] = .unset
-    }
-  }
-}
-
 extension NSManagedObjectContext {
   /// Reads the row of a fault.
   ///
@@ -41,9 +30,8 @@ extension NSManagedObjectContext {
     var row: RowReference?
     if object._key > 0 {
       do throws(StoreError) {
-        let handle = try loadedHandle(for: object._binding)
-        row = try handle.store.row(entity: object._binding.index, key: object._key)
-        handle.observer?.didFire(.object(entity: object._binding.name))
+        row = try loadedSource(of: object._binding)
+          .row(of: object._binding, key: object._key, for: .object(entity: object._binding.name))
       } catch {
         // A property read can't throw. The object stays a fault that reads as defaults, and the next read
         // tries again.
@@ -69,9 +57,9 @@ extension NSManagedObjectContext {
     object._row = 0
   }
 
-  /// The store of an entity, for reading a row that was there.
-  private func loadedHandle(for binding: EntityBinding) throws(StoreError) -> StoreHandle {
-    if let handle = persistentStoreCoordinator?.handle(for: binding) { return handle }
+  /// The source of an entity's rows, for reading a row that was there.
+  private func loadedSource(of binding: EntityBinding) throws(StoreError) -> any RowSource {
+    if let source = persistentStoreCoordinator { return source }
     throw StoreError(.closed, "The store of \(binding.name) was removed.", entity: binding.name)
   }
 
@@ -79,10 +67,12 @@ extension NSManagedObjectContext {
   func fireAll(_ objects: [NSManagedObject]) {
     let faults = objects.filter { $0._flags.contains(.fault) && $0._key > 0 }
     for (root, group) in Dictionary(grouping: faults, by: { $0._binding.root }) {
-      guard let handle = persistentStoreCoordinator?.handle(for: group[0]._binding) else { continue }
+      guard let source = persistentStoreCoordinator, source.handle(for: group[0]._binding) != nil else {
+        continue
+      }
       let keys = group.map(\._key).sorted()
       do {
-        let rows = try handle.store.rows(entity: root, keys: keys)
+        let rows = try source.rows(of: registry.model.entities[root], keys: keys)
         for batch in rows.batches {
           for row in 0..<batch.count {
             guard let object = registry.object(root: root, key: batch.key(row)),
@@ -136,13 +126,11 @@ extension NSManagedObjectContext {
     guard object._key > 0 else { return [] }
     let registry = registry!
     do throws(StoreError) {
-      let handle = try loadedHandle(for: object._binding)
-      let related = try handle.store.related(
-        entity: object._binding.index, slot: slot, owners: [object._key],
-        isKnown: knowsNone(of: object._binding.properties[slot])
-          ? nil : { root, key in registry.realized(root: root, key: key) })
-      handle.observer?.didFire(
-        .relationship(entity: object._binding.name, name: object._binding.properties[slot].name))
+      let info = object._binding.properties[slot]
+      let related = try loadedSource(of: object._binding).related(
+        to: [object._key], of: object._binding, slot: slot,
+        isKnown: knowsNone(of: info) ? nil : { root, key in registry.realized(root: root, key: key) },
+        for: .relationship(entity: object._binding.name, name: info.name))
       return members(related)[0]
     } catch {
       noteUnread(object, object._binding.properties[slot].name, error)
@@ -193,14 +181,17 @@ extension NSManagedObjectContext {
     _ info: PropertyInfo, of owners: [NSManagedObject], _ binding: EntityBinding
   ) throws -> [NSManagedObject] {
     let unloaded = owners.filter { $0._key > 0 && !$0.members(info.slot).isLoaded }
-    guard !unloaded.isEmpty, let handle = persistentStoreCoordinator?.handle(for: binding) else { return [] }
+    guard !unloaded.isEmpty, let source = persistentStoreCoordinator, source.handle(for: binding) != nil
+    else {
+      return []
+    }
     let registry = registry!
     let related: RelatedRows
     do {
-      related = try handle.store.related(
-        entity: binding.index, slot: info.slot, owners: unloaded.map(\._key),
-        isKnown: knowsNone(of: info)
-          ? nil : { root, key in registry.realized(root: root, key: key) })
+      related = try source.related(
+        to: unloaded.map(\._key), of: binding, slot: info.slot,
+        isKnown: knowsNone(of: info) ? nil : { root, key in registry.realized(root: root, key: key) },
+        for: nil)
     } catch {
       throw ManagedObjectError.store(error)
     }
@@ -213,7 +204,7 @@ extension NSManagedObjectContext {
   }
 
   func externalData(_ value: ExternalValue, for binding: EntityBinding) throws -> Data {
-    Data(try loadedHandle(for: binding).store.externalValue(value))
+    Data(try loadedSource(of: binding).externalValue(value, of: binding))
   }
 
   // MARK: Refreshing
@@ -232,8 +223,9 @@ extension NSManagedObjectContext {
       if object._flags.contains(.fault) { return object.forgetUnread() }
       if let overlay = object._overlay { overlay.unloadMembers() }
       do {
-        let store = try coordinator().requiredHandle(for: object._binding).store
-        guard let row = try store.row(entity: object._binding.index, key: object._key) else {
+        let source = try source()
+        _ = try source.requiredHandle(for: object._binding)
+        guard let row = try source.row(of: object._binding, key: object._key) else {
           // Another writer deleted it, so nothing is left to save.
           forgetMerged([object])
           announceSoon()
@@ -324,11 +316,12 @@ extension NSManagedObject {
   }
 }
 
-extension Overlay {
-  /// Forgets stored members, keeping what was added and removed.
-  func unloadMembers() {
-    for slot in 0..<count {
-      if case .toMany(let members) = values[slot] { members.unload() }
-    }
+extension NSManagedObjectContext {
+  /// Calls the hook of an object whose row was read. Values that the hook sets are no changes.
+  func awaken(_ object: NSManagedObject) {
+    let wasAwakening = isAwakening
+    isAwakening = true
+    object.awakeFromFetch()
+    isAwakening = wasAwakening
   }
 }

@@ -72,7 +72,7 @@ extension NSManagedObjectContext {
   func count(_ plan: FetchPlan) throws -> Int {
     if plan.stores != nil, try !plan.isAsked(of: coordinator()) { return 0 }
     if plan.includesPending, hasChanges(within: plan) { return try fetchObjects(plan).count }
-    return try asking(plan) { store, query in try store.count(query) }
+    return try asking(plan) { source, query in try source.count(query, of: plan.binding) }
   }
 
   private func hasChanges(within plan: FetchPlan) -> Bool {
@@ -82,9 +82,10 @@ extension NSManagedObjectContext {
   }
 
   private func asking<Answer>(
-    _ plan: FetchPlan, _ ask: (any Store, StoreQuery) throws -> Answer
+    _ plan: FetchPlan, _ ask: (any RowSource, StoreQuery) throws -> Answer
   ) throws -> Answer {
-    try plan.ask(try coordinator()) { handle, query in try ask(handle.store, query) }
+    let source = try source()
+    return try plan.ask(source) { _, query in try ask(source, query) }
   }
 
   // MARK: Objects
@@ -112,9 +113,9 @@ extension NSManagedObjectContext {
     let registrations = registry.registrations
     let knowsNothing = registry.count(root: plan.binding.root) == 0
     let refreshes = plan.refreshes
-    return try asking(plan) { store, query in
-      let rows = try store.fetch(
-        query,
+    return try asking(plan) { source, query in
+      let rows = try source.fetch(
+        query, of: plan.binding,
         isKnown: knowsNothing || refreshes
           ? nil
           : { root, key in
@@ -306,19 +307,30 @@ extension NSManagedObjectContext {
   /// Gives objects permanent IDs without saving them.
   public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
     preconditionIsolated("obtainPermanentIDs(for:)")
-    let coordinator = try coordinator()
+    let source = try source()
     let temporary = objects.filter {
       $0._flags.contains(.inserted) && $0._key < 0 && $0._registry === registry
     }
     for (_, group) in Dictionary(grouping: temporary, by: { $0._binding.root }) {
-      let handle = try coordinator.requiredHandle(for: group[0]._binding)
+      let root = registry.model.entities[group[0]._binding.root]
+      _ = try source.requiredHandle(for: root)
       do {
-        let first = try handle.store.allocateKeys([group[0]._binding.root: group.count])
-        let start = first[group[0]._binding.root]!
+        let start = try source.allocateKeys(group.count, of: root)
         registry.rekey(group) { start + Int64($0) }
       } catch {
         throw ManagedObjectError.store(error)
       }
     }
+  }
+}
+
+extension NSFetchRequest {
+  /// Fetches in the context whose isolation the call runs in.
+  public func execute(in context: NSManagedObjectContext) throws -> [ResultType] { try context.fetch(self) }
+
+  /// The request without its result type, as the context works with it.
+  func plan(in context: NSManagedObjectContext) throws -> FetchPlan {
+    guard let model = context.modelBinding else { throw context.missingCoordinator }
+    return try plan(of: model)
   }
 }

@@ -58,9 +58,11 @@ extension NSManagedObjectContext {
   @inline(never)
   func objectOfRow(_ binding: EntityBinding, _ key: Int64) -> NSManagedObject {
     if let known = registry.object(root: binding.root, key: key) { return known }
-    guard let handle = storeHandle(for: binding) else { return object(entity: binding.index, key: key) }
+    guard let source = persistentStoreCoordinator, let handle = source.handle(for: binding) else {
+      return object(entity: binding.index, key: key)
+    }
     do {
-      guard let row = try handle.store.row(entity: binding.index, key: key) else {
+      guard let row = try source.row(of: binding, key: key) else {
         return object(entity: binding.index, key: key)
       }
       return adopt(FetchedRows(batches: [row.batch]))[row.row]
@@ -95,9 +97,9 @@ extension NSManagedObjectContext {
     let known = registry.object(root: binding.root, key: objectID.key)
     if let known, known._flags.isDisjoint(with: [.fault, .gone]) {
       return known
-    } else if objectID.key > 0, let handle = persistentStoreCoordinator?.handle(for: binding) {
+    } else if objectID.key > 0, let source = persistentStoreCoordinator, source.handle(for: binding) != nil {
       do {
-        if let row = try handle.store.row(entity: binding.index, key: objectID.key) {
+        if let row = try source.row(of: binding, key: objectID.key) {
           if let known {
             known.take(row.batch, row.row)
             awaken(known)

@@ -74,10 +74,10 @@ extension NSManagedObjectContext {
     var changes: [ObjectChange] = []
     let bindings = ids.compactMap { id in registry.model.entity(named: id.binding.name).map { ($0, id.key) } }
     for (root, group) in Dictionary(grouping: bindings, by: { $0.0.root }) {
-      guard let handle = storeHandle(for: group[0].0) else { continue }
+      guard let source = persistentStoreCoordinator, source.handle(for: group[0].0) != nil else { continue }
       let rows: FetchedRows
       do {
-        rows = try handle.store.rows(entity: root, keys: group.map(\.1).sorted())
+        rows = try source.rows(of: registry.model.entities[root], keys: group.map(\.1).sorted())
       } catch {
         reportUnread(group[0].0, error)
         changes += possibleOwners(ofMembersIn: root)
@@ -123,10 +123,12 @@ extension NSManagedObjectContext {
     for object in objects { object._overlay?.unloadMembers() }
     let realized = objects.filter { !$0._flags.contains(.fault) && $0._key > 0 }
     for (root, group) in Dictionary(grouping: realized, by: { $0._binding.root }) {
-      guard let handle = storeHandle(for: group[0]._binding) else { continue }
+      guard let source = persistentStoreCoordinator, source.handle(for: group[0]._binding) != nil else {
+        continue
+      }
       let rows: FetchedRows
       do {
-        rows = try handle.store.rows(entity: root, keys: group.map(\._key).sorted())
+        rows = try source.rows(of: registry.model.entities[root], keys: group.map(\._key).sorted())
       } catch {
         reportUnread(group[0]._binding, error)
         for object in group where !object.hasChanges { object.turnIntoFault() }
@@ -173,7 +175,10 @@ private struct RecentMerge {
     self.context = context
     found = objects.lazy.filter(\.isTracked).map { object in
       let version = object._flags.contains(.fault) ? nil : object._batch.version(Int(object._row))
-      return (object, version, effects.batches[ObjectIdentifier(object)] ?? 0, recent.changes(of: object))
+      return (
+        object, version, effects.batches[ObjectIdentifier(object)] ?? 0,
+        recent.changes(of: object.rowIdentity)
+      )
     }.filter { !$0.changes.isEmpty }
     if found.isEmpty { return nil }
   }

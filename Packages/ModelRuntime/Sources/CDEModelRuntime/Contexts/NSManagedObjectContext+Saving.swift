@@ -75,12 +75,12 @@ extension NSManagedObjectContext {
   func validatedPlan() throws -> SavePlan {
     let plan = SavePlan(changed[...])
     var validated = changed.count
-    try validate(plan)
+    try plan.validate()
     if changed.count == validated, pending.isEmpty { return plan }
     while validated < changed.count {
       let further = SavePlan(changed[validated...])
       validated = changed.count
-      try validate(further)
+      try further.validate()
     }
     return SavePlan(changed[...])
   }
@@ -98,17 +98,17 @@ extension NSManagedObjectContext {
     _ plan: SavePlan, completing complete: (inout CommittedTransaction) -> Void = { _ in }
   ) throws -> Result<CommittedTransaction, StoreError> {
     let coordinator = try coordinator()
-    let handle = try coordinator.handle(for: plan)
+    let handle = try coordinator.handle(for: plan.bindings)
     plan.build(author: transactionAuthor, contextName: name)
     if let unread { throw ManagedObjectError.store(unread) }
     if plan.transaction.isEmpty { return .success(settleUnwritten(plan, handle, complete)) }
     var delivery = CommitDelivery()
     var written: CommittedTransaction?
     do {
-      _ = try handle.store.commit(plan.transaction) { result in
-        var commit = plan.committed(result, in: self, handle)
+      _ = try coordinator.commit(plan.transaction, of: plan.bindings[0]) { result in
+        var commit = plan.committed(result, of: registry.model, makeCommitTrace(), handle)
         complete(&commit)
-        delivery = coordinator.handOn(&commit, from: self)
+        delivery = coordinator.handOn(&commit, from: inbox)
         written = commit
       }
       guard let written else {
@@ -116,7 +116,7 @@ extension NSManagedObjectContext {
       }
       delivery.start(written.sequence)
       coordinator.recentCommits.record(written)
-      plan.settle(in: self)
+      plan.settle(in: registry)
       return .success(written)
     } catch  where [.conflict, .uniqueness, .danglingReference].contains(error.code) {
       return .failure(error)
@@ -130,9 +130,10 @@ extension NSManagedObjectContext {
   private func settleUnwritten(
     _ plan: SavePlan, _ handle: StoreHandle, _ complete: (inout CommittedTransaction) -> Void
   ) -> CommittedTransaction {
-    var commit = plan.committed(CommitResult(keyBase: [], sequence: 0), in: self, handle)
+    var commit = plan.committed(
+      CommitResult(keyBase: [], sequence: 0), of: registry.model, makeCommitTrace(), handle)
     complete(&commit)
-    plan.settle(in: self)
+    plan.settle(in: registry)
     return commit
   }
 
@@ -263,19 +264,5 @@ extension NSManagedObjectContext {
       name: PostedNames.objectsDidChange, object: self,
       userInfo: [NSInvalidatedAllObjectsKey: true])
     observer?.contextDidReset()
-  }
-}
-
-extension Overlay {
-  /// Drops unsaved values and the to-many members that went with them.
-  func rollBack() {
-    for slot in unsaved {
-      if case .toMany(let members) = values[slot] {
-        members.settle()
-        members.unload()
-      }
-      values[slot] = .unset
-    }
-    changed = PropertySet()
   }
 }

@@ -164,7 +164,8 @@ private struct ValueImage {
   /// The names of the properties that the object holds otherwise now.
   func differences(from object: NSManagedObject) -> [String] {
     let now = ValueImage(object)
-    let silenced = object._registry?.context?.silencedWhileSettling[ObjectIdentifier(object)] ?? PropertySet()
+    let silenced =
+      object.managedObjectContext?.silencedWhileSettling[ObjectIdentifier(object)] ?? PropertySet()
     return object._binding.properties.filter { info in
       if silenced.contains(info.slot) { return false }
       let before = info.slot < values.count ? values[info.slot] : .single(.unset)

@@ -35,7 +35,6 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   struct Configuration {
     var name: String?
-    var mergesAutomatically = false
     var transactionAuthor: String?
     var coordinator: NSPersistentStoreCoordinator?
     var listeners: [CommitListener] = []
@@ -118,7 +117,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   deinit {
     let coordinator = configuration.withLock { $0.coordinator }
-    coordinator?.forget(self)
+    coordinator?.remove(inbox)
     if observer != nil { coordinator?.recentCommits.count(-1) }
     guard let registry else { return }
     // Objects may outlive the context: they keep what they have read and lose what ties them together.
@@ -146,8 +145,14 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Merges come soon after the save, on this context's isolation, in the order in which the store committed the
   /// saves, whichever contexts made them.
   public var automaticallyMergesChangesFromParent: Bool {
-    get { configuration.withLock { $0.mergesAutomatically } }
-    set { configuration.withLock { $0.mergesAutomatically = newValue } }
+    get { inbox.isOpen }
+    set {
+      if !newValue { return inbox.close() }
+      // Weak from here on only: a weak reference makes every other reference to the context slower to count.
+      inbox.open { [executor, weak self] number in
+        executor.enqueue { [weak self] in self?.mergeInbox(through: number) }
+      }
+    }
   }
 
   /// The author of this context's saves, for readers of the committed transactions.
@@ -193,7 +198,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
           registry.isObserved = true
           newValue.recentCommits.count(1)
         }
-        newValue.remember(self)
+        newValue.add(inbox)
       }
     }
   }
@@ -206,6 +211,9 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     throw ManagedObjectError(
       .noStore, "The context has no persistentStoreCoordinator. Take it from a container, or set one.")
   }
+
+  /// Where the context's rows come from, for work that can't go on without it.
+  func source() throws -> any RowSource { try coordinator() }
 
   func storeHandle(for binding: EntityBinding) -> StoreHandle? {
     persistentStoreCoordinator?.handle(for: binding)
@@ -306,17 +314,5 @@ struct RecentFaults {
   mutating func clear() {
     ring = []
     next = 0
-  }
-}
-
-extension Overlay {
-  /// Lets go of related objects, so that objects that refer to each other can be freed.
-  func dropRelationships(keepingChanged: Bool) {
-    for slot in 0..<count where !keepingChanged || !changed.contains(slot) {
-      switch values[slot] {
-      case .toOne, .toMany: values[slot] = .unset
-      default: break
-      }
-    }
   }
 }

@@ -21,7 +21,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     var handles: [StoreHandle?] = []
     /// The stores that were removed, by the entities they held: objects of these entities keep their IDs.
     var removedHandles: [Int: StoreHandle] = [:]
-    var contexts: [BackReference<NSManagedObjectContext>] = []
+    var inboxes: [MergeInbox] = []
     /// The number of commits made by contexts.
     var commits: UInt64 = 0
   }
@@ -110,7 +110,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       state.stores.append(store)
       if state.handles.isEmpty { state.handles = Array(repeating: nil, count: modelBinding.entities.count) }
       for entity in covered { state.handles[entity] = store.handle }
-      loneStore.update(state.stores)
+      loneStore.update(state.stores.map(\.handle))
     }
     return store
   }
@@ -134,7 +134,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
         state.handles[index] = nil
         state.removedHandles[index] = store.handle
       }
-      loneStore.update(state.stores)
+      loneStore.update(state.stores.map(\.handle))
     }
     do { try store.handle.store.close() } catch { throw ManagedObjectError.store(error) }
   }
@@ -183,23 +183,6 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     return ManagedObjectError(.noStore, text, entity: binding.name)
   }
 
-  /// The one store a save concerns.
-  func handle(for plan: SavePlan) throws -> StoreHandle {
-    var found: StoreHandle?
-    for binding in plan.bindings {
-      let handle = try requiredHandle(for: binding)
-      if let found, found !== handle {
-        throw ManagedObjectError(
-          .unsupportedRequest,
-          "A save can't span two stores, because they can't commit together. Save the objects of each configuration by themselves.",
-          entity: binding.name)
-      }
-      found = handle
-    }
-    guard let found else { throw ManagedObjectError(.noStore, "There is nothing to save.") }
-    return found
-  }
-
   /// The ID that a URI stands for, or nil when no loaded store or entity matches.
   public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
     guard url.scheme == "x-coredata", let host = url.host(percentEncoded: false),
@@ -215,31 +198,24 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
 
   // MARK: Contexts
 
-  func remember(_ context: NSManagedObjectContext) {
-    let reference = BackReference(context)
-    state.withLock { $0.contexts.append(reference) }
-  }
+  /// Adds the inbox of a context that is to learn of other contexts' commits.
+  func add(_ inbox: MergeInbox) { state.withLock { $0.inboxes.append(inbox) } }
 
-  func forget(_ context: NSManagedObjectContext) {
-    let reference = BackReference(context)
-    state.withLock { $0.contexts.removeAll { $0 == reference } }
-  }
+  func remove(_ inbox: MergeInbox) { state.withLock { $0.inboxes.removeAll { $0 === inbox } } }
 
   /// Numbers a commit and puts it into the inboxes of the other contexts that merge by themselves.
   ///
   /// The store calls this while the commit still holds its writer, so the commits of a store enter every
   /// inbox in their order. The cost grows only with the number of contexts, and no code of the application
   /// runs.
-  func handOn(_ commit: inout CommittedTransaction, from source: NSManagedObjectContext) -> CommitDelivery {
+  func handOn(_ commit: inout CommittedTransaction, from source: MergeInbox) -> CommitDelivery {
     state.withLock { state in
       state.commits += 1
       commit.sequence = state.commits
-      // A reference made here may be the last one. The delivery retains all contexts until no lock is held.
-      var delivery = CommitDelivery(contexts: state.contexts.compactMap(\.object))
-      for context in delivery.contexts where context !== source {
-        guard context.automaticallyMergesChangesFromParent else { continue }
-        context.inbox.append(commit)
-        delivery.recipients.append(context)
+      var delivery = CommitDelivery()
+      for inbox in state.inboxes where inbox !== source && inbox.isOpen {
+        inbox.append(commit)
+        delivery.recipients.append(inbox)
       }
       return delivery
     }

@@ -2,30 +2,12 @@ internal import CDEPredicates
 internal import CDEStore
 internal import Foundation
 
-extension NSPersistentStoreCoordinator {
-  /// Whether one of some stores holds an entity's objects.
-  ///
-  /// - Throws: ``ManagedObjectError`` if a store is none of the coordinator's, or no store holds the entity.
-  func holds(_ binding: EntityBinding, in stores: [NSPersistentStore]) throws -> Bool {
-    let handle = try requiredHandle(for: binding)
-    let loaded = persistentStores
-    for store in stores where !loaded.contains(where: { $0 === store }) {
-      throw ManagedObjectError(
-        .unsupportedRequest,
-        "The request for \(binding.name) names the store \(store.url?.lastPathComponent ?? "in memory"), which its "
-          + "coordinator does not have. Name stores out of persistentStores, or leave affectedStores nil.",
-        entity: binding.name)
-    }
-    return stores.contains { $0.handle === handle }
-  }
-}
-
 extension FetchPlan {
-  /// Puts the plan to the store that holds its entity. What either can't do comes out as the runtime's error.
+  /// Puts the plan to a source of rows. What the source can't do comes out as the runtime's error.
   func ask<Answer>(
-    _ coordinator: NSPersistentStoreCoordinator, _ ask: (StoreHandle, StoreQuery) throws -> Answer
+    _ source: any RowSource, _ ask: (StoreHandle, StoreQuery) throws -> Answer
   ) throws -> Answer {
-    let handle = try coordinator.requiredHandle(for: binding)
+    let handle = try source.requiredHandle(for: binding)
     do {
       return try ask(handle, try query())
     } catch let error as StoreError where [.tooBig, .unsupportedQuery].contains(error.code) {
@@ -42,11 +24,6 @@ extension FetchPlan {
         cause: error,
         entity: binding.name)
     }
-  }
-
-  /// Whether the request is for the store that holds the entity: it may name the stores that it is for.
-  func isAsked(of coordinator: NSPersistentStoreCoordinator) throws -> Bool {
-    try stores.map { try coordinator.holds(binding, in: $0) } ?? true
   }
 
   private func query() throws -> StoreQuery {

@@ -98,9 +98,6 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
     }
   }
 
-  /// Fetches in the context whose isolation the call runs in.
-  public func execute(in context: NSManagedObjectContext) throws -> [ResultType] { try context.fetch(self) }
-
   open override func copy() -> Any {
     let copy = NSFetchRequest<ResultType>()
     copy.entityName = entityName
@@ -121,9 +118,8 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
     return copy
   }
 
-  /// The request without its result type, as the context works with it.
-  func plan(in context: NSManagedObjectContext) throws -> FetchPlan {
-    guard let model = context.modelBinding else { throw context.missingCoordinator }
+  /// The request without its result type, in the terms of a model.
+  func plan(of model: ModelBinding) throws -> FetchPlan {
     let binding: EntityBinding?
     if let givenEntity {
       binding = model.binding(for: givenEntity) ?? givenEntity.name.flatMap(model.entity(named:))
@@ -164,21 +160,4 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
     plan.stores = affectedStores
     return plan
   }
-}
-
-/// A fetch request in the runtime's terms.
-struct FetchPlan {
-  var binding: EntityBinding
-  var predicate = PredicateTree.constant(true)
-  var sort: [SortTerm] = []
-  var limit: Int?
-  var offset = 0
-  var includesSubentities = true
-  var includesPending = true
-  var keysOnly = false
-  var realizesFaults = false
-  var refreshes = false
-  var prefetch: [String] = []
-  /// The stores that the request names; nil for all.
-  var stores: [NSPersistentStore]?
 }

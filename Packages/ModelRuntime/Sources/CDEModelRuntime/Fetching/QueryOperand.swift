@@ -125,7 +125,7 @@ indirect enum QueryMembers {
   /// What a key path leads to from each member; values of inner collections are members themselves.
   case projected(QueryMembers, [String])
   /// The members for which the predicate holds, with the variable bound to the member.
-  case filtered(QueryMembers, variable: String, PredicateTree, [String: QueryResolver.Binding])
+  case filtered(QueryMembers, variable: String, PredicateTree, [String: QueryBinding])
 
   /// The row that the collection is reached from; nil for lists.
   var owner: QueryRow? {
@@ -141,4 +141,10 @@ indirect enum QueryMembers {
     if case .projected(let base, let path) = self { return .projected(base, path + keys) }
     return .projected(self, keys)
   }
+}
+
+/// What a subquery's variable stands for, and the depth it was made at.
+struct QueryBinding {
+  var operand: QueryOperand
+  var depth: Int
 }

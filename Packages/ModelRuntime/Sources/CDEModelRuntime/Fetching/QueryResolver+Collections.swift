@@ -17,7 +17,7 @@ extension QueryResolver {
     case .filtered(let base, let variable, let predicate, let variables):
       return try any(base, depth) { member, depth in
         var scope = Scope(depth: depth, variables: variables)
-        scope.variables[variable] = Binding(operand: member, depth: depth)
+        scope.variables[variable] = QueryBinding(operand: member, depth: depth)
         return .every([try filter(predicate, scope), try body(member, depth)])
       }
     case .projected(let base, let keys):
@@ -117,7 +117,7 @@ extension QueryResolver {
     if case .filtered(let base, let variable, let predicate, let variables) = members {
       return try count(base, depth) { member, depth in
         var scope = Scope(depth: depth, variables: variables)
-        scope.variables[variable] = Binding(operand: member, depth: depth)
+        scope.variables[variable] = QueryBinding(operand: member, depth: depth)
         return .every([try filter(predicate, scope), try body(member, depth)])
       }
     }

@@ -17,13 +17,7 @@ struct QueryResolver {
   /// How deep in conditions on elements a translation is, and what the subqueries around it have bound.
   struct Scope {
     var depth = 0
-    var variables: [String: Binding] = [:]
-  }
-
-  /// What a subquery's variable stands for, and the depth it was made at.
-  struct Binding {
-    var operand: QueryOperand
-    var depth: Int
+    var variables: [String: QueryBinding] = [:]
   }
 
   /// The condition on the rows of the entity that a predicate stands for.

@@ -24,29 +24,3 @@ nonisolated extension CDCompositionValueCodable {
     __cdPredicateKey(for: keyPath, after: nil)
   }
 }
-
-/// A stored value of any spelling (a Swift value, `NSNumber`, `NSDate`, …) as a value of a primitive type;
-/// nil when it is of another kind. What expansions read dictionaries with.
-public func _cdPrimitive<Value: CDPrimitive>(_ value: Any?) -> Value? {
-  guard let value = _PropertyValue.unwrap(value) else { return nil }
-  // The exact type first: bridging through NSNumber costs an allocation, and loses what Decimal holds.
-  if let exact = value as? Value { return exact }
-  guard let converted = try? _PropertyValue(any: value, as: Value._attributeType) else { return nil }
-  return Value._read(converted)
-}
-
-extension CDPrimitive {
-  fileprivate static var _attributeType: StoreAttributeType {
-    switch Self.self {
-    case is Bool.Type: .boolean
-    case is Double.Type, is Float.Type: .double
-    case is Date.Type: .date
-    case is String.Type: .string
-    case is Data.Type: .binary
-    case is UUID.Type: .uuid
-    case is URL.Type: .uri
-    case is Decimal.Type: .decimal
-    default: .integer64
-    }
-  }
-}

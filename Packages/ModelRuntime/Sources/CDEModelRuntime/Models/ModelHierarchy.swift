@@ -1,15 +1,6 @@
 @_spi(CDE) internal import CDEExecutors
 @_spi(CDE) public import CDEManagedModel
 
-/// Marks models that others may inherit from, or that inherit from one: all that are not `final`
-/// descendants of `NSManagedObject` itself.
-///
-/// A class inherits its parent's conformances, and with them the type of its paths. So that type says only
-/// this; the paths themselves have a type that each class hides by its own.
-public nonisolated struct CDHierarchyPaths: Sendable {
-  public init() {}
-}
-
 /// What one model of a hierarchy has, its parents' properties first: their ordinals are the same in all
 /// classes that inherit them.
 public nonisolated final class CDModelLineage: Sendable {

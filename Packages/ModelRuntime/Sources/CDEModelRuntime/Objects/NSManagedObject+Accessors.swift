@@ -141,7 +141,7 @@ extension NSManagedObject {
   @inline(never)
   final func checkIsolation() {
     guard let context = _registry?.context else { return }
-    context.preconditionIsolated("\(_binding.name)")
+    context.checkUse(of: _binding.name)
   }
 
   @usableFromInline
@@ -166,26 +166,5 @@ extension NSManagedObject {
   /// - Precondition: a living object has a value for it.
   public final func _cdRequired<Value: CDPrimitive>(forKey key: String) -> Value {
     _cdValue(forKey: key) ?? missingValue(_binding.layout.slot(named: key) ?? -1, key)
-  }
-}
-
-extension CDPrimitive {
-  /// The type's zero, as `Any` because the protocol can't name it generically.
-  static var _zero: Any {
-    switch Self.self {
-    case is Bool.Type: false
-    case is Int.Type: 0
-    case is Int16.Type: Int16(0)
-    case is Int32.Type: Int32(0)
-    case is Int64.Type: Int64(0)
-    case is Double.Type: 0.0
-    case is Float.Type: Float(0)
-    case is Decimal.Type: Decimal(0)
-    case is String.Type: ""
-    case is Data.Type: Data()
-    case is Date.Type: Date(timeIntervalSinceReferenceDate: 0)
-    case is UUID.Type: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-    default: URL(string: "about:blank")!
-    }
   }
 }

@@ -2,33 +2,7 @@
 internal import CDEStore
 internal import Foundation
 
-/// A value decoded from a stored one, kept as long as the stored value stays the same.
-///
-/// A change of the stored value need not drop it: each use compares the value that it was decoded from.
-final class DecodedValue {
-  enum Source {
-    case data(Data)
-    case object(_ObjectBox)
-  }
-
-  let source: Source
-  let value: Any
-
-  init(_ source: Source, _ value: Any) {
-    self.source = source
-    self.value = value
-  }
-
-  func isMade(of other: Source) -> Bool {
-    switch (source, other) {
-    case (.data(let mine), .data(let other)): mine == other
-    case (.object(let mine), .object(let other)): mine === other
-    default: false
-    }
-  }
-}
-
-// What accessors of codable, transformed and composition storage call: decoded once, then kept.
+// What accessors of codable and transformed storage call: decoded once, then kept.
 extension NSManagedObject {
   // MARK: Codable
 
@@ -38,7 +12,7 @@ extension NSManagedObject {
   }
 
   public final func _cdCodable<Value: Decodable>(forKey key: String, asserts: Bool = false) -> Value? {
-    codable(info(forKey: key), asserts)
+    codable(declaredInfo(forKey: key), asserts)
   }
 
   /// Stores JSON with sorted keys; a value that JSON can't hold stores nil and is reported.
@@ -49,7 +23,7 @@ extension NSManagedObject {
   public final func _cdSetCodable<Value: Encodable>(
     forKey key: String, _ value: Value?, asserts: Bool = false
   ) {
-    setCodable(info(forKey: key), value, asserts)
+    setCodable(declaredInfo(forKey: key), value, asserts)
   }
 
   private func codable<Value: Decodable>(_ info: PropertyInfo, _ asserts: Bool) -> Value? {
@@ -81,7 +55,7 @@ extension NSManagedObject {
   }
 
   public final func _cdTransformed<Value>(forKey key: String, asserts: Bool = false) -> Value? {
-    transformed(info(forKey: key), asserts)
+    transformed(declaredInfo(forKey: key), asserts)
   }
 
   public final func _cdSetTransformed<Value>(_ ordinal: Int, _ value: Value?) {
@@ -89,7 +63,7 @@ extension NSManagedObject {
   }
 
   public final func _cdSetTransformed<Value>(forKey key: String, _ value: Value?) {
-    _setAttribute(info(forKey: key).slot, value.map { .object(_ObjectBox($0)) } ?? .null)
+    _setAttribute(declaredInfo(forKey: key).slot, value.map { .object(_ObjectBox($0)) } ?? .null)
   }
 
   private func transformed<Value>(_ info: PropertyInfo, _ asserts: Bool) -> Value? {
@@ -107,47 +81,15 @@ extension NSManagedObject {
     return !_batch.isNull(Int(_row), cell)
   }
 
-  // MARK: Composition
-
-  /// The value made of a composite's columns, or of a dictionary where the model has no composite.
-  public final func _cdComposition<Value: CDCompositionValueCodable>(_ ordinal: Int) -> Value? {
-    composition(info(at: ordinal))
-  }
-
-  public final func _cdComposition<Value: CDCompositionValueCodable>(forKey key: String) -> Value? {
-    composition(info(forKey: key))
-  }
-
-  public final func _cdSetComposition<Value: CDCompositionValueCodable>(_ ordinal: Int, _ value: Value?) {
-    setComposition(info(at: ordinal), value)
-  }
-
-  public final func _cdSetComposition<Value: CDCompositionValueCodable>(
-    forKey key: String, _ value: Value?
-  ) {
-    setComposition(info(forKey: key), value)
-  }
-
-  private func composition<Value: CDCompositionValueCodable>(_ info: PropertyInfo) -> Value? {
-    guard case .object(let box) = attributeValue(info) else { return nil }
-    return decoded(info, .object(box), false) {
-      (box.value as? [String: Any]).flatMap { Value.__cdDecodeComposition(from: $0) }
-    }
-  }
-
-  private func setComposition<Value: CDCompositionValueCodable>(_ info: PropertyInfo, _ value: Value?) {
-    _setAttribute(info.slot, value.map { .object(_ObjectBox($0.__cdEncodeComposition)) } ?? .null)
-  }
-
   // MARK: Common
 
-  private func info(at ordinal: Int) -> PropertyInfo {
+  final func info(at ordinal: Int) -> PropertyInfo {
     let slot = Int(_binding.places[ordinal].slot)
     guard slot >= 0 else { missingProperty() }
     return _binding.properties[slot]
   }
 
-  private func info(forKey key: String) -> PropertyInfo {
+  final func declaredInfo(forKey key: String) -> PropertyInfo {
     guard let info = _binding.property(key) else {
       failPrecondition(
         "The entity \(_binding.name) is not key value coding-compliant for the key \"\(key)\". "
@@ -156,7 +98,7 @@ extension NSManagedObject {
     return info
   }
 
-  private func decoded<Value>(
+  final func decoded<Value>(
     _ info: PropertyInfo, _ source: DecodedValue.Source, _ asserts: Bool, decode: () throws -> Value?
   ) -> Value? {
     if let kept = _overlay?.decoded[info.slot], kept.isMade(of: source), let value = kept.value as? Value {

@@ -28,9 +28,7 @@ extension NSManagedObject {
   }
 
   private func silence(_ slot: Int) {
-    if let context = _registry?.context, context.isSettling {
-      context.silencedWhileSettling[ObjectIdentifier(self), default: PropertySet()].insert(slot)
-    }
+    _registry?.context?.noteSilentValue(self, slot)
     if overlay.changed.contains(slot) { return }
     // A new object is saved with all that it has.
     if _home == nil || _flags.contains(.inserted) {
@@ -54,15 +52,5 @@ extension NSManagedObject {
     guard let overlay = _overlay, let problems = overlay.problems, !problems.silent.isEmpty else { return }
     overlay.changed.formUnion(problems.silent)
     problems.silent = PropertySet()
-  }
-}
-
-extension NSManagedObjectContext {
-  /// Calls the hook of an object whose row was read. Values that the hook sets are no changes.
-  func awaken(_ object: NSManagedObject) {
-    let wasAwakening = isAwakening
-    isAwakening = true
-    object.awakeFromFetch()
-    isAwakening = wasAwakening
   }
 }

@@ -183,7 +183,11 @@ nonisolated open class NSManagedObject: NSObject {
   public final var objectID: NSManagedObjectID {
     if let known = _identity { return known }
     let made = NSManagedObjectID(
-      binding: _binding, key: _key, store: _registry?.identityHandle(for: _binding), of: self)
+      binding: _binding, key: _key, store: _registry?.identityHandle(for: _binding),
+      residence: _home.map {
+        .init(
+          home: $0.toOpaque(), object: UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()))
+      })
     _identity = made
     _home?._withUnsafeGuaranteedRef { $0.recentIDs.follow(made) }
     return made
@@ -193,7 +197,10 @@ nonisolated open class NSManagedObject: NSObject {
 
   /// The context the object belongs to; nil before insertion, after its deletion was saved and after its
   /// context died.
-  public final var managedObjectContext: NSManagedObjectContext? { _registry?.context }
+  public final var managedObjectContext: NSManagedObjectContext? {
+    // Contexts are the only implementation.
+    _registry?.context.map { unsafeDowncast($0, to: NSManagedObjectContext.self) }
+  }
 
   /// Whether the row has not been read yet. Asking does not read it.
   public final var isFault: Bool { _flags.contains(.fault) }

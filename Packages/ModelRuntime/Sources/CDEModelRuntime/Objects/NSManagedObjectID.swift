@@ -11,6 +11,12 @@ public import Foundation
 public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   // Guard: immutable, but for `follower`, which only the executor of the home's context touches.
 
+  /// An object and its registry, by their addresses.
+  struct Residence {
+    let home: UnsafeMutableRawPointer
+    let object: UnsafeRawPointer
+  }
+
   /// The registry of the object that the ID was made for. Only compared, because it may be freed.
   let home: UnsafeMutableRawPointer?
   /// That object, which may be freed too. The ID keeps its memory, so that a look-up can ask without a lock
@@ -27,12 +33,12 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   let origin: BatchOrigin?
 
   init(
-    binding: EntityBinding, key: Int64, store: StoreHandle?, of object: NSManagedObject? = nil,
+    binding: EntityBinding, key: Int64, store: StoreHandle?, residence: Residence? = nil,
     origin: BatchOrigin? = nil
   ) {
     self.origin = origin
-    home = object?._home?.toOpaque()
-    resident = home == nil ? nil : object.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
+    home = residence?.home
+    resident = residence?.object
     if let resident { cde_keep_memory(resident) }
     self.binding = binding
     model = binding.model
@@ -109,19 +115,4 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
 
 extension NSManagedObjectID: PredicateObjectReference {
   public var predicateDescription: String { uriRepresentation().absoluteString }
-}
-
-/// One loaded store, as IDs and contexts know it.
-final class StoreHandle: @unchecked Sendable {
-  // Guard: immutable but for the weak back reference, which is set once, before the handle is shared.
-  let store: any Store
-  let identifier: String
-  let observer: (any StoreActivityObserver)?
-  weak var persistentStore: NSPersistentStore?
-
-  init(_ store: any Store, observer: (any StoreActivityObserver)?) {
-    self.store = store
-    self.observer = observer
-    identifier = store.identifier
-  }
 }

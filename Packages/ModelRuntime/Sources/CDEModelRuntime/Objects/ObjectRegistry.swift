@@ -15,7 +15,7 @@ internal import CDEStore
 final class ObjectRegistry: @unchecked Sendable {
   // Guard: the table by `lock`; `context`, `isObserved`, `vanished` and everything that
   // is named `last` or `recent` by the context's executor.
-  @usableFromInline @exclusivity(unchecked) unowned(unsafe) var context: NSManagedObjectContext?
+  @exclusivity(unchecked) unowned(unsafe) var context: (any ObjectContext)?
   /// Whether a domain observes tracked reads. A copy of the context's property, one load away from the
   /// accessors.
   @usableFromInline @exclusivity(unchecked) var isObserved = false
@@ -31,7 +31,7 @@ final class ObjectRegistry: @unchecked Sendable {
   @exclusivity(unchecked) var recentIDs = RecentIDs()
   private let loneStore: LoneStore
 
-  init(context: NSManagedObjectContext, model: ModelBinding, loneStore: LoneStore) {
+  init(context: any ObjectContext, model: ModelBinding, loneStore: LoneStore) {
     self.context = context
     self.model = model
     self.loneStore = loneStore
@@ -82,7 +82,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
   /// The store that IDs of an entity's rows name: the one that holds them, or held them last.
   func identityHandle(for binding: EntityBinding) -> StoreHandle? {
-    storeHandle(for: binding) ?? context?.persistentStoreCoordinator?.removedHandle(for: binding)
+    storeHandle(for: binding) ?? context?.removedHandle(for: binding)
   }
 
   /// Whether an ID surely names a row of this registry's model and of the one store that is loaded. False if

@@ -62,5 +62,3 @@ public protocol CDNamedPath: Sendable {
 
 extension CDPath: CDNamedPath {}
 extension CDCompositionPath: CDNamedPath {}
-extension CDToOneRelationPath: CDNamedPath {}
-extension CDToManyRelationPath: CDNamedPath {}

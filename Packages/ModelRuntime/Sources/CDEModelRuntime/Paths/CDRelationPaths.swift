@@ -102,3 +102,6 @@ public struct CDQuantifiedToManyPath<Root: CoreDataPathTable, Target>: Sendable 
       storageMethod: leaf.storageMethod, quantifier: quantifier)
   }
 }
+
+extension CDToOneRelationPath: CDNamedPath {}
+extension CDToManyRelationPath: CDNamedPath {}

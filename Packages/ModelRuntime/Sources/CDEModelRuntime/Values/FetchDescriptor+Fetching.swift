@@ -36,8 +36,9 @@ extension NSManagedObjectContext {
       return try fetch(descriptor).compactMap(ModelHandle.init)
     }
     if descriptor.fetchLimit.map({ $0 <= 0 }) == true { return [] }
-    return try plan.ask(try coordinator()) { handle, query in
-      let rows = try handle.store.fetch(query, isKnown: nil)
+    let source = try source()
+    return try plan.ask(source) { handle, query in
+      let rows = try source.fetch(query, of: plan.binding, isKnown: nil)
       let order = rows.order ?? rows.batches.flatMap(\.entries)
       return order.map {
         ModelHandle(store: handle.identifier, entity: model.entities[Int($0.entity)].name, key: $0.key)
@@ -127,7 +128,7 @@ private struct SnapshotFetch<Item: PersistentEntity> {
   func snapshots(from coordinator: NSPersistentStoreCoordinator) throws -> [ModelSnapshot<Item>] {
     if isEmpty { return [] }
     return try plan.ask(coordinator) { handle, query in
-      let fetched = try handle.store.fetch(query, isKnown: nil)
+      let fetched = try coordinator.fetch(query, of: plan.binding, isKnown: nil)
       let rows: [RowReference] =
         if let order = fetched.order {
           order.map { RowReference(batch: fetched.batches[Int($0.batch)], row: Int($0.row)) }
@@ -136,7 +137,7 @@ private struct SnapshotFetch<Item: PersistentEntity> {
             (0..<batch.count).map { RowReference(batch: batch, row: $0) }
           }
         }
-      let extras = try extras(of: rows, handle)
+      let extras = try extras(of: rows, from: coordinator)
       let model = plan.binding.model
       return zip(rows, extras).map { row, extras in
         ModelSnapshot(row: row, model: model, store: handle, extras: extras)
@@ -144,7 +145,7 @@ private struct SnapshotFetch<Item: PersistentEntity> {
     }
   }
 
-  private func extras(of rows: [RowReference], _ handle: StoreHandle) throws -> [SnapshotExtras?] {
+  private func extras(of rows: [RowReference], from source: any RowSource) throws -> [SnapshotExtras?] {
     let toMany = try plan.prefetch.compactMap { name -> PropertyInfo? in
       guard let info = plan.binding.property(name), info.isRelationship else {
         throw ManagedObjectError(
@@ -163,8 +164,9 @@ private struct SnapshotFetch<Item: PersistentEntity> {
       for info in toMany {
         let slot = plan.binding.model.entities[entity].layout.slot(named: info.name) ?? info.slot
         // Only who the members are is wanted, so none of their cells.
-        let related = try handle.store.related(
-          entity: entity, slot: slot, owners: places.map { rows[$0].key }, isKnown: { _, _ in true })
+        let related = try source.related(
+          to: places.map { rows[$0].key }, of: plan.binding.model.entities[entity], slot: slot,
+          isKnown: { _, _ in true }, for: nil)
         for (place, range) in zip(places, related.ranges) {
           members[place][slot] = related.entries[range].map {
             SnapshotExtras.Member(entity: Int($0.entity), key: $0.key)

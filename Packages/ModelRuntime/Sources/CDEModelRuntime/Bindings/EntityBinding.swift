@@ -1,0 +1,149 @@
+internal import CDEManagedModel
+public import CDEStore
+internal import Foundation
+internal import Synchronization
+@_spi(CDE) internal import CDEExecutors
+
+/// What the runtime knows about one entity of one model, in the form that hot paths need: slots and cells
+/// instead of names.
+@usableFromInline
+final class EntityBinding: @unchecked Sendable {
+  // Guard: everything is set before the binding is shared, but for the class and the places made
+  // from it, which `classLock` guards until they are set, once, before the first object exists.
+
+  /// Where an accessor finds its property, by ordinal.
+  @usableFromInline
+  struct Place {
+    /// -1 when the model lacks the property.
+    @usableFromInline var slot: Int32
+    /// -1 when the property has no cell or needs conversion.
+    @usableFromInline var cell: Int32
+    /// What the cell holds: a model made by hand may declare another type than the class.
+    @usableFromInline var kind = RowLayout.CellKind.integer
+    /// Values of texts read so far; nil for a property that is no text.
+    @usableFromInline var texts: RawTexts?
+  }
+
+  let description: NSEntityDescription
+  let layout: RowLayout
+  let properties: [PropertyInfo]
+  /// The properties again, for code that only reads them: an array retains each element that it returns.
+  let lentProperties: UnsafePointer<Unmanaged<PropertyInfo>>
+  /// Derived attributes that a save fills in, and those that the store keeps.
+  let savedDerivations: [PropertyInfo]
+  let storedDerivations: PropertySet
+  /// What a save has to do for each slot.
+  let savedSlots: SavedSlots
+  /// One row: what a new object starts with.
+  let defaults: RowBatch
+  /// The owner, which outlives every use of the binding. IDs, and objects without a context, retain it. The
+  /// registry of a context retains it for the context and its objects.
+  unowned(unsafe) let model: ModelBinding
+
+  let index: Int
+  let isAbstract: Bool
+  @usableFromInline let root: Int
+  @usableFromInline @exclusivity(unchecked) var places: UnsafePointer<Place>
+  private(set) var placeCount = 0
+  private(set) var ordinals: [Int?] = []
+  /// How to wake readers of the class's objects; nil for a class that did not opt in.
+  private(set) var waker: ReaderWaker?
+  /// What key paths into the model's paths name, for snapshots.
+  let pathPlaces = PathPlaces()
+  private let isBound = Atomic<Bool>(false)
+  private let classLock = Lock<NSManagedObject.Type?>(nil)
+
+  init(
+    description: NSEntityDescription, layout: RowLayout, properties: [PropertyInfo],
+    model: ModelBinding
+  ) {
+    self.description = description
+    self.layout = layout
+    self.properties = properties
+    let lent = UnsafeMutablePointer<Unmanaged<PropertyInfo>>.allocate(capacity: properties.count)
+    for (slot, info) in properties.enumerated() { (lent + slot).initialize(to: .passUnretained(info)) }
+    lentProperties = UnsafePointer(lent)
+    savedDerivations = properties.filter { $0.derivation?.isKeptByStore == false }
+    storedDerivations = PropertySet(
+      properties.lazy.filter { $0.derivation?.isKeptByStore == true }.map(\.slot))
+    savedSlots = SavedSlots(properties, layout)
+    self.model = model
+    index = layout.entity
+    isAbstract = model.schema.entities[layout.entity].source.isAbstract
+    root = layout.root
+    defaults = Self.defaultRow(layout, properties)
+    places = UnsafePointer(UnsafeMutablePointer<Place>.allocate(capacity: 0))
+  }
+
+  deinit {
+    for ordinal in 0..<placeCount { places[ordinal].texts?.free() }
+    places.deallocate()
+    lentProperties.deallocate()
+  }
+
+  var name: String { layout.entityName }
+
+  private static func defaultRow(_ layout: RowLayout, _ properties: [PropertyInfo]) -> RowBatch {
+    var builder = RowBatchBuilder(layout: layout, rows: 1)
+    builder.beginRow(key: 0, version: 0)
+    for property in properties where !property.isTransient {
+      builder.set(property.defaultValue, of: property)
+    }
+    return builder.finish()
+  }
+
+  /// The class of the entity's objects: the registered one its description names, else the base class.
+  var objectClass: NSManagedObject.Type {
+    if let known = classLock.withLock({ $0 }) { return known }
+    guard let found = ManagedObjectClasses.find(for: description) else { return NSManagedObject.self }
+    return bind(found)
+  }
+
+  /// Binds a class to this entity, if none is bound and the model names no other.
+  @discardableResult
+  func bind(_ given: NSManagedObject.Type) -> NSManagedObject.Type {
+    // The base class can stand for any entity, so one object of it says nothing about the other objects.
+    if given == NSManagedObject.self { return given }
+    return classLock.withLock { bound in
+      if let bound { return bound }
+      let type = ManagedObjectClasses.find(for: description) ?? given
+      if let entity = type as? any CDPropertyNaming.Type { readPlaces(of: entity) }
+      if let observed = type as? any (NSManagedObject & CDEObservationInvalidationDispatching).Type {
+        waker = ReaderWaker(observed, fields: zip(ordinals, properties).map { $1.isTransient ? nil : $0 })
+      }
+      bound = type
+      isBound.store(true, ordering: .releasing)
+      return type
+    }
+  }
+
+  /// Binds the class of the first object that is made, if the class was not asked for before.
+  @inline(__always)
+  func bindIfNeeded(_ given: NSManagedObject.Type) {
+    if !isBound.load(ordering: .acquiring) { bind(given) }
+  }
+
+  private func readPlaces(of type: any CDPropertyNaming.Type) {
+    let names = type.__cdPropertyNames
+    let table = UnsafeMutablePointer<Place>.allocate(capacity: max(names.count, 1))
+    ordinals = Array(repeating: nil, count: layout.properties.count)
+    for (ordinal, name) in names.enumerated() {
+      var place = Place(slot: -1, cell: -1)
+      if let property = layout.property(named: name) {
+        place.slot = Int32(property.slot)
+        ordinals[property.slot] = ordinal
+        if properties[property.slot].isDirect {
+          place.cell = Int32(property.cells.lowerBound)
+          place.kind = layout.cells[property.cells.lowerBound].kind
+          if place.kind == .text { place.texts = RawTexts() }
+        }
+      }
+      (table + ordinal).initialize(to: place)
+    }
+    places.deallocate()
+    places = UnsafePointer(table)
+    placeCount = names.count
+  }
+
+  func property(_ name: String) -> PropertyInfo? { layout.slot(named: name).map { properties[$0] } }
+}

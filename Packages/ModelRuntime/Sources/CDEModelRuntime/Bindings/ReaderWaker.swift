@@ -1,0 +1,29 @@
+internal import CDEStore
+
+/// Wakes readers of one class's objects; made once for an entity, because asking each object for its
+/// conformance costs more than waking a reader.
+struct ReaderWaker: Sendable {
+  let wake: @Sendable (AnyObject, CDEObservationFieldSet?) -> Void
+  /// The field of each slot, -1 for none.
+  private let fieldOfSlot: [Int]
+
+  init<Model: AnyObject & CDEObservationInvalidationDispatching & SendableMetatype>(
+    _ type: Model.Type, fields: [Int?]
+  ) {
+    fieldOfSlot = fields.map { $0 ?? -1 }
+    wake = { object, fields in
+      guard let model = object as? Model else { return }
+      if let fields {
+        model.__cdObservationInvalidate(fieldSet: fields)
+      } else {
+        model.__cdObservationInvalidateAllObservableKeyPaths()
+      }
+    }
+  }
+
+  func fields(_ slots: PropertySet) -> CDEObservationFieldSet {
+    var fields = CDEObservationFieldSet()
+    for slot in slots where fieldOfSlot[slot] >= 0 { fields.insert(fieldOfSlot[slot]) }
+    return fields
+  }
+}

@@ -1,0 +1,19 @@
+internal import CDEStore
+
+// What objects need of their context, beside reading and noting changes.
+extension NSManagedObjectContext: ObjectContext {
+  func noteUnreadObject() { hasUnreadObjects = true }
+
+  func noteSilentValue(_ object: NSManagedObject, _ slot: Int) {
+    guard isSettling else { return }
+    silencedWhileSettling[ObjectIdentifier(object), default: PropertySet()].insert(slot)
+  }
+
+  func removedHandle(for binding: EntityBinding) -> StoreHandle? {
+    persistentStoreCoordinator?.removedHandle(for: binding)
+  }
+
+  func checkUse(of entity: String) { preconditionIsolated(entity) }
+
+  func willTrack(_ object: NSManagedObject) { observer?.contextWillTrack(object) }
+}

@@ -1,0 +1,18 @@
+internal import Foundation
+internal import Synchronization
+
+/// The notifications' names, for the contexts that post them.
+enum PostedNames {
+  static let objectsDidChange = Notification.Name("NSObjectsChangedInManagingContextNotification")
+
+  /// Whether code of the process has asked for the name of the notification about changed objects.
+  ///
+  /// If the name was not used there is no observer, and objects that a merge brings need not be made.
+  static var isObjectsDidChangeUsed: Bool { used.load(ordering: .relaxed) }
+  private static let used = Atomic<Bool>(false)
+
+  static func useObjectsDidChange() -> Notification.Name {
+    used.store(true, ordering: .relaxed)
+    return objectsDidChange
+  }
+}

@@ -1,0 +1,65 @@
+internal import CDEStore
+
+// Every request goes to the store that holds its entity.
+extension NSPersistentStoreCoordinator: RowSource {
+  private func loaded(_ entity: EntityBinding) throws(StoreError) -> StoreHandle {
+    if let handle = handle(for: entity) { return handle }
+    throw StoreError(.closed, "The store of \(entity.name) was removed.", entity: entity.name)
+  }
+
+  func row(of entity: EntityBinding, key: Int64, for fault: FiredFault?) throws(StoreError) -> RowReference? {
+    let handle = try loaded(entity)
+    let row = try handle.store.row(entity: entity.index, key: key)
+    if let fault { handle.observer?.didFire(fault) }
+    return row
+  }
+
+  func rows(of root: EntityBinding, keys: [Int64]) throws(StoreError) -> FetchedRows {
+    try loaded(root).store.rows(entity: root.index, keys: keys)
+  }
+
+  func related(
+    to owners: [Int64], of entity: EntityBinding, slot: Int, isKnown: ((_ root: Int, _ key: Int64) -> Bool)?,
+    for fault: FiredFault?
+  ) throws(StoreError) -> RelatedRows {
+    let handle = try loaded(entity)
+    let related = try handle.store.related(entity: entity.index, slot: slot, owners: owners, isKnown: isKnown)
+    if let fault { handle.observer?.didFire(fault) }
+    return related
+  }
+
+  func fetch(
+    _ query: StoreQuery, of entity: EntityBinding, isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
+  ) throws(StoreError) -> FetchedRows {
+    try loaded(entity).store.fetch(query, isKnown: isKnown)
+  }
+
+  func count(_ query: StoreQuery, of entity: EntityBinding) throws(StoreError) -> Int {
+    try loaded(entity).store.count(query)
+  }
+
+  func externalValue(_ value: ExternalValue, of entity: EntityBinding) throws(StoreError) -> [UInt8] {
+    try loaded(entity).store.externalValue(value)
+  }
+
+  func allocateKeys(_ count: Int, of root: EntityBinding) throws(StoreError) -> Int64 {
+    let first = try loaded(root).store.allocateKeys([root.index: count])
+    return first[root.index]!
+  }
+
+  func commit(
+    _ transaction: StoreTransaction, of entity: EntityBinding, committed: (CommitResult) -> Void
+  ) throws(StoreError) -> CommitResult {
+    try loaded(entity).store.commit(transaction, committed: committed)
+  }
+
+  func conflicts(
+    of transaction: StoreTransaction, of entity: EntityBinding
+  ) throws(StoreError) -> TransactionConflicts {
+    try loaded(entity).store.conflicts(of: transaction)
+  }
+
+  func commit(_ batch: StoreBatch, of entity: EntityBinding) throws(StoreError) -> StoreBatchResult {
+    try loaded(entity).store.commit(batch)
+  }
+}

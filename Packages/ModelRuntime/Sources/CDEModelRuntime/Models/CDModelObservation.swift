@@ -1,0 +1,18 @@
+/// How readers of a class's own properties are woken, for the lineage of an observed model in a hierarchy.
+public nonisolated struct CDModelObservation: Sendable {
+  /// For each property the names that readers read: its own, and that of a to-many relationship's count.
+  let paths: [[String]]
+  /// The persistent names of properties that no save announces.
+  let transient: Set<String>
+  /// Wakes readers of some of the class's own fields, or of all of them for nil.
+  let wake: @Sendable (NSManagedObject, CDEObservationFieldSet?) -> Void
+
+  public init(
+    paths: [[String]], transient: Set<String>,
+    wake: @escaping @Sendable (NSManagedObject, CDEObservationFieldSet?) -> Void
+  ) {
+    self.paths = paths
+    self.transient = transient
+    self.wake = wake
+  }
+}

@@ -1,0 +1,54 @@
+public import CDEStore
+
+extension NSManagedObject {
+  /// The registrar to record a read with; nil unless a reader tracks and a domain listens.
+  @inlinable
+  public final func _cdTrackingRegistrar() -> CDEObservationRegistrarBox? {
+    guard let home = _home, home._withUnsafeGuaranteedRef({ $0.isObserved }) else { return nil }
+    return _trackingRegistrar()
+  }
+
+  @usableFromInline
+  final func _trackingRegistrar() -> CDEObservationRegistrarBox? {
+    // A registrar that exists finds out by itself, for less than asking the probe first.
+    if let known = _registrar { return known }
+    guard let home = _home, home._withUnsafeGuaranteedRef({ $0.probe.isTracking }) else { return nil }
+    return makeRegistrar()
+  }
+
+  // Apart from the question, which nearly every read asks in vain.
+  @inline(never)
+  private final func makeRegistrar() -> CDEObservationRegistrarBox {
+    let made = CDEObservationRegistrarBox()
+    _registrar = made
+    _registry?.context?.willTrack(self)
+    return made
+  }
+
+  /// The registrar, if a reader ever tracked the object.
+  public final func _cdExistingRegistrar() -> CDEObservationRegistrarBox? { _registrar }
+
+  /// Whether a reader ever tracked the object; asks for no reference counting.
+  @_spi(CDE) public final var isTracked: Bool { _registrar != nil }
+
+  /// Wakes the readers that read some properties under tracking, or any property for nil.
+  ///
+  /// Transient properties among the slots wake no reader: they are not saved.
+  @_spi(CDE) public final func wakeReaders(of slots: PropertySet?) {
+    guard _registrar != nil, let waker = _binding.waker else { return }
+    if let slots {
+      let fields = waker.fields(slots)
+      if !fields.isEmpty { waker.wake(self, fields) }
+    } else {
+      waker.wake(self, nil)
+    }
+  }
+
+  /// The generated properties that some slots stand for, by name, for messages.
+  @_spi(CDE) public final func observedPaths(of slots: PropertySet) -> [String] {
+    guard let waker = _binding.waker,
+      let type = type(of: self) as? any CDEObservationInvalidationDispatching.Type
+    else { return [] }
+    return type.__cdObservationSwiftPaths(for: waker.fields(slots))
+  }
+}

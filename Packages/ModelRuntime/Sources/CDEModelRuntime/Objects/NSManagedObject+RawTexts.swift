@@ -1,0 +1,45 @@
+public import CDEStore
+internal import Synchronization
+
+extension NSManagedObject {
+  /// The value of a raw text that was read before; nil for one that was not, and for what is no text.
+  @inlinable @inline(__always)
+  final func _knownRaw<Value: RawRepresentable>(_ ordinal: Int) -> Value? where Value.RawValue: CDPrimitive {
+    guard RawTexts.canHold(Value.self), let texts = _binding.places[ordinal].texts else { return nil }
+    let entry =
+      _flags.isDisjoint(with: .slowRead)
+      ? Unmanaged.passUnretained(_batch)._withUnsafeGuaranteedRef {
+        texts.entry($0.bytes(Int(_row), Int(_binding.places[ordinal].cell)), ObjectIdentifier(Value.self))
+      }
+      : _slowlyKnownRaw(_binding.places[ordinal], ObjectIdentifier(Value.self))
+    guard let entry else { return nil }
+    return withUnsafeBytes(of: entry.pointee.bits) { $0.load(as: Value.self) }
+  }
+
+  /// The same for an object that may be a fault, changed, or used on a wrong isolation.
+  @usableFromInline
+  final func _slowlyKnownRaw(_ place: EntityBinding.Place, _ type: ObjectIdentifier) -> UnsafePointer<
+    RawTexts.Entry
+  >? {
+    guard let texts = place.texts else { return nil }
+    willAccess()
+    guard let overlay = _overlay, !overlay.values[Int(place.slot)].isUnset else {
+      return texts.entry(_batch.bytes(Int(_row), Int(place.cell)), type)
+    }
+    guard case .text(var text) = overlay.values[Int(place.slot)] else { return nil }
+    return text.withUTF8 { texts.entry(UnsafeRawBufferPointer($0), type) }
+  }
+
+  /// Decodes a raw value, and remembers what a text stands for.
+  @inlinable @inline(__always)
+  final func _decodeRaw<Value: RawRepresentable>(_ ordinal: Int, _ raw: Value.RawValue) -> Value?
+  where Value.RawValue: CDPrimitive {
+    guard let value = Value(rawValue: raw) else { return nil }
+    if RawTexts.canHold(Value.self), let text = raw as? String, let texts = _binding.places[ordinal].texts {
+      var bits: UInt64 = 0
+      withUnsafeMutableBytes(of: &bits) { bits in withUnsafeBytes(of: value) { bits.copyMemory(from: $0) } }
+      texts.add(text, ObjectIdentifier(Value.self), bits)
+    }
+    return value
+  }
+}

@@ -1,0 +1,71 @@
+internal import CDEStore
+
+// What an overlay gives up: at a new row, a save, a rollback, the end of its context.
+extension Overlay {
+  /// Lets go of related objects, so that objects that refer to each other can be freed.
+  func dropRelationships(keepingChanged: Bool) {
+    for slot in 0..<count where !keepingChanged || !changed.contains(slot) {
+      switch values[slot] {
+      case .toOne, .toMany: values[slot] = .unset
+      default: break
+      }
+    }
+  }
+
+  /// Drops copies of the old row's values. To-many members stay, because the row does not hold them.
+  func dropKeptAttributes() {
+    let unsaved = unsaved
+    for slot in 0..<count where !unsaved.contains(slot) {
+      if case .toMany = values[slot] { continue }
+      values[slot] = .unset
+    }
+  }
+
+  /// Forgets stored members, keeping what was added and removed.
+  func unloadMembers() {
+    for slot in 0..<count {
+      if case .toMany(let members) = values[slot] { members.unload() }
+    }
+  }
+
+  /// Drops unsaved values and the to-many members that went with them.
+  func rollBack() {
+    for slot in unsaved {
+      if case .toMany(let members) = values[slot] {
+        members.settle()
+        members.unload()
+      }
+      values[slot] = .unset
+    }
+    changed = PropertySet()
+  }
+
+  /// The changes were saved.
+  ///
+  /// - Returns: whether the row has all values that are left.
+  func settle(but transient: PropertySet) -> Bool {
+    if isCopy(but: transient) { return true }
+    changed = PropertySet()
+    for slot in 0..<count {
+      switch values[slot] {
+      case .unset, .object: continue
+      case .toMany(let members): members.settle()
+      default:
+        if !transient.contains(slot) { values[slot] = .unset }
+      }
+    }
+    return false
+  }
+
+  /// Whether the row has every value as well, or will have it.
+  func isCopy(but transient: PropertySet) -> Bool {
+    for slot in 0..<count {
+      switch values[slot] {
+      case .unset: continue
+      case .toMany, .object: return false
+      default: if transient.contains(slot) { return false }
+      }
+    }
+    return true
+  }
+}

@@ -1,0 +1,152 @@
+@_spi(CDE) internal import CDEManagedModel
+internal import CDEStore
+internal import Foundation
+
+/// One property of an entity, with everything that reading, writing, validating and deleting ask for.
+///
+/// A class, because hot loops pass it around: a copy of so many fields costs more than the work done with
+/// them.
+final class PropertyInfo: @unchecked Sendable {
+  // Guard: made while the model is bound and never changed after; a default value of a class is the model's
+  // own and immutable with it.
+  enum Kind: Sendable, Equatable {
+    case attribute(StoreAttributeType)
+    case composite
+    case toOne
+    case toMany(ordered: Bool)
+  }
+
+  enum DeleteRule: Sendable { case noAction, nullify, cascade, deny }
+
+  let name: String
+  let slot: Int
+  let kind: Kind
+  let isOptional: Bool
+  let isTransient: Bool
+  /// Whether generated accessors may read the cell without conversion.
+  let isDirect: Bool
+  /// The property's cells; empty without a column.
+  let cells: Range<Int>
+  let leaves: [StoreAttribute]
+  let defaultValue: _PropertyValue
+  let transformerName: String?
+  let allowsExternalStorage: Bool
+  /// What a derived attribute follows from.
+  let derivation: StoreDerivation?
+  /// What values must keep to be saved.
+  let rules: [ValidationRule]
+
+  // Relationships
+  let destination: Int
+  /// The destination and its sub-entities, by index.
+  let destinations: Range<Int>
+  let inverseSlot: Int?
+  let inverseIsToMany: Bool
+  let inverseIsOrdered: Bool
+  /// Whether this is a to-many relationship with an order.
+  let isOrdered: Bool
+  let deleteRule: DeleteRule
+  let minCount: Int
+  let maxCount: Int
+  /// Whether the pairs are kept outside the rows: many-to-many, or to-many without an inverse.
+  let usesLinks: Bool
+
+  init(_ property: FrozenProperty, in entity: Int, schema: ResolvedSchema) {
+    name = property.name
+    slot = property.slot
+    isOptional = !property.isRequired
+    isTransient = property.isTransient
+    cells = property.cells
+    transformerName = property.transformerName
+    derivation = property.derivation
+    rules = ValidationRule.rules(of: property.description)
+    defaultValue = _PropertyValue(property.defaultValue)
+    var leaves: [StoreAttribute] = []
+    var isExternal = false
+    var isDirect = false
+    switch schema.entities[entity].layout.properties[property.slot].kind {
+    case .attribute(let attribute):
+      kind = .attribute(attribute.type)
+      isExternal = attribute.allowsExternalStorage
+      isDirect = !property.cells.isEmpty && !isExternal && attribute.type != .transformable
+    case .composite(let attribute):
+      kind = .composite
+      leaves = attribute.leaves
+    case .toOne:
+      kind = .toOne
+    case .toMany(let relationship):
+      kind = .toMany(ordered: relationship.isOrdered)
+    }
+    isOrdered = kind == .toMany(ordered: true)
+    self.leaves = leaves
+    self.isDirect = isDirect
+    allowsExternalStorage = isExternal
+    let end = property.isRelationship ? schema.end(of: property.slot, in: entity) : nil
+    destination = end?.destination ?? -1
+    destinations = end.map { schema.entities[$0.destination].subtree } ?? 0..<0
+    let endsInMany = end?.inverse?.isToMany ?? false
+    let hasInverse = end?.inverseSlot != nil
+    inverseSlot = end?.inverseSlot
+    inverseIsToMany = endsInMany
+    inverseIsOrdered = end?.inverse?.isOrdered ?? false
+    usesLinks = property.isToMany && (!hasInverse || endsInMany)
+    minCount = property.minCount
+    maxCount = property.maxCount
+    deleteRule =
+      switch property.deleteRule {
+      case .noActionDeleteRule: .noAction
+      case .cascadeDeleteRule: .cascade
+      case .denyDeleteRule: .deny
+      default: .nullify
+      }
+  }
+
+  /// A composite's leaf as a property of its own.
+  init(leaf: StoreAttribute, cell: Int) {
+    name = leaf.name
+    slot = -1
+    kind = .attribute(leaf.type)
+    isOptional = leaf.isOptional
+    isTransient = false
+    isDirect = true
+    cells = cell..<(cell + 1)
+    leaves = []
+    defaultValue = .null
+    transformerName = nil
+    rules = []
+    allowsExternalStorage = false
+    derivation = nil
+    destination = -1
+    destinations = 0..<0
+    inverseSlot = nil
+    inverseIsToMany = false
+    inverseIsOrdered = false
+    isOrdered = false
+    deleteRule = .nullify
+    minCount = 0
+    maxCount = 0
+    usesLinks = false
+  }
+
+  var isRelationship: Bool { destination >= 0 }
+
+  var isToMany: Bool {
+    if case .toMany = kind { return true }
+    return false
+  }
+
+  /// Cell of the to-one reference's concrete entity, if the layout keeps one.
+  func entityCell(in layout: RowLayout) -> Int? { cells.first { layout.cells[$0].role == .entity } }
+
+  func orderCell(in layout: RowLayout) -> Int? { cells.first { layout.cells[$0].role == .order } }
+
+  /// Whether a save checks how many members the relationship has.
+  var countsMembers: Bool { isToMany && (minCount > 0 || maxCount > 0 || !isOptional) }
+
+  /// Whether each member's own row says that it is a member. A change of the relationship is then the
+  /// member's.
+  var isOwnedByMembers: Bool { isToMany && inverseSlot != nil && !inverseIsToMany }
+
+  /// Whether both rows of a pair refer to each other.
+  var isOneToOne: Bool { kind == .toOne && inverseSlot != nil && !inverseIsToMany }
+}

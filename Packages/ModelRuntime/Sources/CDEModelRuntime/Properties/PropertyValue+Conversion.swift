@@ -1,0 +1,141 @@
+@_spi(CDE) internal import CDEManagedModel
+internal import CDEStore
+internal import Foundation
+
+extension _PropertyValue {
+  /// The value in the form that a Swift type of another cell kind reads: integers and reals turn into each
+  /// other, text and URLs likewise.
+  func converted(for kind: RowLayout.CellKind) -> _PropertyValue {
+    switch (self, kind) {
+    case (.integer(let value), .real): .real(Double(value))
+    case (.real(let value), .integer):
+      Int64(exactly: value.rounded(.towardZero)).map { .integer($0) } ?? .null
+    default: self
+    }
+  }
+
+  /// Takes an optional out of the `Any` it hides in.
+  static func unwrap(_ value: Any?) -> Any? {
+    guard let value else { return nil }
+    let mirror = value as? any _OptionalValue
+    guard let mirror else { return value }
+    return unwrap(mirror._wrapped)
+  }
+
+  /// The value as key-value coding hands it out: numbers as `NSNumber`, nothing as nil.
+  func any(as type: StoreAttributeType) -> Any? {
+    switch self {
+    case .unset, .null: nil
+    case .integer(let value):
+      type == .boolean ? NSNumber(value: value != 0) : NSNumber(value: value)
+    case .real(let value):
+      switch type {
+      case .date: Date(timeIntervalSinceReferenceDate: value)
+      case .float: NSNumber(value: Float(value))
+      default: NSNumber(value: value)
+      }
+    case .text(let value): value
+    case .data(let value): value
+    case .uuid(let value): value
+    case .url(let value): value
+    case .decimal(let value): NSDecimalNumber(decimal: value)
+    case .object(let box): box.value
+    case .toOne(let value): value
+    case .toMany(let value): value.objects
+    }
+  }
+}
+
+/// Lets `Any` be asked whether it holds an optional.
+private protocol _OptionalValue {
+  var _wrapped: Any? { get }
+}
+
+extension Optional: _OptionalValue {
+  var _wrapped: Any? { self }
+}
+
+extension RowBatchBuilder {
+  /// Writes a value into the cells of an attribute or composite.
+  ///
+  /// The save writes relationship cells, because it knows about pending keys.
+  mutating func set(_ value: _PropertyValue, of property: PropertyInfo) {
+    guard let cell = property.cells.first else { return }
+    switch value {
+    case .unset, .null:
+      for cell in property.cells { setNull(cell) }
+    case .integer(let value):
+      layout.cells[cell].kind == .real ? setReal(cell, Double(value)) : setInteger(cell, value)
+    case .real(let value): setReal(cell, value)
+    case .text(let value): setString(cell, value)
+    case .url(let value): setString(cell, value.absoluteString)
+    case .decimal(let value): setString(cell, NSDecimalNumber(decimal: value).stringValue)
+    case .uuid(let value): withUnsafeBytes(of: value.uuid) { setBytes(cell, $0) }
+    case .data(let value): setData(cell, value, external: property.allowsExternalStorage)
+    case .object(let box): setObject(box, of: property)
+    case .toOne, .toMany: break
+    }
+  }
+
+  /// External attributes carry a head byte that says where the bytes are.
+  private mutating func setData(_ cell: Int, _ data: Data, external: Bool) {
+    if external {
+      (Data([1]) + data).withUnsafeBytes { setBytes(cell, $0) }
+    } else {
+      data.withUnsafeBytes { setBytes(cell, $0) }
+    }
+  }
+
+  private mutating func setObject(_ box: _ObjectBox, of property: PropertyInfo) {
+    let value = box.value
+    if property.kind == .composite {
+      let elements = value as? [String: Any] ?? [:]
+      for (leaf, cell) in zip(property.leaves, property.cells) {
+        let leafInfo = PropertyInfo(leaf: leaf, cell: cell)
+        do throws(UnfitValue) {
+          set(try _PropertyValue(any: elements[leaf.name], as: leaf.type), of: leafInfo)
+        } catch {
+          // Validation refuses it; this is for a class whose own validation leaves that out.
+          Diagnostics.report(
+            "\(layout.entityName).\(property.name).\(leaf.name) is stored as nil: \(error.reason)")
+          setNull(cell)
+        }
+      }
+      return
+    }
+    let encoded = box.encoded
+    box.encoded = nil
+    do {
+      guard
+        let data = try encoded
+          ?? TransformableCoding.encode(
+            value, transformer: property.transformerName, entity: layout.entityName, property: property.name)
+      else { return setNull(property.cells.lowerBound) }
+      setData(property.cells.lowerBound, data, external: property.allowsExternalStorage)
+    } catch {
+      // The same, also for a default value, which belongs to the model and not to an object.
+      Diagnostics.report("\(layout.entityName).\(property.name) is stored as nil: \(error)")
+      setNull(property.cells.lowerBound)
+    }
+  }
+}
+
+extension _PropertyValue {
+  init(_ constant: AttributeConstant) {
+    self =
+      switch constant {
+      case .null: .null
+      case .integer(let value): .integer(value)
+      case .boolean(let value): .integer(value ? 1 : 0)
+      case .double(let value): .real(value)
+      case .float(let value): .real(Double(value))
+      case .decimal(let value): .decimal(value)
+      case .string(let value): .text(value)
+      case .date(let value): .real(value.timeIntervalSinceReferenceDate)
+      case .data(let value): .data(value)
+      case .uuid(let value): .uuid(value)
+      case .url(let value): .url(value)
+      case .object(let value): .object(_ObjectBox(value.value))
+      }
+  }
+}

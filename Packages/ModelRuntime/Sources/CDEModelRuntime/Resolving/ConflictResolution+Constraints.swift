@@ -1,0 +1,178 @@
+internal import CDEStore
+
+// Conflicts over unique values. The result is the same as if the objects had been saved one after the other.
+extension ConflictResolution {
+  /// Lets one object keep the values of a constraint.
+  func settle(_ clash: UniquenessClash, by type: NSMergePolicyType) throws {
+    // A policy, or an earlier clash, may have removed some of the objects.
+    let objects = clash.objects.filter {
+      $0._registry === context.registry && $0.hasChanges && !$0._flags.contains(.deleted)
+    }
+    guard !objects.isEmpty else { return }
+    if type.storeTrumps {
+      keepOldest(objects, clash, type)
+    } else {
+      keepNewest(objects, clash, type)
+    }
+  }
+
+  /// The row in the store stays, or without one the first object. Later objects give the values up.
+  private func keepOldest(
+    _ objects: [NSManagedObject], _ clash: UniquenessClash, _ type: NSMergePolicyType
+  ) {
+    let known = objects.filter { !$0._flags.contains(.inserted) }
+    let survivor = clash.stored.map(object(for:)) ?? known.first ?? objects[0]
+    for object in objects where object !== survivor {
+      if object._flags.contains(.inserted) {
+        replace(object, by: survivor, clash, values: .none)
+      } else {
+        giveUp(object, clash, type)
+      }
+    }
+  }
+
+  private func giveUp(
+    _ object: NSManagedObject, _ clash: UniquenessClash, _ type: NSMergePolicyType
+  ) {
+    var slots = PropertySet()
+    for name in clash.constraint {
+      let head = name.split(separator: ".").first.map(String.init) ?? name
+      if let slot = object._binding.layout.slot(named: head) { slots.insert(slot) }
+    }
+    if type == .rollbackMergePolicyType {
+      for slot in object.changedSlots where !object._binding.properties[slot].isOwnedByMembers {
+        slots.insert(slot)
+      }
+    }
+    slots = slots.intersection(object.changedSlots)
+    for slot in slots { object.giveUp(slot) }
+    note(object, slots)
+  }
+
+  /// The objects of the context win over a row in the store, and take its place. Among each other, their
+  /// order decides. A saved object keeps its identity; other objects with the values are deleted.
+  private func keepNewest(
+    _ objects: [NSManagedObject], _ clash: UniquenessClash, _ type: NSMergePolicyType
+  ) {
+    var new = objects.filter { $0._flags.contains(.inserted) }
+    let survivor: NSManagedObject
+    if let last = objects.last(where: { !$0._flags.contains(.inserted) }) {
+      for other in objects where other !== last && !other._flags.contains(.inserted) { context.delete(other) }
+      if let stored = clash.stored { context.delete(object(for: stored)) }
+      survivor = last
+    } else if let stored = clash.stored {
+      let known = context.registry.object(root: stored.batch.layout.root, key: stored.key)
+      if known == nil,
+        let heir = new.first(where: { $0._key < 0 && $0._binding.index == stored.batch.layout.entity })
+      {
+        become(stored, heir, clash, type)
+        new.removeAll { $0 === heir }
+        survivor = heir
+      } else {
+        survivor = object(for: stored)
+      }
+    } else {
+      survivor = new.removeFirst()
+    }
+    for object in new {
+      replace(
+        object, by: survivor, clash, values: type == .overwriteMergePolicyType ? .all : .explicit)
+    }
+  }
+
+  /// Makes a new object the object of an existing row. The object takes the row's key and version, and the
+  /// values that were not set on the object itself.
+  private func become(
+    _ row: RowReference, _ object: NSManagedObject, _ clash: UniquenessClash,
+    _ type: NSMergePolicyType
+  ) {
+    let defaults = RowReference(batch: object._binding.defaults, row: 0)
+    let differing = object.slotsThatDiffer(defaults, row)
+    context.registry.rekey([object]) { _ in row.key }
+    object._flags.subtract([.inserted, .announced])
+    object._flags.insert(.updated)
+    object._overlay?.unloadMembers()
+    object.take(row.batch, row.row)
+    let overlay = object.overlay
+    for info in object._binding.properties where !info.cells.isEmpty {
+      if clash.constraint.contains(info.name) {
+        // The values are equal, or there would be no conflict.
+        overlay.values[info.slot] = .unset
+        overlay.changed.remove(info.slot)
+      } else if type == .overwriteMergePolicyType, !overlay.changed.contains(info.slot),
+        info.derivation == nil,
+        differing.contains(info.slot)
+      {
+        overlay.values[info.slot] = info.kind == .toOne ? .null : info.defaultValue
+        overlay.changed.insert(info.slot)
+      }
+    }
+    noteTouched(context.unloadOwners(of: object, defaults, row))
+    note(object, differing.subtracting(overlay.changed))
+  }
+
+  private enum Values {
+    /// No values: the survivor keeps its own.
+    case none
+    /// The values that were set on the object.
+    case explicit
+    /// Default values as well.
+    case all
+  }
+
+  /// Puts another object in the place of a new one that is not saved. References to the new object then lead
+  /// to the other one, which takes over its values.
+  private func replace(
+    _ object: NSManagedObject, by survivor: NSManagedObject, _ clash: UniquenessClash, values: Values
+  ) {
+    let given = object.changedSlots
+    for info in object._binding.properties {
+      guard let slot = survivor._binding.layout.slot(named: info.name) else { continue }
+      switch info.kind {
+      case .attribute, .composite:
+        guard given.contains(info.slot) ? values != .none : values == .all, info.derivation == nil,
+          !info.isTransient, !clash.constraint.contains(info.name)
+        else { continue }
+        let value = object._overlay?.values[info.slot] ?? .unset
+        survivor._setAttribute(slot, value.isUnset ? info.defaultValue : value)
+      case .toOne:
+        guard given.contains(info.slot) || values == .all else { continue }
+        if values == .none {
+          object.giveUp(info.slot)
+        } else {
+          let destination = object.toOne(info.slot)
+          if destination != nil { object.setToOne(info.slot, nil) }
+          survivor.setToOne(slot, destination)
+        }
+      case .toMany:
+        // Each member decides about its membership, unless there is no inverse and the member does not know
+        // of it.
+        if !given.contains(info.slot) || (info.inverseSlot == nil && values == .none) { continue }
+        for member in object.loadedMembers(info.slot).objects {
+          object.removeMember(info.slot, member)
+          survivor.addMember(slot, member)
+        }
+      }
+    }
+    redirectOneWayReferences(to: object, survivor)
+    context.forgetUnsaved([object])
+  }
+
+  /// Moves references without an inverse to the survivor. Only the owners know of such references.
+  private func redirectOneWayReferences(to object: NSManagedObject, _ survivor: NSManagedObject) {
+    for owner in context.changed where owner !== object {
+      guard let overlay = owner._overlay else { continue }
+      for slot in overlay.changed {
+        let info = owner._binding.properties[slot]
+        guard info.isRelationship, info.inverseSlot == nil else { continue }
+        switch overlay.values[slot] {
+        case .toOne(let other) where other === object: owner.setToOne(slot, survivor)
+        case .toMany(let members) where members.added.contains(object):
+          owner.removeMember(slot, object)
+          owner.addMember(slot, survivor)
+        default: break
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,237 @@
+internal import CDEStore
+
+// Conflicts between an object and its row: what the context read, what it was to save, what the store has now.
+extension ConflictResolution {
+  /// Makes an object use the store's current row, with the unsaved values that the policy keeps.
+  func settle(_ object: NSManagedObject, _ row: RowReference?, by type: NSMergePolicyType) {
+    // A policy may have reset the context, or done something else that leaves nothing to settle.
+    guard object._registry === context.registry, !object._flags.contains(.fault) else { return }
+    noteSettled(object)
+    let isDeleted = object._flags.contains(.deleted)
+    guard let row, row.batch.layout.entity == object._binding.index else {
+      // An object whose row was never read can't be written again.
+      let isKnown = object._batch !== object._binding.defaults
+      if isDeleted || type.storeTrumps || !isKnown { forget(object) } else { insertAgain(object) }
+      return
+    }
+    if object._flags.contains(.inserted) {
+      // Another writer wrote the row again while this context was about to.
+      object._flags.remove(.inserted)
+      object._flags.insert(.updated)
+    }
+    if !isDeleted {
+      rebase(object, onto: row, by: type)
+    } else if type.storeTrumps {
+      takeBackDeletion(of: object)
+      rebase(object, onto: row, by: .rollbackMergePolicyType)
+    } else {
+      object.take(row.batch, row.row)
+      object._overlay?.unloadMembers()
+      context.spreadDeletion(of: object)
+    }
+  }
+
+  private func rebase(_ object: NSManagedObject, onto row: RowReference, by type: NSMergePolicyType) {
+    let base = RowReference(batch: object._batch, row: Int(object._row))
+    let theirs = object.slotsThatDiffer(base, row)
+    let mine = object.changedSlots
+    var taken = theirs
+    var restored: [(PropertyInfo, NSManagedObject?)] = []
+    switch type {
+    case .errorMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType:
+      taken = theirs.subtracting(mine)
+    case .mergeByPropertyStoreTrumpMergePolicyType:
+      for slot in mine.intersection(theirs) { object.giveUp(slot) }
+    case .rollbackMergePolicyType:
+      for slot in mine where !object._binding.properties[slot].isOwnedByMembers { object.giveUp(slot) }
+      taken.formUnion(mine)
+    case .overwriteMergePolicyType:
+      taken = PropertySet()
+      for slot in theirs.subtracting(mine) {
+        let info = object._binding.properties[slot]
+        if info.derivation != nil {
+          taken.insert(slot)
+        } else if info.kind == .toOne {
+          restored.append((info, object.toOne(slot)))
+        } else {
+          object.overlay.values[slot] = object.storedValue(info)
+          object.overlay.changed.insert(slot)
+        }
+      }
+    }
+    object.take(row.batch, row.row)
+    object._overlay?.unloadMembers()
+    noteTouched(context.unloadOwners(of: object, base, row))
+    notePartners(of: object, theirs)
+    // Sets both sides, now that the row says which object this one has become a member of.
+    for (info, destination) in restored { object.setToOne(info.slot, destination) }
+    object.noteIfUnchanged()
+    note(object, taken)
+  }
+
+  /// Another writer deleted the row: the object is written again, whole, under the same key.
+  private func insertAgain(_ object: NSManagedObject) {
+    for info in object._binding.properties where !info.cells.isEmpty {
+      let overlay = object.overlay
+      if info.kind == .toOne {
+        if !overlay.changed.contains(info.slot) {
+          overlay.values[info.slot] = object.toOne(info.slot).map { .toOne($0) } ?? .null
+        }
+      } else if overlay.values[info.slot].isUnset {
+        overlay.values[info.slot] = object.storedValue(info)
+      }
+      overlay.changed.insert(info.slot)
+    }
+    for info in object._binding.properties where info.isOneToOne { notePartner(of: object, info.slot) }
+    object._overlay?.unloadMembers()
+    object._flags.subtract([.updated, .gone])
+    object._flags.insert(.inserted)
+    context.noteChange(object)
+  }
+
+  /// Takes back the deletion of an object, and what the rules of its relationships did because of it.
+  private func takeBackDeletion(of object: NSManagedObject) {
+    var revived = [object]
+    while let next = revived.popLast() {
+      guard next._flags.contains(.deleted) else { continue }
+      next._flags.remove(.deleted)
+      next._overlay?.unloadMembers()
+      for info in next._binding.properties where info.isRelationship && !info.isTransient {
+        revived += context.takeBackDeleteRule(info, of: next)
+      }
+      note(next, PropertySet(allBelow: next._binding.properties.count))
+    }
+  }
+}
+
+extension NSManagedObject {
+  /// The properties whose values differ between two rows of the object.
+  final func slotsThatDiffer(_ row: RowReference, _ other: RowReference) -> PropertySet {
+    var slots = PropertySet()
+    for info in _binding.properties where !info.cells.isEmpty {
+      let last = info.orderCell(in: _binding.layout) ?? info.cells.upperBound
+      // The place in an owner's order does not count: it belongs to the owner.
+      let cells = info.cells.lowerBound..<last
+      if !row.batch.sameValues(row.row, as: other.batch, other.row, cells: cells) { slots.insert(info.slot) }
+    }
+    return slots
+  }
+
+  /// Drops the unsaved value of one property, on both sides of a relationship.
+  final func giveUp(_ slot: Int) {
+    guard let overlay = _overlay, overlay.changed.contains(slot) else { return }
+    let info = _binding.properties[slot]
+    let value = overlay.values[slot]
+    // First, because the other side may come back to this property.
+    overlay.changed.remove(slot)
+    switch value {
+    case .toMany(let members):
+      if let inverse = info.inverseSlot, info.inverseIsToMany {
+        for other in members.added.objects + members.removed.objects {
+          other.forgetMember(self, other.slot(of: info, inverse))
+        }
+      }
+      members.settle()
+      members.unload()
+    case .toOne, .null:
+      overlay.values[slot] = .unset
+      if info.kind == .toOne { giveUpOtherSide(info, value) }
+    default:
+      overlay.values[slot] = .unset
+    }
+    noteIfUnchanged()
+  }
+
+  /// Stops counting an object without unsaved values as updated.
+  fileprivate final func noteIfUnchanged() {
+    if changedSlots.isEmpty { _flags.remove(.updated) }
+  }
+
+  private func giveUpOtherSide(_ info: PropertyInfo, _ value: _PropertyValue) {
+    guard let inverse = info.inverseSlot else { return }
+    var others: [NSManagedObject] = []
+    if case .toOne(let wanted) = value { others.append(wanted) }
+    let root = _binding.model.entities[info.destination].root
+    if let key = info.cells.first.flatMap({ _batch.integer(Int(_row), $0) }),
+      let former = _registry?.object(root: root, key: key), info.destinations.contains(former._binding.index)
+    {
+      others.append(former)
+    }
+    for other in others {
+      let theirs = other.slot(of: info, inverse)
+      if info.inverseIsToMany {
+        other.forgetMember(self, theirs)
+      } else if other !== self || theirs != info.slot {
+        other.giveUp(theirs)
+      }
+    }
+  }
+
+  /// Takes back that the object became a member, or ceased to be one.
+  private func forgetMember(_ object: NSManagedObject, _ slot: Int) {
+    guard let overlay = _overlay, case .toMany(let members) = overlay.values[slot] else { return }
+    members.forget(object)
+    if !members.hasChanges { overlay.changed.remove(slot) }
+    noteIfUnchanged()
+  }
+
+  /// Restores the relationship to an object that this object left because the other one was deleted.
+  fileprivate final func takeBackLeaving(_ object: NSManagedObject, _ slot: Int) {
+    guard let overlay = _overlay, overlay.changed.contains(slot) else { return }
+    let info = _binding.properties[slot]
+    switch overlay.values[slot] {
+    case .null where info.kind == .toOne:
+      guard let cell = info.cells.first, _batch.integer(Int(_row), cell) == object._key else { return }
+      overlay.values[slot] = .unset
+      overlay.changed.remove(slot)
+      noteIfUnchanged()
+    case .toMany: forgetMember(object, slot)
+    default: break
+    }
+  }
+}
+
+extension NSManagedObjectContext {
+  /// Unloads the members of registered owners that an object left, joined or moved in because of another
+  /// writer.
+  func unloadOwners(of object: NSManagedObject, _ base: RowReference, _ row: RowReference) -> [ObjectChange] {
+    var changes: [ObjectChange] = []
+    for info in object._binding.properties where info.kind == .toOne && info.inverseIsToMany {
+      if base.batch.sameValues(base.row, as: row.batch, row.row, cells: info.cells) { continue }
+      let destination = registry.model.entities[info.destination]
+      guard let cell = info.cells.first, let inverse = info.inverseSlot else { continue }
+      let keys = Set([base, row].compactMap { $0.batch.integer($0.row, cell) })
+      for key in keys {
+        guard let owner = registry.object(root: destination.root, key: key),
+          info.destinations.contains(owner._binding.index)
+        else { continue }
+        let slot = owner.slot(of: info, inverse)
+        unload(owner, slot)
+        changes.append(ObjectChange(object: owner, kind: .touched, properties: [slot]))
+      }
+    }
+    return changes
+  }
+
+  /// Undoes what a delete rule did at the deletion of an object that stays after all.
+  ///
+  /// - Returns: objects that were deleted with it.
+  fileprivate func takeBackDeleteRule(_ info: PropertyInfo, of object: NSManagedObject) -> [NSManagedObject] {
+    let destination = registry.model.entities[info.destination]
+    if let inverse = info.inverseSlot {
+      // Members whose reference was cleared by the deletion don't count themselves as members any more.
+      let name = destination.properties[inverse].name
+      for other in changed where other._overlay != nil {
+        guard registry.model.schema.entities[destination.index].subtree.contains(other._binding.index),
+          let slot = other._binding.layout.slot(named: name)
+        else { continue }
+        other.takeBackLeaving(object, slot)
+      }
+    }
+    guard info.deleteRule == .cascade else { return [] }
+    let related =
+      info.isToMany
+      ? storedMembers(of: object, slot: info.slot) ?? [] : [object.toOne(info.slot)].compactMap { $0 }
+    return related.filter { $0._flags.contains(.deleted) }
+  }
+}

@@ -1,0 +1,216 @@
+@_spi(CDE) internal import CDEStore
+internal import Foundation
+
+/// The conflicts of one save, from the store's refusal until the save is over.
+///
+/// States, one round for each refusal: refused (the store refused the save, the context is untouched) ->
+/// found (the conflicts and the rows behind them are known) -> decided (the policy changed the context's
+/// objects) -> tried again. The save ends it with ``announce()``, whether it succeeds or not.
+///
+/// Lives on the context's executor.
+final class ConflictResolution: ConflictSettling {
+  let context: NSManagedObjectContext
+  private(set) var refusal: StoreError?
+  /// Objects that took values over from the store, with the properties that read differently since.
+  private var refreshed: [ObjectIdentifier: (object: NSManagedObject, slots: PropertySet)] = [:]
+  private var touched: [ObjectChange] = []
+  private var vanished: [ObjectChange] = []
+  /// Objects made of rows that a round concerns beside its conflicts, alive until it is over.
+  private var kept: [NSManagedObject] = []
+  /// One-to-one relationships whose value after a round differs from the store's.
+  var partners: [(object: NSManagedObject, slot: Int)] = []
+  /// Objects whose version conflict was dealt with in this round.
+  private var settled: Set<ObjectIdentifier> = []
+
+  init(in context: NSManagedObjectContext) { self.context = context }
+
+  // MARK: One round
+
+  /// Lets the context's policy settle the conflicts behind the store's refusal of a save.
+  ///
+  /// - Throws: what the policy throws.
+  func resolve(_ refusal: StoreError, of plan: SavePlan) throws {
+    self.refusal = refusal
+    settled = []
+    (kept, partners) = ([], [])
+    if refusal.code == .danglingReference { return try settle(refusal.references, of: plan) }
+    let source = try context.source()
+    let handle = try source.handle(for: plan.bindings)
+    let found: TransactionConflicts
+    do {
+      found = try source.conflicts(of: plan.transaction, of: plan.bindings[0])
+    } catch {
+      throw ManagedObjectError.store(error)
+    }
+    // Nothing found: the conflicting change is gone by now, and the save is tried again.
+    if found.isEmpty { return }
+    // Objects that only the ring of recent faults retains must not decide which object a row gets.
+    if !found.uniqueness.isEmpty { context.recent.clear() }
+    let rows = StoredRows(found.rows)
+    let versions = versionConflicts(found.versions, rows, source)
+    let constraints = constraintConflicts(found.uniqueness, rows, of: plan, handle)
+    try context.policy.resolve(mergeConflicts: versions + constraints)
+    for conflict in versions where !settled.contains(ObjectIdentifier(conflict.sourceObject)) {
+      try conflict.settle(by: .mergeByPropertyObjectTrumpMergePolicyType)
+    }
+    try dropMissingDestinations(of: versions.map(\.sourceObject))
+    try settlePartners()
+  }
+
+  private func versionConflicts(
+    _ found: [StoreError.RowConflict], _ rows: StoredRows, _ source: any RowSource
+  ) -> [NSMergeConflict] {
+    // A row that is read now has the number of commits so far. Deleted rows have none: then the coordinator's
+    // own contexts are the more likely writers.
+    let asOf = found.lazy.filter { $0.foundVersion != nil }.first.flatMap {
+      (try? source.row(of: context.registry.model.entities[$0.entity], key: $0.key))?.batch.asOf
+    }
+    return found.compactMap { conflict -> NSMergeConflict? in
+      let root = context.root(of: conflict.entity)
+      guard let object = context.registry.object(root: root, key: conflict.key) else { return nil }
+      return NSMergeConflict(
+        object, old: conflict.expectedVersion, new: conflict.foundVersion,
+        persisted: conflict.foundVersion == nil ? nil : rows[root, conflict.key],
+        isCached: asOf.map { $0 > object._batch.asOf } ?? true, self)
+    }
+  }
+
+  private func constraintConflicts(
+    _ found: [TransactionConflicts.Uniqueness], _ rows: StoredRows, of plan: SavePlan, _ handle: StoreHandle
+  ) -> [NSConstraintConflict] {
+    if found.isEmpty { return [] }
+    let model = context.registry.model
+    let pending = plan.objectsByPendingKey()
+    return found.map { conflict in
+      let objects = conflict.rows.compactMap { row in
+        let root = context.root(of: row.entity)
+        return row.key > 0
+          ? context.registry.object(root: root, key: row.key) : pending[.init(root: root, key: row.key)]
+      }
+      let stored = conflict.stored.flatMap { rows[context.root(of: $0.entity), $0.key] }
+      let id = stored.map {
+        NSManagedObjectID(binding: model.entities[$0.batch.layout.entity], key: $0.key, store: handle)
+      }
+      return NSConstraintConflict(
+        conflict.properties, of: model.entities[conflict.entity].name, objects: objects, stored: stored, id,
+        self)
+    }
+  }
+
+  private struct StoredRows {
+    private var rows: [RowKey: RowReference] = [:]
+
+    init(_ batches: [RowBatch]) {
+      for batch in batches {
+        for row in 0..<batch.count {
+          rows[.init(root: batch.layout.root, key: batch.key(row))] = RowReference(batch: batch, row: row)
+        }
+      }
+    }
+
+    subscript(root: Int, key: Int64) -> RowReference? { rows[.init(root: root, key: key)] }
+  }
+
+  /// Clears to-one relationships, about to be written, whose objects another writer deleted.
+  private func dropMissingDestinations(of objects: [NSManagedObject]) throws {
+    var references: [Int: [(object: NSManagedObject, slot: Int, key: Int64)]] = [:]
+    for object in objects where object.hasChanges && !object._flags.contains(.deleted) {
+      guard object._registry === context.registry, let overlay = object._overlay else { continue }
+      for slot in overlay.changed {
+        guard case .toOne(let other) = overlay.values[slot], other._key > 0,
+          other._flags.isDisjoint(with: [.inserted, .gone])
+        else { continue }
+        references[other._binding.root, default: []].append((object, slot, other._key))
+      }
+    }
+    for (root, references) in references {
+      let source = try context.source()
+      let binding = context.registry.model.entities[root]
+      _ = try source.requiredHandle(for: binding)
+      var present: Set<Int64> = []
+      do {
+        let keys = Array(Set(references.map(\.key))).sorted()
+        for batch in try source.rows(of: binding, keys: keys).batches {
+          for row in 0..<batch.count { present.insert(batch.key(row)) }
+        }
+      } catch {
+        throw ManagedObjectError.store(error)
+      }
+      for (object, slot, key) in references where !present.contains(key) {
+        object.overlay.values[slot] = .null
+        note(object, [slot])
+      }
+    }
+  }
+
+  // MARK: Keeping account
+
+  func note(_ object: NSManagedObject, _ slots: PropertySet) {
+    if slots.isEmpty { return }
+    refreshed[ObjectIdentifier(object), default: (object, PropertySet())].slots.formUnion(slots)
+  }
+
+  func keep(_ object: NSManagedObject) { kept.append(object) }
+
+  func noteSettled(_ object: NSManagedObject) { settled.insert(ObjectIdentifier(object)) }
+
+  func noteTouched(_ owners: [ObjectChange]) { touched += owners }
+
+  /// Forgets an object whose row is gone.
+  func forget(_ object: NSManagedObject) {
+    touched += context.ownersOfDeleted([object])
+    vanished.append(ObjectChange(object: object, kind: .deleted, properties: nil))
+    refreshed[ObjectIdentifier(object)] = nil
+    context.forgetMerged([object])
+  }
+
+  /// The object of a row, made if necessary.
+  func object(for row: RowReference) -> NSManagedObject {
+    let object = context.object(entity: row.batch.layout.entity, key: row.key)
+    if object._flags.contains(.fault) {
+      object.take(row.batch, row.row)
+      context.awaken(object)
+    }
+    return object
+  }
+
+  // MARK: Telling
+
+  /// Whether objects of the context changed by another writer's doing.
+  private var hasNews: Bool { !refreshed.isEmpty || !touched.isEmpty || !vanished.isEmpty }
+
+  /// Writes into a commit what its objects took over from the store.
+  func mark(_ commit: inout CommittedTransaction) {
+    if refreshed.isEmpty { return }
+    for (index, change) in commit.changes.enumerated() where change.kind != .deleted {
+      guard let object = context.registry.object(root: context.root(of: change.entity), key: change.key),
+        let slots = refreshed[ObjectIdentifier(object)]?.slots
+      else { continue }
+      commit.changes[index].adopted = slots
+    }
+  }
+
+  /// Announces what was settled, if no commit does.
+  func announceAlone() {
+    guard hasNews else { return }
+    let changes = announce()
+    if !changes.isEmpty { context.observer?.contextDidMerge(changes, .identities(RecentChanges())) }
+  }
+
+  /// What the objects of the context took over from the store, for the context's observer.
+  ///
+  /// - Returns: the changes of objects that stay. Changes of deleted objects are announced at once, as by a
+  ///   merge.
+  func announce() -> [ObjectChange] {
+    var changes = refreshed.values
+      .filter { $0.object._registry === context.registry }
+      .map { ObjectChange(object: $0.object, kind: .updated, properties: $0.slots) }
+    context.pending.refreshed += changes.map(\.object)
+    changes += touched.filter { $0.object._registry === context.registry }
+    context.announcePending()
+    if !vanished.isEmpty { context.observer?.contextDidMerge(vanished, .identities(RecentChanges())) }
+    refreshed = [:]
+    (touched, vanished) = ([], [])
+    return changes
+  }
+}

@@ -1,0 +1,19 @@
+internal import CDEStore
+
+extension NSMergeConflict {
+  /// Settles a conflict that no save found: a policy got it from code of the application.
+  func settleAlone(by type: NSMergePolicyType) throws {
+    guard let context = sourceObject.managedObjectContext, let source = context.persistentStoreCoordinator,
+      source.handle(for: sourceObject._binding) != nil
+    else { return }
+    let row: RowReference?
+    do {
+      row = try source.row(of: sourceObject._binding, key: sourceObject._key)
+    } catch {
+      throw ManagedObjectError.store(error)
+    }
+    let resolution = ConflictResolution(in: context)
+    resolution.settle(sourceObject, row, by: type)
+    resolution.announceAlone()
+  }
+}

@@ -1,0 +1,90 @@
+@_spi(CDE) internal import CDEManagedModel
+internal import CDEStore
+internal import Foundation
+
+extension NSManagedObject {
+  /// The rules of a property that its value breaks.
+  func ruleFailures(_ info: PropertyInfo) -> [ManagedObjectError] {
+    let type: StoreAttributeType
+    if case .attribute(let found) = info.kind { type = found } else { type = .composite }
+    let value = attributeValue(info)
+    switch value {
+    case .null, .unset: return []
+    default: break
+    }
+    var failures: [ManagedObjectError] = []
+    for rule in info.rules {
+      var cause: (any Error)?
+      do {
+        if try rule.holds(for: value, as: type) { continue }
+      } catch {
+        cause = error
+      }
+      failures.append(failure(of: rule, info, value, type, cause))
+    }
+    return failures
+  }
+
+  private func failure(
+    of rule: ValidationRule, _ info: PropertyInfo, _ value: _PropertyValue, _ type: StoreAttributeType,
+    _ cause: (any Error)?
+  ) -> ManagedObjectError {
+    var shown = value.any(as: type).map(UnfitValue.shown) ?? "nil"
+    if shown.count > 80 { shown = shown.prefix(80) + "…" }
+    if case .text = value { shown = "\"\(shown)\"" }
+    var message = "\(_binding.name).\(info.name) is \(shown), which breaks its rule \(rule.format)"
+    message += " (\(objectID.uriRepresentation().absoluteString))."
+    if let warning = rule.warning { message += " \(warning)" }
+    if let cause { message += " The rule can't be evaluated with it: \(cause)" }
+    return ManagedObjectError(
+      rule.code ?? .invalidValue, message, cause: cause, entity: _binding.name, property: info.name,
+      objectID: objectID, rule: rule.format, value: value.sendable(as: type))
+  }
+
+  /// Why a changed transformable value can't be stored. The data it makes is kept for the row that the save
+  /// writes next.
+  func encodingFailure(_ info: PropertyInfo) -> ManagedObjectError? {
+    guard case .attribute(.transformable) = info.kind, !info.isTransient,
+      let value = _overlay?.values[info.slot]
+    else { return nil }
+    do {
+      try value.keepEncoding(info, of: _binding)
+      return nil
+    } catch {
+      var failure = error
+      failure.objectID = objectID
+      return failure
+    }
+  }
+}
+
+extension _PropertyValue {
+  /// Keeps the bytes of a transformable value with it, or says why there are none.
+  func keepEncoding(_ info: PropertyInfo, of binding: EntityBinding) throws(ManagedObjectError) {
+    guard case .attribute(.transformable) = info.kind, case .object(let box) = self else { return }
+    do {
+      box.encoded = try TransformableCoding.encode(
+        box.value, transformer: info.transformerName, entity: binding.name, property: info.name)
+    } catch {
+      throw ManagedObjectError(
+        .invalidValue, (error as? ModelError)?.message ?? "\(error)", cause: error, entity: binding.name,
+        property: info.name)
+    }
+  }
+}
+
+extension _PropertyValue {
+  /// The value of a scalar, as an error may carry it anywhere.
+  fileprivate func sendable(as type: StoreAttributeType) -> (any Sendable)? {
+    switch self {
+    case .integer(let value): type == .boolean ? value != 0 : value
+    case .real(let value): type == .date ? Date(timeIntervalSinceReferenceDate: value) : value
+    case .text(let value): value
+    case .data(let value): value
+    case .uuid(let value): value
+    case .decimal(let value): value
+    case .url(let value): value
+    case .unset, .null, .object, .toOne, .toMany: nil
+    }
+  }
+}

@@ -1,0 +1,40 @@
+@_spi(CDE) internal import CDEStore
+
+// How an object comes out of a save.
+extension NSManagedObject {
+  /// The object's changes were saved; `row` is its new row, if one was written.
+  final func settle(_ row: RowReference?) {
+    _flags.remove(.updated)
+    if let row {
+      _batch = row.batch
+      _row = Int32(truncatingIfNeeded: row.row)
+      _flags.remove(.fault)
+    }
+    let transient = withBinding(\.savedSlots.transient)
+    if withOverlay({ $0.settle(but: transient) }) == true { dropOverlay() }
+  }
+}
+
+extension NSManagedObject {
+  /// Takes a row, with the derived values of another row of the same object, which has newer ones.
+  final func take(_ row: RowReference, derivedFrom newer: RowReference) {
+    guard row.batch.layout === _binding.layout, newer.batch.layout === _binding.layout else { return }
+    var builder = RowBatchBuilder(layout: _binding.layout, rows: 1)
+    builder.beginRow(copying: row.batch, row.row, key: row.key, version: row.version)
+    for slot in _binding.storedDerivations {
+      for cell in _binding.properties[slot].cells {
+        if newer.batch.isNull(newer.row, cell) {
+          builder.setNull(cell)
+          continue
+        }
+        switch _binding.layout.cells[cell].kind {
+        case .integer, .real: builder.setWord(cell, newer.batch.word(newer.row, cell))
+        case .text, .blob: builder.setBytes(cell, newer.batch.bytes(newer.row, cell))
+        }
+      }
+    }
+    let batch = builder.finish()
+    batch.asOf = newer.batch.asOf
+    takeNews(batch, 0)
+  }
+}

@@ -1,0 +1,380 @@
+internal import CDEStore
+internal import Foundation
+
+/// One save under construction: the context's changes turned into rows.
+///
+/// States: collected (objects sorted into groups, new ones numbered) -> built (rows and links made; unsaved
+/// values that equal the stored ones do not count as changes any more) -> committed (the store wrote them) ->
+/// settled (objects point at the new rows). A failure before "committed" leaves every object with its values.
+///
+/// Lives for one save, on the context's executor.
+final class SavePlan {
+  private(set) var inserted: [NSManagedObject] = []
+  private(set) var updated: [NSManagedObject] = []
+  private(set) var deleted: [NSManagedObject] = []
+  /// Updated objects with a row to write, ordered by key.
+  private(set) var rewritten: [NSManagedObject] = []
+  /// Places in ordered to-many relationships, for members whose place changed.
+  private var orders: [ObjectIdentifier: [Int: Int64]] = [:]
+  var transaction = StoreTransaction()
+  /// For each inserted object its batch and row, likewise for `rewritten`.
+  var insertedRows: [RowReference] = []
+  var rewrittenRows: [RowReference] = []
+  /// Rows that the store changed because others follow from them, until the plan is settled.
+  var derivedRows: [RowReference] = []
+  let now = Date()
+  private(set) var rewrittenSlots: [PropertySet] = []
+  /// Updated objects without one: only to-many relationships changed, or nothing that is stored.
+  private(set) var unwritten: [NSManagedObject] = []
+  var touched: Set<CommittedTransaction.Touch> = []
+
+  /// The entities of the objects to save.
+  private(set) var bindings: [EntityBinding] = []
+
+  init(_ changed: ArraySlice<NSManagedObject>) {
+    let newCount = changed.newCount
+    if newCount == changed.count {
+      // The same buffer, so no object is retained for it.
+      inserted = Array(changed)
+    } else {
+      inserted.reserveCapacity(newCount)
+      changed.forEachUnretained(sort)
+    }
+    numberInserted()
+    for objects in [updated, deleted] { objects[...].forEachUnretained { noteBinding($0._binding) } }
+  }
+
+  private func sort(_ object: NSManagedObject) {
+    let flags = object._flags.intersection([.inserted, .updated, .deleted])
+    if flags.contains(.inserted) {
+      if !flags.contains(.deleted) { inserted.append(object) }
+    } else if flags.contains(.deleted) {
+      deleted.append(object)
+    } else if flags.contains(.updated) {
+      if object._flags.contains(.hasProblems) { object.countSilentValues() }
+      updated.append(object)
+    }
+  }
+
+  /// Numbers new objects within their inheritance tree; the store turns `-n` into keys.
+  private func numberInserted() {
+    guard let first = inserted.first else { return }
+    var counts = Array(repeating: Int32(0), count: first._binding.model.entities.count)
+    inserted[...].forEachUnretained { object in
+      noteBinding(object._binding)
+      guard object._key < 0 else { return }
+      counts[object._binding.root] += 1
+      object._saveOrdinal = counts[object._binding.root]
+    }
+  }
+
+  private func noteBinding(_ binding: EntityBinding) {
+    // Objects of one entity mostly follow each other.
+    if binding === bindings.last || bindings.contains(where: { $0 === binding }) { return }
+    bindings.append(binding)
+  }
+
+  var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+
+  // MARK: Building
+
+  func build(author: String?, contextName: String?) {
+    transaction.author = author
+    transaction.contextName = contextName
+    collectOrders()
+    collectRewritten()
+    buildInserted()
+    buildUpdated()
+    buildDeleted()
+    buildLinks()
+  }
+
+  /// The key an object will have: permanent, or pending within this save.
+  func key(of object: NSManagedObject) -> Int64 {
+    object._key > 0 ? object._key : -Int64(object._saveOrdinal)
+  }
+
+  /// The new objects by the keys that the transaction gave them.
+  func objectsByPendingKey() -> [RowKey: NSManagedObject] {
+    var objects: [RowKey: NSManagedObject] = [:]
+    for object in inserted { objects[RowKey(root: object._binding.root, key: key(of: object))] = object }
+    return objects
+  }
+
+  /// Gives the members of changed ordered relationships their places.
+  ///
+  /// Numbers that still ascend are kept; a new one goes halfway between its neighbours, or 1024 beyond
+  /// the last, which is how Core Data spaces them.
+  private func collectOrders() {
+    visit({ $0.ordered }, of: inserted, updated) { owner, slots in
+      for slot in slots {
+        let info = owner._binding.properties[slot]
+        let inverse = info.inverseSlot!
+        let members = owner.loadedMembers(slot).objects.filter { !$0.isDeletedOrGone }
+        owner._registry?.context?.fireAll(members)
+        let places = members.map { member -> (slot: Int, cell: Int, now: Int64?) in
+          let name = owner._binding.model.entities[info.destination].properties[inverse].name
+          let theirs = member._binding.property(name)!
+          let cell = theirs.orderCell(in: member._binding.layout)!
+          let isNew = member._key < 0 || member.changedSlots.contains(theirs.slot)
+          return (theirs.slot, cell, isNew ? nil : member._batch.integer(Int(member._row), cell))
+        }
+        var last: Int64 = 1024
+        // If another writer left no room behind the last number, all members get new numbers.
+        let isCrowded = places.contains { $0.now.map { $0 > Int64.max / 2 } ?? false }
+        // Members with the same place are ordered by their keys: other writers appended them at the same
+        // time. Places of their own would separate them from what these writers append next.
+        var lastKey = Int64.max
+        for index in members.indices {
+          let key = members[index]._key
+          if let now = places[index].now, !isCrowded, now > last || (now == last && key > lastKey) {
+            (last, lastKey) = (now, key)
+            continue
+          }
+          let next = index + 1 < members.count && !isCrowded ? places[index + 1].now : nil
+          let place = next.flatMap { $0 > last + 1 ? last + ($0 - last) / 2 : nil } ?? last + 1024
+          orders[ObjectIdentifier(members[index]), default: [:]][places[index].cell] = place
+          extraSlots[ObjectIdentifier(members[index]), default: PropertySet()].insert(places[index].slot)
+          moved.append(members[index])
+          (last, lastKey) = (place, .max)
+        }
+      }
+    }
+  }
+
+  /// Slots that are written although the object did not change them: only its place in an order changed.
+  private var extraSlots: [ObjectIdentifier: PropertySet] = [:]
+  private var moved: [NSManagedObject] = []
+
+  private func collectRewritten() {
+    var seen = Set<ObjectIdentifier>()
+    let candidates = moved.isEmpty ? updated : updated + moved
+    // Each object is looked at once; sorting moves numbers only.
+    var order: [(entity: Int, key: Int64, place: Int)] = []
+    var written: [PropertySet] = []
+    order.reserveCapacity(candidates.count)
+    written.reserveCapacity(candidates.count)
+    var place = -1
+    candidates[...].forEachUnretained { object in
+      place += 1
+      // Members that only moved in an order, and what validation set.
+      if object._flags.contains(.hasProblems) { object.countSilentValues() }
+      dropUnchangedMembers(of: object)
+      let slots = writtenSlots(object)
+      written.append(slots)
+      guard !slots.isEmpty else {
+        if place < updated.count { unwritten.append(object) }
+        return
+      }
+      guard object._key > 0, object._flags.isDisjoint(with: [.inserted, .deleted]) else { return }
+      if !moved.isEmpty, !seen.insert(ObjectIdentifier(object)).inserted { return }
+      order.append((object._binding.index, object._key, place))
+    }
+    order.sort { $0.entity != $1.entity ? $0.entity < $1.entity : $0.key < $1.key }
+    rewritten = order.map { candidates[$0.place] }
+    rewrittenSlots = order.map { written[$0.place] }
+  }
+
+  /// The changed slots that have columns, but for those that are derived.
+  private func writtenSlots(_ object: NSManagedObject) -> PropertySet {
+    var slots = object.changedSlots
+    if !extraSlots.isEmpty, let extra = extraSlots[ObjectIdentifier(object)] { slots.formUnion(extra) }
+    return withoutDerived(slots.intersection(object._binding.savedSlots.withCells), of: object._binding)
+  }
+
+  /// Drops changes of to-many relationships whose members are the stored ones again.
+  private func dropUnchangedMembers(of object: NSManagedObject) {
+    guard object._key > 0, object._flags.isDisjoint(with: [.inserted, .gone]) else { return }
+    let slots = object.withBinding(\.savedSlots.toMany).intersection(object.changedSlots)
+    for slot in slots where !object.hasChangedMembers(slot) {
+      object._overlay?.changed.remove(slot)
+      object._overlay?.members(slot)?.settle()
+    }
+  }
+
+  /// Gives a deleted row that is written again a version that no other context can take for the old row's.
+  private func firstVersion(of object: NSManagedObject) -> Int64 {
+    guard object._key > 0 else { return 1 }
+    let known = object._batch.version(Int(object._row))
+    return known == 0 ? 1 : known &+ Self.versionsBeyondDeletion
+  }
+
+  /// More updates than a row can be expected to get between a read of it and its deletion.
+  private static let versionsBeyondDeletion: Int64 = 1 << 16
+
+  private func buildInserted() {
+    var builders = RowBuilders()
+    inserted[...].forEachUnretained { object in
+      object.withBinding { binding in
+        builders.add(binding, key: key(of: object), version: firstVersion(of: object)) { builder in
+          for column in binding.savedSlots.plain { write(column, of: object, into: &builder) }
+          for slot in binding.savedSlots.others {
+            object.withProperty(slot) { write($0, of: object, into: &builder) }
+          }
+        }
+        touchOwners(of: object, binding)
+      }
+    }
+    transaction.inserted = builders.finish()
+    insertedRows = builders.rows
+  }
+
+  /// Setting the stored value again is no change: such a row is not written, gets no new version, and causes
+  /// no conflict for another writer.
+  private func buildUpdated() {
+    var builders = RowBuilders()
+    let candidates = rewritten
+    let candidateSlots = rewrittenSlots
+    rewritten.removeAll(keepingCapacity: true)
+    rewrittenSlots.removeAll(keepingCapacity: true)
+    for (object, slots) in zip(candidates, candidateSlots) {
+      if object._flags.contains(.fault) { object.fire() }
+      var written = PropertySet()
+      let row = RowReference(batch: object._batch, row: Int(object._row))
+      // An object without a row to compare with is written as it stands.
+      let isKnown = !object._flags.contains(.gone) && row.batch !== object._binding.defaults
+      let isWritten = builders.addIfChanged(object._binding, copying: row, key: object._key) { builder in
+        for slot in slots {
+          let info = object._binding.properties[slot]
+          write(info, of: object, into: &builder)
+          if isKnown, builder.lastRowEquals(row.batch, row.row, cells: info.cells) { continue }
+          if isKnown, info.allowsExternalStorage, object.equalsFile(info, builder) {
+            // The row still names the file.
+            builder.setBytes(info.cells.lowerBound, row.batch.bytes(row.row, info.cells.lowerBound))
+            continue
+          }
+          written.insert(slot)
+        }
+        if written.isEmpty { return false }
+        for slot in derivedSlots(following: written, of: object._binding) {
+          write(object._binding.properties[slot], of: object, into: &builder)
+          written.insert(slot)
+        }
+        return true
+      }
+      if !slots.isSubset(of: written), let overlay = object._overlay {
+        overlay.changed = overlay.changed.subtracting(slots.subtracting(written))
+      }
+      guard isWritten else {
+        unwritten.append(object)
+        continue
+      }
+      rewritten.append(object)
+      rewrittenSlots.append(written)
+      touchOwners(of: object, object._binding)
+    }
+    let batches = builders.finish().filter { $0.count > 0 }
+    rewrittenRows = builders.rows
+    var changed: [ObjectIdentifier: [PropertySet]] = [:]
+    for (row, slots) in zip(rewrittenRows, rewrittenSlots) {
+      changed[ObjectIdentifier(row.batch), default: []].append(slots)
+    }
+    transaction.updated = batches.map { RowUpdate(batch: $0, changed: changed[ObjectIdentifier($0)]!) }
+  }
+
+  /// Writes a value of a new object.
+  private func write(
+    _ column: SavedSlots.PlainColumn, of object: NSManagedObject, into builder: inout RowBatchBuilder
+  ) {
+    let isWritten = object.withOverlay { overlay in
+      overlay.withValue(column.slot) { held in
+        switch held {
+        case .null: return true
+        case .integer(let value):
+          column.isReal
+            ? builder.setReal(column.cell, Double(value)) : builder.setInteger(column.cell, value)
+          return true
+        case .real(let value):
+          builder.setReal(column.cell, value)
+          return true
+        case .text(let value):
+          builder.setString(column.cell, value)
+          return true
+        default: return false
+        }
+      }
+    }
+    if isWritten != true { object.withProperty(column.slot) { write($0, of: object, into: &builder) } }
+  }
+
+  /// Writes one property's cells as they are to be stored.
+  private func write(_ info: PropertyInfo, of object: NSManagedObject, into builder: inout RowBatchBuilder) {
+    guard info.kind == .toOne else {
+      if let derivation = info.derivation, !derivation.isKeptByStore {
+        builder.set(value(of: derivation, for: object), of: info)
+      } else if let overlay = object._overlay, !overlay.values[info.slot].isUnset {
+        builder.set(overlay.values[info.slot], of: info)
+      } else if object._flags.contains(.inserted) {
+        builder.set(info.defaultValue, of: info)
+      }
+      return
+    }
+    let layout = object._binding.layout
+    // A destination without a row, saved or pending, counts as nil.
+    let destination = object.toOne(info.slot).flatMap { isSaved($0) ? $0 : nil }
+    for cell in info.cells {
+      switch layout.cells[cell].role {
+      case .key:
+        if let destination { builder.setInteger(cell, key(of: destination)) } else { builder.setNull(cell) }
+      case .entity:
+        if let destination {
+          builder.setInteger(cell, Int64(destination._binding.index))
+        } else {
+          builder.setNull(cell)
+        }
+      case .order:
+        if let place = orders[ObjectIdentifier(object)]?[cell] {
+          builder.setInteger(cell, place)
+        } else if destination == nil {
+          builder.setNull(cell)
+        }
+      case .value: break
+      }
+    }
+  }
+
+  func isSaved(_ object: NSManagedObject) -> Bool {
+    object._flags.contains(.inserted) || (object._key > 0 && !object._flags.contains(.gone))
+  }
+
+  private func buildDeleted() {
+    deleted.sort { ($0._binding.index, $0._key) < ($1._binding.index, $1._key) }
+    transaction.deleted = deleted.map {
+      RowDeletion(
+        entity: $0._binding.index, key: $0._key, version: $0._batch.version(Int($0._row)),
+        emptied: $0.withBinding(\.savedSlots.emptied), kept: $0.withBinding(\.savedSlots.kept))
+    }
+    // Owners that have a deleted object in a to-many relationship, in memory or not.
+    for object in deleted {
+      for info in object._binding.properties where info.kind == .toOne && info.inverseIsToMany {
+        guard let cell = info.cells.first, let key = object._batch.integer(Int(object._row), cell),
+          let inverse = info.inverseSlot
+        else { continue }
+        touched.insert(.init(entity: info.destination, key: key, slot: inverse))
+      }
+    }
+  }
+
+  /// Visits changed objects that have changed slots of a kind.
+  func visit(
+    _ kind: (SavedSlots) -> PropertySet, of first: [NSManagedObject], _ second: [NSManagedObject],
+    _ body: (NSManagedObject, PropertySet) -> Void
+  ) {
+    if bindings.allSatisfy({ kind($0.savedSlots).isEmpty }) { return }
+    var binding: EntityBinding?
+    var wanted = PropertySet()
+    for objects in [first, second] {
+      objects[...].forEachUnretained { object in
+        // Objects of one entity mostly follow each other.
+        if object._binding !== binding {
+          binding = object._binding
+          wanted = kind(object._binding.savedSlots)
+        }
+        if wanted.isEmpty { return }
+        let slots = object.changedSlots.intersection(wanted)
+        if !slots.isEmpty { body(object, slots) }
+      }
+    }
+  }
+
+}

@@ -1,0 +1,191 @@
+internal import CDEStore
+internal import Foundation
+
+extension SavePlan {
+  /// Validates every object of a save.
+  ///
+  /// - Throws: the one failure, or `.multipleValidationErrors` with all of them.
+  func validate() throws {
+    var failures: [ManagedObjectError] = []
+    var foreign: (any Error)?
+    func check(_ object: NSManagedObject, _ body: () throws -> Void) {
+      do {
+        try body()
+      } catch let error as ManagedObjectError {
+        let single = error.code == .multipleValidationErrors ? error.failures : [error]
+        failures += single.map { failure in
+          var failure = failure
+          if failure.object == nil { failure.object = object }
+          return failure
+        }
+      } catch {
+        // An error of a class's own validation.
+        foreign = error
+        failures.append(
+          ManagedObjectError(
+            .invalidValue, "\(object._binding.name) is not valid: \(error.localizedDescription)",
+            cause: error,
+            entity: object._binding.name, objectID: object.objectID, object: object))
+      }
+    }
+    // Checked here, because a class may leave out the validation of its superclass.
+    func checkProblems(_ object: NSManagedObject) {
+      if object._flags.contains(.hasProblems) { check(object) { try object.validateProblems() } }
+    }
+    inserted[...].forEachUnretained { object in
+      checkProblems(object)
+      check(object) { try object.validateForInsert() }
+    }
+    updated[...].forEachUnretained { object in
+      checkProblems(object)
+      check(object) { try object.validateForUpdate() }
+    }
+    deleted[...].forEachUnretained { object in check(object) { try object.validateForDelete() } }
+    if failures.count == 1, let foreign { throw foreign }
+    try ManagedObjectError.throwing(failures)
+  }
+}
+
+extension ManagedObjectError {
+  static func throwing(_ failures: [ManagedObjectError]) throws {
+    if failures.isEmpty { return }
+    if failures.count == 1 { throw failures[0] }
+    throw ManagedObjectError(
+      .multipleValidationErrors,
+      "\(failures.count) values can't be saved:" + failures.prefix(5).map { "\n  \($0.message)" }.joined()
+        + (failures.count > 5 ? "\n  and \(failures.count - 5) more, which failures lists" : ""),
+      entity: failures[0].entity, failures: failures)
+  }
+}
+
+extension NSManagedObject {
+  /// Required values and relationship counts, for an object about to be written.
+  func validateValues() throws {
+    guard mayFail else { return }
+    var failures: [ManagedObjectError] = []
+    let isNew = _flags.contains(.inserted)
+    for info in _binding.properties {
+      // A value that was not changed was valid when it was saved.
+      guard isNew || changedSlots.contains(info.slot) else { continue }
+      switch info.kind {
+      case .attribute, .composite:
+        if !info.isOptional, !info.isTransient, isNull(info), !isRefused(info.slot) {
+          failures.append(missing(info))
+        }
+        if !info.rules.isEmpty { failures += ruleFailures(info) }
+        if let failure = valueFailure(info) ?? encodingFailure(info) { failures.append(failure) }
+      case .toOne:
+        if !info.isOptional, !info.isTransient, !isRefused(info.slot) {
+          let destination = toOne(info.slot)
+          if destination == nil || destination!.isDeletedOrGone { failures.append(missing(info)) }
+        }
+      case .toMany:
+        if let failure = countFailure(info) { failures.append(failure) }
+      }
+    }
+    try ManagedObjectError.throwing(failures)
+  }
+
+  /// Whether a value is missing or has to be looked at; of most objects none is.
+  private var mayFail: Bool {
+    let changed = _flags.contains(.inserted) ? nil : changedSlots
+    return withBinding { binding in
+      if let changed {
+        if binding.savedSlots.validated.intersects(changed) { return true }
+      } else if !binding.savedSlots.validated.isEmpty {
+        return true
+      }
+      if holdsUnfitNumber(binding.savedSlots.bounded) { return true }
+      return binding.savedSlots.required.contains { slot in
+        changed?.contains(slot) != false && withProperty(slot) { isNull($0) }
+      }
+    }
+  }
+
+  private func isNull(_ info: PropertyInfo) -> Bool {
+    let held = withOverlay { overlay -> Bool? in
+      switch overlay.values[info.slot] {
+      case .unset: nil
+      case .null: true
+      default: false
+      }
+    }
+    return (held ?? nil) ?? info.cells.allSatisfy { _batch.isNull(Int(_row), $0) }
+  }
+
+  /// Whether a number was set that its column can't hold. Also looks at some values that were not set.
+  private func holdsUnfitNumber(_ bounded: [SavedSlots.BoundedColumn]) -> Bool {
+    withOverlay { overlay in
+      for column in bounded {
+        let isUnfit = overlay.withValue(column.slot) { held in
+          switch held {
+          case .integer(let value): return value < column.least || value > column.greatest
+          // NaN is neither below nor above any number.
+          case .real(let value): return !(abs(value) <= column.limit)
+          case .decimal(let value): return value.isNaN || !(-100...100).contains(value.exponent)
+          default: return false
+          }
+        }
+        if isUnfit { return true }
+      }
+      return false
+    } ?? false
+  }
+
+  /// Why a value that was set can't be stored.
+  private func valueFailure(_ info: PropertyInfo) -> ManagedObjectError? {
+    guard !info.isTransient, let unfit = _overlay?.values[info.slot].unfitness(for: info) else { return nil }
+    var failure = unfit.error(for: info, of: _binding.name)
+    failure.objectID = objectID
+    return failure
+  }
+
+  private func missing(_ info: PropertyInfo) -> ManagedObjectError {
+    ManagedObjectError(
+      .missingMandatoryProperty,
+      "\(_binding.name).\(info.name) is required and has no value. Set it before saving, "
+        + (info.isRelationship ? "or make it optional." : "give it a default, or make it optional."),
+      entity: _binding.name, property: info.name, objectID: objectID)
+  }
+
+  private func countFailure(_ info: PropertyInfo) -> ManagedObjectError? {
+    guard info.countsMembers else { return nil }
+    let count = loadedMembers(info.slot).objects.count { !$0.isDeletedOrGone }
+    // An optional relationship may be empty whatever its minimum.
+    if count == 0 && info.isOptional { return nil }
+    let least = max(info.minCount, info.isOptional ? 0 : 1)
+    if count < least {
+      return ManagedObjectError(
+        .relationshipLacksMinimumCount,
+        "\(_binding.name).\(info.name) has \(count) members and needs at least \(least).",
+        entity: _binding.name, property: info.name, objectID: objectID)
+    }
+    if info.maxCount > 0, count > info.maxCount {
+      return ManagedObjectError(
+        .relationshipExceedsMaximumCount,
+        "\(_binding.name).\(info.name) has \(count) members and may have \(info.maxCount).",
+        entity: _binding.name, property: info.name, objectID: objectID)
+    }
+    return nil
+  }
+
+  /// Relationships that deny the deletion of their owner must be empty by now.
+  func validateDeletion() throws {
+    var failures: [ManagedObjectError] = []
+    for info in _binding.properties where info.isRelationship && info.deleteRule == .deny {
+      let holds: Bool
+      if info.isToMany {
+        holds = loadedMembers(info.slot).objects.contains { !$0._flags.contains(.deleted) }
+      } else {
+        holds = toOne(info.slot).map { !$0._flags.contains(.deleted) } ?? false
+      }
+      guard holds else { continue }
+      failures.append(
+        ManagedObjectError(
+          .relationshipDeniedDelete,
+          "\(_binding.name) can't be deleted while \(info.name) has members. Delete or move them first.",
+          entity: _binding.name, property: info.name, objectID: objectID))
+    }
+    try ManagedObjectError.throwing(failures)
+  }
+}

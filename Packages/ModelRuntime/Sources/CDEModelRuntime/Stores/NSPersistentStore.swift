@@ -1,0 +1,76 @@
+@_spi(CDE) internal import CDEExecutors
+@_spi(CDE) internal import CDESQLiteStore
+internal import CDEStore
+public import Foundation
+
+/// A store that is loaded.
+nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable {
+  // Guard: immutable but for the weak coordinator, which is set before the store is shared, and the metadata, which
+  // has its lock.
+  public let type: String
+  public let url: URL?
+  public let configurationName: String
+  public let options: [AnyHashable: Any]?
+  public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
+  let handle: StoreHandle
+  /// As last read.
+  private let metadata: Lock<StoreMetadata>
+
+  init(handle: StoreHandle, description: NSPersistentStoreDescription, metadata: StoreMetadata) {
+    self.handle = handle
+    self.metadata = Lock(metadata)
+    type = description.type
+    url = description.url
+    configurationName = description.configuration ?? "PF_DEFAULT_CONFIGURATION_NAME"
+    options = description.options
+    super.init()
+    handle.persistentStore = self
+  }
+
+  func readMetadata() -> StoreMetadata {
+    do throws(StoreError) {
+      let read = try handle.store.metadata()
+      metadata.withLock { $0 = read }
+      return read
+    } catch {
+      if error.code != .closed {
+        Diagnostics.report(
+          "The metadata of the store \(identifier) could not be read, and is told as it was: \(error)")
+      }
+      return metadata.withLock { $0 }
+    }
+  }
+
+  /// The store's UUID.
+  public var identifier: String { handle.identifier }
+
+  public var isReadOnly: Bool { handle.store.isReadOnly }
+
+  /// The observer of the requests to the store, as given by the description.
+  @_spi(CDE) public var observer: (any StoreActivityObserver)? { handle.observer }
+
+  /// Writes all that is committed to a new file, a database without a log. External values are not copied.
+  ///
+  /// - Throws: ``ManagedObjectError``, also for a file that exists already.
+  @_spi(CDE) public func writeCopy(to url: URL) throws {
+    guard let store = handle.store as? SQLiteStore else {
+      throw ManagedObjectError(.unsupportedRequest, "Only SQLite stores can be copied to a file.")
+    }
+    do { try store.copy(to: url.path) } catch { throw ManagedObjectError.store(error) }
+  }
+}
+
+/// One loaded store, as IDs and contexts know it.
+final class StoreHandle: @unchecked Sendable {
+  // Guard: immutable but for the weak back reference, which is set once, before the handle is shared.
+  let store: any Store
+  let identifier: String
+  let observer: (any StoreActivityObserver)?
+  weak var persistentStore: NSPersistentStore?
+
+  init(_ store: any Store, observer: (any StoreActivityObserver)?) {
+    self.store = store
+    self.observer = observer
+    identifier = store.identifier
+  }
+}

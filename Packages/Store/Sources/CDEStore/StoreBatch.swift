@@ -62,6 +62,9 @@ public struct StoreBatchResult: Sendable {
     /// The row's primary key.
     public var key: Int64
 
+    /// Whether the row is one that a transaction is to insert: its key is then a number that the transaction gave it.
+    public var isPending: Bool { key < 0 }
+
     /// Names a row.
     public init(entity: Int, key: Int64) {
       self.entity = entity

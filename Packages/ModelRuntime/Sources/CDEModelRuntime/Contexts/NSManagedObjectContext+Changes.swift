@@ -21,12 +21,8 @@ struct PendingChanges {
 extension NSManagedObjectContext {
   /// Takes note of a change of an object, once until it is announced and once until it is saved.
   func noteChange(_ object: NSManagedObject) {
-    if !object._flags.contains(.listed) {
-      object._flags.insert(.listed)
-      changed.append(object)
-    }
-    if !object._flags.contains(.pending) {
-      object._flags.insert(.pending)
+    if object.enterChanged() { changed.append(object) }
+    if object.enterPending() {
       pending.objects.append(object)
       if isSettling { changedWhileSettling.append(object) }
       announceSoon()
@@ -51,7 +47,7 @@ extension NSManagedObjectContext {
   /// The objects that the next save inserts.
   public var insertedObjects: Set<NSManagedObject> {
     preconditionIsolated("insertedObjects")
-    return Set(changed.lazy.filter { $0._flags.contains(.inserted) && !$0._flags.contains(.deleted) })
+    return Set(changed.lazy.filter { $0.isInserted && !$0.isMarkedDeleted })
   }
 
   /// Saved objects with unsaved changes.
@@ -63,7 +59,7 @@ extension NSManagedObjectContext {
   /// The objects that the next save deletes.
   public var deletedObjects: Set<NSManagedObject> {
     preconditionIsolated("deletedObjects")
-    return Set(changed.lazy.filter { $0._flags.contains(.deleted) && !$0._flags.contains(.inserted) })
+    return Set(changed.lazy.filter { $0.isMarkedDeleted && !$0.isInserted })
   }
 
   /// Every object the context knows. Costs by their number.
@@ -161,16 +157,17 @@ extension NSManagedObjectContext {
     // New objects that were announced before.
     var renewed: Set<NSManagedObject> = []
     pending.objects[...].forEachUnretained { object in
-      object._flags.remove(.pending)
-      switch object._flags.intersection([.inserted, .deleted]) {
-      case .inserted:
-        if object._flags.insert(.announced).inserted {
+      object.leavePending()
+      switch object.unsavedChange {
+      case .insertion:
+        if object.noteAnnounced() {
           announced.inserted.insert(object)
         } else {
           renewed.insert(object)
         }
-      case .deleted: deleted.insert(object)
-      default: if object.isUpdated { announced.updated.insert(object) }
+      case .deletion: deleted.insert(object)
+      case .update: announced.updated.insert(object)
+      case .none: break
       }
     }
     add(

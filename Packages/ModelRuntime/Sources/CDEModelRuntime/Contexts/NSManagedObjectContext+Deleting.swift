@@ -12,7 +12,7 @@ extension NSManagedObjectContext {
   public func delete(_ object: NSManagedObject) {
     preconditionIsolated(object._binding.name)
     guard object._registry === registry, registry != nil else {
-      if object._flags.contains(.gone) || object._home == nil { return }
+      if object.isGone || object._home == nil { return }
       failPrecondition(
         "An NSManagedObjectContext cannot delete objects in other contexts. Look the object up here by its objectID."
       )
@@ -31,15 +31,15 @@ extension NSManagedObjectContext {
     var cascade = [object]
     var unsaved: [NSManagedObject] = []
     while let next = cascade.popLast() {
-      guard next._registry === registry, !next._flags.contains(.deleted) else { continue }
-      if next._flags.contains(.fault) { fire(next) }
-      guard !next._flags.contains(.gone) else { continue }
+      guard next._registry === registry, !next.isMarkedDeleted else { continue }
+      if next.isFault { fire(next) }
+      guard !next.isGone else { continue }
       repeatsReads = repeated
       next.prepareForDeletion()
       repeatsReads = true
-      guard !next._flags.contains(.deleted), next._registry === registry else { continue }
-      next._flags.insert(.deleted)
-      if next._flags.contains(.inserted) { unsaved.append(next) } else { noteChange(next) }
+      guard !next.isMarkedDeleted, next._registry === registry else { continue }
+      next.markDeleted()
+      if next.isInserted { unsaved.append(next) } else { noteChange(next) }
       applyDeleteRules(of: next, &cascade)
     }
     if !unsaved.isEmpty { forgetUnsaved(unsaved) }
@@ -50,8 +50,8 @@ extension NSManagedObjectContext {
   /// - Throws: ``ManagedObjectError`` when they still can't be.
   func finishDeletions() throws {
     while let object = unfinishedDeletions.last {
-      if object._registry === registry, object._flags.contains(.deleted) {
-        if object._flags.contains(.fault) { fire(object) }
+      if object._registry === registry, object.isMarkedDeleted {
+        if object.isFault { fire(object) }
         var cascade: [NSManagedObject] = []
         applyDeleteRules(of: object, &cascade)
         for member in cascade.reversed() { delete(member) }
@@ -64,7 +64,7 @@ extension NSManagedObjectContext {
   /// Forgets new objects that were deleted before they were saved.
   func forgetUnsaved(_ objects: [NSManagedObject]) {
     for object in objects {
-      if object._flags.contains(.announced) { pending.forgotten.append(object) }
+      if object.isAnnounced { pending.forgotten.append(object) }
       discardInserted(object)
     }
     removeListed(objects)
@@ -89,8 +89,7 @@ extension NSManagedObjectContext {
   /// Takes a new object out of the context. The caller removes it from the lists of changed and pending
   /// objects.
   func discardInserted(_ object: NSManagedObject) {
-    object._flags.subtract([.inserted, .deleted, .updated, .listed, .pending, .announced])
-    object._flags.insert(.gone)
+    object.becomeGone(.neverSaved)
     object._overlay?.dropRelationships(keepingChanged: false)
     object.detach()
     registry.vanished += 1
@@ -104,7 +103,7 @@ extension NSManagedObjectContext {
   }
 
   private func applyDeleteRules(of object: NSManagedObject, _ cascade: inout [NSManagedObject]) {
-    var isUnread = object._flags.contains(.fault)
+    var isUnread = object.isFault
     if !isUnread {
       for info in object._binding.properties where info.isRelationship && !info.isTransient {
         if !applyDeleteRule(info, of: object, &cascade) { isUnread = true }
@@ -135,7 +134,7 @@ extension NSManagedObjectContext {
       if info.deleteRule == .cascade {
         cascade += members.objects.reversed()
       } else {
-        for member in members.objects where !member._flags.contains(.deleted) {
+        for member in members.objects where !member.isMarkedDeleted {
           unlink(member, info, from: object)
         }
       }

@@ -6,7 +6,7 @@ extension NSManagedObject {
   ///
   /// Values that equal the former row's are no changes, and must not become changes over the new row.
   final func takeNews(_ batch: RowBatch, _ row: Int) {
-    if _flags.contains(.updated), !_flags.contains(.fault) { dropEqualValues() }
+    if isMarkedUpdated, !isFault { dropEqualValues() }
     take(batch, row)
   }
 
@@ -14,8 +14,7 @@ extension NSManagedObject {
   final func take(_ batch: RowBatch, _ row: Int) {
     _batch = batch
     _row = Int32(truncatingIfNeeded: row)
-    // A row that had vanished may exist again: another context saved it under a key that was used before.
-    _flags.subtract([.fault, .gone, .deletionSaved])
+    becomeRealized()
     _readBefore = 0
     _overlay?.dropKeptAttributes()
   }
@@ -26,9 +25,9 @@ extension NSManagedObjectContext {
   ///
   /// A row that has vanished leaves the object with declared defaults and makes `isDeleted` true.
   func fire(_ object: NSManagedObject) {
-    guard object._flags.contains(.fault) else { return }
+    guard object.isFault else { return }
     var row: RowReference?
-    if object._key > 0 {
+    if object.isStored {
       do throws(StoreError) {
         row = try loadedSource(of: object._binding)
           .row(of: object._binding, key: object._key, for: .object(entity: object._binding.name))
@@ -50,8 +49,7 @@ extension NSManagedObjectContext {
   }
 
   private func vanish(_ object: NSManagedObject) {
-    object._flags.remove(.fault)
-    object._flags.insert(.gone)
+    object.becomeGone(.notFound)
     registry.vanished += 1
     object._batch = object._binding.defaults
     object._row = 0
@@ -65,7 +63,7 @@ extension NSManagedObjectContext {
 
   /// Reads the rows of all faults among objects, in one query for each entity.
   func fireAll(_ objects: [NSManagedObject]) {
-    let faults = objects.filter { $0._flags.contains(.fault) && $0._key > 0 }
+    let faults = objects.filter { $0.isFault && $0.isStored }
     for (root, group) in Dictionary(grouping: faults, by: { $0._binding.root }) {
       guard let source = persistentStoreCoordinator, source.handle(for: group[0]._binding) != nil else {
         continue
@@ -76,7 +74,7 @@ extension NSManagedObjectContext {
         for batch in rows.batches {
           for row in 0..<batch.count {
             guard let object = registry.object(root: root, key: batch.key(row)),
-              object._flags.contains(.fault),
+              object.isFault,
               object._binding.index == batch.layout.entity
             else { continue }
             object.take(batch, row)
@@ -123,7 +121,7 @@ extension NSManagedObjectContext {
 
   /// The stored members of a to-many relationship; `nil` when they can't be read.
   func storedMembers(of object: NSManagedObject, slot: Int) -> [NSManagedObject]? {
-    guard object._key > 0 else { return [] }
+    guard object.isStored else { return [] }
     let registry = registry!
     do throws(StoreError) {
       let info = object._binding.properties[slot]
@@ -180,7 +178,7 @@ extension NSManagedObjectContext {
   private func prefetchMembers(
     _ info: PropertyInfo, of owners: [NSManagedObject], _ binding: EntityBinding
   ) throws -> [NSManagedObject] {
-    let unloaded = owners.filter { $0._key > 0 && !$0.members(info.slot).isLoaded }
+    let unloaded = owners.filter { $0.isStored && !$0.members(info.slot).isLoaded }
     guard !unloaded.isEmpty, let source = persistentStoreCoordinator, source.handle(for: binding) != nil
     else {
       return []
@@ -218,9 +216,9 @@ extension NSManagedObjectContext {
   ///     keeps them.
   public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
     preconditionIsolated(object._binding.name)
-    guard object._registry === registry, registry != nil, !object._flags.contains(.inserted) else { return }
+    guard object._registry === registry, registry != nil, !object.isInserted else { return }
     if mergeChanges {
-      if object._flags.contains(.fault) { return object.forgetUnread() }
+      if object.isFault { return object.forgetUnread() }
       if let overlay = object._overlay { overlay.unloadMembers() }
       do {
         let source = try source()
@@ -251,7 +249,7 @@ extension NSManagedObjectContext {
   /// Refreshes every registered object that was saved before, keeping unsaved values.
   public func refreshAllObjects() {
     preconditionIsolated("refreshAllObjects()")
-    for object in registry?.all() ?? [] where !object._flags.contains(.inserted) {
+    for object in registry?.all() ?? [] where !object.isInserted {
       refresh(object, mergeChanges: object.hasChanges)
     }
   }
@@ -291,7 +289,7 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
   /// Forgets values and changes; the row is read again when needed.
   final func turnIntoFault() {
-    guard _key > 0 else { return }
+    guard isStored else { return }
     willTurnIntoFault()
     // Unsaved references of other objects to this one belong to those objects, and the members they make
     // stay.
@@ -310,8 +308,7 @@ extension NSManagedObject {
     }
     _batch = _binding.defaults
     _row = 0
-    _flags.subtract([.updated, .deleted])
-    _flags.insert(.fault)
+    becomeFault()
     didTurnIntoFault()
   }
 }

@@ -181,7 +181,7 @@ extension NSManagedObjectContext {
       var made: [NSManagedObject] = []
       for row in 0..<batch.count {
         if let object = known[row], !isMistaken(object, for: binding) {
-          if !object._flags.isDisjoint(with: [.fault, .gone]) || (refreshing && !object.hasChanges) {
+          if !object.isRealized || (refreshing && !object.hasChanges) {
             if object._binding.layout === batch.layout {
               object.take(batch, row)
               awaken(object)
@@ -204,7 +204,7 @@ extension NSManagedObjectContext {
   /// store may have named the wrong entity.
   @inline(__always)
   private func isMistaken(_ object: NSManagedObject, for binding: EntityBinding) -> Bool {
-    object._binding !== binding && !object._flags.isDisjoint(with: [.fault, .gone]) && !object.hasChanges
+    object._binding !== binding && !object.isRealized && !object.hasChanges
   }
 
   /// The objects for a result that names rows without their values, in its order: registered ones, or faults.
@@ -259,12 +259,12 @@ extension NSManagedObjectContext {
     }
     do {
       // The store judged the objects whose own values are as stored; the others are judged here.
-      for object in stored where !object._flags.contains(.deleted) {
+      for object in stored where !object.isMarkedDeleted {
         seen.insert(ObjectIdentifier(object))
         if object.hasChanges, try !holds(object) { continue }
         objects.append(object)
       }
-      for object in changed where belongs(object) && object.hasChanges && !object._flags.contains(.deleted) {
+      for object in changed where belongs(object) && object.hasChanges && !object.isMarkedDeleted {
         guard !seen.contains(ObjectIdentifier(object)), try holds(object) else { continue }
         objects.append(object)
       }
@@ -309,7 +309,7 @@ extension NSManagedObjectContext {
     preconditionIsolated("obtainPermanentIDs(for:)")
     let source = try source()
     let temporary = objects.filter {
-      $0._flags.contains(.inserted) && $0._key < 0 && $0._registry === registry
+      $0.isInserted && $0.hasTemporaryKey && $0._registry === registry
     }
     for (_, group) in Dictionary(grouping: temporary, by: { $0._binding.root }) {
       let root = registry.model.entities[group[0]._binding.root]

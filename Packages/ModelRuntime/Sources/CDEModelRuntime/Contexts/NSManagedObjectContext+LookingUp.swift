@@ -45,7 +45,7 @@ extension NSManagedObjectContext {
     }
     guard let binding = localBinding(of: objectID) else { return goneObject(named, objectID) }
     if let known = registry.object(root: binding.root, key: objectID.key) { return known }
-    if objectID.key <= 0 { return goneObject(binding, objectID) }
+    if objectID.isTemporaryID { return goneObject(binding, objectID) }
     // The ID may name an ancestor of the row's entity, and only the row tells its class.
     return registry.model.schema.entities[binding.index].hasSubentities
       ? objectOfRow(binding, objectID.key) : object(entity: binding.index, key: objectID.key)
@@ -95,9 +95,11 @@ extension NSManagedObjectContext {
       )
     }
     let known = registry.object(root: binding.root, key: objectID.key)
-    if let known, known._flags.isDisjoint(with: [.fault, .gone]) {
+    if let known, known.isRealized {
       return known
-    } else if objectID.key > 0, let source = persistentStoreCoordinator, source.handle(for: binding) != nil {
+    } else if !objectID.isTemporaryID, let source = persistentStoreCoordinator,
+      source.handle(for: binding) != nil
+    {
       do {
         if let row = try source.row(of: binding, key: objectID.key) {
           if let known {

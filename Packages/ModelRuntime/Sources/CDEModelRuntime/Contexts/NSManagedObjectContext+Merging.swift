@@ -135,7 +135,7 @@ extension NSManagedObjectContext {
       switch change.kind {
       case .deleted:
         // The row was saved again under the same key since.
-        if !object._flags.contains(.fault), object._batch.asOf > commit.asOf { continue }
+        if !object.isFault, object._batch.asOf > commit.asOf { continue }
         forgotten.append(object)
         changes.append(ObjectChange(object: object, kind: .deleted, properties: nil))
       case .inserted, .updated:
@@ -179,7 +179,7 @@ extension NSManagedObjectContext {
     _ change: CommittedTransaction.Change, into object: NSManagedObject, _ changes: inout [ObjectChange]
   ) -> PropertySet {
     for slot in change.properties where object._binding.properties[slot].isToMany { unload(object, slot) }
-    guard let row = change.row, !object._flags.contains(.fault), row.batch.layout === object._binding.layout
+    guard let row = change.row, !object.isFault, row.batch.layout === object._binding.layout
     else { return [] }
     let known = RowReference(batch: object._batch, row: Int(object._row))
     guard isNews(row, over: known, of: object._binding) else { return [] }
@@ -208,11 +208,10 @@ extension NSManagedObjectContext {
   /// Forgets objects whose rows another writer deleted.
   func forgetMerged(_ objects: [NSManagedObject]) {
     if objects.isEmpty { return }
-    let listed = objects.filter { !$0._flags.isDisjoint(with: [.listed, .pending]) }
+    let listed = objects.filter(\.isListed)
     if !listed.isEmpty { removeListed(listed) }
     for object in objects {
-      object._flags.subtract([.updated, .deleted, .inserted, .listed, .pending])
-      object._flags.insert(.gone)
+      object.becomeGone(.deletedByOthers)
       object._overlay?.dropRelationships(keepingChanged: false)
       object.detach()
     }

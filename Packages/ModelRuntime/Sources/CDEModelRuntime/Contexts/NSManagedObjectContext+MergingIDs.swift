@@ -56,7 +56,7 @@ extension NSManagedObjectContext {
   /// Registered objects whose to-many relationships hold objects that are gone.
   func ownersOfDeleted(_ objects: [NSManagedObject]) -> [ObjectChange] {
     var changes: [ObjectChange] = []
-    for object in objects where !object._flags.contains(.fault) {
+    for object in objects where !object.isFault {
       for info in object._binding.properties where info.kind == .toOne && info.inverseIsToMany {
         let destination = registry.model.entities[info.destination]
         guard let cell = info.cells.first, let key = object._batch.integer(Int(object._row), cell),
@@ -121,7 +121,7 @@ extension NSManagedObjectContext {
   private func reread(_ objects: [NSManagedObject]) -> [ObjectChange] {
     var owners: [ObjectChange] = []
     for object in objects { object._overlay?.unloadMembers() }
-    let realized = objects.filter { !$0._flags.contains(.fault) && $0._key > 0 }
+    let realized = objects.filter { !$0.isFault && $0.isStored }
     for (root, group) in Dictionary(grouping: realized, by: { $0._binding.root }) {
       guard let source = persistentStoreCoordinator, source.handle(for: group[0]._binding) != nil else {
         continue
@@ -174,7 +174,7 @@ private struct RecentMerge {
     }
     self.context = context
     found = objects.lazy.filter(\.isTracked).map { object in
-      let version = object._flags.contains(.fault) ? nil : object._batch.version(Int(object._row))
+      let version = object.isFault ? nil : object._batch.version(Int(object._row))
       return (
         object, version, effects.batches[ObjectIdentifier(object)] ?? 0,
         recent.changes(of: object.rowIdentity)
@@ -187,7 +187,7 @@ private struct RecentMerge {
   mutating func finish() {
     var traces: [CommitTrace] = []
     for (object, version, batches, known) in found {
-      if let version, !object._flags.contains(.fault) {
+      if let version, !object.isFault {
         // Each save and each batch raises the version by one. A version without a known save was written by
         // another process, or too long ago.
         let raised = object._batch.version(Int(object._row)) - version

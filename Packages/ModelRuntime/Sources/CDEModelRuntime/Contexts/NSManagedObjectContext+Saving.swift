@@ -86,7 +86,7 @@ extension NSManagedObjectContext {
   }
 
   func forgetChanges() {
-    changed[...].forEachUnretained { $0._flags.remove(.listed) }
+    changed[...].forEachUnretained { $0.leaveChanged() }
     changed.removeAll(keepingCapacity: changed.count <= 4096)
   }
 
@@ -215,17 +215,17 @@ extension NSManagedObjectContext {
     let objects = changed
     forgetChanges()
     unfinishedDeletions = []
-    for object in pending.objects { object._flags.remove(.pending) }
+    for object in pending.objects { object.leavePending() }
     pending.objects = []
     var restored: [NSManagedObject] = []
     var revivesDeleted = false
     for object in objects {
-      if object._flags.contains(.inserted) {
-        if object._flags.contains(.announced) { pending.forgotten.append(object) }
+      if object.isInserted {
+        if object.isAnnounced { pending.forgotten.append(object) }
         discardInserted(object)
       } else if object.hasChanges {
-        if object._flags.contains(.deleted) { revivesDeleted = true }
-        object._flags.subtract([.updated, .deleted])
+        if object.isMarkedDeleted { revivesDeleted = true }
+        object.dropMarks()
         object._overlay?.rollBack()
         object.forgetProblems()
         restored.append(object)
@@ -251,12 +251,12 @@ extension NSManagedObjectContext {
     preconditionIsolated("reset()")
     forgetChanges()
     unfinishedDeletions = []
-    for object in pending.objects { object._flags.remove(.pending) }
+    for object in pending.objects { object.leavePending() }
     pending = PendingChanges()
     recent.clear()
     forgetUnreadObjects()
     for object in registry?.all() ?? [] {
-      object._flags.subtract([.inserted, .updated, .deleted, .pending, .listed])
+      object.forgetContext()
       object._overlay?.dropRelationships(keepingChanged: false)
       object.detach()
     }

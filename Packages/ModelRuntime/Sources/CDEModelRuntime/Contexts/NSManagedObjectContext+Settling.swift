@@ -65,8 +65,8 @@ extension NSManagedObjectContext {
       try rounds.begin(with: objects)
       objects[...].forEachUnretained { object in
         // A later change sets the flag again; the hook has then not seen that change.
-        if object._flags.remove(.pending) == nil, !isFirst { return }
-        if releases, object._flags.contains(.updated) { releaseFormerPartners(of: object) }
+        if !object.leavePending(), !isFirst { return }
+        if releases, object.isMarkedUpdated { releaseFormerPartners(of: object) }
         guard object.hasChanges else { return }
         if !isFirst { rounds.note(object) }
         object.willSave()
@@ -98,7 +98,7 @@ private struct SettlingRounds {
   /// Those of the objects that have changed since their hooks were called.
   func changed(among objects: [NSManagedObject]) -> [NSManagedObject] {
     objects.filter { object in
-      guard object._flags.contains(.pending) else { return false }
+      guard object.isPending else { return false }
       guard let image = images[ObjectIdentifier(object)] else { return true }
       return image.differs(from: object)
     }
@@ -130,7 +130,7 @@ private struct SettlingRounds {
 /// The unsaved values of an object at one moment.
 private struct ValueImage {
   private let object: NSManagedObject
-  private let flags: NSManagedObject.Flags
+  private let change: UnsavedChange
   private let values: [Value]
 
   private enum Value {
@@ -140,7 +140,7 @@ private struct ValueImage {
 
   init(_ object: NSManagedObject) {
     self.object = object
-    flags = Self.flags(of: object)
+    change = object.unsavedChange
     values =
       object._overlay.map { overlay in
         (0..<overlay.count).map { slot in
@@ -153,12 +153,8 @@ private struct ValueImage {
       } ?? []
   }
 
-  private static func flags(of object: NSManagedObject) -> NSManagedObject.Flags {
-    object._flags.intersection([.inserted, .updated, .deleted])
-  }
-
   func differs(from object: NSManagedObject) -> Bool {
-    flags != Self.flags(of: object) || !differences(from: object).isEmpty
+    change != object.unsavedChange || !differences(from: object).isEmpty
   }
 
   /// The names of the properties that the object holds otherwise now.

@@ -33,7 +33,7 @@ extension FetchPlan {
           .unsupportedRequest, "A predicate compares with an object that is no managed object.")
       }
       // An object never saved has no row: no key is 0.
-      return .reference(entity: id.binding.index, key: max(id.key, 0))
+      return .reference(entity: id.binding.index, key: id.isTemporaryID ? 0 : id.key)
     }
     return StoreQuery(
       entity: binding.index, includesSubentities: includesSubentities,

@@ -89,14 +89,14 @@ extension NSManagedObject {
   /// Whether a property of a new object was never set and has no default: a mistake of the program, not of
   /// the data.
   final func lacksValue(_ slot: Int) -> Bool {
-    guard !isDeletedOrGone, _key <= 0 || _flags.contains(.inserted) else { return false }
+    guard !isDeletedOrGone, !isStored else { return false }
     guard slot >= 0, let overlay = _overlay else { return true }
     return overlay.values[slot].isUnset && !isRefused(slot)
   }
 
   /// Whether the object has no values of its own: it is gone, outlived its context or could not be read.
   private var answersByDefault: Bool {
-    isDeletedOrGone || _flags.contains(.fault) || _registry?.context == nil
+    isDeletedOrGone || isFault || _registry?.context == nil
   }
 
   final func missingProperty() -> Never {
@@ -109,7 +109,7 @@ extension NSManagedObject {
   @usableFromInline @inline(__always)
   final func willAccess() {
     if _flags.contains(.checked) { checkIsolation() }
-    if _flags.contains(.fault) { fire() }
+    if isFault { fire() }
   }
 
   @usableFromInline
@@ -134,7 +134,7 @@ extension NSManagedObject {
       if _flags.isDisjoint(with: [.inserted, .updated, .deleted]) { silenceChanges() }
       return
     }
-    if !_flags.contains(.inserted) { _flags.insert(.updated) }
+    if !isInserted { _flags.insert(.updated) }
     context.noteChange(self)
   }
 
@@ -147,7 +147,7 @@ extension NSManagedObject {
   @usableFromInline
   @inline(never)
   final func fire() {
-    guard _flags.contains(.fault) else { return }
+    guard isFault else { return }
     guard let context = _registry?.context else {
       // The context was freed first: values that were never read read as defaults.
       _flags.remove(.fault)

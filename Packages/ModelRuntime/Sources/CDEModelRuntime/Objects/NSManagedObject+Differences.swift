@@ -6,12 +6,12 @@ extension NSManagedObject {
   final func differsFromRow(_ slot: Int) -> Bool {
     guard let overlay = _overlay, overlay.changed.contains(slot) else { return false }
     // There is no stored value to compare with.
-    if _key <= 0 || !_flags.isDisjoint(with: [.inserted, .gone]) { return true }
+    if !isStored || isGone { return true }
     let info = _binding.properties[slot]
     if info.isTransient { return true }
     if info.isToMany { return hasChangedMembers(slot) }
-    if _flags.contains(.fault) { fire() }
-    if !_flags.isDisjoint(with: [.fault, .gone]) || _batch === _binding.defaults { return true }
+    if isFault { fire() }
+    if !isRealized || _batch === _binding.defaults { return true }
     guard info.kind != .toOne else { return destinationDiffers(info, overlay.values[slot]) }
     // Unset, but marked as changed: a change inside a value that has no unsaved copy.
     if info.cells.isEmpty || overlay.values[slot].isUnset { return false }
@@ -50,7 +50,7 @@ extension NSManagedObject {
     guard let overlay = _overlay else { return }
     for slot in overlay.changed {
       let info = _binding.properties[slot]
-      if !info.cells.isEmpty, !differsFromRow(slot) { overlay.changed.remove(slot) }
+      if !info.cells.isEmpty, !differsFromRow(slot) { keepUnchanged(slot) }
     }
   }
 
@@ -71,8 +71,8 @@ extension NSManagedObject {
     let info = _binding.properties[slot]
     guard !members.isReordered, !info.usesLinks, let inverse = info.inverseSlot else { return true }
     func isStored(_ member: NSManagedObject) -> Bool? {
-      if member._flags.contains(.inserted) { return false }
-      if !member._flags.isDisjoint(with: [.fault, .gone]) || member._batch === member._binding.defaults {
+      if member.isInserted { return false }
+      if !member.isRealized || member._batch === member._binding.defaults {
         return nil
       }
       let theirs = member._binding.properties[member.slot(of: info, inverse)]

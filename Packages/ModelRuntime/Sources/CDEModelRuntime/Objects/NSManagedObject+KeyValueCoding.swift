@@ -109,9 +109,7 @@ extension NSManagedObject {
 
   /// Counts the property as changed: after a primitive value was set, or something inside a transformable value.
   public final func didChangeValue(forKey key: String) {
-    let slot = info(key).slot
-    overlay.changed.insert(slot)
-    markUpdated()
+    noteChanged(info(key).slot)
   }
 
   /// Reads the row if the object is a fault.
@@ -122,9 +120,9 @@ extension NSManagedObject {
   /// Whether a relationship has not been read yet.
   public final func hasFault(forRelationshipNamed key: String) -> Bool {
     let info = info(key)
-    guard info.isToMany else { return _flags.contains(.fault) }
+    guard info.isToMany else { return isFault }
     if case .toMany(let members)? = _overlay?.values[info.slot] { return !members.isLoaded }
-    return _key > 0
+    return isStored
   }
 
   /// Unsaved values by key: what was set since the last save or fetch and differs from what is stored,

@@ -24,7 +24,7 @@ extension NSManagedObject: PredicateValueProviding, PredicateObjectConvertible {
     case .toOne: return toOne(info.slot).map { .object($0) } ?? .null
     case .toMany:
       return .collection(
-        loadedMembers(info.slot).objects.filter { !$0._flags.contains(.deleted) }.map { .object($0) })
+        loadedMembers(info.slot).objects.filter { !$0.isMarkedDeleted }.map { .object($0) })
     }
   }
 

@@ -27,7 +27,7 @@ extension NSManagedObject {
   @inline(never)
   final func prepareToSet(_ slot: Int) {
     willAccess()
-    if _flags.contains(.hasProblems) { overlay.problems?.refused[slot] = nil }
+    if hasProblems { overlay.problems?.refused[slot] = nil }
   }
 
   /// Remembers a read that failed, so that nothing made of its answer is saved.
@@ -64,26 +64,26 @@ extension NSManagedObject {
 
   /// The object was refreshed: from now on, reads return what is stored.
   final func forgetUnread() {
-    guard _flags.contains(.hasProblems) else { return }
+    guard hasProblems else { return }
     overlay.problems?.unread = nil
     overlay.problems?.notedUnread = []
   }
 
   /// Forgets all problems: the object has the stored values and nothing else.
   final func forgetProblems() {
-    guard _flags.contains(.hasProblems) else { return }
+    guard hasProblems else { return }
     overlay.problems = nil
     _flags.remove(.hasProblems)
   }
 
   /// Whether the value that was set last was refused.
   final func isRefused(_ slot: Int) -> Bool {
-    _flags.contains(.hasProblems) && _overlay?.problems?.refused[slot] != nil
+    hasProblems && _overlay?.problems?.refused[slot] != nil
   }
 
   /// - Throws: ``ManagedObjectError`` when the object must not be saved as it is.
   final func validateProblems() throws {
-    guard _flags.contains(.hasProblems), let problems = _overlay?.problems else { return }
+    guard hasProblems, let problems = _overlay?.problems else { return }
     let refused = problems.refused.sorted { $0.key < $1.key }.map(\.value)
     try ManagedObjectError.throwing((problems.unread.map { [$0] } ?? []) + refused)
   }

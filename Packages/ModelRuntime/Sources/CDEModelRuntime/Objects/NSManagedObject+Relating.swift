@@ -5,7 +5,7 @@ internal import CDEStore
 extension NSManagedObject {
   /// Sets a to-one relationship on both sides. If the object is deleted, the next save reports it instead.
   final func assignToOne(_ slot: Int, _ object: NSManagedObject?) {
-    if _flags.contains(.hasProblems) { overlay.problems?.refused[slot] = nil }
+    if hasProblems { overlay.problems?.refused[slot] = nil }
     if let object, !mayRelate(object, slot) { return }
     setToOne(slot, object)
   }
@@ -17,7 +17,7 @@ extension NSManagedObject {
 
   /// Removes a member on both sides, also a member that was refused.
   final func dropMember(_ slot: Int, _ object: NSManagedObject) {
-    if _flags.contains(.hasProblems) { overlay.problems?.refused[slot] = nil }
+    if hasProblems { overlay.problems?.refused[slot] = nil }
     removeMember(slot, object)
   }
 

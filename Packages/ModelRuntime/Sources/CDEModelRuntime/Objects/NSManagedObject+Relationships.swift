@@ -55,7 +55,7 @@ extension NSManagedObject {
   /// The members of a to-many relationship, without loading them.
   final func members(_ slot: Int) -> ToManyMembers {
     if let known = withOverlay({ $0.members(slot) }) ?? nil { return known }
-    let isNew = _key <= 0
+    let isNew = !isStored
     let made = ToManyMembers(isLoaded: isNew, isOrdered: _binding.properties[slot].isOrdered)
     overlay.values[slot] = .toMany(made)
     return made
@@ -174,39 +174,14 @@ extension NSManagedObject {
     for object in members.objects where !wanted.contains(ObjectIdentifier(object)) {
       removeMember(slot, object)
     }
-    if _flags.contains(.hasProblems) { overlay.problems?.refused[slot] = nil }
+    if hasProblems { overlay.problems?.refused[slot] = nil }
     for object in objects { assignMember(slot, object) }
     if members.isOrdered, !members.objects.elementsEqual(objects, by: ===) {
       var seen = Set<ObjectIdentifier>()
       members.reorder(
         objects.filter { !$0.isDeletedOrGone && seen.insert(ObjectIdentifier($0)).inserted })
     }
-    overlay.changed.insert(slot)
-    markUpdated()
-  }
-
-  // MARK: Writing, one side
-
-  final func writeToOne(_ slot: Int, _ object: NSManagedObject?) {
-    if _flags.contains(.checked) { checkIsolation() }
-    change(slot, to: object.map { .toOne($0) } ?? .null)
-  }
-
-  final func writeAdd(_ slot: Int, _ object: NSManagedObject, at index: Int? = nil) {
-    if _flags.contains(.checked) { checkIsolation() }
-    // An order can only be kept if all members are loaded.
-    let members = withProperty(slot, \.isOrdered) ? loadedMembers(slot) : members(slot)
-    members.add(object, at: index)
-    withOverlay { $0.changed.insert(slot) }
-    markUpdated()
-  }
-
-  final func writeRemove(_ slot: Int, _ object: NSManagedObject) {
-    if _flags.contains(.checked) { checkIsolation() }
-    let members = withProperty(slot, \.isOrdered) ? loadedMembers(slot) : members(slot)
-    members.remove(object)
-    withOverlay { $0.changed.insert(slot) }
-    markUpdated()
+    noteChanged(slot)
   }
 
   // MARK: Slots of the other side

@@ -31,7 +31,7 @@ extension NSManagedObject {
     _registry?.context?.noteSilentValue(self, slot)
     if overlay.changed.contains(slot) { return }
     // A new object is saved with all that it has.
-    if _home == nil || _flags.contains(.inserted) {
+    if _home == nil || isInserted {
       overlay.changed.insert(slot)
     } else {
       problems.silent.insert(slot)

@@ -208,15 +208,12 @@ nonisolated open class NSManagedObject: NSObject {
   public final var isInserted: Bool { _flags.contains(.inserted) }
 
   /// Whether the object has unsaved changes and was saved before.
-  public final var isUpdated: Bool { _flags.contains(.updated) && !_flags.contains(.deleted) }
+  public final var isUpdated: Bool { isMarkedUpdated && !isMarkedDeleted }
 
   /// Whether the next save deletes the object, or its row has vanished.
   ///
   /// False again once the object's own context has saved the deletion. Then ``managedObjectContext`` is nil.
   public final var isDeleted: Bool { isDeletedOrGone && !_flags.contains(.deletionSaved) }
-
-  /// Whether the object is to be deleted, or has no row any more, whichever writer deleted it.
-  final var isDeletedOrGone: Bool { !_flags.isDisjoint(with: [.deleted, .gone]) }
 
   /// Whether the object is new, deleted or holds unsaved values.
   public final var hasChanges: Bool {
@@ -318,22 +315,9 @@ extension NSManagedObject {
   }
 
   @inline(never)
-  private func makeOverlay() {
+  final func makeOverlay() {
     _overlay = Overlay.make(count: _binding.properties.count)
     _flags.insert(.hasOverlay)
-  }
-
-  /// Notes an unsaved value.
-  @inline(__always)
-  final func change(_ slot: Int, to value: consuming _PropertyValue) {
-    if _overlay == nil { makeOverlay() }
-    // The object keeps its overlay meanwhile, so it is not retained for each value. The former value is
-    // released at the end, because its deinit may come back here.
-    Unmanaged.passUnretained(_overlay.unsafelyUnwrapped)._withUnsafeGuaranteedRef { overlay in
-      swap(&value, &overlay.values[slot])
-      overlay.changed.insert(slot)
-    }
-    markUpdated()
   }
 
   final func dropOverlay() {
@@ -367,7 +351,7 @@ extension NSManagedObject {
     _batch = binding.defaults
     _row = 0
     _overlay = nil
-    let hadProblems = _flags.contains(.hasProblems)
+    let hadProblems = hasProblems
     _flags.subtract([.hasOverlay, .hasProblems])
     guard let old else { return }
     for info in oldProperties where !old.values[info.slot].isUnset {

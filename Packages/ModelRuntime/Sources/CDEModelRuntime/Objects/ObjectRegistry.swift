@@ -89,7 +89,7 @@ final class ObjectRegistry: @unchecked Sendable {
   /// finding out takes more than a look.
   @inline(__always)
   func isAtHome(_ id: NSManagedObjectID) -> Bool {
-    id.key > 0 && id.binding.model === model && id.store.map(loneStore.isThis) == true
+    !id.isTemporaryID && id.binding.model === model && id.store.map(loneStore.isThis) == true
   }
 
   /// Open addressing with linear probing. An entry is a pointer with 16 bits of the hash above it.
@@ -277,7 +277,7 @@ final class ObjectRegistry: @unchecked Sendable {
     lock.withLock { _ in
       guard let index = table.index(root, key) else { return false }
       return Unmanaged<NSManagedObject>.fromOpaque(Table.pointer(table.entries[index]))
-        ._withUnsafeGuaranteedRef { $0._flags.isDisjoint(with: [.fault, .gone]) }
+        ._withUnsafeGuaranteedRef { $0.isRealized }
     }
   }
 
@@ -352,7 +352,7 @@ final class ObjectRegistry: @unchecked Sendable {
       // All of them leave the table first, so that it only has to move entries of other objects.
       var coming = 0
       objects[...].forEachUnretained { object in
-        guard object._key < 0 else { return }
+        guard object.hasTemporaryKey else { return }
         table.remove(object)
         coming += 1
       }
@@ -360,7 +360,7 @@ final class ObjectRegistry: @unchecked Sendable {
       var index = -1
       objects[...].forEachUnretained { object in
         index += 1
-        guard object._key < 0 else { return }
+        guard object.hasTemporaryKey else { return }
         object._key = key(index)
         table.insert(object)
       }
@@ -418,7 +418,7 @@ extension ArraySlice<NSManagedObject> {
   var newCount: Int {
     withUnretained { objects in
       objects.count {
-        $0._withUnsafeGuaranteedRef { $0._flags.intersection([.inserted, .deleted]) == .inserted }
+        $0._withUnsafeGuaranteedRef { $0.unsavedChange == .insertion }
       }
     }
   }

@@ -157,7 +157,7 @@ public final class ToManyMembers {
 
   /// Removes objects that have no row any more.
   func clearVanished() {
-    let isVanished = { (object: NSManagedObject) in object._flags.contains(.gone) }
+    let isVanished = { (object: NSManagedObject) in object.isGone }
     if objects.contains(where: isVanished) {
       objects.removeAll(where: isVanished)
       positions = nil

@@ -6,7 +6,7 @@ extension ConflictResolution {
   func settle(_ clash: UniquenessClash, by type: NSMergePolicyType) throws {
     // A policy, or an earlier clash, may have removed some of the objects.
     let objects = clash.objects.filter {
-      $0._registry === context.registry && $0.hasChanges && !$0._flags.contains(.deleted)
+      $0._registry === context.registry && $0.hasChanges && !$0.isMarkedDeleted
     }
     guard !objects.isEmpty else { return }
     if type.storeTrumps {
@@ -20,10 +20,10 @@ extension ConflictResolution {
   private func keepOldest(
     _ objects: [NSManagedObject], _ clash: UniquenessClash, _ type: NSMergePolicyType
   ) {
-    let known = objects.filter { !$0._flags.contains(.inserted) }
+    let known = objects.filter { !$0.isInserted }
     let survivor = clash.stored.map(object(for:)) ?? known.first ?? objects[0]
     for object in objects where object !== survivor {
-      if object._flags.contains(.inserted) {
+      if object.isInserted {
         replace(object, by: survivor, clash, values: .none)
       } else {
         giveUp(object, clash, type)
@@ -54,16 +54,16 @@ extension ConflictResolution {
   private func keepNewest(
     _ objects: [NSManagedObject], _ clash: UniquenessClash, _ type: NSMergePolicyType
   ) {
-    var new = objects.filter { $0._flags.contains(.inserted) }
+    var new = objects.filter { $0.isInserted }
     let survivor: NSManagedObject
-    if let last = objects.last(where: { !$0._flags.contains(.inserted) }) {
-      for other in objects where other !== last && !other._flags.contains(.inserted) { context.delete(other) }
+    if let last = objects.last(where: { !$0.isInserted }) {
+      for other in objects where other !== last && !other.isInserted { context.delete(other) }
       if let stored = clash.stored { context.delete(object(for: stored)) }
       survivor = last
     } else if let stored = clash.stored {
       let known = context.registry.object(root: stored.batch.layout.root, key: stored.key)
       if known == nil,
-        let heir = new.first(where: { $0._key < 0 && $0._binding.index == stored.batch.layout.entity })
+        let heir = new.first(where: { $0.hasTemporaryKey && $0._binding.index == stored.batch.layout.entity })
       {
         become(stored, heir, clash, type)
         new.removeAll { $0 === heir }
@@ -89,26 +89,22 @@ extension ConflictResolution {
     let defaults = RowReference(batch: object._binding.defaults, row: 0)
     let differing = object.slotsThatDiffer(defaults, row)
     context.registry.rekey([object]) { _ in row.key }
-    object._flags.subtract([.inserted, .announced])
-    object._flags.insert(.updated)
+    object.takeOverRow()
     object._overlay?.unloadMembers()
     object.take(row.batch, row.row)
-    let overlay = object.overlay
     for info in object._binding.properties where !info.cells.isEmpty {
       if clash.constraint.contains(info.name) {
         // The values are equal, or there would be no conflict.
-        overlay.values[info.slot] = .unset
-        overlay.changed.remove(info.slot)
-      } else if type == .overwriteMergePolicyType, !overlay.changed.contains(info.slot),
+        object.clearUnsaved(info.slot)
+      } else if type == .overwriteMergePolicyType, !object.changedSlots.contains(info.slot),
         info.derivation == nil,
         differing.contains(info.slot)
       {
-        overlay.values[info.slot] = info.kind == .toOne ? .null : info.defaultValue
-        overlay.changed.insert(info.slot)
+        object.setUnsaved(info.slot, to: info.kind == .toOne ? .null : info.defaultValue)
       }
     }
     noteTouched(context.unloadOwners(of: object, defaults, row))
-    note(object, differing.subtracting(overlay.changed))
+    note(object, differing.subtracting(object.changedSlots))
   }
 
   private enum Values {

@@ -17,7 +17,7 @@ extension ConflictResolution {
     for (object, slot) in partners {
       let info = object._binding.properties[slot]
       if let key = object.storedKey(info) { rows.append(.init(entity: info.destination, key: key)) }
-      if let other = object.toOne(slot), other._key > 0 {
+      if let other = object.toOne(slot), other.isStored {
         rows.append(.init(entity: other._binding.index, key: other._key))
       }
     }
@@ -28,7 +28,7 @@ extension ConflictResolution {
       if let former = context.storedPartner(of: object, info), former !== partner {
         context.release(former, from: object, info)
       }
-      guard let partner, !object._flags.contains(.deleted), !partner.isDeletedOrGone else { continue }
+      guard let partner, !object.isMarkedDeleted, !partner.isDeletedOrGone else { continue }
       let theirs = partner.slot(of: info, info.inverseSlot!)
       switch partner.toOne(theirs) {
       case object?: break
@@ -47,7 +47,7 @@ extension NSManagedObjectContext {
   /// below the unsaved value.
   func releaseFormerPartners(of object: NSManagedObject) {
     let slots = object.withBinding(\.savedSlots.oneToOne)
-    if slots.isEmpty || object._flags.contains(.deleted) { return }
+    if slots.isEmpty || object.isMarkedDeleted { return }
     for slot in slots.intersection(object.changedSlots) {
       let info = object._binding.properties[slot]
       guard let former = storedPartner(of: object, info), former !== object.toOne(slot) else { continue }

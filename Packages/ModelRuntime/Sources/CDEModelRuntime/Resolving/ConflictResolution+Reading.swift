@@ -25,7 +25,7 @@ extension ConflictResolution {
   private func adopt(_ row: RowReference) {
     let object = object(for: row)
     keep(object)
-    guard object._flags.isDisjoint(with: [.inserted, .deleted]),
+    guard !object.isInserted, !object.isMarkedDeleted,
       object._binding.index == row.batch.layout.entity
     else { return }
     // A row with unsaved values is in conflict, or will be, and the policy decides.

@@ -16,9 +16,9 @@ extension ConflictResolution {
   // MARK: Rows that others deleted
 
   private func dropMissingTargets(_ references: [ReferenceConflict], of plan: SavePlan) throws {
-    let new = references.contains { $0.row.key < 0 } ? plan.objectsByPendingKey() : [:]
+    let new = references.contains { $0.row.isPending } ? plan.objectsByPendingKey() : [:]
     let owners = references.map { reference in
-      reference.row.key > 0
+      !reference.row.isPending
         ? object(of: reference.row)
         : new[.init(root: context.root(of: reference.row.entity), key: reference.row.key)]
     }
@@ -27,8 +27,7 @@ extension ConflictResolution {
     }
     for (reference, owner) in zip(references, owners) {
       guard let owner, let slot = reference.slot, !owner._binding.properties[slot].isToMany else { continue }
-      owner.overlay.values[slot] = .null
-      owner.overlay.changed.insert(slot)
+      owner.setUnsaved(slot, to: .null)
       note(owner, [slot])
     }
     for reference in references {
@@ -64,7 +63,7 @@ extension ConflictResolution {
     var deleted: [NSManagedObject] = []
     var seen: Set<ObjectIdentifier> = []
     for reference in references {
-      guard let target = object(of: reference.target), target._flags.contains(.deleted),
+      guard let target = object(of: reference.target), target.isMarkedDeleted,
         seen.insert(ObjectIdentifier(target)).inserted
       else { continue }
       deleted.append(target)
@@ -75,8 +74,8 @@ extension ConflictResolution {
     }
     for reference in references {
       guard let slot = reference.slot, let referrer = object(of: reference.row),
-        !referrer._flags.contains(.deleted), let target = referrer.toOne(slot),
-        target._flags.contains(.deleted), !denies(referrer._binding.properties[slot], target)
+        !referrer.isMarkedDeleted, let target = referrer.toOne(slot),
+        target.isMarkedDeleted, !denies(referrer._binding.properties[slot], target)
       else { continue }
       // Without an inverse there is no delete rule, but the reference leads nowhere all the same.
       referrer.writeToOne(slot, nil)

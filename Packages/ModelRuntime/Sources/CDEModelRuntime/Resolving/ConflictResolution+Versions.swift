@@ -5,19 +5,18 @@ extension ConflictResolution {
   /// Makes an object use the store's current row, with the unsaved values that the policy keeps.
   func settle(_ object: NSManagedObject, _ row: RowReference?, by type: NSMergePolicyType) {
     // A policy may have reset the context, or done something else that leaves nothing to settle.
-    guard object._registry === context.registry, !object._flags.contains(.fault) else { return }
+    guard object._registry === context.registry, !object.isFault else { return }
     noteSettled(object)
-    let isDeleted = object._flags.contains(.deleted)
+    let isDeleted = object.isMarkedDeleted
     guard let row, row.batch.layout.entity == object._binding.index else {
       // An object whose row was never read can't be written again.
       let isKnown = object._batch !== object._binding.defaults
       if isDeleted || type.storeTrumps || !isKnown { forget(object) } else { insertAgain(object) }
       return
     }
-    if object._flags.contains(.inserted) {
+    if object.isInserted {
       // Another writer wrote the row again while this context was about to.
-      object._flags.remove(.inserted)
-      object._flags.insert(.updated)
+      object.takeOverRow()
     }
     if !isDeleted {
       rebase(object, onto: row, by: type)
@@ -54,8 +53,7 @@ extension ConflictResolution {
         } else if info.kind == .toOne {
           restored.append((info, object.toOne(slot)))
         } else {
-          object.overlay.values[slot] = object.storedValue(info)
-          object.overlay.changed.insert(slot)
+          object.setUnsaved(slot, to: object.storedValue(info))
         }
       }
     }
@@ -72,29 +70,29 @@ extension ConflictResolution {
   /// Another writer deleted the row: the object is written again, whole, under the same key.
   private func insertAgain(_ object: NSManagedObject) {
     for info in object._binding.properties where !info.cells.isEmpty {
-      let overlay = object.overlay
-      if info.kind == .toOne {
-        if !overlay.changed.contains(info.slot) {
-          overlay.values[info.slot] = object.toOne(info.slot).map { .toOne($0) } ?? .null
-        }
-      } else if overlay.values[info.slot].isUnset {
-        overlay.values[info.slot] = object.storedValue(info)
-      }
-      overlay.changed.insert(info.slot)
+      object.setUnsaved(info.slot, to: wholeValue(info, of: object))
     }
     for info in object._binding.properties where info.isOneToOne { notePartner(of: object, info.slot) }
     object._overlay?.unloadMembers()
-    object._flags.subtract([.updated, .gone])
-    object._flags.insert(.inserted)
+    object.becomeInsertedAgain()
     context.noteChange(object)
+  }
+
+  /// What a row that is written anew has for a property.
+  private func wholeValue(_ info: PropertyInfo, of object: NSManagedObject) -> _PropertyValue {
+    let held = object.overlay.values[info.slot]
+    if info.kind == .toOne, !object.changedSlots.contains(info.slot) {
+      return object.toOne(info.slot).map { .toOne($0) } ?? .null
+    }
+    return held.isUnset && info.kind != .toOne ? object.storedValue(info) : held
   }
 
   /// Takes back the deletion of an object, and what the rules of its relationships did because of it.
   private func takeBackDeletion(of object: NSManagedObject) {
     var revived = [object]
     while let next = revived.popLast() {
-      guard next._flags.contains(.deleted) else { continue }
-      next._flags.remove(.deleted)
+      guard next.isMarkedDeleted else { continue }
+      next.unmarkDeleted()
       next._overlay?.unloadMembers()
       for info in next._binding.properties where info.isRelationship && !info.isTransient {
         revived += context.takeBackDeleteRule(info, of: next)
@@ -123,7 +121,7 @@ extension NSManagedObject {
     let info = _binding.properties[slot]
     let value = overlay.values[slot]
     // First, because the other side may come back to this property.
-    overlay.changed.remove(slot)
+    keepUnchanged(slot)
     switch value {
     case .toMany(let members):
       if let inverse = info.inverseSlot, info.inverseIsToMany {
@@ -134,17 +132,17 @@ extension NSManagedObject {
       members.settle()
       members.unload()
     case .toOne, .null:
-      overlay.values[slot] = .unset
+      clearUnsaved(slot)
       if info.kind == .toOne { giveUpOtherSide(info, value) }
     default:
-      overlay.values[slot] = .unset
+      clearUnsaved(slot)
     }
     noteIfUnchanged()
   }
 
   /// Stops counting an object without unsaved values as updated.
   fileprivate final func noteIfUnchanged() {
-    if changedSlots.isEmpty { _flags.remove(.updated) }
+    if changedSlots.isEmpty { unmarkUpdated() }
   }
 
   private func giveUpOtherSide(_ info: PropertyInfo, _ value: _PropertyValue) {
@@ -171,7 +169,7 @@ extension NSManagedObject {
   private func forgetMember(_ object: NSManagedObject, _ slot: Int) {
     guard let overlay = _overlay, case .toMany(let members) = overlay.values[slot] else { return }
     members.forget(object)
-    if !members.hasChanges { overlay.changed.remove(slot) }
+    if !members.hasChanges { keepUnchanged(slot) }
     noteIfUnchanged()
   }
 
@@ -182,8 +180,7 @@ extension NSManagedObject {
     switch overlay.values[slot] {
     case .null where info.kind == .toOne:
       guard let cell = info.cells.first, _batch.integer(Int(_row), cell) == object._key else { return }
-      overlay.values[slot] = .unset
-      overlay.changed.remove(slot)
+      clearUnsaved(slot)
       noteIfUnchanged()
     case .toMany: forgetMember(object, slot)
     default: break
@@ -232,6 +229,6 @@ extension NSManagedObjectContext {
     let related =
       info.isToMany
       ? storedMembers(of: object, slot: info.slot) ?? [] : [object.toOne(info.slot)].compactMap { $0 }
-    return related.filter { $0._flags.contains(.deleted) }
+    return related.filter { $0.isMarkedDeleted }
   }
 }

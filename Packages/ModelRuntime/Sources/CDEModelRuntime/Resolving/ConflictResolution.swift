@@ -84,7 +84,7 @@ final class ConflictResolution: ConflictSettling {
     return found.map { conflict in
       let objects = conflict.rows.compactMap { row in
         let root = context.root(of: row.entity)
-        return row.key > 0
+        return !row.isPending
           ? context.registry.object(root: root, key: row.key) : pending[.init(root: root, key: row.key)]
       }
       let stored = conflict.stored.flatMap { rows[context.root(of: $0.entity), $0.key] }
@@ -114,11 +114,10 @@ final class ConflictResolution: ConflictSettling {
   /// Clears to-one relationships, about to be written, whose objects another writer deleted.
   private func dropMissingDestinations(of objects: [NSManagedObject]) throws {
     var references: [Int: [(object: NSManagedObject, slot: Int, key: Int64)]] = [:]
-    for object in objects where object.hasChanges && !object._flags.contains(.deleted) {
+    for object in objects where object.hasChanges && !object.isMarkedDeleted {
       guard object._registry === context.registry, let overlay = object._overlay else { continue }
       for slot in overlay.changed {
-        guard case .toOne(let other) = overlay.values[slot], other._key > 0,
-          other._flags.isDisjoint(with: [.inserted, .gone])
+        guard case .toOne(let other) = overlay.values[slot], other.isStored, !other.isGone
         else { continue }
         references[other._binding.root, default: []].append((object, slot, other._key))
       }
@@ -137,7 +136,7 @@ final class ConflictResolution: ConflictSettling {
         throw ManagedObjectError.store(error)
       }
       for (object, slot, key) in references where !present.contains(key) {
-        object.overlay.values[slot] = .null
+        object.setUnsaved(slot, to: .null)
         note(object, [slot])
       }
     }
@@ -167,7 +166,7 @@ final class ConflictResolution: ConflictSettling {
   /// The object of a row, made if necessary.
   func object(for row: RowReference) -> NSManagedObject {
     let object = context.object(entity: row.batch.layout.entity, key: row.key)
-    if object._flags.contains(.fault) {
+    if object.isFault {
       object.take(row.batch, row.row)
       context.awaken(object)
     }

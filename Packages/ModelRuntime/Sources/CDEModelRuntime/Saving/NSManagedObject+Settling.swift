@@ -4,7 +4,7 @@
 extension NSManagedObject {
   /// The object's changes were saved; `row` is its new row, if one was written.
   final func settle(_ row: RowReference?) {
-    _flags.remove(.updated)
+    unmarkUpdated()
     if let row {
       _batch = row.batch
       _row = Int32(truncatingIfNeeded: row.row)

@@ -79,7 +79,7 @@ extension SavePlan {
     for row in derivedRows {
       let binding = registry.model.entities[row.batch.layout.entity]
       guard let object = registry.object(root: binding.root, key: row.key),
-        !object._flags.contains(.fault), object._binding === binding
+        !object.isFault, object._binding === binding
       else { continue }
       let known = RowReference(batch: object._batch, row: Int(object._row))
       if row.version == known.version {

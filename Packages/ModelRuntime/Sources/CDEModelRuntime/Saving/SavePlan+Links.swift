@@ -12,7 +12,7 @@ extension SavePlan {
 
   private func touchOwners(of object: NSManagedObject, through info: PropertyInfo) {
     let inverse = info.inverseSlot!
-    if case .toOne(let owner)? = object.withOverlay({ $0.values[info.slot] }), owner._key > 0,
+    if case .toOne(let owner)? = object.withOverlay({ $0.values[info.slot] }), owner.isStored,
       !owner.changedSlots.contains(owner.slot(of: info, inverse))
     {
       touched.insert(.init(entity: info.destination, key: owner._key, slot: inverse))
@@ -41,7 +41,7 @@ extension SavePlan {
     for object in deleted {
       for slot in object.withBinding(\.savedSlots.emptied).intersection(object.changedSlots) {
         guard case .toMany(let members)? = object._overlay?.values[slot] else { continue }
-        for member in members.removed.objects where member._key > 0 {
+        for member in members.removed.objects where member.isStored {
           transaction.links.append(
             LinkChange(
               kind: .remove, entity: object._binding.index, slot: slot, owner: object._key,
@@ -70,12 +70,12 @@ extension SavePlan {
         order: order)
     }
     // A deleted member's pairs are deleted with its row.
-    for member in members.removed.objects where member._key > 0 && !member.isDeletedOrGone && owner._key > 0 {
+    for member in members.removed.objects where member.isStored && !member.isDeletedOrGone && owner.isStored {
       transaction.links.append(link(.remove, member))
     }
     if info.isOrdered, !members.isReordered {
       // Only the store knows the members before them: other writers may have appended as well.
-      for member in members.added.objects where isSaved(member) && !member._flags.contains(.deleted) {
+      for member in members.added.objects where isSaved(member) && !member.isMarkedDeleted {
         transaction.links.append(
           LinkChange(
             kind: .add, entity: entity, slot: info.slot, owner: key(of: owner), member: key(of: member),
@@ -83,13 +83,13 @@ extension SavePlan {
       }
     } else if info.isOrdered {
       let kept = owner.loadedMembers(info.slot).objects.filter {
-        isSaved($0) && !$0._flags.contains(.deleted)
+        isSaved($0) && !$0.isMarkedDeleted
       }
       for (index, member) in kept.enumerated() {
         transaction.links.append(link(.add, member, Int64(index + 2) * 1024))
       }
     } else {
-      for member in members.added.objects where isSaved(member) && !member._flags.contains(.deleted) {
+      for member in members.added.objects where isSaved(member) && !member.isMarkedDeleted {
         transaction.links.append(link(.add, member))
       }
     }

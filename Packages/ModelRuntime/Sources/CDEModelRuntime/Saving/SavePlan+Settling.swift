@@ -75,7 +75,7 @@ extension SavePlan {
     var index = 0
     inserted[...].forEachUnretained { object in
       object.settle(insertedRows[index])
-      object._flags.remove(.inserted)
+      object.becomeSaved()
       index += 1
     }
     for object in unwritten { object.settle(nil) }
@@ -85,8 +85,7 @@ extension SavePlan {
       index += 1
     }
     for object in deleted {
-      object._flags.subtract([.deleted, .updated])
-      object._flags.formUnion([.gone, .deletionSaved])
+      object.becomeGone(.deletionSaved)
       object._overlay?.dropRelationships(keepingChanged: false)
       object.detach()
     }

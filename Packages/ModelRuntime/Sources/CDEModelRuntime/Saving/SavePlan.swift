@@ -45,14 +45,13 @@ final class SavePlan {
   }
 
   private func sort(_ object: NSManagedObject) {
-    let flags = object._flags.intersection([.inserted, .updated, .deleted])
-    if flags.contains(.inserted) {
-      if !flags.contains(.deleted) { inserted.append(object) }
-    } else if flags.contains(.deleted) {
-      deleted.append(object)
-    } else if flags.contains(.updated) {
-      if object._flags.contains(.hasProblems) { object.countSilentValues() }
+    switch object.unsavedChange {
+    case .insertion: inserted.append(object)
+    case .deletion: deleted.append(object)
+    case .update:
+      if object.hasProblems { object.countSilentValues() }
       updated.append(object)
+    case .none: break
     }
   }
 
@@ -62,7 +61,7 @@ final class SavePlan {
     var counts = Array(repeating: Int32(0), count: first._binding.model.entities.count)
     inserted[...].forEachUnretained { object in
       noteBinding(object._binding)
-      guard object._key < 0 else { return }
+      guard object.hasTemporaryKey else { return }
       counts[object._binding.root] += 1
       object._saveOrdinal = counts[object._binding.root]
     }
@@ -91,7 +90,7 @@ final class SavePlan {
 
   /// The key an object will have: permanent, or pending within this save.
   func key(of object: NSManagedObject) -> Int64 {
-    object._key > 0 ? object._key : -Int64(object._saveOrdinal)
+    object.hasPermanentKey ? object._key : -Int64(object._saveOrdinal)
   }
 
   /// The new objects by the keys that the transaction gave them.
@@ -116,7 +115,7 @@ final class SavePlan {
           let name = owner._binding.model.entities[info.destination].properties[inverse].name
           let theirs = member._binding.property(name)!
           let cell = theirs.orderCell(in: member._binding.layout)!
-          let isNew = member._key < 0 || member.changedSlots.contains(theirs.slot)
+          let isNew = !member.isStored || member.changedSlots.contains(theirs.slot)
           return (theirs.slot, cell, isNew ? nil : member._batch.integer(Int(member._row), cell))
         }
         var last: Int64 = 1024
@@ -158,7 +157,7 @@ final class SavePlan {
     candidates[...].forEachUnretained { object in
       place += 1
       // Members that only moved in an order, and what validation set.
-      if object._flags.contains(.hasProblems) { object.countSilentValues() }
+      if object.hasProblems { object.countSilentValues() }
       dropUnchangedMembers(of: object)
       let slots = writtenSlots(object)
       written.append(slots)
@@ -166,7 +165,7 @@ final class SavePlan {
         if place < updated.count { unwritten.append(object) }
         return
       }
-      guard object._key > 0, object._flags.isDisjoint(with: [.inserted, .deleted]) else { return }
+      guard object.isStored, !object.isMarkedDeleted else { return }
       if !moved.isEmpty, !seen.insert(ObjectIdentifier(object)).inserted { return }
       order.append((object._binding.index, object._key, place))
     }
@@ -184,17 +183,17 @@ final class SavePlan {
 
   /// Drops changes of to-many relationships whose members are the stored ones again.
   private func dropUnchangedMembers(of object: NSManagedObject) {
-    guard object._key > 0, object._flags.isDisjoint(with: [.inserted, .gone]) else { return }
+    guard object.isStored, !object.isGone else { return }
     let slots = object.withBinding(\.savedSlots.toMany).intersection(object.changedSlots)
     for slot in slots where !object.hasChangedMembers(slot) {
-      object._overlay?.changed.remove(slot)
+      object.keepUnchanged(slot)
       object._overlay?.members(slot)?.settle()
     }
   }
 
   /// Gives a deleted row that is written again a version that no other context can take for the old row's.
   private func firstVersion(of object: NSManagedObject) -> Int64 {
-    guard object._key > 0 else { return 1 }
+    guard object.hasPermanentKey else { return 1 }
     let known = object._batch.version(Int(object._row))
     return known == 0 ? 1 : known &+ Self.versionsBeyondDeletion
   }
@@ -228,11 +227,11 @@ final class SavePlan {
     rewritten.removeAll(keepingCapacity: true)
     rewrittenSlots.removeAll(keepingCapacity: true)
     for (object, slots) in zip(candidates, candidateSlots) {
-      if object._flags.contains(.fault) { object.fire() }
+      if object.isFault { object.fire() }
       var written = PropertySet()
       let row = RowReference(batch: object._batch, row: Int(object._row))
       // An object without a row to compare with is written as it stands.
-      let isKnown = !object._flags.contains(.gone) && row.batch !== object._binding.defaults
+      let isKnown = !object.isGone && row.batch !== object._binding.defaults
       let isWritten = builders.addIfChanged(object._binding, copying: row, key: object._key) { builder in
         for slot in slots {
           let info = object._binding.properties[slot]
@@ -304,7 +303,7 @@ final class SavePlan {
         builder.set(value(of: derivation, for: object), of: info)
       } else if let overlay = object._overlay, !overlay.values[info.slot].isUnset {
         builder.set(overlay.values[info.slot], of: info)
-      } else if object._flags.contains(.inserted) {
+      } else if object.isInserted {
         builder.set(info.defaultValue, of: info)
       }
       return
@@ -334,7 +333,7 @@ final class SavePlan {
   }
 
   func isSaved(_ object: NSManagedObject) -> Bool {
-    object._flags.contains(.inserted) || (object._key > 0 && !object._flags.contains(.gone))
+    object.isInserted || (object.isStored && !object.isGone)
   }
 
   private func buildDeleted() {

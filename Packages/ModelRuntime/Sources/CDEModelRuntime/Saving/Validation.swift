@@ -30,7 +30,7 @@ extension SavePlan {
     }
     // Checked here, because a class may leave out the validation of its superclass.
     func checkProblems(_ object: NSManagedObject) {
-      if object._flags.contains(.hasProblems) { check(object) { try object.validateProblems() } }
+      if object.hasProblems { check(object) { try object.validateProblems() } }
     }
     inserted[...].forEachUnretained { object in
       checkProblems(object)
@@ -63,7 +63,7 @@ extension NSManagedObject {
   func validateValues() throws {
     guard mayFail else { return }
     var failures: [ManagedObjectError] = []
-    let isNew = _flags.contains(.inserted)
+    let isNew = isInserted
     for info in _binding.properties {
       // A value that was not changed was valid when it was saved.
       guard isNew || changedSlots.contains(info.slot) else { continue }
@@ -88,7 +88,7 @@ extension NSManagedObject {
 
   /// Whether a value is missing or has to be looked at; of most objects none is.
   private var mayFail: Bool {
-    let changed = _flags.contains(.inserted) ? nil : changedSlots
+    let changed = isInserted ? nil : changedSlots
     return withBinding { binding in
       if let changed {
         if binding.savedSlots.validated.intersects(changed) { return true }
@@ -175,9 +175,9 @@ extension NSManagedObject {
     for info in _binding.properties where info.isRelationship && info.deleteRule == .deny {
       let holds: Bool
       if info.isToMany {
-        holds = loadedMembers(info.slot).objects.contains { !$0._flags.contains(.deleted) }
+        holds = loadedMembers(info.slot).objects.contains { !$0.isMarkedDeleted }
       } else {
-        holds = toOne(info.slot).map { !$0._flags.contains(.deleted) } ?? false
+        holds = toOne(info.slot).map { !$0.isMarkedDeleted } ?? false
       }
       guard holds else { continue }
       failures.append(

@@ -87,7 +87,7 @@ extension ManagedObjectError.Code {
 
 extension NSManagedObject {
   /// Whether no row stands behind the object yet. An ID may be permanent before the first save.
-  final var isUnsaved: Bool { _key <= 0 || _flags.contains(.inserted) }
+  final var isUnsaved: Bool { !isStored }
 
   final func unsavedError(_ what: String) -> ManagedObjectError {
     ManagedObjectError(

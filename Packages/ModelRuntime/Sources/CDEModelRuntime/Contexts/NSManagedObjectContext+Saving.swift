@@ -44,45 +44,45 @@ extension NSManagedObjectContext {
     }
     NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
 
-    let plan: SavePlan
-    do { plan = try validatedPlan() } catch {
+    let objects: CollectedSave
+    do { objects = try collectValidated() } catch {
       // A read that failed may have caused the validation failure.
       if let unread { throw ManagedObjectError.store(unread) }
       throw error
     }
-    if plan.isEmpty {
+    if objects.isEmpty {
       // An observer or a hook rolled everything back.
       forgetChanges()
       return
     }
     // Observers and hooks may have inserted and deleted since.
     if !pending.isEmpty || self.announcements != announcements { announced = Announced() }
-    switch try commit(plan) {
-    case .success(let committed):
+    switch try commit(objects) {
+    case .committed(let save):
       forgetChanges()
       // Everything is settled, so observers and hooks may save again.
       isSaving = false
       repeatsReads = false
-      withExtendedLifetime(plan) {
-        announce(plan, committed, announced)
+      withExtendedLifetime(save) {
+        announce(save, announced)
         announced.letGo()
       }
-    case .failure(let refusal): try resolveAndSave(plan, refusal)
+    case .refused(let save, let refusal): try resolveAndSave(save, refusal)
     }
   }
 
   /// Validation may change further objects, which are validated and saved as well.
-  func validatedPlan() throws -> SavePlan {
-    let plan = SavePlan(changed[...])
+  func collectValidated() throws -> CollectedSave {
+    let objects = CollectedSave(changed[...])
     var validated = changed.count
-    try plan.validate()
-    if changed.count == validated, pending.isEmpty { return plan }
+    try objects.validate()
+    if changed.count == validated, pending.isEmpty { return objects }
     while validated < changed.count {
-      let further = SavePlan(changed[validated...])
+      let further = CollectedSave(changed[validated...])
       validated = changed.count
       try further.validate()
     }
-    return SavePlan(changed[...])
+    return CollectedSave(changed[...])
   }
 
   func forgetChanges() {
@@ -90,36 +90,43 @@ extension NSManagedObjectContext {
     changed.removeAll(keepingCapacity: changed.count <= 4096)
   }
 
-  /// Writes a plan, hands the commit on and settles the context's objects.
+  /// What the store made of a save.
+  enum CommitOutcome {
+    /// The store wrote it, and the context's objects are settled.
+    case committed(CommittedSave)
+    /// The store refused it, where a merge policy may help.
+    case refused(BuiltSave, StoreError)
+  }
+
+  /// Builds a save, writes it, hands the commit on and settles the context's objects.
   ///
   /// - Parameter complete: adds to the commit before other contexts get it.
-  /// - Returns: the store's refusal where a merge policy may help.
   func commit(
-    _ plan: SavePlan, completing complete: (inout CommittedTransaction) -> Void = { _ in }
-  ) throws -> Result<CommittedTransaction, StoreError> {
+    _ objects: consuming CollectedSave, completing complete: (inout CommittedTransaction) -> Void = { _ in }
+  ) throws -> CommitOutcome {
     let coordinator = try coordinator()
-    let handle = try coordinator.handle(for: plan.bindings)
-    plan.build(author: transactionAuthor, contextName: name)
+    let handle = try coordinator.handle(for: objects.bindings)
+    let save = SaveBuilder.build(objects, author: transactionAuthor, contextName: name)
     if let unread { throw ManagedObjectError.store(unread) }
-    if plan.transaction.isEmpty { return .success(settleUnwritten(plan, handle, complete)) }
+    if save.transaction.isEmpty { return .committed(settleUnwritten(save, handle, complete)) }
     var delivery = CommitDelivery()
-    var written: CommittedTransaction?
+    var committed: CommittedSave?
     do {
-      _ = try coordinator.commit(plan.transaction, of: plan.bindings[0]) { result in
-        var commit = plan.committed(result, of: registry.model, makeCommitTrace(), handle)
-        complete(&commit)
-        delivery = coordinator.handOn(&commit, from: inbox)
-        written = commit
+      _ = try coordinator.commit(save.transaction, of: save.objects.bindings[0]) { result in
+        var written = save.committed(result, of: registry.model, makeCommitTrace(), handle)
+        complete(&written.transaction)
+        delivery = coordinator.handOn(&written.transaction, from: inbox)
+        committed = written
       }
-      guard let written else {
+      guard let committed else {
         failPrecondition("A store has to report each transaction that it commits.")
       }
-      delivery.start(written.sequence)
-      coordinator.recentCommits.record(written)
-      plan.settle(in: registry)
-      return .success(written)
+      delivery.start(committed.transaction.sequence)
+      coordinator.recentCommits.record(committed.transaction)
+      committed.settle(in: registry)
+      return .committed(committed)
     } catch  where [.conflict, .uniqueness, .danglingReference].contains(error.code) {
-      return .failure(error)
+      return .refused(save, error)
     } catch {
       throw ManagedObjectError.store(error)
     }
@@ -128,43 +135,41 @@ extension NSManagedObjectContext {
   /// Settles objects that were given the values they had: the store has all values, and other contexts have
   /// nothing to merge.
   private func settleUnwritten(
-    _ plan: SavePlan, _ handle: StoreHandle, _ complete: (inout CommittedTransaction) -> Void
-  ) -> CommittedTransaction {
-    var commit = plan.committed(
+    _ save: BuiltSave, _ handle: StoreHandle, _ complete: (inout CommittedTransaction) -> Void
+  ) -> CommittedSave {
+    var committed = save.committed(
       CommitResult(keyBase: [], sequence: 0), of: registry.model, makeCommitTrace(), handle)
-    complete(&commit)
-    plan.settle(in: registry)
-    return commit
+    complete(&committed.transaction)
+    committed.settle(in: registry)
+    return committed
   }
 
   /// - Parameters:
   ///   - announced: what was announced last. Mostly these are all the objects that were saved; the sets are
   ///     then used again.
   ///   - taken: what the save took over from the store.
-  func announce(
-    _ plan: SavePlan, _ committed: CommittedTransaction, _ announced: Announced,
-    taken: [ObjectChange] = []
-  ) {
+  func announce(_ save: CommittedSave, _ announced: Announced, taken: [ObjectChange] = []) {
+    let (objects, committed) = (save.objects, save.transaction)
     let userInfo: [AnyHashable: Any] = [
       CommittedTransaction.userInfoKey: committed,
       NSInsertedObjectsKey:
-        announced.inserted.count == plan.inserted.count ? announced.inserted : Set(plan.inserted),
+        announced.inserted.count == objects.inserted.count ? announced.inserted : Set(objects.inserted),
       NSUpdatedObjectsKey:
-        announced.updated.count == plan.updated.count ? announced.updated : Set(plan.updated),
-      NSDeletedObjectsKey: Set(plan.deleted),
+        announced.updated.count == objects.updated.count ? announced.updated : Set(objects.updated),
+      NSDeletedObjectsKey: Set(objects.deleted),
     ]
     NotificationCenter.default.post(name: .NSManagedObjectContextDidSave, object: self, userInfo: userInfo)
-    for objects in [plan.inserted, plan.updated, plan.deleted] {
-      objects[...].forEachUnretained { $0.didSave() }
+    for saved in [objects.inserted, objects.updated, objects.deleted] {
+      saved[...].forEachUnretained { $0.didSave() }
     }
     if let observer {
-      observer.contextDidSave(changes(of: committed, plan) + taken, commit: committed)
+      observer.contextDidSave(changes(of: committed, objects) + taken, commit: committed)
     }
   }
 
   /// What a save changed in this context's own objects, the touched owners included.
-  private func changes(of committed: CommittedTransaction, _ plan: SavePlan) -> [ObjectChange] {
-    var changes: [ObjectChange] = plan.deleted.map {
+  private func changes(of committed: CommittedTransaction, _ objects: CollectedSave) -> [ObjectChange] {
+    var changes: [ObjectChange] = objects.deleted.map {
       ObjectChange(object: $0, kind: .deleted, properties: nil)
     }
     for change in committed.changes where change.kind != .deleted {

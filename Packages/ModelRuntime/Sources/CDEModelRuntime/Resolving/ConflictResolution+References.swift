@@ -6,17 +6,17 @@ extension ConflictResolution {
   ///
   /// - Throws: ``ManagedObjectError`` with code `.saveConflict` where the save refers to objects that another writer
   ///   deleted and the context's policy fails conflicts.
-  func settle(_ references: [ReferenceConflict], of plan: SavePlan) throws {
+  func settle(_ references: [ReferenceConflict], of save: BuiltSave) throws {
     let missing = references.filter { !$0.isDeletedHere }
-    if !missing.isEmpty { try dropMissingTargets(missing, of: plan) }
+    if !missing.isEmpty { try dropMissingTargets(missing, of: save) }
     let left = references.filter(\.isDeletedHere)
     if !left.isEmpty { try applyDeleteRules(left) }
   }
 
   // MARK: Rows that others deleted
 
-  private func dropMissingTargets(_ references: [ReferenceConflict], of plan: SavePlan) throws {
-    let new = references.contains { $0.row.isPending } ? plan.objectsByPendingKey() : [:]
+  private func dropMissingTargets(_ references: [ReferenceConflict], of save: BuiltSave) throws {
+    let new = references.contains { $0.row.isPending } ? save.objects.objectsByPendingKey() : [:]
     let owners = references.map { reference in
       !reference.row.isPending
         ? object(of: reference.row)

@@ -29,16 +29,16 @@ final class ConflictResolution: ConflictSettling {
   /// Lets the context's policy settle the conflicts behind the store's refusal of a save.
   ///
   /// - Throws: what the policy throws.
-  func resolve(_ refusal: StoreError, of plan: SavePlan) throws {
+  func resolve(_ refusal: StoreError, of save: BuiltSave) throws {
     self.refusal = refusal
     settled = []
     (kept, partners) = ([], [])
-    if refusal.code == .danglingReference { return try settle(refusal.references, of: plan) }
+    if refusal.code == .danglingReference { return try settle(refusal.references, of: save) }
     let source = try context.source()
-    let handle = try source.handle(for: plan.bindings)
+    let handle = try source.handle(for: save.objects.bindings)
     let found: TransactionConflicts
     do {
-      found = try source.conflicts(of: plan.transaction, of: plan.bindings[0])
+      found = try source.conflicts(of: save.transaction, of: save.objects.bindings[0])
     } catch {
       throw ManagedObjectError.store(error)
     }
@@ -48,7 +48,7 @@ final class ConflictResolution: ConflictSettling {
     if !found.uniqueness.isEmpty { context.recent.clear() }
     let rows = StoredRows(found.rows)
     let versions = versionConflicts(found.versions, rows, source)
-    let constraints = constraintConflicts(found.uniqueness, rows, of: plan, handle)
+    let constraints = constraintConflicts(found.uniqueness, rows, of: save, handle)
     try context.policy.resolve(mergeConflicts: versions + constraints)
     for conflict in versions where !settled.contains(ObjectIdentifier(conflict.sourceObject)) {
       try conflict.settle(by: .mergeByPropertyObjectTrumpMergePolicyType)
@@ -76,11 +76,11 @@ final class ConflictResolution: ConflictSettling {
   }
 
   private func constraintConflicts(
-    _ found: [TransactionConflicts.Uniqueness], _ rows: StoredRows, of plan: SavePlan, _ handle: StoreHandle
+    _ found: [TransactionConflicts.Uniqueness], _ rows: StoredRows, of save: BuiltSave, _ handle: StoreHandle
   ) -> [NSConstraintConflict] {
     if found.isEmpty { return [] }
     let model = context.registry.model
-    let pending = plan.objectsByPendingKey()
+    let pending = save.objects.objectsByPendingKey()
     return found.map { conflict in
       let objects = conflict.rows.compactMap { row in
         let root = context.root(of: row.entity)

@@ -1,7 +1,7 @@
 internal import CDEStore
 internal import Foundation
 
-extension SavePlan {
+extension CollectedSave {
   /// Validates every object of a save.
   ///
   /// - Throws: the one failure, or `.multipleValidationErrors` with all of them.

@@ -1,111 +1,57 @@
 internal import CDEStore
 internal import Foundation
 
-/// One save under construction: the context's changes turned into rows.
+/// Turns the objects of a save into rows.
 ///
-/// States: collected (objects sorted into groups, new ones numbered) -> built (rows and links made; unsaved
-/// values that equal the stored ones do not count as changes any more) -> committed (the store wrote them) ->
-/// settled (objects point at the new rows). A failure before "committed" leaves every object with its values.
-///
-/// Lives for one save, on the context's executor.
-final class SavePlan {
-  private(set) var inserted: [NSManagedObject] = []
-  private(set) var updated: [NSManagedObject] = []
-  private(set) var deleted: [NSManagedObject] = []
-  /// Updated objects with a row to write, ordered by key.
-  private(set) var rewritten: [NSManagedObject] = []
+/// Unsaved values that equal the stored ones do not count as changes afterwards. Nothing else of the objects changes.
+struct SaveBuilder {
+  let objects: CollectedSave
+  var transaction = StoreTransaction()
+  var touched: Set<CommittedTransaction.Touch> = []
+  /// The moment of the save, for attributes that are derived from it.
+  let now = Date()
+
+  private var deleted: [NSManagedObject] = []
+  private var insertedRows: [RowReference] = []
+  /// Updated objects with a row to write, ordered by key, with their rows and the slots that these rows change.
+  private var rewritten: [NSManagedObject] = []
+  private var rewrittenRows: [RowReference] = []
+  private var rewrittenSlots: [PropertySet] = []
+  /// Updated objects without one: only to-many relationships changed, or nothing that is stored.
+  private var unwritten: [NSManagedObject] = []
   /// Places in ordered to-many relationships, for members whose place changed.
   private var orders: [ObjectIdentifier: [Int: Int64]] = [:]
-  var transaction = StoreTransaction()
-  /// For each inserted object its batch and row, likewise for `rewritten`.
-  var insertedRows: [RowReference] = []
-  var rewrittenRows: [RowReference] = []
-  /// Rows that the store changed because others follow from them, until the plan is settled.
-  var derivedRows: [RowReference] = []
-  let now = Date()
-  private(set) var rewrittenSlots: [PropertySet] = []
-  /// Updated objects without one: only to-many relationships changed, or nothing that is stored.
-  private(set) var unwritten: [NSManagedObject] = []
-  var touched: Set<CommittedTransaction.Touch> = []
+  /// Slots that are written although the object did not change them: only its place in an order changed.
+  private var extraSlots: [ObjectIdentifier: PropertySet] = [:]
+  private var moved: [NSManagedObject] = []
 
-  /// The entities of the objects to save.
-  private(set) var bindings: [EntityBinding] = []
-
-  init(_ changed: ArraySlice<NSManagedObject>) {
-    let newCount = changed.newCount
-    if newCount == changed.count {
-      // The same buffer, so no object is retained for it.
-      inserted = Array(changed)
-    } else {
-      inserted.reserveCapacity(newCount)
-      changed.forEachUnretained(sort)
-    }
-    numberInserted()
-    for objects in [updated, deleted] { objects[...].forEachUnretained { noteBinding($0._binding) } }
-  }
-
-  private func sort(_ object: NSManagedObject) {
-    switch object.unsavedChange {
-    case .insertion: inserted.append(object)
-    case .deletion: deleted.append(object)
-    case .update:
-      if object.hasProblems { object.countSilentValues() }
-      updated.append(object)
-    case .none: break
-    }
-  }
-
-  /// Numbers new objects within their inheritance tree; the store turns `-n` into keys.
-  private func numberInserted() {
-    guard let first = inserted.first else { return }
-    var counts = Array(repeating: Int32(0), count: first._binding.model.entities.count)
-    inserted[...].forEachUnretained { object in
-      noteBinding(object._binding)
-      guard object.hasTemporaryKey else { return }
-      counts[object._binding.root] += 1
-      object._saveOrdinal = counts[object._binding.root]
-    }
-  }
-
-  private func noteBinding(_ binding: EntityBinding) {
-    // Objects of one entity mostly follow each other.
-    if binding === bindings.last || bindings.contains(where: { $0 === binding }) { return }
-    bindings.append(binding)
-  }
-
-  var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
-
-  // MARK: Building
-
-  func build(author: String?, contextName: String?) {
+  private init(_ objects: CollectedSave, author: String?, contextName: String?) {
+    self.objects = objects
     transaction.author = author
     transaction.contextName = contextName
-    collectOrders()
-    collectRewritten()
-    buildInserted()
-    buildUpdated()
-    buildDeleted()
-    buildLinks()
   }
 
-  /// The key an object will have: permanent, or pending within this save.
-  func key(of object: NSManagedObject) -> Int64 {
-    object.hasPermanentKey ? object._key : -Int64(object._saveOrdinal)
-  }
-
-  /// The new objects by the keys that the transaction gave them.
-  func objectsByPendingKey() -> [RowKey: NSManagedObject] {
-    var objects: [RowKey: NSManagedObject] = [:]
-    for object in inserted { objects[RowKey(root: object._binding.root, key: key(of: object))] = object }
-    return objects
+  static func build(_ objects: CollectedSave, author: String?, contextName: String?) -> BuiltSave {
+    var builder = SaveBuilder(objects, author: author, contextName: contextName)
+    builder.collectOrders()
+    builder.collectRewritten()
+    builder.buildInserted()
+    builder.buildUpdated()
+    builder.buildDeleted()
+    builder.buildLinks()
+    return BuiltSave(
+      objects: objects, transaction: builder.transaction, insertedRows: builder.insertedRows,
+      rewritten: builder.rewritten, rewrittenRows: builder.rewrittenRows,
+      rewrittenSlots: builder.rewrittenSlots, unwritten: builder.unwritten, touched: builder.touched)
   }
 
   /// Gives the members of changed ordered relationships their places.
   ///
   /// Numbers that still ascend are kept; a new one goes halfway between its neighbours, or 1024 beyond
   /// the last, which is how Core Data spaces them.
-  private func collectOrders() {
-    visit({ $0.ordered }, of: inserted, updated) { owner, slots in
+  private mutating func collectOrders() {
+    let objects = objects
+    objects.visitChanged({ $0.ordered }) { owner, slots in
       for slot in slots {
         let info = owner._binding.properties[slot]
         let inverse = info.inverseSlot!
@@ -141,12 +87,9 @@ final class SavePlan {
     }
   }
 
-  /// Slots that are written although the object did not change them: only its place in an order changed.
-  private var extraSlots: [ObjectIdentifier: PropertySet] = [:]
-  private var moved: [NSManagedObject] = []
-
-  private func collectRewritten() {
+  private mutating func collectRewritten() {
     var seen = Set<ObjectIdentifier>()
+    let updated = objects.updated
     let candidates = moved.isEmpty ? updated : updated + moved
     // Each object is looked at once; sorting moves numbers only.
     var order: [(entity: Int, key: Int64, place: Int)] = []
@@ -201,11 +144,11 @@ final class SavePlan {
   /// More updates than a row can be expected to get between a read of it and its deletion.
   private static let versionsBeyondDeletion: Int64 = 1 << 16
 
-  private func buildInserted() {
+  private mutating func buildInserted() {
     var builders = RowBuilders()
-    inserted[...].forEachUnretained { object in
+    objects.inserted[...].forEachUnretained { object in
       object.withBinding { binding in
-        builders.add(binding, key: key(of: object), version: firstVersion(of: object)) { builder in
+        builders.add(binding, key: object.keyInSave, version: firstVersion(of: object)) { builder in
           for column in binding.savedSlots.plain { write(column, of: object, into: &builder) }
           for slot in binding.savedSlots.others {
             object.withProperty(slot) { write($0, of: object, into: &builder) }
@@ -220,7 +163,7 @@ final class SavePlan {
 
   /// Setting the stored value again is no change: such a row is not written, gets no new version, and causes
   /// no conflict for another writer.
-  private func buildUpdated() {
+  private mutating func buildUpdated() {
     var builders = RowBuilders()
     let candidates = rewritten
     let candidateSlots = rewrittenSlots
@@ -310,11 +253,11 @@ final class SavePlan {
     }
     let layout = object._binding.layout
     // A destination without a row, saved or pending, counts as nil.
-    let destination = object.toOne(info.slot).flatMap { isSaved($0) ? $0 : nil }
+    let destination = object.toOne(info.slot).flatMap { $0.hasRowAfterSave ? $0 : nil }
     for cell in info.cells {
       switch layout.cells[cell].role {
       case .key:
-        if let destination { builder.setInteger(cell, key(of: destination)) } else { builder.setNull(cell) }
+        if let destination { builder.setInteger(cell, destination.keyInSave) } else { builder.setNull(cell) }
       case .entity:
         if let destination {
           builder.setInteger(cell, Int64(destination._binding.index))
@@ -332,12 +275,8 @@ final class SavePlan {
     }
   }
 
-  func isSaved(_ object: NSManagedObject) -> Bool {
-    object.isInserted || (object.isStored && !object.isGone)
-  }
-
-  private func buildDeleted() {
-    deleted.sort { ($0._binding.index, $0._key) < ($1._binding.index, $1._key) }
+  private mutating func buildDeleted() {
+    deleted = objects.deleted.sorted { ($0._binding.index, $0._key) < ($1._binding.index, $1._key) }
     transaction.deleted = deleted.map {
       RowDeletion(
         entity: $0._binding.index, key: $0._key, version: $0._batch.version(Int($0._row)),
@@ -353,27 +292,4 @@ final class SavePlan {
       }
     }
   }
-
-  /// Visits changed objects that have changed slots of a kind.
-  func visit(
-    _ kind: (SavedSlots) -> PropertySet, of first: [NSManagedObject], _ second: [NSManagedObject],
-    _ body: (NSManagedObject, PropertySet) -> Void
-  ) {
-    if bindings.allSatisfy({ kind($0.savedSlots).isEmpty }) { return }
-    var binding: EntityBinding?
-    var wanted = PropertySet()
-    for objects in [first, second] {
-      objects[...].forEachUnretained { object in
-        // Objects of one entity mostly follow each other.
-        if object._binding !== binding {
-          binding = object._binding
-          wanted = kind(object._binding.savedSlots)
-        }
-        if wanted.isEmpty { return }
-        let slots = object.changedSlots.intersection(wanted)
-        if !slots.isEmpty { body(object, slots) }
-      }
-    }
-  }
-
 }

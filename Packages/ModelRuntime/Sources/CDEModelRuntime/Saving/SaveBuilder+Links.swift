@@ -1,16 +1,16 @@
 internal import CDEStore
 
 // Relationships that a save changes beside the cells of its rows: owners to notify, and pairs kept in tables.
-extension SavePlan {
+extension SaveBuilder {
   /// Names owners that are not in memory here, so that contexts that have them learn of the change. Owners in
   /// memory have the relationship among their own changes.
-  func touchOwners(of object: NSManagedObject, _ binding: EntityBinding) {
+  mutating func touchOwners(of object: NSManagedObject, _ binding: EntityBinding) {
     for slot in binding.savedSlots.owned.intersection(object.changedSlots) {
       object.withProperty(slot) { touchOwners(of: object, through: $0) }
     }
   }
 
-  private func touchOwners(of object: NSManagedObject, through info: PropertyInfo) {
+  private mutating func touchOwners(of object: NSManagedObject, through info: PropertyInfo) {
     let inverse = info.inverseSlot!
     if case .toOne(let owner)? = object.withOverlay({ $0.values[info.slot] }), owner.isStored,
       !owner.changedSlots.contains(owner.slot(of: info, inverse))
@@ -27,8 +27,9 @@ extension SavePlan {
   }
 
   /// The pairs of relationships that no cell describes.
-  func buildLinks() {
-    visit({ $0.linked }, of: inserted, updated) { object, slots in
+  mutating func buildLinks() {
+    let objects = objects
+    objects.visitChanged({ $0.linked }) { object, slots in
       for slot in slots {
         let info = object._binding.properties[slot]
         guard case .toMany(let members)? = object._overlay?.values[slot], members.hasChanges else { continue }
@@ -38,7 +39,7 @@ extension SavePlan {
       }
     }
     // A delete rule that requires an empty relationship must not find pairs that this save removes.
-    for object in deleted {
+    for object in objects.deleted {
       for slot in object.withBinding(\.savedSlots.emptied).intersection(object.changedSlots) {
         guard case .toMany(let members)? = object._overlay?.values[slot] else { continue }
         for member in members.removed.objects where member.isStored {
@@ -62,11 +63,11 @@ extension SavePlan {
     return mine <= (theirProperty.declaringEntity, theirProperty.name)
   }
 
-  private func addLinks(_ members: ToManyMembers, _ info: PropertyInfo, of owner: NSManagedObject) {
+  private mutating func addLinks(_ members: ToManyMembers, _ info: PropertyInfo, of owner: NSManagedObject) {
     let entity = owner._binding.index
     func link(_ kind: LinkChange.Kind, _ member: NSManagedObject, _ order: Int64? = nil) -> LinkChange {
       LinkChange(
-        kind: kind, entity: entity, slot: info.slot, owner: key(of: owner), member: key(of: member),
+        kind: kind, entity: entity, slot: info.slot, owner: owner.keyInSave, member: member.keyInSave,
         order: order)
     }
     // A deleted member's pairs are deleted with its row.
@@ -75,21 +76,21 @@ extension SavePlan {
     }
     if info.isOrdered, !members.isReordered {
       // Only the store knows the members before them: other writers may have appended as well.
-      for member in members.added.objects where isSaved(member) && !member.isMarkedDeleted {
+      for member in members.added.objects where member.hasRowAfterSave && !member.isMarkedDeleted {
         transaction.links.append(
           LinkChange(
-            kind: .add, entity: entity, slot: info.slot, owner: key(of: owner), member: key(of: member),
+            kind: .add, entity: entity, slot: info.slot, owner: owner.keyInSave, member: member.keyInSave,
             isAppended: true))
       }
     } else if info.isOrdered {
       let kept = owner.loadedMembers(info.slot).objects.filter {
-        isSaved($0) && !$0.isMarkedDeleted
+        $0.hasRowAfterSave && !$0.isMarkedDeleted
       }
       for (index, member) in kept.enumerated() {
         transaction.links.append(link(.add, member, Int64(index + 2) * 1024))
       }
     } else {
-      for member in members.added.objects where isSaved(member) && !member.isMarkedDeleted {
+      for member in members.added.objects where member.hasRowAfterSave && !member.isMarkedDeleted {
         transaction.links.append(link(.add, member))
       }
     }

@@ -1,0 +1,60 @@
+internal import CDEStore
+
+/// The second phase of a save: what is to be written.
+struct BuiltSave {
+  let objects: CollectedSave
+  let transaction: StoreTransaction
+  /// The row of each inserted object.
+  let insertedRows: [RowReference]
+  /// Updated objects with a row to write, ordered by key, with their rows and the slots that these rows change.
+  let rewritten: [NSManagedObject]
+  let rewrittenRows: [RowReference]
+  let rewrittenSlots: [PropertySet]
+  /// Updated objects without one: only to-many relationships changed, or nothing that is stored.
+  let unwritten: [NSManagedObject]
+  /// Owners whose to-many relationships changed through the other side.
+  let touched: Set<CommittedTransaction.Touch>
+
+  /// What was written, as other contexts see it.
+  ///
+  /// The store asks for it while other writers wait. So it changes no object and runs no code of the application.
+  func committed(
+    _ result: CommitResult, of model: ModelBinding, _ trace: CommitTrace, _ store: StoreHandle
+  ) -> CommittedSave {
+    let rows = WrittenRows(result, inserted: insertedRows, rewritten: rewrittenRows)
+    let (inserted, updated, deleted) = (objects.inserted, objects.updated, objects.deleted)
+    var changes: [CommittedTransaction.Change] = []
+    changes.reserveCapacity(inserted.count + updated.count + deleted.count)
+    func add(
+      _ kind: CommittedTransaction.Change.Kind, _ object: NSManagedObject, _ properties: PropertySet,
+      _ row: RowReference?
+    ) {
+      changes.append(
+        .init(
+          kind: kind, entity: object._binding.index, key: row?.key ?? object._key, properties: properties,
+          row: row))
+    }
+    var index = 0
+    inserted[...].forEachUnretained { object in
+      add(.inserted, object, object.changedSlots, rows.inserted[index])
+      index += 1
+    }
+    for object in unwritten {
+      let properties = object.changedSlots
+      if !properties.isEmpty { add(.updated, object, properties, nil) }
+    }
+    index = 0
+    rewritten[...].forEachUnretained { object in
+      add(.updated, object, object.changedSlots.union(rewrittenSlots[index]), rows.rewritten[index])
+      index += 1
+    }
+    for object in deleted { add(.deleted, object, PropertySet(), nil) }
+    rows.add(to: &changes, model)
+    let transaction = CommittedTransaction(
+      asOf: result.sequence, author: self.transaction.author, contextName: self.transaction.contextName,
+      changes: changes, touched: Array(touched), trace: trace,
+      model: model, store: store)
+    return CommittedSave(
+      objects: objects, rewritten: rewritten, unwritten: unwritten, rows: rows, transaction: transaction)
+  }
+}

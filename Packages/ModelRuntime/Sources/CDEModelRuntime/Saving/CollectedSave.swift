@@ -1,0 +1,92 @@
+internal import CDEStore
+
+/// The first phase of a save: the context's changed objects by what the save does with them.
+///
+/// A save goes through four values, each made of the one before: ``CollectedSave`` -> ``BuiltSave`` (rows and links to be
+/// written) -> ``CommittedSave`` (what the store wrote) -> settled (the objects point at the new rows). A failure before
+/// the commit leaves every object with its values.
+struct CollectedSave {
+  private(set) var inserted: [NSManagedObject] = []
+  private(set) var updated: [NSManagedObject] = []
+  private(set) var deleted: [NSManagedObject] = []
+  /// The entities of the objects.
+  private(set) var bindings: [EntityBinding] = []
+
+  init(_ changed: ArraySlice<NSManagedObject>) {
+    let newCount = changed.newCount
+    if newCount == changed.count {
+      // The same buffer, so no object is retained for it.
+      inserted = Array(changed)
+    } else {
+      inserted.reserveCapacity(newCount)
+      changed.forEachUnretained { sort($0) }
+    }
+    numberInserted()
+    for objects in [updated, deleted] { objects[...].forEachUnretained { noteBinding($0._binding) } }
+  }
+
+  private mutating func sort(_ object: NSManagedObject) {
+    switch object.unsavedChange {
+    case .insertion: inserted.append(object)
+    case .deletion: deleted.append(object)
+    case .update:
+      if object.hasProblems { object.countSilentValues() }
+      updated.append(object)
+    case .none: break
+    }
+  }
+
+  /// Numbers new objects within their inheritance tree; the store turns `-n` into keys.
+  private mutating func numberInserted() {
+    guard let first = inserted.first else { return }
+    var counts = Array(repeating: Int32(0), count: first._binding.model.entities.count)
+    inserted[...].forEachUnretained { object in
+      noteBinding(object._binding)
+      guard object.hasTemporaryKey else { return }
+      counts[object._binding.root] += 1
+      object._saveOrdinal = counts[object._binding.root]
+    }
+  }
+
+  private mutating func noteBinding(_ binding: EntityBinding) {
+    // Objects of one entity mostly follow each other.
+    if binding === bindings.last || bindings.contains(where: { $0 === binding }) { return }
+    bindings.append(binding)
+  }
+
+  var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+
+  /// The new objects by the keys that the transaction gave them.
+  func objectsByPendingKey() -> [RowKey: NSManagedObject] {
+    var objects: [RowKey: NSManagedObject] = [:]
+    for object in inserted { objects[RowKey(root: object._binding.root, key: object.keyInSave)] = object }
+    return objects
+  }
+
+  /// Visits changed objects that have changed slots of a kind.
+  func visitChanged(_ kind: (SavedSlots) -> PropertySet, _ body: (NSManagedObject, PropertySet) -> Void) {
+    if bindings.allSatisfy({ kind($0.savedSlots).isEmpty }) { return }
+    var binding: EntityBinding?
+    var wanted = PropertySet()
+    for objects in [inserted, updated] {
+      objects[...].forEachUnretained { object in
+        // Objects of one entity mostly follow each other.
+        if object._binding !== binding {
+          binding = object._binding
+          wanted = kind(object._binding.savedSlots)
+        }
+        if wanted.isEmpty { return }
+        let slots = object.changedSlots.intersection(wanted)
+        if !slots.isEmpty { body(object, slots) }
+      }
+    }
+  }
+}
+
+extension NSManagedObject {
+  /// The key the object has in the transaction of a save: its permanent one, or its number among the new objects, negative.
+  final var keyInSave: Int64 { hasPermanentKey ? _key : -Int64(_saveOrdinal) }
+
+  /// Whether the object has a row after the save under way, unless the save deletes it.
+  final var hasRowAfterSave: Bool { isInserted || (isStored && !isGone) }
+}

@@ -1,0 +1,66 @@
+internal import CDEStore
+
+/// The third phase of a save: what the store has written. ``settle(in:)`` is the last one.
+struct CommittedSave {
+  let objects: CollectedSave
+  /// Updated objects with a new row.
+  let rewritten: [NSManagedObject]
+  /// Updated objects without one.
+  let unwritten: [NSManagedObject]
+  let rows: WrittenRows
+  /// What was written, as other contexts see it.
+  var transaction: CommittedTransaction
+
+  /// Points the objects at what was written.
+  func settle(in registry: ObjectRegistry) {
+    let oneWay = oneWaySlots
+    let (inserted, deleted) = (objects.inserted, objects.deleted)
+    registry.rekey(inserted) { rows.inserted[$0].key }
+    var index = 0
+    inserted[...].forEachUnretained { object in
+      object.settle(rows.inserted[index])
+      object.becomeSaved()
+      index += 1
+    }
+    for object in unwritten { object.settle(nil) }
+    index = 0
+    rewritten[...].forEachUnretained { object in
+      object.settle(rows.rewritten[index])
+      index += 1
+    }
+    for object in deleted {
+      object.becomeGone(.deletionSaved)
+      object._overlay?.dropRelationships(keepingChanged: false)
+      object.detach()
+    }
+    if !deleted.isEmpty { registry.vanished += 1 }
+    rows.settle(in: registry)
+    unload(oneWay, in: registry)
+  }
+
+  /// Names of changed to-many relationships without an inverse, by root entity.
+  ///
+  /// Such a relationship may keep its owner in the member's row, which has room for one: an owner that had
+  /// the member before must read its members again.
+  private var oneWaySlots: [Int: Set<String>] {
+    var names: [Int: Set<String>] = [:]
+    objects.visitChanged({ $0.oneWay }) { owner, slots in
+      for slot in slots {
+        names[owner._binding.root, default: []].insert(owner._binding.properties[slot].name)
+      }
+    }
+    return names
+  }
+
+  private func unload(_ slots: [Int: Set<String>], in registry: ObjectRegistry) {
+    if slots.isEmpty { return }
+    for object in registry.all() {
+      for name in slots[object._binding.root] ?? [] {
+        guard let slot = object._binding.layout.slot(named: name),
+          case .toMany(let members)? = object._overlay?.values[slot]
+        else { continue }
+        members.unload()
+      }
+    }
+  }
+}

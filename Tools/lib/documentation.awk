@@ -53,6 +53,7 @@ function is_prescribed(code) {
   # A line of nothing but attributes, or the rest of one that began above.
   if (attribute > 0) {
     attribute += count(code, "\\(") - count(code, "\\)")
+    if (code ~ /^\*,[ \t]*unavailable/) unavailable = 1
     if (attribute > 0 || code ~ /^[^(]*\)[ \t]*$/) next
     sub(/^[^)]*\)+[ \t]*/, "", code)
   }

@@ -109,8 +109,8 @@ public final class NSModelObjectContextExecutor: @unchecked Sendable, SerialExec
 /// A class on the main actor that works with its container's `viewContext`.
 ///
 /// Made by ``NSMainModelActor(disableGenerateInit:)``; mark the class `@MainActor`.
-/// The container whose `viewContext` the class works with.
 @MainActor public protocol NSMainModelActor: AnyObject {
+  /// The container whose `viewContext` the class works with.
   var modelContainer: NSPersistentContainer { get }
 }
 

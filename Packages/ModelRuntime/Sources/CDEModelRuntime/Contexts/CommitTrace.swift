@@ -5,6 +5,7 @@
 /// A context that has a listener stamps it on each commit. So the listener travels with the commit to
 /// wherever and whenever it is merged, and no list of commits is kept.
 @_spi(CDE) public final class CommitListener: Sendable {
+  /// Makes a listener, to be stamped on commits by ``NSManagedObjectContext/addCommitListener(_:)``.
   public init() {}
 }
 
@@ -28,6 +29,7 @@
   public struct Rows: Sendable {
     fileprivate var rows: Set<SavePlan.RowKey> = []
 
+    /// Whether the object, which may be of any context, is among them.
     public func contains(_ object: NSManagedObject) -> Bool {
       rows.contains(.init(root: object._binding.root, key: object._key))
     }
@@ -44,6 +46,7 @@
 
   init(expecting: [CommitListener]) { self.expecting = expecting }
 
+  /// Whether the saving context had the listener when it committed.
   public func isExpected(by listener: CommitListener) -> Bool {
     expecting.contains { $0 === listener }
   }
@@ -82,6 +85,7 @@ extension NSManagedObjectContext {
     configuration.withLock { $0.listeners.append(listener) }
   }
 
+  /// Takes a listener back that was added once. Does nothing if the context does not have it. From anywhere.
   @_spi(CDE) public func removeCommitListener(_ listener: CommitListener) {
     configuration.withLock { configuration in
       guard let index = configuration.listeners.firstIndex(where: { $0 === listener }) else { return }

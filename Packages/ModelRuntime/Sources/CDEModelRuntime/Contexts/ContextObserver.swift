@@ -16,18 +16,22 @@ public import CDEStore
   /// Objects lost their values: refreshed, rolled back or invalidated without a list of properties.
   func contextDidRefresh(_ objects: [NSManagedObject])
 
+  /// The context forgot all its objects and changes.
   func contextDidReset()
 }
 
 /// What happened to one registered object.
 @_spi(CDE) public struct ObjectChange {
+  /// The ways in which an object changes.
   public enum Kind: Sendable {
     case inserted, updated, deleted
     /// Its to-many relationship changed through the other side alone.
     case touched
   }
 
+  /// The object, registered in the context that reports the change.
   public var object: NSManagedObject
+  /// What happened to the object.
   public var kind: Kind
   /// The properties concerned, by slot; nil when the writer did not say.
   public var properties: PropertySet?
@@ -47,7 +51,9 @@ public import CDEStore
 @_spi(CDE) public struct RecentChanges {
   /// What one save changed in one object.
   public struct Change: Sendable {
+    /// The trace of the save's commit, which tells whether a listener expects it and has it already.
     public let trace: CommitTrace
+    /// The slots of the properties that the save changed in the object.
     public let properties: PropertySet
     /// The row's version after the save; nil when the row did not change.
     let version: Int64?
@@ -56,6 +62,7 @@ public import CDEStore
   var changes: [ObjectIdentifier: [Change]] = [:]
   var repeated: [CommitTrace] = []
 
+  /// Makes an empty value, for merges about which no save says anything.
   public init() {}
 
   /// The changes of one object. Empty unless recent saves, and nothing else, account for its new row.

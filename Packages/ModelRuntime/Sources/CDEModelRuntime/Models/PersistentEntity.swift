@@ -15,7 +15,9 @@ public nonisolated protocol PersistentEntity: NSManagedObject, CoreDataKeys, Cor
 /// Stands in for the names of relationships where a class is described by hand: every name is one.
 @dynamicMemberLookup
 public nonisolated struct _CDAnyRelationshipNames {
+  /// Makes the names of a class that is described by hand.
   public init() {}
+  /// Accepts any name as that of a relationship.
   public subscript(dynamicMember name: String) -> Void { () }
 }
 
@@ -31,10 +33,12 @@ public nonisolated protocol CDRuntimeSchemaProviding: NSManagedObject {
 
 /// Schemas of classes, in the order given.
 public enum CDRuntimeSchemaCollection {
+  /// The schemas that the classes carry, in the order given.
   public static func entitySchemas(_ types: [any CDRuntimeSchemaProviding.Type]) -> [CDRuntimeEntitySchema] {
     types.map { $0.__cdRuntimeEntitySchema }
   }
 
+  /// The schemas that the classes carry, in the order given.
   public static func entitySchemas(_ types: any CDRuntimeSchemaProviding.Type...) -> [CDRuntimeEntitySchema] {
     entitySchemas(types)
   }

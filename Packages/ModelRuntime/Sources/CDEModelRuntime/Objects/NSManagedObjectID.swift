@@ -108,6 +108,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
 }
 
 extension NSManagedObjectID: PredicateObjectReference {
+  /// The ID's URI, as `predicateFormat` prints it.
   public var predicateDescription: String { uriRepresentation().absoluteString }
 }
 

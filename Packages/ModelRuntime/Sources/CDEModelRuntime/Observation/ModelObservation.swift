@@ -7,6 +7,12 @@ public nonisolated struct CDModelObservation: Sendable {
   /// Wakes readers of some of the class's own fields, or of all of them for nil.
   let wake: @Sendable (NSManagedObject, CDEObservationFieldSet?) -> Void
 
+  /// Says how readers of a class's own properties are woken. Expansions of the macros call it.
+  ///
+  /// - Parameters:
+  ///   - paths: For each property of the class, in the order of declaration, the names that readers read.
+  ///   - transient: The persistent names of properties that no save announces.
+  ///   - wake: Wakes readers of some of the class's own fields, or of all of them for nil.
   public init(
     paths: [[String]], transient: Set<String>,
     wake: @escaping @Sendable (NSManagedObject, CDEObservationFieldSet?) -> Void

@@ -23,7 +23,8 @@ public final class TreePredicate: NSPredicate {
     super.init(block: { _, _ in false })
   }
 
-  /// Makes a predicate of a tree. One that nests too deep gives a predicate with an error, see ``init(_:)``.
+  /// Makes a predicate of a tree. One that nests too deep even when it is flattened gives a predicate with an
+  /// error.
   public convenience init(_ tree: PredicateTree) {
     self.init(.success(tree))
   }

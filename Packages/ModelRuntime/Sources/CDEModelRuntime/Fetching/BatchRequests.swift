@@ -235,7 +235,7 @@ nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecke
 nonisolated public class _NSBatchResult<ResultType: Sendable>: NSPersistentStoreResult {
   /// `[NSManagedObjectID]`, or an `NSNumber`.
   public let result: Any?
-  /// What ``result`` holds, as the request asked.
+  /// What `result` holds, as the request asked.
   public let resultType: ResultType
 
   init(_ result: Any, _ type: ResultType) {

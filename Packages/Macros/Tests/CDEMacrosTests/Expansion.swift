@@ -3,6 +3,7 @@ import SwiftParser
 import SwiftSyntax
 import SwiftSyntaxMacroExpansion
 import SwiftSyntaxMacros
+import Testing
 
 @testable import CDEMacros
 
@@ -23,6 +24,19 @@ struct Expansion {
   let messages: [Message]
 
   var errors: [String] { messages.filter { $0.severity == .error }.map(\.text) }
+
+  /// The error that a test expects as the one message, at the node of this source text.
+  ///
+  /// - Throws: when there is no message. Another one, another node or a warning fails the test and goes on.
+  func onlyError(
+    at node: String, sourceLocation: Testing.SourceLocation = #_sourceLocation
+  ) throws -> Message {
+    let message = try #require(messages.first, sourceLocation: sourceLocation)
+    #expect(
+      messages.count == 1 && message.node == node && message.severity == .error,
+      "\(messages.map { ($0.node, $0.text) })", sourceLocation: sourceLocation)
+    return message
+  }
 
   init(_ source: String) {
     let file = Parser.parse(source: source)

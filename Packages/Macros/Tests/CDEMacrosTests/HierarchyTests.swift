@@ -81,8 +81,7 @@ struct HierarchyTests {
     ])
   func noSuperclass(clause: String, fixed: String) throws {
     let expansion = Expansion("@PersistentModel\nclass Item: \(clause) { var title: String }")
-    let message = try #require(expansion.messages.first)
-    #expect(expansion.messages.count == 1 && message.node == "Item")
+    let message = try expansion.onlyError(at: "Item")
     #expect(message.text.contains("@PersistentModel type must inherit from NSManagedObject."))
     #expect(message.fixIts[0].source.contains("class Item: \(fixed) {"))
   }
@@ -90,8 +89,7 @@ struct HierarchyTests {
   @Test("A final class cannot be abstract")
   func abstractFinal() throws {
     let expansion = Expansion.model("var title: String", arguments: "(isAbstract: true)")
-    let message = try #require(expansion.messages.first)
-    #expect(expansion.messages.count == 1 && message.node == "final")
+    let message = try expansion.onlyError(at: "final")
     #expect(message.text.contains("from a `final` class none can; remove `final`, or `isAbstract: true`."))
     #expect(message.fixIts[0].source.contains("\nclass Item"))
     #expect(message.fixIts[1].source.contains("@PersistentModel\nfinal class Item"))

@@ -9,8 +9,7 @@ struct ModelDiagnosticsTests {
     ])
   func notAClass(kind: String, replacement: String) throws {
     let expansion = Expansion("@PersistentModel\n\(kind) Item { var title: String }")
-    let message = try #require(expansion.messages.first)
-    #expect(expansion.messages.count == 1 && message.node == "@PersistentModel")
+    let message = try expansion.onlyError(at: "@PersistentModel")
     #expect(message.text.contains("can only be attached to a class declaration"))
     #expect(message.fixIts[0].source.contains("\(replacement) Item { var title: String }"))
     #expect(!expansion.text.contains("_cd"))
@@ -23,8 +22,7 @@ struct ModelDiagnosticsTests {
     ])
   func noManagedObject(clause: String, fixed: String) throws {
     let expansion = Expansion("@PersistentModel\nfinal class Item\(clause) { var title: String }")
-    let message = try #require(expansion.messages.first)
-    #expect(expansion.messages.count == 1 && message.node == "Item")
+    let message = try expansion.onlyError(at: "Item")
     #expect(message.text.hasPrefix("@PersistentModel type must inherit from NSManagedObject."))
     #expect(message.fixIts[0].source.contains("final class Item\(fixed) { var title"))
   }
@@ -33,8 +31,7 @@ struct ModelDiagnosticsTests {
   func generic() throws {
     let expansion = Expansion(
       "@PersistentModel\nfinal class Item<Value>: NSManagedObject { var title: String? }")
-    let message = try #require(expansion.messages.first)
-    #expect(expansion.messages.count == 1 && message.node == "<Value>")
+    let message = try expansion.onlyError(at: "<Value>")
     #expect(message.text.contains("@PersistentModel does not support generic classes"))
     #expect(message.fixIts[0].source.contains("final class Item: NSManagedObject {"))
   }
@@ -48,8 +45,7 @@ struct ModelDiagnosticsTests {
   @Test("A wrong observation mode is one error", arguments: [".background", "mode", "Other.none"])
   func observation(mode: String) throws {
     let expansion = Expansion.model("var title: String", arguments: "(observation: \(mode))")
-    let message = try #require(expansion.messages.first)
-    #expect(expansion.messages.count == 1 && message.node == mode)
+    let message = try expansion.onlyError(at: mode)
     #expect(message.text == "@PersistentModel argument `observation` must be `.none` or `.mainActor`.")
     #expect(message.fixIts[0].source.contains("(observation: .mainActor)"))
   }
@@ -88,8 +84,7 @@ struct ModelDiagnosticsTests {
     ])
   func missingType(value: String, type: String) throws {
     let expansion = Expansion.model("public var title = \(value)")
-    let message = try #require(expansion.messages.first)
-    #expect(expansion.messages.count == 1 && message.node == "title")
+    let message = try expansion.onlyError(at: "title")
     #expect(message.fixIts[0].source.contains("public var title: \(type) = \(value)"))
     #expect(message.fixIts[1].source.contains("  @Ignore public var title = \(value)"))
   }
@@ -154,10 +149,10 @@ struct ModelDiagnosticsTests {
   }
 
   @Test("A name that every managed object has is an error", arguments: ["description", "isDeleted"])
-  func reservedName(name: String) {
+  func reservedName(name: String) throws {
     let expansion = Expansion.model("var \(name): Bool?")
-    #expect(expansion.messages.count == 1 && expansion.messages[0].node == name)
-    #expect(expansion.errors[0].contains("`persistentName: \"\(name)\"`"))
+    let error = try expansion.onlyError(at: name)
+    #expect(error.text.contains("`persistentName: \"\(name)\"`"))
     #expect(Expansion.model("@Attribute(persistentName: \"\(name)\") var other: Bool?").messages.isEmpty)
   }
 

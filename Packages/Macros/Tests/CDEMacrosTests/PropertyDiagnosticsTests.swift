@@ -14,10 +14,10 @@ struct AttributeDiagnosticsTests {
       ("(persistentName: \"\")", "\"\"", "valid Core Data attribute name"),
       ("(persistentName: \"1a\")", "\"1a\"", "valid Core Data attribute name"),
     ])
-  func arguments(arguments: String, node: String, text: String) {
+  func arguments(arguments: String, node: String, text: String) throws {
     let expansion = Expansion.model("@Attribute\(arguments) var a: Int")
-    #expect(expansion.messages.count == 1 && expansion.messages[0].node == node)
-    #expect(expansion.errors[0].contains(text))
+    let error = try expansion.onlyError(at: node)
+    #expect(error.text.contains(text))
     #expect(!expansion.text.contains("_cdRequired"))
   }
 
@@ -32,10 +32,10 @@ struct AttributeDiagnosticsTests {
     arguments: [
       "Status", "Tag?", "[String]?", "Set<Tag>", "[Tag]",
     ])
-  func type(_ type: String) {
+  func type(_ type: String) throws {
     let expansion = Expansion.model("@Attribute var a: \(type)")
-    #expect(expansion.messages.count == 1 && expansion.messages[0].node == type)
-    #expect(expansion.errors[0].contains("`.default` storage only supports primitive"))
+    let error = try expansion.onlyError(at: type)
+    #expect(error.text.contains("`.default` storage only supports primitive"))
     #expect(expansion.messages[0].fixIts[0].source.contains("@Ignore var a: \(type)"))
   }
 
@@ -132,11 +132,11 @@ struct RelationshipDiagnosticsTests {
       ("minimumModelCount: 3, maximumModelCount: 2", "3", "must not exceed `maximumModelCount`"),
       ("limit: 3", "limit", "unknown argument label `limit`"),
     ])
-  func counts(arguments: String, node: String, text: String) {
+  func counts(arguments: String, node: String, text: String) throws {
     let expansion = Expansion.model(
       "@Relationship(inverse: \"a\", deleteRule: .deny, \(arguments)) var tags: Set<Tag>")
-    #expect(expansion.messages.count == 1 && expansion.messages[0].node == node)
-    #expect(expansion.errors[0].contains(text))
+    let error = try expansion.onlyError(at: node)
+    #expect(error.text.contains(text))
   }
 
   @Test(
@@ -185,10 +185,10 @@ struct RelationshipDiagnosticsTests {
       ("[Tag]?", "Optional to-many relationship", "[Tag]"),
       ("Optional<[Tag]>", "Optional to-many relationship", "[Tag]"),
     ])
-  func types(type: String, text: String, fixed: String) {
+  func types(type: String, text: String, fixed: String) throws {
     let expansion = Expansion.model("\(Self.marker) var tag: \(type)")
-    #expect(expansion.messages.count == 1 && expansion.messages[0].node == type)
-    #expect(expansion.errors[0].contains(text))
+    let error = try expansion.onlyError(at: type)
+    #expect(error.text.contains(text))
     #expect(expansion.messages[0].fixIts[0].source.contains("var tag: \(fixed)\n}"))
   }
 
@@ -220,10 +220,10 @@ struct RelationshipDiagnosticsTests {
   }
 
   @Test("A plain type without a marker names both ways out")
-  func plainType() {
+  func plainType() throws {
     let expansion = Expansion.model("var status: Status")
-    #expect(expansion.messages.count == 1 && expansion.messages[0].node == "Status")
-    #expect(expansion.errors[0].contains(Self.form))
+    let error = try expansion.onlyError(at: "Status")
+    #expect(error.text.contains(Self.form))
     #expect(expansion.errors[0].contains("To-one relationship properties must be optional"))
   }
 
@@ -235,10 +235,10 @@ struct RelationshipDiagnosticsTests {
   }
 
   @Test("A primitive marked as a relationship is an error at the marker")
-  func primitive() {
+  func primitive() throws {
     let expansion = Expansion.model("\(Self.marker) var title: String")
-    #expect(expansion.messages.count == 1 && expansion.messages[0].node == Self.marker)
-    #expect(expansion.errors[0].contains("requires a relationship type"))
+    let error = try expansion.onlyError(at: Self.marker)
+    #expect(error.text.contains("requires a relationship type"))
     #expect(expansion.messages[0].fixIts[0].source.contains("\n  var title: String\n"))
   }
 }

@@ -47,14 +47,26 @@ public struct ModelError: CDEError {
     public static let transformFailed = Code(rawValue: "transformFailed")
   }
 
+  /// What went wrong, for programs.
   public var code: Code
+  /// What went wrong and what to do about it, for people. Holds no values of attributes.
   public var message: String
+  /// The error of the layer below that led to this one, if there was one: the store's for
+  /// ``Code/invalidSchema``.
   public var cause: (any Error)?
   /// Name of the entity concerned, where known.
   public var entity: String?
   /// Name of the property concerned, where known.
   public var property: String?
 
+  /// Makes an error.
+  ///
+  /// - Parameters:
+  ///   - code: What went wrong, for programs.
+  ///   - message: What went wrong and what to do about it, for people.
+  ///   - entity: Name of the entity concerned, where known.
+  ///   - property: Name of the property concerned, where known.
+  ///   - cause: The error underneath, if there was one.
   public init(
     _ code: Code, _ message: String, entity: String? = nil, property: String? = nil,
     cause: (any Error)? = nil

@@ -37,8 +37,10 @@ nonisolated public protocol PredicateObjectConvertible {
 
 /// A type-erased ``PredicateObjectReference``, equal if the references are of one type and equal.
 public struct PredicateObject: Sendable, Hashable {
+  /// The object that is referred to. References of different types are never equal.
   public let reference: any PredicateObjectReference
 
+  /// Makes a reference that hides its type, to be compared with others by equality alone.
   public init(_ reference: any PredicateObjectReference) {
     self.reference = reference
   }

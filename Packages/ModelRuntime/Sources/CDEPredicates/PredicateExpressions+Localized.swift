@@ -11,16 +11,24 @@ public import Foundation
       Root: StandardPredicateExpression, Other: StandardPredicateExpression, Root.Output: StringProtocol,
       Other.Output: StringProtocol
     {
+      /// What the expression gives: whether the first text contains the second.
       public typealias Output = Bool
 
+      /// Gives the text that is searched.
       public let root: Root
+      /// Gives the text that is searched for.
       public let other: Other
 
+      /// Makes the expression; `#Predicate` does so by `build_localizedStandardContains`.
       public init(root: Root, other: Other) {
         self.root = root
         self.other = other
       }
 
+      /// Whether the first text contains the second, without regard to case and diacritics. No locale has a
+      /// part in it.
+      ///
+      /// - Throws: What evaluating either part throws.
       public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
         PredicateText.contains(
           String(try root.evaluate(bindings)), String(try other.evaluate(bindings)),
@@ -41,16 +49,24 @@ public import Foundation
       Root: StandardPredicateExpression, Other: StandardPredicateExpression, Root.Output: StringProtocol,
       Other.Output: StringProtocol
     {
+      /// What the expression gives: whether the first text comes before, with or after the second.
       public typealias Output = ComparisonResult
 
+      /// Gives the text that is compared.
       public let root: Root
+      /// Gives the text that it is compared with.
       public let other: Other
 
+      /// Makes the expression; `#Predicate` does so by `build_caseInsensitiveCompare`.
       public init(root: Root, other: Other) {
         self.root = root
         self.other = other
       }
 
+      /// The order of the two texts without regard to case: by bytes after Unicode case folding, in no
+      /// locale.
+      ///
+      /// - Throws: What evaluating either part throws.
       public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
         let order = PredicateText.order(
           String(try root.evaluate(bindings)), String(try other.evaluate(bindings)), [.caseInsensitive])

@@ -140,6 +140,7 @@ internal import Foundation
   private static let shortText = 64
   private let contents = Lock(Contents())
 
+  /// Makes an empty cache. It may be used from any thread, and keeps up to 16 entries of each kind.
   public init() {}
 
   func pattern(

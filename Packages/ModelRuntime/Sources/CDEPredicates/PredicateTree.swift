@@ -53,10 +53,15 @@ public indirect enum PredicateTree: Sendable, Hashable {
 
 /// One comparison of two expressions.
 public struct PredicateComparison: Sendable, Hashable {
+  /// What is compared; with a ``modifier`` other than `.direct`, a path over a collection.
   public var left: ExpressionTree
+  /// How the two sides are compared.
   public var op: PredicateOperator
+  /// What the left side is compared with; for `.between` a list of two bounds.
   public var right: ExpressionTree
+  /// Whether the comparison has to hold for the left side itself, or for any or all of its members.
   public var modifier: PredicateModifier
+  /// Which differences of text do not count; comparisons of other values ignore them.
   public var options: PredicateTextOptions
 
   /// - Parameters:

@@ -30,13 +30,16 @@ public struct PredicateTreeError: CDEError, Hashable {
     public static let malformedPattern = Code(rawValue: "malformedPattern")
   }
 
+  /// What went wrong, for programs.
   public let code: Code
+  /// What went wrong and what to do about it, for people. With ``position`` set, it begins with the offset.
   public let message: String
   /// What the error is about: a keyword, an operator, a placeholder or a type; never a bound value.
   public let construct: String
   /// The offset in the format string, counted in Unicode scalars from 0, if the error comes from one.
   public let position: Int?
 
+  /// Always nil: the error comes from this layer itself.
   public var cause: (any Error)? { nil }
 
   /// For the layers that translate trees, which report what a store cannot express as the same error.

@@ -8,6 +8,7 @@ public enum PredicateValue {
   /// A to-many relationship, or an attribute that holds a collection.
   case collection([PredicateValue])
 
+  /// The value of a property that has none.
   public static var null: PredicateValue { .constant(.null) }
 }
 
@@ -31,8 +32,10 @@ nonisolated public protocol PredicateValueProviding {
 }
 
 extension PredicateValueProviding {
+  /// False: a property may hold values of several kinds, as a dictionary's may.
   public var predicateValuesHaveTypes: Bool { false }
 
+  /// The object ID of a ``PredicateObjectConvertible``, such as a managed object; nil for all other types.
   public var predicateReference: PredicateObject? {
     (self as? any PredicateObjectConvertible).map { PredicateObject($0.predicateObjectReference) }
   }

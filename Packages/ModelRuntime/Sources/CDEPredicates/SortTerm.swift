@@ -10,12 +10,21 @@ public struct SortTerm: Sendable {
 
   /// Property names from the sorted object on; empty sorts by the object itself.
   public var keyPath: [String]
+  /// Whether lower values come first, and objects without a value before all others.
   public var ascending: Bool
   /// How texts are ordered.
   public var collation: SortTextCollation
   /// An order of its own, which only memory can apply; nil is the values' natural order.
   public var comparator: Comparator?
 
+  /// Makes a term.
+  ///
+  /// - Parameters:
+  ///   - keyPath: Property names from the sorted object on; empty sorts by the object itself.
+  ///   - ascending: Whether lower values come first.
+  ///   - collation: How texts are ordered. Other values ignore it.
+  ///   - comparator: Replaces the natural order and the collation, for values that are not nil. A store can't
+  ///     apply it, so a fetch with it fails.
   public init(
     keyPath: [String], ascending: Bool = true, collation: SortTextCollation = .binary,
     comparator: Comparator? = nil

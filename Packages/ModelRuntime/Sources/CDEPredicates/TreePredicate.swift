@@ -11,6 +11,10 @@ public final class TreePredicate: NSPredicate {
   public let result: Result<PredicateTree, PredicateTreeError>
   let patterns = PredicatePatternCache()
 
+  /// Makes a predicate of a tree, or one that throws the error wherever it is used.
+  ///
+  /// A tree that nests deeper than 200 levels is flattened; if it still does, the predicate has a
+  /// ``PredicateTreeError`` with the code `unsupported` instead. Costs one walk over the tree.
   public init(_ result: Result<PredicateTree, PredicateTreeError>) {
     self.result = result.flatMap { tree in
       Result { () throws(PredicateTreeError) in try tree.walkable() }
@@ -19,6 +23,8 @@ public final class TreePredicate: NSPredicate {
     super.init(block: { _, _ in false })
   }
 
+  /// Makes a predicate of a tree. One that nests too deep even when it is flattened gives a predicate with an
+  /// error.
   public convenience init(_ tree: PredicateTree) {
     self.init(.success(tree))
   }

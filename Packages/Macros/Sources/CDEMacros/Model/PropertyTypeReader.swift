@@ -163,17 +163,14 @@ struct PropertyTypeReader {
     case .other where isValue(type):
       return .make(
         "valueWithoutStorage", at: type,
-        "`\(type.trimmedDescription)` is not stored as it is; say how: an enumeration with raw values "
-          + "`@Attribute(storageMethod: .raw)`, a Codable type `@Attribute(storageMethod: .codable)` with an "
-          + "optional property, a @Composition struct `.composition`. A property that is not persisted is "
-          + "marked with @Ignore.", fixIts: [storedRaw, storedAsJSON(type), ignore])
+        Self.waysToStore(type, others: ", a @Composition struct `.composition`"),
+        fixIts: [storedRaw, storedAsJSON(type), ignore])
     case .other where !shape.isOptional:
       return .make(
         "nonOptionalToOne", at: type,
-        "`\(type.trimmedDescription)` is not stored as it is; say how: an enumeration with raw values "
-          + "`@Attribute(storageMethod: .raw)`, a Codable type `@Attribute(storageMethod: .codable)` with an "
-          + "optional property. A property that is not persisted is marked with @Ignore. If it is a model: "
-          + "To-one relationship properties must be optional, and must declare \(Self.relationshipForm).",
+        Self.waysToStore(type)
+          + " If it is a model: To-one relationship properties must be optional, and must declare "
+          + "\(Self.relationshipForm).",
         fixIts: [storedRaw, ignore, .replacing("Make it optional", type, with: optionalSpelling)])
     default: break
     }
@@ -184,6 +181,13 @@ struct PropertyTypeReader {
         + "`@Attribute(storageMethod: .raw)`, a Codable type with `.codable`; a property that is not "
         + "persisted is marked with @Ignore.",
       fixIts: [relationship, ignore, storedRaw, storedAsJSON(type)])
+  }
+
+  /// What a message says about a type that has no column of its own.
+  private static func waysToStore(_ type: TypeSyntax, others: String = "") -> String {
+    "`\(type.trimmedDescription)` is not stored as it is; say how: an enumeration with raw values "
+      + "`@Attribute(storageMethod: .raw)`, a Codable type `@Attribute(storageMethod: .codable)` with an "
+      + "optional property\(others). A property that is not persisted is marked with @Ignore."
   }
 
   /// Whether the type is surely no model: it is spelled as no class is, or has a default, which no relationship has.

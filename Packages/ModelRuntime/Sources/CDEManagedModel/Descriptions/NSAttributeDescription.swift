@@ -59,21 +59,39 @@ extension NSAttributeDescription {
     public init(rawValue: UInt) { self.rawValue = rawValue }
     private init(_ type: NSAttributeType) { rawValue = type.rawValue }
 
+    /// No type: allowed for transient attributes only, since stores can't keep it. New descriptions have it.
     public static let undefined = Self(.undefinedAttributeType)
+    /// Integers of 16 bits; key-value coding gives `NSNumber`s.
     public static let integer16 = Self(.integer16AttributeType)
+    /// Integers of 32 bits; key-value coding gives `NSNumber`s.
     public static let integer32 = Self(.integer32AttributeType)
+    /// Integers of 64 bits, which is what Swift's `Int` is; key-value coding gives `NSNumber`s.
     public static let integer64 = Self(.integer64AttributeType)
+    /// Decimal numbers; key-value coding gives `NSDecimalNumber`s.
     public static let decimal = Self(.decimalAttributeType)
+    /// Floating-point numbers of 64 bits; key-value coding gives `NSNumber`s.
     public static let double = Self(.doubleAttributeType)
+    /// Floating-point numbers of 32 bits; key-value coding gives `NSNumber`s.
     public static let float = Self(.floatAttributeType)
+    /// Text; key-value coding gives Swift strings.
     public static let string = Self(.stringAttributeType)
+    /// True or false; key-value coding gives `NSNumber`s.
     public static let boolean = Self(.booleanAttributeType)
+    /// Points in time, kept as seconds since 2001 in a floating-point number of 64 bits.
     public static let date = Self(.dateAttributeType)
+    /// Bytes; large values may stand in files of their own, see
+    /// ``NSAttributeDescription/allowsExternalBinaryDataStorage``.
     public static let binaryData = Self(.binaryDataAttributeType)
+    /// UUIDs, kept as 16 bytes.
     public static let uuid = Self(.UUIDAttributeType)
+    /// URLs, kept as text.
     public static let uri = Self(.URIAttributeType)
+    /// Any values that a value transformer turns into bytes, see
+    /// ``NSAttributeDescription/valueTransformerName``.
     public static let transformable = Self(.transformableAttributeType)
+    /// Object IDs: allowed for transient attributes only, since stores can't keep them.
     public static let objectID = Self(.objectIDAttributeType)
+    /// Dictionaries of named elements, of an ``NSCompositeAttributeDescription`` and of no other description.
     public static let composite = Self(.compositeAttributeType)
   }
 

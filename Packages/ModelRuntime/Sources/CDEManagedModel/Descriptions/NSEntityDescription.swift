@@ -18,6 +18,10 @@ nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchec
   }
   let facts = Lock<Facts?>(nil)
 
+  /// The entity's name, unique in its model, by which fetch requests and stores refer to it.
+  ///
+  /// `nil` and names with white space, quotes or control characters are an error when the model is first
+  /// used. The setter traps when the model is in use.
   public var name: String? { willSet { requireMutable() } }
 
   /// Name of the class of the entity's objects: `Module.Class`, or a name registered by the class itself.

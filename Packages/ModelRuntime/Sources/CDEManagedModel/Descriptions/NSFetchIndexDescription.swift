@@ -17,13 +17,25 @@ nonisolated public final class NSFetchIndexElementDescription: NSObject, NSCopyi
   private let storedName: String
   /// Name of the indexed property.
   public var propertyName: String? { property?.name ?? storedName }
+  /// Whether the element belongs to a binary index or to a spatial one.
+  ///
+  /// One element of type `.rTree` makes the whole index spatial. The setter traps when the model is in use.
   public var collationType: NSFetchIndexElementType {
     willSet { immutable.requireMutable("Index element \(propertyName ?? "")") }
   }
+  /// Whether the index sorts the element's lower values first; `true` at first. A spatial index has no
+  /// direction.
+  ///
+  /// The setter traps when the model is in use.
   public var isAscending = true {
     willSet { immutable.requireMutable("Index element \(propertyName ?? "")") }
   }
 
+  /// Makes an ascending element for a property.
+  ///
+  /// - Parameters:
+  ///   - property: A stored property of the index's entity, own or inherited. Retained.
+  ///   - collationType: Whether the index is binary or spatial.
   public init(property: NSPropertyDescription, collationType: NSFetchIndexElementType) {
     self.property = property
     self.storedName = property.name
@@ -39,6 +51,7 @@ nonisolated public final class NSFetchIndexElementDescription: NSObject, NSCopyi
     super.init()
   }
 
+  /// A changeable copy that refers to its property by name: ``property`` of the copy is nil.
   public func copy(with zone: NSZone? = nil) -> Any {
     // By name, so that the copy of an entity does not keep the original's properties alive.
     let result = NSFetchIndexElementDescription(
@@ -53,7 +66,11 @@ nonisolated public final class NSFetchIndexDescription: NSObject, NSCopying, @un
   // Guard of @unchecked Sendable: mutable only until `immutable` is set, read-only ever after.
   let immutable = ImmutableFlag()
 
+  /// The index's name, from which the store makes the name of its own index. The setter traps when the model
+  /// is in use.
   public var name: String { willSet { immutable.requireMutable("Index \(name)") } }
+  /// What is indexed, the most significant element first. Each has to name a stored property of the entity,
+  /// which is checked when the model is first used. The setter traps when the model is in use.
   public var elements: [NSFetchIndexElementDescription] {
     willSet { immutable.requireMutable("Index \(name)") }
   }
@@ -64,12 +81,18 @@ nonisolated public final class NSFetchIndexDescription: NSObject, NSCopying, @un
     willSet { immutable.requireMutable("Index \(name)") }
   }
 
+  /// Makes an index, to be put into ``NSEntityDescription/indexes``.
+  ///
+  /// - Parameters:
+  ///   - name: A name that is unique among the indexes of the entity.
+  ///   - elements: What is indexed, the most significant element first; `nil` is an empty list.
   public init(name: String, elements: [NSFetchIndexElementDescription]?) {
     self.name = name
     self.elements = elements ?? []
     super.init()
   }
 
+  /// A changeable copy with copies of the elements. It belongs to no entity.
   public func copy(with zone: NSZone? = nil) -> Any {
     let result = NSFetchIndexDescription(
       name: name, elements: elements.map { $0.copy() as! NSFetchIndexElementDescription })

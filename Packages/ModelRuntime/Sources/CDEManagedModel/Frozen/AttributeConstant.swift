@@ -23,9 +23,12 @@ public import Foundation
   public struct Opaque: @unchecked Sendable {
     // Guard of @unchecked Sendable: belongs to an immutable model; readers may hand it out, and it is never
     // changed.
+
+    /// The value itself, neither nil nor an optional. It must not be changed: other threads may read it.
     public let value: Any
   }
 
+  /// Whether the constant is ``null``.
   public var isNull: Bool {
     if case .null = self { true } else { false }
   }

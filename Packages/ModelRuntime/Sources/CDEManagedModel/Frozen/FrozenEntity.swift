@@ -3,6 +3,7 @@ public import Foundation
 
 /// A property of a frozen entity, with everything the object runtime asks for while it works.
 @_spi(CDE) public struct FrozenProperty: Sendable {
+  /// What a property holds: a value, a composite of values, one object or several.
   public enum Kind: UInt8, Sendable {
     case attribute
     case composite
@@ -10,13 +11,16 @@ public import Foundation
     case toMany
   }
 
+  /// The property's name, as in the model and as key-value coding takes it.
   public let name: String
   /// Position among the entity's properties, inherited included, by name: the slot of `RowLayout` and of
   /// every `PropertySet`.
   public let slot: Int
+  /// What the property holds. Derived and transformable attributes are of the kind `attribute`.
   public let kind: Kind
   /// Never nil when saved.
   public let isRequired: Bool
+  /// Whether the property lives in memory alone: it has a slot and no cell.
   public let isTransient: Bool
   /// What the value follows from; `nil` for a property that holds what it was given.
   public let derivation: StoreDerivation?
@@ -41,16 +45,25 @@ public import Foundation
   /// Slot of the inverse in the destination entity; -1 when there is none. Sub-entities of the destination
   /// may have the inverse in another slot: see ``FrozenModel/inverseSlot(of:in:destination:)``.
   public let inverseSlot: Int
+  /// What happens to the related objects when the owner is deleted; no action for attributes.
   public let deleteRule: NSDeleteRule
+  /// The fewest related objects that validation accepts when there are any; 0 for no limit and for
+  /// attributes.
   public let minCount: Int
   /// 0 or less for no limit.
   public let maxCount: Int
+  /// Whether the property is a to-many relationship that keeps its objects in order.
   public let isOrdered: Bool
 
+  /// Whether the property holds a value, composites included, and not a relationship.
   public var isAttribute: Bool { kind == .attribute || kind == .composite }
+  /// Whether saving computes the value from other properties (``derivation``).
   public var isDerived: Bool { derivation != nil }
+  /// Whether the property is a relationship that may hold several objects.
   public var isToMany: Bool { kind == .toMany }
+  /// Whether the property points at other objects, be it one or several.
   public var isRelationship: Bool { kind == .toOne || kind == .toMany }
+  /// Whether the relationship has an inverse; `false` for attributes.
   public var hasInverse: Bool { inverseSlot >= 0 }
 }
 
@@ -58,15 +71,21 @@ public import Foundation
 @_spi(CDE) public final class FrozenEntity: Sendable {
   /// Position in the model's `entities`, and in the `ResolvedSchema` of the whole model.
   public let index: Int
+  /// The entity's name in the model.
   public let name: String
+  /// Name of the class of the entity's objects, as the model gives it; `NSManagedObject` where it gives none.
   public let className: String
+  /// Whether there are no objects of this entity itself, only of its sub-entities.
   public let isAbstract: Bool
+  /// Index of the entity that this one inherits from; `nil` for a root.
   public let parent: Int?
   /// Index of the root of the inheritance tree.
   public let root: Int
   /// The entity and everything below it.
   public let subtree: Range<Int>
+  /// Which slots and cells the entity's properties have in a row, inherited ones included.
   public let layout: RowLayout
+  /// Core Data's version hash of the entity, 32 bytes.
   public let versionHash: Data
   public let description: NSEntityDescription
 
@@ -75,9 +94,13 @@ public import Foundation
 
   /// Attributes, composites included.
   public let attributes: PropertySet
+  /// To-one relationships.
   public let toOnes: PropertySet
+  /// To-many relationships, ordered and unordered.
   public let toManys: PropertySet
+  /// Relationships, to-one and to-many.
   public let relationships: PropertySet
+  /// Properties that live in memory alone.
   public let transients: PropertySet
   /// Properties that may not be nil when saved; derived attributes are not among them.
   public let required: PropertySet
@@ -85,17 +108,22 @@ public import Foundation
   public let defaulted: PropertySet
   /// Attributes that a transformer encodes, not transient.
   public let transformables: PropertySet
+  /// Attributes that saving computes from other properties.
   public let derived: PropertySet
   /// Relationships that deny the deletion of their owner, and those that delete with it.
   public let denying: PropertySet
+  /// Relationships whose objects are deleted with their owner.
   public let cascading: PropertySet
   /// Slots that must be unique together, inherited constraints first.
   public let uniqueness: [[Int]]
 
   private let slots: [String: Int]
 
+  /// The slot of the property with this name, inherited ones included; `nil` when there is none. Costs one
+  /// hash look-up.
   public func slot(named name: String) -> Int? { slots[name] }
 
+  /// The property with this name, inherited ones included; `nil` when there is none. Costs one hash look-up.
   public func property(named name: String) -> FrozenProperty? { slots[name].map { properties[$0] } }
 
   /// Whether objects of this entity are objects of the entity with that index.

@@ -8,6 +8,7 @@ public import Foundation
 @_spi(CDE) public final class FrozenModel: Sendable {
   /// The whole model as a schema for stores.
   public let schema: StoreSchema
+  /// The schema with every entity numbered and laid out; ``entities`` are numbered the same way.
   public let resolved: ResolvedSchema
   /// The entities by index, in the order of `resolved.entities`.
   public let entities: [FrozenEntity]
@@ -24,6 +25,7 @@ public import Foundation
   private let indexesByDescription: [ObjectIdentifier: Int]
   private let indexesByClassName: [String: [Int]]
 
+  /// The entity with this name; `nil` when the model has none. Costs one hash look-up.
   public func entity(named name: String) -> FrozenEntity? { indexes[name].map { entities[$0] } }
 
   /// The frozen form of one of the model's descriptions; `nil` for those of another model.

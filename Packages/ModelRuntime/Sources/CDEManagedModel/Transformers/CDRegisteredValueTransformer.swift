@@ -6,6 +6,8 @@
 ///
 /// Registering an instance under that name, before the first use of an attribute, is the app's part.
 nonisolated public protocol CDRegisteredValueTransformer: ValueTransformer {
+  /// The name under which the app registers an instance, and which goes into the model as the transformer's
+  /// name.
   static var transformerName: NSValueTransformerName { get }
 }
 

@@ -7,6 +7,7 @@
   public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
+    /// Makes a name from its text, without a label as in Foundation.
     public init(_ rawValue: String) { self.rawValue = rawValue }
 
     /// Property lists and their like, as securely coded archives. Registered from the start.

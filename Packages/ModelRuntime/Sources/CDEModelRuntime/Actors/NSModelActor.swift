@@ -5,12 +5,16 @@ internal import Foundation
 ///
 /// Made by ``NSModelActor(disableGenerateInit:)``. A call costs what any actor call costs.
 public nonisolated protocol NSModelActor: Actor {
+  /// The container whose stores the actor works with. It may be read from any isolation.
   nonisolated var modelContainer: NSPersistentContainer { get }
+  /// The executor of the actor's context, on which all of the actor's code runs. It may be read from any
+  /// isolation.
   nonisolated var modelExecutor: NSModelObjectContextExecutor { get }
 }
 
 /// What the actor macro adds when it generates initialisers; layers above add theirs through it.
 public nonisolated protocol _NSModelActorInitializable: NSModelActor {
+  /// Makes an actor with a new background context of the container.
   init(container: NSPersistentContainer)
 }
 
@@ -63,12 +67,18 @@ extension NSModelActor {
 /// The executor of a context: an actor that returns it as its own shares the context's isolation.
 public final class NSModelObjectContextExecutor: @unchecked Sendable, SerialExecutor {
   // Guard: all are immutable; the context checks who uses it.
+
+  /// The context whose executor this is. Its objects may be used on that executor alone.
   public final let context: NSManagedObjectContext
   // Within one load of an actor call, which asks for the executor every time.
   @usableFromInline let _executor: ContextExecutor
   /// What the observation layer wants kept alive as long as the executor.
   @_spi(CDE) public let attachments = Attachments()
 
+  /// Makes an executor that runs jobs where the context's own blocks run.
+  ///
+  /// An actor that returns it from `unownedExecutor` shares the context's isolation: no job of the actor runs
+  /// while a block of the context does.
   public init(context: NSManagedObjectContext) {
     self.context = context
     _executor = context.executor
@@ -82,11 +92,15 @@ public final class NSModelObjectContextExecutor: @unchecked Sendable, SerialExec
     context.executor.enqueue { job.runSynchronously(on: executor) }
   }
 
+  /// Runs a job on the context's executor, later; never inside the call.
   public func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job)) }
 
+  /// The reference to the context's executor that Swift's runtime compares: it is the same for all executors
+  /// of one context.
   @inlinable
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor { _executor.unownedExecutor }
 
+  /// Whether jobs of the other executor run under the same isolation: whether both are of one context.
   public func isSameExclusiveExecutionContext(other: NSModelObjectContextExecutor) -> Bool {
     context === other.context
   }
@@ -96,10 +110,12 @@ public final class NSModelObjectContextExecutor: @unchecked Sendable, SerialExec
 ///
 /// Made by ``NSMainModelActor(disableGenerateInit:)``; mark the class `@MainActor`.
 @MainActor public protocol NSMainModelActor: AnyObject {
+  /// The container whose `viewContext` the class works with.
   var modelContainer: NSPersistentContainer { get }
 }
 
 extension NSMainModelActor {
+  /// The container's `viewContext`, whose objects may be used on the main actor alone.
   public var modelContext: NSManagedObjectContext { modelContainer.viewContext }
 
   /// The object with an ID, or nil when it does not exist, can't be read, or is of another class.

@@ -15,10 +15,12 @@ public nonisolated protocol CDRuntimeSchemaProviding: NSManagedObject {
 
 /// Schemas of classes, in the order given.
 public enum CDRuntimeSchemaCollection {
+  /// The schemas that the classes carry, in the order given.
   public static func entitySchemas(_ types: [any CDRuntimeSchemaProviding.Type]) -> [CDRuntimeEntitySchema] {
     types.map { $0.__cdRuntimeEntitySchema }
   }
 
+  /// The schemas that the classes carry, in the order given.
   public static func entitySchemas(_ types: any CDRuntimeSchemaProviding.Type...) -> [CDRuntimeEntitySchema] {
     entitySchemas(types)
   }

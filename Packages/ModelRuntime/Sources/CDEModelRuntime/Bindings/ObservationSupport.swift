@@ -2,7 +2,9 @@ public import CDEStore
 public import Observation
 internal import Synchronization
 
+/// Observation's protocol under a name that files find without importing Observation, as expansions need it.
 public typealias CDEObservable = Observation.Observable
+/// Observation's registrar under a name that files find without importing Observation.
 public typealias CDEObservationRegistrar = Observation.ObservationRegistrar
 
 /// An object's registrar, made when a reader first tracks it: most objects never need one.
@@ -31,12 +33,16 @@ public final class CDEObservationRegistrarBox: Sendable {
 public typealias CDEObservationFieldSet = PropertySet
 
 extension PropertySet {
+  /// Makes the set of these fields.
   public init(rawValues: [UInt16]) { self.init(rawValues.lazy.map(Int.init)) }
 
+  /// The fields in the set, in ascending order.
   public var rawValues: [UInt16] { map(UInt16.init) }
 
+  /// Adds a field; does nothing if the set has it.
   public mutating func insert(rawValue: UInt16) { insert(Int(rawValue)) }
 
+  /// Whether the set has the field.
   public func contains(rawValue: UInt16) -> Bool { contains(Int(rawValue)) }
 
   /// The set as 64-bit words, the lowest fields first.
@@ -52,8 +58,10 @@ extension PropertySet {
 
 /// Which fields a persistent name stands for.
 public struct CDEObservationFieldMap: Equatable, Sendable {
+  /// The fields by the persistent name of their property.
   public let fieldsByCoreDataKey: [String: CDEObservationFieldSet]
 
+  /// Makes a map from persistent names to fields.
   public init(fieldsByCoreDataKey: [String: CDEObservationFieldSet]) {
     self.fieldsByCoreDataKey = fieldsByCoreDataKey
   }

@@ -40,6 +40,7 @@
 
   init(expecting: [CommitListener]) { self.expecting = expecting }
 
+  /// Whether the saving context had the listener when it committed.
   public func isExpected(by listener: CommitListener) -> Bool {
     expecting.contains { $0 === listener }
   }

@@ -15,15 +15,25 @@ nonisolated open class NSMergePolicy: NSObject, @unchecked Sendable {
 
   /// Fails the save; what contexts start with.
   public static let error = NSMergePolicy(merge: .errorMergePolicyType)
+  /// Merges by property; where both sides changed one, the store's value stays. Of two rows with one unique
+  /// value the one in the store stays.
   public static let mergeByPropertyStoreTrump = NSMergePolicy(
     merge: .mergeByPropertyStoreTrumpMergePolicyType)
+  /// Merges by property; where both sides changed one, the object's value is saved. A new object with a taken
+  /// unique value becomes the row that has it, with the values that the object was given.
   public static let mergeByPropertyObjectTrump = NSMergePolicy(
     merge: .mergeByPropertyObjectTrumpMergePolicyType)
+  /// Saves the object whole over the store's row. A new object with a taken unique value becomes the row that
+  /// has it, whole.
   public static let overwrite = NSMergePolicy(merge: .overwriteMergePolicyType)
+  /// Drops the object's unsaved changes. A new object with a taken unique value gives way to the row that has
+  /// it.
   public static let rollback = NSMergePolicy(merge: .rollbackMergePolicyType)
 
+  /// What the policy does about each conflict, unless a subclass overrides that.
   public let mergeType: NSMergePolicyType
 
+  /// Makes a policy of a type; for subclasses, since the static properties have one of each.
   public init(merge ty: NSMergePolicyType) {
     mergeType = ty
     super.init()
@@ -66,10 +76,15 @@ nonisolated open class NSMergePolicy: NSObject, @unchecked Sendable {
 }
 
 // Core Data's older spellings.
+/// ``NSMergePolicy/error`` in Core Data's older spelling.
 public let NSErrorMergePolicy = NSMergePolicy.error
+/// ``NSMergePolicy/mergeByPropertyStoreTrump`` in Core Data's older spelling.
 public let NSMergeByPropertyStoreTrumpMergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+/// ``NSMergePolicy/mergeByPropertyObjectTrump`` in Core Data's older spelling.
 public let NSMergeByPropertyObjectTrumpMergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+/// ``NSMergePolicy/overwrite`` in Core Data's older spelling.
 public let NSOverwriteMergePolicy = NSMergePolicy.overwrite
+/// ``NSMergePolicy/rollback`` in Core Data's older spelling.
 public let NSRollbackMergePolicy = NSMergePolicy.rollback
 
 extension ManagedObjectError {

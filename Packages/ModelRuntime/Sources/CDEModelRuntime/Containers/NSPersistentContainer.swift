@@ -14,8 +14,12 @@ public import Foundation
 /// ```
 nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
   // Guard: immutable but for the descriptions, which `descriptions`' mutex guards.
+
+  /// The container's name, and the name of its store's file unless a description gives another.
   public let name: String
+  /// The model of the container's stores, which can't be changed from the container's making on.
   public let managedObjectModel: NSManagedObjectModel
+  /// The coordinator that all contexts of the container share.
   public let persistentStoreCoordinator: NSPersistentStoreCoordinator
   /// The main actor's context: one for the container's life.
   public let viewContext: NSManagedObjectContext

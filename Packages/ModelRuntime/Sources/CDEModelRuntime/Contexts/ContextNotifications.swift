@@ -17,8 +17,13 @@ extension Notification.Name {
 }
 
 extension NSManagedObjectContext {
+  /// Posted before a save validates and writes: `Notification.Name.NSManagedObjectContextWillSave`.
   public static let willSaveObjectsNotification = Notification.Name.NSManagedObjectContextWillSave
+  /// Posted after a save: `Notification.Name.NSManagedObjectContextDidSave`.
   public static let didSaveObjectsNotification = Notification.Name.NSManagedObjectContextDidSave
+  /// Posted when objects of a context changed in memory:
+  /// `Notification.Name.NSManagedObjectContextObjectsDidChange`, which tells what the first use of the name
+  /// does.
   public static var didChangeObjectsNotification: Notification.Name {
     .NSManagedObjectContextObjectsDidChange
   }
@@ -28,10 +33,16 @@ extension NSManagedObjectContext {
 }
 
 // Keys of userInfo, with Core Data's values. The first group holds Set<NSManagedObject>.
+/// Holds the objects that were inserted, by the context or by a merge.
 public let NSInsertedObjectsKey = "inserted"
+/// Holds the objects with changed values.
 public let NSUpdatedObjectsKey = "updated"
+/// Holds the objects that were deleted, by the context or by a merge.
 public let NSDeletedObjectsKey = "deleted"
+/// Holds the objects whose values were read again or dropped, by a refresh or a merge.
 public let NSRefreshedObjectsKey = "refreshed"
+/// Core Data's key of single invalidated objects. This library does not post it: a refresh names objects as
+/// refreshed.
 public let NSInvalidatedObjectsKey = "invalidated"
 /// Present, whatever its value, when the context forgot all its objects.
 public let NSInvalidatedAllObjectsKey = "invalidatedAll"
@@ -39,8 +50,13 @@ public let NSInvalidatedAllObjectsKey = "invalidatedAll"
 public let NSObjectsChangedByMergeChangesKey = "NSObjectsChangedByMergeChangesKey"
 
 // These hold Set<NSManagedObjectID>.
+/// Holds the IDs of the objects that were inserted.
 public let NSInsertedObjectIDsKey = "inserted_objectIDs"
+/// Holds the IDs of the objects with changed values.
 public let NSUpdatedObjectIDsKey = "updated_objectIDs"
+/// Holds the IDs of the objects that were deleted.
 public let NSDeletedObjectIDsKey = "deleted_objectIDs"
+/// Core Data's key of the IDs of refreshed objects. This library neither posts nor reads it.
 public let NSRefreshedObjectIDsKey = "refreshed_objectIDs"
+/// Core Data's key of the IDs of invalidated objects. This library neither posts nor reads it.
 public let NSInvalidatedObjectIDsKey = "invalidated_objectIDs"

@@ -27,7 +27,9 @@ public import CDEStore
     case touched
   }
 
+  /// The object, registered in the context that reports the change.
   public var object: NSManagedObject
+  /// What happened to the object.
   public var kind: Kind
   /// The properties concerned, by slot; nil when the writer did not say.
   public var properties: PropertySet?

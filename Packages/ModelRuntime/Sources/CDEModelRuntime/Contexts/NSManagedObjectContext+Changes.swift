@@ -68,6 +68,8 @@ extension NSManagedObjectContext {
     return Set(registry?.all() ?? [])
   }
 
+  /// Whether the context has something to save: objects that are new, deleted or hold unsaved values. Costs
+  /// by the number of objects touched since the last save, in the worst case.
   public var hasChanges: Bool {
     preconditionIsolated("hasChanges")
     return changed.contains { $0.hasChanges }

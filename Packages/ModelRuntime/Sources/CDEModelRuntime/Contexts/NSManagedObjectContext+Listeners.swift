@@ -7,6 +7,7 @@ extension NSManagedObjectContext {
     configuration.withLock { $0.listeners.append(listener) }
   }
 
+  /// Takes a listener back that was added once. Does nothing if the context does not have it. From anywhere.
   @_spi(CDE) public func removeCommitListener(_ listener: CommitListener) {
     configuration.withLock { configuration in
       guard let index = configuration.listeners.firstIndex(where: { $0 === listener }) else { return }

@@ -25,12 +25,15 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Core Data's older spelling.
     public static var privateQueueConcurrencyType: ConcurrencyType { .privateQueue }
+    /// Core Data's older spelling of `mainQueue`.
     public static var mainQueueConcurrencyType: ConcurrencyType { .mainQueue }
   }
 
+  /// Whether the context has an executor of its own or runs on the main actor.
   public let concurrencyType: ConcurrencyType
   /// The executor, for `perform`, which is inlined where it is called.
   @usableFromInline let _executor: ContextExecutor
+  /// The executor that is the context's isolation: its blocks and its model actors run there.
   @_spi(CDE) public var executor: ContextExecutor { _executor }
 
   struct Configuration {
@@ -111,6 +114,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     super.init()
   }
 
+  /// Makes a context, in Core Data's newer spelling: `NSManagedObjectContext(.privateQueue)`.
   public convenience init(_ concurrencyType: ConcurrencyType) {
     self.init(concurrencyType: concurrencyType)
   }

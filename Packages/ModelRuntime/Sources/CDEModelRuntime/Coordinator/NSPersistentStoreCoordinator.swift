@@ -10,6 +10,8 @@ public import Foundation
 /// Safe from any thread.
 nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   // Guard: all mutable state is behind `state`'s mutex.
+
+  /// The model of the coordinator's stores, which can't be changed from the coordinator's making on.
   public let managedObjectModel: NSManagedObjectModel
   let modelBinding: ModelBinding
   /// The error of an invalid model; loading a store reports it.
@@ -139,6 +141,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     do { try store.handle.store.close() } catch { throw ManagedObjectError.store(error) }
   }
 
+  /// The loaded store at a URL; nil when there is none. Two URLs are the same if their standardised forms
+  /// are.
   public func persistentStore(for url: URL) -> NSPersistentStore? {
     persistentStores.first { $0.url?.standardizedFileURL == url.standardizedFileURL }
   }

@@ -19,6 +19,7 @@ public enum Diagnostics {
     if topics.withLock({ $0.insert(topic).inserted }) { report(message()) }
   }
 
+  /// Gives a note to ``handler``, or writes it to standard error as a line of its own. Safe from any thread.
   @_spi(CDE) public static func report(_ message: String) {
     if let handler {
       handler(message)

@@ -11,19 +11,31 @@ public struct ManagedObjectError: CDEError {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    /// A required attribute or to-one relationship has no value when its object is saved.
     public static let missingMandatoryProperty = Code(rawValue: "missingMandatoryProperty")
+    /// A to-many relationship has fewer objects than it must.
     public static let relationshipLacksMinimumCount = Code(rawValue: "relationshipLacksMinimumCount")
+    /// A to-many relationship has more objects than it may.
     public static let relationshipExceedsMaximumCount = Code(rawValue: "relationshipExceedsMaximumCount")
+    /// An object can't be deleted, since a relationship with the delete rule "deny" has objects, or since a
+    /// batch deletion would empty a required relationship.
     public static let relationshipDeniedDelete = Code(rawValue: "relationshipDeniedDelete")
+    /// A value does not fit its attribute, breaks a rule without a code of its own, or is, among other
+    /// failures, refused by a class's own validation.
     public static let invalidValue = Code(rawValue: "invalidValue")
     /// A property of an object to be saved could not be read, and was answered with what is not stored.
     public static let unreadValue = Code(rawValue: "unreadValue")
     /// A number breaks a rule of its attribute; ``ManagedObjectError/rule`` says which.
     public static let numberTooLarge = Code(rawValue: "numberTooLarge")
+    /// A number is below the bound of its attribute; ``ManagedObjectError/rule`` says which.
     public static let numberTooSmall = Code(rawValue: "numberTooSmall")
+    /// A date is after the bound of its attribute; ``ManagedObjectError/rule`` says which.
     public static let dateTooLate = Code(rawValue: "dateTooLate")
+    /// A date is before the bound of its attribute; ``ManagedObjectError/rule`` says which.
     public static let dateTooSoon = Code(rawValue: "dateTooSoon")
+    /// Text has more UTF-16 units than its attribute allows, or data more bytes.
     public static let stringTooLong = Code(rawValue: "stringTooLong")
+    /// Text has fewer UTF-16 units than its attribute asks for, or data fewer bytes.
     public static let stringTooShort = Code(rawValue: "stringTooShort")
     /// Text does not match the regular expression of its attribute.
     public static let stringPatternMatching = Code(rawValue: "stringPatternMatching")
@@ -33,6 +45,8 @@ public struct ManagedObjectError: CDEError {
     public static let saveConflict = Code(rawValue: "saveConflict")
     /// Hooks or observers went on changing objects while a save called them.
     public static let unsettledChanges = Code(rawValue: "unsettledChanges")
+    /// A value that must be unique is taken already; ``ManagedObjectError/constraintConflicts`` lists the
+    /// objects.
     public static let uniquenessConflict = Code(rawValue: "uniquenessConflict")
     /// No row stands behind an ID.
     public static let objectNotFound = Code(rawValue: "objectNotFound")
@@ -40,17 +54,24 @@ public struct ManagedObjectError: CDEError {
     public static let noStore = Code(rawValue: "noStore")
     /// There is no store of the type that a description names.
     public static let invalidStoreType = Code(rawValue: "invalidStoreType")
+    /// The model has no entity of the name, or none or several for the class.
     public static let unknownEntity = Code(rawValue: "unknownEntity")
+    /// A request asks for something that stores or this library can't do; the message says what to do
+    /// instead.
     public static let unsupportedRequest = Code(rawValue: "unsupportedRequest")
     /// The store below reported an error, which is the cause.
     public static let store = Code(rawValue: "store")
     /// A predicate or sort descriptor can't be used; the cause names the construct.
     public static let predicate = Code(rawValue: "predicate")
+    /// The container has no model, or one without entities.
     public static let modelMissing = Code(rawValue: "modelMissing")
   }
 
+  /// What went wrong, for programs.
   public var code: Code
+  /// What went wrong and what to do about it, for people.
   public var message: String
+  /// The error underneath: a store's, a model's, a predicate's or that of a class's own validation.
   public var cause: (any Error)?
   /// Name of the entity concerned.
   public var entity: String?
@@ -77,6 +98,7 @@ public struct ManagedObjectError: CDEError {
   /// The conflicts over unique values behind a save that failed. Their objects are the context's own.
   public var constraintConflicts: [NSConstraintConflict]
 
+  /// Makes an error, for validations of your own and for tests; see the properties.
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, entity: String? = nil,
     property: String? = nil, objectID: NSManagedObjectID? = nil, rule: String? = nil,
@@ -128,6 +150,7 @@ private struct ConcernedObject: @unchecked Sendable {
 }
 
 extension ManagedObjectError: CustomNSError {
+  /// Apple's domain of Core Data's errors: `NSCocoaErrorDomain`.
   public static var errorDomain: String { NSCocoaErrorDomain }
 
   /// Core Data's number for the code.
@@ -165,6 +188,8 @@ extension ManagedObjectError: CustomNSError {
     }
   }
 
+  /// The error's parts under Core Data's keys: the message, the property, the object, the rule, the value,
+  /// the single failures, the cause and the conflicts, each if there is one.
   public var errorUserInfo: [String: Any] {
     var info: [String: Any] = [NSLocalizedDescriptionKey: message]
     if let property { info[NSValidationKeyErrorKey] = property }
@@ -180,35 +205,71 @@ extension ManagedObjectError: CustomNSError {
 }
 
 // Core Data's numbers, from its public header CoreDataErrors.h.
+
+/// Errors without a number of their own.
 public let NSCoreDataError = 134060
+/// A value is not valid: ``ManagedObjectError/Code/invalidValue``.
 public let NSManagedObjectValidationError = 1550
+/// Several values are not valid: ``ManagedObjectError/Code/multipleValidationErrors``.
 public let NSValidationMultipleErrorsError = 1560
+/// A required value is missing: ``ManagedObjectError/Code/missingMandatoryProperty``.
 public let NSValidationMissingMandatoryPropertyError = 1570
+/// A relationship has too few objects: ``ManagedObjectError/Code/relationshipLacksMinimumCount``.
 public let NSValidationRelationshipLacksMinimumCountError = 1580
+/// A relationship has too many objects: ``ManagedObjectError/Code/relationshipExceedsMaximumCount``.
 public let NSValidationRelationshipExceedsMaximumCountError = 1590
+/// A relationship denies a deletion: ``ManagedObjectError/Code/relationshipDeniedDelete``.
 public let NSValidationRelationshipDeniedDeleteError = 1600
+/// A number is above its bound: ``ManagedObjectError/Code/numberTooLarge``. Also the code of such a rule in a
+/// model.
 public let NSValidationNumberTooLargeError = 1610
+/// A number is below its bound: ``ManagedObjectError/Code/numberTooSmall``. Also the code of such a rule in a
+/// model.
 public let NSValidationNumberTooSmallError = 1620
+/// A date is after its bound: ``ManagedObjectError/Code/dateTooLate``. Also the code of such a rule in a
+/// model.
 public let NSValidationDateTooLateError = 1630
+/// A date is before its bound: ``ManagedObjectError/Code/dateTooSoon``. Also the code of such a rule in a
+/// model.
 public let NSValidationDateTooSoonError = 1640
+/// Text is too long: ``ManagedObjectError/Code/stringTooLong``. Also the code of such a rule in a model.
 public let NSValidationStringTooLongError = 1660
+/// Text is too short: ``ManagedObjectError/Code/stringTooShort``. Also the code of such a rule in a model.
 public let NSValidationStringTooShortError = 1670
+/// Text does not match its pattern: ``ManagedObjectError/Code/stringPatternMatching``. Also the code of such
+/// a rule in a model.
 public let NSValidationStringPatternMatchingError = 1680
+/// A coordinator's lock was not to be had: for code that compares with it. This library does not report it.
 public let NSManagedObjectContextLockingError = 132000
+/// Rows changed since they were read: ``ManagedObjectError/Code/saveConflict``.
 public let NSManagedObjectMergeError = 133020
+/// A unique value is taken: ``ManagedObjectError/Code/uniquenessConflict``.
 public let NSManagedObjectConstraintMergeError = 133021
+/// No row stands behind an ID: ``ManagedObjectError/Code/objectNotFound``.
 public let NSManagedObjectReferentialIntegrityError = 133000
+/// There is no store of the type: ``ManagedObjectError/Code/invalidStoreType``.
 public let NSPersistentStoreInvalidTypeError = 134000
+/// A store holds another version of the model: ``ManagedObjectError/Code/store``, with the cause that says
+/// so.
 public let NSPersistentStoreIncompatibleVersionHashError = 134100
+/// A store can't be opened or read: ``ManagedObjectError/Code/store``, with the cause that says so.
 public let NSPersistentStoreOpenError = 134080
+/// Another writer kept the store locked for too long: ``ManagedObjectError/Code/store``, with the cause that
+/// says so.
 public let NSPersistentStoreTimeoutError = 134090
+/// A store can't do what was asked, or none is loaded: ``ManagedObjectError/Code/store`` with all other
+/// causes, and ``ManagedObjectError/Code/noStore``.
 public let NSPersistentStoreSaveError = 134030
 
+/// Holds the single failures as an array of `NSError`, of ``NSValidationMultipleErrorsError``.
 public let NSDetailedErrorsKey = "NSDetailedErrors"
 /// Holds the ``NSManagedObject`` that is not valid.
 public let NSValidationObjectErrorKey = "NSValidationErrorObject"
+/// Holds the name of the property that is not valid, as a string.
 public let NSValidationKeyErrorKey = "NSValidationErrorKey"
+/// Holds the `NSPredicate` that the value breaks.
 public let NSValidationPredicateErrorKey = "NSValidationErrorPredicate"
+/// Holds the value that is not valid.
 public let NSValidationValueErrorKey = "NSValidationErrorValue"
 /// Holds the ``NSMergeConflict`` and ``NSConstraintConflict`` objects of a save that failed.
 public let NSPersistentStoreSaveConflictsErrorKey = "conflictList"

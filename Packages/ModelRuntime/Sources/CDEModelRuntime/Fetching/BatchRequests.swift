@@ -50,7 +50,10 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 /// on older values conflict; derived attributes follow.
 nonisolated open class NSBatchUpdateRequest: NSPersistentStoreRequest, @unchecked Sendable {
   // Guard: configured by one owner, then only read.
+
+  /// Name of the entity whose objects are updated; an unknown one is an error when the request is executed.
   public let entityName: String
+  /// The entity's description if the request was made with one; else it is found by ``entityName``.
   public let entity: NSEntityDescription?
   /// Which objects; nil for all.
   open var predicate: NSPredicate?
@@ -64,14 +67,18 @@ nonisolated open class NSBatchUpdateRequest: NSPersistentStoreRequest, @unchecke
   /// text functions, and aggregates over to-many relationships to other entities, but nothing behind a to-one
   /// relationship. Integers are cut off towards zero, and stay at the greatest when they overflow.
   open var propertiesToUpdate: [AnyHashable: Any]?
+  /// What the result holds: success, the IDs or the number of the updated objects. Success at first.
   open var resultType = NSBatchUpdateRequestResultType.statusOnlyResultType
 
+  /// Makes a request for the objects of an entity, to be found by its name when the request is executed.
   public init(entityName: String) {
     self.entityName = entityName
     entity = nil
     super.init()
   }
 
+  /// Makes a request for the objects of an entity. One of another model is found by its name when the request
+  /// is executed.
   public init(entity: NSEntityDescription) {
     entityName = entity.name ?? ""
     self.entity = entity
@@ -95,6 +102,7 @@ nonisolated open class NSBatchDeleteRequest: NSPersistentStoreRequest, @unchecke
   /// What to delete.
   public let fetchRequest: NSFetchRequest<any NSFetchRequestResult>
   let objectIDs: [NSManagedObjectID]?
+  /// What the result holds: success, the IDs or the number of the objects found. Success at first.
   open var resultType = NSBatchDeleteRequestResultType.resultTypeStatusOnly
 
   /// Deletes what a request finds, its limit and offset included.
@@ -122,7 +130,10 @@ nonisolated open class NSBatchDeleteRequest: NSPersistentStoreRequest, @unchecke
 /// Costs packed rows in memory, some ten bytes for each property, until the transaction is written.
 nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecked Sendable {
   // Guard: configured by one owner, then only read.
+
+  /// Name of the entity whose objects are inserted; an unknown one is an error when the request is executed.
   public let entityName: String
+  /// The entity's description if the request was made with one; else it is found by ``entityName``.
   public let entity: NSEntityDescription?
   /// One dictionary for each object.
   open var objectsToInsert: [[String: Any]]?
@@ -132,6 +143,7 @@ nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecke
   ///
   /// The object is the same each time, with the defaults: take nothing of it elsewhere.
   open var managedObjectHandler: ((NSManagedObject) -> Bool)?
+  /// What the result holds: success, the IDs or the number of the new objects. Success at first.
   open var resultType = NSBatchInsertRequestResultType.statusOnly
 
   private init(_ name: String, _ entity: NSEntityDescription?) {
@@ -140,16 +152,34 @@ nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecke
     super.init()
   }
 
+  /// Inserts an object for each dictionary.
+  ///
+  /// - Parameters:
+  ///   - entityName: Name of an entity that is not abstract.
+  ///   - dictionaries: The values of each object by attribute name.
   public convenience init(entityName: String, objects dictionaries: [[String: Any]]) {
     self.init(entityName, nil)
     objectsToInsert = dictionaries
   }
 
+  /// Inserts an object for each dictionary.
+  ///
+  /// - Parameters:
+  ///   - entity: An entity that is not abstract; one of another model is found by its name.
+  ///   - dictionaries: The values of each object by attribute name.
   public convenience init(entity: NSEntityDescription, objects dictionaries: [[String: Any]]) {
     self.init(entity.name ?? "", entity)
     objectsToInsert = dictionaries
   }
 
+  /// Inserts the objects whose values a handler gives one after the other, so that not all need be in memory
+  /// as dictionaries.
+  ///
+  /// - Parameters:
+  ///   - entityName: Name of an entity that is not abstract.
+  ///   - handler: Puts the values of the next object by attribute name into an empty dictionary and returns
+  ///     false, or returns true when there is none. Called within ``NSManagedObjectContext/execute(_:)``, on
+  ///     the context's isolation.
   public convenience init(
     entityName: String, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
   ) {
@@ -157,6 +187,14 @@ nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecke
     dictionaryHandler = handler
   }
 
+  /// Inserts the objects whose values a handler gives one after the other, so that not all need be in memory
+  /// as dictionaries.
+  ///
+  /// - Parameters:
+  ///   - entity: An entity that is not abstract; one of another model is found by its name.
+  ///   - handler: Puts the values of the next object by attribute name into an empty dictionary and returns
+  ///     false, or returns true when there is none. Called within ``NSManagedObjectContext/execute(_:)``, on
+  ///     the context's isolation.
   public convenience init(
     entity: NSEntityDescription, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
   ) {
@@ -164,6 +202,13 @@ nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecke
     dictionaryHandler = handler
   }
 
+  /// Inserts the objects whose values a handler sets in an object without a context, one after the other.
+  ///
+  /// - Parameters:
+  ///   - entityName: Name of an entity that is not abstract.
+  ///   - handler: Sets attributes of the object and returns false, or returns true when there is no next one.
+  ///     It gets the same object each time, with the defaults. Called within
+  ///     ``NSManagedObjectContext/execute(_:)``, on the context's isolation.
   public convenience init(
     entityName: String, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool
   ) {
@@ -171,6 +216,13 @@ nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecke
     managedObjectHandler = handler
   }
 
+  /// Inserts the objects whose values a handler sets in an object without a context, one after the other.
+  ///
+  /// - Parameters:
+  ///   - entity: An entity that is not abstract; one of another model is found by its name.
+  ///   - handler: Sets attributes of the object and returns false, or returns true when there is no next one.
+  ///     It gets the same object each time, with the defaults. Called within
+  ///     ``NSManagedObjectContext/execute(_:)``, on the context's isolation.
   public convenience init(
     entity: NSEntityDescription, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool
   ) {
@@ -183,6 +235,7 @@ nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecke
 nonisolated public class _NSBatchResult<ResultType: Sendable>: NSPersistentStoreResult {
   /// `[NSManagedObjectID]`, or an `NSNumber`.
   public let result: Any?
+  /// What `result` holds, as the request asked.
   public let resultType: ResultType
 
   init(_ result: Any, _ type: ResultType) {
@@ -191,10 +244,13 @@ nonisolated public class _NSBatchResult<ResultType: Sendable>: NSPersistentStore
   }
 }
 
+/// What ``NSManagedObjectContext/execute(_:)`` returns for an ``NSBatchUpdateRequest``.
 nonisolated public final class NSBatchUpdateResult: _NSBatchResult<NSBatchUpdateRequestResultType> {}
 
+/// What ``NSManagedObjectContext/execute(_:)`` returns for an ``NSBatchDeleteRequest``.
 nonisolated public final class NSBatchDeleteResult: _NSBatchResult<NSBatchDeleteRequestResultType> {}
 
+/// What ``NSManagedObjectContext/execute(_:)`` returns for an ``NSBatchInsertRequest``.
 nonisolated public final class NSBatchInsertResult: _NSBatchResult<NSBatchInsertRequestResultType> {}
 
 extension NSFetchRequest {

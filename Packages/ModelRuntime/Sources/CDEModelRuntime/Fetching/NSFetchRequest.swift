@@ -17,7 +17,9 @@ public struct NSFetchRequestResultType: OptionSet, Sendable {
   public let rawValue: UInt
   public init(rawValue: UInt) { self.rawValue = rawValue }
 
+  /// The objects themselves: what a fetch yields unless told otherwise.
   public static let managedObjectResultType: NSFetchRequestResultType = []
+  /// The objects' IDs, for which the rows' values are not read.
   public static let managedObjectIDResultType = NSFetchRequestResultType(rawValue: 1)
   /// One `NSNumber`: how many objects there are.
   public static let countResultType = NSFetchRequestResultType(rawValue: 4)
@@ -60,6 +62,8 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
   open var fetchOffset = 0
   /// A hint only: rows come in batches of the store's own, and values are decoded when read.
   open var fetchBatchSize = 0
+  /// What the fetch yields: the objects at first, else their IDs or their number. A result that is no
+  /// `ResultType` makes the fetch throw.
   open var resultType: NSFetchRequestResultType = .managedObjectResultType
   /// Whether objects of sub-entities count; true at first.
   open var includesSubentities = true
@@ -76,6 +80,8 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
   open var relationshipKeyPathsForPrefetching: [String]?
   public override init() { super.init() }
 
+  /// Makes a request for all objects of an entity, to be found by its name in the model of the context that
+  /// fetches.
   public init(entityName: String) {
     self.entityName = entityName
     super.init()

@@ -16,10 +16,14 @@ public enum AttributeTrait: Sendable {
     ._rule(.range(minimum: "\(range.lowerBound)", maximum: "\(range.upperBound)"))
   }
 
+  /// A number that is saved must be the bound or more: `.range(0...)`. For numbers in default storage; nil
+  /// always passes.
   public static func range(_ range: PartialRangeFrom<Double>) -> AttributeTrait {
     ._rule(.range(minimum: "\(range.lowerBound)", maximum: nil))
   }
 
+  /// A number that is saved must be the bound or less: `.range(...100)`. For numbers in default storage; nil
+  /// always passes.
   public static func range(_ range: PartialRangeThrough<Double>) -> AttributeTrait {
     ._rule(.range(minimum: nil, maximum: "\(range.upperBound)"))
   }
@@ -29,10 +33,14 @@ public enum AttributeTrait: Sendable {
     ._rule(.length(minimum: range.lowerBound, maximum: range.upperBound))
   }
 
+  /// Text that is saved must have at least so many UTF-16 units: `.length(1...)`. For `String` in default
+  /// storage; nil always passes.
   public static func length(_ range: PartialRangeFrom<Int>) -> AttributeTrait {
     ._rule(.length(minimum: range.lowerBound, maximum: nil))
   }
 
+  /// Text that is saved must have at most so many UTF-16 units: `.length(...80)`. For `String` in default
+  /// storage; nil always passes.
   public static func length(_ range: PartialRangeThrough<Int>) -> AttributeTrait {
     ._rule(.length(minimum: nil, maximum: range.upperBound))
   }

@@ -7,6 +7,16 @@ public nonisolated struct CDModelObservation: Sendable {
   /// Wakes readers of some of the class's own fields, or of all of them for nil.
   let wake: @Sendable (NSManagedObject, CDEObservationFieldSet?) -> Void
 
+  /// - Parameters:
+  ///   - type: The class.
+  ///   - parent: The lineage of its superclass; nil for `NSManagedObject`.
+  ///   - schema: The class's own attributes and relationships.
+  ///   - propertyNames: The persistent names of its own properties.
+  ///   - swiftNames: The same properties as code names them.
+  ///   - predicateKey: The key of a key path that starts from the class, inherited properties included.
+  ///   - attributes: Makes the fields of its own attributes.
+  ///   - relationships: Makes the fields of its own relationships, and those behind them.
+  ///   - observation: How to wake readers of its own properties; nil for a class that is not observed.
   public init(
     paths: [[String]], transient: Set<String>,
     wake: @escaping @Sendable (NSManagedObject, CDEObservationFieldSet?) -> Void

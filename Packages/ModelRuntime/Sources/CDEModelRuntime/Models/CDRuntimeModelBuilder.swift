@@ -18,6 +18,7 @@ public enum CDRuntimeModelBuilder {
     try makeModel(schemas: types.map { ($0, $0.__cdRuntimeEntitySchema) }, compositions: compositions)
   }
 
+  /// The model of the classes listed; the same as with an array of them.
   public static func makeModel(
     _ types: any CDRuntimeSchemaProviding.Type..., compositions: CDRuntimeCompositionLayout = .dictionary
   ) throws -> NSManagedObjectModel {
@@ -41,6 +42,7 @@ extension NSManagedObjectModel {
     try CDRuntimeModelBuilder.makeModel(types, compositions: compositions)
   }
 
+  /// The model of classes that carry their schemas, listed one by one; see ``CDRuntimeModelBuilder``.
   public static func makeRuntimeModel(
     _ types: any CDRuntimeSchemaProviding.Type..., compositions: CDRuntimeCompositionLayout = .dictionary
   ) throws -> NSManagedObjectModel {

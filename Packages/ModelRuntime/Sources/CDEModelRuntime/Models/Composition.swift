@@ -20,6 +20,8 @@ nonisolated extension CDCompositionValueCodable {
   /// No names: for types that conform by hand and are queried by format strings only.
   public static func __cdPredicateKey(for keyPath: AnyKeyPath, after base: AnyKeyPath?) -> String? { nil }
 
+  /// The persistent name of the field that a key path from the composition leads to; nil for one that leads
+  /// elsewhere.
   public static func predicateKey(for keyPath: AnyKeyPath) -> String? {
     __cdPredicateKey(for: keyPath, after: nil)
   }

@@ -86,6 +86,8 @@ nonisolated extension PersistentEntity where PathRoot == CDHierarchyPaths {
   public static var __cdSwiftNames: [String] { lineage.swiftNames }
   public static var __cdFieldTable: [String: CDFieldMeta] { lineage.fields }
   public static var __cdRelationshipProjectionTable: [String: CDFieldMeta] { lineage.attributes }
+  /// The persistent key of the property that a key path from the class leads to, inherited ones included; nil
+  /// for one that leads elsewhere.
   public static func predicateKey(for keyPath: AnyKeyPath) -> String? { lineage.predicateKey(keyPath) }
 
   /// A request for the model's objects, and for those of the models that inherit from it.
@@ -114,6 +116,7 @@ where Self: PersistentEntity, Self.PathRoot == CDHierarchyPaths {
 }
 
 nonisolated extension CoreDataPathDSLProviding where PathRoot == CDHierarchyPaths {
+  /// The mark of a hierarchy alone: each class hides it by a property of its own with the class's paths.
   public static var path: CDHierarchyPaths { CDHierarchyPaths() }
 }
 
@@ -131,16 +134,19 @@ public nonisolated protocol CDInheritedPaths: CDModelPaths {
 }
 
 nonisolated extension CDInheritedPaths {
+  /// The path to an attribute that a parent declares, starting from this model.
   public subscript<Value>(
     dynamicMember member: KeyPath<__CDParentPaths, CDPath<__CDParent, Value>>
   ) -> CDPath<__CDModel, Value> { __CDParentPaths()[keyPath: member].starting(from: __CDModel.self) }
 
+  /// The path to a composition that a parent declares, starting from this model.
   public subscript<Value, Composition>(
     dynamicMember member: KeyPath<__CDParentPaths, CDCompositionPath<__CDParent, Value, Composition>>
   ) -> CDCompositionPath<__CDModel, Value, Composition> where __CDParent: CoreDataPathTable {
     CDCompositionPath(root: __CDParentPaths()[keyPath: member].root.starting(from: __CDModel.self))
   }
 
+  /// The path to an object that a parent's to-one relationship leads to, starting from this model.
   public subscript<Target>(
     dynamicMember member: KeyPath<__CDParentPaths, CDToOneRelationPath<__CDParent, Target>>
   ) -> CDToOneRelationPath<__CDModel, Target> where __CDParent: CoreDataPathTable {
@@ -148,6 +154,7 @@ nonisolated extension CDInheritedPaths {
     return CDToOneRelationPath(swiftPath: path.swiftPath, persistentPath: path.persistentPath)
   }
 
+  /// The path to an object that a parent's to-one relationship leads to, starting from this model.
   public subscript<Target>(
     dynamicMember member: KeyPath<__CDParentPaths, CDToManyRelationPath<__CDParent, Target>>
   ) -> CDToManyRelationPath<__CDModel, Target> where __CDParent: CoreDataPathTable {
@@ -170,6 +177,7 @@ nonisolated extension NSManagedObject {
       "a @PersistentModel class inherits from NSManagedObject or from another @PersistentModel class; mark the superclass with @PersistentModel (isAbstract: true if it has no objects of its own)"
   )
   public struct __CDPaths: CDModelPaths {
+    /// Makes a listener, to be stamped on commits by ``NSManagedObjectContext/addCommitListener(_:)``.
     public init() {}
   }
 
@@ -179,7 +187,9 @@ nonisolated extension NSManagedObject {
 
   @dynamicMemberLookup
   open class __CDInheritedRelationshipNames {
+    /// Makes a listener, to be stamped on commits by ``NSManagedObjectContext/addCommitListener(_:)``.
     public init() {}
+    /// Accepts any name, so that the missing mark of the superclass stays the one error.
     public final subscript(dynamicMember name: String) -> Void { () }
   }
 

@@ -3,6 +3,8 @@
 /// A relationship to a type that is no model is one error here. Everything else that an expansion says of
 /// the type has an overload that takes any, so that the compiler does not say the same in other words.
 public enum _CDRelationshipCheck {
+  /// Accepts a relationship to a model whose inverse exists. Does nothing when it is called: naming the
+  /// inverse is the check.
   public static func check<Target: PersistentEntity>(_ target: Target.Type, inverse: Void) {}
 
   @_disfavoredOverload
@@ -15,9 +17,11 @@ public enum _CDRelationshipCheck {
 }
 
 extension CDFieldTableBuilder {
+  /// Adds nothing: stands in where the target is no model, which `_CDRelationshipCheck` reports.
   @_disfavoredOverload
   public mutating func toOne<Target>(_ name: String, _ persistentName: String, _ target: Target.Type) {}
 
+  /// Adds nothing: stands in where the target is no model, which `_CDRelationshipCheck` reports.
   @_disfavoredOverload
   public mutating func toMany<Target>(_ name: String, _ persistentName: String, _ target: Target.Type) {}
 }

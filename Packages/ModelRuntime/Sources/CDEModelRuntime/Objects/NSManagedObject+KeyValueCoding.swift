@@ -105,6 +105,8 @@ extension NSManagedObject {
     }
   }
 
+  /// Reads the row if the object is a fault. Core Data asks for this call before a primitive value is set;
+  /// what counts the change is ``didChangeValue(forKey:)``.
   public final func willChangeValue(forKey key: String) { willAccess() }
 
   /// Counts the property as changed: after a primitive value was set, or something inside a transformable value.
@@ -115,6 +117,7 @@ extension NSManagedObject {
   /// Reads the row if the object is a fault.
   public final func willAccessValue(forKey key: String?) { willAccess() }
 
+  /// Does nothing. For code written for Core Data, which asks for this call after a primitive value was read.
   public final func didAccessValue(forKey key: String?) {}
 
   /// Whether a relationship has not been read yet.

@@ -4,11 +4,17 @@ internal import Foundation
 
 // Predicates over objects in memory: the same tree, the same answers as from the store.
 extension NSManagedObject: PredicateValueProviding, PredicateObjectConvertible {
+  /// The object's ID, by which predicates compare it.
   public final var predicateObjectReference: any PredicateObjectReference { objectID }
 
   /// Attributes have types, so a predicate that compares one with a value of another kind throws.
   public final var predicateValuesHaveTypes: Bool { true }
 
+  /// The value of a property as a predicate compares it, unsaved changes included. Reads the row of a fault
+  /// and the members of a relationship; objects that the next save deletes are no members. `objectID`, `self`
+  /// and `SELF` give the object itself, by its ID.
+  ///
+  /// - Throws: ``ManagedObjectError`` with code `.predicate` for a key that is no property of the entity.
   public final func predicateValue(forKey key: String) throws -> PredicateValue {
     if key == "objectID" || key == "self" || key == "SELF" {
       return .constant(.object(PredicateObject(objectID)))

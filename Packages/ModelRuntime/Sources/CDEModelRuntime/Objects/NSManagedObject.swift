@@ -193,6 +193,7 @@ nonisolated open class NSManagedObject: NSObject {
     return made
   }
 
+  /// The description of the object's concrete entity.
   public final var entity: NSEntityDescription { _binding.description }
 
   /// The context the object belongs to; nil before insertion, after its deletion was saved and after its
@@ -205,6 +206,7 @@ nonisolated open class NSManagedObject: NSObject {
   /// Whether the row has not been read yet. Asking does not read it.
   public final var isFault: Bool { _flags.contains(.fault) }
 
+  /// Whether the object is new: inserted into its context and never saved.
   public final var isInserted: Bool { _flags.contains(.inserted) }
 
   /// Whether the object has unsaved changes and was saved before.
@@ -250,6 +252,8 @@ nonisolated open class NSManagedObject: NSObject {
   /// Called before the object forgets its values and becomes a fault.
   open func willTurnIntoFault() {}
 
+  /// Called after the object has forgotten its values and become a fault. Reading a property here reads its
+  /// row again.
   open func didTurnIntoFault() {}
 
   /// Called when the object is deleted, before the deletion spreads to related objects.

@@ -114,5 +114,6 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
 }
 
 extension NSManagedObjectID: PredicateObjectReference {
+  /// The ID's URI, as `predicateFormat` prints it.
   public var predicateDescription: String { uriRepresentation().absoluteString }
 }

@@ -10,17 +10,20 @@ public enum CDFieldKind: Equatable, Sendable {
 
 /// What is known about one field of a model: its names on both sides, and what may be done with it.
 public struct CDFieldMeta: Equatable, Sendable {
+  /// What the field is: an attribute, a relationship or a composition.
   public let kind: CDFieldKind
   /// Names as the code spells them.
   public let swiftPath: [String]
   /// Names as the store and predicates have them.
   public let persistentPath: [String]
+  /// How the field's value is kept in the store; `.default` for relationships.
   public let storageMethod: StorageMethod
   /// Whether a store can sort by the field.
   public let supportsStoreSort: Bool
   /// Whether the field is a to-many relationship or lies behind one.
   public let isToManyRelationship: Bool
 
+  /// Makes an entry of a field table; see the properties. Expansions of the macros call it.
   public init(
     kind: CDFieldKind, swiftPath: [String], persistentPath: [String], storageMethod: StorageMethod,
     supportsStoreSort: Bool, isToManyRelationship: Bool = false

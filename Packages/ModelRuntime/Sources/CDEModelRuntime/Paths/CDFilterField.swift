@@ -12,7 +12,10 @@ public enum CDCollectionQuantifier: String, Sendable {
 ///
 /// Its methods make the predicates; `CDPath` has the same ones.
 public struct CDFilterField<Root: CoreDataPathTable, Value>: Sendable {
+  /// Names as the code spells them, from the model to the field.
   public let swiftPath: [String]
+  /// Which members of the to-many relationship at the start of the path the comparison is about; nil where
+  /// there is none.
   public let quantifier: CDCollectionQuantifier?
   private let explicitPersistentPath: [String]?
   private let explicitStorageMethod: StorageMethod?
@@ -36,6 +39,8 @@ public struct CDFilterField<Root: CoreDataPathTable, Value>: Sendable {
   /// The Swift path joined by dots.
   public var swiftPathKey: String { swiftPath.joined(separator: ".") }
 
+  /// Names as the store and predicates have them: as given, else as `Root`'s table says, else the Swift
+  /// names.
   public var persistentPath: [String] {
     explicitPersistentPath ?? Root.__cdMeta(forSwiftPath: swiftPath)?.persistentPath ?? swiftPath
   }

@@ -11,16 +11,24 @@ public protocol CDFilterValue {
 
 /// The kinds of values that filters compare: only values of one kind can be equal or ordered.
 public enum CDFilterKind {
+  /// Integers and floating-point numbers of all sizes, decimals and `NSNumber`.
   public enum Number {}
+  /// Truth values: `Bool`.
   public enum Flag {}
+  /// Text: `String`, `Substring`, `Character` and `NSString`.
   public enum Text {}
+  /// Points in time: `Date` and `NSDate`.
   public enum Moment {}
+  /// Bytes: `Data` and `NSData`.
   public enum Bytes {}
+  /// UUIDs: `UUID` and `NSUUID`.
   public enum Identifier {}
+  /// URLs: `URL` and `NSURL`.
   public enum Address {}
 }
 
 extension Optional: CDFilterValue where Wrapped: CDFilterValue {
+  /// The kind of the wrapped type: a property that may be nil is compared like one that may not.
   public typealias FilterKind = Wrapped.FilterKind
 }
 

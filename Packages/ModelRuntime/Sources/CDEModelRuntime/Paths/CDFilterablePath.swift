@@ -7,7 +7,9 @@ public import Foundation
 /// the property may be nil, and for an enumeration of raw storage its cases or raw values. Anything else does not
 /// compile.
 public protocol CDFilterablePath<Root, Value> {
+  /// The model that the path starts at.
   associatedtype Root: CoreDataPathTable
+  /// The type of the property at the end of the path, an optional where it may be nil.
   associatedtype Value
 
   /// The path as a field that predicates compare.
@@ -15,10 +17,12 @@ public protocol CDFilterablePath<Root, Value> {
 }
 
 extension CDFilterField: CDFilterablePath {
+  /// The field itself.
   public var filterField: CDFilterField<Root, Value> { self }
 }
 
 extension CDPath: CDFilterablePath where Root: CoreDataPathTable {
+  /// The same path without a quantifier.
   public var filterField: CDFilterField<Root, Value> {
     CDFilterField(swiftPath: swiftPath, persistentPath: persistentPath, storageMethod: storageMethod)
   }

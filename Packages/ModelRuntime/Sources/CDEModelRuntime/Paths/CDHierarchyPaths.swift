@@ -4,5 +4,6 @@
 /// A class inherits its parent's conformances, and with them the type of its paths. So that type says only
 /// this; the paths themselves have a type that each class hides by its own.
 public nonisolated struct CDHierarchyPaths: Sendable {
+  /// Makes a listener, to be stamped on commits by ``NSManagedObjectContext/addCommitListener(_:)``.
   public init() {}
 }

@@ -8,8 +8,16 @@ public struct CDPath<Root, Value>: Sendable {
   public let swiftPath: [String]
   /// Names as the store and predicates have them.
   public let persistentPath: [String]
+  /// How the value at the end of the path is kept in the store.
   public let storageMethod: StorageMethod
 
+  /// Makes a path by hand. Nothing checks that the model has such a property; a fetch that uses an unknown
+  /// name throws.
+  ///
+  /// - Parameters:
+  ///   - swiftPath: Names as the code spells them, from the model to the value.
+  ///   - persistentPath: Names as the store and predicates have them.
+  ///   - storageMethod: How the value is kept in the store.
   public init(swiftPath: [String], persistentPath: [String], storageMethod: StorageMethod = .default) {
     self.swiftPath = swiftPath
     self.persistentPath = persistentPath
@@ -32,13 +40,20 @@ public struct CDCompositionPath<Root: CoreDataPathTable, Value, Composition: Cor
   /// The path to the value as a whole.
   public let root: CDPath<Root, Value>
 
+  /// Makes the path to a composition from the path to its attribute. Expansions of the macros call it.
   public init(root: CDPath<Root, Value>) { self.root = root }
 
+  /// Names as the code spells them, from the model to the composition.
   public var swiftPath: [String] { root.swiftPath }
+  /// Names as the store and predicates have them, from the model to the composition.
   public var persistentPath: [String] { root.persistentPath }
+  /// How the composition as a whole is kept in the store.
   public var storageMethod: StorageMethod { root.storageMethod }
+  /// The Swift path joined by dots.
   public var swiftPathKey: String { root.swiftPathKey }
+  /// The persistent path joined by dots.
   public var persistentPathKey: String { root.persistentPathKey }
+  /// The key path that format strings and key-value coding take.
   public var raw: String { root.raw }
 
   /// The path to one field.

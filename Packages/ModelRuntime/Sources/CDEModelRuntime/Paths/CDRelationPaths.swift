@@ -4,9 +4,13 @@ public import Foundation
 /// The way from a model to one related object; its dynamic members continue the path there.
 @dynamicMemberLookup
 public struct CDToOneRelationPath<Root: CoreDataPathTable, Target>: Sendable {
+  /// Names as the code spells them, from the model to the related object.
   public let swiftPath: [String]
+  /// Names as the store and predicates have them, from the model to the related object.
   public let persistentPath: [String]
 
+  /// Makes a path by hand; expansions of the macros do so. Nothing checks that the model has such a
+  /// relationship; a fetch that uses an unknown name throws.
   public init(swiftPath: [String], persistentPath: [String]) {
     self.swiftPath = swiftPath
     self.persistentPath = persistentPath
@@ -58,9 +62,13 @@ extension CDToOneRelationPath where Target: PersistentEntity {
 /// The way from a model to many related objects. Say which of them a filter is about: ``any``, ``all`` or
 /// ``none``.
 public struct CDToManyRelationPath<Root: CoreDataPathTable, Target>: Sendable {
+  /// Names as the code spells them, from the model to the relationship.
   public let swiftPath: [String]
+  /// Names as the store and predicates have them, from the model to the relationship.
   public let persistentPath: [String]
 
+  /// Makes a path by hand; expansions of the macros do so. Nothing checks that the model has such a
+  /// relationship; a fetch that uses an unknown name throws.
   public init(swiftPath: [String], persistentPath: [String]) {
     self.swiftPath = swiftPath
     self.persistentPath = persistentPath
@@ -81,9 +89,12 @@ public struct CDToManyRelationPath<Root: CoreDataPathTable, Target>: Sendable {
 /// Which of many related objects a filter is about; its dynamic members are what is asked of them.
 @dynamicMemberLookup
 public struct CDQuantifiedToManyPath<Root: CoreDataPathTable, Target>: Sendable {
+  /// Which of the related objects a comparison is about.
   public let quantifier: CDCollectionQuantifier
+  /// Names as the code spells them, from the model to the relationship.
   public let relationshipSwiftPath: [String]
 
+  /// Makes a path to some of the related objects, as ``CDToManyRelationPath/any`` and its like do.
   public init(quantifier: CDCollectionQuantifier, relationshipSwiftPath: [String]) {
     self.quantifier = quantifier
     self.relationshipSwiftPath = relationshipSwiftPath

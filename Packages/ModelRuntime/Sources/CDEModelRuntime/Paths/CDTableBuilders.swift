@@ -1,9 +1,13 @@
 /// One field of a composition, named within it.
 public struct CDCompositionFieldMeta: Equatable, Sendable {
+  /// Names as the code spells them, from the composition to the field.
   public let swiftPath: [String]
+  /// Names as the store has them, from the composition to the field.
   public let persistentPath: [String]
+  /// How the field's value is kept in the store.
   public let storageMethod: StorageMethod
 
+  /// Makes an entry of a composition's table; see the properties. Expansions of the macros call it.
   public init(swiftPath: [String], persistentPath: [String], storageMethod: StorageMethod = .default) {
     self.swiftPath = swiftPath
     self.persistentPath = persistentPath
@@ -46,6 +50,15 @@ public enum CDCompositionTableBuilder {
 
 /// Makes the entries that a relationship adds to a model's table: the target's own fields, one step away.
 public enum CDRelationshipTableBuilder {
+  /// One entry for each attribute of the target and each field of its compositions, by Swift path joined by
+  /// dots.
+  ///
+  /// A store can sort by those that it could sort by in the target itself.
+  ///
+  /// - Parameters:
+  ///   - modelSwiftPathPrefix: The relationship's name as the code spells it.
+  ///   - modelPersistentPathPrefix: The relationship's name as the store has it.
+  ///   - target: The model that the relationship points at.
   public static func makeToOneFieldEntries<Target: CoreDataPathTable>(
     modelSwiftPathPrefix: [String], modelPersistentPathPrefix: [String], target: Target.Type
   ) -> [String: CDFieldMeta] {
@@ -74,8 +87,10 @@ public enum CDRelationshipTableBuilder {
 /// Collects a table's fields one statement at a time, which the type checker takes faster than one literal.
 /// What expansions call.
 public struct CDFieldTableBuilder {
+  /// The fields collected so far, by Swift path joined by dots.
   public private(set) var entries: [String: CDFieldMeta]
 
+  /// Makes a builder that adds to these entries. Of two entries for one path the later one stays.
   public init(_ entries: [String: CDFieldMeta] = [:]) { self.entries = entries }
 
   /// Adds an attribute of a model, or a field of a composition.

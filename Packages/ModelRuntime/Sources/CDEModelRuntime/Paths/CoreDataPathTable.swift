@@ -39,5 +39,6 @@ public nonisolated protocol CoreDataKeys: CoreDataPathTable {
 public nonisolated protocol CoreDataPathDSLProviding: CoreDataPathTable {
   /// Has one path for each field.
   associatedtype PathRoot
+  /// The paths of the type's fields: `Item.path.title` is one.
   static var path: PathRoot { get }
 }

@@ -10,7 +10,9 @@ public nonisolated protocol PersistentEntity: NSManagedObject, CDPropertyNaming,
 /// Stands in for the names of relationships where a class is described by hand: every name is one.
 @dynamicMemberLookup
 public nonisolated struct _CDAnyRelationshipNames {
+  /// Makes a listener, to be stamped on commits by ``NSManagedObjectContext/addCommitListener(_:)``.
   public init() {}
+  /// Accepts any name as that of a relationship.
   public subscript(dynamicMember name: String) -> Void { () }
 }
 

@@ -7,10 +7,17 @@ public import Foundation
 nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable {
   // Guard: immutable but for the weak coordinator, which is set before the store is shared, and the metadata, which
   // has its lock.
+
+  /// The store's type: ``NSSQLiteStoreType`` or ``NSInMemoryStoreType``.
   public let type: String
+  /// Where the store is, as its description said; nil for a store in memory that was described without a URL.
   public let url: URL?
+  /// The configuration of the model that the store holds; `PF_DEFAULT_CONFIGURATION_NAME` for the whole
+  /// model.
   public let configurationName: String
+  /// The options that the store was loaded with, by the names of the option constants.
   public let options: [AnyHashable: Any]?
+  /// The coordinator that loaded the store. Not retained, so nil once the coordinator is gone.
   public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
   let handle: StoreHandle
   /// As last read.
@@ -44,6 +51,8 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
   /// The store's UUID.
   public var identifier: String { handle.identifier }
 
+  /// Whether the store may only be read: as ``NSReadOnlyPersistentStoreOption`` asked, or because its file
+  /// has triggers that are not Core Data's. A save to it throws.
   public var isReadOnly: Bool { handle.store.isReadOnly }
 
   /// The observer of the requests to the store, as given by the description.

@@ -32,6 +32,7 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
   open var type = NSSQLiteStoreType
   /// The model's configuration the store holds; nil for the whole model.
   open var configuration: String?
+  /// Whether the store may only be read; false at first. The same as ``NSReadOnlyPersistentStoreOption``.
   open var isReadOnly: Bool {
     get { options[NSReadOnlyPersistentStoreOption] as? Bool ?? false }
     set { options[NSReadOnlyPersistentStoreOption] = newValue }
@@ -43,12 +44,18 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
   }
   /// Whether loading goes on in the background; false at first.
   open var shouldAddStoreAsynchronously = false
+  /// The options set so far, by the names of the option constants.
   public private(set) var options: [String: Any] = [:]
+  /// The pragmas set by ``setValue(_:forPragmaNamed:)``; those of ``NSSQLitePragmasOption`` are not among
+  /// them and override them.
   public private(set) var sqlitePragmas: [String: String] = [:]
 
   /// The observer of requests to the store once it is loaded. Nil by default, which costs nothing.
   @_spi(CDE) public final var observer: (any StoreActivityObserver)?
 
+  /// Makes a description of an SQLite store of the whole model.
+  ///
+  /// - Parameter url: Where the store is: a file URL. `/dev/null` gives a store in memory.
   public init(url: URL) {
     self.url = url
     super.init()
@@ -56,11 +63,14 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
 
   public override init() { super.init() }
 
+  /// Sets an option, or takes it back with nil. Options that this module does not know are kept and have no
+  /// effect.
   open func setOption(_ option: Any?, forKey key: String) { options[key] = option }
 
   /// Sets a pragma on every connection, for instance `"DELETE"` for `journal_mode`.
   open func setValue(_ value: String?, forPragmaNamed name: String) { sqlitePragmas[name] = value }
 
+  /// A description with the same values, which may be changed on its own.
   open func copy(with zone: NSZone? = nil) -> Any {
     let copy = NSPersistentStoreDescription()
     copy.url = url

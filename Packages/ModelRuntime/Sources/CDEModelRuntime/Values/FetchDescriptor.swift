@@ -34,6 +34,11 @@ public struct FetchDescriptor<Item: PersistentEntity>: Sendable {
   private let format: Result<PredicateTree, any Error>?
   private let terms: [Result<SortTerm, any Error>]
 
+  /// Makes a descriptor of all objects for which the predicate holds, in the given order.
+  ///
+  /// - Parameters:
+  ///   - predicate: Which objects; nil for all.
+  ///   - sortBy: In which order; empty for none in particular.
   public init(predicate: Predicate<Item>? = nil, sortBy: [SortDescriptor<Item>] = []) {
     self.predicate = predicate
     self.sortBy = sortBy

@@ -8,6 +8,7 @@ internal import Foundation
 public struct ModelChanges<Item: PersistentEntity>: Sendable {
   /// The snapshot that the comparison starts from.
   public let old: ModelSnapshot<Item>
+  /// The snapshot that ``old`` is compared with.
   public let new: ModelSnapshot<Item>
   /// The properties that differ, as slots of the entity.
   @_spi(CDE) public let properties: PropertySet
@@ -18,9 +19,11 @@ public struct ModelChanges<Item: PersistentEntity>: Sendable {
     public let name: String
     /// The stored value, a to-one relationship as its URI; nil for none.
     public let old: (any Sendable)?
+    /// The stored value in the newer snapshot, a to-one relationship as its URI; nil for none.
     public let new: (any Sendable)?
   }
 
+  /// Whether no property differs.
   public var isEmpty: Bool { properties.isEmpty }
 
   /// Whether a property differs: `changes.contains(\.title)`.

@@ -28,7 +28,7 @@ struct AccessTests {
     let expansion = expand(type)
     #expect(expansion.messages.isEmpty)
     for member in [
-      "enum Keys: String {", "enum __CDSlot {", "static var __cdPropertyNames: [String] {",
+      "enum Keys: String {", "enum __CDOrdinal {", "static var __cdPropertyNames: [String] {",
       "class func fetchRequest() -> NSFetchRequest<Item> {", "convenience init(title: String) {",
       "static let __cdObservationFieldMap: CDEObservationFieldMap = __cdMakeObservationFieldMap()",
       "func __cdObservationInvalidateAllObservableKeyPaths() {",
@@ -49,7 +49,7 @@ struct AccessTests {
     let expansion = expand(type)
     #expect(expansion.messages.isEmpty)
     for member in [
-      "enum Keys: String {", "enum __CDSlot {", "struct __CDPaths: CDModelPaths {",
+      "enum Keys: String {", "enum __CDOrdinal {", "struct __CDPaths: CDModelPaths {",
       "static var path: __CDPaths {", "convenience init(title: String) {",
     ] {
       #expect(expansion.lines.contains("\(prefix)nonisolated \(member)"), "\(member)")

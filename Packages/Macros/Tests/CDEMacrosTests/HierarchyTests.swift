@@ -49,10 +49,10 @@ struct HierarchyTests {
       Self.child.contains(
         """
         @inline(__always) static var seconds: Int {
-        Films.Medium.__CDSlot.__cdCount + 0
+        Films.Medium.__CDOrdinal.__cdCount + 0
         }
         @inline(__always) static var __cdCount: Int {
-        Films.Medium.__CDSlot.__cdCount + 1
+        Films.Medium.__CDOrdinal.__cdCount + 1
         }
         """))
     #expect(Self.child.text.contains("parent: Films.Medium.__cdLineage,"))
@@ -65,7 +65,7 @@ struct HierarchyTests {
         "CDModelObservation(paths: [[\"seconds\"]], transient: [], wake: { object, fields in "
           + "(object as? Clip)?.__cdInvalidate(fields) })"))
     #expect(
-      Self.child.contains("if fieldSet?.contains(rawValue: UInt16(Clip.__CDSlot.seconds)) != false {"))
+      Self.child.contains("if fieldSet?.contains(rawValue: UInt16(Clip.__CDOrdinal.seconds)) != false {"))
   }
 
   @Test("Public parents let other modules see where their ordinals end")

@@ -39,7 +39,7 @@ struct ModelDiagnosticsTests {
   @Test("NSManagedObject may be spelled with its module")
   func qualifiedBase() {
     let expansion = Expansion("@PersistentModel\nclass Item: CoreData.NSManagedObject, Codable {}")
-    #expect(expansion.messages.isEmpty && expansion.text.contains("enum __CDSlot"))
+    #expect(expansion.messages.isEmpty && expansion.text.contains("enum __CDOrdinal"))
   }
 
   @Test("A wrong observation mode is one error", arguments: [".background", "mode", "Other.none"])

@@ -17,18 +17,18 @@ struct ModelMembersTests {
         final class Item: NSManagedObject {
           var title: String {
             get {
-              _cdRequired(Item.__CDSlot.title)
+              _cdRequired(Item.__CDOrdinal.title)
             }
             set {
-              _cdSetValue(Item.__CDSlot.title, newValue)
+              _cdSetValue(Item.__CDOrdinal.title, newValue)
             }
           }
           var tag: Tag? {
             get {
-              _cdToOne(Item.__CDSlot.tag)
+              _cdToOne(Item.__CDOrdinal.tag)
             }
             set {
-              _cdSetToOne(Item.__CDSlot.tag, newValue)
+              _cdSetToOne(Item.__CDOrdinal.tag, newValue)
             }
           }
 
@@ -36,7 +36,7 @@ struct ModelMembersTests {
             case title = "title"
           }
 
-          nonisolated enum __CDSlot {
+          nonisolated enum __CDOrdinal {
             @inline(__always) static var title: Int {
               0
             }
@@ -231,9 +231,9 @@ struct ModelMembersTests {
     let expansion = Expansion.model("var a: \(type)\nvar b: \(type)?\nvar c: (\(type))!")
     #expect(expansion.messages.isEmpty)
     #expect(expansion.text.components(separatedBy: ".primitive(.\(schema))").count == 4)
-    #expect(expansion.contains("get {\n_cdRequired(Item.__CDSlot.a)\n}"))
-    #expect(expansion.contains("get {\n_cdValue(Item.__CDSlot.b)\n}"))
-    #expect(expansion.contains("get {\n_cdValue(Item.__CDSlot.c)\n}"))
+    #expect(expansion.contains("get {\n_cdRequired(Item.__CDOrdinal.a)\n}"))
+    #expect(expansion.contains("get {\n_cdValue(Item.__CDOrdinal.b)\n}"))
+    #expect(expansion.contains("get {\n_cdValue(Item.__CDOrdinal.c)\n}"))
   }
 
   @Test("A fetchRequest() of the type's own replaces the generated one", arguments: ["class", "static"])
@@ -275,20 +275,20 @@ struct ModelMembersTests {
       @Relationship(inverse: "item", deleteRule: .cascade) var notes: Array<Note>
       """)
     for part in [
-      "var tagsCount: Int {\n_cdToManyCount(Item.__CDSlot.tags)",
-      "func addToTags(_ value: Tag) {\n_cdAdd(Item.__CDSlot.tags, value)",
-      "func addToTags(_ values: Set<Tag>) {\n_cdAdd(Item.__CDSlot.tags, contentsOf: values)",
-      "func removeFromTags(_ value: Tag) {\n_cdRemove(Item.__CDSlot.tags, value)",
-      "func removeFromTags(_ values: Set<Tag>) {\n_cdRemove(Item.__CDSlot.tags, contentsOf: values)",
-      "func addToNotes(_ values: [Note]) {\n_cdAdd(Item.__CDSlot.notes, contentsOf: values)",
+      "var tagsCount: Int {\n_cdToManyCount(Item.__CDOrdinal.tags)",
+      "func addToTags(_ value: Tag) {\n_cdAdd(Item.__CDOrdinal.tags, value)",
+      "func addToTags(_ values: Set<Tag>) {\n_cdAdd(Item.__CDOrdinal.tags, contentsOf: values)",
+      "func removeFromTags(_ value: Tag) {\n_cdRemove(Item.__CDOrdinal.tags, value)",
+      "func removeFromTags(_ values: Set<Tag>) {\n_cdRemove(Item.__CDOrdinal.tags, contentsOf: values)",
+      "func addToNotes(_ values: [Note]) {\n_cdAdd(Item.__CDOrdinal.notes, contentsOf: values)",
       "func insertIntoNotes(_ value: Note, at index: Int) {\n"
-        + "_cdInsert(Item.__CDSlot.notes, value, at: index)",
+        + "_cdInsert(Item.__CDOrdinal.notes, value, at: index)",
     ] {
       #expect(expansion.contains("nonisolated \(part)\n}"), "\(part)")
     }
     #expect(!expansion.text.contains("insertIntoTags"))
-    #expect(expansion.contains("var tags: Set<Tag> {\nget {\n_cdToManySet(Item.__CDSlot.tags)\n}"))
-    #expect(expansion.contains("get {\n_cdToManyArray(Item.__CDSlot.notes)\n}"))
+    #expect(expansion.contains("var tags: Set<Tag> {\nget {\n_cdToManySet(Item.__CDOrdinal.tags)\n}"))
+    #expect(expansion.contains("get {\n_cdToManyArray(Item.__CDOrdinal.notes)\n}"))
   }
 
   @Test("What is no instance variable is left alone")

@@ -17,20 +17,20 @@ struct ObservedModelTests {
         """
         get {
           __cdAccess(\\Item.title)
-          return _cdRequired(Item.__CDSlot.title)
+          return _cdRequired(Item.__CDOrdinal.title)
         }
         set {
-          _cdSetValue(Item.__CDSlot.title, newValue)
+          _cdSetValue(Item.__CDOrdinal.title, newValue)
         }
         """), "\(expansion.text)")
-    #expect(expansion.contains("__cdAccess(\\Item.cache)\nreturn _cdValue(Item.__CDSlot.cache)"))
-    #expect(expansion.contains("__cdAccess(\\Item.tags)\nreturn _cdToManySet(Item.__CDSlot.tags)"))
+    #expect(expansion.contains("__cdAccess(\\Item.cache)\nreturn _cdValue(Item.__CDOrdinal.cache)"))
+    #expect(expansion.contains("__cdAccess(\\Item.tags)\nreturn _cdToManySet(Item.__CDOrdinal.tags)"))
     #expect(
       expansion.contains(
         """
         nonisolated var tagsCount: Int {
           __cdAccess(\\Item.tagsCount)
-          return _cdToManyCount(Item.__CDSlot.tags)
+          return _cdToManyCount(Item.__CDOrdinal.tags)
         }
         """))
   }

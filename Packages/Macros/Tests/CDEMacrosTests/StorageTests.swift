@@ -105,7 +105,7 @@ struct StorageTests {
     #expect(expansion.contains("nonisolated convenience init(settings: Settings?) {"))
     #expect(
       expansion.contains(
-        "__cdAccess(\\Item.settings)\nreturn _cdCodable(Item.__CDSlot.settings)  // Settings is decoded on any "
+        "__cdAccess(\\Item.settings)\nreturn _cdCodable(Item.__CDOrdinal.settings)  // Settings is decoded on any "
           + "isolation. In a module that defaults to the main actor, declare it `nonisolated`."))
   }
 
@@ -132,6 +132,6 @@ struct StorageTests {
 
 extension String {
   fileprivate var replacingN: String {
-    split(separator: "(N", omittingEmptySubsequences: false).joined(separator: "(Item.__CDSlot.a")
+    split(separator: "(N", omittingEmptySubsequences: false).joined(separator: "(Item.__CDOrdinal.a")
   }
 }

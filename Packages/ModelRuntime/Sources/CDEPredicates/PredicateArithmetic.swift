@@ -1,9 +1,13 @@
 internal import Foundation
 
 /// The scalar functions of predicates, with SQLite's rules for integers (see ``PredicateFunction``).
-enum PredicateArithmetic {
+@_spi(CDE) public enum PredicateArithmetic {
+  /// The value of a function; arguments that are nil are the caller's business.
+  ///
   /// - Throws: ``PredicateTreeError`` with code `operands` if an argument is of the wrong kind.
-  static func call(_ function: PredicateFunction, _ values: [PredicateConstant]) throws -> PredicateConstant {
+  public static func call(_ function: PredicateFunction, _ values: [PredicateConstant]) throws
+    -> PredicateConstant
+  {
     switch function {
     case .add, .subtract, .multiply, .divide, .modulus, .power:
       guard values.count == 2, values[0].isNumber, values[1].isNumber else {

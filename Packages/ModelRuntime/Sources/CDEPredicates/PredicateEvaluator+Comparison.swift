@@ -222,8 +222,11 @@ extension ExpressionTree {
 }
 
 /// The order and equality of constants, the one definition for comparing and for sorting.
-enum PredicateOrder {
-  static func equal(_ left: PredicateConstant, _ right: PredicateConstant, _ options: PredicateTextOptions)
+@_spi(CDE) public enum PredicateOrder {
+  /// Whether two constants are equal; nil equals nil alone.
+  public static func equal(
+    _ left: PredicateConstant, _ right: PredicateConstant, _ options: PredicateTextOptions
+  )
     -> Bool
   {
     switch (left, right) {
@@ -238,7 +241,7 @@ enum PredicateOrder {
   }
 
   /// nil when the two have no order: nil operands, values of different kinds, objects, NaN.
-  static func compare(
+  public static func compare(
     _ left: PredicateConstant, _ right: PredicateConstant, _ options: PredicateTextOptions
   ) -> Int? {
     switch (left, right) {

@@ -143,7 +143,8 @@ internal import Foundation
   /// Makes an empty cache. It may be used from any thread, and keeps up to 16 entries of each kind.
   public init() {}
 
-  func pattern(
+  /// A pattern of `LIKE` or `MATCHES`, prepared at its first use.
+  public func pattern(
     _ op: PredicateOperator, _ text: String, _ options: PredicateTextOptions
   ) throws(PredicateTreeError) -> PredicatePattern {
     let list = op == .like ? \Contents.like : \Contents.matches
@@ -155,7 +156,8 @@ internal import Foundation
     return pattern
   }
 
-  func folded(_ text: String, _ options: PredicateTextOptions) -> String {
+  /// A text without the differences that the options ignore, kept if it is long.
+  public func folded(_ text: String, _ options: PredicateTextOptions) -> String {
     if options.isEmpty || text.utf8.count < Self.shortText { return PredicateText.fold(text, options) }
     if let known = contents.withLock({ $0.folded.first { $0.isFor(text, options) }?.prepared }) {
       return known

@@ -20,7 +20,7 @@ struct QueryResolverAgreementTests {
         let expected = Result { try tree.evaluate(with: item) }
         switch (filter, expected) {
         case (.success(let filter), .success(let expected)):
-          let interpreter = QueryInterpreter(schema: world.schema, scopes: [(item, world.index("Item"))])
+          let interpreter = world.interpreter(item)
           #expect(try interpreter.holds(filter) == expected, "seed \(seed): \(tree)")
           answered += 1
         case (.failure, .failure): refused += 1
@@ -57,8 +57,7 @@ struct QueryResolverAgreementTests {
         }
         for item in items {
           let expected = try tree.evaluate(with: item)
-          let interpreter = QueryInterpreter(
-            schema: world.schema, scopes: [(item, world.index("Item"))])
+          let interpreter = world.interpreter(item)
           let found = try interpreter.holds(filter)
           compared += 1
           if found { held += 1 }

@@ -1,6 +1,7 @@
 @_spi(CDE) import CDEPredicates
 import CDEStore
 import Foundation
+import Testing
 
 @testable import CDEModelRuntime
 
@@ -64,6 +65,11 @@ struct QueryWorld {
       guard let reference = object.reference as? QueryReference else { return .null }
       return .reference(entity: reference.entity, key: reference.key)
     }
+  }
+
+  /// What answers conditions on items for one of them.
+  func interpreter(_ item: QueryObject) -> QueryInterpreter<QueryObject> {
+    QueryInterpreter(schema: schema, row: item, entity: index("Item"), patterns: PredicatePatternCache())
   }
 
   /// The path along relationships to an attribute, by names.
@@ -145,5 +151,24 @@ final class QueryObject: PredicateValueProviding {
     }
     let isNil = result.values.allSatisfy { if case .constant(.null) = $0 { true } else { false } }
     return isNil ? .null : .object(result)
+  }
+}
+
+extension QueryObject: InterpretedRow {
+  func value(of slot: Int, leaf: Int, in entity: ResolvedSchema.Entity) throws -> StoreValue {
+    let property = entity.layout.properties[slot]
+    switch property.kind {
+    case .attribute:
+      try #require(!property.isTransient && leaf == 0, "\(property.name) has no cell")
+      return (attributes[property.name] ?? .null).stored
+    case .composite: return leaves[property.name]?[leaf].stored ?? .null
+    case .toOne, .toMany:
+      throw StoreError(.unsupportedQuery, "\(property.name) is a relationship at a path's end")
+    }
+  }
+
+  func destinations(of slot: Int, in entity: ResolvedSchema.Entity) -> [QueryObject] {
+    let name = entity.layout.properties[slot].name
+    return toMany[name] ?? toOne[name].map { [$0] } ?? []
   }
 }

@@ -69,12 +69,12 @@ struct HierarchyMembers {
   var slots: DeclSyntax {
     let attribute = access == "public " ? "@inlinable @inline(__always)" : "@inline(__always)"
     func slot(_ identifier: String, _ ordinal: Int) -> String {
-      let value = model.parent.map { "\($0).__CDSlot.__cdCount + \(ordinal)" } ?? "\(ordinal)"
+      let value = model.parent.map { "\($0).__CDOrdinal.__cdCount + \(ordinal)" } ?? "\(ordinal)"
       return "\(attribute) \(access)static var \(identifier): Int {\n    \(value)\n  }"
     }
     let slots = model.properties.enumerated().map { slot($0.element.identifier, $0.offset) }
     return """
-      \(raw: access)nonisolated enum __CDSlot {
+      \(raw: access)nonisolated enum __CDOrdinal {
         \(raw: (slots + [slot("__cdCount", model.properties.count)]).joined(separator: "\n  "))
       }
       """

@@ -64,7 +64,7 @@ struct ModelMembers {
       """
     }
     return """
-      \(raw: access)nonisolated enum __CDSlot {
+      \(raw: access)nonisolated enum __CDOrdinal {
         \(raw: slots.joined(separator: "\n  "))
       }
       """

@@ -19,7 +19,7 @@ struct AccessorSite {
 }
 
 extension ModelProperty {
-  func slot(in className: String) -> String { "\(className).__CDSlot.\(identifier)" }
+  func slot(in className: String) -> String { "\(className).__CDOrdinal.\(identifier)" }
 
   /// The getter, and the setter where there is one.
   func accessors(at site: AccessorSite) -> [AccessorDeclSyntax] {

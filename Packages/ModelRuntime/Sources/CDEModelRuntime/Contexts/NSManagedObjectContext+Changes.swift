@@ -24,7 +24,7 @@ extension NSManagedObjectContext {
     if object.enterChanged() { changed.append(object) }
     if object.enterPending() {
       pending.objects.append(object)
-      if isSettling { changedWhileSettling.append(object) }
+      if hooks.areRunning { hooks.changed.append(object) }
       announceSoon()
     }
   }
@@ -34,12 +34,13 @@ extension NSManagedObjectContext {
   /// Does nothing inside a block, because the end of the block announces them. Does nothing for a private
   /// context that was not entered yet: the save makes its announcements.
   func announceSoon() {
-    guard blockDepth == 0, !isTurnScheduled, concurrencyType == .mainQueue || executor.wasEntered,
+    guard announcing.blockDepth == 0, !announcing.isScheduled,
+      concurrencyType == .mainQueue || executor.wasEntered,
       executor.isCurrent
     else { return }
-    isTurnScheduled = true
+    announcing.isScheduled = true
     executor.enqueue { [weak self] in
-      self?.isTurnScheduled = false
+      self?.announcing.isScheduled = false
       self?.processPendingChanges()
     }
   }
@@ -145,7 +146,7 @@ extension NSManagedObjectContext {
   @discardableResult
   func announcePending() -> Announced {
     guard !pending.isEmpty else { return Announced() }
-    announcements &+= 1
+    announcing.count &+= 1
     let pending = self.pending
     self.pending = PendingChanges()
     var userInfo: [AnyHashable: Any] = [:]

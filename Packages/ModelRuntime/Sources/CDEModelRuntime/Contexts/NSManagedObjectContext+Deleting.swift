@@ -18,13 +18,13 @@ extension NSManagedObjectContext {
       )
     }
     // The save repeats reads that fail here.
-    let repeated = repeatsReads
-    repeatsReads = true
+    let repeated = failedReads.areRepeated
+    failedReads.areRepeated = true
     // Changes made by delete rules are changes, also if awakeFromFetch deletes the object.
     let wasAwakening = isAwakening
     isAwakening = false
     defer {
-      repeatsReads = repeated
+      failedReads.areRepeated = repeated
       isAwakening = wasAwakening
     }
     // A list and not a recursion: a cascade can be as long as the data.
@@ -34,9 +34,9 @@ extension NSManagedObjectContext {
       guard next._registry === registry, !next.isMarkedDeleted else { continue }
       if next.isFault { fire(next) }
       guard !next.isGone else { continue }
-      repeatsReads = repeated
+      failedReads.areRepeated = repeated
       next.prepareForDeletion()
-      repeatsReads = true
+      failedReads.areRepeated = true
       guard !next.isMarkedDeleted, next._registry === registry else { continue }
       next.markDeleted()
       if next.isInserted { unsaved.append(next) } else { noteChange(next) }
@@ -49,15 +49,15 @@ extension NSManagedObjectContext {
   ///
   /// - Throws: ``ManagedObjectError`` when they still can't be.
   func finishDeletions() throws {
-    while let object = unfinishedDeletions.last {
+    while let object = failedReads.unfinishedDeletions.last {
       if object._registry === registry, object.isMarkedDeleted {
         if object.isFault { fire(object) }
         var cascade: [NSManagedObject] = []
         applyDeleteRules(of: object, &cascade)
         for member in cascade.reversed() { delete(member) }
-        if let unread { throw ManagedObjectError.store(unread) }
+        if let unread = failedReads.last { throw ManagedObjectError.store(unread) }
       }
-      unfinishedDeletions.removeAll { $0 === object }
+      failedReads.unfinishedDeletions.removeAll { $0 === object }
     }
   }
 
@@ -109,7 +109,7 @@ extension NSManagedObjectContext {
         if !applyDeleteRule(info, of: object, &cascade) { isUnread = true }
       }
     }
-    if isUnread { unfinishedDeletions.append(object) }
+    if isUnread { failedReads.unfinishedDeletions.append(object) }
   }
 
   /// - Returns: false when the rule concerns members that can't be read.

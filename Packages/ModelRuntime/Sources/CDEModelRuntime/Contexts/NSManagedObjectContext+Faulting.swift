@@ -84,7 +84,7 @@ extension NSManagedObjectContext {
       } catch {
         // They stay faults: the next read of one of them tries again.
         Diagnostics.report("\(group.count) objects of \(group[0]._binding.name) could not be read: \(error)")
-        unread = error
+        failedReads.last = error
       }
     }
   }
@@ -108,14 +108,14 @@ extension NSManagedObjectContext {
       Diagnostics.report(
         "\(what) of \(object.objectID.uriRepresentation().absoluteString) could not be read: \(reason)")
     }
-    unread = error as? StoreError ?? StoreError(.unreadable, "\(error)", cause: error)
-    if !repeatsReads { object.noteUnread(property, error) }
+    failedReads.last = error as? StoreError ?? StoreError(.unreadable, "\(error)", cause: error)
+    if !failedReads.areRepeated { object.noteUnread(property, error) }
   }
 
   /// Lets all objects forget reads that failed.
   func forgetUnreadObjects() {
-    guard hasUnreadObjects else { return }
-    hasUnreadObjects = false
+    guard failedReads.areRemembered else { return }
+    failedReads.areRemembered = false
     for object in registry?.all() ?? [] { object.forgetUnread() }
   }
 

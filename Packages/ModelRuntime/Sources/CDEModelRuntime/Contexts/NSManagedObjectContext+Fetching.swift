@@ -253,26 +253,33 @@ extension NSManagedObjectContext {
     var seen = Set<ObjectIdentifier>()
     var objects: [NSManagedObject] = []
     objects.reserveCapacity(stored.count)
-    let patterns = PredicatePatternCache()
-    func holds(_ object: NSManagedObject) throws -> Bool {
-      try plan.predicate.evaluate(with: .object(object), patterns: patterns)
-    }
     do {
+      let query = try plan.query(namingUnsaved: true)
+      let patterns = PredicatePatternCache()
+      func interpreter(_ object: NSManagedObject) -> QueryInterpreter<ObjectRow> {
+        QueryInterpreter(
+          schema: registry.model.schema, row: ObjectRow(object: object), entity: query.entity,
+          patterns: patterns)
+      }
       // The store judged the objects whose own values are as stored; the others are judged here.
       for object in stored where !object.isMarkedDeleted {
         seen.insert(ObjectIdentifier(object))
-        if object.hasChanges, try !holds(object) { continue }
+        if object.hasChanges, try !interpreter(object).holds(query.filter) { continue }
         objects.append(object)
       }
       for object in changed where belongs(object) && object.hasChanges && !object.isMarkedDeleted {
-        guard !seen.contains(ObjectIdentifier(object)), try holds(object) else { continue }
+        guard !seen.contains(ObjectIdentifier(object)), try interpreter(object).holds(query.filter) else {
+          continue
+        }
         objects.append(object)
       }
-      if !plan.sort.isEmpty {
+      if !query.sort.isEmpty {
         if plan.keysOnly { fireAll(objects) }
-        try sort(&objects, by: plan.sort)
+        var keyed = try objects.map { (keys: try interpreter($0).sortKeys(query.sort), object: $0) }
+        keyed.sort { QueryInterpreter<ObjectRow>.precedes($0.keys, $1.keys, in: query.sort) }
+        objects = keyed.map(\.object)
       }
-    } catch let error as PredicateTreeError {
+    } catch let error as any CDEError where error is PredicateTreeError || error is StoreError {
       throw ManagedObjectError(
         .predicate, "The fetch of \(plan.binding.name) can't be answered in memory: \(error.message)",
         cause: error,
@@ -280,26 +287,6 @@ extension NSManagedObjectContext {
     }
     let tail = objects.dropFirst(plan.offset)
     return Array(plan.limit.map { tail.prefix($0) } ?? tail)
-  }
-
-  private func sort(_ objects: inout [NSManagedObject], by terms: [SortTerm]) throws {
-    var failure: (any Error)?
-    objects.sort { left, right in
-      for term in terms {
-        do {
-          switch try term.compare(left, right) {
-          case .orderedAscending: return true
-          case .orderedDescending: return false
-          case .orderedSame: continue
-          }
-        } catch {
-          failure = error
-          return false
-        }
-      }
-      return false
-    }
-    if let failure { throw failure }
   }
 
   // MARK: Permanent IDs

@@ -71,15 +71,15 @@ extension NSManagedObjectContext {
 
   /// Merges the commits that wait in the inbox, up to the one with a number, as a turn of their own.
   func mergeInbox(through number: UInt64) {
-    mergedThisTurn.removeAll()
+    merging.traces.removeAll()
     drainInbox(through: number)
-    mergedThisTurn.removeAll()
+    merging.traces.removeAll()
   }
 
   /// Merges the commits in the inbox that are older than a commit to be merged by hand.
   func mergeInbox(before number: UInt64) {
     // An observer of a merge, or of a save, may call this in the middle of another commit.
-    if number > 0, !isMerging, !isSaving { drainInbox(through: number - 1) }
+    if number > 0, !merging.isRunning, !isSaving { drainInbox(through: number - 1) }
   }
 
   private func drainInbox(through number: UInt64) {
@@ -88,19 +88,19 @@ extension NSManagedObjectContext {
 
   /// Forgets the commits that were merged in this turn of the executor when the turn is over.
   private func endTurnSoon() {
-    guard observer != nil, !isTurnEndScheduled else { return }
-    isTurnEndScheduled = true
+    guard observer != nil, !merging.isEndScheduled else { return }
+    merging.isEndScheduled = true
     executor.enqueue { [weak self] in
-      self?.isTurnEndScheduled = false
-      self?.mergedThisTurn.removeAll()
+      self?.merging.isEndScheduled = false
+      self?.merging.traces.removeAll()
     }
   }
 
   /// - Returns: whether an observed context has merged the commit, or a part of it, in this turn already.
   func noteMerge(_ trace: CommitTrace) -> Bool {
     if observer == nil { return false }
-    if mergedThisTurn.contains(where: { $0 === trace }) { return true }
-    mergedThisTurn.append(trace)
+    if merging.traces.contains(where: { $0 === trace }) { return true }
+    merging.traces.append(trace)
     return false
   }
 
@@ -111,9 +111,9 @@ extension NSManagedObjectContext {
   /// The cost grows with the changed objects that are registered here.
   func merge(_ commit: CommittedTransaction) {
     guard let registry else { return }
-    let isNested = isMerging
-    isMerging = true
-    defer { isMerging = isNested }
+    let isNested = merging.isRunning
+    merging.isRunning = true
+    defer { merging.isRunning = isNested }
     processPendingChanges()
     var changes: [ObjectChange] = []
     var forgotten: [NSManagedObject] = []

@@ -19,9 +19,9 @@ extension NSManagedObjectContext {
     if inserted.isEmpty && updated.isEmpty && deleted.isEmpty { return }
     // The rows about to be read are newer than all commits that wait.
     mergeInbox(before: .max)
-    let isNested = isMerging
-    isMerging = true
-    defer { isMerging = isNested }
+    let isNested = merging.isRunning
+    merging.isRunning = true
+    defer { merging.isRunning = isNested }
     processPendingChanges()
     func known(_ id: NSManagedObjectID) -> NSManagedObject? {
       registry.model.entity(named: id.binding.name).flatMap { registry.object(root: $0.root, key: id.key) }
@@ -197,7 +197,7 @@ private struct RecentMerge {
       changes.changes[ObjectIdentifier(object)] = known
       traces += known.map(\.trace)
     }
-    changes.repeated = context.mergedThisTurn
+    changes.repeated = context.merging.traces
     for trace in traces { _ = context.noteMerge(trace) }
   }
 }

@@ -2,11 +2,11 @@ internal import CDEStore
 
 // What objects need of their context, beside reading and noting changes.
 extension NSManagedObjectContext: ObjectContext {
-  func noteUnreadObject() { hasUnreadObjects = true }
+  func noteUnreadObject() { failedReads.areRemembered = true }
 
   func noteSilentValue(_ object: NSManagedObject, _ slot: Int) {
-    guard isSettling else { return }
-    silencedWhileSettling[ObjectIdentifier(object), default: PropertySet()].insert(slot)
+    guard hooks.areRunning else { return }
+    hooks.silenced[ObjectIdentifier(object), default: PropertySet()].insert(slot)
   }
 
   func removedHandle(for binding: EntityBinding) -> StoreHandle? {

@@ -64,11 +64,11 @@ extension NSManagedObjectContext: RunObserver {
   }
 
   /// The end of a block announces its changes, so they need no turn of their own.
-  public func runWillBegin() { blockDepth += 1 }
+  public func runWillBegin() { announcing.blockDepth += 1 }
 
   /// Announces what a block changed, as the end of a turn does.
   public func runWillEnd() {
-    blockDepth -= 1
+    announcing.blockDepth -= 1
     if pending.isEmpty { return }
     if isSaving { announceSoon() } else { processPendingChanges() }
   }

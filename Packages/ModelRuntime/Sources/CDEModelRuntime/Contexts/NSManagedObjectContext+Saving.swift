@@ -28,16 +28,16 @@ extension NSManagedObjectContext {
     }
     if changed.isEmpty && pending.isEmpty { return }
     isSaving = true
-    repeatsReads = true
+    failedReads.areRepeated = true
     defer {
       isSaving = false
-      repeatsReads = false
+      failedReads.areRepeated = false
     }
-    unread = nil
-    if !unfinishedDeletions.isEmpty { try finishDeletions() }
+    failedReads.last = nil
+    if !failedReads.unfinishedDeletions.isEmpty { try finishDeletions() }
     // Hooks and observers may change further objects, whose announcement must come before willSave as well.
     var announced = try settleChanges()
-    let announcements = announcements
+    let announcements = announcing.count
     if !changed.contains(where: \.hasChanges) {
       forgetChanges()
       return
@@ -47,7 +47,7 @@ extension NSManagedObjectContext {
     let objects: CollectedSave
     do { objects = try collectValidated() } catch {
       // A read that failed may have caused the validation failure.
-      if let unread { throw ManagedObjectError.store(unread) }
+      if let unread = failedReads.last { throw ManagedObjectError.store(unread) }
       throw error
     }
     if objects.isEmpty {
@@ -56,13 +56,13 @@ extension NSManagedObjectContext {
       return
     }
     // Observers and hooks may have inserted and deleted since.
-    if !pending.isEmpty || self.announcements != announcements { announced = Announced() }
+    if !pending.isEmpty || announcing.count != announcements { announced = Announced() }
     switch try commit(objects) {
     case .committed(let save):
       forgetChanges()
       // Everything is settled, so observers and hooks may save again.
       isSaving = false
-      repeatsReads = false
+      failedReads.areRepeated = false
       withExtendedLifetime(save) {
         announce(save, announced)
         announced.letGo()
@@ -107,7 +107,7 @@ extension NSManagedObjectContext {
     let coordinator = try coordinator()
     let handle = try coordinator.handle(for: objects.bindings)
     let save = SaveBuilder.build(objects, author: transactionAuthor, contextName: name)
-    if let unread { throw ManagedObjectError.store(unread) }
+    if let unread = failedReads.last { throw ManagedObjectError.store(unread) }
     if save.transaction.isEmpty { return .committed(settleUnwritten(save, handle, complete)) }
     var delivery = CommitDelivery()
     var committed: CommittedSave?
@@ -219,7 +219,7 @@ extension NSManagedObjectContext {
     preconditionIsolated("rollback()")
     let objects = changed
     forgetChanges()
-    unfinishedDeletions = []
+    failedReads.unfinishedDeletions = []
     for object in pending.objects { object.leavePending() }
     pending.objects = []
     var restored: [NSManagedObject] = []
@@ -255,7 +255,7 @@ extension NSManagedObjectContext {
   public func reset() {
     preconditionIsolated("reset()")
     forgetChanges()
-    unfinishedDeletions = []
+    failedReads.unfinishedDeletions = []
     for object in pending.objects { object.leavePending() }
     pending = PendingChanges()
     recent.clear()

@@ -9,11 +9,11 @@ extension NSManagedObjectContext {
   /// - Throws: ``ManagedObjectError`` with code `.unsettledChanges` when the changes do not end.
   func settleChanges() throws -> Announced {
     var rounds = SettlingRounds()
-    isSettling = true
+    hooks.areRunning = true
     defer { endSettling() }
     try callWillSaveHooks(of: changed, &rounds, releasing: true)
     var announced = announcePending()
-    while !pending.isEmpty || !changedWhileSettling.isEmpty {
+    while !pending.isEmpty || !hooks.changed.isEmpty {
       let further = rounds.changed(among: takeChangedWhileSettling())
       if further.isEmpty, pending.isEmpty { break }
       try callWillSaveHooks(of: further, &rounds, releasing: true)
@@ -31,21 +31,21 @@ extension NSManagedObjectContext {
     let joined = changed.filter { called.insert(ObjectIdentifier($0)).inserted }
     if joined.isEmpty { return }
     var rounds = SettlingRounds()
-    isSettling = true
+    hooks.areRunning = true
     defer { endSettling() }
     try callWillSaveHooks(of: joined, &rounds, releasing: false)
     for object in changed { called.insert(ObjectIdentifier(object)) }
   }
 
   private func endSettling() {
-    isSettling = false
-    changedWhileSettling = []
-    silencedWhileSettling = [:]
+    hooks.areRunning = false
+    hooks.changed = []
+    hooks.silenced = [:]
   }
 
   private func takeChangedWhileSettling() -> [NSManagedObject] {
-    defer { changedWhileSettling = [] }
-    return changedWhileSettling
+    defer { hooks.changed = [] }
+    return hooks.changed
   }
 
   /// Calls hooks, and those of the objects that they change, until no hook changes anything.
@@ -57,8 +57,8 @@ extension NSManagedObjectContext {
     of objects: [NSManagedObject], _ rounds: inout SettlingRounds, releasing releases: Bool
   ) throws {
     // A hook may write what it reads, and no later step repeats its reads.
-    repeatsReads = false
-    defer { repeatsReads = true }
+    failedReads.areRepeated = false
+    defer { failedReads.areRepeated = true }
     var objects = objects
     repeat {
       let isFirst = rounds.isFirst
@@ -161,7 +161,7 @@ private struct ValueImage {
   func differences(from object: NSManagedObject) -> [String] {
     let now = ValueImage(object)
     let silenced =
-      object.managedObjectContext?.silencedWhileSettling[ObjectIdentifier(object)] ?? PropertySet()
+      object.managedObjectContext?.hooks.silenced[ObjectIdentifier(object)] ?? PropertySet()
     return object._binding.properties.filter { info in
       if silenced.contains(info.slot) { return false }
       let before = info.slot < values.count ? values[info.slot] : .single(.unset)

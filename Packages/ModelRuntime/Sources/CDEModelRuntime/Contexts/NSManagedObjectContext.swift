@@ -61,39 +61,20 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// change.
   // Appended to for every new object: too frequent for a check at run time, too.
   @exclusivity(unchecked) var changed: [NSManagedObject] = []
-  /// Deleted objects with delete rules that wait for a read that failed.
-  var unfinishedDeletions: [NSManagedObject] = []
-  /// The error of a read that failed since the current save began.
-  var unread: StoreError?
-  /// Whether the current save or deletion repeats reads that fail.
-  var repeatsReads = false
-  /// Whether some object may remember a read that failed.
-  var hasUnreadObjects = false
   /// What the next "objects did change" notification is about.
   // Read after every block, so without a check at run time.
   @exclusivity(unchecked) var pending = PendingChanges()
+  @exclusivity(unchecked) var announcing = Announcing()
   @exclusivity(unchecked) var temporaryKeys: Range<Int64> = 0..<0
   var recent = RecentFaults()
+  var failedReads = FailedReads()
   @exclusivity(unchecked) var isSaving = false
-  var isTurnScheduled = false
+  @exclusivity(unchecked) var hooks = SaveHooks()
   /// Whether `awakeFromFetch` runs. Values that it sets are no changes.
   @exclusivity(unchecked) var isAwakening = false
-  /// Whether a save calls the hooks of its objects, which note what they change.
-  @exclusivity(unchecked) var isSettling = false
-  /// Objects that changed since their hook was called, while a save calls them.
-  var changedWhileSettling: [NSManagedObject] = []
-  /// Properties of these objects that were set without a change meanwhile.
-  var silencedWhileSettling: [ObjectIdentifier: PropertySet] = [:]
-  /// The number of announcements so far.
-  var announcements = 0
-  /// How many blocks of `perform` and its variants are running, one inside the other.
-  var blockDepth = 0
   /// Commits of other contexts that are to be merged; filled from any thread.
   let inbox = MergeInbox()
-  var isMerging = false
-  /// The commits that an observed context has merged in the current turn of its executor.
-  var mergedThisTurn: [CommitTrace] = []
-  var isTurnEndScheduled = false
+  var merging = Merging()
   /// The observer of reads, saves and merges: a domain.
   @_spi(CDE) public var observer: (any ContextObserver)? {
     didSet {

@@ -26,14 +26,18 @@ extension FetchPlan {
     }
   }
 
-  private func query() throws -> StoreQuery {
+  /// The plan as a query.
+  ///
+  /// - Parameter namesUnsaved: whether objects that were never saved go by their temporary keys, as the rows of a context
+  ///   do. For a store they have none.
+  func query(namingUnsaved namesUnsaved: Bool = false) throws -> StoreQuery {
     let resolver = QueryResolver(schema: binding.model.schema, entity: binding.index) { object in
       guard let id = object.reference as? NSManagedObjectID else {
         throw ManagedObjectError(
           .unsupportedRequest, "A predicate compares with an object that is no managed object.")
       }
-      // An object never saved has no row: no key is 0.
-      return .reference(entity: id.binding.index, key: id.isTemporaryID ? 0 : id.key)
+      // No row has the key 0.
+      return .reference(entity: id.binding.index, key: id.isTemporaryID && !namesUnsaved ? 0 : id.key)
     }
     return StoreQuery(
       entity: binding.index, includesSubentities: includesSubentities,

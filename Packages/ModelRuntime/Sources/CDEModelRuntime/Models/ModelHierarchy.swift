@@ -181,7 +181,7 @@ nonisolated extension NSManagedObject {
     public init() {}
   }
 
-  public enum __CDSlot {
+  public enum __CDOrdinal {
     @inlinable @inline(__always) public static var __cdCount: Int { 0 }
   }
 

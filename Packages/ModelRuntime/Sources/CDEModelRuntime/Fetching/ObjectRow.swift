@@ -1,0 +1,51 @@
+@_spi(CDE) internal import CDEManagedModel
+internal import CDEPredicates
+internal import CDEStore
+internal import Foundation
+
+/// An object as a row of a query: its values as they are in its context, unsaved ones included.
+struct ObjectRow: InterpretedRow {
+  let object: NSManagedObject
+
+  var key: Int64 { object._key }
+
+  func value(of slot: Int, leaf: Int, in entity: ResolvedSchema.Entity) throws -> StoreValue {
+    let info = info(slot, entity)
+    let value = object.attributeValue(info)
+    guard info.kind == .composite else { return value.stored }
+    guard case .object(let box) = value, let elements = box.value as? [String: Any] else { return .null }
+    let part = info.leaves[leaf]
+    // A value that the leaf does not hold is refused by the save.
+    return (try? _PropertyValue(any: elements[part.name], as: part.type))?.stored ?? .null
+  }
+
+  func destinations(of slot: Int, in entity: ResolvedSchema.Entity) throws -> [ObjectRow] {
+    let info = info(slot, entity)
+    guard info.isToMany else { return object.toOne(info.slot).map { [ObjectRow(object: $0)] } ?? [] }
+    return object.loadedMembers(info.slot).objects.lazy.filter { !$0.isMarkedDeleted }.map(ObjectRow.init)
+  }
+
+  /// The property in the object's own entity, which may inherit from the one that numbers the slot.
+  private func info(_ slot: Int, _ entity: ResolvedSchema.Entity) -> PropertyInfo {
+    let binding = object._binding
+    if binding.index == entity.index { return binding.properties[slot] }
+    // An entity has all properties of those that it inherits from.
+    return binding.property(entity.layout.properties[slot].name)!
+  }
+}
+
+extension _PropertyValue {
+  /// The value as a store has it; an object of the application counts as nothing, because no query can compare it.
+  var stored: StoreValue {
+    switch self {
+    case .unset, .null, .object, .toOne, .toMany: .null
+    case .integer(let value): .integer(value)
+    case .real(let value): .real(value)
+    case .text(let value): .text(value)
+    case .data(let value): .blob(value)
+    case .uuid(let value): PredicateConstant.uuid(value).stored
+    case .decimal(let value): PredicateConstant.decimal(value).stored
+    case .url(let value): .text(value.absoluteString)
+    }
+  }
+}

@@ -12,9 +12,9 @@ actor Incrementer {
   /// Kept, so that the context goes on with the values it has read.
   private var counters: [Counter] = []
 
-  /// Adds one to a counter; tries again when somebody else was faster.
+  /// Adds one to a counter; tries again when another actor saved it first.
   ///
-  /// - Returns: how often somebody was.
+  /// - Returns: how often it tried again.
   func increment(_ number: Int) throws -> Int {
     var conflicts = 0
     while true {
@@ -83,11 +83,11 @@ struct CounterTests {
     let values = try await actors[0].values()
     #expect(values.reduce(0, +) == 640)
     #expect(values == [160, 160, 160, 160])
-    // Every actor had read and kept every counter before anyone wrote: all but one were behind at least once.
+    // Every actor had read and kept every counter before the first write: all but one were behind at least once.
     #expect(conflicts >= 15)
   }
 
-  @Test("Two processes over one store: nobody's increment is lost")
+  @Test("Two processes over one store: no increment is lost")
   func processes() async throws {
     let container = try container()
     let path = try #require(container.persistentStoreCoordinator.persistentStores.first?.url?.path)

@@ -51,7 +51,7 @@ struct InterleavedWritersTests {
         ]
       }
       try await schedule.run(["A": script("A"), "B": script("B"), "C": script("C")])
-      // Who reads before another's save and saves after it is refused, and nobody else.
+      // Only a script that reads before another's save and saves after it is refused.
       let steps = schedule.steps
       let overtaken = writers.filter { name in
         guard let read = steps.firstIndex(of: name + "1"), let saved = steps.firstIndex(of: name + "3")

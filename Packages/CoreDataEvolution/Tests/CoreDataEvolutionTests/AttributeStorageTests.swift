@@ -116,7 +116,7 @@ struct AttributeStorageTests {
     }
   }
 
-  @Test("Observed storage is told apart by persistent name; transient attributes are nobody's field")
+  @Test("Observed storage is identified by persistent name; transient attributes are no observed field")
   func observation() {
     func paths(_ keys: String...) -> [String] {
       Planning.Job.__cdObservationSwiftPaths(

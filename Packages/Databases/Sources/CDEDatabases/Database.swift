@@ -17,7 +17,7 @@ public nonisolated protocol Database: Sendable {
   ///
   /// - Parameter operation: What to do; ``DatabaseOperation/access`` says what it needs.
   /// - Returns: What the operation's body returned.
-  /// - Throws: What its body throws, a failed save, and ``DatabaseError``. `CancellationError` when the task
-  ///   was cancelled before the operation had its turn: it has then not run.
+  /// - Throws: What its body throws, a failed save, and ``DatabaseError``. `CancellationError` if the task
+  ///   was cancelled before the operation started; the operation has then not run.
   func run<Value: Sendable>(_ operation: DatabaseOperation<Value>) async throws -> Value
 }

@@ -109,6 +109,6 @@ nonisolated final class Deadline<Value: Sendable>: Sendable {
       .timedOut,
       hasRun
         ? "\(name) took longer than \(timeout) and was told to stop. Nothing of it was saved."
-        : "\(name) had no turn within \(timeout) and will not run. Try again, or allow more time.")
+        : "\(name) did not start within \(timeout) and will not run. Try again, or allow more time.")
   }
 }

@@ -1,17 +1,17 @@
 @_spi(CDE) internal import CDEExecutors
 internal import CDEModelRuntime
 
-/// Contexts that read beside each other: made when needed, a limited number, handed out in the order of
-/// asking.
+/// Contexts that read in parallel. The pool makes a limited number of them when they are needed, and assigns them in the
+/// order of the requests.
 nonisolated final class ReaderPool: Sendable {
-  private typealias Waiter = CheckedContinuation<NSManagedObjectContext, any Error>
+  private typealias Continuation = CheckedContinuation<NSManagedObjectContext, any Error>
 
   private struct State {
     var idle: [NSManagedObjectContext] = []
     var made = 0
-    var waiting: [(ticket: Int, waiter: Waiter)] = []
-    var nextTicket = 0
-    /// Cancelled before they came to wait.
+    var waiting: [(id: Int, continuation: Continuation)] = []
+    var lastID = 0
+    /// Cancelled before they were added to `waiting`.
     var cancelled: Set<Int> = []
   }
 
@@ -26,8 +26,8 @@ nonisolated final class ReaderPool: Sendable {
 
   /// Runs a read on a context that no other operation uses meanwhile.
   func run<Value: Sendable>(_ operation: DatabaseOperation<Value>) async throws -> Value {
-    let context = try await borrow()
-    defer { giveBack(context) }
+    let context = try await acquire()
+    defer { release(context) }
     return try await context.perform {
       defer { Self.clear(context) }
       let value = try operation.run(in: context)
@@ -46,70 +46,70 @@ nonisolated final class ReaderPool: Sendable {
     if context.hasChanges || !context.registeredObjects.isEmpty { context.reset() }
   }
 
-  private func borrow() async throws -> NSManagedObjectContext {
-    enum Turn {
+  private func acquire() async throws -> NSManagedObjectContext {
+    enum Outcome {
       case context(NSManagedObjectContext)
       case make
       case wait(Int)
     }
-    let turn: Turn = state.withLock { state in
+    let outcome: Outcome = state.withLock { state in
       if let context = state.idle.popLast() { return .context(context) }
       if state.made < limit {
         state.made += 1
         return .make
       }
-      state.nextTicket += 1
-      return .wait(state.nextTicket)
+      state.lastID += 1
+      return .wait(state.lastID)
     }
-    switch turn {
+    switch outcome {
     case .context(let context): return context
     case .make:
       let context = container.newBackgroundContext()
       context.name = "reader"
       return context
-    case .wait(let ticket): return try await wait(ticket)
+    case .wait(let id): return try await wait(id)
     }
   }
 
-  private func wait(_ ticket: Int) async throws -> NSManagedObjectContext {
+  private func wait(_ id: Int) async throws -> NSManagedObjectContext {
     try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { (waiter: Waiter) in
-        enum Answer {
+      try await withCheckedThrowingContinuation { (continuation: Continuation) in
+        enum Outcome {
           case context(NSManagedObjectContext)
           case cancelled
           case later
         }
-        let answer: Answer = state.withLock { state in
-          if state.cancelled.remove(ticket) != nil { return .cancelled }
+        let outcome: Outcome = state.withLock { state in
+          if state.cancelled.remove(id) != nil { return .cancelled }
           // A context may have been returned in the meantime, when there was no waiter to take it.
           if let context = state.idle.popLast() { return .context(context) }
-          state.waiting.append((ticket, waiter))
+          state.waiting.append((id, continuation))
           return .later
         }
-        switch answer {
-        case .context(let context): waiter.resume(returning: context)
-        case .cancelled: waiter.resume(throwing: CancellationError())
+        switch outcome {
+        case .context(let context): continuation.resume(returning: context)
+        case .cancelled: continuation.resume(throwing: CancellationError())
         case .later: break
         }
       }
     } onCancel: {
-      let waiter: Waiter? = state.withLock { state in
-        guard let place = state.waiting.firstIndex(where: { $0.ticket == ticket }) else {
-          state.cancelled.insert(ticket)
+      let continuation: Continuation? = state.withLock { state in
+        guard let index = state.waiting.firstIndex(where: { $0.id == id }) else {
+          state.cancelled.insert(id)
           return nil
         }
-        return state.waiting.remove(at: place).waiter
+        return state.waiting.remove(at: index).continuation
       }
-      waiter?.resume(throwing: CancellationError())
+      continuation?.resume(throwing: CancellationError())
     }
   }
 
-  private func giveBack(_ context: NSManagedObjectContext) {
-    let waiter: Waiter? = state.withLock { state in
-      if !state.waiting.isEmpty { return state.waiting.removeFirst().waiter }
+  private func release(_ context: NSManagedObjectContext) {
+    let continuation: Continuation? = state.withLock { state in
+      if !state.waiting.isEmpty { return state.waiting.removeFirst().continuation }
       state.idle.append(context)
       return nil
     }
-    waiter?.resume(returning: context)
+    continuation?.resume(returning: context)
   }
 }

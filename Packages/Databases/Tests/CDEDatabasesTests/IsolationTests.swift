@@ -155,7 +155,7 @@ struct IsolationTests {
     }
   }
 
-  @Test("An operation whose time is over before its turn never runs, and its caller goes on at once")
+  @Test("An operation whose time is over before it starts never runs, and its caller goes on at once")
   func timeout() async {
     await #expect(processExitsWith: .success) {
       let actor = ModelActorDatabase(modelContainer: try Library.container(inMemory: false))
@@ -176,7 +176,7 @@ struct IsolationTests {
       #expect(error?.message.contains("will not run") == true)
       mayEnd.signal()
       #expect(try await slow.value)
-      // The line is first in, first out: what was given up has had its turn before this.
+      // The queue is first in, first out: the cancelled operation was next before this one.
       try await actor.insert(Item.self) { $0.title = "in time" }
       #expect(try await actor.fetch(Item.self).map(\.title) == ["in time"])
     }

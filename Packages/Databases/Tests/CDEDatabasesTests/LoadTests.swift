@@ -165,7 +165,7 @@ struct KeyTests {
     #expect(error?.code == .duplicateKey)
   }
 
-  @Test("Changes of a model arrive one element a save, whoever saves, in their order")
+  @Test("Changes of a model arrive in the order of the saves, one element a save of any context")
   func changes() async throws {
     let container = try Library.container()
     let database = BackgroundDatabase(modelContainer: container)

@@ -1,220 +1,127 @@
-/// The values of an executor's turn.
-@usableFromInline
-enum TurnState {
-  /// The turn is free and the line is empty.
-  @usableFromInline static let free = 0
-  /// The turn is taken and the line is empty: a single exchange gives it back.
-  @usableFromInline static let held = 1
-  /// The turn is taken. Its owner looks at the line, under its lock, before it gives the turn back.
-  @usableFromInline static let contended = 2
-}
-
-/// Blocks and runs that wait for their turn, in the order in which they were asked for.
-struct Line {
-  enum Entry {
-    case block(@Sendable () -> Void)
-    case ticket(Ticket)
-  }
-
-  enum Drain {
-    case none, scheduled, running
-  }
-
-  private var entries: [Entry?] = []
-  private var head = 0
-  var drain = Drain.none
-  /// Blocks that are kept out of the line, in the order of asking; nil unless the executor is held.
-  var held: [@Sendable () -> Void]?
-
-  var isEmpty: Bool { head == entries.count }
-
-  var startsWithBlock: Bool {
-    guard !isEmpty, case .block? = entries[head] else { return false }
-    return true
-  }
-
-  mutating func append(_ entry: Entry) { entries.append(entry) }
-
-  mutating func popFirst() -> Entry? {
-    guard !isEmpty else { return nil }
-    let entry = entries[head]
-    entries[head] = nil
-    head += 1
-    if head == entries.count {
-      entries.removeAll(keepingCapacity: head <= 64)
-      head = 0
-    } else if head >= 64, head * 2 >= entries.count {
-      // Moving the rest only once it is the smaller half keeps popping constant on average.
-      entries.removeSubrange(..<head)
-      head = 0
-    }
-    return entry
-  }
-
-  /// Takes out the blocks that stand before a place in line; none if that has been reached already.
-  mutating func takeBlocks(before ticket: Ticket) -> [@Sendable () -> Void] {
-    let place = entries[head...].firstIndex {
-      if case .ticket(let found)? = $0 { return found === ticket }
-      return false
-    }
-    guard let place else { return [] }
-    var blocks: [@Sendable () -> Void] = []
-    let rest = entries[head..<place].filter {
-      guard case .block(let block)? = $0 else { return true }
-      blocks.append(block)
-      return false
-    }
-    entries.replaceSubrange(head..<place, with: rest)
-    return blocks
-  }
-}
-
-/// A place in line: the task that holds it sleeps on the executor until the turn is handed to it.
-@usableFromInline
-final class Ticket: Sendable {
-  private enum State {
-    case waiting
-    case sleeping(UnsafeContinuation<Void, Never>)
-    case granted
-  }
-
-  private let state = Lock(State.waiting)
-
-  func grant() {
-    let sleeper = state.withLock { state in
-      defer { state = .granted }
-      if case .sleeping(let continuation) = state { return Optional(continuation) }
-      return nil
-    }
-    sleeper?.resume()
-  }
-
-  /// Sleeps isolated to the caller's actor, so that waking up needs that actor alone and no other thread.
-  @usableFromInline
-  func turn(isolation: isolated (any Actor)? = #isolation) async {
-    await withUnsafeContinuation { continuation in
-      let granted = state.withLock { state in
-        if case .granted = state { return true }
-        state = .sleeping(continuation)
-        return false
-      }
-      if granted { continuation.resume() }
-    }
-  }
-}
-
 extension ContextExecutor {
-  /// How many blocks run before the jobs of actors that wait for the executor get their chance.
+  /// How many blocks run before the task that runs them yields once to the jobs of actors.
   static var blocksPerVisit: Int { 32 }
 
-  /// Whether the turn is taken or waited for.
+  /// Whether a run, a wait or a block has exclusive access.
   @usableFromInline
   @inline(__always)
-  var hasLine: Bool { turn.load(ordering: .acquiring) != TurnState.free }
+  var isBusy: Bool { access.load(ordering: .acquiring) != AccessState.idle }
 
-  func takeTurnIfFree() -> Bool {
-    turn.compareExchange(
-      expected: TurnState.free, desired: TurnState.held, ordering: .acquiring
+  /// Acquires exclusive access if it is free; false, and nothing changed, otherwise.
+  func tryAcquire() -> Bool {
+    access.compareExchange(
+      expected: AccessState.idle, desired: AccessState.running, ordering: .acquiring
     ).exchanged
   }
 
-  /// Gives the turn back, on the executor.
-  @usableFromInline
-  @inline(__always)
-  func endTurn() {
-    let released = turn.compareExchange(
-      expected: TurnState.held, desired: TurnState.free, ordering: .releasing
-    ).exchanged
-    if !released { passTurn() }
-  }
-
-  /// Takes the turn, or a place in line.
+  /// Releases exclusive access.
   ///
-  /// - Returns: nil with the turn taken; otherwise the place in line, which is redeemed on the executor.
+  /// Precondition: the caller has access and runs on the executor.
   @usableFromInline
-  func takeTurnOrTicket() -> Ticket? {
-    line.withLock { line in
-      if contend() {
-        turn.store(TurnState.held, ordering: .relaxed)
+  @inline(__always)
+  func releaseAccess() {
+    let released = access.compareExchange(
+      expected: AccessState.running, desired: AccessState.idle, ordering: .releasing
+    ).exchanged
+    if !released { handOver() }
+  }
+
+  /// Acquires exclusive access, or appends a waiter to the queue.
+  ///
+  /// - Returns: nil if access was acquired; otherwise the waiter, which the caller awaits on the executor.
+  @usableFromInline
+  func acquireOrEnqueue() -> Waiter? {
+    queue.withLock { queue in
+      if markContended() {
+        access.store(AccessState.running, ordering: .relaxed)
         return nil
       }
-      let ticket = Ticket()
-      line.append(.ticket(ticket))
-      return ticket
+      let waiter = Waiter()
+      queue.append(.waiter(waiter))
+      return waiter
     }
   }
 
-  func standInLine(_ block: @escaping @Sendable () -> Void) {
-    let starts = line.withLock { line in
-      if line.held != nil {
-        line.held?.append(block)
+  /// Appends a block to the queue, or to the suspended blocks while the executor is suspended.
+  func append(_ block: @escaping @Sendable () -> Void) {
+    let starts = queue.withLock { queue in
+      if queue.suspended != nil {
+        queue.suspended?.append(block)
         return false
       }
-      return admit(block, to: &line)
+      return append(block, to: &queue)
     }
     if starts { scheduleDrain() }
   }
 
-  /// Puts a block at the end of the line; true if its drain is the caller's to schedule. Only under the lock.
-  func admit(_ block: @escaping @Sendable () -> Void, to line: inout Line) -> Bool {
-    line.append(.block(block))
-    guard contend() else { return false }
-    line.drain = .scheduled
+  /// Appends a block to the queue. Precondition: the caller has the queue's lock.
+  ///
+  /// - Returns: true if the caller must schedule the drain.
+  func append(_ block: @escaping @Sendable () -> Void, to queue: inout ExecutorQueue) -> Bool {
+    queue.append(.block(block))
+    guard markContended() else { return false }
+    queue.drain = .scheduled
     return true
   }
 
-  /// Takes blocks out of the line to run them early.
-  func takeBlocks(before ticket: Ticket) -> [@Sendable () -> Void] {
-    line.withLock { $0.takeBlocks(before: ticket) }
+  /// Removes blocks from the queue to run them early.
+  func takeBlocks(before waiter: Waiter) -> [@Sendable () -> Void] {
+    queue.withLock { $0.takeBlocks(before: waiter) }
   }
 
-  /// Makes the holder of the turn look at the line; true if there was none and the turn is the caller's.
+  /// Makes the owner of the access read the queue before it releases the access.
   ///
-  /// Only under the line's lock: those without it move the turn between free and held alone.
-  private func contend() -> Bool {
-    turn.exchange(TurnState.contended, ordering: .acquiringAndReleasing) == TurnState.free
+  /// Precondition: the caller has the queue's lock. Code without the lock changes the state between idle and running
+  /// only.
+  ///
+  /// - Returns: true if access was free; the caller has it then.
+  private func markContended() -> Bool {
+    access.exchange(AccessState.contended, ordering: .acquiringAndReleasing) == AccessState.idle
   }
 
+  /// Hands the access over to the first entry of the queue, or releases it if the queue is empty.
   @usableFromInline
-  func passTurn() {
-    var next: Ticket?
-    let drains = line.withLock { line in
-      if line.startsWithBlock {
-        line.drain = .scheduled
+  func handOver() {
+    var next: Waiter?
+    let drains = queue.withLock { queue in
+      if queue.startsWithBlock {
+        queue.drain = .scheduled
         return true
       }
-      next = popTicket(&line)
+      next = popWaiter(&queue)
       return false
     }
     if drains { scheduleDrain() }
-    next?.grant()
+    next?.grantAccess()
   }
 
-  private func popTicket(_ line: inout Line) -> Ticket? {
-    let next = line.popFirst()
-    let empty = line.isEmpty
-    guard case .ticket(let ticket)? = next else {
-      turn.store(TurnState.free, ordering: .releasing)
+  private func popWaiter(_ queue: inout ExecutorQueue) -> Waiter? {
+    let next = queue.popFirst()
+    let empty = queue.isEmpty
+    guard case .waiter(let waiter)? = next else {
+      access.store(AccessState.idle, ordering: .releasing)
       return nil
     }
-    if empty { turn.store(TurnState.held, ordering: .releasing) }
-    return ticket
+    if empty { access.store(AccessState.running, ordering: .releasing) }
+    return waiter
   }
 
-  /// Starts a task that runs the blocks at the head of the line: blocks must not see the task-local values
-  /// or the cancellation of whichever task happened to give the turn back.
+  /// Starts a task that runs the blocks at the head of the queue.
+  ///
+  /// Blocks run in a task of their own: they must not see the task-local values or the cancellation of the task that
+  /// released the access.
   func scheduleDrain() {
-    if let core {
-      Task.detached(executorPreference: waitingThreads) { await self.drain(on: core) }
+    if let defaultActor {
+      Task.detached(executorPreference: waitingThreads) { await self.drain(on: defaultActor) }
     } else {
       Task.detached { await self.drain(on: MainActor.shared) }
     }
   }
 
   private func drain(on actor: isolated any Actor) async {
-    let claimed = line.withLock { line in
-      guard line.drain == .scheduled else { return false }
-      line.drain = .running
+    let claimed = queue.withLock { queue in
+      guard queue.drain == .scheduled else { return false }
+      queue.drain = .running
       return true
     }
     guard claimed else { return }
@@ -227,16 +134,16 @@ extension ContextExecutor {
     }
   }
 
-  /// The next block of the line; nil once the turn has been handed on or given back.
+  /// The next block of the queue; nil after the access was handed over or released.
   private func nextBlock() -> (@Sendable () -> Void)? {
-    var ticket: Ticket?
-    let block: (@Sendable () -> Void)? = line.withLock { line in
-      if line.startsWithBlock, case .block(let block)? = line.popFirst() { return block }
-      line.drain = .none
-      ticket = popTicket(&line)
+    var waiter: Waiter?
+    let block: (@Sendable () -> Void)? = queue.withLock { queue in
+      if queue.startsWithBlock, case .block(let block)? = queue.popFirst() { return block }
+      queue.drain = .none
+      waiter = popWaiter(&queue)
       return nil
     }
-    ticket?.grant()
+    waiter?.grantAccess()
     return block
   }
 }

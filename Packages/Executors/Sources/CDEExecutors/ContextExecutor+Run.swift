@@ -1,9 +1,9 @@
-/// Carries a value onto an executor and back.
+/// Transfers a value to an executor and back.
 ///
-/// Sendable because only one side uses it at a time: the sender is suspended or blocked until the executor is
-/// done with it.
+/// Sendable because only one side uses it at a time: the sender is suspended or blocked until the executor no longer
+/// uses the value.
 @usableFromInline
-struct Carried<Value>: @unchecked Sendable {
+struct UncheckedTransfer<Value>: @unchecked Sendable {
   // Guard: the sending task or thread waits for the executor before it touches the value again.
   @usableFromInline let value: Value
 
@@ -12,17 +12,17 @@ struct Carried<Value>: @unchecked Sendable {
   init(_ value: Value) { self.value = value }
 }
 
-/// When a run starts, seen from a caller that is already on the executor.
+/// When a run starts if its caller is already on the executor.
 ///
 /// Core Data's `NSManagedObjectContext.ScheduledTaskType`.
 public enum RunSchedule: Sendable {
-  /// At once when the caller is on the executor; otherwise at the end of the line.
+  /// At once if the caller is on the executor; otherwise at the end of the queue.
   case immediate
-  /// Always at the end of the line.
+  /// Always at the end of the queue.
   case enqueued
 }
 
-/// Is told, on the executor, of the beginning and the end of a run.
+/// Receives a call on the executor at the beginning and at the end of a run.
 ///
 /// An object and not a closure, so that passing it costs no allocation.
 public protocol RunObserver: AnyObject, Sendable {
@@ -33,30 +33,31 @@ public protocol RunObserver: AnyObject, Sendable {
 }
 
 extension ExecutorActor {
-  /// A run that has no turn to give back: the actor alone excludes other work.
+  /// Runs without exclusive access of the queue: the actor alone excludes other work.
   @inlinable
   func run<Value, Failure: Error>(
-    _ executor: ContextExecutor, _ observer: (any RunObserver)?, _ body: Carried<() throws(Failure) -> Value>
-  ) throws(Failure) -> Carried<Value> {
+    _ executor: ContextExecutor, _ observer: (any RunObserver)?,
+    _ body: UncheckedTransfer<() throws(Failure) -> Value>
+  ) throws(Failure) -> UncheckedTransfer<Value> {
     executor.noteEntry()
     observer?.runWillBegin()
     defer { observer?.runWillEnd() }
-    return Carried(try body.value())
+    return UncheckedTransfer(try body.value())
   }
 
-  /// A run that has its place in line, or nil with the turn itself, and gives the turn back.
+  /// Awaits access, runs, and releases the access. The caller has access already if the waiter is nil.
   @inlinable
   func run<Value, Failure: Error>(
-    _ executor: ContextExecutor, _ observer: (any RunObserver)?, with ticket: Ticket?,
-    _ body: Carried<() throws(Failure) -> Value>
-  ) async throws(Failure) -> Carried<Value> {
-    if let ticket { await ticket.turn() }
-    defer { executor.endTurn() }
+    _ executor: ContextExecutor, _ observer: (any RunObserver)?, with waiter: Waiter?,
+    _ body: UncheckedTransfer<() throws(Failure) -> Value>
+  ) async throws(Failure) -> UncheckedTransfer<Value> {
+    if let waiter { await waiter.wait() }
+    defer { executor.releaseAccess() }
     return try run(executor, observer, body)
   }
 }
 
-/// Whether code belongs to no actor.
+/// Whether code is isolated to no actor.
 @inlinable
 @inline(__always)
 func isNonisolated(_ isolation: (any Actor)?) -> Bool {
@@ -70,21 +71,21 @@ func isNonisolated(_ isolation: (any Actor)?) -> Bool {
 @inlinable
 @MainActor
 func runOnMain<Value, Failure: Error>(
-  _ executor: ContextExecutor, _ observer: (any RunObserver)?, with ticket: Ticket?,
-  _ body: Carried<() throws(Failure) -> Value>
-) async throws(Failure) -> Carried<Value> {
-  if let ticket { await ticket.turn() }
+  _ executor: ContextExecutor, _ observer: (any RunObserver)?, with waiter: Waiter?,
+  _ body: UncheckedTransfer<() throws(Failure) -> Value>
+) async throws(Failure) -> UncheckedTransfer<Value> {
+  if let waiter { await waiter.wait() }
   executor.noteEntry()
   observer?.runWillBegin()
   defer {
     observer?.runWillEnd()
-    executor.endTurn()
+    executor.releaseAccess()
   }
-  return Carried(try body.value())
+  return UncheckedTransfer(try body.value())
 }
 
 // What `withTaskExecutorPreference` calls. Its closure would have to capture the caller's block, which then
-// costs an allocation on every run, also on the one that meets no line.
+// costs an allocation on every run, also if the executor is idle.
 @_silgen_name("swift_task_pushTaskExecutorPreference")
 private func pushTaskExecutorPreference(_ executor: UnownedTaskExecutor) -> UnsafeRawPointer
 
@@ -94,29 +95,29 @@ private func popTaskExecutorPreference(_ record: UnsafeRawPointer)
 extension ContextExecutor {
   /// Runs a block on the executor later and returns at once, even when the caller is on the executor.
   ///
-  /// Blocks run in the order in which they were enqueued, each alone on the executor, outside of any task that
-  /// the caller may be part of: without its task-local values, priority and cancellation. Never blocks.
+  /// Blocks run in the order in which they were enqueued, each alone on the executor. They are not part of the
+  /// caller's task: they see none of its task-local values, its priority or its cancellation. Never blocks.
   public func enqueue(_ block: @escaping @Sendable () -> Void) {
-    standInLine(block)
+    append(block)
   }
 
   /// Runs a block on the executor and returns its result to the caller's isolation.
   ///
-  /// Runs take turns with blocks, first come first served. The block is part of the caller's task: it sees
-  /// its task-local values and its cancellation, which the executor itself ignores. An idle executor is entered on
-  /// the caller's thread, at about the price of an actor call; an executor over the main actor at that of a hop
-  /// to the main actor.
+  /// Runs and blocks have one order, first in, first out. The block is part of the caller's task: it sees
+  /// its task-local values and its cancellation. The executor itself ignores cancellation. An idle executor is entered
+  /// on the caller's thread, at about the cost of an actor call; an executor over the main actor costs a hop to the
+  /// main actor.
   ///
-  /// A caller that belongs to another actor gets the block run there, on that actor, while the executor is kept for it:
-  /// the block is the caller's code and may touch all that the actor protects. The block waits for the executor's
-  /// turn without blocking a thread, and costs what a call of the executor and back costs, two changes of threads.
+  /// If the caller is isolated to another actor, the block runs on that actor, and the executor is reserved for it
+  /// meanwhile: the block may use all state that the actor protects. The caller waits for the reservation without
+  /// blocking a thread. This costs two changes of threads.
   ///
   /// Neither block nor result need be `Sendable`, as in Core Data's `perform(schedule:_:)`: the block runs on the
-  /// caller's actor, or the caller belongs to none and is suspended meanwhile.
+  /// caller's actor, or the caller is isolated to none and is suspended meanwhile.
   ///
   /// - Parameters:
-  ///   - schedule: What a caller that is on the executor already gets.
-  ///   - observer: Told on the executor when the block begins and when it is over.
+  ///   - schedule: When the block runs if the caller is on the executor already.
+  ///   - observer: Called on the executor before and after the block.
   ///   - body: The block.
   /// - Throws: What the block throws.
   @inlinable
@@ -126,15 +127,17 @@ extension ContextExecutor {
       _ body: @escaping () throws(Failure) -> Value
     ) async throws(Failure) -> Value
   {
-    // Every use of the block is a call of it in here: the optimiser then needs no closure.
+    // This function only calls the block, so the optimiser needs no closure for it.
     if isNonisolated(#isolation) {
-      if let core, !hasLine { return try await core.run(self, observer, Carried(body)).value }
-    } else if let loan = await borrow(schedule) {
-      loan.begin()
+      if let defaultActor, !isBusy {
+        return try await defaultActor.run(self, observer, UncheckedTransfer(body)).value
+      }
+    } else if let reservation = await reserve(schedule) {
+      reservation.begin()
       observer?.runWillBegin()
       defer {
         observer?.runWillEnd()
-        loan.end()
+        reservation.end()
       }
       return try body()
     }
@@ -143,23 +146,25 @@ extension ContextExecutor {
       defer { observer?.runWillEnd() }
       return try body()
     }
-    let ticket = takeTurnOrTicket()
-    guard let core else { return try await runOnMain(self, observer, with: ticket, Carried(body)).value }
+    let waiter = acquireOrEnqueue()
+    guard let defaultActor else {
+      return try await runOnMain(self, observer, with: waiter, UncheckedTransfer(body)).value
+    }
     let preference = beginPreferringWaitingThreads()
     defer { endPreferringWaitingThreads(preference) }
-    return try await core.run(self, observer, with: ticket, Carried(body)).value
+    return try await defaultActor.run(self, observer, with: waiter, UncheckedTransfer(body)).value
   }
 
-  /// Makes the executor's waitingThreads the executor of the current task until the end of the preference.
+  /// Makes the executor's waiting threads the task executor of the current task until the end of the preference.
   ///
-  /// With the waitingThreads as executor a job on its way to the executor can be picked up by a thread that waits for this
-  /// executor, should all threads of the pool be doing so.
+  /// A thread that waits for this executor can then run a job that goes to the executor, even if all threads of the
+  /// pool wait for it.
   @usableFromInline
   func beginPreferringWaitingThreads() -> UnsafeRawPointer {
     pushTaskExecutorPreference(waitingThreads.asUnownedTaskExecutor())
   }
 
-  /// In the task that began it, and after every preference begun later.
+  /// Ends a preference. Precondition: the same task began it, and has ended all preferences begun later.
   @usableFromInline
   func endPreferringWaitingThreads(_ record: UnsafeRawPointer) { popTaskExecutorPreference(record) }
 }

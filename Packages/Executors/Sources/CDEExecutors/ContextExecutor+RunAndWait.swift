@@ -1,4 +1,4 @@
-/// A block on its way to the executor while its thread waits, and its result on the way back.
+/// The block of a waiting thread, and its result.
 private final class WaitingBlock<Value, Failure: Error>: @unchecked Sendable {
   // Guard: written by the waiting thread before the task starts and read after it finished; between, only
   // the task touches it.
@@ -7,7 +7,7 @@ private final class WaitingBlock<Value, Failure: Error>: @unchecked Sendable {
 
   init(_ body: @escaping () throws(Failure) -> Value) { self.body = body }
 
-  /// Lets go of the block before it returns: the block ends with the waiting call.
+  /// Runs the block and releases it first: the block must not outlive the waiting call.
   func run() {
     guard let body else { return }
     self.body = nil
@@ -22,15 +22,16 @@ private final class WaitingBlock<Value, Failure: Error>: @unchecked Sendable {
 extension ContextExecutor {
   /// Runs a block on the executor while the calling thread waits, and returns its result.
   ///
-  /// A caller that is on the executor runs the block at once. Otherwise the block takes its turn in line with
-  /// blocks and runs. Code that belongs to another actor stays on it: the block runs on the calling thread as part of
-  /// the actor's job, and the executor is kept for it meanwhile, at the price of two changes of threads. Elsewhere the
-  /// waiting thread itself does the work that the block takes, so waits from all threads of the pool do not starve it;
-  /// uncontended that costs about a microsecond. For an executor over the main actor the thread waits for the main actor.
+  /// If the caller is on the executor, the block runs at once. Otherwise it runs in order with blocks and runs.
   ///
-  /// The block sees the caller's task-local values, and its cancellation as of the call.
+  /// If the caller is isolated to another actor, the block runs on the calling thread as part of that actor's job, and
+  /// the executor is reserved for it meanwhile. This costs two changes of threads. In all other cases the waiting
+  /// thread itself runs the executor's jobs, so waits from all threads of the pool do not block each other. Without
+  /// contention that costs about a microsecond. For an executor over the main actor the thread waits for the main actor.
   ///
-  /// Traps when executors wait for each other in a circle, with a message that names them.
+  /// The block sees the caller's task-local values, and the caller's cancellation at the time of the call.
+  ///
+  /// Traps if executors wait for each other in a cycle, with a message that names them.
   ///
   /// - Throws: What the block throws.
   public func runAndWait<Value, Failure: Error>(
@@ -38,58 +39,58 @@ extension ContextExecutor {
   ) throws(Failure) -> Value {
     if isCurrent { return try body() }
     if callerHasActor {
-      let loan = borrowAndWait()
-      loan.begin()
-      defer { loan.end() }
+      let reservation = reserveAndWait()
+      reservation.begin()
+      defer { reservation.end() }
       return try body()
     }
-    let ticket = takeTurnIfFree() ? nil : takeTurnOrTicket()
+    let waiter = tryAcquire() ? nil : acquireOrEnqueue()
     let result = withoutActuallyEscaping(body) { body in
       let block = WaitingBlock(body)
-      wait(for: ticket) { block.run() }
+      wait(for: waiter) { block.run() }
       return block.result
     }
     guard let result else { fatalError("An executor ended a wait before its block had run.") }
     return try result.get()
   }
 
-  private func wait(for ticket: Ticket?, _ work: @escaping @Sendable () -> Void) {
+  private func wait(for waiter: Waiter?, _ work: @escaping @Sendable () -> Void) {
     let edge = WaitGraph.begin(waitingFor: self)
-    let waiter = ThreadWaiter()
+    let thread = WaitingThread()
     let run: @Sendable () -> Void = {
       ThreadBlock.run(as: self, work)
       // The caller no longer waits for this executor, so this executor may now wait for the caller's.
       WaitGraph.end(edge)
     }
     let listed =
-      mustList(ticket)
-      ? BlockedWait(for: self, with: ticket) {
+      mayMeetReservation(waiter)
+      ? BlockedWait(for: self, with: waiter) {
         self.noteEntry()
         run()
       } finish: {
-        self.waitingThreads.finish(waiter)
+        self.waitingThreads.finish(thread)
       } : nil
-    let carried = Carried {
+    let transfer = UncheckedTransfer {
       guard let listed else { return run() }
-      guard listed.take() else { return }
-      self.lender.remove(listed)
+      guard listed.claim() else { return }
+      self.reservations.remove(listed)
       run()
     }
-    waitingThreads.arrive()
-    if let listed { lender.add(listed) }
+    waitingThreads.announce()
+    if let listed { reservations.add(listed) }
     let task: Task<Void, Never>
-    if let core {
+    if let defaultActor {
       task = Task(executorPreference: waitingThreads) {
-        _ = await core.run(self, nil, with: ticket, carried)
-        self.waitingThreads.finish(waiter)
+        _ = await defaultActor.run(self, nil, with: waiter, transfer)
+        self.waitingThreads.finish(thread)
       }
     } else {
       task = Task { @MainActor in
-        _ = await runOnMain(self, nil, with: ticket, carried)
-        self.waitingThreads.finish(waiter)
+        _ = await runOnMain(self, nil, with: waiter, transfer)
+        self.waitingThreads.finish(thread)
       }
     }
     if Task.isCancelled { task.cancel() }
-    ThreadBlock.run(as: nil) { waitingThreads.serve(waiter) }
+    ThreadBlock.run(as: nil) { waitingThreads.runJobs(until: thread) }
   }
 }

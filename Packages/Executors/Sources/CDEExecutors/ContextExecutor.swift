@@ -2,21 +2,21 @@ import Synchronization
 
 /// Where one context's work happens: actor jobs and blocks, one at a time.
 ///
-/// An executor owns a default actor and lends out its executor. An actor that returns ``unownedExecutor`` as its
-/// own is entered without a queue, so a call of one of its methods costs what any actor call costs. Blocks
-/// and runs have a line of their own, first in first out, which shares the executor with the actor's jobs.
+/// An executor owns a default actor and shares that actor's executor. Other actors return ``unownedExecutor`` as
+/// their own: a call of such an actor costs as much as a call of a default actor. Blocks, runs and waits go through a
+/// queue of the executor, first in, first out. Actor jobs do not: they run between the entries of that queue.
 ///
-/// The main executor is the same thing over the main actor.
+/// A main executor does the same over the main actor.
 public final class ContextExecutor: Sendable {
   /// The executor's default actor; none for an executor over the main actor.
-  @usableFromInline let core: ExecutorActor?
+  @usableFromInline let defaultActor: ExecutorActor?
   @usableFromInline let serialExecutor: UnownedSerialExecutor
-  /// The turn: free, held, or held with a line that only the lock may look at.
-  @usableFromInline let turn = Atomic<Int>(0)
+  /// The exclusive access of blocks, runs and waits: a value of `AccessState`.
+  @usableFromInline let access = Atomic<Int>(0)
   @usableFromInline let entered = Atomic<Bool>(false)
-  let line = Lock(Line())
+  let queue = Lock(ExecutorQueue())
   let waitingThreads = WaitingThreads()
-  let lender: Lender
+  let reservations: ActorReservations
   private let labels: Lock<Labels>
 
   private struct Labels {
@@ -24,66 +24,66 @@ public final class ContextExecutor: Sendable {
     var note: String?
   }
 
-  private init(core: ExecutorActor?, name: String, note: String?) {
-    self.core = core
-    serialExecutor = core?.serialExecutor ?? MainActor.sharedUnownedExecutor
+  private init(defaultActor: ExecutorActor?, name: String, note: String?) {
+    self.defaultActor = defaultActor
+    serialExecutor = defaultActor?.serialExecutor ?? MainActor.sharedUnownedExecutor
     self.labels = Lock(Labels(name: name, note: note))
-    lender = core == nil ? .main : Lender()
+    reservations = defaultActor == nil ? .main : ActorReservations()
   }
 
   /// Makes a private executor with a default actor of its own. Costs a few allocations, and no thread.
   ///
   /// - Parameters:
-  ///   - name: Stands in messages about misuse.
-  ///   - note: A word more for those messages.
+  ///   - name: Appears in messages about misuse.
+  ///   - note: More text for those messages.
   public convenience init(name: String = "private executor", note: String? = nil) {
-    self.init(core: ExecutorActor(), name: name, note: note)
+    self.init(defaultActor: ExecutorActor(), name: name, note: note)
   }
 
-  /// Makes an executor over the main actor. Every such executor shares the main actor; each has a line of its own.
+  /// Makes an executor over the main actor. Every such executor shares the main actor; each has a queue of its own.
   public static func main(name: String = "main executor", note: String? = nil) -> ContextExecutor {
-    ContextExecutor(core: nil, name: name, note: note)
+    ContextExecutor(defaultActor: nil, name: name, note: note)
   }
 
-  /// Stands in messages about misuse. Settable from anywhere.
+  /// The name in messages about misuse. Settable from any thread.
   public var name: String {
     get { labels.withLock { $0.name } }
     set { labels.withLock { $0.name = newValue } }
   }
 
-  /// A word more for messages about misuse, or nil. Settable from anywhere.
+  /// More text for messages about misuse, or nil. Settable from any thread.
   public var note: String? {
     get { labels.withLock { $0.note } }
     set { labels.withLock { $0.note = newValue } }
   }
 
   /// Whether this executor is the main actor's.
-  public var isMain: Bool { core == nil }
+  public var isMain: Bool { defaultActor == nil }
 
   /// The executor that actors sharing this executor return as their own.
   ///
   /// Valid as long as the executor lives: the actor must keep the executor alive.
   @inlinable
   public var unownedExecutor: UnownedSerialExecutor {
-    // Asked for by the first call of an actor on the executor: from then on the executor guards what is its.
+    // The first call of an actor on the executor reads this. From then on the executor guards the actor's state.
     noteEntry()
     return serialExecutor
   }
 
-  /// Whether the caller runs on this executor: in a job of an actor that shares its executor, in a block or a
-  /// run, or inline inside one of those. Never traps, from any thread. Costs about 10 ns on a yes.
+  /// Whether the caller runs on this executor: in a job of an actor that shares the executor, in a block or a
+  /// run, or in code called from one of those. Never traps, on any thread. Costs about 10 ns if true.
   ///
-  /// A thread that waits in `runAndWait` for another executor runs on that other executor meanwhile, unless the caller belongs
-  /// to an actor: it runs there and on the other executor.
+  /// While code waits in `runAndWait` for another executor, its thread is on that other executor only. If the code
+  /// belongs to an actor, the thread stays on that actor too.
   public var isCurrent: Bool {
-    guard let core else { return MainProbe.isCurrent || ThreadBlock.isIn(self) }
-    guard core.isCurrent || ThreadBlock.isIn(self) else { return false }
+    guard let defaultActor else { return MainProbe.isCurrent || ThreadBlock.isIn(self) }
+    guard defaultActor.isCurrent || ThreadBlock.isIn(self) else { return false }
     noteEntry()
     return true
   }
 
-  /// Whether any work has ever been seen on this executor: blocks, runs, and calls of actors that share its
-  /// executor. Until then, what the executor guards still belongs to the code that made the executor.
+  /// Whether any work has ever run on this executor: blocks, runs, waits, or calls of actors that share it.
+  /// Until then, the state that the executor guards belongs to the code that made the executor.
   public var wasEntered: Bool { entered.load(ordering: .acquiring) }
 
   /// Traps with the message unless the caller runs on this executor. Always checks, in release builds too.

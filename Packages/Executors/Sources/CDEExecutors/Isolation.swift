@@ -1,11 +1,11 @@
 import Dispatch
 
-// The runtime's own answer to "is this executor current?". The public questions trap on a no; this one
-// asks the executor object's `isIsolatingCurrentContext()` instead of trapping, and ours always decides.
+// The runtime's check whether an executor is current. The public checks trap if it is not. This one calls the
+// executor object's `isIsolatingCurrentContext()` instead, which our executors implement without a trap.
 @_silgen_name("swift_task_isOnExecutor")
 func runtimeIsOnExecutor<Executor: SerialExecutor>(_ executor: Executor) -> Bool
 
-/// A default actor whose executor an executor lends out: only default actors are entered without a queue.
+/// The default actor whose executor a `ContextExecutor` shares: the runtime enters default actors without `enqueue`.
 ///
 /// The conformance to `SerialExecutor` exists for `runtimeIsOnExecutor` alone, which compares identities:
 /// the actor still runs on its default executor, and nothing is ever enqueued through the conformance.
@@ -27,10 +27,10 @@ actor ExecutorActor: SerialExecutor {
   nonisolated var isCurrent: Bool { runtimeIsOnExecutor(self) }
 }
 
-/// Asks the same question of the main actor's executor, whose own answer to a no is a trap.
+/// The same check for the main actor's executor, which itself traps if it is not current.
 ///
-/// Never instantiated: the main executor's address is passed under this type, so that the runtime compares
-/// the address and, when it differs, asks this type instead of the main executor. No stored state is read.
+/// Never instantiated: the main executor's address is passed under this type. The runtime compares the address and,
+/// if it differs, calls this type's `isIsolatingCurrentContext()` instead of the main executor's. No stored state is read.
 final class MainProbe: SerialExecutor {
   private init() {}
 
@@ -39,8 +39,8 @@ final class MainProbe: SerialExecutor {
   }
 
   func isIsolatingCurrentContext() -> Bool? {
-    // Inside a task the runtime has compared executors, and the answer was no. Outside of one, plain
-    // blocks of the main queue are on the main actor as well.
+    // Inside a task the runtime has compared executors, and they differ. Outside of a task, plain blocks of the main
+    // queue are on the main actor as well.
     withUnsafeCurrentTask { $0 == nil } && MainQueue.isCurrent
   }
 
@@ -53,7 +53,7 @@ final class MainProbe: SerialExecutor {
   }
 }
 
-/// Whether a plain thread is executing a block of the main queue; its thread may be any after an async main.
+/// Whether the thread runs a block of the main queue. After an async main that may be any thread.
 enum MainQueue {
   private static let key: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()

@@ -56,8 +56,8 @@
 #else
   public import Synchronization
 
-  /// The lock of every layer: the standard library's `Mutex` under a name of our own, so that one place
-  /// decides what it is. Not recursive.
+  /// The lock of every layer: the standard library's `Mutex` under a name of our own, so that its
+  /// implementation is decided here. Not recursive.
   @_spi(CDE) public struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     // Guard: the mutex itself.
     @usableFromInline let mutex: Mutex<Value>

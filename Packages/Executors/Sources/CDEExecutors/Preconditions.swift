@@ -6,9 +6,9 @@
   import Darwin
 #endif
 
-// What a caller did wrong is said in every build: the standard library's precondition(_:_:) drops its message
-// where code is optimised, and leaves a server's log with an illegal instruction. And it is said of the caller's
-// line, which fatalError(_:file:line:) can name only where every function passes it on.
+// The message about a caller's mistake appears in every build. The standard library's precondition(_:_:) drops its
+// message in optimised code, so a server's log would show an illegal instruction only. The message names the caller's
+// line; fatalError(_:file:line:) could name it only if every function passed it on.
 
 /// Ends the process with a message unless a condition holds, in debug and in release builds.
 ///

@@ -8,11 +8,11 @@ internal import CDETaskABI
   import Glibc
 #endif
 
-/// Which executor's block the thread is in the middle of.
+/// The executor whose block the thread runs.
 ///
-/// The runtime's answer names the executor that is active now. An executor that users write over a plain
-/// executor runs its jobs inside the executor's blocks, and names itself; the borrower of an executor stays on its own. The thread
-/// is on the executor all the same.
+/// The runtime knows the executor of the current job only. An executor that users write over a `ContextExecutor` runs its
+/// jobs inside blocks of the `ContextExecutor`, and the runtime then names the user's. The holder of a reservation stays
+/// on its own actor's executor. In both cases the thread is on the `ContextExecutor` too.
 enum ThreadBlock {
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
@@ -29,14 +29,14 @@ enum ThreadBlock {
   static func isIn(_ executor: ContextExecutor) -> Bool {
     guard let entered = pthread_getspecific(key) else { return false }
     if entered == Unmanaged.passUnretained(executor).toOpaque() { return true }
-    // The main actor that was lent for one of its executors is kept for all of them.
+    // The main actor is one actor: reserved for one of its executors, it is reserved for all of them.
     return executor.isMain
       && Unmanaged<ContextExecutor>.fromOpaque(entered)._withUnsafeGuaranteedRef { $0.isMain }
   }
 
   /// Begins a block of an executor on the thread.
   ///
-  /// - Returns: What to hand to `leave(to:)`, on the same thread.
+  /// - Returns: The argument for `leave(to:)`, on the same thread.
   static func enter(_ executor: ContextExecutor?) -> UnsafeMutableRawPointer? {
     let before = pthread_getspecific(key)
     pthread_setspecific(key, executor.map { Unmanaged.passUnretained($0).toOpaque() })
@@ -54,5 +54,5 @@ enum ThreadBlock {
   }
 }
 
-/// The executor whose job the thread runs, by its address; zero if it belongs to no actor.
+/// The executor whose job the thread runs, by its address; zero if the code is isolated to no actor.
 func currentExecutor() -> UInt { UInt(cde_current_executor()) }

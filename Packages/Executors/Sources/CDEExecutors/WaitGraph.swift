@@ -1,41 +1,42 @@
-/// Which executors are blocked because their job waits for another one, and which are kept for a borrower that is on
-/// its way.
+/// The waits between executors: which executor's job blocks until another executor is free, and which executors are
+/// reserved for a holder that has not started.
 ///
-/// Kept for all executors together, as a wait can close a cycle over any of them. Actors go by the address of their
-/// executor.
+/// There is one graph for all executors, because a wait can close a cycle over any of them. The address of an actor's
+/// executor identifies the actor.
 enum WaitGraph {
   private struct Edge {
     let id: UInt64
-    let held: UInt
+    let source: UInt
     let target: ContextExecutor
   }
 
-  /// An executor whose borrower has been called and has not come.
-  private struct Call {
-    let loan: ObjectIdentifier
-    let held: UInt
-    let borrower: UInt
+  /// A reservation whose holder was resumed and has not started.
+  private struct Pending {
+    let reservation: ObjectIdentifier
+    let reserved: UInt
+    let holder: UInt
   }
 
   private struct State {
     var edges: [Edge] = []
     var lastEdge: UInt64 = 0
-    var calls: [Call] = []
-    var sleepers: [UnsafeContinuation<Void, Never>] = []
+    var pending: [Pending] = []
+    var suspended: [UnsafeContinuation<Void, Never>] = []
 
-    mutating func add(_ held: UInt, _ target: ContextExecutor) -> UInt64 {
+    mutating func add(_ source: UInt, _ target: ContextExecutor) -> UInt64 {
       lastEdge += 1
-      edges.append(Edge(id: lastEdge, held: held, target: target))
+      edges.append(Edge(id: lastEdge, source: source, target: target))
       return lastEdge
     }
 
-    /// Whether calling a borrower would wait for an actor that is itself kept until a job of this executor's has run.
-    func closesCircle(_ loan: ExecutorLoan, of executor: ContextExecutor) -> Bool {
-      var next = loan.borrower
-      for _ in 0...calls.count {
+    /// Whether the holder's actor is occupied, directly or over other reservations, until a job of this executor has
+    /// run.
+    func closesCycle(_ reservation: ExecutorReservation, of executor: ContextExecutor) -> Bool {
+      var next = reservation.holder
+      for _ in 0...pending.count {
         if next == executor.actorIdentity { return true }
-        guard let call = calls.first(where: { $0.held == next }) else { return false }
-        next = call.borrower
+        guard let other = pending.first(where: { $0.reserved == next }) else { return false }
+        next = other.holder
       }
       return true
     }
@@ -43,26 +44,26 @@ enum WaitGraph {
 
   private static let state = Lock(State())
 
-  /// Notes that the calling thread, which may hold an executor, is about to wait for another one.
+  /// Adds the wait of the calling thread, which may be on an executor, for another executor.
   ///
-  /// - Returns: What to hand to `end`; nil if the thread holds no actor: then no waiter depends on it.
+  /// - Returns: The argument for `end(_:)`; nil if the thread is on no actor: then no other wait depends on it.
   static func begin(waitingFor target: ContextExecutor) -> UInt64? {
     let executor = MainProbe.isCurrent ? ContextExecutor.mainIdentity : currentExecutor()
-    // The borrower of an executor holds that one, and its loan is an edge from its own actor.
-    let held = ThreadBlock.current?.actorIdentity ?? executor
-    guard held != 0 else { return nil }
+    // The holder of a reservation is on the reserved executor; the reservation is an edge from the holder's actor.
+    let source = ThreadBlock.current?.actorIdentity ?? executor
+    guard source != 0 else { return nil }
     var cycle: [ContextExecutor]?
     let edge = state.withLock { state in
-      let edge = state.add(held, target)
-      cycle = path(from: target, to: held, in: state.edges)
+      let edge = state.add(source, target)
+      cycle = path(from: target, to: source, in: state.edges)
       return edge
     }
     if let cycle, let last = cycle.last {
       let chain = ([last] + cycle).map(\.description).joined(separator: " waits for ")
       failPrecondition(
         """
-        Wait cycle between executors: \(chain). Each is held by a job that blocks until the next is free, so \
-        none can go on. Wait without blocking (await perform) in at least one of them, or nest waits in \
+        Wait cycle between executors: \(chain). Each runs a job that blocks until the next is free, so \
+        none can continue. Wait without blocking (await perform) in at least one of them, or nest waits in \
         one order everywhere.
         """)
     }
@@ -79,52 +80,58 @@ enum WaitGraph {
     }
   }
 
-  /// Notes that an executor is kept until its borrower has come; false, and nothing noted, if it never could.
-  static func callBorrower(of loan: ExecutorLoan) -> Bool {
-    guard let executor = loan.executor else { return true }
+  /// Adds a reservation whose holder is about to be resumed.
+  ///
+  /// - Returns: false, and nothing is added, if the holder could not start.
+  static func addPending(_ reservation: ExecutorReservation) -> Bool {
+    guard let executor = reservation.executor else { return true }
     return state.withLock { state in
-      if state.closesCircle(loan, of: executor) { return false }
-      state.calls.append(
-        Call(loan: ObjectIdentifier(loan), held: executor.actorIdentity, borrower: loan.borrower))
+      if state.closesCycle(reservation, of: executor) { return false }
+      state.pending.append(
+        Pending(
+          reservation: ObjectIdentifier(reservation), reserved: executor.actorIdentity,
+          holder: reservation.holder))
       return true
     }
   }
 
-  /// Sleeps, on the caller's actor, until another call than those that are in the way can be made.
-  static func loanCanBegin(_ loan: ExecutorLoan, isolation: isolated (any Actor)? = #isolation) async {
-    guard let executor = loan.executor else { return }
+  /// Suspends the task, on the caller's actor, until the reservations that block this one have changed.
+  static func waitUntilReservable(
+    _ reservation: ExecutorReservation, isolation: isolated (any Actor)? = #isolation
+  ) async {
+    guard let executor = reservation.executor else { return }
     await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
       let isFree = state.withLock { state in
-        guard state.closesCircle(loan, of: executor) else { return true }
-        state.sleepers.append(continuation)
+        guard state.closesCycle(reservation, of: executor) else { return true }
+        state.suspended.append(continuation)
         return false
       }
       if isFree { continuation.resume() }
     }
   }
 
-  /// Notes that the borrower has come.
+  /// Replaces a pending reservation by an edge: the holder has started.
   ///
-  /// - Returns: What to hand to `end` when the executor is given back.
-  static func beginLoan(_ loan: ExecutorLoan) -> UInt64? {
-    guard let executor = loan.executor else { return nil }
-    let (edge, sleepers) = state.withLock { state in
-      state.calls.removeAll { $0.loan == ObjectIdentifier(loan) }
-      defer { state.sleepers = [] }
-      return (state.add(loan.borrower, executor), state.sleepers)
+  /// - Returns: The argument for `end(_:)` when the reservation ends.
+  static func beginReservation(_ reservation: ExecutorReservation) -> UInt64? {
+    guard let executor = reservation.executor else { return nil }
+    let (edge, suspended) = state.withLock { state in
+      state.pending.removeAll { $0.reservation == ObjectIdentifier(reservation) }
+      defer { state.suspended = [] }
+      return (state.add(reservation.holder, executor), state.suspended)
     }
-    for sleeper in sleepers { sleeper.resume() }
+    for continuation in suspended { continuation.resume() }
     return edge
   }
 
-  /// Follows the waits from executor to executor. The job that holds an executor blocks for one other at most.
+  /// Follows the waits from executor to executor. A job waits for one other executor at most.
   private static func path(from executor: ContextExecutor, to goal: UInt, in edges: [Edge])
     -> [ContextExecutor]?
   {
     var path = [executor]
     while let actor = path.last?.actorIdentity {
       if actor == goal { return path }
-      guard path.count <= edges.count, let edge = edges.first(where: { $0.held == actor }) else {
+      guard path.count <= edges.count, let edge = edges.first(where: { $0.source == actor }) else {
         return nil
       }
       path.append(edge.target)

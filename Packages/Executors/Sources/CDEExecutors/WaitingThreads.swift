@@ -9,19 +9,20 @@ import Synchronization
   import Darwin
 #endif
 
-/// Runs an executor's own jobs: threads that wait for the executor first, else the shared pool.
+/// The task executor of an executor's own jobs. Threads that wait for the executor run them; without such a thread the
+/// shared pool does.
 ///
-/// A job that only the pool could run would be stuck while all threads of the pool wait for this executor. It
-/// lives as long as the executor, because the runtime may hand an actor's next job to the executor of a task
-/// that has left the actor already.
+/// A job that only the pool could run would never start while all threads of the pool wait for this executor.
+/// The task executor lives as long as the executor: the runtime may pass an actor's next job to the task executor of a
+/// task that has left the actor already.
 final class WaitingThreads: TaskExecutor {
   private struct State {
     var jobs: [UnownedJob] = []
-    var sleeping: [ThreadWaiter] = []
-    /// Threads on their way into `serve`, which look for a job first thing and need no waking.
-    var arriving = 0
-    /// Threads inside `serve` that run a job and look for the next one when it ends. The job holds the
-    /// executor to its end, so nothing that it puts in line could start any sooner elsewhere.
+    var sleeping: [WaitingThread] = []
+    /// How many threads announced that they will call `runJobs(until:)`. They look for jobs first and need no signal.
+    var announced = 0
+    /// Threads that run a job inside `runJobs(until:)`, and look for the next one when it ends. The job occupies the
+    /// executor until it ends, so a job that it enqueues could not start earlier on another thread.
     var working: [ThreadID] = []
   }
 
@@ -29,51 +30,51 @@ final class WaitingThreads: TaskExecutor {
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    let (expected, waiter) = state.withLock { state -> (Bool, ThreadWaiter?) in
+    let (expected, thread) = state.withLock { state -> (Bool, WaitingThread?) in
       state.jobs.append(job)
-      if state.jobs.count <= state.arriving { return (true, nil) }
-      let waiter = state.sleeping.popLast()
-      return (waiter == nil && state.working.contains(ThreadID.current), waiter)
+      if state.jobs.count <= state.announced { return (true, nil) }
+      let thread = state.sleeping.popLast()
+      return (thread == nil && state.working.contains(ThreadID.current), thread)
     }
-    if !expected { wake(waiter) }
+    if !expected { wake(thread) }
   }
 
-  /// Announces that the calling thread is about to call `serve`.
-  func arrive() { state.withLock { $0.arriving += 1 } }
+  /// Announces that the calling thread is about to call `runJobs(until:)`.
+  func announce() { state.withLock { $0.announced += 1 } }
 
-  /// Runs jobs on the calling thread until the waiter is told that it is done. After `arrive()`.
-  func serve(_ waiter: ThreadWaiter) {
+  /// Runs jobs on the calling thread until its wait is finished. Precondition: the thread has called `announce()`.
+  func runJobs(until thread: WaitingThread) {
     enum Step {
       case run(UnownedJob)
       case sleep
-      case leave(handOver: Bool, to: ThreadWaiter?)
+      case leave(handOver: Bool, to: WaitingThread?)
     }
-    let thread = ThreadID.current
+    let threadID = ThreadID.current
     var last: Step?
     while true {
       let step: Step = state.withLock { state in
         switch last {
-        case nil: state.arriving -= 1
+        case nil: state.announced -= 1
         case .run?:
-          if let index = state.working.lastIndex(of: thread) { state.working.remove(at: index) }
+          if let index = state.working.lastIndex(of: threadID) { state.working.remove(at: index) }
         default: break
         }
-        if waiter.isDone.load(ordering: .acquiring) {
-          // This thread may have been woken for a job that it no longer takes: another one is woken for it.
+        if thread.isDone.load(ordering: .acquiring) {
+          // This thread may have been woken for a job that it no longer runs: another thread is woken instead.
           return .leave(
             handOver: !state.jobs.isEmpty, to: state.jobs.isEmpty ? nil : state.sleeping.popLast())
         }
         if !state.jobs.isEmpty {
-          state.working.append(thread)
+          state.working.append(threadID)
           return .run(state.jobs.removeFirst())
         }
-        state.sleeping.append(waiter)
+        state.sleeping.append(thread)
         return .sleep
       }
       last = step
       switch step {
       case .run(let job): job.runSynchronously(on: asUnownedTaskExecutor())
-      case .sleep: waiter.signal.wait()
+      case .sleep: thread.signal.wait()
       case .leave(let handOver, let next):
         if handOver { wake(next) }
         return
@@ -81,20 +82,20 @@ final class WaitingThreads: TaskExecutor {
     }
   }
 
-  /// Tells a waiter that what it waited for has happened.
-  func finish(_ waiter: ThreadWaiter) {
+  /// Finishes the wait of a thread.
+  func finish(_ thread: WaitingThread) {
     let slept = state.withLock { state in
-      waiter.isDone.store(true, ordering: .releasing)
-      guard let index = state.sleeping.firstIndex(where: { $0 === waiter }) else { return false }
+      thread.isDone.store(true, ordering: .releasing)
+      guard let index = state.sleeping.firstIndex(where: { $0 === thread }) else { return false }
       state.sleeping.remove(at: index)
       return true
     }
-    if slept { waiter.signal.signal() }
+    if slept { thread.signal.signal() }
   }
 
-  private func wake(_ waiter: ThreadWaiter?) {
-    if let waiter {
-      waiter.signal.signal()
+  private func wake(_ thread: WaitingThread?) {
+    if let thread {
+      thread.signal.signal()
     } else {
       DispatchQueue.global().async { self.runOne() }
     }
@@ -105,14 +106,14 @@ final class WaitingThreads: TaskExecutor {
       let job = state.jobs.isEmpty ? nil : state.jobs.removeFirst()
       return (job, state.jobs.isEmpty)
     }
-    // A thread that left with several jobs in line has called for one other only.
+    // A thread that leaves while several jobs are queued wakes one other thread only.
     if !isLast { wake(nil) }
     job?.runSynchronously(on: asUnownedTaskExecutor())
   }
 }
 
-/// A thread that waits for an executor, and meanwhile is one of its waitingThreads.
-final class ThreadWaiter: Sendable {
+/// A thread that waits for an executor and runs the executor's jobs meanwhile.
+final class WaitingThread: Sendable {
   let isDone = Atomic<Bool>(false)
   let signal = DispatchSemaphore(value: 0)
 }

@@ -9,7 +9,7 @@ struct ExecutorOrderTests {
   @Test("64 tasks over 16 executors never overlap, whatever way they enter", .timeLimit(.minutes(2)))
   func exclusion() async {
     await watched("exclusion") {
-      let tenants = (0..<16).map { Tenant(ContextExecutor(name: "executor \($0)")) }
+      let actors = (0..<16).map { BoundActor(ContextExecutor(name: "executor \($0)")) }
       let states = (0..<16).map { _ in Unguarded() }
       let rounds = 60
       let enqueued = DispatchGroup()
@@ -18,7 +18,7 @@ struct ExecutorOrderTests {
           group.addTask {
             for round in 0..<rounds {
               let index = (task * 7 + round) % 16
-              let (executor, state) = (tenants[index].executor, states[index])
+              let (executor, state) = (actors[index].executor, states[index])
               switch (task + round) % 4 {
               case 0: await executor.run { state.touch() }
               case 1: await onPlainThread { executor.runAndWait { state.touch() } }
@@ -28,7 +28,7 @@ struct ExecutorOrderTests {
                   state.touch()
                   enqueued.leave()
                 }
-              default: await tenants[index].touch(state)
+              default: await actors[index].touch(state)
               }
             }
           }
@@ -37,15 +37,15 @@ struct ExecutorOrderTests {
       await withCheckedContinuation { continuation in
         enqueued.notify(queue: .global()) { continuation.resume() }
       }
-      for (tenant, state) in zip(tenants, states) { #expect(await tenant.overlaps(state) == 0) }
+      for (actor, state) in zip(actors, states) { #expect(await actor.overlaps(state) == 0) }
       var total = 0
-      for (tenant, state) in zip(tenants, states) { total += await tenant.value(state) }
+      for (actor, state) in zip(actors, states) { total += await actor.value(state) }
       #expect(total == 64 * rounds)
     }
   }
 
   @Test(
-    "Blocks of one thread run in order, runs and waits take their turn among them", arguments: [true, false])
+    "Blocks, runs and waits of one thread run in the order of their requests", arguments: [true, false])
   func order(onMain: Bool) async {
     await watched("order") {
       let executor = onMain ? ContextExecutor.main() : ContextExecutor()
@@ -122,41 +122,41 @@ struct ExecutorOrderTests {
     #expect(log.all == [1, 2])
   }
 
-  @Test("On the executor, an immediate run goes ahead of the line and an enqueued one to its end")
+  @Test("On the executor, an immediate run goes ahead of the queue and an enqueued one to its end")
   func schedules() async {
     await watched("schedules") {
-      let tenant = Tenant(ContextExecutor())
-      #expect(await tenant.schedules() == [1, 2, 3])
+      let actor = BoundActor(ContextExecutor())
+      #expect(await actor.schedules() == [1, 2, 3])
     }
   }
 
-  @Test("A long line lets the jobs of actors in before it is done")
+  @Test("Jobs of actors run before a long queue is empty")
   func fairness() async {
     await watched("fairness") {
-      let tenant = Tenant(ContextExecutor())
+      let actor = BoundActor(ContextExecutor())
       let done = Log()
       let blocks = 5000
-      // Without a pause in the drain the actor's job, asked for from the first block, would come last.
+      // Without a pause in the drain the actor's job, requested by the first block, would come last.
       let seen = await withCheckedContinuation { (continuation: CheckedContinuation<Int, Never>) in
-        tenant.executor.enqueue {
+        actor.executor.enqueue {
           let asked = DispatchSemaphore(value: 0)
           Task.immediateDetached {
             asked.signal()
-            _ = await tenant.bump()
+            _ = await actor.bump()
             continuation.resume(returning: done.all.count)
           }
           asked.wait()
         }
-        for step in 0..<blocks { tenant.executor.enqueue { done.add(step) } }
+        for step in 0..<blocks { actor.executor.enqueue { done.add(step) } }
       }
-      await tenant.executor.run {}
+      await actor.executor.run {}
       #expect(done.all.count == blocks)
       #expect(seen < blocks)
     }
   }
 }
 
-extension Tenant {
+extension BoundActor {
   func touch(_ state: Unguarded) { state.touch() }
   func overlaps(_ state: Unguarded) -> Int { state.overlaps }
   func value(_ state: Unguarded) -> Int { state.value }

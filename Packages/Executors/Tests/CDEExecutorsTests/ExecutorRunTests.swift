@@ -23,24 +23,24 @@ struct ExecutorRunTests {
     #expect(waited.number == 2)
     await #expect(throws: Refusal(reason: 3)) { try await executor.run { throw Refusal(reason: 3) } }
     #expect(throws: Refusal(reason: 4)) { try executor.runAndWait { throw Refusal(reason: 4) } }
-    // The turn was given back after the errors.
+    // Access was released after the errors.
     #expect(await executor.run { plain.number } == 2)
   }
 
   @MainActor
-  @Test("Main-actor code may hand its own state to an executor and wait")
+  @Test("Main-actor code may use its own state in a block and wait")
   func fromMainActor() async {
     let executor = ContextExecutor()
     var count = 0
     await executor.run { count += 1 }
     executor.runAndWait { count += 1 }
     #expect(count == 2)
-    // The block stays on the main actor, with the executor kept for it.
+    // The block stays on the main actor, and the executor is reserved for it.
     #expect(executor.runAndWait { [ContextExecutor.main().isCurrent, executor.isCurrent] } == [true, true])
     #expect(ContextExecutor.main().runAndWait { ContextExecutor.main().isCurrent })
   }
 
-  @Test("A block of a run belongs to the caller's task, an enqueued block to none")
+  @Test("A block of a run is part of the caller's task, an enqueued block of none")
   func taskContext() async {
     let executor = ContextExecutor()
     await Local.$value.withValue(7) {
@@ -53,7 +53,7 @@ struct ExecutorRunTests {
     }
   }
 
-  @Test("Cancellation stops nothing on the executor, and blocks see that of their own task")
+  @Test("The executor ignores cancellation, and blocks see that of their own task")
   func cancellation() async {
     let executor = ContextExecutor()
     let task = Task {
@@ -73,9 +73,9 @@ struct ExecutorRunTests {
     let executor = ContextExecutor()
     #expect(executor.runAndWait { executor.runAndWait { executor.runAndWait { 5 } } } == 5)
     #expect(await executor.run { executor.runAndWait { 6 } } == 6)
-    let tenant = Tenant(executor)
-    #expect(await tenant.waitFor(executor))
-    #expect(await tenant.bump() == 1)
+    let actor = BoundActor(executor)
+    #expect(await actor.waitFor(executor))
+    #expect(await actor.bump() == 1)
   }
 
   @Test("Main executor from threads: blocks, runs and waits run on the main actor")
@@ -98,24 +98,24 @@ struct ExecutorRunTests {
 
   @Test("Actors that share an executor are isolated inside its blocks")
   func assumeIsolated() async {
-    let tenant = Tenant(ContextExecutor())
-    let executor = tenant.executor
+    let actor = BoundActor(ContextExecutor())
+    let executor = actor.executor
     #expect(
       await executor.run {
-        tenant.assumeIsolated {
+        actor.assumeIsolated {
           $0.count += 1; return $0.count
         }
       } == 1)
     #expect(
       executor.runAndWait {
-        tenant.assumeIsolated {
+        actor.assumeIsolated {
           $0.count += 1; return $0.count
         }
       } == 2)
     let third = await withCheckedContinuation { continuation in
       executor.enqueue {
         continuation.resume(
-          returning: tenant.assumeIsolated {
+          returning: actor.assumeIsolated {
             $0.count += 1; return $0.count
           })
       }
@@ -126,7 +126,7 @@ struct ExecutorRunTests {
 
 @Suite("Whether the caller is on an executor")
 struct ExecutorCurrencyTests {
-  @Test("No kind of thread counts as on an executor by accident, and asking never traps")
+  @Test("No other thread or task is on the executor, and the check never traps")
   func elsewhere() async {
     let executor = ContextExecutor()
     let main = ContextExecutor.main()
@@ -146,12 +146,12 @@ struct ExecutorCurrencyTests {
     #expect(global == [false, false])
   }
 
-  @Test("Every way of being on an executor counts")
+  @Test("Jobs, blocks, runs and waits are on the executor")
   func here() async {
     let executor = ContextExecutor()
-    let tenant = Tenant(executor)
-    #expect(await tenant.isOnExecutor())
-    #expect(await tenant.isOnExecutorAfterWaking())
+    let actor = BoundActor(executor)
+    #expect(await actor.isOnExecutor())
+    #expect(await actor.isOnExecutorAfterWaking())
     #expect(await executor.run { executor.isCurrent })
     #expect(executor.runAndWait { executor.isCurrent })
     #expect(await onPlainThread { executor.runAndWait { executor.isCurrent } })
@@ -167,7 +167,7 @@ struct ExecutorCurrencyTests {
       })
   }
 
-  @Test("An executor is entered by its first block, run, wait or checked actor job")
+  @Test("The first block, run, wait or checked actor job enters an executor")
   func entered() async {
     let executors = (0..<4).map { ContextExecutor(name: "\($0)") }
     for executor in executors {
@@ -177,11 +177,11 @@ struct ExecutorCurrencyTests {
     await executors[0].run {}
     executors[1].runAndWait {}
     await withCheckedContinuation { continuation in executors[2].enqueue { continuation.resume() } }
-    #expect(await Tenant(executors[3]).isOnExecutor())
+    #expect(await BoundActor(executors[3]).isOnExecutor())
     for executor in executors { #expect(executor.wasEntered) }
   }
 
-  @Test("Names and notes stand in the description")
+  @Test("The description contains name and note")
   func labels() {
     let executor = ContextExecutor(name: "import", note: "Library.sqlite")
     #expect(executor.description == "\"import\" (Library.sqlite)")
@@ -192,7 +192,7 @@ struct ExecutorCurrencyTests {
     #expect(!executor.isMain)
   }
 
-  @Test("The check traps with its message off the executor and passes on it")
+  @Test("The check traps with its message elsewhere than on the executor")
   func precondition() async {
     let executor = ContextExecutor()
     await executor.run { executor.preconditionCurrent("never seen") }

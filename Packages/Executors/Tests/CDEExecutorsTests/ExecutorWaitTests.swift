@@ -58,29 +58,29 @@ struct ExecutorWaitTests {
   @Test("Waits of plain threads among actor jobs, runs and blocks end")
   func mixed() async {
     await watched("mixed waits") {
-      let tenants = (0..<3).map { Tenant(ContextExecutor(name: "executor \($0)")) }
+      let actors = (0..<3).map { BoundActor(ContextExecutor(name: "executor \($0)")) }
       await withTaskGroup(of: Void.self) { group in
         for task in 0..<12 {
           group.addTask {
             for round in 0..<50 {
-              let tenant = tenants[(task + round) % 3]
-              tenant.executor.enqueue { tenant.assumeIsolated { $0.count += 1 } }
-              _ = await tenant.bump()
-              await tenant.executor.run { tenant.assumeIsolated { $0.count += 1 } }
+              let actor = actors[(task + round) % 3]
+              actor.executor.enqueue { actor.assumeIsolated { $0.count += 1 } }
+              _ = await actor.bump()
+              await actor.executor.run { actor.assumeIsolated { $0.count += 1 } }
             }
           }
           group.addTask {
             await onPlainThread {
               for round in 0..<50 {
-                let tenant = tenants[(task + round) % 3]
-                tenant.executor.runAndWait { tenant.assumeIsolated { $0.count += 1 } }
+                let actor = actors[(task + round) % 3]
+                actor.executor.runAndWait { actor.assumeIsolated { $0.count += 1 } }
               }
             }
           }
         }
       }
       var total = 0
-      for tenant in tenants { total += await tenant.executor.run { tenant.assumeIsolated { $0.count } } }
+      for actor in actors { total += await actor.executor.run { actor.assumeIsolated { $0.count } } }
       #expect(total == 12 * 50 * 4)
     }
   }
@@ -89,17 +89,17 @@ struct ExecutorWaitTests {
     "Actors that wait for each other's executors without blocking never deadlock", .timeLimit(.minutes(2)))
   func mutual() async {
     await watched("mutual calls") {
-      let tenants = (0..<4).map { Tenant(ContextExecutor(name: "executor \($0)")) }
+      let actors = (0..<4).map { BoundActor(ContextExecutor(name: "executor \($0)")) }
       await withTaskGroup(of: Void.self) { group in
         for task in 0..<32 {
           group.addTask {
             for round in 0..<50 {
-              await tenants[(task + round) % 4].call(tenants[(task + round * 3 + 1) % 4], depth: 3)
+              await actors[(task + round) % 4].call(actors[(task + round * 3 + 1) % 4], depth: 3)
             }
           }
         }
       }
-      for tenant in tenants { #expect(await tenant.count > 0) }
+      for actor in actors { #expect(await actor.count > 0) }
     }
   }
 
@@ -149,7 +149,7 @@ struct ExecutorWaitTests {
 
   @Test("Waits of one job nest over executors and the main actor, back to the executor that it is on")
   func nestedRing() async {
-    let first = Tenant(ContextExecutor(name: "first"))
+    let first = BoundActor(ContextExecutor(name: "first"))
     let (second, main) = (ContextExecutor(name: "second"), ContextExecutor.main())
     await first.run {
       second.runAndWait {
@@ -170,8 +170,8 @@ struct ConcurrencyDebugTests {
   }
 }
 
-extension Tenant {
-  func call(_ other: Tenant, depth: Int) async {
+extension BoundActor {
+  func call(_ other: BoundActor, depth: Int) async {
     count += 1
     if depth > 0 { await other.call(self, depth: depth - 1) }
   }

@@ -13,7 +13,7 @@ private final class ForeignExecutor: SerialExecutor {
   }
 }
 
-private actor ForeignTenant {
+private actor ForeignBoundActor {
   nonisolated let executor: ForeignExecutor
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -40,25 +40,25 @@ struct ForeignExecutorTests {
   @Test("Such a job is on the executor, also after a suspension", arguments: [false, true])
   func isCurrent(onMain: Bool) async {
     let executor = onMain ? ContextExecutor.main() : ContextExecutor()
-    #expect(await ForeignTenant(executor).isOnExecutor() == [true, true])
+    #expect(await ForeignBoundActor(executor).isOnExecutor() == [true, true])
     #expect(await Task.detached { executor.isCurrent }.value == false)
   }
 
   @Test("Waiting for its own executor runs inline", arguments: [false, true])
   func reentrance(onMain: Bool) async {
-    #expect(await ForeignTenant(onMain ? .main() : ContextExecutor()).waitForOwn())
+    #expect(await ForeignBoundActor(onMain ? .main() : ContextExecutor()).waitForOwn())
   }
 
   @Test("While it waits for another executor, its thread is on that one alone")
   func otherExecutor() async {
-    #expect(await ForeignTenant(ContextExecutor()).waitFor(ContextExecutor()) == [true, false, true])
+    #expect(await ForeignBoundActor(ContextExecutor()).waitFor(ContextExecutor()) == [true, false, true])
   }
 
   @Test("It excludes blocks and actors of the executor")
   func exclusion() async {
     let executor = ContextExecutor()
     let state = Unguarded()
-    let foreign = ForeignTenant(executor)
+    let foreign = ForeignBoundActor(executor)
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<200 {
         group.addTask { await foreign.touch(state) }

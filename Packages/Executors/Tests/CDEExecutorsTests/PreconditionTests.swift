@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Broken preconditions")
 struct PreconditionTests {
-  @Test("A condition that holds costs no message")
+  @Test("The message of a true condition is not evaluated")
   func holds() {
     var asked = 0
     func message() -> String {
@@ -14,7 +14,7 @@ struct PreconditionTests {
     #expect(asked == 0)
   }
 
-  @Test("One that does not ends the process with its message, optimised or not")
+  @Test("A false condition ends the process with its message, optimised or not")
   func broken() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       checkPrecondition(CommandLine.arguments.isEmpty, "Give at least \(1) argument.")

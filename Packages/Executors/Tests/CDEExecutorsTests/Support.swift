@@ -3,8 +3,8 @@ import Dispatch
 import Foundation
 import Testing
 
-/// An actor over an executor, as model actors are.
-actor Tenant {
+/// An actor that shares a `ContextExecutor`, as model actors do.
+actor BoundActor {
   nonisolated let executor: ContextExecutor
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.unownedExecutor }
   var count = 0
@@ -26,13 +26,13 @@ actor Tenant {
   func waitFor(_ other: ContextExecutor) -> Bool { other.runAndWait { other.isCurrent } }
 }
 
-/// State that only an executor protects. A torn count means that two users were on the executor at once.
+/// State that only an executor protects. A wrong count means that two jobs were on the executor at once.
 final class Unguarded: @unchecked Sendable {
   // Guard: the executor under test. Not atomic on purpose.
   var value = 0
   var inside = false
   var overlaps = 0
-  /// Counted by blocks, on whichever executor.
+  /// Counted by blocks of any executor.
   let blocks = Lock(0)
 
   func touch() {
@@ -58,8 +58,8 @@ func onPlainThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) asy
 
 /// Ends the process with a sentence when a body hangs: a blocked pool could not run a timeout's task.
 ///
-/// Patient, because in the run of the whole house other suites keep both threads of a small machine's pool
-/// busy for minutes at a time.
+/// The limit is long: in a run of all packages other suites keep both threads of a small machine's pool busy for
+/// minutes at a time.
 func watched<Value>(
   seconds: Int = 600, _ what: String, _ body: () async throws -> Value
 ) async rethrows -> Value {

@@ -208,7 +208,7 @@ struct FreezeTests {
         for _ in 0..<16 {
           group.addTask {
             let frozen = try model.freeze()
-            // Reading alongside must be safe, whoever comes first.
+            // Reading alongside must be safe, whichever task is first.
             precondition(model.entitiesByName["Novel"]?.propertiesByName.count == 4)
             precondition(model.entityVersionHashesByName == frozen.versionHashes)
             return ObjectIdentifier(frozen)

@@ -210,8 +210,8 @@ struct RuntimeModelBuilderTests {
     }
     #expect(
       throws: Failure.unknownRelationshipTarget(
-        entityName: "Item", relationshipName: "tag", targetTypeName: "Nobody")
-    ) { try RuntimeModelBuilder.build(itemsAndTags(target: "Nobody")) }
+        entityName: "Item", relationshipName: "tag", targetTypeName: "Missing")
+    ) { try RuntimeModelBuilder.build(itemsAndTags(target: "Missing")) }
     #expect(
       throws: Failure.missingInverse(
         entityName: "Item", relationshipName: "tag", targetEntityName: "TagEntity")

@@ -107,7 +107,7 @@ struct ValueTransformerTests {
   func failures() {
     struct Opaque {}
     let unknown = #expect(throws: ModelError.self) {
-      try TransformableCoding.encode("x", transformer: "Nobody", entity: "E", property: "p")
+      try TransformableCoding.encode("x", transformer: "Missing", entity: "E", property: "p")
     }
     #expect(unknown?.code == .unknownTransformer && unknown?.property == "p")
     let unarchivable = #expect(throws: ModelError.self) {

@@ -420,7 +420,7 @@ struct BatchRequestTests {
   }
 }
 
-/// Merges IDs into contexts that nobody entered, on the test's own thread.
+/// Merges IDs into contexts that were never entered, on the test's own thread.
 func merge(_ key: String, _ ids: [NSManagedObjectID], into contexts: NSManagedObjectContext...) {
   for context in contexts {
     context.mergeChanges(

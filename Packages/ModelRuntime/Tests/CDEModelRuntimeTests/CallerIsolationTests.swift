@@ -209,7 +209,7 @@ struct CallerIsolationTests {
   }
 
   @Test("A caller of no actor leaves the block on the context, and may use one object in two blocks")
-  func nobody() async throws {
+  func callerWithoutActor() async throws {
     let stack = try Stack()
     let context = stack.context()
     final class Local { var number = 0 }

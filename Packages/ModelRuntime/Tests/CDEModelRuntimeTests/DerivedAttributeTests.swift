@@ -84,7 +84,7 @@ struct DerivedAttributeTests {
       return shelf.objectID
     }
     func there(_ body: @escaping (NSManagedObject) throws -> Void) async throws {
-      // Merges run in line, so whoever asks later comes after them.
+      // Merges run in the context's queue, so a later block runs after them.
       try await sibling.perform { try body(try sibling.existingObject(with: id)) }
     }
     try await there { #expect($0.value(forKey: "bookCount") as? Int == 1) }

@@ -117,7 +117,7 @@ struct IDLookupTests {
 
   /// Lets go of objects on any thread.
   private final class Holder: @unchecked Sendable {
-    // Guard: one task drops the objects, after whoever made the holder.
+    // Guard: one task drops the objects, after the test has made the holder.
     private var objects: [NSManagedObject]
     init(_ objects: [NSManagedObject]) { self.objects = objects }
     func drop() { objects = [] }

@@ -137,7 +137,7 @@ struct IsolationTests {
     #expect(try await store.titles() == (0..<20).map(String.init).sorted())
   }
 
-  @Test("A context that nobody entered belongs to whoever made it")
+  @Test("A context that was never entered belongs to the code that made it")
   func neverEntered() throws {
     let stack = try Stack()
     let context = stack.container.newBackgroundContext()

@@ -41,7 +41,7 @@ struct LifetimeTests {
       let node = entity("Node", nil, [attribute("name", .stringAttributeType)])
       let made = CDEModelRuntimeTests.model(node)
       model = made
-      // No container, no context: nobody else uses the model.
+      // No container, no context: the objects are the model's only use.
       let objects = (0..<100).map { _ in NSManagedObject(entity: node, insertInto: nil) }
       for (index, object) in objects.enumerated() { object.setValue("\(index)", forKey: "name") }
       let container = NSPersistentContainer(name: "Late", managedObjectModel: made)

@@ -37,7 +37,7 @@ struct MergePolicyDeletionTests {
       #expect(stored?.category?.objectID.uriRepresentation() == category.objectID.uriRepresentation())
       #expect(seen.items == [mine])
       #expect(listener.objects(listener.events.count - 1, NSInsertedObjectsKey) == [mine])
-      // Whoever still holds the row as it was before it was deleted must notice.
+      // A context that has the row as it was before the deletion must find the conflict.
       mine.count = 5
       try rivals.mine.save()
     }

@@ -122,7 +122,7 @@ struct MergePolicyNotificationTests {
     reader.persistentStoreCoordinator = sibling
     let seen = try rivals.twin(of: item, in: reader)
     #expect(seen.title == "theirs")
-    // This one read the object before anybody changed it.
+    // This one read the object before the first change.
     let late = NSManagedObjectContext(.privateQueue)
     late.persistentStoreCoordinator = sibling
     let third = try #require(try rivals.stored(item))

@@ -138,7 +138,7 @@ struct MergePolicyUniquenessTests {
       #expect(new.isDeleted && new.managedObjectContext == nil)
       #expect(listener.objects(did, NSInsertedObjectsKey) == [book, prize, note])
     } else {
-      // Nobody knew the row here: the new object is the one that stays.
+      // No object of this context had the row, so the new object stays.
       #expect(new === survivor)
       #expect(!new.objectID.isTemporaryID && !new.isInserted)
       #expect(listener.objects(did, NSUpdatedObjectsKey) == [new])

@@ -83,7 +83,7 @@ struct ModelChangesTests {
     #expect(try context.apply(changes, to: item) == ["note"])
   }
 
-  @Test("A saved change of somebody else conflicts as well")
+  @Test("A saved change of another context conflicts as well")
   func savedConflict() throws {
     let stack = try Stack()
     let context = stack.context()

@@ -27,7 +27,7 @@ struct NotificationTests {
     #expect(listener.names == ["change", "will", "did"])
   }
 
-  @Test("A main context that nobody entered by a block announces when the main actor's turn is over")
+  @Test("A main context that no block entered announces when the main actor's job is over")
   @MainActor
   func mainTurn() async throws {
     let context = try Stack().container.viewContext

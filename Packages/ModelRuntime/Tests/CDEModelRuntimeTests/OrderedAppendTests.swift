@@ -26,7 +26,7 @@ struct OrderedAppendTests {
     var merges: Bool
     /// The members exist before; their keys descend.
     var areOld: Bool
-    /// Tracks in the list before anybody appends.
+    /// Tracks in the list before the first append.
     var before: Int
 
     var testDescription: String {

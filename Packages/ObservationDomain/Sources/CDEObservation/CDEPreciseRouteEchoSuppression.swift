@@ -6,7 +6,7 @@ internal import CDEModelRuntime
 /// Some set-ups merge a save again after its effects were seen: a store that mirrors its own history, a
 /// manual `mergeChanges(fromContextDidSave:)` beside automatic merging. An echo brings no news. It is
 /// recognised by the commit it carries, however late it comes, so no other merge is ever taken for one. Bare IDs are looked up in
-/// the last saves of the container. Merging a commit again in the same turn of the main actor is never an echo: it wakes once.
+/// the last saves of the container. Merging a commit again in the same job of the main actor is never an echo: it wakes once.
 public enum CDEPreciseRouteEchoSuppression: Sendable {
   /// On for an `NSPersistentCloudKitContainer`, off for others.
   case auto

@@ -2,7 +2,7 @@
 internal import CDEStore
 internal import Synchronization
 
-/// Turns what the view context hears into wake-ups of readers.
+/// Wakes readers for the saves and merges of the view context.
 ///
 /// # How a change reaches its readers
 ///
@@ -41,7 +41,7 @@ internal import Synchronization
 /// explains wakes all fields of its objects. IDs out of a batch's result know what the batch changed; with precision
 /// for every save that counts.
 ///
-/// What is merged twice in one turn of the context's executor is no echo: it wakes once.
+/// A commit that is merged twice in one job of the context's executor is no echo: it wakes once.
 ///
 /// Followers, such as observed fetches, compute anew between a change and the first wake-up.
 final class ObservationRouter: ContextObserver, @unchecked Sendable {
@@ -74,7 +74,7 @@ final class ObservationRouter: ContextObserver, @unchecked Sendable {
     if context.executor.isCurrent {
       release(context)
     } else {
-      // Inactive already: letting go may wait for the context's turn.
+      // Inactive already, so releasing the context may happen later, on its executor.
       context.executor.enqueue { [weak context, self] in
         if let context, context.observer === self { context.observer = nil }
       }

@@ -152,7 +152,7 @@ struct ActorObservationTests {
     withExtendedLifetime(observation) {}
   }
 
-  @Test("After an actor's observation ended, on any thread, nobody wakes")
+  @Test("After an actor's observation ended, on any thread, no reader wakes")
   func end() async throws {
     let stack = try Stack()
     let watcher = Watcher(container: stack.container)

@@ -26,7 +26,7 @@ struct BatchObservationTests {
     NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [key: ids], into: [stack.view])
   }
 
-  @Test("A batch wakes nobody until its IDs are merged")
+  @Test("A batch wakes no reader until its IDs are merged")
   func unmerged() async throws {
     let stack = try Stack()
     let domain = CDEObservationDomain(container: stack.container, precision: .everySave)
@@ -102,7 +102,7 @@ struct BatchObservationTests {
     withExtendedLifetime(domain) {}
   }
 
-  @Test("A merged batch insertion wakes nobody who reads other objects")
+  @Test("A merged batch insertion wakes no reader of other objects")
   func insertion() async throws {
     let stack = try Stack()
     let domain = CDEObservationDomain(container: stack.container)

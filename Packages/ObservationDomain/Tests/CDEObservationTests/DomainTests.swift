@@ -20,7 +20,7 @@ struct DomainTests {
     #expect(readers.take() == ["title": 1])
   }
 
-  @Test("After the current domain ended, none is current, and nobody wakes")
+  @Test("After the current domain ended, none is current, and no reader wakes")
   func invalidate() async throws {
     let stack = try Stack()
     let first = CDEObservationDomain(container: stack.container)
@@ -102,7 +102,7 @@ struct DomainTests {
     withExtendedLifetime(second) {}
   }
 
-  @Test("The last reference to a domain may be dropped off the main actor; then nobody wakes")
+  @Test("The last reference to a domain may be dropped off the main actor; then no reader wakes")
   func releasedElsewhere() async throws {
     let stack = try Stack()
     let holder = Holder(CDEObservationDomain(container: stack.container))

@@ -7,7 +7,7 @@ import Testing
 @Suite("Echoes: one commit merged more than once")
 @MainActor
 struct EchoTests {
-  @Test("With suppression on, a repeated merge of an observed save wakes nobody")
+  @Test("With suppression on, a repeated merge of an observed save wakes no reader")
   func swallowed() async throws {
     let stack = try Stack()
     let domain = CDEObservationDomain(container: stack.container, preciseRouteEchoSuppression: .on)
@@ -39,7 +39,7 @@ struct EchoTests {
     #expect(stack.item.rank == 10)
   }
 
-  @Test("With suppression on, the view context's own save merged back wakes nobody")
+  @Test("With suppression on, the view context's own save merged back wakes no reader")
   func ownSave() throws {
     let stack = try Stack()
     let domain = CDEObservationDomain(container: stack.container, preciseRouteEchoSuppression: .on)

@@ -19,7 +19,7 @@ struct FallbackTests {
     withExtendedLifetime(domain) {}
   }
 
-  @Test("A merge by IDs that names no observed object wakes nobody")
+  @Test("A merge by IDs that names no observed object wakes no reader")
   func foreignIDs() throws {
     let stack = try Stack()
     let domain = CDEObservationDomain(container: stack.container)
@@ -47,7 +47,7 @@ struct FallbackTests {
     withExtendedLifetime(domain) {}
   }
 
-  @Test("A merged deletion wakes all readers of the object once, whoever saved it", arguments: [true, false])
+  @Test("A merged deletion of any context wakes all readers of the object once", arguments: [true, false])
   func mergedDeletion(isObserved: Bool) async throws {
     let stack = try Stack()
     let domain = CDEObservationDomain(container: stack.container)

@@ -70,7 +70,7 @@ struct HandMergeTests {
     }
   }
 
-  @Test("A save merged several times in one turn wakes once, in whichever forms", arguments: Form.allCases)
+  @Test("A save merged several times in one job wakes once, in whichever forms", arguments: Form.allCases)
   func repeated(form: Form) async throws {
     let stack = try Stack(merges: false)
     let domain = CDEObservationDomain(container: stack.container, preciseRouteEchoSuppression: .off)
@@ -105,7 +105,7 @@ struct HandMergeTests {
   }
 
   @Test(
-    "With suppression off, a save that comes again in a later turn wakes all properties",
+    "With suppression off, a save that is merged again in a later job wakes all properties",
     arguments: Form.allCases)
   func echoWithoutSuppression(form: Form) async throws {
     let stack = try Stack(merges: false)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CDEObservation
 
-@Suite("Notes for whoever looks for a missing or a needless wake-up")
+@Suite("Notes about missing and needless wake-ups")
 struct LogTests {
   @Test(
     "1, true, yes and on switch the notes on, in any case; anything else does not",

@@ -71,7 +71,7 @@ struct ModelActorTests {
     #expect(readers.take() == Readers.itemFields)
   }
 
-  @Test("When an actor's observed save fails, the error comes out, the context stays dirty and nobody wakes")
+  @Test("If an actor's observed save fails, it throws, the context stays dirty and no reader wakes")
   func failure() async throws {
     let stack = try Stack()
     let domain = CDEObservationDomain(container: stack.container)

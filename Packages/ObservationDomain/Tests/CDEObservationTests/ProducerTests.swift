@@ -74,7 +74,7 @@ struct ProducerTests {
     #expect(stack.folder.itemsCount == 2)
   }
 
-  @Test("A related deletion wakes its owner's relationship and count alone, whoever deleted")
+  @Test("A related deletion of any context wakes its owner's relationship and count alone")
   func relatedDeletion() async throws {
     for isObserved in [true, false] {
       let stack = try Stack()
@@ -199,7 +199,7 @@ struct ProducerTests {
     #expect(stack.item.summary == "theirs")
   }
 
-  @Test("Reads on background contexts subscribe nobody")
+  @Test("Reads on background contexts make no subscription")
   func backgroundReads() async throws {
     let stack = try Stack()
     let domain = CDEObservationDomain(container: stack.container)

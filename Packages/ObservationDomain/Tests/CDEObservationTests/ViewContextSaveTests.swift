@@ -17,7 +17,7 @@ struct ViewContextSaveTests {
     withExtendedLifetime(domain) {}
   }
 
-  @Test("A setter wakes nobody before the save")
+  @Test("A setter wakes no reader before the save")
   func setter() throws {
     let stack = try Stack()
     let domain = CDEObservationDomain(container: stack.container)
@@ -90,7 +90,7 @@ struct ViewContextSaveTests {
     withExtendedLifetime(domain) {}
   }
 
-  @Test("A failed save wakes nobody; the save that succeeds wakes each reader once")
+  @Test("A failed save wakes no reader; the save that succeeds wakes each reader once")
   func failure() throws {
     let stack = try Stack()
     let domain = CDEObservationDomain(container: stack.container)
@@ -133,7 +133,7 @@ struct ViewContextSaveTests {
     withExtendedLifetime(domain) {}
   }
 
-  @Test("Models that did not opt in are saved and read as ever, and wake nobody")
+  @Test("Models that did not opt in are saved and read as ever, and wake no reader")
   func notOptedIn() throws {
     let stack = try Stack()
     let domain = CDEObservationDomain(container: stack.container)
@@ -148,7 +148,7 @@ struct ViewContextSaveTests {
     withExtendedLifetime(domain) {}
   }
 
-  @Test("Without a domain reads work and saves wake nobody")
+  @Test("Without a domain reads work and saves wake no reader")
   func withoutDomain() throws {
     let stack = try Stack()
     let readers = Readers(stack.item)

@@ -16,7 +16,7 @@ static inline int cde_sqlite3_db_config_flag(sqlite3 *db, int option, int on) {
 // Counting memory takes one lock for the process, for which a reader and a writer that allocate pages would
 // wait in turn. And a reader gives all its pages back after every commit: the first of them then come from one
 // block for each connection, half a megabyte, instead of from the allocator one by one.
-// Refused, without effect, once anybody has used SQLite in this process.
+// Refused, without effect, once SQLite has been used in this process.
 static inline int cde_sqlite3_configure_process(void) {
   int code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   return code == SQLITE_OK ? sqlite3_config(SQLITE_CONFIG_PAGECACHE, (void *)0, 0, 128) : code;

@@ -6,9 +6,9 @@ internal import CDESQLite
 /// of a process gives everything back.
 enum FileMethods {
   nonisolated(unsafe) static let plain = table(sharesMemory: false)
-  // Guard: written once, before anybody has it, and never again.
+  // Guard: written once, before any code can use it, and never again.
   nonisolated(unsafe) static let sharing = table(sharesMemory: true)
-  // Guard: written once, before anybody has it, and never again.
+  // Guard: written once, before any code can use it, and never again.
 
   // Version 2: without mapping the file into memory, since reading there would be no step.
   private static func table(sharesMemory: Bool) -> UnsafeMutablePointer<sqlite3_io_methods> {

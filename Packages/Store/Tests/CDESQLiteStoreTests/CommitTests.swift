@@ -204,7 +204,7 @@ struct CommitTests {
     #expect(keys == (1...200).map(Int64.init))
   }
 
-  @Test("A long log is moved into the file without anybody waiting, and closing empties it")
+  @Test("A long log is moved into the file while no statement waits, and closing empties it")
   func checkpoints() throws {
     let text = String(repeating: "y", count: 100_000)
     for _ in 0..<300 { try store.insert("Tag", [Draft(key: -1, values: ["name": .text(text)])]) }

@@ -87,7 +87,7 @@ struct UniquenessTests {
     #expect(names == ["a", "b", "c"])
   }
 
-  @Test("A swap with a row that someone else changed is a conflict")
+  @Test("A swap with a row that another writer changed is a conflict")
   func conflict() throws {
     try commit(inserted: ["a", "b"])
     _ = sql(scratch.file(), "UPDATE ZWRITER SET Z_OPT = 9, ZNAME = 'z' WHERE Z_PK = 2")

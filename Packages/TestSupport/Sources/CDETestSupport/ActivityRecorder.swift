@@ -47,7 +47,7 @@ final class ActivityRecorder: StoreActivityObserver {
     for case let recorder as ActivityRecorder in observers { return recorder }
     throw TestSupportError(
       .notRecorded,
-      "Nobody writes down what the store of \"\(container.name)\" is asked. Take the container from .store, "
+      "No recorder observes the requests to the store of \"\(container.name)\". Take the container from .store, "
         + "withTestStore or makeTest, or call record(in:) on its description before loading it.")
   }
 

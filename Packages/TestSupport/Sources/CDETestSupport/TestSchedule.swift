@@ -12,7 +12,7 @@
 /// ```
 ///
 /// ``Interleavings`` has all schedules of given scripts. What contexts do by themselves, such as merging the
-/// saves of others, happens beside the steps unless a ``HeldExecutor`` makes a step of it.
+/// saves of others, happens beside the steps unless a ``SuspendedExecutor`` makes a step of it.
 public struct TestSchedule: Sendable, Hashable {
   /// One step: runs on the isolation of the code that runs the schedule, until the step leaves it.
   public typealias Step = nonisolated(nonsending) () async throws -> Void

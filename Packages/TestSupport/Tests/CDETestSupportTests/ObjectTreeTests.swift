@@ -179,8 +179,8 @@ struct ObjectTreeTests {
   @Test("Asking for an object that was not made, or as another class, is an error")
   func objects() throws {
     let made = try graph.make(in: context)
-    #expect(made["nobody"] == nil)
-    #expect(throws: TestSupportError.self) { try made.object("nobody", as: Book.self) }
+    #expect(made["missing"] == nil)
+    #expect(throws: TestSupportError.self) { try made.object("missing", as: Book.self) }
     let error = #expect(throws: TestSupportError.self) { try made.object("top", as: Book.self) }
     #expect(error?.message.contains("of the class Shelf, not Book") == true)
   }

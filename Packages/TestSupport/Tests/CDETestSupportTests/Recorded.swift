@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A list that anybody may add to, from any isolation.
+/// A list that code of any isolation may add to.
 final class Recorded<Element: Sendable>: Sendable {
   private let elements = Mutex<[Element]>([])
 

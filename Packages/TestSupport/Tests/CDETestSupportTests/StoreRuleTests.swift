@@ -87,7 +87,7 @@ struct QueryBudgetTests {
     }
   }
 
-  @Test("A container that nobody watches has no budget, and the error says what to do")
+  @Test("A container without a recorder has no budget, and the error says what to do")
   func unwatched() async throws {
     let other = NSPersistentContainer(name: "Other", managedObjectModel: try Library.model())
     let description = NSPersistentStoreDescription()

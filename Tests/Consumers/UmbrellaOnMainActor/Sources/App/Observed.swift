@@ -42,6 +42,6 @@ func observeScores(_ container: NSPersistentContainer) async throws {
   precondition(score.points == 7 && !moodWoke, "woken without the value, or too many were")
   score.mood = .busy
   try container.viewContext.save()
-  precondition(moodWoke && score.names == ["Ann", "Ben"], "the save of the context's own woke nobody")
+  precondition(moodWoke && score.names == ["Ann", "Ben"], "the save of the context's own woke no reader")
   withExtendedLifetime(domain) {}
 }

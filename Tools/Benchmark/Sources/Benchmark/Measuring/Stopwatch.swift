@@ -13,7 +13,7 @@ extension Duration {
   }
 }
 
-/// Keeps the optimiser from leaving out work whose result nobody uses.
+/// Keeps the optimiser from leaving out work whose result is not used.
 @inline(never) @_optimize(none)
 func consume<Value>(_ value: Value) {}
 

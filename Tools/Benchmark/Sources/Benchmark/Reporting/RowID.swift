@@ -73,7 +73,7 @@ enum RowID: String, CaseIterable {
     case .hopActor: "call of a model actor (raw: default actor)"
     case .hopPerform: "await context.perform (raw: default actor)"
     case .observeRead: "observed read outside tracking (raw: @Observable)"
-    case .observeWrite: "observed write nobody tracks, beyond an unobserved one"
+    case .observeWrite: "observed write without tracking, beyond an unobserved one"
     case .observeReadRaw: "the same of an enumeration kept by its raw text"
     case .observeWriteRaw: "observed write of such an enumeration, beyond an unobserved one"
     case .merge: "merge of 100 objects, all registered (raw: only the 100 registered)"

@@ -78,7 +78,7 @@ struct DatabaseRows {
     ]
   }
 
-  /// Runs calls on the pool: from the main actor each would have to change threads, whoever answers.
+  /// Runs calls on the pool: from the main actor each would have to change threads, in any contender.
   private static func time(
     _ calls: Int, _ body: @escaping @Sendable (Int) async throws -> Void
   ) async throws -> Double {

@@ -1,7 +1,7 @@
 import CoreDataEvolution
 import GRDB
 
-/// Rows c, c1, c2 and d: fetching objects nobody holds yet, or all of which somebody holds.
+/// Rows c, c1, c2 and d: fetching objects of which none is registered, or all are.
 @MainActor
 struct FetchRows {
   let workspace: Workspace

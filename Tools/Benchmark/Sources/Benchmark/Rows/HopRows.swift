@@ -53,7 +53,7 @@ struct HopRows {
     ]
   }
 
-  /// Runs a body on the pool: calls from the main actor have to change threads, whoever makes them.
+  /// Runs a body on the pool: calls from the main actor have to change threads, in any contender.
   private static func time(_ body: @escaping @Sendable () async -> Void) async -> Double {
     await Task.detached {
       let clock = ContinuousClock()

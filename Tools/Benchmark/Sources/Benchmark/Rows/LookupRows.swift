@@ -85,7 +85,7 @@ struct LookupRows {
     return Contender(.floor) {
       nanoseconds {
         for reference in inOrder {
-          // What a look-up gives back is retained; left alone, the optimiser sees that nobody needs it.
+          // The result of a look-up is retained. Without this line the optimiser removes that, since the result is not used.
           let object = Unmanaged.passUnretained(reference.object).retain()
           consume(object)
           object.release()

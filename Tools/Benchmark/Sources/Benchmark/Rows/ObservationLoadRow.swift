@@ -39,7 +39,7 @@ struct ObservationLoadRow {
     }
   }
 
-  /// Somebody who shows one property of one object.
+  /// Reads one property of one object, as a view that shows it does.
   @MainActor
   private final class Reader {
     private let item: Item

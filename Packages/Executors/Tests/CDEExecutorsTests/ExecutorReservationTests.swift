@@ -106,7 +106,7 @@ final class Screen {
 }
 
 /// An actor with an executor of its own.
-actor Clerk {
+actor PlainActor {
   var count = 0
 
   func work(_ executor: ContextExecutor, _ schedule: RunSchedule = .immediate) async -> [Int] {
@@ -143,8 +143,8 @@ actor Clerk {
   }
 }
 
-extension Tenant {
-  func hold(_ state: Unguarded) { state.touch() }
+extension BoundActor {
+  func touchHere(_ state: Unguarded) { state.touch() }
 
   func touch(_ other: ContextExecutor, _ state: Unguarded) async {
     await other.run {
@@ -165,9 +165,10 @@ extension Tenant {
   }
 }
 
-@Suite("Loans: blocks that belong to an actor")
-struct ExecutorLoanTests {
-  @Test("A block of the main actor runs there with the executor kept for it, closures of every kind included")
+@Suite("Reservations: blocks that are isolated to an actor")
+struct ExecutorReservationTests {
+  @Test(
+    "A block of the main actor runs there while the executor is reserved, closures of every kind included")
   func mainActor() async {
     let executor = ContextExecutor()
     let screen = await Screen()
@@ -183,22 +184,22 @@ struct ExecutorLoanTests {
 
   @Test("A block of an actor runs there, over a private executor and over the main actor")
   func actors() async {
-    let clerk = Clerk()
+    let plainActor = PlainActor()
     for executor in [ContextExecutor(), .main()] {
-      #expect(await clerk.work(executor) == [1, 3])
-      #expect(await clerk.work(executor, .enqueued) == [1, 3])
-      #expect(await clerk.wait(executor) == [1, 3])
-      #expect(await clerk.isOn(executor) == [true, executor.isMain])
+      #expect(await plainActor.work(executor) == [1, 3])
+      #expect(await plainActor.work(executor, .enqueued) == [1, 3])
+      #expect(await plainActor.wait(executor) == [1, 3])
+      #expect(await plainActor.isOn(executor) == [true, executor.isMain])
     }
-    #expect(await clerk.count >= 12)
+    #expect(await plainActor.count >= 12)
   }
 
-  @Test("A block of an actor on the executor itself runs at once or in turn, on the actor")
+  @Test("A block of an actor on the executor itself runs at once or in the queue's order, on the actor")
   func own() async {
-    let tenant = Tenant(ContextExecutor())
-    #expect(await tenant.own(.immediate))
-    #expect(await tenant.own(.enqueued))
-    #expect(await tenant.touchesMain())
+    let actor = BoundActor(ContextExecutor())
+    #expect(await actor.own(.immediate))
+    #expect(await actor.own(.enqueued))
+    #expect(await actor.touchesMain())
   }
 
   @Test(
@@ -206,7 +207,7 @@ struct ExecutorLoanTests {
   func task() async {
     await Task { @MainActor in
       let executor = ContextExecutor()
-      var told: [String] = []
+      var seen: [String] = []
       final class Observer: RunObserver {
         let log = Log()
         func runWillBegin() { log.add(1) }
@@ -219,16 +220,16 @@ struct ExecutorLoanTests {
       #expect(throws: Refusal(reason: 4)) { try executor.runAndWait { throw Refusal(reason: 4) } }
       #expect(observer.log.all == [1, 2])
       await Local.$value.withValue(7) {
-        await executor.run { told.append("\(Local.value)") }
-        executor.runAndWait { told.append("\(Local.value)") }
+        await executor.run { seen.append("\(Local.value)") }
+        executor.runAndWait { seen.append("\(Local.value)") }
       }
       withUnsafeCurrentTask { $0?.cancel() }
-      await executor.run { told.append("\(Task.isCancelled)") }
-      #expect(told == ["7", "7", "true"])
+      await executor.run { seen.append("\(Task.isCancelled)") }
+      #expect(seen == ["7", "7", "true"])
     }.value
   }
 
-  @Test("A block waits for its turn: after what was asked for before, before what is asked for later")
+  @Test("A block runs after the blocks that were enqueued before it and before those enqueued later")
   func order() async {
     let executor = ContextExecutor()
     let (log, gate) = (Log(), DispatchSemaphore(value: 0))
@@ -250,32 +251,32 @@ struct ExecutorLoanTests {
 
   @Test("While a block runs on its actor nothing else runs on the executor", .timeLimit(.minutes(5)))
   func exclusive() async {
-    await watched("loans among everything else") {
-      let tenants = (0..<2).map { _ in Tenant(ContextExecutor()) }
+    await watched("reservations among everything else") {
+      let actors = (0..<2).map { _ in BoundActor(ContextExecutor()) }
       let states = (0..<2).map { _ in Unguarded() }
-      let (screen, clerks) = (await Screen(), (0..<3).map { _ in Clerk() })
+      let (screen, plainActors) = (await Screen(), (0..<3).map { _ in PlainActor() })
       await withTaskGroup(of: Void.self) { group in
         for task in 0..<6 {
           group.addTask {
             for round in 0..<60 {
               let index = (task + round) % 2
-              let (tenant, state, clerk) = (tenants[index], states[index], clerks[(task + round) % 3])
-              await screen.bump(tenant.executor, state)
-              await clerk.touch(tenant.executor, state)
-              await tenant.hold(state)
-              await tenants[1 - index].touch(tenant.executor, state)
-              await tenant.executor.run { state.touch() }
-              tenant.executor.enqueue { state.touch() }
+              let (actor, state, plainActor) = (actors[index], states[index], plainActors[(task + round) % 3])
+              await screen.bump(actor.executor, state)
+              await plainActor.touch(actor.executor, state)
+              await actor.touchHere(state)
+              await actors[1 - index].touch(actor.executor, state)
+              await actor.executor.run { state.touch() }
+              actor.executor.enqueue { state.touch() }
               if round % 4 == 0 {
-                await screen.bumpWaiting(tenant.executor, state)
-                await onPlainThread { tenant.executor.runAndWait { state.touch() } }
+                await screen.bumpWaiting(actor.executor, state)
+                await onPlainThread { actor.executor.runAndWait { state.touch() } }
               }
             }
           }
         }
       }
-      for (tenant, state) in zip(tenants, states) {
-        await tenant.executor.run(.enqueued) { #expect(state.overlaps == 0) }
+      for (actor, state) in zip(actors, states) {
+        await actor.executor.run(.enqueued) { #expect(state.overlaps == 0) }
       }
       let touches = states.reduce(0) { $0 + $1.value }
       let expected: Int = 6 * (60 * 6 + 15 * 2)
@@ -291,9 +292,9 @@ struct ExecutorLoanTests {
     #expect(await screen.nested(outer, inner) == [true, true, true, true])
   }
 
-  @Test("An executor that is called for an actor serves the threads that block that actor meanwhile")
-  func blockedBorrower() async {
-    await watched("a blocked borrower") {
+  @Test("An executor whose reservation has not started runs the waits that block the holder's actor")
+  func blockedHolder() async {
+    await watched("a blocked holder") {
       let (executor, other, screen) = (
         ContextExecutor(name: "executor"), ContextExecutor(name: "other"), await Screen()
       )
@@ -303,7 +304,7 @@ struct ExecutorLoanTests {
           async let first: Void = screen.bump(executor, state)
           async let second: Void = screen.bump(other, Unguarded())
           await Task.yield()
-          // The main actor is blocked while the executors are on their way to it, directly and through another executor.
+          // The main actor is blocked while the executors are reserved for it, directly and through another executor.
           if round.isMultiple(of: 2) {
             screen.bumpWaiting(executor, state)
           } else {
@@ -319,11 +320,11 @@ struct ExecutorLoanTests {
   }
 
   @Test(
-    "Actors that borrow each other's executors, and the main actor's, never lock each other up",
+    "Actors that reserve each other's executors, and the main actor's, never deadlock",
     .timeLimit(.minutes(5)))
   func crosswise() async {
-    await watched("crosswise loans") {
-      let tenants = (0..<3).map { Tenant(ContextExecutor(name: "executor \($0)")) }
+    await watched("crosswise reservations") {
+      let actors = (0..<3).map { BoundActor(ContextExecutor(name: "executor \($0)")) }
       let states = (0..<3).map { _ in Unguarded() }
       let (main, screen, onMain) = (ContextExecutor.main(), await Screen(), Unguarded())
       await withTaskGroup(of: Void.self) { group in
@@ -331,22 +332,22 @@ struct ExecutorLoanTests {
           group.addTask {
             for round in 0..<40 {
               let (from, to) = ((task + round) % 3, (task + round * 2 + 1) % 3)
-              await tenants[from].touch(tenants[to].executor, states[to])
-              await tenants[from].touch(main, onMain)
-              await screen.bump(tenants[from].executor, states[from])
+              await actors[from].touch(actors[to].executor, states[to])
+              await actors[from].touch(main, onMain)
+              await screen.bump(actors[from].executor, states[from])
             }
           }
         }
       }
       var sum = 0
-      for (tenant, state) in zip(tenants, states) { sum += await tenant.executor.run { state.value } }
+      for (actor, state) in zip(actors, states) { sum += await actor.executor.run { state.value } }
       #expect(sum == 12 * 40 * 2)
       #expect(await main.run { onMain.value } == 12 * 40)
     }
   }
 }
 
-extension Tenant {
+extension BoundActor {
   func touchesMain() async -> Bool {
     await ContextExecutor.main().run {
       [1].allSatisfy { _ in self.count > 0 } && ContextExecutor.main().isCurrent

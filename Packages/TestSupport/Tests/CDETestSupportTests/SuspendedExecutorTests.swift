@@ -6,8 +6,8 @@ import CDETesting
 import Foundation
 import Testing
 
-@Suite("Held executors of contexts")
-struct HeldExecutorTests {
+@Suite("Suspended executors of contexts")
+struct SuspendedExecutorTests {
   /// What one context sees of another's saves when merges come at every possible moment.
   @Test(
     "A merge takes effect when it is stepped, early or late",
@@ -19,7 +19,7 @@ struct HeldExecutorTests {
     let reader = NSManagedObjectContext(onMain ? .mainQueue : .privateQueue)
     reader.persistentStoreCoordinator = container.persistentStoreCoordinator
     reader.automaticallyMergesChangesFromParent = true
-    let held = HeldExecutor(of: reader)
+    let suspended = SuspendedExecutor(of: reader)
     let writer = container.newBackgroundContext()
     // Kept, so that what the reader sees is what it has and not what the store has.
     var note: Note?
@@ -38,7 +38,7 @@ struct HeldExecutorTests {
     var seen: String?
     try await schedule.run([
       "writer": [write("1"), write("2")],
-      "merge": [{ await held.step() }, { await held.step() }],
+      "merge": [{ await suspended.step() }, { await suspended.step() }],
       "reader": [{ seen = await reader.perform { note?.title } }],
     ])
     // A model of it: a queue of saves, of which each step merges the first.
@@ -53,8 +53,8 @@ struct HeldExecutorTests {
       }
     }
     #expect(seen == expected)
-    #expect(held.count == queued.count)
-    held.release()
+    #expect(suspended.count == queued.count)
+    suspended.resume()
     await reader.perform(schedule: .enqueued) {}
     #expect(await reader.perform { note?.title } == "2")
   }
@@ -63,7 +63,7 @@ struct HeldExecutorTests {
   func blocks() async throws {
     let container = try NSPersistentContainer.makeRuntimeTest(modelTypes: Note.self, Label.self)
     let context = container.newBackgroundContext()
-    let held = HeldExecutor(of: context)
+    let suspended = SuspendedExecutor(of: context)
     let log = Recorded<Int>()
     func enqueue(_ number: Int) {
       context.perform {
@@ -73,29 +73,29 @@ struct HeldExecutorTests {
     }
     for number in 1...3 { enqueue(number) }
     await context.perform {}
-    #expect(held.count == 3 && log.all == [])
-    #expect(await held.step())
-    #expect(held.count == 3 && log.all == [1])
-    #expect(await held.stepAll() == 3)
-    #expect(held.count == 0 && log.all == [1, 2, 3, 4])
-    #expect(await !held.step())
-    #expect(await held.stepAll() == 0)
+    #expect(suspended.count == 3 && log.all == [])
+    #expect(await suspended.step())
+    #expect(suspended.count == 3 && log.all == [1])
+    #expect(await suspended.stepAll() == 3)
+    #expect(suspended.count == 0 && log.all == [1, 2, 3, 4])
+    #expect(await !suspended.step())
+    #expect(await suspended.stepAll() == 0)
   }
 
   @Test("stepAll() takes what waits when it is called, and no more")
   func stepAll() async throws {
     let executor = ContextExecutor()
-    let held = HeldExecutor(executor)
+    let suspended = SuspendedExecutor(executor)
     let log = Recorded<Void>()
     @Sendable func again() {
       if log.add(()) < 6 { executor.enqueue { again() } }
     }
     executor.enqueue { again() }
     executor.enqueue { again() }
-    #expect(await held.stepAll() == 2)
-    #expect(log.count == 2 && held.count == 2)
-    #expect(await held.stepAll() == 2)
-    #expect(log.count == 4 && held.count == 2)
+    #expect(await suspended.stepAll() == 2)
+    #expect(log.count == 2 && suspended.count == 2)
+    #expect(await suspended.stepAll() == 2)
+    #expect(log.count == 4 && suspended.count == 2)
   }
 
   @Test("Changes are announced when the step comes")
@@ -108,39 +108,39 @@ struct HeldExecutorTests {
       forName: .NSManagedObjectContextObjectsDidChange, object: view, queue: nil
     ) { _ in log.add(()) }
     defer { NotificationCenter.default.removeObserver(observer) }
-    // Before anybody has entered a context, its announcements come with the save.
+    // Until a block has entered a context, its announcements come with the save.
     await view.perform(schedule: .enqueued) {}
-    let held = HeldExecutor(of: view)
+    let suspended = SuspendedExecutor(of: view)
     Note(context: view).title = "new"
-    #expect(log.count == 0 && held.count == 1)
-    await held.step()
+    #expect(log.count == 0 && suspended.count == 1)
+    await suspended.step()
     #expect(log.count == 1)
   }
 
-  @Test("The end of a held executor lets its work go")
+  @Test("The end of a suspended executor runs its work")
   func end() async throws {
     let executor = ContextExecutor()
     let log = Recorded<Void>()
     do {
-      let held = HeldExecutor(executor)
+      let suspended = SuspendedExecutor(executor)
       executor.enqueue { log.add(()) }
-      #expect(held.count == 1)
+      #expect(suspended.count == 1)
     }
     await executor.run(.enqueued) {}
     #expect(log.count == 1)
-    // Free to be held again.
-    #expect(HeldExecutor(executor).count == 0)
+    // It can be suspended again.
+    #expect(SuspendedExecutor(executor).count == 0)
   }
 
-  @Test("Holding a context twice traps with the rule")
+  @Test("Suspending a context twice traps with the rule")
   func twice() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let executor = ContextExecutor(name: "editor")
-      let first = HeldExecutor(executor)
-      let second = HeldExecutor(executor)
+      let first = SuspendedExecutor(executor)
+      let second = SuspendedExecutor(executor)
       print(first.count + second.count)
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(text.contains("The executor \"editor\" is held already. Hold a context once"))
+    #expect(text.contains("The executor \"editor\" is suspended already. Suspend a context once"))
   }
 }

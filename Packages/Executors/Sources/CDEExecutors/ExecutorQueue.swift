@@ -1,0 +1,107 @@
+/// The states of the exclusive access to an executor.
+@usableFromInline
+enum AccessState {
+  /// Access is free and the queue is empty.
+  @usableFromInline static let idle = 0
+  /// Access is taken and the queue is empty: a single exchange releases it.
+  @usableFromInline static let running = 1
+  /// Access is taken, and the queue may have entries. The owner of the access reads the queue, under its lock, before
+  /// it releases the access.
+  @usableFromInline static let contended = 2
+}
+
+/// Blocks and runs that wait for exclusive access to an executor, in the order of their requests.
+struct ExecutorQueue {
+  enum Entry {
+    case block(@Sendable () -> Void)
+    case waiter(Waiter)
+  }
+
+  enum Drain {
+    case none, scheduled, running
+  }
+
+  private var entries: [Entry?] = []
+  private var head = 0
+  var drain = Drain.none
+  /// Blocks that were enqueued while the executor was suspended, in the order of their requests; nil unless the
+  /// executor is suspended.
+  var suspended: [@Sendable () -> Void]?
+
+  var isEmpty: Bool { head == entries.count }
+
+  var startsWithBlock: Bool {
+    guard !isEmpty, case .block? = entries[head] else { return false }
+    return true
+  }
+
+  mutating func append(_ entry: Entry) { entries.append(entry) }
+
+  mutating func popFirst() -> Entry? {
+    guard !isEmpty else { return nil }
+    let entry = entries[head]
+    entries[head] = nil
+    head += 1
+    if head == entries.count {
+      entries.removeAll(keepingCapacity: head <= 64)
+      head = 0
+    } else if head >= 64, head * 2 >= entries.count {
+      // Moving the rest only once it is the smaller half keeps popping constant on average.
+      entries.removeSubrange(..<head)
+      head = 0
+    }
+    return entry
+  }
+
+  /// Removes and returns the blocks that precede a waiter; none if the waiter has left the queue.
+  mutating func takeBlocks(before waiter: Waiter) -> [@Sendable () -> Void] {
+    let index = entries[head...].firstIndex {
+      if case .waiter(let found)? = $0 { return found === waiter }
+      return false
+    }
+    guard let index else { return [] }
+    var blocks: [@Sendable () -> Void] = []
+    let rest = entries[head..<index].filter {
+      guard case .block(let block)? = $0 else { return true }
+      blocks.append(block)
+      return false
+    }
+    entries.replaceSubrange(head..<index, with: rest)
+    return blocks
+  }
+}
+
+/// A run or a wait in the queue. Its task is suspended on the executor until it is granted access.
+@usableFromInline
+final class Waiter: Sendable {
+  private enum State {
+    case queued
+    case suspended(UnsafeContinuation<Void, Never>)
+    case granted
+  }
+
+  private let state = Lock(State.queued)
+
+  func grantAccess() {
+    let continuation = state.withLock { state in
+      defer { state = .granted }
+      if case .suspended(let continuation) = state { return Optional(continuation) }
+      return nil
+    }
+    continuation?.resume()
+  }
+
+  /// Suspends the task on the caller's actor until access is granted. The task then resumes on that actor and needs
+  /// no other thread.
+  @usableFromInline
+  func wait(isolation: isolated (any Actor)? = #isolation) async {
+    await withUnsafeContinuation { continuation in
+      let granted = state.withLock { state in
+        if case .granted = state { return true }
+        state = .suspended(continuation)
+        return false
+      }
+      if granted { continuation.resume() }
+    }
+  }
+}

@@ -45,6 +45,10 @@ struct ModelMembersTests {
             }
           }
 
+          nonisolated override class var __cdPlainClass: NSManagedObject.Type? {
+            Item.self
+          }
+
           nonisolated static var __cdPropertyNames: [String] {
             ["title", "tag"]
           }
@@ -218,6 +222,19 @@ struct ModelMembersTests {
         var uniquenessConstraints: [CDRuntimeUniquenessConstraint] = []
         uniquenessConstraints.append(CDRuntimeUniquenessConstraint(persistentPropertyNames: ["code_"]))
         """), "\(expansion.text)")
+  }
+
+  @Test(
+    "A class that overrides the initialiser of fetched objects does not say that it is plain",
+    arguments: [
+      "required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {\n"
+        + "super.init(entity: entity, insertInto: context)\n}",
+      "#if DEBUG\nvar seen: Int { 1 }\n#endif",
+    ])
+  func overriddenInitializer(member: String) {
+    #expect(!Expansion.model("var a: String\n\(member)").text.contains("__cdPlainClass"))
+    #expect(
+      Expansion.model("var a: String\ninit(a: String) {\nfatalError()\n}").text.contains("__cdPlainClass"))
   }
 
   @Test(

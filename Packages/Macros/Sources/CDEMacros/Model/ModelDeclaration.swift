@@ -23,6 +23,8 @@ struct ModelDeclaration {
   /// The persisted properties; a property's position is its ordinal.
   let properties: [ModelProperty]
   let declaresFetchRequest: Bool
+  /// Whether the class overrides the initialiser that contexts make objects with.
+  let overridesInitializer: Bool
   /// To-many relationships whose count has the name of a declared property; reported, not generated.
   let clashingCounts: Set<String>
 
@@ -78,6 +80,7 @@ struct ModelDeclaration {
       return nil
     }
     declaresFetchRequest = type.memberBlock.members.contains { $0.decl.isFetchRequest }
+    overridesInitializer = type.memberBlock.members.contains { $0.decl.isObjectInitializer }
     diagnostics += ModelDeclaration.nameClashes(properties)
     let clashes =
       options.generateToManyCount ? ModelDeclaration.countClashes(properties, in: type, marker) : [:]
@@ -197,5 +200,14 @@ extension DeclSyntax {
     return function.name.text == "fetchRequest"
       && function.signature.parameterClause.parameters.isEmpty
       && (function.modifiers.contains(.static) || function.modifiers.contains(.class))
+  }
+
+  /// `init(entity:insertInto:)`, or what may contain it.
+  fileprivate var isObjectInitializer: Bool {
+    if self.is(IfConfigDeclSyntax.self) { return true }
+    guard let parameters = self.as(InitializerDeclSyntax.self)?.signature.parameterClause.parameters else {
+      return false
+    }
+    return parameters.map(\.firstName.text) == ["entity", "insertInto"]
   }
 }

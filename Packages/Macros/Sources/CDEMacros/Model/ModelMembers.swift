@@ -9,6 +9,7 @@ struct ModelMembers {
 
   var declarations: [DeclSyntax] {
     var members: [DeclSyntax] = [keys, slots]
+    if !model.overridesInitializer { members.append(plainClass) }
     if model.isInHierarchy {
       members += HierarchyMembers(model: model).declarations
     } else {
@@ -68,6 +69,15 @@ struct ModelMembers {
         \(raw: slots.joined(separator: "\n  "))
       }
       """
+  }
+
+  /// Says that contexts may make objects without this class's initialiser, which only calls its superclass's.
+  private var plainClass: DeclSyntax {
+    """
+    \(raw: model.overridableAccess)nonisolated override class var __cdPlainClass: NSManagedObject.Type? {
+      \(raw: model.name).self
+    }
+    """
   }
 
   private var propertyNames: DeclSyntax { list("__cdPropertyNames", model.properties.map(\.persistentName)) }

@@ -28,7 +28,7 @@ final class EntityBinding: @unchecked Sendable {
   let layout: RowLayout
   let properties: [PropertyInfo]
   /// The properties again, for code that only reads them: an array retains each element that it returns.
-  let lentProperties: UnsafePointer<Unmanaged<PropertyInfo>>
+  let lentProperties: UnsafePointer<Borrowed<PropertyInfo>>
   /// Derived attributes that a save fills in, and those that the store keeps.
   let savedDerivations: [PropertyInfo]
   let storedDerivations: PropertySet
@@ -60,8 +60,8 @@ final class EntityBinding: @unchecked Sendable {
     self.description = description
     self.layout = layout
     self.properties = properties
-    let lent = UnsafeMutablePointer<Unmanaged<PropertyInfo>>.allocate(capacity: properties.count)
-    for (slot, info) in properties.enumerated() { (lent + slot).initialize(to: .passUnretained(info)) }
+    let lent = UnsafeMutablePointer<Borrowed<PropertyInfo>>.allocate(capacity: properties.count)
+    for (slot, info) in properties.enumerated() { (lent + slot).initialize(to: Borrowed(info)) }
     lentProperties = UnsafePointer(lent)
     savedDerivations = properties.filter { $0.derivation?.isKeptByStore == false }
     storedDerivations = PropertySet(

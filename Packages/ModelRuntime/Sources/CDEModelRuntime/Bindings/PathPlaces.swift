@@ -32,7 +32,7 @@ final class PathPlaces: @unchecked Sendable {
     for index in 0..<Self.capacity {
       let address = table.addresses[index].load(ordering: .relaxed)
       guard let path = UnsafeRawPointer(bitPattern: address) else { continue }
-      Unmanaged<AnyKeyPath>.fromOpaque(path).release()
+      Borrowed<AnyKeyPath>(at: path).release()
     }
     table.addresses.deinitialize(count: Self.capacity).deallocate()
   }
@@ -61,7 +61,7 @@ final class PathPlaces: @unchecked Sendable {
         case address: return
         case 0:
           // Kept alive, or another key path could be made at its address.
-          _ = Unmanaged.passRetained(path)
+          Borrowed(path).retain()
           (table.places + index).initialize(to: place)
           table.addresses[index].store(address, ordering: .releasing)
           count += 1
@@ -95,7 +95,7 @@ final class PathPlaces: @unchecked Sendable {
   }
 
   private static func address(_ path: AnyKeyPath) -> UInt {
-    UInt(bitPattern: Unmanaged.passUnretained(path).toOpaque())
+    UInt(bitPattern: Borrowed(path).address)
   }
 
   private static func start(_ address: UInt) -> Int {

@@ -93,7 +93,7 @@ extension NSManagedObjectContext {
     let home = home
     if let theirs = object._home {
       checkPrecondition(
-        theirs.toOpaque() == home?.toOpaque(),
+        theirs.address == home?.address,
         "\(object._binding.name) is in another context already. Insert an object into one context only.")
       return
     }
@@ -101,7 +101,7 @@ extension NSManagedObjectContext {
       failPrecondition(
         "The context has no persistentStoreCoordinator; take it from a container, or set one.")
     }
-    home._withUnsafeGuaranteedRef { add(object, to: $0) }
+    home.with { add(object, to: $0) }
     noteChange(object)
     object.awakeFromInsert()
   }
@@ -159,7 +159,7 @@ extension NSManagedObjectContext {
     var deleted: Set<NSManagedObject> = []
     // New objects that were announced before.
     var renewed: Set<NSManagedObject> = []
-    pending.objects[...].forEachUnretained { object in
+    pending.objects[...].forEachBorrowed { object in
       object.leavePending()
       switch object.unsavedChange {
       case .insertion:

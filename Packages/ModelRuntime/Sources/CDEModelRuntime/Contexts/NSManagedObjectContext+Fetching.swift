@@ -173,8 +173,8 @@ extension NSManagedObjectContext {
       registry.register(result[first...])
       let wasAwakening = isAwakening
       isAwakening = true
-      result[first...].withUnretained { objects in
-        for object in objects { object._withUnsafeGuaranteedRef { $0.awakeFromFetch() } }
+      result[first...].withBorrowed { objects in
+        for object in objects { object.with { $0.awakeFromFetch() } }
       }
       isAwakening = wasAwakening
     } else {

@@ -86,7 +86,7 @@ extension NSManagedObjectContext {
   }
 
   func forgetChanges() {
-    changed[...].forEachUnretained { $0.leaveChanged() }
+    changed[...].forEachBorrowed { $0.leaveChanged() }
     changed.removeAll(keepingCapacity: changed.count <= 4096)
   }
 
@@ -160,7 +160,7 @@ extension NSManagedObjectContext {
     ]
     NotificationCenter.default.post(name: .NSManagedObjectContextDidSave, object: self, userInfo: userInfo)
     for saved in [objects.inserted, objects.updated, objects.deleted] {
-      saved[...].forEachUnretained { $0.didSave() }
+      saved[...].forEachBorrowed { $0.didSave() }
     }
     if let observer {
       observer.contextDidSave(changes(of: committed, objects) + taken, commit: committed)

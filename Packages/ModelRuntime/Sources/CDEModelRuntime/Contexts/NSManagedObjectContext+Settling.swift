@@ -63,7 +63,7 @@ extension NSManagedObjectContext {
     repeat {
       let isFirst = rounds.isFirst
       try rounds.begin(with: objects)
-      objects[...].forEachUnretained { object in
+      objects[...].forEachBorrowed { object in
         // A later change sets the flag again; the hook has then not seen that change.
         if !object.leavePending(), !isFirst { return }
         if releases, object.isMarkedUpdated { releaseFormerPartners(of: object) }

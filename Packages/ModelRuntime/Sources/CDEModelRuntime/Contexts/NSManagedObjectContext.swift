@@ -54,7 +54,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   private(set) var registry: ObjectRegistry!
   /// The registry without counting a reference; nil before there is a coordinator.
-  var home: Unmanaged<ObjectRegistry>? { registry.map(Unmanaged.passUnretained) }
+  var home: Borrowed<ObjectRegistry>? { registry.map(Borrowed.init) }
   // Set and taken within one call, once for every object made: too frequent for a check at run time.
   @exclusivity(unchecked) var materialization: Materialization?
   /// All objects inserted, updated or deleted since the last save, each once, in the order of the first

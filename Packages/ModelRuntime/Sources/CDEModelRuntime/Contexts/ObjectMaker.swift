@@ -3,17 +3,18 @@ internal import CDEStore
 
 /// Makes the objects for the rows of one batch.
 ///
-/// The class's initialiser makes the first object, as it makes every new object. If the class has no stored
-/// properties of its own, the others are copies of the first: the result is the same, at a fraction of the
-/// cost.
+/// The class's initialiser makes the first object, as it makes every new object. If the class overrides no initialiser
+/// and has no stored properties of its own, the others are copies of the first: the result is the same, at a fraction of
+/// the cost.
 struct ObjectMaker {
   private let context: NSManagedObjectContext
   private let binding: EntityBinding
   private let type: NSManagedObject.Type
   private let batch: RowBatch
   private let flags: NSManagedObject.Flags
-  private let shape: InstanceShape?
   private var prototype: NSManagedObject?
+  /// The shape of the copies, once a second object is asked for; nil if the class allows none.
+  private var shape: InstanceShape??
   /// Copies made whose reference to the batch is not counted yet.
   private var copies: UInt32 = 0
 
@@ -26,29 +27,28 @@ struct ObjectMaker {
     type = binding.objectClass
     self.batch = batch
     self.flags = flags
-    shape = InstanceShape.ofBareObjects(type)
   }
 
   /// Counts the reference to the batch that each copy owns.
   ///
   /// - Precondition: no other code can use, or release, the copies yet.
   mutating func finish() {
-    if copies > 0 { cde_retain_many(Unmanaged.passUnretained(batch).toOpaque(), copies) }
+    if copies > 0 { cde_retain_many(Borrowed(batch).address, copies) }
     copies = 0
   }
 
   mutating func make(key: Int64, row: Int) -> NSManagedObject {
     let row = Int32(truncatingIfNeeded: row)
-    guard let prototype, let shape else {
+    guard let prototype, let shape = knownShape() else {
       let made = context.materialize(binding, type, key: key, batch: batch, row: row, flags: flags)
-      if shape != nil, made.isBare, made._flags == flags, made._key == key, made._row == row {
+      if prototype == nil, made.isBare, made._flags == flags, made._key == key, made._row == row {
         prototype = made
       }
       return made
     }
     let copy = cde_clone(
-      Unmanaged.passUnretained(prototype).toOpaque(), shape.size, shape.alignmentMask)
-    let made = Unmanaged<NSManagedObject>.fromOpaque(copy!).takeRetainedValue()
+      Borrowed(prototype).address, shape.size, shape.alignmentMask)
+    let made = Borrowed<NSManagedObject>(at: copy!).takeOwnership()
     copies += 1
     made._key = key
     made._row = row
@@ -56,7 +56,28 @@ struct ObjectMaker {
   }
 }
 
+extension ObjectMaker {
+  private mutating func knownShape() -> InstanceShape? {
+    if let shape { return shape }
+    let found = type.isPlain ? InstanceShape.ofBareObjects(type) : nil
+    shape = .some(found)
+    return found
+  }
+}
+
 extension NSManagedObject {
+  /// Whether no class up to `NSManagedObject` has an initialiser of its own for fetched objects.
+  fileprivate static var isPlain: Bool {
+    var level: NSManagedObject.Type = self
+    while level != NSManagedObject.self {
+      guard level.__cdPlainClass == level, let parent = _getSuperclass(level) as? NSManagedObject.Type else {
+        return false
+      }
+      level = parent
+    }
+    return true
+  }
+
   /// Whether the object is nothing but a view of its row: its initialiser stored nothing else.
   fileprivate final var isBare: Bool {
     _overlay == nil && _identity == nil && _registrar == nil && _readBefore == 0 && _saveOrdinal == 0

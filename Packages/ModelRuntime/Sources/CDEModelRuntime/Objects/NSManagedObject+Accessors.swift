@@ -23,7 +23,7 @@ extension NSManagedObject {
   /// Reads a cell of the row, which the object holds on to, without counting a reference.
   @inlinable @inline(__always)
   final func _readRow<Value: CDPrimitive>(_ place: EntityBinding.Place) -> Value? {
-    Unmanaged.passUnretained(_batch)._withUnsafeGuaranteedRef {
+    Borrowed(_batch).with {
       Value._read($0, Int(_row), Int(place.cell))
     }
   }

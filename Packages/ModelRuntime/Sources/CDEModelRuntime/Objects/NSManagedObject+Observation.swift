@@ -4,7 +4,7 @@ extension NSManagedObject {
   /// The registrar to record a read with; nil unless a reader tracks and a domain listens.
   @inlinable
   public final func _cdTrackingRegistrar() -> CDEObservationRegistrarBox? {
-    guard let home = _home, home._withUnsafeGuaranteedRef({ $0.isObserved }) else { return nil }
+    guard let home = _home, home.with({ $0.isObserved }) else { return nil }
     return _trackingRegistrar()
   }
 
@@ -12,7 +12,7 @@ extension NSManagedObject {
   final func _trackingRegistrar() -> CDEObservationRegistrarBox? {
     // A registrar that exists finds out by itself, for less than asking the probe first.
     if let known = _registrar { return known }
-    guard let home = _home, home._withUnsafeGuaranteedRef({ $0.probe.isTracking }) else { return nil }
+    guard let home = _home, home.with({ $0.probe.isTracking }) else { return nil }
     return makeRegistrar()
   }
 

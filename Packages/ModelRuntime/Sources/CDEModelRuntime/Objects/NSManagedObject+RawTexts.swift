@@ -8,7 +8,7 @@ extension NSManagedObject {
     guard RawTexts.canHold(Value.self), let texts = _binding.places[ordinal].texts else { return nil }
     let entry =
       _flags.isDisjoint(with: .slowRead)
-      ? Unmanaged.passUnretained(_batch)._withUnsafeGuaranteedRef {
+      ? Borrowed(_batch).with {
         texts.entry($0.bytes(Int(_row), Int(_binding.places[ordinal].cell)), ObjectIdentifier(Value.self))
       }
       : _slowlyKnownRaw(_binding.places[ordinal], ObjectIdentifier(Value.self))

@@ -209,7 +209,7 @@ extension NSManagedObject {
         "An object of \(theirs.name) can't be the value of \(_binding.name).\(info.name), which holds objects of "
           + "\(_binding.model.entities[info.destination].name).")
     }
-    if _home?.toOpaque() == object._home?.toOpaque() { return }
+    if _home?.address == object._home?.address { return }
     guard let mine = managedObjectContext, let other = object.managedObjectContext, mine !== other else {
       return
     }

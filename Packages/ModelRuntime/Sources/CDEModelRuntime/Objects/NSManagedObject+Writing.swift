@@ -14,7 +14,7 @@ extension NSManagedObject {
     if _overlay == nil { makeOverlay() }
     // The object keeps its overlay meanwhile, so it is not retained for each value. The former value is
     // released at the end, because its deinit may come back here.
-    Unmanaged.passUnretained(_overlay.unsafelyUnwrapped)._withUnsafeGuaranteedRef { overlay in
+    Borrowed(_overlay.unsafelyUnwrapped).with { overlay in
       swap(&value, &overlay.values[slot])
       overlay.changed.insert(slot)
     }

@@ -33,7 +33,7 @@ nonisolated open class NSManagedObject: NSObject {
   /// Number among the new objects of a save under way.
   @exclusivity(unchecked) final var _saveOrdinal: Int32 = 0
   /// The registry, without reference counting: it outlives its objects.
-  @usableFromInline @exclusivity(unchecked) final var _home: Unmanaged<ObjectRegistry>?
+  @usableFromInline @exclusivity(unchecked) final var _home: Borrowed<ObjectRegistry>?
   @usableFromInline @exclusivity(unchecked) final var _overlay: Overlay?
   @exclusivity(unchecked) final var _identity: NSManagedObjectID?
   @exclusivity(unchecked) final var _registrar: CDEObservationRegistrarBox?
@@ -97,9 +97,8 @@ nonisolated open class NSManagedObject: NSObject {
   /// Without a context the object holds values and belongs to nothing until
   /// `NSManagedObjectContext.insert(_:)`.
   ///
-  /// An override is called for objects made here. For fetched objects it may be called once for many: the
-  /// others are copies if the class has no stored properties of its own. Work for each object belongs into
-  /// ``awakeFromInsert()`` and ``awakeFromFetch()``.
+  /// An override is called for every object, new or fetched, as in Core Data. A context that fetches many objects of a
+  /// class without an override copies the first of them, which has the same result; see ``__cdPlainClass``.
   ///
   /// - Parameters:
   ///   - entity: an entity of a model in use; abstract entities trap when inserted.
@@ -117,16 +116,16 @@ nonisolated open class NSManagedObject: NSObject {
     }
     // If the model is the context's own, the registry keeps the binding from the insertion on, at the end of
     // this.
-    let known = context?.home?._withUnsafeGuaranteedRef { $0.binding(for: entity) }
+    let known = context?.home?.with { $0.binding(for: entity) }
     let binding = known ?? Self.retainedBinding(for: entity)
     _home = nil
-    _binding = binding.takeUnretainedValue()
-    _batch = binding._withUnsafeGuaranteedRef(\.defaults)
+    _binding = binding.object
+    _batch = binding.with(\.defaults)
     _row = 0
     _key = 0
     _flags = known == nil ? .ownsBinding : []
     super.init()
-    binding._withUnsafeGuaranteedRef { $0.bindIfNeeded(type(of: self)) }
+    binding.with { $0.bindIfNeeded(type(of: self)) }
     context?.insert(self)
   }
 
@@ -134,41 +133,45 @@ nonisolated open class NSManagedObject: NSObject {
   ///
   /// - Precondition: the model has an entity for the class.
   public convenience init(context: NSManagedObjectContext) {
-    guard let binding = context.home?._withUnsafeGuaranteedRef({ $0.binding(for: Self.self) }) else {
+    guard let binding = context.home?.with({ $0.binding(for: Self.self) }) else {
       failPrecondition(
         "The model of this context has no entity for the class \(Self.self), or several. Add the class to the model's types, "
           + "set the entity's managedObjectClassName, or use init(entity:insertInto:).")
     }
-    self.init(entity: binding._withUnsafeGuaranteedRef(\.description), insertInto: context)
+    self.init(entity: binding.with(\.description), insertInto: context)
   }
 
   /// The facts about a class that no conformance can give, because subclasses inherit conformances; nil for a
   /// class that is no model of a hierarchy. `@PersistentModel` overrides it.
   open class var __cdLineage: CDModelLineage? { nil }
 
+  /// The class itself, if its own initialisers do nothing for a fetched object but call those of its superclass; nil for a
+  /// class that does not say so. `@PersistentModel` overrides it in classes without ``init(entity:insertInto:)``.
+  open class var __cdPlainClass: NSManagedObject.Type? { nil }
+
   /// The registry the object is in; nil without a context.
-  final var _registry: ObjectRegistry? { _home?.takeUnretainedValue() }
+  final var _registry: ObjectRegistry? { _home?.object }
 
   /// The key of the object's row, ascending in the order of insertion; 0 or less before the first save.
   @_spi(CDE) public final var rowKey: Int64 { _key }
 
   deinit {
     // The registry outlives its objects: no need to retain it for each of them.
-    _home?._withUnsafeGuaranteedRef { $0.unregister(self) }
-    if _flags.contains(.ownsBinding) { Unmanaged.passUnretained(_binding.model).release() }
+    _home?.with { $0.unregister(self) }
+    if _flags.contains(.ownsBinding) { Borrowed(_binding.model).release() }
   }
 
   /// The binding of an entity, whose model is retained for the new object.
   ///
   /// Called before other code can release the model: without a context, this may be the model's only use.
-  private static func retainedBinding(for entity: NSEntityDescription) -> Unmanaged<EntityBinding> {
+  private static func retainedBinding(for entity: NSEntityDescription) -> Borrowed<EntityBinding> {
     var reason = ""
     if let model = entity.managedObjectModel {
       do {
         let bound = try ModelBinding.of(model)
         if let found = bound.binding(for: entity) {
-          _ = Unmanaged.passRetained(bound)
-          return .passUnretained(found)
+          Borrowed(bound).retain()
+          return Borrowed(found)
         }
       } catch { reason = " \(error)" }
     }
@@ -186,10 +189,10 @@ nonisolated open class NSManagedObject: NSObject {
       binding: _binding, key: _key, store: _registry?.identityHandle(for: _binding),
       residence: _home.map {
         .init(
-          home: $0.toOpaque(), object: UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()))
+          home: $0.address, object: UnsafeRawPointer(Borrowed(self).address))
       })
     _identity = made
-    _home?._withUnsafeGuaranteedRef { $0.recentIDs.follow(made) }
+    _home?.with { $0.recentIDs.follow(made) }
     return made
   }
 
@@ -291,19 +294,19 @@ extension NSManagedObject {
   /// Lends the binding, which the registry or the object itself keeps.
   @inline(__always)
   final func withBinding<Result>(_ body: (EntityBinding) throws -> Result) rethrows -> Result {
-    try Unmanaged.passUnretained(_binding)._withUnsafeGuaranteedRef(body)
+    try Borrowed(_binding).with(body)
   }
 
   /// Lends a property of the binding.
   @inline(__always)
   final func withProperty<Result>(_ slot: Int, _ body: (PropertyInfo) throws -> Result) rethrows -> Result {
-    try withBinding { try $0.lentProperties[slot]._withUnsafeGuaranteedRef(body) }
+    try withBinding { try $0.lentProperties[slot].with(body) }
   }
 
   /// Lends the overlay, if there is one, to a body that lets the object keep it.
   @inline(__always)
   final func withOverlay<Result>(_ body: (Overlay) throws -> Result) rethrows -> Result? {
-    try _overlay.map(Unmanaged.passUnretained)?._withUnsafeGuaranteedRef(body)
+    try _overlay.map(Borrowed.init)?.with(body)
   }
 }
 
@@ -335,7 +338,7 @@ extension NSManagedObject {
     guard let registry = _registry else { return }
     _ = objectID
     // First, because the registry may be freed with its last object, and the model with the registry.
-    _ = Unmanaged.passRetained(_binding.model)
+    Borrowed(_binding.model).retain()
     registry.unregister(self)
     _flags.insert(.ownsBinding)
     _home = nil
@@ -349,8 +352,8 @@ extension NSManagedObject {
     guard _home == nil, let binding = model.entity(named: _binding.name) else { return }
     let old = _overlay
     let oldProperties = _binding.properties
-    _ = Unmanaged.passRetained(model)
-    Unmanaged.passUnretained(_binding.model).release()
+    Borrowed(model).retain()
+    Borrowed(_binding.model).release()
     _binding = binding
     _batch = binding.defaults
     _row = 0
@@ -382,8 +385,8 @@ extension NSManagedObject {
     _key = key
     // The old ID named an object without a context, which no registry knows.
     _identity = nil
-    _home = Unmanaged.passUnretained(registry)
-    if _flags.contains(.ownsBinding) { Unmanaged.passUnretained(_binding.model).release() }
+    _home = Borrowed(registry)
+    if _flags.contains(.ownsBinding) { Borrowed(_binding.model).release() }
     _flags = flags.union(_flags.intersection([.hasOverlay, .hasProblems, .pending, .listed]))
     registry.register(self)
   }

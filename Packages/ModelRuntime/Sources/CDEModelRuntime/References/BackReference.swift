@@ -13,8 +13,8 @@ struct BackReference<Object: AnyObject>: Equatable, @unchecked Sendable {
   // Guard: the lock of the table.
   private let pointer: UnsafeRawPointer
 
-  init(_ object: Object) { pointer = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque()) }
+  init(_ object: Object) { pointer = UnsafeRawPointer(Borrowed(object).address) }
 
   /// The object, or nil once its deinit has begun.
-  var object: Object? { tryRetain(pointer).map { Unmanaged<Object>.fromOpaque($0).takeRetainedValue() } }
+  var object: Object? { tryRetain(pointer).map { Borrowed<Object>(at: $0).takeOwnership() } }
 }

@@ -60,7 +60,7 @@ struct ObjectList<Object: AnyObject> {
   }
 
   private static func address(_ object: Object) -> UInt {
-    UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+    UInt(bitPattern: Borrowed(object).address)
   }
 
   /// Where the search for an address begins.

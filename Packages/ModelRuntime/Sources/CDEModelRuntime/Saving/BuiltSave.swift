@@ -35,7 +35,7 @@ struct BuiltSave {
           row: row))
     }
     var index = 0
-    inserted[...].forEachUnretained { object in
+    inserted[...].forEachBorrowed { object in
       add(.inserted, object, object.changedSlots, rows.inserted[index])
       index += 1
     }
@@ -44,7 +44,7 @@ struct BuiltSave {
       if !properties.isEmpty { add(.updated, object, properties, nil) }
     }
     index = 0
-    rewritten[...].forEachUnretained { object in
+    rewritten[...].forEachBorrowed { object in
       add(.updated, object, object.changedSlots.union(rewrittenSlots[index]), rows.rewritten[index])
       index += 1
     }

@@ -19,10 +19,10 @@ struct CollectedSave {
       inserted = Array(changed)
     } else {
       inserted.reserveCapacity(newCount)
-      changed.forEachUnretained { sort($0) }
+      changed.forEachBorrowed { sort($0) }
     }
     numberInserted()
-    for objects in [updated, deleted] { objects[...].forEachUnretained { noteBinding($0._binding) } }
+    for objects in [updated, deleted] { objects[...].forEachBorrowed { noteBinding($0._binding) } }
   }
 
   private mutating func sort(_ object: NSManagedObject) {
@@ -40,7 +40,7 @@ struct CollectedSave {
   private mutating func numberInserted() {
     guard let first = inserted.first else { return }
     var counts = Array(repeating: Int32(0), count: first._binding.model.entities.count)
-    inserted[...].forEachUnretained { object in
+    inserted[...].forEachBorrowed { object in
       noteBinding(object._binding)
       guard object.hasTemporaryKey else { return }
       counts[object._binding.root] += 1
@@ -69,7 +69,7 @@ struct CollectedSave {
     var binding: EntityBinding?
     var wanted = PropertySet()
     for objects in [inserted, updated] {
-      objects[...].forEachUnretained { object in
+      objects[...].forEachBorrowed { object in
         // Objects of one entity mostly follow each other.
         if object._binding !== binding {
           binding = object._binding

@@ -17,14 +17,14 @@ struct CommittedSave {
     let (inserted, deleted) = (objects.inserted, objects.deleted)
     registry.rekey(inserted) { rows.inserted[$0].key }
     var index = 0
-    inserted[...].forEachUnretained { object in
+    inserted[...].forEachBorrowed { object in
       object.settle(rows.inserted[index])
       object.becomeSaved()
       index += 1
     }
     for object in unwritten { object.settle(nil) }
     index = 0
-    rewritten[...].forEachUnretained { object in
+    rewritten[...].forEachBorrowed { object in
       object.settle(rows.rewritten[index])
       index += 1
     }

@@ -42,7 +42,7 @@ struct RowBuilders {
     _ binding: EntityBinding, key: Int64, version: Int64, fill: (inout RowBatchBuilder) -> Void
   ) {
     let index = index(for: binding)
-    Unmanaged.passUnretained(builders[index])._withUnsafeGuaranteedRef { open in
+    Borrowed(builders[index]).with { open in
       places.append((index, open.builder.count))
       open.builder.beginRow(key: key, version: version)
       fill(&open.builder)

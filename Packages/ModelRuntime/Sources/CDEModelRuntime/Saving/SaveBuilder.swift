@@ -97,7 +97,7 @@ struct SaveBuilder {
     order.reserveCapacity(candidates.count)
     written.reserveCapacity(candidates.count)
     var place = -1
-    candidates[...].forEachUnretained { object in
+    candidates[...].forEachBorrowed { object in
       place += 1
       // Members that only moved in an order, and what validation set.
       if object.hasProblems { object.countSilentValues() }
@@ -146,7 +146,7 @@ struct SaveBuilder {
 
   private mutating func buildInserted() {
     var builders = RowBuilders()
-    objects.inserted[...].forEachUnretained { object in
+    objects.inserted[...].forEachBorrowed { object in
       object.withBinding { binding in
         builders.add(binding, key: object.keyInSave, version: firstVersion(of: object)) { builder in
           for column in binding.savedSlots.plain { write(column, of: object, into: &builder) }

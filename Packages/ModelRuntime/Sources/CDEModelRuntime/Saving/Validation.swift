@@ -32,15 +32,15 @@ extension CollectedSave {
     func checkProblems(_ object: NSManagedObject) {
       if object.hasProblems { check(object) { try object.validateProblems() } }
     }
-    inserted[...].forEachUnretained { object in
+    inserted[...].forEachBorrowed { object in
       checkProblems(object)
       check(object) { try object.validateForInsert() }
     }
-    updated[...].forEachUnretained { object in
+    updated[...].forEachBorrowed { object in
       checkProblems(object)
       check(object) { try object.validateForUpdate() }
     }
-    deleted[...].forEachUnretained { object in check(object) { try object.validateForDelete() } }
+    deleted[...].forEachBorrowed { object in check(object) { try object.validateForDelete() } }
     if failures.count == 1, let foreign { throw foreign }
     try ManagedObjectError.throwing(failures)
   }

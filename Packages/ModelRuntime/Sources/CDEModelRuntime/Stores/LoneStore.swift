@@ -6,7 +6,7 @@ final class LoneStore: Sendable {
   private let address = Atomic<UInt>(0)
 
   private static func address(_ handle: StoreHandle) -> UInt {
-    UInt(bitPattern: Unmanaged.passUnretained(handle).toOpaque())
+    UInt(bitPattern: Borrowed(handle).address)
   }
 
   func update(_ handles: [StoreHandle]) {

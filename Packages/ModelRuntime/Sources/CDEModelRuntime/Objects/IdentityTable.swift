@@ -1,0 +1,210 @@
+internal import CDERuntimeABI
+
+/// The hash table of a registry: open addressing with linear probing. An entry is a pointer with 16 bits of the hash above it.
+///
+/// Eight keys that follow each other lie side by side, one cache line of entries, and share a hash but for
+/// their place in it: rows are mostly fetched and freed in the order of their keys.
+///
+/// Used under the registry's lock, which keeps the memory of the objects: an object leaves the table in its deinit.
+struct IdentityTable: ~Copyable {
+  /// A place in the table.
+  struct Bucket: Equatable {
+    fileprivate let offset: Int
+  }
+
+  /// What a place holds: nothing yet, nothing any more, or an object that is not counted.
+  struct Entry: Equatable {
+    fileprivate var bits: UInt
+
+    fileprivate static let empty = Entry(bits: 0)
+    fileprivate static let removed = Entry(bits: 1)
+    fileprivate static let tagMask: UInt = 0xFFFF_0000_0000_0000
+
+    fileprivate init(bits: UInt) { self.bits = bits }
+
+    @inline(__always)
+    fileprivate init(_ object: NSManagedObject, _ hash: UInt) {
+      let address = UInt(bitPattern: Borrowed(object).address)
+      assert(address & Self.tagMask == 0, "The address has bits where the table keeps its own.")
+      bits = address | Self.tag(hash)
+    }
+
+    @inline(__always)
+    fileprivate static func tag(_ hash: UInt) -> UInt { (hash ^ hash &<< 61) & tagMask }
+
+    fileprivate var isObject: Bool { bits > 1 }
+
+    /// The object, whose deinit may have begun.
+    @inline(__always)
+    var object: Borrowed<NSManagedObject> {
+      assert(isObject, "The place holds no object.")
+      return Borrowed(at: UnsafeRawPointer(bitPattern: bits & ~Self.tagMask).unsafelyUnwrapped)
+    }
+
+    /// The object with a reference counted; nil once its deinit has begun.
+    var retained: Borrowed<NSManagedObject>? { tryRetain(object.address).map { Borrowed(at: $0) } }
+
+    @inline(__always)
+    fileprivate func matches(_ root: Int, _ key: Int64) -> Bool {
+      object.with { $0._key == key && $0._binding.root == root }
+    }
+  }
+
+  private var entries: UnsafeMutablePointer<Entry>
+  private var mask: Int
+  private(set) var live = 0
+  /// The same for each inheritance tree, by its root's index.
+  private let liveByRoot: UnsafeMutablePointer<Int>
+  private let roots: Int
+  private var used = 0
+  /// Objects that point at the registry, whether or not the table still finds them.
+  var attached = 0
+  private(set) var registrations = 0
+
+  init(roots: Int, capacity: Int = 16) {
+    self.roots = max(roots, 1)
+    liveByRoot = .allocate(capacity: self.roots)
+    liveByRoot.initialize(repeating: 0, count: self.roots)
+    entries = .allocate(capacity: capacity)
+    entries.initialize(repeating: .empty, count: capacity)
+    mask = capacity - 1
+  }
+
+  deinit {
+    entries.deallocate()
+    liveByRoot.deallocate()
+  }
+
+  @inline(__always)
+  subscript(bucket: Bucket) -> Entry {
+    get {
+      assert(
+        (0...mask).contains(bucket.offset), "The bucket is of another table, or of this one before it grew.")
+      return entries[bucket.offset]
+    }
+    nonmutating set {
+      assert(
+        (0...mask).contains(bucket.offset), "The bucket is of another table, or of this one before it grew.")
+      entries[bucket.offset] = newValue
+    }
+  }
+
+  @inline(__always)
+  private func start(_ hash: UInt) -> Bucket { Bucket(offset: Int(bitPattern: hash) & mask) }
+
+  @inline(__always)
+  private func next(_ bucket: Bucket) -> Bucket { Bucket(offset: (bucket.offset &+ 1) & mask) }
+
+  func live(of root: Int) -> Int {
+    assert((0..<roots).contains(root), "There is no such root.")
+    return liveByRoot[root]
+  }
+
+  @inline(__always)
+  private static func hash(_ root: Int, _ key: Int64) -> UInt {
+    let octet = UInt(bitPattern: Int(key &>> 3)) &+ UInt(bitPattern: root) &<< 40
+    var hash = octet &* 0x9E37_79B9_7F4A_7C15
+    hash ^= hash &>> 32
+    return hash &<< 3 | UInt(bitPattern: Int(key)) & 7
+  }
+
+  /// Where a row's object stands.
+  @inline(__always)
+  func bucket(of root: Int, _ key: Int64) -> Bucket? {
+    let hash = Self.hash(root, key)
+    let tag = Entry.tag(hash)
+    var bucket = start(hash)
+    while true {
+      let entry = self[bucket]
+      if entry == .empty { return nil }
+      if entry != .removed, entry.bits & Entry.tagMask == tag, entry.matches(root, key) { return bucket }
+      bucket = next(bucket)
+    }
+  }
+
+  func forEachEntry(_ body: (Entry) -> Void) {
+    for offset in 0...mask where entries[offset].isObject { body(entries[offset]) }
+  }
+
+  mutating func insert(_ object: NSManagedObject) {
+    registrations &+= 1
+    let key = object._key
+    let root = object._binding.root
+    makeRoom(for: 1)
+    let hash = Self.hash(root, key)
+    let made = Entry(object, hash)
+    var bucket = start(hash)
+    while true {
+      let entry = self[bucket]
+      if entry == .empty { break }
+      if entry != .removed, (entry.bits ^ made.bits) & Entry.tagMask == 0, entry.matches(root, key) {
+        // The old entry belongs to an object whose deinit has begun, or to a fault made for a key before
+        // its row.
+        self[bucket] = made
+        return
+      }
+      bucket = next(bucket)
+    }
+    self[bucket] = made
+    live += 1
+    liveByRoot[root] += 1
+    used += 1
+  }
+
+  @inline(__always)
+  private func place(_ entry: Entry, _ hash: UInt) {
+    var bucket = start(hash)
+    while self[bucket] != .empty { bucket = next(bucket) }
+    self[bucket] = entry
+  }
+
+  /// Makes room for entries that come next, also where removed entries occupy it.
+  mutating func makeRoom(for coming: Int) {
+    let capacity = mask + 1
+    if (used + coming) * 8 <= capacity * 5 { return }
+    rebuild(capacity: (live + coming) * 2 >= capacity ? capacity * 2 : capacity)
+  }
+
+  /// Makes room for more entries at once.
+  mutating func reserve(_ additional: Int) {
+    var capacity = mask + 1
+    while (live + additional) * 8 > capacity * 5 { capacity *= 2 }
+    if capacity > mask + 1 { rebuild(capacity: capacity) }
+  }
+
+  private mutating func rebuild(capacity: Int) {
+    let old = entries
+    let oldCapacity = mask + 1
+    entries = .allocate(capacity: capacity)
+    entries.initialize(repeating: .empty, count: capacity)
+    mask = capacity - 1
+    for offset in 0..<oldCapacity where old[offset].isObject {
+      let coming = old[min(offset &+ 16, oldCapacity &- 1)]
+      if coming.isObject { cde_prefetch(coming.object.address) }
+      old[offset].object.with { place(old[offset], Self.hash($0._binding.root, $0._key)) }
+    }
+    used = live
+    old.deallocate()
+  }
+
+  mutating func remove(_ object: NSManagedObject) {
+    // By its own address, which needs no look at other objects.
+    let root = object._binding.root
+    let hash = Self.hash(root, object._key)
+    let wanted = Entry(object, hash)
+    var bucket = start(hash)
+    while self[bucket] != wanted {
+      if self[bucket] == .empty { return }
+      bucket = next(bucket)
+    }
+    live -= 1
+    liveByRoot[root] -= 1
+    if self[next(bucket)] == .empty {
+      // No probe chain continues behind it.
+      self[bucket] = .empty
+      used -= 1
+    } else {
+      self[bucket] = .removed
+    }
+  }
+}

@@ -37,10 +37,10 @@ struct ModelMembersTests {
           }
 
           nonisolated enum __CDOrdinal {
-            @inline(__always) static var title: Int {
+            @inline(__always) static var title: CDOrdinal {
               0
             }
-            @inline(__always) static var tag: Int {
+            @inline(__always) static var tag: CDOrdinal {
               1
             }
           }
@@ -155,7 +155,7 @@ struct ModelMembersTests {
     #expect(!plain.text.contains("Observ") && !plain.text.contains("__cdAccess"))
   }
 
-  @Test("Keys hold attributes by persistent name, slots and names every property in order")
+  @Test("Keys hold attributes by persistent name, ordinals and names every property in order")
   func keysAndSlots() {
     let expansion = Expansion.model(
       """
@@ -173,9 +173,9 @@ struct ModelMembersTests {
         case `default` = "default"
         }
         """))
-    #expect(expansion.contains("@inline(__always) static var first: Int {\n0\n}"))
-    #expect(expansion.contains("@inline(__always) static var date: Int {\n1\n}"))
-    #expect(expansion.contains("@inline(__always) static var `default`: Int {\n2\n}"))
+    #expect(expansion.contains("@inline(__always) static var first: CDOrdinal {\n0\n}"))
+    #expect(expansion.contains("@inline(__always) static var date: CDOrdinal {\n1\n}"))
+    #expect(expansion.contains("@inline(__always) static var `default`: CDOrdinal {\n2\n}"))
     #expect(expansion.contains("[\"first\", \"z_date\", \"default\"]"))
     #expect(expansion.contains("@Ignore var scratch: Int = 0") || expansion.contains("var scratch: Int = 0"))
   }

@@ -4,10 +4,10 @@ import SwiftSyntax
 ///
 /// A strategy writes source text only; whether it fits the declaration was decided before it was made.
 protocol AttributeStorage {
-  /// The expression a generated getter returns; `slot` is the expression of the property's ordinal.
-  func getter(slot: String) -> String
+  /// The expression a generated getter returns; `ordinal` is the expression of the property's ordinal.
+  func getter(ordinal: String) -> String
   /// The statement a generated setter runs; `newValue` is in scope.
-  func setter(slot: String) -> String
+  func setter(ordinal: String) -> String
   /// The getter of a property outside a model class, where no ordinals exist.
   func getter(key: String) -> String
   /// The setter of a property outside a model class.
@@ -27,9 +27,9 @@ struct DefaultStorage: AttributeStorage {
   let primitive: Primitive
   let isOptional: Bool
 
-  func getter(slot: String) -> String { isOptional ? "_cdValue(\(slot))" : "_cdRequired(\(slot))" }
+  func getter(ordinal: String) -> String { isOptional ? "_cdValue(\(ordinal))" : "_cdRequired(\(ordinal))" }
 
-  func setter(slot: String) -> String { "_cdSetValue(\(slot), newValue)" }
+  func setter(ordinal: String) -> String { "_cdSetValue(\(ordinal), newValue)" }
 
   func getter(key: String) -> String {
     "\(isOptional ? "_cdValue" : "_cdRequired")(forKey: \(key.quoted))"

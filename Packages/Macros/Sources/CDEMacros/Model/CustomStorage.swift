@@ -6,9 +6,9 @@ struct RawStorage: AttributeStorage {
   let defaultExpression: String?
   let asserts: Bool
 
-  func getter(slot: String) -> String { read(slot) }
+  func getter(ordinal: String) -> String { read(ordinal) }
 
-  func setter(slot: String) -> String { "_cdSetValue(\(slot), \(rawValue))" }
+  func setter(ordinal: String) -> String { "_cdSetValue(\(ordinal), \(rawValue))" }
 
   func getter(key: String) -> String { read("forKey: \(key.quoted)") }
 
@@ -44,9 +44,9 @@ struct DecodedStorage: AttributeStorage {
 
   private var assertion: String { asserts ? ", asserts: true" : "" }
 
-  func getter(slot: String) -> String { "_cd\(name)(\(slot)\(assertion))" }
+  func getter(ordinal: String) -> String { "_cd\(name)(\(ordinal)\(assertion))" }
 
-  func setter(slot: String) -> String { "_cdSet\(name)(\(slot), newValue\(setterAssertion))" }
+  func setter(ordinal: String) -> String { "_cdSet\(name)(\(ordinal), newValue\(setterAssertion))" }
 
   func getter(key: String) -> String { "_cd\(name)(forKey: \(key.quoted)\(assertion))" }
 

@@ -66,16 +66,16 @@ struct HierarchyMembers {
   }
 
   /// Ordinals go on where the parent's end. Another module can fold them only if it sees the bodies.
-  var slots: DeclSyntax {
+  var ordinals: DeclSyntax {
     let attribute = access == "public " ? "@inlinable @inline(__always)" : "@inline(__always)"
-    func slot(_ identifier: String, _ ordinal: Int) -> String {
+    func declared(_ identifier: String, _ ordinal: Int) -> String {
       let value = model.parent.map { "\($0).__CDOrdinal.__cdCount + \(ordinal)" } ?? "\(ordinal)"
-      return "\(attribute) \(access)static var \(identifier): Int {\n    \(value)\n  }"
+      return "\(attribute) \(access)static var \(identifier): CDOrdinal {\n    \(value)\n  }"
     }
-    let slots = model.properties.enumerated().map { slot($0.element.identifier, $0.offset) }
+    let ordinals = model.properties.enumerated().map { declared($0.element.identifier, $0.offset) }
     return """
       \(raw: access)nonisolated enum __CDOrdinal {
-        \(raw: (slots + [slot("__cdCount", model.properties.count)]).joined(separator: "\n  "))
+        \(raw: (ordinals + [declared("__cdCount", model.properties.count)]).joined(separator: "\n  "))
       }
       """
   }

@@ -8,7 +8,7 @@ struct ModelMembers {
   private var access: String { model.access.prefix }
 
   var declarations: [DeclSyntax] {
-    var members: [DeclSyntax] = [keys, slots]
+    var members: [DeclSyntax] = [keys, ordinals]
     if !model.overridesInitializer { members.append(plainClass) }
     if model.isInHierarchy {
       members += HierarchyMembers(model: model).declarations
@@ -55,18 +55,18 @@ struct ModelMembers {
       """
   }
 
-  private var slots: DeclSyntax {
-    if model.isInHierarchy { return HierarchyMembers(model: model).slots }
-    let slots = model.properties.enumerated().map { ordinal, property in
+  private var ordinals: DeclSyntax {
+    if model.isInHierarchy { return HierarchyMembers(model: model).ordinals }
+    let ordinals = model.properties.enumerated().map { ordinal, property in
       """
-      @inline(__always) \(access)static var \(property.identifier): Int {
+      @inline(__always) \(access)static var \(property.identifier): CDOrdinal {
           \(ordinal)
         }
       """
     }
     return """
       \(raw: access)nonisolated enum __CDOrdinal {
-        \(raw: slots.joined(separator: "\n  "))
+        \(raw: ordinals.joined(separator: "\n  "))
       }
       """
   }

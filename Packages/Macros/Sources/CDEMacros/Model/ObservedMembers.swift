@@ -121,9 +121,9 @@ struct ObservedMembers {
       let wake = paths(of: property).map {
         "registrar.withMutation(of: self, keyPath: \\\(name).\($0)) {}"
       }
-      let field = model.isInHierarchy ? "UInt16(\(property.slot(in: name)))" : "\(ordinal)"
+      let field = model.isInHierarchy ? property.ordinal(in: name) : "rawValue: \(ordinal)"
       return """
-        if fieldSet?.contains(rawValue: \(field)) != false {
+        if fieldSet?.contains(\(field)) != false {
             \(wake.joined(separator: "\n    "))
           }
         """

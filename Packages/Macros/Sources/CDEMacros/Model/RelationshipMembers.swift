@@ -7,7 +7,7 @@ struct RelationshipMembers {
   let property: ModelProperty
 
   private var access: String { model.access.limited(to: property.declaration).prefix }
-  private var slot: String { property.slot(in: model.name) }
+  private var ordinal: String { property.ordinal(in: model.name) }
 
   var declarations: [DeclSyntax] {
     let target = property.target ?? ""
@@ -19,16 +19,16 @@ struct RelationshipMembers {
     let collection: String
     if case .toManyArray = property.kind { collection = "[\(target)]" } else { collection = "Set<\(target)>" }
     members += [
-      helper("addTo\(name)(_ value: \(target))", "_cdAdd(\(slot), value)"),
-      helper("addTo\(name)(_ values: \(collection))", "_cdAdd(\(slot), contentsOf: values)"),
-      helper("removeFrom\(name)(_ value: \(target))", "_cdRemove(\(slot), value)"),
-      helper("removeFrom\(name)(_ values: \(collection))", "_cdRemove(\(slot), contentsOf: values)"),
+      helper("addTo\(name)(_ value: \(target))", "_cdAdd(\(ordinal), value)"),
+      helper("addTo\(name)(_ values: \(collection))", "_cdAdd(\(ordinal), contentsOf: values)"),
+      helper("removeFrom\(name)(_ value: \(target))", "_cdRemove(\(ordinal), value)"),
+      helper("removeFrom\(name)(_ values: \(collection))", "_cdRemove(\(ordinal), contentsOf: values)"),
     ]
     if case .toManyArray = property.kind {
       members.append(
         helper(
           "insertInto\(name)(_ value: \(target), at index: Int)",
-          "_cdInsert(\(slot), value, at: index)"))
+          "_cdInsert(\(ordinal), value, at: index)"))
     }
     return members
   }
@@ -37,7 +37,7 @@ struct RelationshipMembers {
     let path = model.options.isObserved ? "\(model.name).\(property.countName)" : nil
     return """
       \(raw: access)nonisolated var \(raw: property.countName): Int {
-        \(raw: ModelProperty.getterBody("_cdToManyCount(\(slot))", observing: path))
+        \(raw: ModelProperty.getterBody("_cdToManyCount(\(ordinal))", observing: path))
       }
       """
   }

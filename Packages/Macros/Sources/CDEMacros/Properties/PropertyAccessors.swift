@@ -19,27 +19,27 @@ struct AccessorSite {
 }
 
 extension ModelProperty {
-  func slot(in className: String) -> String { "\(className).__CDOrdinal.\(identifier)" }
+  func ordinal(in className: String) -> String { "\(className).__CDOrdinal.\(identifier)" }
 
   /// The getter, and the setter where there is one.
   func accessors(at site: AccessorSite) -> [AccessorDeclSyntax] {
     guard site.isModel else { return keyValueAccessors }
-    let slot = slot(in: site.className)
+    let ordinal = self.ordinal(in: site.className)
     let value: String
     var setter: String?
     var refusal: String?
     switch kind {
     case .attribute(_, let storage):
-      value = storage.getter(slot: slot)
-      setter = storage.setter(slot: slot)
+      value = storage.getter(ordinal: ordinal)
+      setter = storage.setter(ordinal: ordinal)
     case .toOne:
-      value = "_cdToOne(\(slot))"
-      setter = "_cdSetToOne(\(slot), newValue)"
+      value = "_cdToOne(\(ordinal))"
+      setter = "_cdSetToOne(\(ordinal), newValue)"
     case .toManySet:
-      value = "_cdToManySet(\(slot))"
+      value = "_cdToManySet(\(ordinal))"
       refusal = changedByHelpers
     case .toManyArray:
-      value = "_cdToManyArray(\(slot))"
+      value = "_cdToManyArray(\(ordinal))"
       refusal = changedByHelpers
     }
     let getter = Self.getterBody(value, observing: site.isObserved ? "\(site.className).\(identifier)" : nil)

@@ -45,7 +45,7 @@ final class EntityBinding: @unchecked Sendable {
   @usableFromInline let root: Int
   @usableFromInline @exclusivity(unchecked) var places: UnsafePointer<Place>
   private(set) var placeCount = 0
-  private(set) var ordinals: [Int?] = []
+  private(set) var ordinals: [CDOrdinal?] = []
   /// How to wake readers of the class's objects; nil for a class that did not opt in.
   private(set) var waker: ReaderWaker?
   /// What key paths into the model's paths name, for snapshots.
@@ -131,7 +131,7 @@ final class EntityBinding: @unchecked Sendable {
       var place = Place(slot: -1, cell: -1)
       if let property = layout.property(named: name) {
         place.slot = Int32(property.slot)
-        ordinals[property.slot] = ordinal
+        ordinals[property.slot] = CDOrdinal(ordinal)
         if properties[property.slot].isDirect {
           place.cell = Int32(property.cells.lowerBound)
           place.kind = layout.cells[property.cells.lowerBound].kind

@@ -45,6 +45,9 @@ extension PropertySet {
   /// Whether the set has the field.
   public func contains(rawValue: UInt16) -> Bool { contains(Int(rawValue)) }
 
+  /// Whether a property is among the fields, whose numbers are ordinals.
+  public func contains(_ ordinal: CDOrdinal) -> Bool { contains(ordinal.rawValue) }
+
   /// The set as 64-bit words, the lowest fields first.
   public var rawChunks: [UInt64] {
     var chunks: [UInt64] = []

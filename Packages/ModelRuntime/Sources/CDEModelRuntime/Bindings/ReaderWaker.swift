@@ -8,9 +8,9 @@ struct ReaderWaker: Sendable {
   private let fieldOfSlot: [Int]
 
   init<Model: AnyObject & CDEObservationInvalidationDispatching & SendableMetatype>(
-    _ type: Model.Type, fields: [Int?]
+    _ type: Model.Type, fields: [CDOrdinal?]
   ) {
-    fieldOfSlot = fields.map { $0 ?? -1 }
+    fieldOfSlot = fields.map { $0?.rawValue ?? -1 }
     wake = { object, fields in
       guard let model = object as? Model else { return }
       if let fields {

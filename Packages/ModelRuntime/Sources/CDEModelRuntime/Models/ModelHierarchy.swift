@@ -182,7 +182,7 @@ nonisolated extension NSManagedObject {
   }
 
   public enum __CDOrdinal {
-    @inlinable @inline(__always) public static var __cdCount: Int { 0 }
+    @inlinable @inline(__always) public static var __cdCount: CDOrdinal { 0 }
   }
 
   @dynamicMemberLookup

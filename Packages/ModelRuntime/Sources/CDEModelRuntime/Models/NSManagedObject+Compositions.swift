@@ -4,7 +4,7 @@ internal import Foundation
 // What accessors of composition storage call: decoded once, then kept.
 extension NSManagedObject {
   /// The value made of a composite's columns, or of a dictionary where the model has no composite.
-  public final func _cdComposition<Value: CDCompositionValueCodable>(_ ordinal: Int) -> Value? {
+  public final func _cdComposition<Value: CDCompositionValueCodable>(_ ordinal: CDOrdinal) -> Value? {
     composition(info(at: ordinal))
   }
 
@@ -12,7 +12,8 @@ extension NSManagedObject {
     composition(declaredInfo(forKey: key))
   }
 
-  public final func _cdSetComposition<Value: CDCompositionValueCodable>(_ ordinal: Int, _ value: Value?) {
+  public final func _cdSetComposition<Value: CDCompositionValueCodable>(_ ordinal: CDOrdinal, _ value: Value?)
+  {
     setComposition(info(at: ordinal), value)
   }
 

@@ -28,29 +28,29 @@ extension CDFieldTableBuilder {
 
 extension NSManagedObject {
   @_disfavoredOverload
-  public final func _cdToOne<Target>(_ ordinal: Int) -> Target? { nil }
+  public final func _cdToOne<Target>(_ ordinal: CDOrdinal) -> Target? { nil }
 
   @_disfavoredOverload
-  public final func _cdSetToOne<Target>(_ ordinal: Int, _ target: Target?) {}
+  public final func _cdSetToOne<Target>(_ ordinal: CDOrdinal, _ target: Target?) {}
 
   @_disfavoredOverload
-  public final func _cdToManySet<Target>(_ ordinal: Int) -> Set<Target> { [] }
+  public final func _cdToManySet<Target>(_ ordinal: CDOrdinal) -> Set<Target> { [] }
 
   @_disfavoredOverload
-  public final func _cdToManyArray<Target>(_ ordinal: Int) -> [Target] { [] }
+  public final func _cdToManyArray<Target>(_ ordinal: CDOrdinal) -> [Target] { [] }
 
   @_disfavoredOverload
-  public final func _cdAdd<Target>(_ ordinal: Int, _ target: Target) {}
+  public final func _cdAdd<Target>(_ ordinal: CDOrdinal, _ target: Target) {}
 
   @_disfavoredOverload
-  public final func _cdAdd<Target>(_ ordinal: Int, contentsOf targets: some Sequence<Target>) {}
+  public final func _cdAdd<Target>(_ ordinal: CDOrdinal, contentsOf targets: some Sequence<Target>) {}
 
   @_disfavoredOverload
-  public final func _cdRemove<Target>(_ ordinal: Int, _ target: Target) {}
+  public final func _cdRemove<Target>(_ ordinal: CDOrdinal, _ target: Target) {}
 
   @_disfavoredOverload
-  public final func _cdRemove<Target>(_ ordinal: Int, contentsOf targets: some Sequence<Target>) {}
+  public final func _cdRemove<Target>(_ ordinal: CDOrdinal, contentsOf targets: some Sequence<Target>) {}
 
   @_disfavoredOverload
-  public final func _cdInsert<Target>(_ ordinal: Int, _ target: Target, at index: Int) {}
+  public final func _cdInsert<Target>(_ ordinal: CDOrdinal, _ target: Target, at index: Int) {}
 }

@@ -6,8 +6,8 @@ internal import Foundation
 extension NSManagedObject {
   /// The value of an optional attribute.
   @inlinable
-  public final func _cdValue<Value: CDPrimitive>(_ ordinal: Int) -> Value? {
-    let place = _binding.places[ordinal]
+  public final func _cdValue<Value: CDPrimitive>(_ ordinal: CDOrdinal) -> Value? {
+    let place = _binding.places[ordinal.rawValue]
     if _flags.isDisjoint(with: .slowRead), place.cell >= 0, place.kind == Value._cellKind {
       if !Value._isKept { return _readRow(place) }
       // The first read only decodes. The overlay keeps a value from its second read on.
@@ -32,14 +32,14 @@ extension NSManagedObject {
   ///
   /// - Precondition: a living object has a value for it.
   @inlinable
-  public final func _cdRequired<Value: CDPrimitive>(_ ordinal: Int) -> Value {
+  public final func _cdRequired<Value: CDPrimitive>(_ ordinal: CDOrdinal) -> Value {
     if let value: Value = _cdValue(ordinal) { return value }
     return _missingValue(ordinal)
   }
 
   @inlinable
-  public final func _cdSetValue<Value: CDPrimitive>(_ ordinal: Int, _ value: Value?) {
-    _setAttribute(Int(_binding.places[ordinal].slot), value.map(\._propertyValue) ?? .null)
+  public final func _cdSetValue<Value: CDPrimitive>(_ ordinal: CDOrdinal, _ value: Value?) {
+    _setAttribute(Int(_binding.places[ordinal.rawValue].slot), value.map(\._propertyValue) ?? .null)
   }
 
   final func _slowValue<Value: CDPrimitive>(_ slot: Int, _ cell: Int) -> Value? {
@@ -68,8 +68,8 @@ extension NSManagedObject {
   ///
   /// Ends the program only for a new object whose value was never set. A row can hold anything.
   @usableFromInline
-  final func _missingValue<Value: CDPrimitive>(_ ordinal: Int) -> Value {
-    missingValue(Int(_binding.places[ordinal].slot), propertyName(ordinal))
+  final func _missingValue<Value: CDPrimitive>(_ ordinal: CDOrdinal) -> Value {
+    missingValue(Int(_binding.places[ordinal.rawValue].slot), propertyName(ordinal))
   }
 
   private func missingValue<Value: CDPrimitive>(_ slot: Int, _ name: @autoclosure () -> String) -> Value {
@@ -83,7 +83,7 @@ extension NSManagedObject {
     if !answersByDefault {
       reportUnfit(slot, "is required and has no value: \(declared == nil ? "zero" : "the default") is read.")
     }
-    return declared ?? Value._zero as! Value
+    return declared ?? Value._zero
   }
 
   /// Whether a property of a new object was never set and has no default: a mistake of the program, not of

@@ -7,7 +7,7 @@ extension NSManagedObject {
   // MARK: Codable
 
   /// The value of JSON data; nil for none, and for data that does not decode.
-  public final func _cdCodable<Value: Decodable>(_ ordinal: Int, asserts: Bool = false) -> Value? {
+  public final func _cdCodable<Value: Decodable>(_ ordinal: CDOrdinal, asserts: Bool = false) -> Value? {
     codable(info(at: ordinal), asserts)
   }
 
@@ -16,7 +16,9 @@ extension NSManagedObject {
   }
 
   /// Stores JSON with sorted keys; a value that JSON can't hold stores nil and is reported.
-  public final func _cdSetCodable<Value: Encodable>(_ ordinal: Int, _ value: Value?, asserts: Bool = false) {
+  public final func _cdSetCodable<Value: Encodable>(
+    _ ordinal: CDOrdinal, _ value: Value?, asserts: Bool = false
+  ) {
     setCodable(info(at: ordinal), value, asserts)
   }
 
@@ -50,7 +52,7 @@ extension NSManagedObject {
   // MARK: Transformed
 
   /// The value that the transformer made of the stored data; nil for none, and for a value of another type.
-  public final func _cdTransformed<Value>(_ ordinal: Int, asserts: Bool = false) -> Value? {
+  public final func _cdTransformed<Value>(_ ordinal: CDOrdinal, asserts: Bool = false) -> Value? {
     transformed(info(at: ordinal), asserts)
   }
 
@@ -58,7 +60,7 @@ extension NSManagedObject {
     transformed(declaredInfo(forKey: key), asserts)
   }
 
-  public final func _cdSetTransformed<Value>(_ ordinal: Int, _ value: Value?) {
+  public final func _cdSetTransformed<Value>(_ ordinal: CDOrdinal, _ value: Value?) {
     _setAttribute(info(at: ordinal).slot, value.map { .object(_ObjectBox($0)) } ?? .null)
   }
 
@@ -83,8 +85,8 @@ extension NSManagedObject {
 
   // MARK: Common
 
-  final func info(at ordinal: Int) -> PropertyInfo {
-    let slot = Int(_binding.places[ordinal].slot)
+  final func info(at ordinal: CDOrdinal) -> PropertyInfo {
+    let slot = Int(_binding.places[ordinal.rawValue].slot)
     guard slot >= 0 else { missingProperty() }
     return _binding.properties[slot]
   }

@@ -4,14 +4,18 @@ internal import Synchronization
 extension NSManagedObject {
   /// The value of a raw text that was read before; nil for one that was not, and for what is no text.
   @inlinable @inline(__always)
-  final func _knownRaw<Value: RawRepresentable>(_ ordinal: Int) -> Value? where Value.RawValue: CDPrimitive {
-    guard RawTexts.canHold(Value.self), let texts = _binding.places[ordinal].texts else { return nil }
+  final func _knownRaw<Value: RawRepresentable>(_ ordinal: CDOrdinal) -> Value?
+  where Value.RawValue: CDPrimitive {
+    guard RawTexts.canHold(Value.self), let texts = _binding.places[ordinal.rawValue].texts else {
+      return nil
+    }
     let entry =
       _flags.isDisjoint(with: .slowRead)
       ? Borrowed(_batch).with {
-        texts.entry($0.bytes(Int(_row), Int(_binding.places[ordinal].cell)), ObjectIdentifier(Value.self))
+        texts.entry(
+          $0.bytes(Int(_row), Int(_binding.places[ordinal.rawValue].cell)), ObjectIdentifier(Value.self))
       }
-      : _slowlyKnownRaw(_binding.places[ordinal], ObjectIdentifier(Value.self))
+      : _slowlyKnownRaw(_binding.places[ordinal.rawValue], ObjectIdentifier(Value.self))
     guard let entry else { return nil }
     return withUnsafeBytes(of: entry.pointee.bits) { $0.load(as: Value.self) }
   }
@@ -32,10 +36,12 @@ extension NSManagedObject {
 
   /// Decodes a raw value, and remembers what a text stands for.
   @inlinable @inline(__always)
-  final func _decodeRaw<Value: RawRepresentable>(_ ordinal: Int, _ raw: Value.RawValue) -> Value?
+  final func _decodeRaw<Value: RawRepresentable>(_ ordinal: CDOrdinal, _ raw: Value.RawValue) -> Value?
   where Value.RawValue: CDPrimitive {
     guard let value = Value(rawValue: raw) else { return nil }
-    if RawTexts.canHold(Value.self), let text = raw as? String, let texts = _binding.places[ordinal].texts {
+    if RawTexts.canHold(Value.self), let text = raw as? String,
+      let texts = _binding.places[ordinal.rawValue].texts
+    {
       var bits: UInt64 = 0
       withUnsafeMutableBytes(of: &bits) { bits in withUnsafeBytes(of: value) { bits.copyMemory(from: $0) } }
       texts.add(text, ObjectIdentifier(Value.self), bits)

@@ -8,7 +8,7 @@ extension NSManagedObject {
   /// An optional value; the fallback is returned for no value and for a raw value without a case.
   @inlinable
   public final func _cdRaw<Value: RawRepresentable>(
-    _ ordinal: Int, fallback: @autoclosure () -> Value? = nil
+    _ ordinal: CDOrdinal, fallback: @autoclosure () -> Value? = nil
   ) -> Value? where Value.RawValue: CDPrimitive {
     if let known: Value = _knownRaw(ordinal) { return known }
     guard let raw: Value.RawValue = _cdValue(ordinal) else { return fallback() }
@@ -18,7 +18,7 @@ extension NSManagedObject {
   /// A value that is not optional.
   @inlinable
   public final func _cdRaw<Value: RawRepresentable>(
-    _ ordinal: Int, default fallback: @autoclosure () -> Value
+    _ ordinal: CDOrdinal, default fallback: @autoclosure () -> Value
   ) -> Value where Value.RawValue: CDPrimitive {
     if let known: Value = _knownRaw(ordinal) { return known }
     guard let raw: Value.RawValue = _cdValue(ordinal) else { return fallback() }
@@ -28,14 +28,14 @@ extension NSManagedObject {
   /// The same, with an assertion over a raw value of no case.
   @inlinable
   public final func _cdRaw<Value: RawRepresentable>(
-    _ ordinal: Int, default fallback: @autoclosure () -> Value, asserts: Bool
+    _ ordinal: CDOrdinal, default fallback: @autoclosure () -> Value, asserts: Bool
   ) -> Value where Value.RawValue: CDPrimitive {
     _cdRaw(ordinal, asserts: asserts) ?? fallback()
   }
 
   @inlinable
   public final func _cdRaw<Value: RawRepresentable>(
-    _ ordinal: Int, asserts: Bool
+    _ ordinal: CDOrdinal, asserts: Bool
   ) -> Value? where Value.RawValue: CDPrimitive {
     if let known: Value = _knownRaw(ordinal) { return known }
     guard let raw: Value.RawValue = _cdValue(ordinal) else { return nil }
@@ -49,7 +49,7 @@ extension NSManagedObject {
   /// - Precondition: the store has a raw value of one of the cases.
   @inlinable
   public final func _cdRequiredRaw<Value: RawRepresentable>(
-    _ ordinal: Int, asserts: Bool = false
+    _ ordinal: CDOrdinal, asserts: Bool = false
   ) -> Value where Value.RawValue: CDPrimitive {
     if let known: Value = _knownRaw(ordinal) { return known }
     if let raw: Value.RawValue = _cdValue(ordinal), let value: Value = _decodeRaw(ordinal, raw) {
@@ -59,9 +59,9 @@ extension NSManagedObject {
   }
 
   @usableFromInline
-  final func _missingRaw<Value: RawRepresentable>(_ ordinal: Int) -> Value
+  final func _missingRaw<Value: RawRepresentable>(_ ordinal: CDOrdinal) -> Value
   where Value.RawValue: CDPrimitive {
-    missingRaw(Int(_binding.places[ordinal].slot), propertyName(ordinal), _cdValue(ordinal))
+    missingRaw(Int(_binding.places[ordinal.rawValue].slot), propertyName(ordinal), _cdValue(ordinal))
   }
 
   /// The value of a property without a default in code whose raw value has no case: the model's default, the
@@ -78,7 +78,7 @@ extension NSManagedObject {
       slot < 0 ? nil : _binding.properties[slot].defaultValue.converted(for: Value.RawValue._cellKind)
     let declared = known.flatMap { Value.RawValue._read($0) }.flatMap { Value(rawValue: $0) }
     guard
-      let value = declared ?? RawFallback.value(of: Value.self, zero: Value.RawValue._zero as? Value.RawValue)
+      let value = declared ?? RawFallback.value(of: Value.self, zero: Value.RawValue._zero)
     else {
       failPrecondition(noCase(name(), stored.map { "\($0)" } ?? "nothing", Value.self))
     }
@@ -124,9 +124,9 @@ extension NSManagedObject {
   }
 
   @usableFromInline
-  final func propertyName(_ ordinal: Int) -> String {
-    let slot = Int(_binding.places[ordinal].slot)
-    return slot >= 0 ? _binding.properties[slot].name : "property \(ordinal)"
+  final func propertyName(_ ordinal: CDOrdinal) -> String {
+    let slot = Int(_binding.places[ordinal.rawValue].slot)
+    return slot >= 0 ? _binding.properties[slot].name : "property \(ordinal.rawValue)"
   }
 
   @usableFromInline

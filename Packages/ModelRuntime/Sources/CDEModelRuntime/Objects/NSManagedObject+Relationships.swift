@@ -221,24 +221,24 @@ extension NSManagedObject {
 
 // What generated accessors call.
 extension NSManagedObject {
-  private func relationshipSlot(_ ordinal: Int) -> Int {
-    let slot = Int(_binding.places[ordinal].slot)
+  private func relationshipSlot(_ ordinal: CDOrdinal) -> Int {
+    let slot = Int(_binding.places[ordinal.rawValue].slot)
     if slot < 0 { missingProperty() }
     return slot
   }
 
-  public final func _cdToOne<Object: NSManagedObject>(_ ordinal: Int) -> Object? {
+  public final func _cdToOne<Object: NSManagedObject>(_ ordinal: CDOrdinal) -> Object? {
     guard let object = toOne(relationshipSlot(ordinal)) else { return nil }
     return object as? Object
   }
 
-  public final func _cdSetToOne<Object: NSManagedObject>(_ ordinal: Int, _ object: Object?) {
+  public final func _cdSetToOne<Object: NSManagedObject>(_ ordinal: CDOrdinal, _ object: Object?) {
     assignToOne(relationshipSlot(ordinal), object)
   }
 
   /// Inlined, so that the set is built by code that knows its type.
   @inlinable
-  public final func _cdToManySet<Object: NSManagedObject>(_ ordinal: Int) -> Set<Object> {
+  public final func _cdToManySet<Object: NSManagedObject>(_ ordinal: CDOrdinal) -> Set<Object> {
     let members = _cdMembers(ordinal)
     if let lent = members.lent as? Set<Object> { return lent }
     let made = Set(members.objects(as: Object.self))
@@ -246,36 +246,36 @@ extension NSManagedObject {
     return made
   }
 
-  public final func _cdToManyArray<Object: NSManagedObject>(_ ordinal: Int) -> [Object] {
+  public final func _cdToManyArray<Object: NSManagedObject>(_ ordinal: CDOrdinal) -> [Object] {
     _cdMembers(ordinal).objects(as: Object.self)
   }
 
   @usableFromInline
-  final func _cdMembers(_ ordinal: Int) -> ToManyMembers { loadedMembers(relationshipSlot(ordinal)) }
+  final func _cdMembers(_ ordinal: CDOrdinal) -> ToManyMembers { loadedMembers(relationshipSlot(ordinal)) }
 
-  public final func _cdToManyCount(_ ordinal: Int) -> Int {
+  public final func _cdToManyCount(_ ordinal: CDOrdinal) -> Int {
     loadedMembers(relationshipSlot(ordinal)).objects.count
   }
 
-  public final func _cdAdd(_ ordinal: Int, _ object: NSManagedObject) {
+  public final func _cdAdd(_ ordinal: CDOrdinal, _ object: NSManagedObject) {
     assignMember(relationshipSlot(ordinal), object)
   }
 
-  public final func _cdAdd(_ ordinal: Int, contentsOf objects: some Sequence<NSManagedObject>) {
+  public final func _cdAdd(_ ordinal: CDOrdinal, contentsOf objects: some Sequence<NSManagedObject>) {
     let slot = relationshipSlot(ordinal)
     for object in objects { assignMember(slot, object) }
   }
 
-  public final func _cdRemove(_ ordinal: Int, _ object: NSManagedObject) {
+  public final func _cdRemove(_ ordinal: CDOrdinal, _ object: NSManagedObject) {
     dropMember(relationshipSlot(ordinal), object)
   }
 
-  public final func _cdRemove(_ ordinal: Int, contentsOf objects: some Sequence<NSManagedObject>) {
+  public final func _cdRemove(_ ordinal: CDOrdinal, contentsOf objects: some Sequence<NSManagedObject>) {
     let slot = relationshipSlot(ordinal)
     for object in objects { dropMember(slot, object) }
   }
 
-  public final func _cdInsert(_ ordinal: Int, _ object: NSManagedObject, at index: Int) {
+  public final func _cdInsert(_ ordinal: CDOrdinal, _ object: NSManagedObject, at index: Int) {
     let slot = relationshipSlot(ordinal)
     let members = loadedMembers(slot)
     let count = members.objects.count

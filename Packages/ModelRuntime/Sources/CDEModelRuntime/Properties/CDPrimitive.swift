@@ -16,6 +16,10 @@ public protocol CDPrimitive: Sendable {
   static var _isKept: Bool { get }
   /// The cell kinds that `_read` understands; others go through conversion.
   static var _cellKind: RowLayout.CellKind { get }
+  /// The attribute type that holds every value of the Swift type.
+  static var _attributeType: StoreAttributeType { get }
+  /// What a required property without a value and without a default reads.
+  static var _zero: Self { get }
 }
 
 extension CDPrimitive {
@@ -31,6 +35,8 @@ extension Bool: CDPrimitive {
   }
   @inlinable public var _propertyValue: _PropertyValue { .integer(self ? 1 : 0) }
   @inlinable public static var _cellKind: RowLayout.CellKind { .integer }
+  public static var _attributeType: StoreAttributeType { .boolean }
+  public static var _zero: Bool { false }
 }
 
 /// The integer types share one implementation: cells hold 64 bits. A value that another writer made too large
@@ -47,6 +53,8 @@ extension _CDIntegerPrimitive {
   }
   @inlinable public var _propertyValue: _PropertyValue { .integer(Int64(truncatingIfNeeded: self)) }
   @inlinable public static var _cellKind: RowLayout.CellKind { .integer }
+  public static var _attributeType: StoreAttributeType { .integer64 }
+  public static var _zero: Self { 0 }
 }
 
 extension Int: _CDIntegerPrimitive {}
@@ -63,6 +71,8 @@ extension Double: CDPrimitive {
   }
   @inlinable public var _propertyValue: _PropertyValue { .real(self) }
   @inlinable public static var _cellKind: RowLayout.CellKind { .real }
+  public static var _attributeType: StoreAttributeType { .double }
+  public static var _zero: Double { 0 }
 }
 
 extension Float: CDPrimitive {
@@ -74,6 +84,8 @@ extension Float: CDPrimitive {
   }
   @inlinable public var _propertyValue: _PropertyValue { .real(Double(self)) }
   @inlinable public static var _cellKind: RowLayout.CellKind { .real }
+  public static var _attributeType: StoreAttributeType { .double }
+  public static var _zero: Float { 0 }
 }
 
 extension Date: CDPrimitive {
@@ -85,6 +97,8 @@ extension Date: CDPrimitive {
   }
   @inlinable public var _propertyValue: _PropertyValue { .real(timeIntervalSinceReferenceDate) }
   @inlinable public static var _cellKind: RowLayout.CellKind { .real }
+  public static var _attributeType: StoreAttributeType { .date }
+  public static var _zero: Date { Date(timeIntervalSinceReferenceDate: 0) }
 }
 
 extension String: CDPrimitive {
@@ -97,6 +111,8 @@ extension String: CDPrimitive {
   @inlinable public var _propertyValue: _PropertyValue { .text(self) }
   @inlinable public static var _isKept: Bool { true }
   @inlinable public static var _cellKind: RowLayout.CellKind { .text }
+  public static var _attributeType: StoreAttributeType { .string }
+  public static var _zero: String { "" }
 }
 
 extension Data: CDPrimitive {
@@ -109,6 +125,8 @@ extension Data: CDPrimitive {
   @inlinable public var _propertyValue: _PropertyValue { .data(self) }
   @inlinable public static var _isKept: Bool { true }
   @inlinable public static var _cellKind: RowLayout.CellKind { .blob }
+  public static var _attributeType: StoreAttributeType { .binary }
+  public static var _zero: Data { Data() }
 }
 
 extension UUID: CDPrimitive {
@@ -122,6 +140,8 @@ extension UUID: CDPrimitive {
   }
   @inlinable public var _propertyValue: _PropertyValue { .uuid(self) }
   @inlinable public static var _cellKind: RowLayout.CellKind { .blob }
+  public static var _attributeType: StoreAttributeType { .uuid }
+  public static var _zero: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 }
 
 extension URL: CDPrimitive {
@@ -135,6 +155,13 @@ extension URL: CDPrimitive {
   @inlinable public var _propertyValue: _PropertyValue { .url(self) }
   @inlinable public static var _isKept: Bool { true }
   @inlinable public static var _cellKind: RowLayout.CellKind { .text }
+  public static var _attributeType: StoreAttributeType { .uri }
+  public static var _zero: URL { Self._blank }
+}
+
+extension URL {
+  // A constant that parses.
+  fileprivate static let _blank = URL(string: "about:blank")!
 }
 
 extension Decimal: CDPrimitive {
@@ -154,6 +181,8 @@ extension Decimal: CDPrimitive {
   @inlinable public var _propertyValue: _PropertyValue { .decimal(self) }
   @inlinable public static var _isKept: Bool { true }
   @inlinable public static var _cellKind: RowLayout.CellKind { .text }
+  public static var _attributeType: StoreAttributeType { .decimal }
+  public static var _zero: Decimal { 0 }
 }
 
 /// Tells that what a cell holds is no value of the type that is asked for, and reads as nothing; nil for a cell that

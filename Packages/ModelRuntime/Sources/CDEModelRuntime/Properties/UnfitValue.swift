@@ -65,7 +65,7 @@ extension StoreAttributeType {
     case .uuid: "a UUID"
     case .uri: "a URL"
     case .composite: "a dictionary of its elements"
-    default: "a value of that type"
+    case .transformable, .undefined, .objectID: "a value of that type"
     }
   }
 
@@ -80,7 +80,7 @@ extension StoreAttributeType {
     case .float: "numbers of 32 bits, with infinity but without NaN"
     case .date: "dates, of which NaN is none"
     case .decimal: "decimal numbers up to about 1e142, without NaN"
-    default: "other values"
+    case .string, .binary, .uuid, .uri, .transformable, .composite, .undefined, .objectID: "other values"
     }
   }
 
@@ -136,7 +136,9 @@ extension _PropertyValue {
     case .double: ExactNumber.double(value).map { .real($0) }
     case .float: ExactNumber.float(value) == nil ? nil : ExactNumber.double(value).map { .real($0) }
     case .decimal: ExactNumber.decimal(value).map { .decimal($0) }
-    default: ExactNumber.integer(value).flatMap { type.integers.contains($0) ? .integer($0) : nil }
+    case .integer16, .integer32, .integer64:
+      ExactNumber.integer(value).flatMap { type.integers.contains($0) ? .integer($0) : nil }
+    case .string, .date, .binary, .uuid, .uri, .transformable, .composite, .undefined, .objectID: nil
     }
   }
 

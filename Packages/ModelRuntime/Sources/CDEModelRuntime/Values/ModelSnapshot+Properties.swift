@@ -102,7 +102,7 @@ extension ModelSnapshot {
   }
 
   func required<Value: CDPrimitive>(_ info: PropertyInfo) -> Value {
-    read(info) ?? Value._read(info.defaultValue.converted(for: Value._cellKind)) ?? Value._zero as! Value
+    read(info) ?? Value._read(info.defaultValue.converted(for: Value._cellKind)) ?? Value._zero
   }
 
   func raw<Value: RawRepresentable>(_ info: PropertyInfo, _ method: StorageMethod) -> Value

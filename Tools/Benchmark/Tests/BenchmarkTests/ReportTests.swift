@@ -17,7 +17,7 @@ struct ReportTests {
     #expect(Set(ids + names).count == ids.count + names.count)
   }
 
-  @Test("The verdict compares with raw*, not with SQLite's default configuration")
+  @Test("The verdict compares with raw*, not with SQLite in its default configuration")
   func verdict() {
     // The target is 2.0: raw alone would say met.
     let result = RowResult(.a, rounds([.ours: [500], .raw: [400], .rawTuned: [200], .grdb: [1000]]))

@@ -2,7 +2,7 @@
 package struct RowResult: Sendable {
   package let row: RowID
   package var ours: Double?
-  /// SQLite in its default configuration. For reading beside the others; no verdict uses it.
+  /// SQLite with a write-ahead log and otherwise in its default configuration. No verdict uses it.
   package var raw: Double?
   /// SQLite with the pragmas that our engine sets.
   package var rawTuned: Double?

@@ -45,7 +45,7 @@ package struct Table {
   package static let legend = """
 
     ns for one object, call or transaction, or what the target names; medians, ratios round by round.
-    raw*: SQLite through C with the pragmas that our engine sets; raw: in its default configuration, for reading only.
+    raw*: SQLite through C with the pragmas that our engine sets; raw: with a write-ahead log and nothing else, for comparison.
     unsettled: raw* (or what stands in its place) spread by more than 10 % over the rounds; MISSED: a required row.
     least: what the same work takes with plain objects, one found through another, in the same order.
     """
@@ -106,6 +106,7 @@ package struct Table {
 
   private static func ratio(_ value: Double?) -> String {
     guard let value else { return "" }
+    if value > 0, value < 0.001 { return "<0.001" }
     return String(format: value < 0.1 ? "%.3f" : "%.2f", value)
   }
 }

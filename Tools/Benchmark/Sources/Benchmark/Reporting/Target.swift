@@ -39,7 +39,7 @@ extension RowID {
     case .c2Refetch: .ratioToRaw(0.7)
     case .d: .ratioToRaw(1.0)
     case .e: .value(100)
-    case .e1Single: .ratioToRaw(1.9)
+    case .e1Single: .ratioToRaw(1.85)
     case .e1Batch: .ratioToRaw(1.3)
     case .f: .ratioToRaw(1.5)
     case .gCold: .ratioToRaw(1.65)

@@ -36,7 +36,7 @@ package struct GrowthPlot {
         from: (Self.left, y(GrowthOperation.target)), to: (Self.left + Self.width, y(GrowthOperation.target)),
         "stroke-dasharray=\"4 3\""),
     ]
-    for ratio in stride(from: 0, through: limit, by: 0.5) {
+    for ratio in stride(from: 0, through: limit, by: limit / 4) {
       lines.append(text(String(format: "%.1f", ratio), Self.left - 8, y(ratio) + 4, "end"))
     }
     for (index, size) in sizes.enumerated() {

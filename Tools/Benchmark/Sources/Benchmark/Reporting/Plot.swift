@@ -11,11 +11,14 @@ package struct Plot {
   private static let step = 24.0
   /// Longer bars are cut off here.
   private static let limit = 2.0
+  /// About what a character takes at this font size.
+  private static let letter = 6.6
 
   package var svg: String {
     let shown = results.filter { $0.measured != nil }
     let height = Self.step * Double(shown.count) + 70
-    let width = Self.left + Self.unit * Self.limit + 190
+    let longest = shown.map { Self.letter * Double(label($0).count) + length($0) }.max() ?? 0
+    let width = Self.left + max(longest, Self.unit * Self.limit) + 20
     var lines = [
       """
       <svg xmlns="http://www.w3.org/2000/svg" width="\(Int(width))" height="\(Int(height))" \
@@ -36,10 +39,24 @@ package struct Plot {
   }
 
   private func bar(_ result: RowResult, top: Double) -> [String] {
-    guard let measured = result.measured else { return [] }
-    let share = max(measured, 0) / result.row.target.number
-    let length = max(min(share, Self.limit) * Self.unit, 1)
-    var label: String
+    let length = length(result)
+    return [
+      "<text x=\"\(Self.left - 8)\" y=\"\(top + 13)\" text-anchor=\"end\">\(result.row.name)</text>",
+      """
+      <rect x="\(Self.left)" y="\(top)" width="\(number(length))" height="16" fill="\(color(result.verdict))"/>
+      """,
+      "<text x=\"\(number(Self.left + length + 6))\" y=\"\(top + 13)\">\(label(result))</text>",
+    ]
+  }
+
+  private func length(_ result: RowResult) -> Double {
+    let share = max(result.measured ?? 0, 0) / result.row.target.number
+    return max(min(share, Self.limit) * Self.unit, 1)
+  }
+
+  private func label(_ result: RowResult) -> String {
+    guard let measured = result.measured else { return "" }
+    let label: String
     switch result.row.target {
     case .ratioToRaw(let target): label = String(format: "%.2f of %.2f × raw*", measured, target)
     case .ratioToGRDB(let target): label = String(format: "%.2f of %.2f × GRDB", measured, target)
@@ -47,14 +64,7 @@ package struct Plot {
       label = String(format: "%.2f of %.2f × \(result.row.reference ?? "")", measured, target)
     case .value(let target): label = String(format: "%.0f of %.0f \(result.row.unit)", measured, target)
     }
-    if result.verdict == .unsettled { label += ", unsettled" }
-    return [
-      "<text x=\"\(Self.left - 8)\" y=\"\(top + 13)\" text-anchor=\"end\">\(result.row.name)</text>",
-      """
-      <rect x="\(Self.left)" y="\(top)" width="\(number(length))" height="16" fill="\(color(result.verdict))"/>
-      """,
-      "<text x=\"\(number(Self.left + length + 6))\" y=\"\(top + 13)\">\(label)</text>",
-    ]
+    return result.verdict == .unsettled ? label + ", unsettled" : label
   }
 
   private func color(_ verdict: Verdict?) -> String {

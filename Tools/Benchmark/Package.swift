@@ -24,6 +24,8 @@ let package = Package(
         .product(name: "CDEStore", package: "CoreDataEvolution"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
+    // Tests see what is declared "package": importable for tests, the program would be built twice.
+    .testTarget(name: "BenchmarkTests", dependencies: ["Benchmark"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,36 +1,51 @@
 /// What the command line asks for.
-struct Options {
-  var rows: Set<RowID> = Set(RowID.allCases.filter { $0 != .build })
-  var rounds = 5
-  var isSmoke = false
+package struct Options {
+  package var rows: Set<RowID> = Set(RowID.allCases.filter { $0 != .build })
+  package var growth: Set<GrowthID> = Set(GrowthID.allCases)
+  package var rounds = 5
+  package var isSmoke = false
   /// Leaves the opponents out, so that a profiler sees this library alone.
-  var isAlone = false
-  var jsonPath: String?
-  var plotPath: String?
+  package var isAlone = false
+  package var jsonPath: String?
+  package var plotPath: String?
+  package var growthPlotPath: String?
   /// Set in the child process that measures memory: whose objects it makes, of which file.
   var memorySide: String?
-  var wantsHelp = false
+  package var wantsHelp = false
 
-  struct UsageError: Error, CustomStringConvertible {
-    let description: String
+  package struct UsageError: Error, CustomStringConvertible {
+    package let description: String
   }
 
-  static let help = """
+  package static let help = """
     Measures this library beside raw SQLite and GRDB, in one process and in turns.
 
     usage: benchmark [options]
 
-      --only ROW[,ROW]   only these rows: \(RowID.allCases.map(\.rawValue).joined(separator: " "))
+      --only ROW[,ROW]   only these rows, by id or name (below)
       --rounds N         rounds of each row (5); medians are taken over them
       --smoke            a small size that shows only that every row runs
       --alone            without the opponents, for a profiler; no ratios then
       --build            measure the row "build" too: a clean debug build of the umbrella, some minutes
       --json FILE        write the results as JSON
       --svg FILE         write a plot of the results against their targets
+      --growth-svg FILE  write a plot of how the time of an operation grows with the context
       --help             print this
+
+    Rows, by id and name:
+
+    \(RowID.allCases.map { Self.line($0.rawValue, $0.name) }.joined(separator: "\n"))
+
+    Rows of growth, by id and name; one size of a row is \(GrowthSize.allCases.map { "ID-\($0.suffix)" }.joined(separator: ", ")):
+
+    \(GrowthOperation.allCases.map { Self.line($0.rawValue, $0.name) }.joined(separator: "\n"))
     """
 
-  init(_ arguments: [String]) throws {
+  private static func line(_ id: String, _ name: String) -> String {
+    "  " + id + String(repeating: " ", count: max(19 - id.count, 1)) + name
+  }
+
+  package init(_ arguments: [String]) throws {
     var rest = arguments[...]
     var roundsGiven: Int?
     func value(of option: String) throws -> String {
@@ -39,7 +54,7 @@ struct Options {
     }
     while let option = rest.popFirst() {
       switch option {
-      case "--only": rows = try Self.rows(try value(of: option))
+      case "--only": try choose(try value(of: option))
       case "--rounds":
         guard let count = Int(try value(of: option)), count > 0 else {
           throw UsageError(description: "--rounds needs a number above zero.")
@@ -50,20 +65,45 @@ struct Options {
       case "--build": rows.insert(.build)
       case "--json": jsonPath = try value(of: option)
       case "--svg": plotPath = try value(of: option)
+      case "--growth-svg": growthPlotPath = try value(of: option)
       case "--memory": memorySide = try value(of: option)
       case "--help", "-h": wantsHelp = true
       default: throw UsageError(description: "There is no option \(option).")
       }
     }
     rounds = roundsGiven ?? (isSmoke ? 1 : 5)
+    if isSmoke {
+      growth = growth.filter { $0.size != .million }
+      if rows.isEmpty, growth.isEmpty {
+        throw UsageError(description: "--smoke leaves out the rows with \(GrowthSize.million.text) objects.")
+      }
+    }
   }
 
-  private static func rows(_ list: String) throws -> Set<RowID> {
-    var rows: Set<RowID> = []
-    for name in list.split(separator: ",").map(String.init) {
-      guard let row = RowID(rawValue: name) else { throw UsageError(description: "There is no row \(name).") }
-      rows.insert(row)
+  /// Takes the rows of a list instead of all.
+  private mutating func choose(_ list: String) throws {
+    (rows, growth) = ([], [])
+    var rest = list.split(separator: ",", omittingEmptySubsequences: false)
+      .map { $0.drop { $0 == " " } }[...]
+    while !rest.isEmpty {
+      // Names have commas of their own, so the longest piece that is one is taken.
+      var length = rest.count
+      while length > 0, !add(rest.prefix(length).joined(separator: ", ")) { length -= 1 }
+      guard length > 0 else {
+        throw UsageError(description: "There is no row \"\(rest.first!)\". The rows are listed below.")
+      }
+      rest.removeFirst(length)
     }
-    return rows
+  }
+
+  /// - Returns: whether anything is called so.
+  private mutating func add(_ name: String) -> Bool {
+    let chosen = RowID.allCases.filter { name == $0.rawValue || name == $0.name }
+    let grown = GrowthID.allCases.filter {
+      name == $0.rawValue || name == $0.operation.rawValue || name == $0.operation.name
+    }
+    rows.formUnion(chosen)
+    growth.formUnion(grown)
+    return !chosen.isEmpty || !grown.isEmpty
   }
 }

@@ -25,23 +25,51 @@ struct Program {
     let workspace = try Workspace(samples: samples, isSmoke: options.isSmoke)
     defer { workspace.remove() }
     let table = Table(isSmoke: options.isSmoke)
-    table.printHeader()
     var results: [RowResult] = []
     let runner = Runner(workspace: workspace, rounds: options.rounds, isAlone: options.isAlone)
+    var section: RowID.Section?
     for row in RowID.allCases {
       // A row that was not asked for has its place in the reports, without figures.
-      let result = options.rows.contains(row) ? try await runner.run(row) : RowResult(row)
-      results.append(result)
-      if options.rows.contains(row) {
-        table.printRow(result)
-        // Rows take a while: show each at once, into a pipe too.
-        fflush(nil)
+      let isChosen = options.rows.contains(row)
+      if isChosen, row.section != section {
+        show((section == nil ? "" : "\n") + table.header(row.section))
+        section = row.section
       }
+      let result = isChosen ? try await runner.run(row) : RowResult(row)
+      results.append(result)
+      if isChosen { show(table.line(result)) }
     }
-    table.printFooter()
+    if section != nil { show(Table.legend) }
+    let growth = try runGrowth(options, runner, table)
     if let path = options.jsonPath {
-      try JSONReport(results: results, isSmoke: options.isSmoke).write(to: path)
+      try JSONReport(results: results, growth: growth, isSmoke: options.isSmoke).write(to: path)
     }
     if let path = options.plotPath { try Plot(results: results).write(to: path) }
+    if let path = options.growthPlotPath { try GrowthPlot(results: growth).write(to: path) }
+  }
+
+  /// Last: what it has registered would weigh on other rows.
+  @MainActor
+  private static func runGrowth(_ options: Options, _ runner: Runner, _ table: Table) throws -> [GrowthResult]
+  {
+    if options.growth.isEmpty { return GrowthOperation.allCases.map { GrowthResult($0, [:]) } }
+    if !options.rows.isEmpty { show("") }
+    show(table.growthHeader)
+    let sizes = Set(options.growth.map(\.size))
+    let results = try GrowthOperation.allCases.map { operation in
+      let chosen = Set(options.growth.filter { $0.operation == operation }.map(\.size))
+      if chosen.isEmpty { return GrowthResult(operation, [:]) }
+      let result = try runner.run(operation, chosen, of: sizes)
+      show(table.line(result))
+      return result
+    }
+    show(Table.growthLegend(residentBytes: MemoryRow.residentBytes))
+    return results
+  }
+
+  /// Rows take a while: each is shown at once, into a pipe too.
+  private static func show(_ text: String) {
+    print(text)
+    fflush(nil)
   }
 }

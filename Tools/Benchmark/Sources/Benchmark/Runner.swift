@@ -6,6 +6,8 @@ final class Runner {
   private let isAlone: Bool
   /// Rows j are measured together, when the first of them is asked for.
   private var race: (write: Rounds, read: Rounds)?
+  /// Made when the first row of growth is asked for: its store takes longer than any row.
+  private var growthRows: GrowthRows?
 
   init(workspace: Workspace, rounds: Int, isAlone: Bool = false) {
     self.workspace = workspace
@@ -56,6 +58,15 @@ final class Runner {
     case .build:
       try await compare(row, [Contender(.ours) { try BuildRow.seconds() }], per: 1, rounds: 1)
     }
+  }
+
+  /// - Parameter sizes: the sizes of all rows of growth that will be asked for.
+  func run(_ operation: GrowthOperation, _ chosen: Set<GrowthSize>, of sizes: Set<GrowthSize>) throws
+    -> GrowthResult
+  {
+    let rows = try growthRows ?? GrowthRows(workspace, sizes: sizes.sorted())
+    growthRows = rows
+    return GrowthResult(operation, try rows.measure(operation, chosen.sorted(), rounds: rounds))
   }
 
   private func raceOnce() async throws -> (write: Rounds, read: Rounds) {

@@ -42,6 +42,15 @@ final class PlainCounter: NSManagedObject {
   var count: Int = 0
 }
 
+/// What contexts of different sizes are filled with.
+@PersistentModel(observation: .mainActor)
+final class Entry: NSManagedObject {
+  /// A hundred entries have the same. Indexed, which `OurStore.model` says.
+  var section: Int = 0
+  var count: Int = 0
+  var title: String = ""
+}
+
 extension Item {
   /// A new item of a context, with all values set as a user would.
   convenience init(_ values: ItemValues, categories: [Category], context: NSManagedObjectContext) {

@@ -106,9 +106,11 @@ struct OurStore {
 
   static let model: NSManagedObjectModel = {
     do {
-      return try NSManagedObjectModel.makeRuntimeModel([
-        Item.self, Category.self, PlainCounter.self, Diary.self, PlainDiary.self,
+      let model = try NSManagedObjectModel.makeRuntimeModel([
+        Item.self, Category.self, PlainCounter.self, Diary.self, PlainDiary.self, Entry.self,
       ])
+      model.entitiesByName["Entry"]!.attributesByName["section"]!.isIndexed = true
+      return model
     } catch {
       preconditionFailure("The benchmark's model is invalid: \(error)")
     }

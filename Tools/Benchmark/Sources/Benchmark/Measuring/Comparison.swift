@@ -1,8 +1,10 @@
 /// One way of doing a row's work.
 @MainActor
-struct Contender {
-  enum Side: CaseIterable {
+package struct Contender {
+  package enum Side: CaseIterable, Sendable {
     case ours, raw, rawTuned, grdb
+    /// What the row names, where neither SQLite nor GRDB does the work.
+    case reference
     /// What the machine takes for the least that the work needs.
     case floor
   }
@@ -18,8 +20,10 @@ struct Contender {
 }
 
 /// The figures of some contenders, one for each round.
-struct Rounds {
-  var figures: [Contender.Side: [Double]] = [:]
+package struct Rounds: Sendable {
+  package var figures: [Contender.Side: [Double]] = [:]
+
+  package init() {}
 
   func median(_ side: Contender.Side) -> Double? { figures[side]?.median }
 
@@ -28,6 +32,9 @@ struct Rounds {
     guard let mine = figures[side], let theirs = figures[other] else { return nil }
     return zip(mine, theirs).map { $0 / $1 }.median
   }
+
+  /// How far a side's rounds lie apart.
+  func spread(_ side: Contender.Side) -> Double? { figures[side]?.spread }
 
   /// Runs every contender once for warming up, then in turns, each round beginning with another one.
   ///

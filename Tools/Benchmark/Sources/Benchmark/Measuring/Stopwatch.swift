@@ -25,4 +25,10 @@ extension Collection where Element == Double {
     let middle = sorted.count / 2
     return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
   }
+
+  /// The largest less the smallest value, as a part of the middle one; `nan` for none.
+  var spread: Double {
+    guard let least = self.min(), let most = self.max() else { return .nan }
+    return (most - least) / median
+  }
 }

@@ -1,19 +1,24 @@
 import Foundation
 
 /// A bar for each row: how much of its target it uses. A bar that ends left of the line keeps it.
-struct Plot {
+package struct Plot {
   let results: [RowResult]
 
-  private static let left = 150.0
+  package init(results: [RowResult]) { self.results = results }
+
+  private static let left = 300.0
   private static let unit = 320.0
   private static let step = 24.0
   /// Longer bars are cut off here.
   private static let limit = 2.0
+  /// About what a character takes at this font size.
+  private static let letter = 6.6
 
-  var svg: String {
+  package var svg: String {
     let shown = results.filter { $0.measured != nil }
     let height = Self.step * Double(shown.count) + 70
-    let width = Self.left + Self.unit * Self.limit + 170
+    let longest = shown.map { Self.letter * Double(label($0).count) + length($0) }.max() ?? 0
+    let width = Self.left + max(longest, Self.unit * Self.limit) + 20
     var lines = [
       """
       <svg xmlns="http://www.w3.org/2000/svg" width="\(Int(width))" height="\(Int(height))" \
@@ -34,22 +39,40 @@ struct Plot {
   }
 
   private func bar(_ result: RowResult, top: Double) -> [String] {
-    guard let measured = result.measured else { return [] }
-    let share = max(measured, 0) / result.row.target.number
-    let length = max(min(share, Self.limit) * Self.unit, 1)
-    let color = result.isMet == true ? "#3b7dd8" : "#d8703b"
+    let length = length(result)
+    return [
+      "<text x=\"\(Self.left - 8)\" y=\"\(top + 13)\" text-anchor=\"end\">\(result.row.name)</text>",
+      """
+      <rect x="\(Self.left)" y="\(top)" width="\(number(length))" height="16" fill="\(color(result.verdict))"/>
+      """,
+      "<text x=\"\(number(Self.left + length + 6))\" y=\"\(top + 13)\">\(label(result))</text>",
+    ]
+  }
+
+  private func length(_ result: RowResult) -> Double {
+    let share = max(result.measured ?? 0, 0) / result.row.target.number
+    return max(min(share, Self.limit) * Self.unit, 1)
+  }
+
+  private func label(_ result: RowResult) -> String {
+    guard let measured = result.measured else { return "" }
     let label: String
     switch result.row.target {
-    case .ratio(let target): label = String(format: "%.2f of %.2f × raw", measured, target)
+    case .ratioToRaw(let target): label = String(format: "%.2f of %.2f × raw*", measured, target)
     case .ratioToGRDB(let target): label = String(format: "%.2f of %.2f × GRDB", measured, target)
-    case .value(let target), .time(let target, _):
-      label = String(format: "%.0f of %.0f \(result.row.unit)", measured, target)
+    case .ratioToReference(let target):
+      label = String(format: "%.2f of %.2f × \(result.row.reference ?? "")", measured, target)
+    case .value(let target): label = String(format: "%.0f of %.0f \(result.row.unit)", measured, target)
     }
-    return [
-      "<text x=\"\(Self.left - 8)\" y=\"\(top + 13)\" text-anchor=\"end\">\(result.row.rawValue)</text>",
-      "<rect x=\"\(Self.left)\" y=\"\(top)\" width=\"\(number(length))\" height=\"16\" fill=\"\(color)\"/>",
-      "<text x=\"\(number(Self.left + length + 6))\" y=\"\(top + 13)\">\(label)</text>",
-    ]
+    return result.verdict == .unsettled ? label + ", unsettled" : label
+  }
+
+  private func color(_ verdict: Verdict?) -> String {
+    switch verdict {
+    case .met: "#3b7dd8"
+    case .missed: "#d8703b"
+    case .unsettled, nil: "#9a9a9a"
+    }
   }
 
   private func number(_ value: Double) -> String { String(format: "%.1f", value) }

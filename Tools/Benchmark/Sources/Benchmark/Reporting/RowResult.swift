@@ -1,48 +1,51 @@
 /// What came out for one row.
-struct RowResult {
-  let row: RowID
-  var ours: Double?
-  var raw: Double?
-  /// Raw SQLite with the pragmas that our engine sets.
-  var rawTuned: Double?
-  var grdb: Double?
+package struct RowResult: Sendable {
+  package let row: RowID
+  package var ours: Double?
+  /// SQLite with a write-ahead log and otherwise in its default configuration. No verdict uses it.
+  package var raw: Double?
+  /// SQLite with the pragmas that our engine sets.
+  package var rawTuned: Double?
+  package var grdb: Double?
+  /// What the row names as its reference, where that is neither.
+  package var reference: Double?
   /// The least that the work takes on this machine, where the row measures it.
-  var floor: Double?
-  /// Ours divided by raw: the median of the rounds' ratios.
-  var ratio: Double?
-  var ratioToTuned: Double?
-  var ratioToGRDB: Double?
+  package var floor: Double?
+  /// Ours divided by the other: the median of the rounds' ratios.
+  package var ratioToTuned: Double?
+  package var ratioToGRDB: Double?
+  package var ratioToReference: Double?
+  /// How far the rounds of the row's reference lie apart; nil where a row has none.
+  package var spread: Double?
 
-  init(_ row: RowID) { self.row = row }
+  package init(_ row: RowID) { self.row = row }
 
-  init(_ row: RowID, _ rounds: Rounds) {
+  package init(_ row: RowID, _ rounds: Rounds) {
     self.row = row
     ours = rounds.median(.ours)
     raw = rounds.median(.raw)
     rawTuned = rounds.median(.rawTuned)
     grdb = rounds.median(.grdb)
+    reference = rounds.median(.reference)
     floor = rounds.median(.floor)
-    ratio = rounds.ratio(.ours, to: .raw)
     ratioToTuned = rounds.ratio(.ours, to: .rawTuned)
     ratioToGRDB = rounds.ratio(.ours, to: .grdb)
+    ratioToReference = rounds.ratio(.ours, to: .reference)
+    spread = rounds.spread(.reference) ?? rounds.spread(.rawTuned) ?? rounds.spread(.grdb)
   }
 
-  /// The number that the target limits.
-  var measured: Double? {
+  /// The number that the target limits; nil when it was not measured.
+  package var measured: Double? {
     switch row.target {
-    case .ratio: ratio
+    case .ratioToRaw: ratioToTuned
     case .ratioToGRDB: ratioToGRDB
-    case .value, .time: ours
+    case .ratioToReference: ratioToReference
+    case .value: ours
     }
   }
 
-  /// What a target in nanoseconds comes to where raw takes as long as here. Says how to read the figure; the
-  /// target stays what it is.
-  var targetByRaw: Double? {
-    guard case .time(let time, let reference) = row.target, let raw else { return nil }
-    return time * raw / reference
+  /// Nil when the row was not measured.
+  package var verdict: Verdict? {
+    measured.map { Verdict($0, atMost: row.target.number, spread: spread) }
   }
-
-  /// Whether the row keeps its target; nil when it was not measured.
-  var isMet: Bool? { measured.map { $0 <= row.target.number } }
 }

@@ -1,56 +1,102 @@
 import Foundation
 
 /// The results as text, one line a row, printed as they come in.
-struct Table {
+package struct Table {
   let isSmoke: Bool
 
-  func printHeader() {
-    print(
-      Self.line(
-        "row", "ours", "raw", "raw*", "GRDB", "÷ raw", "÷ raw*", "÷ GRDB", "target", "verdict", "operation"))
-    print(String(repeating: "-", count: 122))
+  package init(isSmoke: Bool) { self.isSmoke = isSmoke }
+
+  // MARK: Rows that compare
+
+  package func header(_ section: RowID.Section) -> String {
+    switch section {
+    case .databases:
+      Self.head(
+        Self.databaseWidths, "what is done", "ours", "raw*", "GRDB", "÷ raw*", "÷ GRDB", "target", "verdict",
+        "raw")
+    case .others:
+      Self.head(
+        Self.otherWidths, "what is done", "ours", "other", "÷ other", "target", "verdict", "the other")
+    }
   }
 
-  func printRow(_ result: RowResult) {
+  package func line(_ result: RowResult) -> String {
     let target: String
     switch result.row.target {
-    case .ratio(let ratio): target = Self.ratio(ratio)
+    case .ratioToRaw(let ratio), .ratioToReference(let ratio): target = Self.ratio(ratio)
     case .ratioToGRDB(let ratio): target = "\(Self.ratio(ratio)) GRDB"
-    case .value(let value), .time(let value, _): target = "\(Self.figure(value)) \(result.row.unit)"
+    case .value(let value): target = "\(Self.figure(value)) \(result.row.unit)"
     }
-    let byRaw = result.targetByRaw.map { " (by raw's speed: \(Self.figure($0)))" } ?? ""
-    let floor = result.floor.map { " (least: \(Self.figure($0)))" } ?? ""
-    print(
-      Self.line(
-        result.row.rawValue, Self.figure(result.ours), Self.figure(result.raw), Self.figure(result.rawTuned),
-        Self.figure(result.grdb), Self.ratio(result.ratio), Self.ratio(result.ratioToTuned),
-        Self.ratio(result.ratioToGRDB), target, verdict(result), result.row.title + byRaw + floor))
+    switch result.row.section {
+    case .databases:
+      let floor = result.floor.map { " (least: \(Self.figure($0)))" } ?? ""
+      return Self.line(
+        Self.databaseWidths, result.row.name, Self.figure(result.ours), Self.figure(result.rawTuned),
+        Self.figure(result.grdb), Self.ratio(result.ratioToTuned), Self.ratio(result.ratioToGRDB), target,
+        text(result.verdict, isRequired: result.row.isRequired), Self.figure(result.raw) + floor)
+    case .others:
+      return Self.line(
+        Self.otherWidths, result.row.name, Self.figure(result.ours), Self.figure(result.reference),
+        Self.ratio(result.ratioToReference), target,
+        text(result.verdict, isRequired: result.row.isRequired), result.row.reference ?? "")
+    }
   }
 
-  func printFooter() {
-    print(
-      """
+  package static let legend = """
 
-      ns, bytes or s for one object, call or transaction; medians, ratios round by round.
-      raw: SQLite through C, in its default configuration; raw*: with the pragmas that our engine sets.
-      least: what the same work takes with plain objects, one found through another, in the same order.
-      by raw's speed: the target in ns, times what raw takes here over what it took where the target was set.
-      """)
+    ns for one object, call or transaction, or what the target names; medians, ratios round by round.
+    raw*: SQLite through C with the pragmas that our engine sets; raw: with a write-ahead log and nothing else, for comparison.
+    unsettled: raw* (or what stands in its place) spread by more than 10 % over the rounds; MISSED: a required row.
+    least: what the same work takes with plain objects, one found through another, in the same order.
+    """
+
+  // MARK: Growth
+
+  package var growthHeader: String {
+    Self.head(
+      Self.growthWidths, "in a context of so many objects", GrowthSize.tenThousand.text,
+      GrowthSize.hundredThousand.text, GrowthSize.million.text, "growth", "target", "verdict")
   }
 
-  private func verdict(_ result: RowResult) -> String {
-    guard let isMet = result.isMet else { return "-" }
+  package func line(_ result: GrowthResult) -> String {
+    Self.line(
+      Self.growthWidths, result.operation.name, Self.figure(result.median(.tenThousand)),
+      Self.figure(result.median(.hundredThousand)), Self.figure(result.median(.million)),
+      Self.ratio(result.growth), Self.ratio(GrowthOperation.target), text(result.verdict, isRequired: false))
+  }
+
+  package static func growthLegend(residentBytes: Int) -> String {
+    """
+
+    ns for one operation; growth: the time at the largest size over the time at the smallest, round by round.
+    Resident memory with all these contexts: \(String(format: "%.2f", Double(residentBytes) / 1e9)) GB.
+    """
+  }
+
+  // MARK: Cells
+
+  private func text(_ verdict: Verdict?, isRequired: Bool) -> String {
+    guard let verdict else { return "-" }
     // Small runs show that everything works; their figures say nothing about speed.
     if isSmoke { return "ran" }
-    if isMet { return "met" }
-    return result.row.isRequired ? "MISSED" : "missed"
+    return verdict == .missed && isRequired ? "MISSED" : verdict.rawValue
   }
 
-  private static func line(_ cells: String...) -> String {
-    let widths = [17, 9, 9, 9, 9, 7, 7, 7, 9, 7, 0]
-    return zip(cells, widths).map { cell, width in
+  private static let databaseWidths = [46, 8, 8, 8, 7, 7, 9, 9, 0]
+  private static let otherWidths = [46, 8, 8, 8, 12, 9, 0]
+  private static let growthWidths = [46, 9, 9, 9, 7, 7, 0]
+
+  private static func head(_ widths: [Int], _ cells: String...) -> String {
+    join(widths, cells) + "\n" + String(repeating: "-", count: widths.reduce(0) { $0 + $1 + 1 } + 8)
+  }
+
+  private static func line(_ widths: [Int], _ cells: String...) -> String { join(widths, cells) }
+
+  private static func join(_ widths: [Int], _ cells: [String]) -> String {
+    let line = zip(cells, widths).map { cell, width in
       cell + String(repeating: " ", count: max(width - cell.count, 0))
     }.joined(separator: " ")
+    return String(line.reversed().drop { $0 == " " }.reversed())
   }
 
   private static func figure(_ value: Double?) -> String {
@@ -60,6 +106,7 @@ struct Table {
 
   private static func ratio(_ value: Double?) -> String {
     guard let value else { return "" }
+    if value > 0, value < 0.001 { return "<0.001" }
     return String(format: value < 0.1 ? "%.3f" : "%.2f", value)
   }
 }

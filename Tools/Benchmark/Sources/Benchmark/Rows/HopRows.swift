@@ -21,7 +21,7 @@ struct HopRows {
   }
 
   private var defaultActor: Contender {
-    Contender(.raw) { [calls] in
+    Contender(.reference) { [calls] in
       let actor = DefaultActor()
       return await Self.time {
         for _ in 0..<calls { consume(await actor.increment()) }

@@ -6,7 +6,7 @@ import Observation
 enum MemoryRow {
   /// Whose memory a child process measures.
   private enum Subject: String {
-    case ours, raw, grdb
+    case ours, raw, rawTuned, grdb
     /// Readers of our registered objects, and of as many plain observable ones.
     case tracked, observables
   }
@@ -15,7 +15,7 @@ enum MemoryRow {
   static func contenders(_ workspace: Workspace) -> [Contender] {
     [
       contender(.ours, .ours, workspace.ourPath), contender(.raw, .raw, workspace.rawPath),
-      contender(.grdb, .grdb, workspace.rawPath),
+      contender(.rawTuned, .rawTuned, workspace.rawPath), contender(.grdb, .grdb, workspace.rawPath),
     ]
   }
 
@@ -23,7 +23,7 @@ enum MemoryRow {
   static func tracking(_ workspace: Workspace) -> [Contender] {
     [
       contender(.ours, .tracked, workspace.ourPath),
-      contender(.raw, .observables, "\(workspace.samples.itemCount)"),
+      contender(.reference, .observables, "\(workspace.samples.itemCount)"),
     ]
   }
 
@@ -64,7 +64,8 @@ enum MemoryRow {
     }
     switch subject {
     case .ours: print(try ours(parts[1]))
-    case .raw: print(raw(parts[1]))
+    case .raw: print(raw(parts[1], .plain))
+    case .rawTuned: print(raw(parts[1], .ours))
     case .grdb: print(try records(parts[1]))
     case .tracked: print(try tracked(parts[1]))
     case .observables: print(observables(Int(parts[1]) ?? 0))
@@ -111,8 +112,8 @@ enum MemoryRow {
     }
   }
 
-  private static func raw(_ path: String) -> Int {
-    let database = RawDatabase(path)
+  private static func raw(_ path: String, _ pragmas: RawDatabase.Pragmas) -> Int {
+    let database = RawDatabase(path, pragmas)
     let statement = database.prepare("SELECT \(RawDatabase.columns) FROM item")
     while statement.step() {}
     statement.reset()
@@ -132,7 +133,7 @@ enum MemoryRow {
     return withExtendedLifetime(held) { after - before }
   }
 
-  private static var residentBytes: Int {
+  static var residentBytes: Int {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
     return 1024 * (line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0)

@@ -41,7 +41,7 @@ struct ObservationRows {
       let item = try items(1)[0]
       return [
         reading { item.count },
-        Contender(.raw) { [repetitions] in
+        Contender(.reference) { [repetitions] in
           let counter = ObservableCounter()
           return Self.time(repetitions) { counter.count }
         },
@@ -58,7 +58,7 @@ struct ObservationRows {
       let diary = try context.fetch(Diary.fetchRequest())[0]
       return [
         reading { diary.mood == .gloomy ? 1 : 0 },
-        Contender(.raw) { [repetitions] in
+        Contender(.reference) { [repetitions] in
           let diary = ObservableDiary()
           return Self.time(repetitions) { diary.mood == .gloomy ? 1 : 0 }
         },
@@ -143,7 +143,7 @@ struct ObservationRows {
           }
           return withExtendedLifetime((items, domain)) { time }
         },
-        Contender(.raw) {
+        Contender(.reference) {
           let counter = ObservableCounter()
           return Self.timeOfWakes {
             consume(counter.count)
@@ -190,10 +190,9 @@ struct ObservationRows {
       let changing = try writer.performAndWait { try writer.fetch(request) }
       func merging(into context: NSManagedObjectContext, _ held: [Item]) -> @MainActor () throws -> Double {
         {
-          let commit = try Self.save(changing, in: writer)
-          let notification = Notification(
-            name: .NSManagedObjectContextDidSave, object: nil,
-            userInfo: [CommittedTransaction.userInfoKey: commit])
+          let notification = try SaveNotification.caught(of: writer) {
+            for item in changing { item.count &+= 1 }
+          }
           return context.performAndWait {
             let time = nanoseconds { context.mergeChanges(fromContextDidSave: notification) }
             precondition(
@@ -203,27 +202,7 @@ struct ObservationRows {
         }
       }
       let (intoLarge, intoSmall) = (merging(into: large, all), merging(into: small, few))
-      return [Contender(.ours) { try intoLarge() }, Contender(.raw) { try intoSmall() }]
+      return [Contender(.ours) { try intoLarge() }, Contender(.reference) { try intoSmall() }]
     }
-  }
-
-  private static func save(_ items: [Item], in writer: NSManagedObjectContext) throws -> CommittedTransaction
-  {
-    let caught = Mutex<CommittedTransaction?>(nil)
-    let token = NotificationCenter.default.addObserver(
-      forName: .NSManagedObjectContextDidSave, object: writer, queue: nil
-    ) { notification in
-      let commit = notification.userInfo?[CommittedTransaction.userInfoKey] as? CommittedTransaction
-      caught.withLock { $0 = commit }
-    }
-    defer { NotificationCenter.default.removeObserver(token) }
-    try writer.performAndWait {
-      for item in items { item.count &+= 1 }
-      try writer.save()
-    }
-    guard let commit = caught.withLock({ $0 }) else {
-      preconditionFailure("A save posted no notification with its transaction.")
-    }
-    return commit
   }
 }

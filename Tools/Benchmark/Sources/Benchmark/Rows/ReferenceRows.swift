@@ -47,7 +47,7 @@ struct ReferenceRows {
   }
 
   private func contenders(_ body: @escaping @MainActor (SQLiteStore) throws -> Double) -> [Contender] {
-    [Contender.Side.ours, .raw].map { side in
+    [Contender.Side.ours, .reference].map { side in
       Contender(side) {
         var configuration = SQLiteStore.Configuration(
           location: .file(path: try workspace.emptyPath("references.sqlite").path))

@@ -4,13 +4,13 @@ internal import CDEStore
 extension SaveBuilder {
   /// Names owners that are not in memory here, so that contexts that have them learn of the change. Owners in
   /// memory have the relationship among their own changes.
-  mutating func touchOwners(of object: NSManagedObject, _ binding: EntityBinding) {
+  func touchOwners(of object: NSManagedObject, _ binding: EntityBinding) {
     for slot in binding.savedSlots.owned.intersection(object.changedSlots) {
       object.withProperty(slot) { touchOwners(of: object, through: $0) }
     }
   }
 
-  private mutating func touchOwners(of object: NSManagedObject, through info: PropertyInfo) {
+  private func touchOwners(of object: NSManagedObject, through info: PropertyInfo) {
     let inverse = info.inverseSlot!
     if case .toOne(let owner)? = object.withOverlay({ $0.values[info.slot] }), owner.isStored,
       !owner.changedSlots.contains(owner.slot(of: info, inverse))
@@ -27,8 +27,7 @@ extension SaveBuilder {
   }
 
   /// The pairs of relationships that no cell describes.
-  mutating func buildLinks() {
-    let objects = objects
+  func buildLinks() {
     objects.visitChanged({ $0.linked }) { object, slots in
       for slot in slots {
         let info = object._binding.properties[slot]
@@ -63,7 +62,7 @@ extension SaveBuilder {
     return mine <= (theirProperty.declaringEntity, theirProperty.name)
   }
 
-  private mutating func addLinks(_ members: ToManyMembers, _ info: PropertyInfo, of owner: NSManagedObject) {
+  private func addLinks(_ members: ToManyMembers, _ info: PropertyInfo, of owner: NSManagedObject) {
     let entity = owner._binding.index
     func link(_ kind: LinkChange.Kind, _ member: NSManagedObject, _ order: Int64? = nil) -> LinkChange {
       LinkChange(

@@ -4,7 +4,9 @@ internal import Foundation
 /// Turns the objects of a save into rows.
 ///
 /// Unsaved values that equal the stored ones do not count as changes afterwards. Nothing else of the objects changes.
-struct SaveBuilder {
+///
+/// A class, because its functions call each other from closures: a structure would be copied for each object.
+final class SaveBuilder {
   let objects: CollectedSave
   var transaction = StoreTransaction()
   var touched: Set<CommittedTransaction.Touch> = []
@@ -32,7 +34,7 @@ struct SaveBuilder {
   }
 
   static func build(_ objects: CollectedSave, author: String?, contextName: String?) -> BuiltSave {
-    var builder = SaveBuilder(objects, author: author, contextName: contextName)
+    let builder = SaveBuilder(objects, author: author, contextName: contextName)
     builder.collectOrders()
     builder.collectRewritten()
     builder.buildInserted()
@@ -49,8 +51,7 @@ struct SaveBuilder {
   ///
   /// Numbers that still ascend are kept; a new one goes halfway between its neighbours, or 1024 beyond
   /// the last, which is how Core Data spaces them.
-  private mutating func collectOrders() {
-    let objects = objects
+  private func collectOrders() {
     objects.visitChanged({ $0.ordered }) { owner, slots in
       for slot in slots {
         let info = owner._binding.properties[slot]
@@ -87,7 +88,7 @@ struct SaveBuilder {
     }
   }
 
-  private mutating func collectRewritten() {
+  private func collectRewritten() {
     var seen = Set<ObjectIdentifier>()
     let updated = objects.updated
     let candidates = moved.isEmpty ? updated : updated + moved
@@ -144,7 +145,7 @@ struct SaveBuilder {
   /// More updates than a row can be expected to get between a read of it and its deletion.
   private static let versionsBeyondDeletion: Int64 = 1 << 16
 
-  private mutating func buildInserted() {
+  private func buildInserted() {
     var builders = RowBuilders()
     objects.inserted[...].forEachBorrowed { object in
       object.withBinding { binding in
@@ -163,7 +164,7 @@ struct SaveBuilder {
 
   /// Setting the stored value again is no change: such a row is not written, gets no new version, and causes
   /// no conflict for another writer.
-  private mutating func buildUpdated() {
+  private func buildUpdated() {
     var builders = RowBuilders()
     let candidates = rewritten
     let candidateSlots = rewrittenSlots
@@ -275,7 +276,7 @@ struct SaveBuilder {
     }
   }
 
-  private mutating func buildDeleted() {
+  private func buildDeleted() {
     deleted = objects.deleted.sorted { ($0._binding.index, $0._key) < ($1._binding.index, $1._key) }
     transaction.deleted = deleted.map {
       RowDeletion(

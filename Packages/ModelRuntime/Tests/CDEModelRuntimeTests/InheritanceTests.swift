@@ -56,6 +56,38 @@ struct InheritanceTests {
     #expect(try context.fetch(request).isEmpty)
   }
 
+  @Test(
+    "Unsaved objects of sub-entities are found by inherited properties, and by objects that are unsaved as well"
+  )
+  func unsaved() throws {
+    let context = try stack().context()
+    let stored = try fill(context)
+    let garage = context.make("Garage", ["name": "new"])
+    let car = context.make("Car", ["name": "7", "garage": garage, "aseats": 4])
+    let truck = context.make("Truck", ["name": "8", "garage": garage, "place": stored])
+    car.mutableSetValue(forKey: "keepers").addObjects(from: [garage, stored])
+    garage.setValue(car, forKey: "star")
+
+    func names(_ format: String, _ arguments: Any...) throws -> [String?] {
+      try context.all("Vehicle", NSPredicate(format: format, argumentArray: arguments), sort: "name")
+        .map { $0.value(forKey: "name") as? String }
+    }
+    #expect(try names("garage == %@", garage) == ["7", "8"])
+    #expect(try names("garage == %@ OR name == '1'", garage) == ["1", "7", "8"])
+    #expect(try names("SELF IN %@", [car, truck]) == ["7", "8"])
+    #expect(try names("ANY keepers == %@", garage) == ["7"])
+    #expect(try names("keepers.@count == 2") == ["7"])
+    #expect(try names("place == nil AND garage.name BEGINSWITH[c] 'N'") == ["7"])
+    #expect(try names("SUBQUERY(keepers, $k, $k.star.name == '7').@count == 1") == ["7"])
+    #expect(try names("garage.vehicles.@max.name == '8'") == ["7", "8"])
+    #expect(try context.all("Car", NSPredicate(format: "aseats > 3")).map(\.objectID) == [car.objectID])
+    #expect(
+      try context.all("Garage", NSPredicate(format: "star == %@", car)).map(\.objectID) == [garage.objectID])
+    // Another object's temporary ID names no row.
+    let other = try stack().context().make("Garage", ["name": "other"])
+    #expect(try names("garage == %@", other.objectID).isEmpty)
+  }
+
   @Test("Relationships to sub-entities work from both sides, over contexts and merges")
   func relationships() throws {
     let stack = try stack()

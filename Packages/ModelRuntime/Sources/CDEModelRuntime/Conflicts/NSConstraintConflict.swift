@@ -16,11 +16,11 @@ nonisolated public final class NSConstraintConflict: NSObject, @unchecked Sendab
   let stored: RowReference?
   private let storedID: NSManagedObjectID?
   private let bases: [RowReference?]
-  private let resolution: any ConflictSettling
+  private let resolution: any ConflictResolving
 
   init(
     _ constraint: [String], of entity: String, objects: [NSManagedObject], stored: RowReference?,
-    _ storedID: NSManagedObjectID?, _ resolution: any ConflictSettling
+    _ storedID: NSManagedObjectID?, _ resolution: any ConflictResolving
   ) {
     self.constraint = constraint
     entityName = entity
@@ -57,8 +57,8 @@ nonisolated public final class NSConstraintConflict: NSObject, @unchecked Sendab
 
   var refusal: StoreError? { resolution.refusal }
 
-  func settle(by type: NSMergePolicyType) throws {
+  func resolve(by type: NSMergePolicyType) throws {
     let clash = UniquenessClash(constraint: constraint, objects: conflictingObjects, stored: stored)
-    try resolution.settle(clash, by: type)
+    try resolution.resolve(clash, by: type)
   }
 }

@@ -26,11 +26,11 @@ nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
   /// Whether the coordinator has the new row itself, because it wrote the row.
   private let isCached: Bool
   private let given: (cached: [String: Any]?, persisted: [String: Any]?)?
-  private let resolution: (any ConflictSettling)?
+  private let resolution: (any ConflictResolving)?
 
   init(
     _ object: NSManagedObject, old: Int64, new: Int64?, persisted: RowReference?, isCached: Bool,
-    _ resolution: any ConflictSettling
+    _ resolution: any ConflictResolving
   ) {
     sourceObject = object
     objectID = object.objectID
@@ -88,8 +88,8 @@ nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
   var refusal: StoreError? { resolution?.refusal }
 
   /// Changes the object so that it can be saved.
-  func settle(by type: NSMergePolicyType) throws {
-    guard let resolution else { return try settleAlone(by: type) }
-    resolution.settle(sourceObject, persisted, by: type)
+  func resolve(by type: NSMergePolicyType) throws {
+    guard let resolution else { return try resolveAlone(by: type) }
+    resolution.resolve(sourceObject, persisted, by: type)
   }
 }

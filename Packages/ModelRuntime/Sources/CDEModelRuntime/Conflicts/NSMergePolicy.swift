@@ -63,7 +63,7 @@ nonisolated open class NSMergePolicy: NSObject, @unchecked Sendable {
   /// - Throws: ``ManagedObjectError`` with code `.saveConflict` for `.errorMergePolicyType`.
   open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
     if mergeType == .errorMergePolicyType { throw ManagedObjectError.conflict(list) }
-    for conflict in list { try conflict.settle(by: mergeType) }
+    for conflict in list { try conflict.resolve(by: mergeType) }
   }
 
   /// Resolves conflicts over unique values.
@@ -71,7 +71,7 @@ nonisolated open class NSMergePolicy: NSObject, @unchecked Sendable {
   /// - Throws: ``ManagedObjectError`` with code `.uniquenessConflict` for `.errorMergePolicyType`.
   open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
     if mergeType == .errorMergePolicyType { throw ManagedObjectError.conflict(list) }
-    for conflict in list { try conflict.settle(by: mergeType) }
+    for conflict in list { try conflict.resolve(by: mergeType) }
   }
 }
 

@@ -32,7 +32,7 @@ extension Overlay {
   func rollBack() {
     for slot in unsaved {
       if case .toMany(let members) = values[slot] {
-        members.settle()
+        members.clearChanges()
         members.unload()
       }
       values[slot] = .unset
@@ -43,13 +43,13 @@ extension Overlay {
   /// The changes were saved.
   ///
   /// - Returns: whether the row has all values that are left.
-  func settle(but transient: PropertySet) -> Bool {
+  func markSaved(but transient: PropertySet) -> Bool {
     if isCopy(but: transient) { return true }
     changed = PropertySet()
     for slot in 0..<count {
       switch values[slot] {
       case .unset, .object: continue
-      case .toMany(let members): members.settle()
+      case .toMany(let members): members.clearChanges()
       default:
         if !transient.contains(slot) { values[slot] = .unset }
       }

@@ -173,7 +173,7 @@ public final class ToManyMembers {
   }
 
   /// The changes were saved.
-  func settle() {
+  func clearChanges() {
     added.removeAll()
     removed.removeAll()
     isReordered = false

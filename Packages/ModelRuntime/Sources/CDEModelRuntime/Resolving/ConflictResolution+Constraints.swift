@@ -3,7 +3,7 @@ internal import CDEStore
 // Conflicts over unique values. The result is the same as if the objects had been saved one after the other.
 extension ConflictResolution {
   /// Lets one object keep the values of a constraint.
-  func settle(_ clash: UniquenessClash, by type: NSMergePolicyType) throws {
+  func resolve(_ clash: UniquenessClash, by type: NSMergePolicyType) throws {
     // A policy, or an earlier clash, may have removed some of the objects.
     let objects = clash.objects.filter {
       $0._registry === context.registry && $0.hasChanges && !$0.isMarkedDeleted

@@ -11,7 +11,7 @@ extension ConflictResolution {
   func notePartner(of object: NSManagedObject, _ slot: Int) { partners.append((object, slot)) }
 
   /// Makes the other rows of such relationships agree.
-  func settlePartners() throws {
+  func resolvePartners() throws {
     if partners.isEmpty { return }
     var rows: [ReferenceConflict.Row] = []
     for (object, slot) in partners {

@@ -6,7 +6,7 @@ extension ConflictResolution {
   ///
   /// - Throws: ``ManagedObjectError`` with code `.saveConflict` where the save refers to objects that another writer
   ///   deleted and the context's policy fails conflicts.
-  func settle(_ references: [ReferenceConflict], of save: BuiltSave) throws {
+  func resolve(_ references: [ReferenceConflict], of save: BuiltSave) throws {
     let missing = references.filter { !$0.isDeletedHere }
     if !missing.isEmpty { try dropMissingTargets(missing, of: save) }
     let left = references.filter(\.isDeletedHere)

@@ -3,10 +3,10 @@ internal import CDEStore
 // Conflicts between an object and its row: what the context read, what it was to save, what the store has now.
 extension ConflictResolution {
   /// Makes an object use the store's current row, with the unsaved values that the policy keeps.
-  func settle(_ object: NSManagedObject, _ row: RowReference?, by type: NSMergePolicyType) {
+  func resolve(_ object: NSManagedObject, _ row: RowReference?, by type: NSMergePolicyType) {
     // A policy may have reset the context, or done something else that leaves nothing to settle.
     guard object._registry === context.registry, !object.isFault else { return }
-    noteSettled(object)
+    noteResolved(object)
     let isDeleted = object.isMarkedDeleted
     guard let row, row.batch.layout.entity == object._binding.index else {
       // An object whose row was never read can't be written again.
@@ -129,7 +129,7 @@ extension NSManagedObject {
           other.forgetMember(self, other.slot(of: info, inverse))
         }
       }
-      members.settle()
+      members.clearChanges()
       members.unload()
     case .toOne, .null:
       clearUnsaved(slot)

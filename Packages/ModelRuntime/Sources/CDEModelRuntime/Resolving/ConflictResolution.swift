@@ -8,7 +8,7 @@ internal import Foundation
 /// objects) -> tried again. The save ends it with ``announce()``, whether it succeeds or not.
 ///
 /// Lives on the context's executor.
-final class ConflictResolution: ConflictSettling {
+final class ConflictResolution: ConflictResolving {
   let context: NSManagedObjectContext
   private(set) var refusal: StoreError?
   /// Objects that took values over from the store, with the properties that read differently since.
@@ -20,7 +20,7 @@ final class ConflictResolution: ConflictSettling {
   /// One-to-one relationships whose value after a round differs from the store's.
   var partners: [(object: NSManagedObject, slot: Int)] = []
   /// Objects whose version conflict was dealt with in this round.
-  private var settled: Set<ObjectIdentifier> = []
+  private var resolved: Set<ObjectIdentifier> = []
 
   init(in context: NSManagedObjectContext) { self.context = context }
 
@@ -31,9 +31,9 @@ final class ConflictResolution: ConflictSettling {
   /// - Throws: what the policy throws.
   func resolve(_ refusal: StoreError, of save: BuiltSave) throws {
     self.refusal = refusal
-    settled = []
+    resolved = []
     (kept, partners) = ([], [])
-    if refusal.code == .danglingReference { return try settle(refusal.references, of: save) }
+    if refusal.code == .danglingReference { return try resolve(refusal.references, of: save) }
     let source = try context.source()
     let handle = try source.handle(for: save.objects.bindings)
     let found: TransactionConflicts
@@ -50,11 +50,11 @@ final class ConflictResolution: ConflictSettling {
     let versions = versionConflicts(found.versions, rows, source)
     let constraints = constraintConflicts(found.uniqueness, rows, of: save, handle)
     try context.policy.resolve(mergeConflicts: versions + constraints)
-    for conflict in versions where !settled.contains(ObjectIdentifier(conflict.sourceObject)) {
-      try conflict.settle(by: .mergeByPropertyObjectTrumpMergePolicyType)
+    for conflict in versions where !resolved.contains(ObjectIdentifier(conflict.sourceObject)) {
+      try conflict.resolve(by: .mergeByPropertyObjectTrumpMergePolicyType)
     }
     try dropMissingDestinations(of: versions.map(\.sourceObject))
-    try settlePartners()
+    try resolvePartners()
   }
 
   private func versionConflicts(
@@ -151,7 +151,7 @@ final class ConflictResolution: ConflictSettling {
 
   func keep(_ object: NSManagedObject) { kept.append(object) }
 
-  func noteSettled(_ object: NSManagedObject) { settled.insert(ObjectIdentifier(object)) }
+  func noteResolved(_ object: NSManagedObject) { resolved.insert(ObjectIdentifier(object)) }
 
   func noteTouched(_ owners: [ObjectChange]) { touched += owners }
 

@@ -1,6 +1,6 @@
 internal import CDEStore
 
-/// The third phase of a save: what the store has written. ``settle(in:)`` is the last one.
+/// The third phase of a save: what the store has written. ``apply(to:)`` is the last one.
 struct CommittedSave {
   let objects: CollectedSave
   /// Updated objects with a new row.
@@ -12,20 +12,20 @@ struct CommittedSave {
   var transaction: CommittedTransaction
 
   /// Points the objects at what was written.
-  func settle(in registry: ObjectRegistry) {
+  func apply(to registry: ObjectRegistry) {
     let oneWay = oneWaySlots
     let (inserted, deleted) = (objects.inserted, objects.deleted)
     registry.rekey(inserted) { rows.inserted[$0].key }
     var index = 0
     inserted[...].forEachBorrowed { object in
-      object.settle(rows.inserted[index])
+      object.takeSaved(rows.inserted[index])
       object.becomeSaved()
       index += 1
     }
-    for object in unwritten { object.settle(nil) }
+    for object in unwritten { object.takeSaved(nil) }
     index = 0
     rewritten[...].forEachBorrowed { object in
-      object.settle(rows.rewritten[index])
+      object.takeSaved(rows.rewritten[index])
       index += 1
     }
     for object in deleted {
@@ -34,7 +34,7 @@ struct CommittedSave {
       object.detach()
     }
     if !deleted.isEmpty { registry.vanished += 1 }
-    rows.settle(in: registry)
+    rows.apply(to: registry)
     unload(oneWay, in: registry)
   }
 

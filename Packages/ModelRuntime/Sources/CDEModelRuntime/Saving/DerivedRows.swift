@@ -51,7 +51,7 @@ struct WrittenRows {
   }
 
   /// Lets the context's own objects have the derived values that follow from what was saved.
-  func settle(in registry: ObjectRegistry) {
+  func apply(to registry: ObjectRegistry) {
     for row in others {
       let binding = registry.model.entities[row.batch.layout.entity]
       guard let object = registry.object(root: binding.root, key: row.key),

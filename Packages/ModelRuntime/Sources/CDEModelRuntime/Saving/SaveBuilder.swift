@@ -130,7 +130,7 @@ struct SaveBuilder {
     let slots = object.withBinding(\.savedSlots.toMany).intersection(object.changedSlots)
     for slot in slots where !object.hasChangedMembers(slot) {
       object.keepUnchanged(slot)
-      object._overlay?.members(slot)?.settle()
+      object._overlay?.members(slot)?.clearChanges()
     }
   }
 

@@ -3,7 +3,7 @@
 // How an object comes out of a save.
 extension NSManagedObject {
   /// The object's changes were saved; `row` is its new row, if one was written.
-  final func settle(_ row: RowReference?) {
+  final func takeSaved(_ row: RowReference?) {
     unmarkUpdated()
     if let row {
       _batch = row.batch
@@ -11,7 +11,7 @@ extension NSManagedObject {
       _flags.remove(.fault)
     }
     let transient = withBinding(\.savedSlots.transient)
-    if withOverlay({ $0.settle(but: transient) }) == true { dropOverlay() }
+    if withOverlay({ $0.markSaved(but: transient) }) == true { dropOverlay() }
   }
 }
 

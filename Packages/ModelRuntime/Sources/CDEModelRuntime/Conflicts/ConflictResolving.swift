@@ -1,15 +1,15 @@
 internal import CDEStore
 
 /// The save that a conflict belongs to, as far as the conflict needs it.
-protocol ConflictSettling: AnyObject {
+protocol ConflictResolving: AnyObject {
   /// The store's refusal that led to the conflict.
   var refusal: StoreError? { get }
 
   /// Makes an object use the store's current row, with the unsaved values that the policy keeps.
-  func settle(_ object: NSManagedObject, _ row: RowReference?, by type: NSMergePolicyType)
+  func resolve(_ object: NSManagedObject, _ row: RowReference?, by type: NSMergePolicyType)
 
   /// Lets one object keep the values of a constraint.
-  func settle(_ clash: UniquenessClash, by type: NSMergePolicyType) throws
+  func resolve(_ clash: UniquenessClash, by type: NSMergePolicyType) throws
 
   /// The object of a row, made if necessary.
   func object(for row: RowReference) -> NSManagedObject

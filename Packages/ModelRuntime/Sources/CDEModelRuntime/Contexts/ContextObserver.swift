@@ -39,8 +39,8 @@ public import CDEStore
 @_spi(CDE) public enum MergeSource {
   /// Another context's save.
   ///
-  /// `isRepeated` means that the context has already merged the same save, shortly before: its executor has
-  /// not yet run all the jobs that were queued then.
+  /// `isRepeated` means that the context merged the same save shortly before. Its executor then still has to
+  /// run jobs that were queued at that time.
   case commit(CommittedTransaction, isRepeated: Bool)
   /// IDs, with the changes that recent saves report for them.
   case identities(RecentChanges)

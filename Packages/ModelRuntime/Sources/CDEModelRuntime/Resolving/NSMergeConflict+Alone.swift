@@ -1,7 +1,7 @@
 internal import CDEStore
 
 extension NSMergeConflict {
-  /// Settles a conflict that no save found: a policy got it from code of the application.
+  /// Resolves a conflict that no save found, but that code of the application made.
   func resolveAlone(by type: NSMergePolicyType) throws {
     guard let context = sourceObject.managedObjectContext, let source = context.persistentStoreCoordinator,
       source.handle(for: sourceObject._binding) != nil

@@ -1,6 +1,6 @@
 internal import CDEStore
 
-/// The third phase of a save: what the store has written. ``apply(to:)`` is the last one.
+/// The third phase of a save: the result of the store. ``apply(to:)`` ends the save.
 struct CommittedSave {
   let objects: CollectedSave
   /// Updated objects with a new row.
@@ -8,10 +8,10 @@ struct CommittedSave {
   /// Updated objects without one.
   let unwritten: [NSManagedObject]
   let rows: WrittenRows
-  /// What was written, as other contexts see it.
+  /// The written transaction in the form for other contexts.
   var transaction: CommittedTransaction
 
-  /// Points the objects at what was written.
+  /// Applies the commit to the objects: they point at the new rows and have no unsaved changes.
   func apply(to registry: ObjectRegistry) {
     let oneWay = oneWaySlots
     let (inserted, deleted) = (objects.inserted, objects.deleted)
@@ -40,8 +40,8 @@ struct CommittedSave {
 
   /// Names of changed to-many relationships without an inverse, by root entity.
   ///
-  /// Such a relationship may keep its owner in the member's row, which has room for one: an owner that had
-  /// the member before must read its members again.
+  /// The member's row may store the owner of such a relationship. It has room for one owner, so an owner that
+  /// had the member before must read its members again.
   private var oneWaySlots: [Int: Set<String>] {
     var names: [Int: Set<String>] = [:]
     objects.visitChanged({ $0.oneWay }) { owner, slots in

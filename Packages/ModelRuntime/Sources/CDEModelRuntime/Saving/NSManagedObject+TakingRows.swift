@@ -1,8 +1,8 @@
 @_spi(CDE) internal import CDEStore
 
-// How an object comes out of a save.
+// Rows that an object takes from a save.
 extension NSManagedObject {
-  /// The object's changes were saved; `row` is its new row, if one was written.
+  /// Marks the changes as saved. `row` is the object's new row, if one was written.
   final func takeSaved(_ row: RowReference?) {
     unmarkUpdated()
     if let row {
@@ -16,7 +16,7 @@ extension NSManagedObject {
 }
 
 extension NSManagedObject {
-  /// Takes a row, with the derived values of another row of the same object, which has newer ones.
+  /// Takes a row, but the derived values of another, newer row of the same object.
   final func take(_ row: RowReference, derivedFrom newer: RowReference) {
     guard row.batch.layout === _binding.layout, newer.batch.layout === _binding.layout else { return }
     var builder = RowBatchBuilder(layout: _binding.layout, rows: 1)

@@ -15,7 +15,7 @@ public import CDEStore
   var changes: [ObjectIdentifier: [Change]] = [:]
   var repeated: [CommitTrace] = []
 
-  /// Makes a listener, to be stamped on commits by ``NSManagedObjectContext/addCommitListener(_:)``.
+  /// Makes a listener, to be added to commits by ``NSManagedObjectContext/addCommitListener(_:)``.
   public init() {}
 
   /// Whether the context merged the save, or a part of it, shortly before. Its executor then still has to run

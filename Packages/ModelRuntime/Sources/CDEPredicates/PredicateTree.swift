@@ -24,12 +24,12 @@
 ///
 /// - A key path through a nil to-one relationship is nil: `parent.name == nil` is true for an object without
 ///   a parent.
-/// - Numbers are one kind: integers, doubles, decimals and booleans compare by numeric value. A constant takes the kind
-///   of the attribute it is compared with where Core Data converts it: text that spells a number (`count == '5'`)
-///   becomes the number, and a number (`created > 1500`) the date so many seconds after the reference date. Any other
-///   comparison of values of different kinds throws where properties have types, which is in every fetch and for
-///   managed objects: it can hold for no object. Of a value that has no type (nil, a dictionary's) it is false, and
-///   `!=` is true.
+/// - Numbers are one kind: integers, doubles, decimals and booleans are compared by numeric value. A constant
+///   is converted to the kind of the compared attribute where Core Data converts it: text that contains a
+///   number (`count == '5'`) becomes the number, and a number (`created > 1500`) becomes the date that many
+///   seconds after the reference date. Other comparisons of values of different kinds can be true for no
+///   object. They throw if properties have types, which is the case in all fetches and for managed objects.
+///   For values without a type (nil, a dictionary's) they are false, and `!=` is true.
 /// - `ANY` is true if at least one element satisfies the comparison, and false for an empty collection. `ALL`
 ///   is true if all elements satisfy it, and true for an empty collection. `NONE` is parsed as `NOT ANY`. For
 ///   an element with a nil attribute the table above applies.

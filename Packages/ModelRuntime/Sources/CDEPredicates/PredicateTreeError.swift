@@ -23,6 +23,7 @@ public struct PredicateTreeError: CDEError, Hashable {
     public static let unknownKey = Code(rawValue: "unknownKey")
     /// A Swift key path without a name: its root type does not conform to ``PredicateKeyPathNaming`` or has
     /// no name for it.
+    public static let unnamedKeyPath = Code(rawValue: "unnamedKeyPath")
     /// A comparison that does not support its operands, such as `<` on a whole collection.
     public static let operands = Code(rawValue: "operands")
     /// A `MATCHES` pattern that is not a regular expression.

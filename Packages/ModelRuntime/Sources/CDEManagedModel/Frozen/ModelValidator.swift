@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The rules that a model has to keep before a coordinator can use it.
+/// The rules that a model must satisfy before a coordinator can use it.
 struct ModelValidator {
   let entities: [NSEntityDescription]
   private let members: Set<ObjectIdentifier>
@@ -29,7 +29,8 @@ struct ModelValidator {
         )
       }
     }
-    // A missing destination breaks inverses elsewhere as well, so all are looked for before any inverse.
+    // A missing destination also breaks inverses of other entities. All destinations are checked before any
+    // inverse.
     for entity in entities {
       try validateTree(of: entity)
       try validateDestinations(of: entity)

@@ -23,7 +23,7 @@ public final class StoreFaults: Sendable {
   public struct Event: Sendable, Hashable, CustomStringConvertible {
     /// The step that failed.
     public let step: StoreStep
-    /// How it failed.
+    /// The kind of fault.
     public let fault: StoreFault
 
     /// `diskFull at 12: write log`.

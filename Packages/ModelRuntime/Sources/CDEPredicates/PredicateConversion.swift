@@ -87,7 +87,7 @@ struct PredicateConversion {
         .compare(base, .equal, .constant(.null)), then: .constant(.null),
         else: .conditional(tree, then: .constant(.bool(true)), else: .constant(.bool(false))))
     case .range, .regex, .textOrder, .order:
-      throw Self.unsupported(Self.name(of: type(of: expression)), "it stands where a value is expected")
+      throw Self.unsupported(Self.name(of: type(of: expression)), "it is used where a value is expected")
     }
   }
 
@@ -98,7 +98,7 @@ struct PredicateConversion {
     case .optionalPredicate(let base, let tree):
       return .and([.compare(base, .notEqual, .constant(.null)), tree])
     default:
-      throw Self.unsupported(Self.name(of: type(of: expression)), "it stands where a condition is expected")
+      throw Self.unsupported(Self.name(of: type(of: expression)), "it is used where a condition is expected")
     }
   }
 

@@ -108,7 +108,7 @@ struct PredicateFormatParser {
     switch node {
     case .expression(let tree): return tree
     case .predicate:
-      throw malformed("expression", "a predicate stands where a value is expected", at: position)
+      throw malformed("expression", "a predicate is used where a value is expected", at: position)
     }
   }
 

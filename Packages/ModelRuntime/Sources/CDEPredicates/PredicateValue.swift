@@ -126,9 +126,10 @@ extension PredicateValue {
     case .constant(.object):
       throw PredicateTreeError(
         .operands, construct: key,
-        "\(key) is asked of an object that is known by its ID alone; fetch the object first")
+        "\(key) can't be read from an object of which only the ID is known; fetch the object first")
     case .constant:
-      throw PredicateTreeError(.unknownKey, construct: key, "\(key) is asked of a value that has no keys")
+      throw PredicateTreeError(
+        .unknownKey, construct: key, "\(key) can't be read from a value that has no keys")
     }
   }
 

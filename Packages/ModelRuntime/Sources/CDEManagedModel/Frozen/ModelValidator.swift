@@ -133,7 +133,7 @@ struct ModelValidator {
     if relationship.maxCount > 0, relationship.minCount > relationship.maxCount {
       throw fail(
         .invalidCount,
-        "\(entity).\(name) asks for at least \(relationship.minCount) objects "
+        "\(entity).\(name) requires at least \(relationship.minCount) objects "
           + "and at most \(relationship.maxCount)."
       )
     }
@@ -143,7 +143,7 @@ struct ModelValidator {
       throw fail(
         .missingInverse,
         "\(entity).\(name) has the inverse \(inverse.entity?.name ?? "").\(inverse.name), which does not "
-          + "name it in turn. Set inverseRelationship on both sides.")
+          + "refer back to it. Set inverseRelationship on both sides.")
     }
     guard let owner = inverse.entity, destination.isKindOf(entity: owner),
       let source = relationship.entity, let back = inverse.destinationEntity,

@@ -33,7 +33,7 @@ extension NSManagedObjectModel {
     let resolved: ResolvedSchema
     do { resolved = try ResolvedSchema(schema) } catch {
       throw ModelError(
-        .invalidSchema, "The model is no valid schema of a store; the cause says why.", cause: error)
+        .invalidSchema, "The model is no valid schema of a store. The cause is the reason.", cause: error)
     }
     let byName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name ?? "", $0) })
     var frozen: [FrozenEntity] = []

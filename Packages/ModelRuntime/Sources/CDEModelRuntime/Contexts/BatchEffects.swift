@@ -1,6 +1,6 @@
 internal import CDEStore
 
-/// The objects of one context that batches changed, beside those named by the batches' IDs.
+/// The objects of one context that batches changed, except those named by the batches' IDs.
 struct BatchEffects {
   private(set) var updated: [NSManagedObject] = []
   private(set) var deleted: [NSManagedObject] = []

@@ -24,7 +24,7 @@ extension NSManagedObject {
       )
     }
     failPrecondition(
-      "\(found.count) models in use have an entity for \(self), so entity() can't tell which is meant. "
+      "\(found.count) models in use have an entity for \(self), so entity() can't choose one of them. "
         + "Use init(context:), or NSEntityDescription.entity(forEntityName:in:).")
   }
 

@@ -231,7 +231,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The changes that the batch made to rows beside those that it names.
+  /// The changes that the batch made to rows other than those that it names.
   private func consequences(_ result: StoreBatchResult) -> [CommittedTransaction.Change] {
     var changes = result.cascaded.map {
       CommittedTransaction.Change(

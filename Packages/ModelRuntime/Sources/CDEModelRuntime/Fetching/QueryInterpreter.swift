@@ -97,7 +97,7 @@ struct QueryInterpreter<Row: InterpretedRow> {
   func value(_ expression: StoreExpression) throws -> PredicateConstant {
     switch expression {
     case .value(let value): return value.constant
-    case .list: throw Self.misuse("a list stands where a value belongs")
+    case .list: throw Self.misuse("a list is used where a value is expected")
     case .path(let path):
       let rows = try rows(path)
       guard rows.count <= 1 else { throw Self.misuse("a path to a value leads to several") }

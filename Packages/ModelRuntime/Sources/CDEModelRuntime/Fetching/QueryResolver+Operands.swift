@@ -66,9 +66,10 @@ extension QueryResolver {
       case .constant(.object):
         throw PredicateTreeError(
           .operands, construct: key,
-          "\(key) is asked of an object that is given as a value; compare the object itself")
+          "\(key) can't be read from an object that is given as a value; compare the object itself")
       case .constant:
-        throw PredicateTreeError(.unknownKey, construct: key, "\(key) is asked of a value that has no keys")
+        throw PredicateTreeError(
+          .unknownKey, construct: key, "\(key) can't be read from a value that has no keys")
       case .value(let value) where value.kind == .archived:
         throw PredicateTreeError(
           .unsupported, construct: "\(value.name).\(key)",
@@ -78,7 +79,7 @@ extension QueryResolver {
       case .value(let value):
         throw PredicateTreeError(
           .unknownKey, construct: key,
-          "\(key) is asked of \(value.name), which is \(value.kind.noun) and has no keys")
+          "\(key) can't be read from \(value.name), which is \(value.kind.noun) and has no keys")
       }
     }
     return operand

@@ -35,7 +35,7 @@ extension QueryResolver {
       case .localized, .localizedStandard:
         throw PredicateTreeError(
           .unsupported, construct: key,
-          "the order by \(value.name) follows a locale, which a store does not know; sort in memory")
+          "the order by \(value.name) follows a locale, which stores do not support; sort in memory")
       }
     }
     return StoreSort(value.expression, isAscending: term.ascending, options: options)

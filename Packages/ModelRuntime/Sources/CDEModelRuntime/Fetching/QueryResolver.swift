@@ -44,7 +44,7 @@ struct QueryResolver {
     guard !options.contains(.localized) else {
       throw PredicateTreeError(
         .unsupported, construct: "\(op.rawValue)[l]",
-        "a store knows no locale; leave the option [l] out or evaluate the predicate in memory")
+        "stores do not support locales; leave the option [l] out or evaluate the predicate in memory")
     }
     if let existence = try existence(comparison, scope) { return existence }
     let left = try operand(comparison.left, scope)

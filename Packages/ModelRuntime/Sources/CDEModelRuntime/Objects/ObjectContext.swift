@@ -22,7 +22,7 @@ protocol ObjectContext: AnyObject {
   /// The stored members of a to-many relationship; nil when they can't be read.
   func storedMembers(of object: NSManagedObject, slot: Int) -> [NSManagedObject]?
 
-  /// The bytes of a value that is stored in a file beside the store.
+  /// The bytes of a value that is stored in a file outside the database.
   func externalData(_ value: ExternalValue, for binding: EntityBinding) throws -> Data
 
   /// Reports a failed read where no error can be thrown.

@@ -46,7 +46,7 @@ public enum CDSortDescriptorError: Error, Equatable, LocalizedError, CustomStrin
     case .toManyRelationshipNotSupportedForSort(let path):
       "\(path) lies behind a to-many relationship, which has many values. Sort by another path."
     case .collationRequiresInMemory(let collation):
-      "The collation \(collation) follows a locale, which a store does not know. Sort with mode .inMemory."
+      "The collation \(collation) follows a locale, which stores do not support. Sort with mode .inMemory."
     case .pathNotStoreSortable(let path, let storageMethod):
       "\(path) has \(storageMethod) storage, which a store can't sort by. Sort with mode .inMemory."
     }

@@ -41,7 +41,8 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
     } catch {
       if error.code != .closed {
         Diagnostics.report(
-          "The metadata of the store \(identifier) could not be read, and is told as it was: \(error)")
+          "The metadata of the store \(identifier) could not be read. The metadata read last is returned: \(error)"
+        )
       }
       return metadata.withLock { $0 }
     }

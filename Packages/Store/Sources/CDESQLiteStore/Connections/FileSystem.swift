@@ -18,7 +18,7 @@ struct FileSystem: @unchecked Sendable {
     guard let found = sqlite3_vfs_find(name) else {
       throw StoreError(
         .cannotOpen,
-        "SQLite knows no file system named \(name ?? "(default)"). Register it before the store is opened.")
+        "SQLite has no file system named \(name ?? "(default)"). Register it before the store is opened.")
     }
     methods = found
   }

@@ -127,7 +127,7 @@ extension StoreError {
     StoreError(
       .forked,
       "The store was opened by the parent process, and SQLite's connections don't survive a fork. "
-        + "Open the store again in this process, and let go of this one without closing it.")
+        + "Open the store again in this process, and release this one without closing it.")
   }
 
   static func closed() -> StoreError {

@@ -4,7 +4,7 @@ import Dispatch
 import Synchronization
 @_spi(CDE) internal import CDEExecutors
 
-/// The connections of one store: one writes and, with a write-ahead log, one for each concurrent read reads.
+/// The connections of one store: a writing one and, with a write-ahead log, a reading one for each concurrent read.
 ///
 /// Without a write-ahead log a read would block the writer, and a store in memory is read fast. In both cases
 /// all calls run on the writing connection, one at a time.

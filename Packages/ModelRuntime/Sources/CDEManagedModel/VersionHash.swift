@@ -1,13 +1,13 @@
 @_spi(CDE) internal import CDEStore
 internal import Foundation
 
-// Core Data's recipe for version hashes, found by comparing stores and compiled models with their
-// descriptions. All hashes are SHA-256, strings go in as UTF-8 without length or terminator, numbers as 32
-// bits little endian.
+// Core Data's algorithm for version hashes, found by comparing stores and compiled models with their
+// descriptions. All hashes are SHA-256. Strings are added as UTF-8 without length or terminator, numbers as
+// 32 bits little endian.
 
 extension NSPropertyDescription {
   func baseHash() -> [UInt8] {
-    // The zero byte has never been seen to be anything else.
+    // No other value than zero has been observed here.
     SHA256.hash(
       Array(name.utf8) + [isOptional ? 1 : 0, 0] + Array((versionHashModifier ?? "").utf8))
   }
@@ -23,10 +23,10 @@ extension NSAttributeDescription {
 }
 
 extension NSDerivedAttributeDescription {
-  /// Neither name nor type count: only the expression does.
+  /// Only the expression is included, not the name or the type.
   func derivedHash() -> [UInt8] { SHA256.hash(Array((canonicalDerivation ?? "").utf8)) }
 
-  /// The expression as Core Data prints it after parsing.
+  /// The expression in the form that Core Data prints after parsing.
   var canonicalDerivation: String? {
     guard let derivation else { return nil }
     let text = String(derivation.filter { !$0.isWhitespace })
@@ -36,7 +36,7 @@ extension NSDerivedAttributeDescription {
 }
 
 extension NSCompositeAttributeDescription {
-  /// Neither the composite's name nor its optionality count: only the elements do.
+  /// Only the elements are included, not the composite's name or optionality.
   func compositeHash() -> [UInt8] {
     SHA256.hash(
       elements.sorted { codePointOrder($0.name, $1.name) }.flatMap { $0.hashBytes() })
@@ -47,7 +47,7 @@ extension NSRelationshipDescription {
   func relationshipHash() -> [UInt8] {
     var bytes = baseHash()
     bytes += Array((destinationEntity?.name ?? "").utf8)
-    // A relationship that is its own inverse leaves the inverse's name out.
+    // A relationship that is its own inverse does not include the inverse's name.
     if let inverse = inverseRelationship, inverse !== self { bytes += Array(inverse.name.utf8) }
     bytes.appendNumber(maxCount)
     bytes.appendNumber(minCount)

@@ -1,11 +1,11 @@
 @_spi(CDE) internal import CDEExecutors
 public import Foundation
 
-/// Carries the initialisers that Foundation declares unavailable on Linux.
+/// Provides the initialisers that Foundation declares unavailable on Linux.
 ///
-/// An initialiser of a class extension cannot return an instance of a subclass; one of a protocol that is
-/// not bound to classes can, since it assigns `self`. Being available, it also wins over the class's
-/// unavailable one.
+/// An initialiser in a class extension can't return an instance of a subclass. An initialiser in a protocol
+/// that is not bound to classes can, because it assigns `self`. The compiler prefers it to the class's
+/// unavailable initialiser.
 public protocol PredicateFormatInitializable {}
 
 extension NSPredicate: PredicateFormatInitializable {}
@@ -13,18 +13,18 @@ extension NSPredicate: PredicateFormatInitializable {}
 extension PredicateFormatInitializable where Self: NSPredicate {
   /// A predicate from a format string, in Core Data's grammar.
   ///
-  /// A malformed format does not trap: see ``TreePredicate``. Text in quotes is literal; placeholders are
-  /// not looked for in it.
+  /// A malformed format does not trap; see ``TreePredicate``. Text in quotes is literal, and placeholders in
+  /// it are not replaced.
   ///
   /// - Parameters:
   ///   - predicateFormat: The condition, with a placeholder for each argument.
-  ///   - arguments: What the placeholders stand for, in order. `%K` takes a key path as a string; `%@` takes
+  ///   - arguments: The values of the placeholders, in order. `%K` takes a key path as a string. `%@` takes
   ///     numbers, text, dates, data, UUIDs, URLs, objects, nil, and collections of these.
   public init(format predicateFormat: String, _ arguments: Any?...) {
     self.init(predicateFormat, arguments)
   }
 
-  /// A predicate from a format string whose arguments stand in an array.
+  /// A predicate from a format string with its arguments in an array.
   public init(format predicateFormat: String, argumentArray arguments: [Any]?) {
     self.init(predicateFormat, arguments ?? [])
   }
@@ -36,8 +36,8 @@ extension PredicateFormatInitializable where Self: NSPredicate {
       })
   }
 
-  // Only NSPredicate itself is made this way: its classes elsewhere (a compound, a user's subclass) have no
-  // format initialiser on Apple's platforms either.
+  // Only NSPredicate itself is made in this way. Its subclasses (a compound, an application's subclass) have
+  // no format initialiser on Apple's platforms either.
   private init(result: Result<PredicateTree, PredicateTreeError>) {
     guard let predicate = TreePredicate(result) as? Self else {
       failPrecondition(
@@ -46,14 +46,14 @@ extension PredicateFormatInitializable where Self: NSPredicate {
     self = predicate
   }
 
-  /// A predicate from a tree. One that nests too deep to be walked leaves an error in the predicate.
+  /// A predicate from a tree. If the tree is nested too deeply, the predicate contains an error.
   public init(_ tree: PredicateTree) {
     self.init(result: .success(tree))
   }
 
   /// A predicate from `#Predicate`, or nil if it uses something that a query cannot express.
   ///
-  /// As on Apple's platforms; ``PredicateTree/init(_:)`` throws the reason instead.
+  /// The same as on Apple's platforms. ``PredicateTree/init(_:)`` throws the reason instead.
   public init?<Input>(_ predicate: Predicate<Input>) {
     guard let tree = try? PredicateTree(predicate) else { return nil }
     self.init(result: .success(tree))
@@ -61,7 +61,7 @@ extension PredicateFormatInitializable where Self: NSPredicate {
 }
 
 extension NSPredicate {
-  /// A predicate from a format string, with the error at once.
+  /// A predicate from a format string. An error is thrown at once.
   ///
   /// - Throws: ``PredicateTreeError`` that names the construct and its offset.
   public static func parsing(format: String, _ arguments: Any?...) throws(PredicateTreeError) -> NSPredicate {
@@ -70,7 +70,7 @@ extension NSPredicate {
 
   /// The tree of any predicate: one with a format, any compound, or `NSPredicate(value:)`.
   ///
-  /// - Throws: ``PredicateTreeError``: what was wrong with the format, or that a block has no tree.
+  /// - Throws: ``PredicateTreeError``: the error of the format, or an error for a block, which has no tree.
   public func predicateTree() throws(PredicateTreeError) -> PredicateTree {
     if let predicate = self as? TreePredicate { return try predicate.result.get() }
     if let compound = self as? NSCompoundPredicate {
@@ -84,12 +84,12 @@ extension NSPredicate {
         + "fetched objects")
   }
 
-  /// Whether the predicate holds, with the reason if that cannot be told.
+  /// Whether the predicate is true for an object. Throws the reason if it can't be evaluated.
   ///
   /// - Parameters:
   ///   - object: A managed object or other ``PredicateValueProviding``, a dictionary, a plain value (for
   ///     `SELF`), or any Swift value, whose stored properties are the keys.
-  ///   - variables: Values for the `$NAME`s of the predicate.
+  ///   - variables: Values for the `$NAME` variables of the predicate.
   /// - Throws: ``PredicateTreeError``.
   public func matches(_ object: Any?, substitutionVariables variables: [String: Any] = [:]) throws -> Bool {
     if let predicate = self as? TreePredicate {
@@ -122,10 +122,10 @@ extension NSPredicate {
       ? evaluate(with: object) : evaluate(with: object, substitutionVariables: variables)
   }
 
-  /// A copy with the `$NAME`s replaced that `variables` has values for.
+  /// A copy in which the `$NAME` variables with values in `variables` are replaced.
   ///
-  /// A value of a kind that predicates do not know leaves an error in the copy. Blocks are returned as they
-  /// are.
+  /// If predicates do not support the kind of a value, the copy contains an error. Blocks are returned
+  /// unchanged.
   public func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {
     if let predicate = self as? TreePredicate {
       return TreePredicate(
@@ -161,13 +161,13 @@ extension NSCompoundPredicate {
   }
 }
 
-/// A predicate that holds if all parts hold; without parts it is true.
+/// A predicate that is true if all parts are true. Without parts it is true.
 ///
-/// A function named like the initialiser wins over it and keeps the name usable as a type, and its compound
-/// prints canonically where Foundation's prints `FALSEPREDICATE`. A second function of the name would make
-/// every call ambiguous, so disjunctions and negations are Foundation's own: they evaluate, convert and
-/// compose (``Foundation/NSPredicate/predicateTree()``), and ``Foundation/NSPredicate/canonicalFormat``
-/// prints them; or make them as ``TreeCompoundPredicate``.
+/// This function hides Foundation's initialiser, and the name stays usable as a type. Its compound prints
+/// canonically, where Foundation's prints `FALSEPREDICATE`. A second function of this name would make each
+/// call ambiguous, so disjunctions and negations are Foundation's own. They can be evaluated, converted and
+/// combined (``Foundation/NSPredicate/predicateTree()``), and ``Foundation/NSPredicate/canonicalFormat``
+/// prints them. The alternative is ``TreeCompoundPredicate``.
 public func NSCompoundPredicate(
   andPredicateWithSubpredicates parts: [NSPredicate]
 ) -> TreeCompoundPredicate {

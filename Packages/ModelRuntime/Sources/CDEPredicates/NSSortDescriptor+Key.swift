@@ -7,14 +7,14 @@ public final class KeySortDescriptor: NSSortDescriptor {
   public let term: SortTerm
   private let compareValues: Comparator?
 
-  // Foundation's designated initialisers want some key path of Swift; the one given is never read.
+  // Foundation's designated initialisers require a Swift key path. This one is never read.
   private final class Placeholder {
     var value: Int { 0 }
   }
 
   /// - Parameters:
   ///   - term: The key and the direction.
-  ///   - comparator: An order of its own for two values; without one, their natural order.
+  ///   - comparator: Compares two values; nil for their natural order.
   public init(term: SortTerm, comparator: Comparator? = nil) {
     self.term = term
     compareValues = comparator
@@ -37,7 +37,7 @@ public final class KeySortDescriptor: NSSortDescriptor {
     return KeySortDescriptor(term: reversed, comparator: compareValues)
   }
 
-  /// Equal by key, direction and collation; orders of their own are equal only to themselves.
+  /// Equal by key, direction and collation. A descriptor with a comparator equals only itself.
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? KeySortDescriptor else { return false }
     if other === self { return true }
@@ -61,14 +61,14 @@ public final class KeySortDescriptor: NSSortDescriptor {
   public override func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
-/// Carries the initialisers that Foundation declares unavailable on Linux (see
+/// Provides the initialisers that Foundation declares unavailable on Linux (see
 /// ``PredicateFormatInitializable``).
 public protocol SortKeyInitializable {}
 
 extension NSSortDescriptor: SortKeyInitializable {}
 
 extension SortKeyInitializable where Self: NSSortDescriptor {
-  /// Sorts by the value of a key, which may be a path over to-one relationships and composites
+  /// Sorts by the value of a key. The key may be a path over to-one relationships and composites
   /// (`owner.name`).
   ///
   /// - Parameters:
@@ -78,14 +78,14 @@ extension SortKeyInitializable where Self: NSSortDescriptor {
     self.init(term: SortTerm(key: key, ascending: ascending), comparator: nil)
   }
 
-  /// Sorts by the value of a key in an order of its own, which only memory can apply; a fetch refuses it.
+  /// Sorts by the value of a key with a comparator. Only memory can apply it, so a fetch refuses it.
   public init(key: String?, ascending: Bool, comparator: @escaping Comparator) {
     var term = SortTerm(key: key, ascending: ascending)
     term.comparator = ComparatorBox(compare: comparator).call
     self.init(term: term, comparator: comparator)
   }
 
-  /// Sorts by a value, with a collation that a store may know.
+  /// Sorts by a term, whose collation a store may support.
   public init(_ term: SortTerm) {
     let comparator = term.comparator
     self.init(term: term, comparator: comparator.map { compare in { compare($0, $1) } })
@@ -99,19 +99,19 @@ extension SortKeyInitializable where Self: NSSortDescriptor {
     self = descriptor
   }
 
-  /// The key path that is sorted by, or nil if the objects themselves are or the descriptor has a Swift key
-  /// path without a name.
+  /// The key path of the order; nil if the descriptor sorts by the objects themselves or has a Swift key path
+  /// without a name.
   public var key: String? {
     guard let term = try? SortTerm(self), !term.keyPath.isEmpty else { return nil }
     return term.key
   }
 }
 
-// Foundation's Comparator is not Sendable by declaration, but a sort descriptor that sorts on another
-// thread calls it there on every platform.
+// Foundation does not declare its Comparator Sendable. But on all platforms a sort descriptor that sorts on
+// another thread calls it on that thread.
 struct ComparatorBox: @unchecked Sendable {
-  // Guard: the closure is only ever called, never changed; its maker answers for what it captures, as on
-  // Apple's platforms.
+  // Guard: the closure is only called, never changed. The code that makes it is responsible for its captures,
+  // as on Apple's platforms.
   let compare: Comparator
 
   var call: SortTerm.Comparator {

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The scalar functions of predicates, with SQLite's rules for integers (see ``PredicateFunction``).
 @_spi(CDE) public enum PredicateArithmetic {
-  /// The value of a function; arguments that are nil are the caller's business.
+  /// The value of a function. The caller handles nil arguments.
   ///
   /// - Throws: ``PredicateTreeError`` with code `operands` if an argument is of the wrong kind.
   public static func call(_ function: PredicateFunction, _ values: [PredicateConstant]) throws
@@ -56,7 +56,7 @@ internal import Foundation
     }
   }
 
-  // nil when the result leaves the integers; the doubles take over.
+  // nil when the result is no 64-bit integer. The caller then computes with doubles.
   private static func integers(_ function: PredicateFunction, _ a: Int64, _ b: Int64) -> PredicateConstant? {
     let result: (partialValue: Int64, overflow: Bool)
     switch function {

@@ -8,7 +8,7 @@ extension PredicateConstant: Hashable {
     case (.integer(let a), .integer(let b)): a == b
     case (.double(let a), .double(let b)): a == b || (a.isNaN && b.isNaN)
     case (.decimal(let a), .decimal(let b)): a == b
-    // String's own equality follows canonical equivalence; a store tells the two spellings apart.
+    // String's own equality uses canonical equivalence. A store distinguishes the two forms.
     case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
     case (.date(let a), .date(let b)): a == b
     case (.data(let a), .data(let b)): a == b
@@ -39,15 +39,15 @@ extension PredicateConstant: Hashable {
 }
 
 extension PredicateConstant {
-  /// The constant that an argument of a format string, a substitution variable or a captured value stands
-  /// for.
+  /// The constant for an argument of a format string, a substitution variable or a captured value.
   ///
-  /// Numbers, booleans, text, dates, data, UUIDs and URLs in their Swift and Foundation forms, objects
-  /// (``PredicateObjectConvertible``), nil and `NSNull`, and arrays, sets and ordered sets of these.
+  /// Accepts numbers, booleans, text, dates, data, UUIDs and URLs in their Swift and Foundation forms,
+  /// objects (``PredicateObjectConvertible``), nil and `NSNull`, and arrays, sets and ordered sets of these.
   ///
-  /// - Returns: nil if the value is of no such type.
+  /// - Returns: nil if the value has another type.
   public init?(_ value: Any?) {
-    // Lists of objects can be long, and every other question asked of a class comes out more costly than this one.
+    // This is the first check, because lists of objects can be long, and all other checks of a class cost
+    // more.
     if let value, type(of: value) is AnyClass, let object = value as? any PredicateObjectConvertible {
       self = .object(PredicateObject(object.predicateObjectReference))
       return
@@ -56,7 +56,7 @@ extension PredicateConstant {
       self = .null
       return
     }
-    // Before anything else is asked of it: a cast of a Swift array to a class of Foundation's copies the array.
+    // Before other casts, because a cast of a Swift array to a Foundation class copies the array.
     if let list = value as? any MemberListing {
       guard let constants = list.constants else { return nil }
       self = .list(constants)
@@ -69,7 +69,7 @@ extension PredicateConstant {
     }
   }
 
-  /// The value without the layers of `Optional` that `Any` may hide.
+  /// The value without the layers of `Optional` inside an `Any`.
   static func unwrapped(_ value: Any?) -> Any? {
     var value = value
     while let inner = value {
@@ -79,7 +79,8 @@ extension PredicateConstant {
     return nil
   }
 
-  /// The members of an array, set or ordered set, in Swift's or Foundation's form; sets come in no order.
+  /// The members of an array, set or ordered set, in Swift's or Foundation's form. The members of sets have
+  /// no order.
   static func members(of value: Any) -> [Any]? {
     (value as? any MemberListing)?.members ?? foundationMembers(of: value)
   }
@@ -111,7 +112,7 @@ extension PredicateConstant {
     }
   }
 
-  // Swift's own types are told apart before NSNumber, which every one of them casts to on Linux.
+  // Swift's own types are checked before NSNumber, because on Linux each of them can be cast to NSNumber.
   private static func number(_ value: Any) -> PredicateConstant? {
     if type(of: value) is AnyClass { return (value as? NSNumber).flatMap(foundationNumber) }
     switch value {
@@ -130,7 +131,7 @@ extension PredicateConstant {
   private static func foundationNumber(_ number: NSNumber) -> PredicateConstant? {
     if let decimal = number as? NSDecimalNumber { return .decimal(decimal.decimalValue) }
     switch UInt8(bitPattern: number.objCType.pointee) {
-    // NSNumber keeps a Bool as a char ("c", or "B") and widens an Int8, so a char is always a Bool.
+    // NSNumber stores a Bool as a char ("c", or "B") and widens an Int8, so a char is always a Bool.
     case UInt8(ascii: "c"), UInt8(ascii: "B"): return .bool(number.boolValue)
     case UInt8(ascii: "f"), UInt8(ascii: "d"): return .double(number.doubleValue)
     case UInt8(ascii: "Q"):
@@ -141,10 +142,10 @@ extension PredicateConstant {
   }
 }
 
-/// Lets an array or set hidden in `Any` be recognised by one question, whatever it holds.
+/// Detects an array or set in an `Any` by one cast, for any element type.
 private protocol MemberListing {
   var members: [Any] { get }
-  /// The members as constants; nil if one of them is none.
+  /// The members as constants; nil if a member can't be a constant.
   var constants: [PredicateConstant]? { get }
 }
 
@@ -157,7 +158,7 @@ extension Array: MemberListing {
   }
 
   fileprivate var constants: [PredicateConstant]? {
-    // Lists can be long: what their type says of all members is not asked of each.
+    // Lists can be long. Facts that follow from their type are not checked for each member.
     if Element.self == String.self, let texts = self as? [String] { return texts.map { .string($0) } }
     if Element.self == Int.self, let numbers = self as? [Int] { return numbers.map { .integer(Int64($0)) } }
     if let objects = Element.self as? any PredicateObjectConvertible.Type {
@@ -182,7 +183,7 @@ extension Set: MemberListing {
   fileprivate var constants: [PredicateConstant]? { Array(self).constants }
 }
 
-/// Lets a value hidden in `Any` be recognised as an optional.
+/// Detects an optional in an `Any`.
 protocol OptionalUnwrapping {
   var wrappedAny: Any? { get }
 }

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// What a constant of a predicate can be converted to, as Core Data does by the attribute that it is compared with.
+/// The kinds to which a predicate's constant can be converted, depending on the compared attribute, as in
+/// Core Data.
 @_spi(CDE) public enum PredicateConversionTarget: Sendable {
   /// A whole or floating-point number, or a boolean.
   case number
@@ -9,10 +10,10 @@ internal import Foundation
 }
 
 extension PredicateConstant {
-  /// The constant in the form of the attribute that it is compared with: text that spells a number becomes the number,
-  /// and a number becomes the date that many seconds after the reference date.
+  /// The constant in the form of the attribute that it is compared with. Text that contains a number becomes
+  /// the number. A number becomes the date that many seconds after the reference date.
   ///
-  /// - Returns: nil if the constant has no such form; Core Data then ends the program or compares with zero.
+  /// - Returns: nil if the constant has no such form. Core Data then ends the program or compares with zero.
   @_spi(CDE) public func converted(to target: PredicateConversionTarget) -> PredicateConstant? {
     switch (self, target) {
     case (.string(let text), .number): return Self.number(text)
@@ -28,7 +29,7 @@ extension PredicateConstant {
     }
   }
 
-  // In decimal notation as a whole: Swift would read hexadecimal, "inf" and "nan" as well.
+  // Only decimal notation. Swift would also read hexadecimal numbers, "inf" and "nan".
   private static func number(_ text: String) -> PredicateConstant? {
     if let integer = Int64(text) { return .integer(integer) }
     let isDecimal = text.utf8.allSatisfy { byte in
@@ -43,7 +44,7 @@ extension PredicateConstant {
     return .double(double)
   }
 
-  /// The constant's kind as error messages say it.
+  /// The name of the constant's kind in error messages.
   @_spi(CDE) public var kindNoun: String {
     switch self {
     case .null: "nil"
@@ -68,7 +69,7 @@ extension PredicateConstant {
     }
   }
 
-  /// Whether the constants are of one kind, so that they can be equal; nil is of every kind.
+  /// Whether the constants are of one kind and can therefore be equal. Nil belongs to each kind.
   func isComparable(with other: PredicateConstant) -> Bool {
     switch (self, other) {
     case (.null, _), (_, .null), (.string, .string), (.date, .date), (.data, .data), (.uuid, .uuid),
@@ -81,12 +82,12 @@ extension PredicateConstant {
 }
 
 extension PredicateTreeError {
-  /// Why a comparison can never hold: its sides are of different kinds.
+  /// The error for a comparison that can never be true, because its sides are of different kinds.
   ///
   /// - Parameters:
-  ///   - name: The attribute or what is computed.
+  ///   - name: The attribute or the computed value.
   ///   - noun: Its kind.
-  ///   - other: What the other side is, with its kind.
+  ///   - other: The other side, with its kind.
   @_spi(CDE) public static func kinds(
     _ op: String, _ name: String, _ noun: String, _ other: String
   ) -> PredicateTreeError {

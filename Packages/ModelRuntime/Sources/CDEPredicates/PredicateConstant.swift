@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A literal inside a predicate, and what an attribute's value becomes when it is compared in memory.
+/// A literal inside a predicate, and the form of an attribute's value in comparisons in memory.
 ///
-/// Equality is of the tree and not of the comparison: `integer(1)` and `double(1)` are different constants,
-/// texts are the same if their bytes are, and NaN equals itself.
+/// Equality concerns the tree and not comparisons: `integer(1)` and `double(1)` are different constants,
+/// texts are equal if their bytes are, and NaN equals itself.
 public enum PredicateConstant: Sendable {
   case null
   case bool(Bool)
@@ -15,32 +15,32 @@ public enum PredicateConstant: Sendable {
   case data(Data)
   case uuid(UUID)
   case url(URL)
-  /// A managed object or object ID, opaque here.
+  /// A managed object or object ID. This module does not interpret it.
   case object(PredicateObject)
   case list([PredicateConstant])
 }
 
-/// A reference to an object that a predicate compares with, by identity and not by contents.
+/// A reference to an object that a predicate compares by identity and not by contents.
 ///
-/// The runtime's object IDs conform; this module only compares and prints them.
+/// The runtime's object IDs conform. This module only compares and prints them.
 nonisolated public protocol PredicateObjectReference: Sendable, Hashable {
-  /// How `predicateFormat` prints the reference.
+  /// The text of the reference in `predicateFormat`.
   var predicateDescription: String { get }
 }
 
-/// A type whose instances may be given as predicate arguments and stand for an object, such as a managed
-/// object, which is compared by its object ID.
+/// A type whose instances may be predicate arguments and represent an object, such as a managed object, which
+/// is compared by its object ID.
 nonisolated public protocol PredicateObjectConvertible {
-  /// The reference that stands for the object at the moment of the call.
+  /// The reference that represents the object at the time of the call.
   var predicateObjectReference: any PredicateObjectReference { get }
 }
 
 /// A type-erased ``PredicateObjectReference``, equal if the references are of one type and equal.
 public struct PredicateObject: Sendable, Hashable {
-  /// The object that is referred to. References of different types are never equal.
+  /// The referenced object. References of different types are never equal.
   public let reference: any PredicateObjectReference
 
-  /// Makes a reference that hides its type, to be compared with others by equality alone.
+  /// Makes a type-erased reference, which can only be compared.
   public init(_ reference: any PredicateObjectReference) {
     self.reference = reference
   }

@@ -98,7 +98,7 @@ extension PredicateExpressions.StringContainsRegex: ConvertibleExpression {
     guard case .regex(let pattern) = try conversion.node(regex) else {
       throw PredicateConversion.unsupported("contains", "the regular expression is not a literal")
     }
-    // MATCHES is about the whole text.
+    // MATCHES applies to the whole text.
     return .predicate(
       .compare(
         try conversion.expression(subject), .matches, .constant(.string("(?s:.*)(?:\(pattern))(?s:.*)"))))

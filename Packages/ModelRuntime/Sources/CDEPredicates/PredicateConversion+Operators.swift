@@ -39,7 +39,7 @@ extension PredicateExpressions.Conjunction: ConvertibleExpression {
   {
     let left = try conversion.predicate(lhs)
     let right = try conversion.predicate(rhs)
-    // Swift's operator is binary; a chain is one conjunction.
+    // Swift's operator is binary. A chain becomes one conjunction.
     if case .and(let parts) = left { return .predicate(.and(parts + [right])) }
     return .predicate(.and([left, right]))
   }

@@ -43,7 +43,7 @@ extension PredicateExpressions.Value: ConvertibleExpression {
   }
 }
 
-/// The ranges that `contains` may be asked of.
+/// The ranges that `contains` supports.
 protocol BoundedRange {
   var bounds: (lower: Any?, upper: Any?, closed: Bool) { get }
 }
@@ -85,7 +85,8 @@ extension PredicateExpressions.KeyPath: ConvertibleExpression {
     let text = Root.Output.self == String.self
     let base = try conversion.expression(root)
     switch kind {
-    // Swift counts characters and a query Unicode scalars, so only emptiness of a text is the same in both.
+    // Swift counts characters and a query counts Unicode scalars. Only the test for an empty text has the
+    // same result.
     case .collectionCount:
       if text {
         throw PredicateConversion.unsupported("count", "a store cannot count the characters of a text")
@@ -119,8 +120,8 @@ extension PredicateExpressions.OptionalFlatMap: ConvertibleExpression {
     }
     switch node {
     case .predicate(let tree): return .optionalPredicate(base: base, tree)
-    // A function of nil is nil, and so is a key path through nil; a coalesced or conditional value need not
-    // be.
+    // A function of nil is nil, and so is a key path through nil. A coalesced or conditional value may be
+    // different.
     case .expression(.conditional), .expression(.function(.coalesce, _)), .expression(.constant),
       .expression(.aggregate):
       let value = if case .expression(let tree) = node { tree } else { ExpressionTree.constant(.null) }
@@ -145,7 +146,7 @@ extension PredicateExpressions.NilCoalesce: ConvertibleExpression {
     }
     guard case .expression(let first) = left else { throw PredicateConversion.unsupported("NilCoalesce") }
     let second = try conversion.expression(rhs)
-    // A nil flag equals true no more than a false one does.
+    // A nil flag does not equal true, and a false flag does not either.
     if second == .constant(.bool(false)) { return .predicate(PredicateConversion.truth(of: first)) }
     return .expression(.function(.coalesce, [first, second]))
   }

@@ -1,13 +1,13 @@
 public import Foundation
 
 extension PredicateTree {
-  /// The tree of a `#Predicate`, its key paths named by their root types (``PredicateKeyPathNaming``).
+  /// The tree of a `#Predicate`. The root types name its key paths (``PredicateKeyPathNaming``).
   ///
-  /// Optional chaining becomes a longer key path, `?? false` a check for nil, `contains(where:)`,
-  /// `allSatisfy` and `filter` subqueries. A Boolean property alone is compared with true.
+  /// Optional chaining becomes a longer key path, and `?? false` a check for nil. `contains(where:)`,
+  /// `allSatisfy` and `filter` become subqueries. A Boolean property alone is compared with true.
   ///
-  /// - Throws: ``PredicateTreeError``: `unsupported` names what has no translation (casts, subscripts,
-  ///   captured collections of other types), `unnamedKeyPath` the property.
+  /// - Throws: ``PredicateTreeError``: `unsupported` names the construct without a translation (casts,
+  ///   subscripts, captured collections of other types), `unnamedKeyPath` the property.
   public init<Input>(_ predicate: Predicate<Input>) throws(PredicateTreeError) {
     var conversion = PredicateConversion()
     conversion.bindings[predicate.variable.key] = .evaluatedObject
@@ -16,7 +16,7 @@ extension PredicateTree {
 }
 
 extension ExpressionTree {
-  /// The tree of an `#Expression` over one object, its key paths named as those of a `#Predicate`.
+  /// The tree of an `#Expression` over one object. Its key paths are named as in a `#Predicate`.
   ///
   /// - Throws: ``PredicateTreeError`` as for ``PredicateTree/init(_:)``.
   public init<Input, Output>(
@@ -38,12 +38,12 @@ struct PredicateConversion {
   enum Node {
     case expression(ExpressionTree)
     case predicate(PredicateTree)
-    /// `base?.something` whose result is Boolean: nil when `base` is, else the predicate.
+    /// `base?.something` with a Boolean result: nil when `base` is nil, otherwise the predicate.
     case optionalPredicate(base: ExpressionTree, PredicateTree)
     case range(lower: ExpressionTree?, upper: ExpressionTree?, closed: Bool)
     case filter(collection: ExpressionTree, variable: String, PredicateTree)
     case regex(String)
-    /// What `compare` on text gives, to be compared with a `ComparisonResult`.
+    /// The result of `compare` on text, to be compared with a `ComparisonResult`.
     case textOrder(ExpressionTree, ExpressionTree, PredicateTextOptions)
     case order(ComparisonResult)
   }
@@ -63,7 +63,7 @@ struct PredicateConversion {
     return try convertible.convert(&self)
   }
 
-  /// The type's name without its generic arguments, which may be very long.
+  /// The type's name without its generic arguments, which can be very long.
   static func name(of type: Any.Type) -> String {
     let name = String(describing: type)
     return String(name.prefix { $0 != "<" })
@@ -87,7 +87,7 @@ struct PredicateConversion {
         .compare(base, .equal, .constant(.null)), then: .constant(.null),
         else: .conditional(tree, then: .constant(.bool(true)), else: .constant(.bool(false))))
     case .range, .regex, .textOrder, .order:
-      throw Self.unsupported(Self.name(of: type(of: expression)), "it stands where a value is expected")
+      throw Self.unsupported(Self.name(of: type(of: expression)), "it is used where a value is expected")
     }
   }
 
@@ -98,7 +98,7 @@ struct PredicateConversion {
     case .optionalPredicate(let base, let tree):
       return .and([.compare(base, .notEqual, .constant(.null)), tree])
     default:
-      throw Self.unsupported(Self.name(of: type(of: expression)), "it stands where a condition is expected")
+      throw Self.unsupported(Self.name(of: type(of: expression)), "it is used where a condition is expected")
     }
   }
 
@@ -111,7 +111,7 @@ struct PredicateConversion {
     return .compare(tree, .equal, .constant(.bool(true)))
   }
 
-  /// Equality of two nodes, of which either may be a condition.
+  /// Equality of two nodes. Each may be a condition.
   mutating func equality(_ left: some Any, _ right: some Any) throws(PredicateTreeError) -> PredicateTree {
     switch (try node(left), try node(right)) {
     case (.textOrder(let a, let b, let options), .order(let order)),
@@ -157,7 +157,7 @@ struct PredicateConversion {
     return try body(&self)
   }
 
-  /// A key path of several keys behind an expression.
+  /// Appends several keys to an expression.
   static func appending(_ keys: [String], to base: ExpressionTree) throws(PredicateTreeError)
     -> ExpressionTree
   {

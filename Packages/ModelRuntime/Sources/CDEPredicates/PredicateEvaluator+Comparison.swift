@@ -19,7 +19,7 @@ extension PredicateEvaluator {
       guard let lower = try order(left, bounds[0], comparison), lower >= 0 else { return false }
       return try order(left, bounds[1], comparison).map { $0 <= 0 } ?? false
     case .in:
-      // The common list of literals, without wrapping every member.
+      // The common case, a list of literals, without wrapping each member.
       if case .constant(.list(let list)) = right, case .constant(let constant) = left, left.members == nil {
         return try list.contains { try same(constant, $0, comparison) }
       }
@@ -104,7 +104,7 @@ extension PredicateEvaluator {
     }
   }
 
-  /// A side of a comparison of texts; a constant one is folded once for all objects.
+  /// A side of a comparison of texts. A constant side is folded once for all objects.
   private func folded(
     _ text: String, _ options: PredicateTextOptions, of side: ExpressionTree
   ) -> String {
@@ -148,9 +148,9 @@ extension PredicateEvaluator {
 
   // MARK: Kinds
 
-  /// Values of different kinds with the constant among them converted to the kind of the other.
+  /// Values of different kinds. A constant among them is converted to the kind of the other value.
   ///
-  /// - Returns: nil where the two are unequal and unordered.
+  /// - Returns: nil if the two are unequal and unordered.
   @inline(never)
   private func converted(
     _ left: PredicateConstant, _ right: PredicateConstant, _ comparison: PredicateComparison
@@ -165,7 +165,8 @@ extension PredicateEvaluator {
     return nil
   }
 
-  /// - Throws: ``PredicateTreeError`` where the object's properties have types, and the values are of different ones.
+  /// - Throws: ``PredicateTreeError`` if the object's properties have types and the values have different
+  ///   kinds.
   @inline(never)
   private func requireOneKind(
     _ left: PredicateValue, _ right: PredicateValue, _ comparison: PredicateComparison
@@ -209,7 +210,8 @@ extension PredicateValue {
 }
 
 extension ExpressionTree {
-  /// Whether the expression is a constant or computed of constants alone, or may come out as one.
+  /// Whether the expression is a constant, is computed from constants alone, or may have a constant as its
+  /// result.
   var isConstant: Bool {
     switch self {
     case .constant: true
@@ -221,9 +223,9 @@ extension ExpressionTree {
   }
 }
 
-/// The order and equality of constants, the one definition for comparing and for sorting.
+/// The order and equality of constants. Comparisons and sort orders use this one definition.
 @_spi(CDE) public enum PredicateOrder {
-  /// Whether two constants are equal; nil equals nil alone.
+  /// Whether two constants are equal. Nil equals only nil.
   public static func equal(
     _ left: PredicateConstant, _ right: PredicateConstant, _ options: PredicateTextOptions
   )
@@ -282,8 +284,8 @@ extension ExpressionTree {
     return order(a, b)
   }
 
-  // A 64-bit integer and a double compare by their exact values, as in SQLite, and not after rounding the
-  // integer.
+  // A 64-bit integer and a double are compared by their exact values, as in SQLite. The integer is not
+  // rounded.
   private static func mixed(_ left: Int64, _ right: Double) -> Int? {
     if right.isNaN { return nil }
     if right >= 0x1p63 { return -1 }

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// Evaluates trees in memory with the meaning that ``PredicateTree`` states.
+/// Evaluates trees in memory with the meaning defined at ``PredicateTree``.
 struct PredicateEvaluator {
   let subject: PredicateValue
   var variables: [String: PredicateValue]
-  /// nil prepares every pattern anew.
+  /// If nil, each pattern is prepared at each use.
   let patterns: PredicatePatternCache?
 
-  /// Whether the properties of the object have types, so that a comparison of different kinds is a mistake.
+  /// Whether the properties of the object have types. A comparison of different kinds is then a mistake.
   var isTyped: Bool {
     if case .object(let object) = subject { return object.predicateValuesHaveTypes }
     return false
@@ -33,7 +33,7 @@ struct PredicateEvaluator {
     if comparison.modifier == .direct {
       return try compare(left, right, in: comparison)
     }
-    // A path through a nil relationship to a collection leads to no members; a single value is its only
+    // A path through a nil relationship to a collection leads to no members. A single value is its only
     // member.
     let members = left.members ?? (left.isNull ? [] : [left])
     let any = comparison.modifier == .any

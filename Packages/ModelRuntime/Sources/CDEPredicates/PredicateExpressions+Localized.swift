@@ -1,34 +1,33 @@
 public import Foundation
 
-// Foundation on Linux has no expression for localizedStandardContains and caseInsensitiveCompare, so
-// `#Predicate` expands to builders that do not exist; these are they, under the names that Apple's
-// Foundation uses.
+// Foundation on Linux has no expression for localizedStandardContains and caseInsensitiveCompare.
+// `#Predicate` expands to builders that do not exist there. These are the missing builders, with the names in
+// Apple's Foundation.
 #if !canImport(Darwin)
   extension PredicateExpressions {
-    /// `text.localizedStandardContains(part)`: contains, without regard to case and diacritics.
+    /// `text.localizedStandardContains(part)`: contains, ignoring case and diacritics.
     public struct StringLocalizedStandardContains<Root, Other>: StandardPredicateExpression
     where
       Root: StandardPredicateExpression, Other: StandardPredicateExpression, Root.Output: StringProtocol,
       Other.Output: StringProtocol
     {
-      /// What the expression gives: whether the first text contains the second.
+      /// The type of the result: whether the first text contains the second.
       public typealias Output = Bool
 
-      /// Gives the text that is searched.
+      /// Returns the text to search in.
       public let root: Root
-      /// Gives the text that is searched for.
+      /// Returns the text to search for.
       public let other: Other
 
-      /// Makes the expression; `#Predicate` does so by `build_localizedStandardContains`.
+      /// Makes the expression. `#Predicate` calls it through `build_localizedStandardContains`.
       public init(root: Root, other: Other) {
         self.root = root
         self.other = other
       }
 
-      /// Whether the first text contains the second, without regard to case and diacritics. No locale has a
-      /// part in it.
+      /// Whether the first text contains the second, ignoring case and diacritics. The locale has no effect.
       ///
-      /// - Throws: What evaluating either part throws.
+      /// - Throws: The errors of evaluating either part.
       public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
         PredicateText.contains(
           String(try root.evaluate(bindings)), String(try other.evaluate(bindings)),
@@ -36,7 +35,7 @@ public import Foundation
       }
     }
 
-    /// What `#Predicate` expands `localizedStandardContains` to.
+    /// The expansion of `localizedStandardContains` in `#Predicate`.
     public static func build_localizedStandardContains<Root, Other>(
       _ root: Root, _ other: Other
     ) -> StringLocalizedStandardContains<Root, Other> {
@@ -49,24 +48,24 @@ public import Foundation
       Root: StandardPredicateExpression, Other: StandardPredicateExpression, Root.Output: StringProtocol,
       Other.Output: StringProtocol
     {
-      /// What the expression gives: whether the first text comes before, with or after the second.
+      /// The type of the result: whether the first text comes before, with or after the second.
       public typealias Output = ComparisonResult
 
-      /// Gives the text that is compared.
+      /// Returns the first text of the comparison.
       public let root: Root
-      /// Gives the text that it is compared with.
+      /// Returns the second text of the comparison.
       public let other: Other
 
-      /// Makes the expression; `#Predicate` does so by `build_caseInsensitiveCompare`.
+      /// Makes the expression. `#Predicate` calls it through `build_caseInsensitiveCompare`.
       public init(root: Root, other: Other) {
         self.root = root
         self.other = other
       }
 
-      /// The order of the two texts without regard to case: by bytes after Unicode case folding, in no
-      /// locale.
+      /// The order of the two texts ignoring case: by bytes after Unicode case folding. The locale has no
+      /// effect.
       ///
-      /// - Throws: What evaluating either part throws.
+      /// - Throws: The errors of evaluating either part.
       public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
         let order = PredicateText.order(
           String(try root.evaluate(bindings)), String(try other.evaluate(bindings)), [.caseInsensitive])
@@ -74,7 +73,7 @@ public import Foundation
       }
     }
 
-    /// What `#Predicate` expands `caseInsensitiveCompare` to.
+    /// The expansion of `caseInsensitiveCompare` in `#Predicate`.
     public static func build_caseInsensitiveCompare<Root, Other>(
       _ root: Root, _ other: Other
     ) -> StringCaseInsensitiveCompare<Root, Other> {

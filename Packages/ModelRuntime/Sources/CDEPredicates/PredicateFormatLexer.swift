@@ -1,13 +1,13 @@
 @_spi(CDE) internal import CDEExecutors
 
-/// Cuts a format string into tokens.
+/// Splits a format string into tokens.
 ///
-/// Works on Unicode scalars and not on characters, so that a combining mark behind a quote cannot hide the
+/// Works on Unicode scalars and not on characters, because a combining mark after a quote would hide the
 /// quote.
 struct PredicateFormatLexer {
   enum Kind: Equatable {
     case end
-    /// A name or a keyword; a name that was escaped with `#` is never a keyword.
+    /// A name or a keyword. A name escaped with `#` is never a keyword.
     case word(String, escaped: Bool)
     /// A name ending in a colon, as in `modulus:by:(a, b)`.
     case selector(String)
@@ -24,9 +24,9 @@ struct PredicateFormatLexer {
   struct Token: Equatable {
     var kind: Kind
     var position: Int
-    /// A word that may be a keyword, in upper case; else empty.
+    /// A word that may be a keyword, in upper case; otherwise empty.
     let keyword: String
-    /// The text of a symbol; else empty. Spares comparing kinds, which the parser does at every turn.
+    /// The text of a symbol; otherwise empty. The parser compares it instead of kinds, which is faster.
     let symbol: String
 
     init(kind: Kind, position: Int) {
@@ -41,11 +41,11 @@ struct PredicateFormatLexer {
   private var index = 0
   private var tokens: [Token] = []
 
-  // Programs have few format strings and use each of them often; arguments are no part of them.
+  // Programs have few format strings and use each often. The tokens do not contain arguments.
   private static let known = Lock<[String: [Token]]>([:])
   private static let knownLimit = 256
 
-  /// - Throws: ``PredicateTreeError`` with the position of what cannot be a token.
+  /// - Throws: ``PredicateTreeError`` with the position of text that is no token.
   static func tokens(of format: String) throws(PredicateTreeError) -> [Token] {
     if let known = known.withLock({ $0[format] }) { return known }
     var lexer = PredicateFormatLexer(text: Array(format.unicodeScalars))
@@ -86,7 +86,7 @@ struct PredicateFormatLexer {
     return true
   }
 
-  /// Whether the dot of `.5` would continue a key path instead.
+  /// Whether a dot, as in `.5`, would continue a key path instead.
   private var followsOperand: Bool {
     switch tokens.last?.kind {
     case .word, .variable, .placeholder, .aggregate, .string, .number: true

@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension PredicateFormatParser {
-  /// Sums and differences, and every operator that binds closer.
+  /// Parses sums and differences, and all operators of higher precedence.
   mutating func sum() throws(PredicateTreeError) -> Node {
     try chain(Self.sums) { parser throws(PredicateTreeError) in try parser.product() }
   }
@@ -14,7 +14,7 @@ extension PredicateFormatParser {
     try chain(Self.powers) { parser throws(PredicateTreeError) in try parser.unary() }
   }
 
-  // Made once: every operand of every comparison comes by here.
+  // Static, because each operand of each comparison uses it.
   private static let sums: [String: PredicateFunction] = ["+": .add, "-": .subtract]
   private static let products: [String: PredicateFunction] = ["*": .multiply, "/": .divide]
   private static let powers: [String: PredicateFunction] = ["**": .power]
@@ -29,7 +29,7 @@ extension PredicateFormatParser {
     var result = try requireExpression(first, at: start)
     var length = 0
     while case .symbol(let symbol) = token.kind, let function = operators[symbol] {
-      // Each operator makes the tree a level deeper on the left.
+      // Each operator adds a level to the tree, on the left.
       length += 1
       guard length < Self.depthLimit else {
         throw unsupported(symbol, "an expression chains more than \(Self.depthLimit) operators")
@@ -107,7 +107,7 @@ extension PredicateFormatParser {
       "index", "only [SIZE] is understood; relationships have no index in a query", at: position)
   }
 
-  /// Key path segments behind an expression; segments that begin with `@` are aggregates.
+  /// Appends key path segments to an expression. Segments that begin with `@` are aggregates.
   func appending(
     _ segments: [String], to base: ExpressionTree, at position: Int
   ) throws(PredicateTreeError) -> ExpressionTree {

@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension PredicateFormatParser {
-  /// Literals, keys, placeholders, calls and parentheses.
+  /// Parses literals, keys, placeholders, calls and parentheses.
   mutating func primary() throws(PredicateTreeError) -> Node {
     let position = self.position
     switch token.kind {
@@ -198,7 +198,7 @@ extension PredicateFormatParser {
       } while skip(",")
       try expect(")", after: "the call")
     }
-    // Apple spells a function of one argument with and without the selector's colon.
+    // Apple writes a function of one argument with and without the selector's colon.
     let plain = name.hasSuffix(":") && name.filter { $0 == ":" }.count == 1 ? String(name.dropLast()) : name
     if let entry = Self.functions[plain] {
       guard entry.arity.contains(arguments.count) else {

@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// Reads the grammar of `NSPredicate(format:)` into a tree, by recursive descent.
+/// Parses the grammar of `NSPredicate(format:)` into a tree, by recursive descent.
 ///
-/// A parenthesis may open a predicate or an expression, and only what follows it tells; so every level
-/// returns a ``Node`` of either kind and the operators ask for the kind they need. That keeps the work
-/// linear in the length.
+/// A parenthesis may open a predicate or an expression, and only the text after it determines which.
+/// Therefore each level returns a ``Node`` of either kind, and each operator requires the kind that it needs.
+/// The work stays linear in the length.
 struct PredicateFormatParser {
   enum Node {
     case predicate(PredicateTree)
     case expression(ExpressionTree)
   }
 
-  /// Trees are walked recursively, so a format may nest no deeper than a small stack bears.
+  /// Trees are processed recursively, so the depth of a format is limited to what a small stack allows.
   static let depthLimit = 64
 
   let tokens: [PredicateFormatLexer.Token]
@@ -25,14 +25,14 @@ struct PredicateFormatParser {
     self.arguments = arguments
   }
 
-  /// Reads a whole predicate.
+  /// Parses a whole predicate.
   mutating func predicate() throws(PredicateTreeError) -> PredicateTree {
     let tree = try requirePredicate(try disjunction(), at: 0)
     try requireEnd()
     return tree
   }
 
-  /// Reads a whole expression, such as a derived attribute's `articles.@count`.
+  /// Parses a whole expression, such as a derived attribute's `articles.@count`.
   mutating func expression() throws(PredicateTreeError) -> ExpressionTree {
     let tree = try requireExpression(try sum(), at: 0)
     try requireEnd()
@@ -54,7 +54,7 @@ struct PredicateFormatParser {
     return true
   }
 
-  /// Skips the keyword if it is next, in any case; a name escaped with `#` is none.
+  /// Skips the keyword if it is next, in upper or lower case. A name escaped with `#` is no keyword.
   mutating func skipWord(_ word: String) -> Bool {
     guard isWord(word) else { return false }
     advance()
@@ -108,7 +108,7 @@ struct PredicateFormatParser {
     switch node {
     case .expression(let tree): return tree
     case .predicate:
-      throw malformed("expression", "a predicate stands where a value is expected", at: position)
+      throw malformed("expression", "a predicate is used where a value is expected", at: position)
     }
   }
 
@@ -179,7 +179,7 @@ struct PredicateFormatParser {
   }
 
   private mutating func quantifier() -> (modifier: PredicateModifier, negated: Bool)? {
-    // A key may be called "any"; a quantifier is followed by an operand, a key by an operator.
+    // A key may have the name "any". An operand follows a quantifier, and an operator follows a key.
     guard index + 1 < tokens.count else { return nil }
     if tokens[index].keyword.isEmpty || tokens[index + 1].symbol == "." || tokens[index + 1].kind == .end {
       return nil

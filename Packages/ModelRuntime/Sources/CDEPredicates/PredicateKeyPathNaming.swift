@@ -1,9 +1,9 @@
-/// A type that knows the keys of its Swift key paths, so that `#Predicate` and `SortDescriptor` can be
-/// translated.
+/// A type that names the keys of its Swift key paths, for the translation of `#Predicate` and
+/// `SortDescriptor`.
 ///
-/// Model classes and compositions get the conformance from their macros.
+/// The macros of model classes and compositions add the conformance.
 nonisolated public protocol PredicateKeyPathNaming {
-  /// The key of one property, or a path of keys joined by dots; nil if the key path is none of a stored
+  /// The key of one property, or a path of keys joined by dots; nil if the key path does not lead to a stored
   /// property.
   ///
   /// - Parameter keyPath: A key path whose root is `Self`.

@@ -14,7 +14,8 @@ internal import Foundation
     case regular(RegularExpression)
   }
 
-  // NSRegularExpression says it is immutable and thread-safe, but its Linux declaration is not Sendable.
+  // The documentation of NSRegularExpression says that it is immutable and thread-safe. Its declaration on
+  // Linux is not Sendable.
   private struct RegularExpression: @unchecked Sendable {
     // Guard: immutable after its initialiser.
     let expression: NSRegularExpression
@@ -23,8 +24,8 @@ internal import Foundation
   private let program: Program
   private let options: PredicateTextOptions
 
-  /// A `LIKE` pattern: `*` stands for any run of Unicode scalars, `?` for one, a backslash takes the next
-  /// literally.
+  /// A `LIKE` pattern. `*` matches any sequence of Unicode scalars and `?` matches one. After a backslash the
+  /// next character is literal.
   public init(like pattern: String, _ options: PredicateTextOptions) {
     self.options = options
     var elements: [Element] = []
@@ -44,9 +45,8 @@ internal import Foundation
     program = .like(elements)
   }
 
-  /// A `MATCHES` pattern, in ICU's syntax as in Core Data; the whole text has to match. With `[c]` the
-  /// expression ignores case; with `[d]` the text loses its diacritics before it is matched, the pattern is
-  /// left as it is.
+  /// A `MATCHES` pattern, in ICU's syntax as in Core Data. It must match the whole text. With `[c]` the
+  /// expression ignores case. With `[d]` diacritics are removed from the text, but not from the pattern.
   ///
   /// - Throws: ``PredicateTreeError`` with code `malformedPattern`.
   public init(matching pattern: String, _ options: PredicateTextOptions) throws(PredicateTreeError) {
@@ -73,8 +73,8 @@ internal import Foundation
       ? PredicatePattern(like: pattern, options) : try PredicatePattern(matching: pattern, options)
   }
 
-  /// Whether the whole text fits. Cost: for `LIKE`, text times pattern at worst; for `MATCHES`, what the
-  /// expression asks for.
+  /// Whether the whole text matches. The cost of `LIKE` is at most the length of the text times that of the
+  /// pattern. The cost of `MATCHES` depends on the expression.
   public func matches(_ text: String) -> Bool {
     let text = PredicateText.fold(text, options)
     switch program {
@@ -87,7 +87,7 @@ internal import Foundation
 
   private static func matches(_ text: [Unicode.Scalar], _ pattern: [Element]) -> Bool {
     var (position, element) = (0, 0)
-    // Where to resume when what follows the last run of any characters does not fit.
+    // Where to resume when the part after the last `*` does not match.
     var resume: (element: Int, position: Int)?
     while position < text.count {
       if element < pattern.count {
@@ -116,7 +116,7 @@ internal import Foundation
   }
 }
 
-/// The patterns and folded texts that one predicate has prepared, so that filtering many objects prepares each once.
+/// The patterns and folded texts of one predicate, so that filtering many objects prepares each of them once.
 @_spi(CDE) public final class PredicatePatternCache: Sendable {
   private struct Entry<Prepared: Sendable>: Sendable {
     var text: String
@@ -134,16 +134,16 @@ internal import Foundation
     var folded: [Entry<String>] = []
   }
 
-  // Few, because they are searched one by one: hashing a long text takes as long as folding it.
+  // Few, because they are searched one by one. Hashing a long text takes as long as folding it.
   private static let limit = 16
-  /// A shorter text is folded as fast as it is found.
+  /// Folding a shorter text takes no longer than finding it.
   private static let shortText = 64
   private let contents = Lock(Contents())
 
-  /// Makes an empty cache. It may be used from any thread, and keeps up to 16 entries of each kind.
+  /// Makes an empty cache. It may be used from any thread, and contains up to 16 entries of each kind.
   public init() {}
 
-  /// A pattern of `LIKE` or `MATCHES`, prepared at its first use.
+  /// A pattern of `LIKE` or `MATCHES`. It is prepared at its first use.
   public func pattern(
     _ op: PredicateOperator, _ text: String, _ options: PredicateTextOptions
   ) throws(PredicateTreeError) -> PredicatePattern {
@@ -156,7 +156,7 @@ internal import Foundation
     return pattern
   }
 
-  /// A text without the differences that the options ignore, kept if it is long.
+  /// A text without the differences that the options ignore. A long one is cached.
   public func folded(_ text: String, _ options: PredicateTextOptions) -> String {
     if options.isEmpty || text.utf8.count < Self.shortText { return PredicateText.fold(text, options) }
     if let known = contents.withLock({ $0.folded.first { $0.isFor(text, options) }?.prepared }) {
@@ -170,14 +170,15 @@ internal import Foundation
   private static func keep<Prepared>(
     _ prepared: Prepared, _ text: String, _ options: PredicateTextOptions, _ entries: inout [Entry<Prepared>]
   ) {
-    // Texts that come out of each object's own attributes must not pile up. The oldest is the predicate's constant.
+    // Texts computed from the objects' own attributes must not accumulate. The oldest text is the predicate's
+    // constant.
     if entries.count >= limit { entries.removeSubrange(1...) }
     entries.append(Entry(text: text, options: options, prepared: prepared))
   }
 }
 
 extension String {
-  /// Equality of bytes, at once where both have the same storage.
+  /// Equality of bytes. Immediate if both have the same storage.
   fileprivate func isTheSame(as other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }
     let answer = utf8.withContiguousStorageIfAvailable { left in

@@ -1,17 +1,16 @@
 internal import Foundation
 
-/// The text operations behind predicate operators, for the evaluator here and for a store's SQL functions,
-/// so that both give the same answers.
+/// The text operations of predicate operators, for the evaluator here and for a store's SQL functions, so
+/// that both have the same results.
 ///
-/// All of them compare UTF-8 bytes after folding; none depends on the user's locale except under
-/// `.localized`. Without options every byte counts; with one, composed and decomposed characters are the same, as in
+/// All operations compare UTF-8 bytes after folding. Only `.localized` depends on the user's locale. Without
+/// options all bytes are compared. With an option, composed and decomposed characters are equal, as in
 /// Foundation's comparisons.
 @_spi(CDE) public enum PredicateText {
-  /// The text with the differences removed that the options ignore: Unicode case folding and diacritic
-  /// folding as Foundation's `folding(options:locale:)` does them without a locale, in canonical composition.
+  /// The text without the differences that the options ignore: Unicode case folding and diacritic folding as
+  /// in Foundation's `folding(options:locale:)` without a locale, in canonical composition.
   ///
-  /// Cost: nothing without options and for ASCII text that has nothing to fold; else linear with an
-  /// allocation.
+  /// Free without options and for ASCII text that does not change. Otherwise linear, with an allocation.
   public static func fold(_ text: String, _ options: PredicateTextOptions) -> String {
     if options.contains(.normalized) { return text }
     var compare: String.CompareOptions = []
@@ -23,19 +22,20 @@ internal import Foundation
     case .asciiCase: return compare.contains(.caseInsensitive) ? text.lowercased() : text
     case .unicode:
       let locale = options.contains(.localized) ? Locale.current : nil
-      // Folding keeps the form that it finds, and may give a form that is neither.
+      // Folding keeps the form of its input, and its result may be neither composed nor decomposed.
       return composed(composed(text).folding(options: compare, locale: locale))
     }
   }
 
-  /// Canonical composition, for nothing where there is nothing to compose: all below U+0300 is composed.
+  /// Canonical composition. Free for text below U+0300, which is always composed.
   private static func composed(_ text: String) -> String {
     text.utf8.allSatisfy { $0 < 0xCC } ? text : text.precomposedStringWithCanonicalMapping
   }
 
   private enum FoldingNeed { case none, asciiCase, unicode }
 
-  // ASCII folds to its lower case under every option and every locale but Turkish ones, which nil never is.
+  // ASCII folds to lower case under all options and locales except Turkish ones. The locale here is never
+  // Turkish.
   private static func foldingNeed(_ text: String) -> FoldingNeed {
     var need = FoldingNeed.none
     for byte in text.utf8 {
@@ -45,13 +45,13 @@ internal import Foundation
     return need
   }
 
-  /// Whether the texts are the same, byte by byte after folding.
+  /// Whether the texts are equal, byte by byte after folding.
   public static func equal(_ left: String, _ right: String, _ options: PredicateTextOptions) -> Bool {
     if options.contains(.localized) { return order(left, right, options) == 0 }
     return fold(left, options).utf8.elementsEqual(fold(right, options).utf8)
   }
 
-  /// Negative, zero or positive as `left` comes before, with or after `right`.
+  /// Negative, zero or positive if `left` comes before, with or after `right`.
   public static func order(_ left: String, _ right: String, _ options: PredicateTextOptions) -> Int {
     let (left, right) = (fold(left, options), fold(right, options))
     if options.contains(.localized) {
@@ -61,17 +61,17 @@ internal import Foundation
     return left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : 1
   }
 
-  /// Whether the text begins with the prefix; every text begins with the empty one.
+  /// Whether the text begins with the prefix. This is true for the empty prefix.
   public static func begins(_ text: String, with prefix: String, _ options: PredicateTextOptions) -> Bool {
     fold(text, options).utf8.starts(with: fold(prefix, options).utf8)
   }
 
-  /// Whether the text ends with the suffix; every text ends with the empty one.
+  /// Whether the text ends with the suffix. This is true for the empty suffix.
   public static func ends(_ text: String, with suffix: String, _ options: PredicateTextOptions) -> Bool {
     fold(text, options).utf8.reversed().starts(with: fold(suffix, options).utf8.reversed())
   }
 
-  /// Whether the text contains the part; every text contains the empty one.
+  /// Whether the text contains the part. This is true for the empty part.
   public static func contains(_ text: String, _ part: String, _ options: PredicateTextOptions) -> Bool {
     var text = fold(text, options)
     var part = fold(part, options)

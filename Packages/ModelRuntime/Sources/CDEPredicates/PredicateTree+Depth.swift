@@ -1,9 +1,9 @@
 internal import Foundation
 
-// Trees are walked recursively, and a stack ends the program when it overflows. So each tree that comes from outside is
-// measured, with a list and not a recursion, before anything else is done with it.
+// Trees are processed recursively, and a stack overflow ends the program. Therefore each tree from outside is
+// measured first, with a list instead of a recursion.
 extension PredicateTree {
-  /// How many levels of conditions and expressions a tree may have.
+  /// The maximum number of levels of conditions and expressions in a tree.
   static let depthLimit = 200
 
   private enum Node {
@@ -11,7 +11,7 @@ extension PredicateTree {
     case expression(ExpressionTree)
   }
 
-  /// Whether the tree has more levels than may be walked.
+  /// Whether the tree has too many levels for recursion.
   var isTooDeep: Bool { Self.isTooDeep(.predicate(self)) }
 
   private static func isTooDeep(_ root: Node) -> Bool {
@@ -48,10 +48,10 @@ extension PredicateTree {
     return false
   }
 
-  /// The tree itself if it can be walked, else an equivalent one: conjunctions within conjunctions and disjunctions
-  /// within disjunctions become one, and two negations none.
+  /// The tree itself if its depth allows recursion. Otherwise an equivalent tree in which nested conjunctions
+  /// and nested disjunctions are joined and double negations are removed.
   ///
-  /// - Throws: ``PredicateTreeError`` if the tree is too deep in that form as well.
+  /// - Throws: ``PredicateTreeError`` if the tree is too deep in that form, too.
   func walkable() throws(PredicateTreeError) -> PredicateTree {
     guard isTooDeep else { return self }
     let flat = try flattened(1)
@@ -95,7 +95,7 @@ extension PredicateTree {
 }
 
 extension NSCompoundPredicate {
-  /// Whether the compound has more levels than may be walked.
+  /// Whether the compound has too many levels for recursion.
   var isTooDeep: Bool {
     var pending: [(predicate: NSPredicate, depth: Int)] = [(self, 1)]
     while let (predicate, depth) = pending.popLast() {
@@ -129,7 +129,7 @@ extension NSCompoundPredicate {
     return compoundPredicateType == .and ? .and(parts) : .or(parts)
   }
 
-  /// What a NOT negates.
+  /// The operand of a NOT.
   func negated() throws(PredicateTreeError) -> NSPredicate {
     guard let part = subpredicates.first else {
       throw PredicateTreeError(.operands, construct: "NOT", "a NOT predicate has no subpredicate")

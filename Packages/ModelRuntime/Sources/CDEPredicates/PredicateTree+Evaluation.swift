@@ -1,25 +1,25 @@
 extension PredicateTree {
-  /// Whether the predicate holds for an object, with the meaning stated at ``PredicateTree``.
+  /// Whether the predicate is true for an object, with the meaning defined at ``PredicateTree``.
   ///
   /// Runs on the caller's isolation and reads the object there.
   ///
   /// - Parameters:
-  ///   - object: What the keys of the predicate are looked up in.
-  ///   - variables: Values for `$NAME`s that were not substituted.
-  /// - Throws: ``PredicateTreeError`` for unknown keys, missing variables and operands that cannot be
-  ///   compared, and whatever the object throws.
+  ///   - object: The object in which the keys of the predicate are looked up.
+  ///   - variables: Values for `$NAME` variables that were not substituted.
+  /// - Throws: ``PredicateTreeError`` for unknown keys, missing variables and operands that can't be
+  ///   compared, and the errors of the object.
   public func evaluate(
     with object: some PredicateValueProviding, variables: [String: PredicateValue] = [:]
   ) throws -> Bool {
     try evaluate(with: .object(object), variables: variables, patterns: nil)
   }
 
-  /// Whether the predicate holds for a value, which may be a scalar: `SELF BEGINSWITH "a"`.
+  /// Whether the predicate is true for a value, which may be a scalar: `SELF BEGINSWITH "a"`.
   public func evaluate(with value: PredicateValue, variables: [String: PredicateValue] = [:]) throws -> Bool {
     try evaluate(with: value, variables: variables, patterns: nil)
   }
 
-  /// The same for many objects in turn, with what is prepared once for all of them.
+  /// The same for many objects, with a common cache of prepared patterns.
   @_spi(CDE) public func evaluate(
     with value: PredicateValue, variables: [String: PredicateValue] = [:], patterns: PredicatePatternCache?
   ) throws -> Bool {
@@ -28,9 +28,9 @@ extension PredicateTree {
 }
 
 extension ExpressionTree {
-  /// What the expression gives for an object, such as a derived attribute's value.
+  /// The value of the expression for an object, such as a derived attribute's value.
   ///
-  /// - Throws: As evaluating a ``PredicateTree`` does.
+  /// - Throws: The same errors as the evaluation of a ``PredicateTree``.
   public func evaluate(
     with object: some PredicateValueProviding, variables: [String: PredicateValue] = [:]
   ) throws -> PredicateValue {

@@ -4,9 +4,10 @@ extension PredicateTree: CustomStringConvertible {
   /// The canonical format string: arguments in place, text in double quotes, keys bare, one space around
   /// operators.
   ///
-  /// Parsing it gives an equal tree, except for object references (printed by their description), decimals
-  /// (printed bare, as Core Data does, and read back as numbers), booleans (printed `1` and `0`, likewise),
-  /// the elements of sets (no order), and compounds of fewer than two parts.
+  /// Parsing the string gives an equal tree, with these exceptions: object references (printed by their
+  /// description), decimals (printed as plain numbers, as in Core Data, and parsed as numbers), booleans
+  /// (printed as `1` and `0`, and parsed as numbers), the elements of sets (no order), and compounds of fewer
+  /// than two parts.
   public var predicateFormat: String {
     switch self {
     case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"
@@ -54,7 +55,7 @@ extension PredicateTextOptions {
 }
 
 extension ExpressionTree: CustomStringConvertible {
-  /// The expression as a format string spells it.
+  /// The expression as text of a format string.
   public var predicateFormat: String {
     switch self {
     case .constant(let constant): constant.predicateFormat
@@ -88,7 +89,7 @@ extension ExpressionTree: CustomStringConvertible {
       return "\(name)(\(base.predicateFormat))"
     }
     var segments = path.map(PredicateKey.format)
-    // The operator stands before the last key, as key-value coding has it: tags.@max.score.
+    // The operator precedes the last key, as in key-value coding: tags.@max.score.
     let behind = aggregate != .count && segments.count + (prefix.isEmpty ? 0 : 1) > 1
     segments.insert(aggregate.rawValue, at: behind ? segments.count - 1 : segments.count)
     return ((prefix.isEmpty ? [] : [prefix]) + segments).joined(separator: ".")
@@ -157,7 +158,7 @@ extension PredicateConstant {
   }
 }
 
-/// How keys are spelled in a format string.
+/// The form of keys in a format string.
 enum PredicateKey {
   private static let reserved: Set<String> = [
     "AND", "OR", "NOT", "ANY", "SOME", "ALL", "NONE", "IN", "BETWEEN", "BEGINSWITH", "ENDSWITH", "CONTAINS",
@@ -171,7 +172,7 @@ enum PredicateKey {
     path.map(format).joined(separator: ".")
   }
 
-  /// The key itself; with a `#` before a reserved word, and quoted behind it if it is no name at all.
+  /// The key itself. A reserved word gets a `#`, and a key that is no name is also quoted.
   static func format(_ key: String) -> String {
     let scalars = key.unicodeScalars
     guard let first = scalars.first, PredicateFormatLexer.startsName(first),

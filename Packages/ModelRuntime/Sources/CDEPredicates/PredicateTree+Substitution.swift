@@ -1,8 +1,9 @@
 /// Replaces the variables of trees.
 ///
-/// A subquery's own variable hides one of the same name outside, so it is never replaced inside the subquery.
+/// A subquery's own variable hides an outer variable of the same name, so it is never replaced inside the
+/// subquery.
 struct PredicateSubstitution {
-  /// The constant for `$name` (an empty path) or `$name.path`; nil leaves the variable as it is.
+  /// The constant for `$name` (an empty path) or `$name.path`; nil leaves the variable unchanged.
   let lookup: (_ name: String, _ path: [String]) throws(PredicateTreeError) -> PredicateConstant?
   var hidden: Set<String> = []
 
@@ -58,13 +59,14 @@ struct PredicateSubstitution {
 }
 
 extension PredicateTree {
-  /// The tree with every `$NAME` that `variables` has a value for replaced, except those that a subquery
+  /// The tree in which each `$NAME` with a value in `variables` is replaced, except those that a subquery
   /// binds.
   ///
-  /// The key path of `$NAME.key` is read from the value at once: from an object, a dictionary or a
-  /// collection of them.
+  /// The key path of `$NAME.key` is read from the value at once. The value may be an object, a dictionary or
+  /// a collection of them.
   ///
-  /// - Throws: ``PredicateTreeError`` if a value is of a kind that predicates do not know, or lacks the key.
+  /// - Throws: ``PredicateTreeError`` if predicates do not support the kind of a value, or the value lacks
+  ///   the key.
   public func substituting(_ variables: [String: Any]) throws(PredicateTreeError) -> PredicateTree {
     if variables.isEmpty { return self }
     let substitution = PredicateSubstitution { name, path throws(PredicateTreeError) in
@@ -94,7 +96,7 @@ extension PredicateTree {
 }
 
 extension PredicateValue {
-  /// The value as a constant of a tree, objects by their references; nil if an object has none.
+  /// The value as a constant of a tree, objects by their references; nil if an object has no reference.
   var constant: PredicateConstant? {
     switch self {
     case .constant(let constant): return constant

@@ -1,38 +1,38 @@
 internal import Foundation
 
-/// What a key of an object gives when a predicate is evaluated in memory.
+/// The value of an object's key when a predicate is evaluated in memory.
 public enum PredicateValue {
   case constant(PredicateConstant)
   /// A related object, or a composite value whose leaves are keys.
   case object(any PredicateValueProviding)
-  /// A to-many relationship, or an attribute that holds a collection.
+  /// A to-many relationship, or an attribute whose value is a collection.
   case collection([PredicateValue])
 
-  /// The value of a property that has none.
+  /// The value of a property without a value.
   public static var null: PredicateValue { .constant(.null) }
 }
 
-/// An object that predicates can be evaluated with: it gives values by key.
+/// An object with which predicates can be evaluated. It returns values by key.
 ///
-/// Managed objects conform, and so do dictionaries with string keys. Other values are read by reflection
-/// when they are given to `NSPredicate.evaluate(with:)`, which is slower.
+/// Managed objects conform, and so do dictionaries with string keys. `NSPredicate.evaluate(with:)` reads
+/// other values by reflection, which is slower.
 nonisolated public protocol PredicateValueProviding {
   /// The value of one property.
   ///
-  /// - Throws: When there is no such key; evaluation then fails.
+  /// - Throws: When there is no such key. The evaluation then fails.
   func predicateValue(forKey key: String) throws -> PredicateValue
 
-  /// What the object is compared by; nil compares instances of classes by identity, and other values never
-  /// equal.
+  /// The reference by which the object is compared. With nil, instances of classes are compared by identity,
+  /// and other values are never equal.
   var predicateReference: PredicateObject? { get }
 
-  /// Whether every property has one type, as a managed object's has. A comparison of values of different kinds then
-  /// throws, since it can hold for no object; of other objects it is false. False unless said otherwise.
+  /// Whether each property has one type, as in a managed object. A comparison of values of different kinds
+  /// can then be true for no object, so it throws. For other objects it is false. The default is false.
   var predicateValuesHaveTypes: Bool { get }
 }
 
 extension PredicateValueProviding {
-  /// False: a property may hold values of several kinds, as a dictionary's may.
+  /// False, because a property may have values of several kinds, for example in a dictionary.
   public var predicateValuesHaveTypes: Bool { false }
 
   /// The object ID of a ``PredicateObjectConvertible``, such as a managed object; nil for all other types.
@@ -49,8 +49,8 @@ extension Dictionary: PredicateValueProviding where Key == String {
 }
 
 extension PredicateValue {
-  /// The value that an untyped Swift or Foundation value stands for: a constant, an object, a dictionary as
-  /// an object, a collection of these, or anything else as an object that is read by reflection.
+  /// The value for an untyped Swift or Foundation value: a constant, an object, a dictionary as an object, a
+  /// collection of these, or another value as an object that is read by reflection.
   public init(_ value: Any?) throws {
     if let object = value as? any PredicateValueProviding {
       self = .object(object)
@@ -75,7 +75,7 @@ extension PredicateValue {
   }
 }
 
-/// Gives the stored properties of any Swift value by their names.
+/// Returns the stored properties of any Swift value by their names.
 struct ReflectedObject: PredicateValueProviding {
   let subject: Any
 
@@ -97,8 +97,8 @@ struct ReflectedObject: PredicateValueProviding {
 }
 
 extension PredicateValue {
-  /// The value behind a path of keys: nil behind nil, the flattened values of all members behind a
-  /// collection.
+  /// The value of a path of keys. After nil it is nil. After a collection it contains the flattened values of
+  /// all members.
   func value(at path: [String]) throws -> PredicateValue {
     if path.count == 1, case .object(let object) = self { return try object.predicateValue(forKey: path[0]) }
     return try value(at: path[...])
@@ -126,9 +126,10 @@ extension PredicateValue {
     case .constant(.object):
       throw PredicateTreeError(
         .operands, construct: key,
-        "\(key) is asked of an object that is known by its ID alone; fetch the object first")
+        "\(key) can't be read from an object of which only the ID is known; fetch the object first")
     case .constant:
-      throw PredicateTreeError(.unknownKey, construct: key, "\(key) is asked of a value that has no keys")
+      throw PredicateTreeError(
+        .unknownKey, construct: key, "\(key) can't be read from a value that has no keys")
     }
   }
 

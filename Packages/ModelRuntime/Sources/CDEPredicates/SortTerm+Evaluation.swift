@@ -7,10 +7,10 @@ extension SortTerm {
     self.init(keyPath: path == ["self"] ? [] : path, ascending: ascending)
   }
 
-  /// What a Foundation descriptor sorts by.
+  /// The sort key of a Foundation descriptor.
   ///
-  /// - Throws: ``PredicateTreeError`` with code `unnamedKeyPath` for a Swift key path whose root does not
-  ///   name it.
+  /// - Throws: ``PredicateTreeError`` with code `unnamedKeyPath` for a Swift key path that its root does not
+  ///   name.
   public init(_ descriptor: NSSortDescriptor) throws(PredicateTreeError) {
     if let known = descriptor as? KeySortDescriptor {
       self = known.term
@@ -20,14 +20,14 @@ extension SortTerm {
     if let comparator = Self.ownComparator(of: descriptor) { self.comparator = comparator }
   }
 
-  /// The comparator of a descriptor that Foundation's `NSSortDescriptor(keyPath:ascending:comparator:)` made.
+  /// The comparator given to Foundation's `NSSortDescriptor(keyPath:ascending:comparator:)`, or nil.
   ///
-  /// Every descriptor has a comparator and none says whether it was given. So it is asked about values whose natural
-  /// order is known; one that answers otherwise was given.
+  /// Each descriptor has a comparator, and no property shows whether the caller provided it. Therefore it is
+  /// called with values whose natural order is known. If its result is different, the caller provided it.
   private static func ownComparator(of descriptor: NSSortDescriptor) -> Comparator? {
     let comparator = ComparatorBox(compare: descriptor.comparator).call
     let value = type(of: descriptor.keyPath).valueType
-    // Without a comparator Foundation takes comparable values alone.
+    // Without a comparator Foundation accepts only comparable values.
     guard value is any Comparable.Type else { return comparator }
     func isNatural<Value: Comparable>(_ values: [Value]) -> Bool {
       values.allSatisfy { left in
@@ -54,7 +54,7 @@ extension SortTerm {
     return isUsual ? nil : comparator
   }
 
-  /// What a typed descriptor sorts by; `Compared` names its key paths.
+  /// The sort key of a typed descriptor. `Compared` names its key paths.
   ///
   /// - Throws: ``PredicateTreeError`` with code `unnamedKeyPath`.
   public init<Compared>(_ descriptor: SortDescriptor<Compared>) throws(PredicateTreeError) {
@@ -68,17 +68,17 @@ extension SortTerm {
   }
 
   private static func collation(_ comparator: String.StandardComparator?) -> SortTextCollation {
-    // Linux's Foundation has .lexical alone, Apple's also .localized and .localizedStandard.
+    // Foundation on Linux has only .lexical. Apple's Foundation also has .localized and .localizedStandard.
     guard var comparator else { return .binary }
     comparator.order = .forward
     return comparator == .lexical ? .binary : .localizedStandard
   }
 
-  /// The order of two objects under this term: the direction is applied.
+  /// The order of two objects under this term, with its direction.
   ///
   /// Nil comes first when ascending. Values of different kinds, and objects, keep their order.
   ///
-  /// - Throws: ``PredicateTreeError`` for unknown keys, and whatever the objects throw.
+  /// - Throws: ``PredicateTreeError`` for unknown keys, and the errors of the objects.
   public func compare(_ left: Any?, _ right: Any?) throws -> ComparisonResult {
     let a = try PredicateValue(left).value(at: keyPath)
     let b = try PredicateValue(right).value(at: keyPath)
@@ -108,7 +108,8 @@ extension SortTerm {
 }
 
 extension PredicateValue {
-  /// The value as a comparator of Foundation expects it: numbers as `NSNumber`, the rest as Swift values.
+  /// The value in the form that a comparator of Foundation expects: numbers as `NSNumber`, the rest as Swift
+  /// values.
   var foundationObject: Any {
     switch self {
     case .object(let object): (object as? ReflectedObject)?.subject ?? object

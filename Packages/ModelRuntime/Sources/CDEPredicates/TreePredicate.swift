@@ -1,42 +1,40 @@
 public import Foundation
 
-/// The predicate that `NSPredicate(format:)` makes here: a ``PredicateTree``, or the reason why there is
-/// none.
+/// The result of `NSPredicate(format:)` in this library: a ``PredicateTree``, or the error of the format.
 ///
-/// Immutable. A malformed format does not trap as on Apple's platforms: the error stays inside,
-/// `evaluate(with:)` answers false, and whatever can throw (``Foundation/NSPredicate/predicateTree()``,
-/// ``Foundation/NSPredicate/matches(_:substitutionVariables:)``, a fetch) throws it.
+/// Immutable. Unlike on Apple's platforms, a malformed format does not trap. The predicate stores the error,
+/// and `evaluate(with:)` returns false. Functions that can throw (``Foundation/NSPredicate/predicateTree()``,
+/// ``Foundation/NSPredicate/matches(_:substitutionVariables:)``, a fetch) throw it.
 public final class TreePredicate: NSPredicate {
-  /// The tree or what was wrong with the format.
+  /// The tree, or the error of the format.
   public let result: Result<PredicateTree, PredicateTreeError>
   let patterns = PredicatePatternCache()
 
-  /// Makes a predicate of a tree, or one that throws the error wherever it is used.
+  /// Makes a predicate of a tree, or a predicate that throws an error at each use.
   ///
-  /// A tree that nests deeper than 200 levels is flattened; if it still does, the predicate has a
-  /// ``PredicateTreeError`` with the code `unsupported` instead. Costs one walk over the tree.
+  /// A tree of more than 200 levels is flattened. If it is still deeper, the predicate has a
+  /// ``PredicateTreeError`` with the code `unsupported` instead. Costs one pass over the tree.
   public init(_ result: Result<PredicateTree, PredicateTreeError>) {
     self.result = result.flatMap { tree in
       Result { () throws(PredicateTreeError) in try tree.walkable() }
     }
-    // Not init(value:): Foundation would call NSPredicate(value: false) equal to every tree.
+    // Not init(value:), because Foundation would then treat NSPredicate(value: false) as equal to every tree.
     super.init(block: { _, _ in false })
   }
 
-  /// Makes a predicate of a tree. One that nests too deep even when it is flattened gives a predicate with an
-  /// error.
+  /// Makes a predicate of a tree. If the flattened tree is still too deep, the predicate contains an error.
   public convenience init(_ tree: PredicateTree) {
     self.init(.success(tree))
   }
 
-  /// The error that reading the format ended with, or nil.
+  /// The error of parsing the format, or nil.
   public var error: PredicateTreeError? {
     if case .failure(let error) = result { return error }
     return nil
   }
 
-  /// The canonical format string (``PredicateTree/predicateFormat``); for a malformed predicate
-  /// `FALSEPREDICATE`, since that is how it evaluates.
+  /// The canonical format string (``PredicateTree/predicateFormat``). For a malformed predicate it is
+  /// `FALSEPREDICATE`, because the predicate is false.
   public override var predicateFormat: String {
     (try? result.get())?.predicateFormat ?? "FALSEPREDICATE"
   }
@@ -56,7 +54,8 @@ public final class TreePredicate: NSPredicate {
     (try? matches(object, substitutionVariables: bindings ?? [:])) ?? false
   }
 
-  /// Predicates are equal if their trees are, compounds included; malformed ones if their errors are.
+  /// Predicates are equal if their trees are, compounds included. Malformed ones are equal if their errors
+  /// are.
   public override func isEqual(_ object: Any?) -> Bool {
     if let other = object as? TreePredicate { return other.result == result }
     guard case .success(let tree) = result, let other = object as? NSPredicate else { return false }
@@ -75,9 +74,9 @@ public final class TreePredicate: NSPredicate {
   public override func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
-/// A compound that prints canonically, and is false (also under NOT) if a part has an error.
+/// A compound that prints canonically. It is false (also under NOT) if a part has an error.
 ///
-/// `NSCompoundPredicate(andPredicateWithSubpredicates:)` makes one; the other initialisers are inherited.
+/// `NSCompoundPredicate(andPredicateWithSubpredicates:)` makes one. The other initialisers are inherited.
 public final class TreeCompoundPredicate: NSCompoundPredicate {
   public override var predicateFormat: String { canonicalFormat }
 
@@ -91,7 +90,7 @@ public final class TreeCompoundPredicate: NSCompoundPredicate {
     (try? matches(object, substitutionVariables: bindings ?? [:])) ?? false
   }
 
-  /// Equal if the trees are; compounds with blocks or errors if their parts are.
+  /// Equal if the trees are. Compounds with blocks or errors are equal if their parts are.
   public override func isEqual(_ object: Any?) -> Bool {
     if let tree = try? predicateTree() { return (try? (object as? NSPredicate)?.predicateTree()) == tree }
     guard let other = object as? NSCompoundPredicate else { return false }
@@ -112,10 +111,10 @@ public final class TreeCompoundPredicate: NSCompoundPredicate {
 }
 
 extension NSPredicate {
-  /// The printed form of any predicate, compounds made by Foundation included.
+  /// The printed form of any predicate, including compounds made by Foundation.
   ///
-  /// Foundation's own `predicateFormat` is deprecated on Linux and prints no compounds. A block prints as
-  /// `BLOCKPREDICATE`.
+  /// Foundation's own `predicateFormat` is deprecated on Linux and does not print compounds. A block is
+  /// printed as `BLOCKPREDICATE`.
   public var canonicalFormat: String {
     if let tree = self as? TreePredicate { return tree.predicateFormat }
     if let compound = self as? NSCompoundPredicate {

@@ -1,6 +1,6 @@
 @_spi(CDE) internal import CDEExecutors
 
-/// Which steps of a store fail, and how.
+/// Selects the steps of a store that fail, and the faults.
 ///
 /// ```swift
 /// faults.begin(.at(12, .ioError))                      // exactly step 12
@@ -34,20 +34,20 @@ public struct FaultPlan: Sendable, Hashable, CustomStringConvertible {
     self.firstStep = firstStep
   }
 
-  /// No step fails; they are counted.
+  /// No step fails. Steps are counted.
   public static let none = FaultPlan(.never, [])
 
-  /// One step fails, if the fault can happen to what it does.
+  /// One step fails, if the fault is possible for its operation.
   public static func at(_ step: Int, _ fault: StoreFault) -> FaultPlan { FaultPlan(.at(step), [fault]) }
 
-  /// The next steps of some kind fail, and then no more.
+  /// The next matching steps fail, up to a number.
   ///
   /// - Parameters:
-  ///   - fault: how they fail.
+  ///   - fault: the fault.
   ///   - count: how many steps fail.
-  ///   - operations: the operations that fail; `nil` for all that the fault can happen to.
-  ///   - files: the files they concern; `nil` for all.
-  ///   - firstStep: the step from which on they fail.
+  ///   - operations: the operations that fail; `nil` for all for which the fault is possible.
+  ///   - files: the files of these operations; `nil` for all.
+  ///   - firstStep: the first step that may fail.
   public static func next(
     _ fault: StoreFault, times count: Int = 1, on operations: Set<StoreStep.Operation>? = nil,
     of files: Set<StoreStep.File>? = nil, from firstStep: Int = 1
@@ -55,13 +55,13 @@ public struct FaultPlan: Sendable, Hashable, CustomStringConvertible {
     FaultPlan(.next(count), [fault], on: operations, of: files, from: firstStep)
   }
 
-  /// All steps of some kind fail.
+  /// All matching steps fail.
   ///
   /// - Parameters:
-  ///   - fault: how they fail.
-  ///   - operations: the operations that fail; `nil` for all that the fault can happen to.
-  ///   - files: the files they concern; `nil` for all.
-  ///   - firstStep: the step from which on they fail.
+  ///   - fault: the fault.
+  ///   - operations: the operations that fail; `nil` for all for which the fault is possible.
+  ///   - files: the files of these operations; `nil` for all.
+  ///   - firstStep: the first step that may fail.
   public static func always(
     _ fault: StoreFault, on operations: Set<StoreStep.Operation>? = nil,
     of files: Set<StoreStep.File>? = nil, from firstStep: Int = 1
@@ -69,13 +69,14 @@ public struct FaultPlan: Sendable, Hashable, CustomStringConvertible {
     FaultPlan(.always, [fault], on: operations, of: files, from: firstStep)
   }
 
-  /// Steps fail now and then, as a seed has it: the same steps each time, as long as the store is asked the
-  /// same things in the same order.
+  /// Some steps fail, selected by a seed. The same steps fail each time if the store gets the same requests
+  /// in the same order.
   ///
   /// - Parameters:
-  ///   - seed: what the steps and their faults are drawn from.
-  ///   - faults: the faults to choose from. A crash ends all others, so none is among them at first.
-  ///   - oneIn: one in so many steps fails, on average.
+  ///   - seed: the seed of the random numbers for steps and faults.
+  ///   - faults: the faults to select from. By default without crashes, because a crash ends all other
+  ///     faults.
+  ///   - oneIn: one in this number of steps fails, on average.
   public static func drawn(
     seed: UInt64, from faults: Set<StoreFault> = [.diskFull, .ioError, .tornWrite, .busy], oneIn: Int = 50
   ) -> FaultPlan {
@@ -85,7 +86,7 @@ public struct FaultPlan: Sendable, Hashable, CustomStringConvertible {
 
   /// The fault of a step.
   ///
-  /// - Parameter happened: how many faults there have been.
+  /// - Parameter happened: the number of faults so far.
   func fault(of step: StoreStep, after happened: Int) -> StoreFault? {
     guard step.number >= firstStep, operations.contains(step.operation), files.contains(step.file) else {
       return nil
@@ -104,7 +105,7 @@ public struct FaultPlan: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// SplitMix64: numbers in a row come out as if drawn.
+  /// SplitMix64. Consecutive numbers give pseudorandom results.
   private static func mixed(_ number: UInt64) -> UInt64 {
     var mixed = number
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -2,15 +2,15 @@ internal import CDESQLite
 
 /// The functions of an open file, for files with and without shared memory.
 ///
-/// What gives something back (locks, memory, descriptors) is no step and works after a crash, too: the death
-/// of a process gives everything back.
+/// Releasing locks, memory or descriptors is no step and also works after a crash, because the system
+/// releases them when a process dies.
 enum FileMethods {
   nonisolated(unsafe) static let plain = table(sharesMemory: false)
   // Guard: written once, before any code can use it, and never again.
   nonisolated(unsafe) static let sharing = table(sharesMemory: true)
   // Guard: written once, before any code can use it, and never again.
 
-  // Version 2: without mapping the file into memory, since reading there would be no step.
+  // Version 2: without mapping the file into memory, because a read of mapped memory would be no step.
   private static func table(sharesMemory: Bool) -> UnsafeMutablePointer<sqlite3_io_methods> {
     var methods = sqlite3_io_methods()
     methods.iVersion = 2
@@ -39,7 +39,7 @@ enum FileMethods {
         case .goesOn: return file.methods.xWrite(file.real, bytes, count, offset)
         case .fails(let code): return code
         case .endsHalfway(let code):
-          // A file's first sector is written whole or not at all: there is no room in it to run out of.
+          // A file's first sector is written completely or not at all, because it needs no further space.
           if offset > 0 || count > 512 { _ = file.methods.xWrite(file.real, bytes, count / 2, offset) }
           return code
         }
@@ -50,7 +50,7 @@ enum FileMethods {
         $0.step(.truncate) { $0.methods.xTruncate($0.real, size) }
       }
     }
-    // What a process has written survives it; only the loss of power asks for more.
+    // Data that a process has written survives the process. Only a power failure requires a sync.
     methods.xSync = { file, _ in
       ShimFile.owner(file)._withUnsafeGuaranteedRef { $0.step(.sync) { _ in SQLITE_OK } }
     }

@@ -1,14 +1,15 @@
 public import Foundation
 
-/// The folder for all files that the tests of this process make, so that they leave nothing behind.
+/// The folder for all files of this process's tests, so that no files are left behind.
 ///
-/// It is in the temporary folder. The process removes it when it ends. A process that dies cannot: what it left is
-/// removed by the next one that ends, which is as a rule the one that started it, such as the parent of an exit test.
+/// It is in the temporary folder. The process removes it when it ends normally. The folder of a process that
+/// dies is removed by the next process that ends. As a rule this is its parent, such as the parent of an exit
+/// test.
 @_spi(CDE) public enum ProcessFolder {
   private static let prefix = "cde-process-"
   private static let owner = getpid()
 
-  /// Made at the first use.
+  /// The folder's URL. The folder is made at the first use.
   public static let url: URL = {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("\(prefix)\(owner)-\(UUID().uuidString)", isDirectory: true)
@@ -21,9 +22,9 @@ public import Foundation
     return folder
   }()
 
-  /// A name in the folder that no file has.
+  /// The URL of a file in the folder that does not exist.
   ///
-  /// - Parameter kind: how the name begins.
+  /// - Parameter kind: the beginning of the name.
   public static func newURL(_ kind: String = "cde") -> URL {
     url.appendingPathComponent("\(kind)-\(UUID().uuidString)")
   }

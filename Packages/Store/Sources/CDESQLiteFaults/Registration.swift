@@ -1,18 +1,18 @@
 internal import CDESQLite
 @_spi(CDE) internal import CDEExecutors
 
-/// The file system as SQLite knows it: a table of functions under a name.
+/// The file system in SQLite's form: a table of functions with a name.
 final class Registration: Sendable {
   nonisolated(unsafe) private let methods: UnsafeMutablePointer<sqlite3_vfs>
-  // Guard: changed by the owner's `init` and `deinit` alone, while no other thread has the owner.
-  /// The file system under this one.
+  // Guard: only the owner's `init` and `deinit` change it, while no other thread uses the owner.
+  /// The file system below this one.
   nonisolated(unsafe) let real: UnsafeMutablePointer<sqlite3_vfs>
-  // Guard: SQLite's default, which may be called from any thread and never goes.
+  // Guard: SQLite's default, which any thread may call and which is never removed.
   let name: String
 
   private static let count = Lock(0)
 
-  /// The same set-up as the store layer's; the first call of either decides for the process.
+  /// The same configuration as in the store layer. The first call of either configures the process.
   private static let isConfigured = cde_sqlite3_configure_process() == SQLITE_OK
 
   init() {
@@ -27,7 +27,7 @@ final class Registration: Sendable {
     methods = .allocate(capacity: 1)
   }
 
-  /// Makes the name known. SQLite does not keep the owner alive.
+  /// Registers the name. SQLite does not retain the owner.
   func register(for owner: StoreFaults) {
     methods.initialize(to: Self.functions)
     methods.pointee.szOsFile = Int32(MemoryLayout<ShimFile>.stride) + real.pointee.szOsFile
@@ -55,7 +55,7 @@ final class Registration: Sendable {
     Unmanaged<StoreFaults>.fromOpaque(methods!.pointee.pAppData).takeUnretainedValue()
   }
 
-  /// A step that no open file takes.
+  /// A step without an open file.
   private static func step(
     _ operation: StoreStep.Operation, _ path: UnsafePointer<CChar>?,
     _ methods: UnsafeMutablePointer<sqlite3_vfs>?,
@@ -108,7 +108,7 @@ final class Registration: Sendable {
     }
     functions.xSleep = { methods, microseconds in
       let faults = Registration.faults(methods)
-      // The plan refuses the lock again after the wait, so the wait is skipped.
+      // The plan refuses the lock again after the wait, so the wait is omitted.
       if faults.takesRefusal() { return microseconds }
       let real = faults.registration.real
       return real.pointee.xSleep(real, microseconds)

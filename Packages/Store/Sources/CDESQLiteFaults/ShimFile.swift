@@ -1,12 +1,12 @@
 internal import CDESQLite
 
-/// The memory that SQLite keeps for an open file: this, and after it that of the real file.
+/// The memory that SQLite allocates for an open file: this structure, followed by that of the real file.
 struct ShimFile {
   private var base: sqlite3_file
   /// An ``OpenFile``, retained.
   private var owner: UnsafeMutableRawPointer?
 
-  /// Opens the real file, and stands before it.
+  /// Opens the real file, and puts this file in front of it.
   static func open(
     _ faults: StoreFaults, _ path: UnsafePointer<CChar>?, _ file: UnsafeMutablePointer<sqlite3_file>,
     _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
@@ -26,7 +26,7 @@ struct ShimFile {
     real.pointee.pMethods = nil
     let system = faults.registration.real
     let code = system.pointee.xOpen(system, path, real, flags, outFlags)
-    // A file that could not be opened has no methods, and is not closed.
+    // A file that could not be opened has no methods and is not closed.
     guard let methods = real.pointee.pMethods else { return code }
     let sharesMemory = methods.pointee.iVersion >= 2 && methods.pointee.xShmMap != nil
     let opened = OpenFile(faults: faults, kind: kind, life: life, real: real)
@@ -40,10 +40,10 @@ struct ShimFile {
   }
 }
 
-/// An open file, and what stands behind it. It keeps its faults alive.
+/// The state of an open file. It retains its faults.
 final class OpenFile {
   let faults: StoreFaults
-  /// Nil for SQLite's temporary files, which nothing happens to.
+  /// Nil for SQLite's temporary files, which have no faults.
   let kind: StoreStep.File?
   private let life: Int
   let real: UnsafeMutablePointer<sqlite3_file>
@@ -59,14 +59,14 @@ final class OpenFile {
 
   var methods: sqlite3_io_methods { real.pointee.pMethods.pointee }
 
-  /// Whether the process has died, for all that this file's connection can tell.
+  /// Whether the process has died in the simulation of this file's connection.
   var isDead: Bool { kind != nil && faults.isDead(since: life) }
 
   func verdict(on operation: StoreStep.Operation) -> Verdict {
     kind.map { faults.verdict(on: operation, of: $0, since: life) } ?? .goesOn
   }
 
-  /// Takes a step on the real file, unless it fails.
+  /// Executes a step on the real file, unless the plan lets it fail.
   func step(_ operation: StoreStep.Operation, _ body: (OpenFile) -> Int32) -> Int32 {
     switch verdict(on: operation) {
     case .goesOn: body(self)
@@ -76,7 +76,7 @@ final class OpenFile {
 }
 
 extension StoreStep.File {
-  /// The kind of a file that is being opened; `nil` for temporary ones.
+  /// The kind of a file to be opened; `nil` for temporary files.
   init?(openFlags flags: Int32, path: String) {
     if flags & SQLITE_OPEN_MAIN_DB != 0 {
       self = .database
@@ -85,7 +85,8 @@ extension StoreStep.File {
     } else if flags & SQLITE_OPEN_MAIN_JOURNAL != 0 {
       self = .journal
     } else if flags & SQLITE_OPEN_SUPER_JOURNAL != 0 {
-      // What the store itself reads and writes: external values, and the heads of its log and journal.
+      // Files that the store itself reads and writes: external values, and the headers of its log and
+      // journal.
       self =
         path.hasSuffix("-wal") || path.hasSuffix("-journal") ? StoreStep.File(path: path) : .externalValue
     } else {

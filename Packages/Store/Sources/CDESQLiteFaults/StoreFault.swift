@@ -1,24 +1,24 @@
-/// What may go wrong with one step.
+/// A fault of one step.
 public enum StoreFault: String, Sendable, Hashable, CaseIterable {
-  /// A write finds no room; nothing of it is written.
+  /// There is no space for a write. Nothing of it is written.
   case diskFull
-  /// Any step fails as it does when a disk or a network drive is broken.
+  /// A step fails with an I/O error, as with a broken disk or network drive.
   case ioError
-  /// A write ends after half of its bytes, with an I/O error. A write of at most 512 bytes at the head of
-  /// a file is not cut in two: nothing of it is written.
+  /// A write ends after half of its bytes, with an I/O error. A write of at most 512 bytes at the start of a
+  /// file is not split: nothing of it is written.
   case tornWrite
-  /// A lock is refused, as if another process had it. The call does not wait: SQLite's busy
-  /// timeout passes at once.
+  /// A lock is refused, as if another process held it. The call does not wait: SQLite's busy timeout ends at
+  /// once.
   case busy
-  /// The process dies before the step. Nothing gets into the store's files any more, and every call fails: that
-  /// of connections that were open for good, that of new ones until ``StoreFaults/end()`` or
+  /// The process dies before the step. Nothing more is written to the store's files, and all calls fail.
+  /// Connections open at that time fail permanently. New connections fail until ``StoreFaults/end()`` or
   /// ``StoreFaults/begin(_:)``.
   case crash
-  /// The process dies in the midst of a write, half of whose bytes are written; nothing of one of at most
-  /// 512 bytes at the head of a file.
+  /// The process dies during a write, after half of its bytes. Nothing is written if the write has at most
+  /// 512 bytes at the start of a file.
   case crashInWrite
 
-  /// Whether the fault can happen to such a step; plans leave out steps that it can't happen to.
+  /// Whether the fault is possible for an operation. Plans skip steps for which it is not.
   public func concerns(_ operation: StoreStep.Operation) -> Bool {
     switch self {
     case .diskFull, .tornWrite, .crashInWrite: operation == .write

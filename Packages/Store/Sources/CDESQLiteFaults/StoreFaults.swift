@@ -1,11 +1,11 @@
 internal import CDESQLite
 @_spi(CDE) internal import CDEExecutors
 
-/// Makes the files of one store fail on purpose.
+/// Makes the files of one store fail in tests.
 ///
-/// It is a file system of SQLite's under a name of its own: stores that are opened with ``vfs`` as theirs go
-/// through it to the real files, and no other store does. Without a plan everything works as ever, but
-/// that nothing waits for the disk: a sync is a step and no more.
+/// It is an SQLite file system with its own name. Stores opened with ``vfs`` use it to reach the real files,
+/// and no other store does. Without a plan all operations work as usual, except that a sync does not wait for
+/// the disk. It is only a step.
 ///
 /// ```swift
 /// let faults = StoreFaults()
@@ -15,14 +15,15 @@ internal import CDESQLite
 /// for step in faults.end() { print(step) }             // 1: lockIndex database …
 /// ```
 ///
-/// For tests. May be used from any thread, and by several connections at once; the order in which threads
-/// take their steps is not fixed, of course. Open stores keep it alive; until one is open, its owner has to.
+/// For tests. May be used from any thread, and by several connections at once. The order of the steps of
+/// different threads is not determined. Open stores retain it. Before a store is open, its owner must retain
+/// it.
 public final class StoreFaults: Sendable {
   /// A fault that has happened.
   public struct Event: Sendable, Hashable, CustomStringConvertible {
     /// The step that failed.
     public let step: StoreStep
-    /// How it failed.
+    /// The kind of fault.
     public let fault: StoreFault
 
     /// `diskFull at 12: write log`.
@@ -34,10 +35,10 @@ public final class StoreFaults: Sendable {
     var isCounting = false
     var steps: [StoreStep] = []
     var events: [Event] = []
-    /// How often the process has died.
+    /// The number of simulated deaths of the process.
     var deaths = 0
     var isDead = false
-    /// Threads that were refused a lock and have not slept since.
+    /// Threads that were refused a lock and have not slept afterwards.
     var refused: Set<ThreadID> = []
   }
 
@@ -54,7 +55,7 @@ public final class StoreFaults: Sendable {
 
   // MARK: Steering
 
-  /// Follows a plan from here on, and counts steps from 1. What was counted before is forgotten.
+  /// Starts a plan and counts steps from 1. Earlier steps and events are dropped.
   public func begin(_ plan: FaultPlan = .none) {
     state.withLock { state in
       state.plan = plan
@@ -65,7 +66,8 @@ public final class StoreFaults: Sendable {
     }
   }
 
-  /// Has no more faults happen and stops counting. Connections that a crash has cut off stay so; new ones work.
+  /// Ends the plan and the counting. Connections that failed because of a crash keep failing. New connections
+  /// work.
   ///
   /// - Returns: the steps since ``begin(_:)``.
   @discardableResult
@@ -78,32 +80,32 @@ public final class StoreFaults: Sendable {
     }
   }
 
-  /// The plan that is followed.
+  /// The current plan.
   public var plan: FaultPlan { state.withLock { $0.plan } }
 
   /// The steps since ``begin(_:)``, in their order.
   public var steps: [StoreStep] { state.withLock { $0.steps } }
 
-  /// The faults that have happened since ``begin(_:)``, in their order. Calls that failed because of a crash
-  /// before are no faults of their own.
+  /// The faults since ``begin(_:)``, in their order. Calls that fail because of an earlier crash are not
+  /// included.
   public var events: [Event] { state.withLock { $0.events } }
 
-  // MARK: What the file system asks
+  // MARK: Requests of the file system
 
-  /// What a file that is opened now is told apart by from those that a crash has cut off.
+  /// Distinguishes files opened now from those opened before a crash.
   var life: Int { state.withLock { $0.deaths } }
 
   func isDead(since life: Int) -> Bool { state.withLock { $0.isDead || $0.deaths > life } }
 
-  /// Whether a step goes on, and how.
+  /// Decides whether a step is executed, and how.
   ///
-  /// - Parameter life: when the file was opened; `nil` for steps that no open file takes.
+  /// - Parameter life: the life in which the file was opened; `nil` for steps without an open file.
   func verdict(
     on operation: StoreStep.Operation, of file: StoreStep.File, since life: Int?
   ) -> Verdict {
     let verdict = decide(on: operation, of: file, since: life)
     if case .goesOn = verdict { return verdict }
-    // SQLite passes on the system's last number, which may be of another failure, long past.
+    // SQLite passes on the system's last error number, which may belong to an older failure.
     cde_set_system_error(EIO)
     return verdict
   }
@@ -133,11 +135,11 @@ public final class StoreFaults: Sendable {
     }
   }
 
-  /// Whether the thread is about to wait for a lock that only a plan refuses.
+  /// Whether the thread is about to wait for a lock that only the plan refuses.
   func takesRefusal() -> Bool { state.withLock { $0.refused.remove(.current) != nil } }
 }
 
-/// What becomes of a step.
+/// The decision about a step.
 enum Verdict {
   case goesOn
   case fails(Int32)
@@ -145,7 +147,7 @@ enum Verdict {
 }
 
 extension StoreStep.Operation {
-  /// SQLite's code for a failure of the operating system in it.
+  /// SQLite's code for a failure of the operating system in the step.
   var failure: Int32 {
     switch self {
     case .open: SQLITE_CANTOPEN

@@ -1,35 +1,35 @@
-/// One thing that SQLite asked of the file system for a store.
+/// One operation of the file system that SQLite executes for a store.
 public struct StoreStep: Sendable, Hashable, CustomStringConvertible {
-  /// What was asked for.
+  /// The operation.
   public enum Operation: String, Sendable, Hashable, CaseIterable {
     case open, read, write, truncate, sync, delete
-    /// Whether a file is there.
+    /// A check whether a file exists.
     case access
     case size
-    /// A lock on the database's file. Letting go of one is no step.
+    /// A lock on the database's file. Releasing a lock is no step.
     case lock
-    /// A piece of the log's index, which connections share in memory.
+    /// A part of the log's index, which connections share in memory.
     case mapIndex
-    /// A lock on the log's index. Letting go of one is no step.
+    /// A lock on the log's index. Releasing a lock is no step.
     case lockIndex
   }
 
-  /// Which of the store's files. SQLite's temporary files are none of them.
+  /// The kind of the store's file. SQLite's temporary files are not included.
   public enum File: String, Sendable, Hashable, CaseIterable {
     case database
     /// The write-ahead log, `-wal`.
     case log
     /// The rollback journal, `-journal`.
     case journal
-    /// A large value beside the store.
+    /// A file with a large value, outside the database.
     case externalValue
   }
 
-  /// From 1, since ``StoreFaults/begin(_:)``.
+  /// The number of the step since ``StoreFaults/begin(_:)``, starting at 1.
   public let number: Int
-  /// What was done with the file.
+  /// The operation on the file.
   public let operation: Operation
-  /// Which of the store's files it was done with.
+  /// The kind of the file.
   public let file: File
 
   /// `12: write log`.
@@ -37,7 +37,7 @@ public struct StoreStep: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension StoreStep.File {
-  /// The kind of a file that is known by its path alone.
+  /// The kind of a file of which only the path is known.
   init(path: String) {
     self =
       if path.hasSuffix("-wal") { .log } else if path.hasSuffix("-journal") {

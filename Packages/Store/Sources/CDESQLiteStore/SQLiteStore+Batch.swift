@@ -3,13 +3,13 @@
 extension SQLiteStore {
   /// Changes or deletes all rows that a query finds, in one SQLite transaction.
   ///
-  /// The rows concerned are listed in a temporary table and changed by statements over that list; none is
-  /// read into memory. Deletions follow cascades level by level.
+  /// The rows are listed in a temporary table and changed by statements over that list. No row is read into
+  /// memory. Deletions follow cascades level by level.
   ///
-  /// - Parameter batch: the query and what to do with the rows that it finds.
-  /// - Returns: the rows that changed or went, and those whose derived attributes followed.
+  /// - Parameter batch: the query and the change of the rows that it finds.
+  /// - Returns: the changed or deleted rows, and those whose derived attributes changed.
   /// - Throws: `.readOnly`, `.uniqueness`, `.constraint`, `.tooBig`, `.busy`, `.full`, `.fileMoved`,
-  ///   `.closed` and so on. Nothing is written then.
+  ///   `.closed` and so on. Then nothing is written.
   public func commit(_ batch: StoreBatch) throws(StoreError) -> StoreBatchResult {
     try requireWritable()
     let query =

@@ -3,20 +3,19 @@ import CDESQLite
 @_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
-  /// Writes a transaction, all of it or nothing.
+  /// Writes a whole transaction or nothing.
   ///
-  /// Runs on the calling thread, which waits for other commits of this store without limit and for other
-  /// processes as long as the busy timeout says. How durable the commit is when this returns,
-  /// ``Configuration/synchronous-swift.property`` says.
+  /// Runs on the calling thread. It waits for other commits of this store without limit, and for other
+  /// processes up to the busy timeout. ``Configuration/synchronous-swift.property`` determines the durability
+  /// of the commit when this returns.
   ///
   /// - Parameters:
-  ///     - transaction: what to write. Precondition: its batches were made with layouts of the store's
-  ///     schema.
+  ///     - transaction: the changes. Precondition: its batches have layouts of the store's schema.
   ///     - committed: called once the transaction is committed, in the order of the commits. It must not call
-  ///     the store.
-  /// - Returns: the keys given out, the number of the commit and the rows with derived attributes.
+  ///       the store.
+  /// - Returns: the assigned keys, the number of the commit and the rows with derived attributes.
   /// - Throws: `.readOnly`, `.conflict`, `.danglingReference`, `.uniqueness`, `.busy`, `.full`, `.io`,
-  ///   `.fileMoved`, `.closed` and so on. The transaction is unchanged then, and can be tried again.
+  ///   `.fileMoved`, `.closed` and so on. The transaction is then unchanged and can be tried again.
   public func commit(
     _ transaction: StoreTransaction, committed: (CommitResult) -> Void
   ) throws(StoreError) -> CommitResult {
@@ -32,14 +31,14 @@ extension SQLiteStore {
       do throws(StoreError) {
         try connection.inWriteTransaction { () throws(StoreError) in try writer.write() }
       } catch {
-        // When SQLite failed in the midst of its commit, the log may hold all of it. A process that reads the log
-        // after this one has died then finds the transaction, and needs the files.
+        // If SQLite failed during its commit, the log may contain the whole transaction. If a process reads
+        // the log after this one has died, it finds the transaction and needs the files.
         if !writer.isComplete || [.busy, .fileMoved].contains(error.code) {
           externals?.remove(writer.writtenFiles)
         }
         throw error
       }
-      // Pending keys stay in the batches until here, so a transaction that failed can simply be tried again.
+      // Batches keep pending keys until here, so a failed transaction can be tried again.
       let sequence = pool.countCommit()
       for batch in transaction.inserted + transaction.updated.map(\.batch) {
         batch.assignKeys(base: writer.keyBase, schema: schema)
@@ -53,13 +52,13 @@ extension SQLiteStore {
     }
   }
 
-  /// Finds all that is in the way of a transaction, all of it read from one state of the store.
+  /// Finds all conflicts of a transaction, from one state of the store.
   ///
   /// Costs one look-up for each row that the transaction changes or deletes, and one for each unique value
   /// that it writes.
   ///
   /// - Parameter transaction: a transaction that ``commit(_:committed:)`` refused.
-  /// - Throws: `.busy`, `.closed` and what reading throws.
+  /// - Throws: `.busy`, `.closed` and the errors of reading.
   public func conflicts(of transaction: StoreTransaction) throws(StoreError) -> TransactionConflicts {
     try pool.read { (connection) throws(StoreError) in
       var finder = ConflictFinder(plans, connection, transaction)
@@ -67,7 +66,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Cells are bound by place, so rows of another schema would end up in the wrong columns.
+  /// Cells are bound by position, so rows of another schema would be written into wrong columns.
   private func requireOwnLayout(_ layout: RowLayout) {
     let entities = schema.entities
     let isOwn =

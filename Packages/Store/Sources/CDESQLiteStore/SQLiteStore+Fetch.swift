@@ -5,9 +5,9 @@ extension SQLiteStore {
   /// Fetches rows, in one read of one state of the store.
   ///
   /// - Parameters:
-  ///     - query: what to fetch, and in which order.
-  ///     - isKnown: asked for each row found, with root entity and key; the cells of known rows are not
-  ///     decoded. It must not call the store.
+  ///     - query: the condition and the order.
+  ///     - isKnown: called with root entity and key of each row found. The cells of known rows are not
+  ///       decoded. It must not call the store.
   /// - Throws: `.unsupportedQuery`, `.tooBig` for a query beyond SQLite's limits, `.cancelled` when the
   ///   calling task is cancelled, `.busy`, `.io`, `.closed` and so on.
   public func fetch(
@@ -33,7 +33,7 @@ extension SQLiteStore {
     }
   }
 
-  /// A guess that spares the first batch some growing.
+  /// An estimate, so that the first batch grows less often.
   private static func expectedRows(_ query: StoreQuery) -> Int {
     var guess = query.limit ?? 64
     if case .keys(let keys) = query.filter { guess = min(query.limit ?? keys.count, keys.count) }
@@ -42,7 +42,7 @@ extension SQLiteStore {
 
   /// Counts the rows that a query finds, without reading them.
   ///
-  /// - Throws: as ``fetch(_:isKnown:)``.
+  /// - Throws: the errors of ``fetch(_:isKnown:)``.
   public func count(_ query: StoreQuery) throws(StoreError) -> Int {
     try plans.checkEntity(query.entity)
     var compiler = QueryCompiler(plans.physical)
@@ -58,10 +58,10 @@ extension SQLiteStore {
     }
   }
 
-  /// Reads one row by its key: one look-up in the table's tree, by a statement that is kept.
+  /// Reads one row by its key, by one look-up in the table's tree with a cached statement.
   ///
-  /// - Returns: `nil` when there is no such row, or one of an entity outside the tree of `entity`.
-  /// - Throws: as ``fetch(_:isKnown:)``.
+  /// - Returns: `nil` when there is no such row, or when its entity is outside the tree of `entity`.
+  /// - Throws: the errors of ``fetch(_:isKnown:)``.
   public func row(entity: Int, key: Int64) throws(StoreError) -> RowReference? {
     try plans.checkEntity(entity)
     let plan = plans.selects[entity]
@@ -90,9 +90,9 @@ extension SQLiteStore {
     }
   }
 
-  /// Reads rows by their keys, one look-up for each, in ascending order of the keys.
+  /// Reads rows by their keys, with one look-up for each, in ascending order of the keys.
   ///
-  /// - Throws: as ``fetch(_:isKnown:)``.
+  /// - Throws: the errors of ``fetch(_:isKnown:)``.
   public func rows(entity: Int, keys: [Int64]) throws(StoreError) -> FetchedRows {
     try plans.checkEntity(entity)
     var keys = keys
@@ -104,15 +104,15 @@ extension SQLiteStore {
 
   /// Reads the elements of a to-many relationship for many owners.
   ///
-  /// Goes from owner to owner by an index, or reads all elements once where the owners are at least 16 and a
-  /// quarter of the table.
+  /// Reads the elements of each owner by an index. If there are at least 16 owners and a quarter of the
+  /// table's rows, it reads all elements once instead.
   ///
   /// - Parameters:
   ///     - entity: the index of the owners' entity.
   ///     - slot: the relationship's slot in `entity`.
-  ///     - owners: the keys of the owners. One that is named twice has its elements in both places.
+  ///     - owners: the keys of the owners. If one occurs twice, both results have its elements.
   ///     - isKnown: as for ``fetch(_:isKnown:)``.
-  /// - Throws: as ``fetch(_:isKnown:)``.
+  /// - Throws: the errors of ``fetch(_:isKnown:)``.
   public func related(
     entity: Int, slot: Int, owners: [Int64], isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
   ) throws(StoreError) -> RelatedRows {

@@ -2,14 +2,14 @@ import CDESQLite
 @_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
-  /// Reads the metadata as they stand now, which another process may have changed.
+  /// Reads the current metadata. Another process may have changed them.
   ///
   /// - Throws: `.unreadable` for a damaged table, `.busy`, `.closed` and so on.
   public func metadata() throws(StoreError) -> StoreMetadata {
     try pool.read(.upkeep) { (connection) throws(StoreError) in try MetadataTable.read(connection).metadata }
   }
 
-  /// Replaces the metadata, but for the keys that describe the file itself, which stay.
+  /// Replaces the metadata, except for the keys that describe the file itself.
   ///
   /// - Throws: `.readOnly`, `.busy`, `.full`, `.closed` and so on.
   public func setMetadata(_ metadata: StoreMetadata) throws(StoreError) {
@@ -24,11 +24,11 @@ extension SQLiteStore {
     }
   }
 
-  /// Writes all that is committed to a new file, a database without a log. External values are not copied.
+  /// Writes all committed data to a new file, a database without a log. External values are not copied.
   ///
-  /// - Throws: ``StoreError``, also for a file that has content already, which stays as it is.
+  /// - Throws: ``StoreError``, also for a file with content, which does not change.
   @_spi(CDE) public func copy(to path: String) throws(StoreError) {
-    // The copy would go into memory like a store there, were no file system named.
+    // Without the name of a file system the copy of a store in memory would also be in memory.
     let vfs = sqlite3_vfs_find(nil).map { String(cString: $0.pointee.zName) } ?? ""
     let uri = "file:\(StoreOpener.escaped(path))?vfs=\(StoreOpener.escaped(vfs))"
     try pool.write(.upkeep) { (connection) throws(StoreError) in
@@ -36,10 +36,10 @@ extension SQLiteStore {
     }
   }
 
-  /// Hands out keys in a transaction of its own. Keys that are not used then stay unused.
+  /// Assigns keys in a separate transaction. Keys that are not used stay unused.
   ///
-  /// - Parameter counts: for root entity indexes, how many keys.
-  /// - Returns: for each root the first of its keys; the others follow it.
+  /// - Parameter counts: the number of keys for each index of a root entity.
+  /// - Returns: for each root the first of its keys. The others follow it.
   /// - Throws: `.readOnly`, `.busy`, `.full` and so on.
   public func allocateKeys(_ counts: [Int: Int]) throws(StoreError) -> [Int: Int64] {
     try requireWritable()
@@ -55,9 +55,9 @@ extension SQLiteStore {
     }
   }
 
-  /// Reads the bytes of an external value, from its file where the cell names one.
+  /// Reads the bytes of an external value, from its file if the cell names one.
   ///
-  /// - Throws: `.io` where the file cannot be read, `.unreadable` where a row names no file of this store's.
+  /// - Throws: `.io` if the file can't be read, `.unreadable` if the row names no file of this store.
   public func externalValue(_ cell: ExternalValue) throws(StoreError) -> [UInt8] {
     switch cell {
     case .inline(let bytes): return bytes
@@ -69,14 +69,14 @@ extension SQLiteStore {
     }
   }
 
-  /// Removes the files of external values that no row names any more, left by processes that died.
+  /// Removes the files of external values that no row names any more. Processes that died have left them.
   ///
-  /// Opening a store does so by itself when a log or a journal was left. Takes the write lock when there is such a
-  /// file, and reads one time through the tables that may name one.
+  /// Opening a store does this automatically if a log or a journal was left. Takes the write lock if there is
+  /// such a file, and reads the tables that may name it once.
   ///
-  /// - Returns: how many files were removed; 0 also where another store shares the folder, which is so when
-  ///   their names differ in the extension alone.
-  /// - Throws: `StoreError`: `.readOnly`, `.busy` and what reading and committing throw.
+  /// - Returns: the number of removed files; 0 also if another store shares the folder, because their names
+  ///   differ only in the extension.
+  /// - Throws: `StoreError`: `.readOnly`, `.busy` and the errors of reading and committing.
   @discardableResult
   public func removeUnneededExternalValues() throws(StoreError) -> Int {
     try requireWritable()

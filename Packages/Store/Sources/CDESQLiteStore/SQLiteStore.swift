@@ -3,25 +3,25 @@ import CDESQLite
 import Foundation
 @_spi(CDE) internal import CDEExecutors
 
-/// A store in one SQLite file, laid out as Core Data lays out its own.
+/// A store in one SQLite file with Core Data's layout.
 ///
-/// Stores that Apple's Core Data or SwiftData wrote open here, and the tables made here are the same, name
-/// for name. That a Mac opens a file made here has not been tried.
+/// Stores written by Apple's Core Data or SwiftData can be opened here, and the tables made here have the
+/// same names. It has not been tested whether a Mac opens a file made here.
 ///
-/// All calls may come from any thread and run on it. Under a write-ahead log, reads run beside each other and
-/// beside one write; with `.delete` journalling and in memory, calls take turns.
+/// All calls may be made on any thread and run on it. With a write-ahead log, reads run in parallel with each
+/// other and with one write. With `.delete` journalling and in memory, only one call runs at a time.
 public final class SQLiteStore: Store {
   /// The schema that the store was opened with.
   public let schema: ResolvedSchema
   /// The store's UUID, in upper case.
   public let identifier: String
-  /// The metadata as they were when the store was opened.
+  /// The metadata at the time when the store was opened.
   @_spi(CDE) public let openedMetadata: StoreMetadata
-  /// True when asked for, and when the file holds triggers that this library does not know; see ``notes``.
+  /// True if requested, and if the file contains triggers unknown to this library; see ``notes``.
   public let isReadOnly: Bool
-  /// What was noticed when opening, in sentences: why a store only opened for reading, for instance.
+  /// Observations during opening, in sentences: for example, why a store was opened for reading only.
   public let notes: [String]
-  /// Where the store is and how it was opened.
+  /// The location of the store and the options with which it was opened.
   public let configuration: Configuration
 
   let plans: SchemaPlans
@@ -29,16 +29,14 @@ public final class SQLiteStore: Store {
   let externals: ExternalStorage?
   let checkpointer: Checkpointer?
 
-  /// Opens a store, or creates it.
+  /// Opens or creates a store.
   ///
   /// - Parameters:
-  ///   - schema: what the store holds. An existing file has to fit it: by Core Data's version hashes where
-  ///   both have
-  ///     them, by its tables and columns otherwise.
-  ///   - configuration: where the store is and how it is opened.
+  ///   - schema: the schema of the store. An existing file must fit it: by Core Data's version hashes if both
+  ///     have them, otherwise by its tables and columns.
+  ///   - configuration: the location of the store and the options.
   /// - Throws: `StoreError`: `.invalidSchema`, `.incompatibleSchema`, `.unreadable` for a file that is
-  ///   damaged or no
-  ///   store (its bytes stay as they are), `.cannotOpen`, `.readOnly`, `.busy`, `.full`, `.io`.
+  ///   damaged or no store (it does not change), `.cannotOpen`, `.readOnly`, `.busy`, `.full`, `.io`.
   public convenience init(schema: StoreSchema, configuration: Configuration) throws(StoreError) {
     let resolved: ResolvedSchema
     do { resolved = try ResolvedSchema(schema) } catch let error as StoreError { throw error } catch {
@@ -47,22 +45,22 @@ public final class SQLiteStore: Store {
     try self.init(schema: resolved, configuration: configuration)
   }
 
-  /// Opens or creates a store of a schema that is resolved already, so that its rows share their layouts
-  /// with the other users of that schema.
+  /// Opens or creates a store of a resolved schema. Its rows then share their layouts with the other users of
+  /// that schema.
   ///
   /// - Parameters:
-  ///   - resolved: what the store holds.
-  ///   - configuration: where the store is and how it is opened.
-  ///   - entities: indexes of the entities that the store holds, all for `nil`. Their ancestors and the
-  ///     destinations of their relationships have to be among them. The file then is that of a schema without
-  ///     the others: it has no table, number or version hash of theirs.
+  ///   - resolved: the schema.
+  ///   - configuration: the location of the store and the options.
+  ///   - entities: indexes of the store's entities; all for `nil`. They must include their ancestors and the
+  ///     destinations of their relationships. The file is then that of a schema without the other entities:
+  ///     it contains no table, number or version hash for them.
   public convenience init(
     schema resolved: ResolvedSchema, entities: Set<Int>? = nil, configuration: Configuration
   ) throws(StoreError) {
     try self.init(schema: resolved, entities: entities, configuration: configuration, observer: nil)
   }
 
-  /// As ``init(schema:entities:configuration:)``, with an observer of the requests that follow.
+  /// The same as ``init(schema:entities:configuration:)``, with an observer of the later requests.
   @_spi(CDE) public init(
     schema resolved: ResolvedSchema, entities: Set<Int>?, configuration: Configuration,
     observer: (any StatementObserver)?
@@ -87,8 +85,8 @@ public final class SQLiteStore: Store {
     checkpointer = opened.checkpointer
   }
 
-  /// Checkpoints the write-ahead log and closes all connections. Reads under way on other threads finish on
-  /// theirs. Later calls throw `.closed`, a second `close` as well.
+  /// Checkpoints the write-ahead log and closes all connections. Running reads on other threads complete on
+  /// their connections. Later calls throw `.closed`, also a second `close`.
   public func close() throws(StoreError) {
     try pool.requireOwnProcess()
     let checkpointer = checkpointer
@@ -97,7 +95,7 @@ public final class SQLiteStore: Store {
       guard let checkpointer else { return }
       // A store that was only read has nothing to copy.
       if sqlite3_total_changes(connection.handle) > 0 { checkpointer.mark(connection.handle) }
-      // Best effort: what stays in the log is as durable, and the next opening reads it.
+      // Best effort. Data that stays in the log is equally durable, and the next opening reads it.
       sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
     if !wasOpen { throw StoreError.closed() }

@@ -1,11 +1,10 @@
-/// A set of an entity's property slots: the one answer to "which properties?" in change tracking,
-/// UPDATE column lists, merging, history and observation.
+/// A set of an entity's property slots. Change tracking, UPDATE column lists, merging, history and
+/// observation use it.
 ///
-/// Entities with up to 64 properties need no allocation; every operation then costs a few
-/// nanoseconds.
+/// Entities with up to 64 properties need no allocation. Each operation then costs a few nanoseconds.
 public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiteral {
   @usableFromInline var low: UInt64
-  // Words for slots from 64 on, without trailing zero words, so that equality is by content.
+  // Words for slots from 64 on. There are no trailing zero words, so that equal sets have equal words.
   @usableFromInline var high: [UInt64]
 
   /// Makes an empty set.
@@ -14,12 +13,12 @@ public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiter
     high = []
   }
 
-  /// Makes the set of the slots listed.
+  /// Makes a set of the given slots.
   public init(arrayLiteral slots: Int...) {
     self.init(slots)
   }
 
-  /// Makes the set of the slots in a sequence, which may repeat them.
+  /// Makes a set of the slots in a sequence, which may contain duplicates.
   ///
   /// - Parameter slots: property slots, none below zero.
   public init(_ slots: some Sequence<Int>) {
@@ -27,12 +26,12 @@ public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiter
     for slot in slots { insert(slot) }
   }
 
-  /// The set of every slot below `count`.
+  /// The set of all slots below `count`.
   public init(allBelow count: Int) {
     self.init((0..<count))
   }
 
-  /// Whether no slot belongs to the set.
+  /// Whether the set contains no slot.
   @inlinable public var isEmpty: Bool { low == 0 && high.isEmpty }
 
   /// The number of slots in the set.
@@ -40,7 +39,7 @@ public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiter
     high.reduce(low.nonzeroBitCount) { $0 + $1.nonzeroBitCount }
   }
 
-  /// Whether a slot belongs to the set. Any slot from zero on may be asked for.
+  /// Whether the set contains a slot. Accepts any slot from zero on.
   @inlinable public func contains(_ slot: Int) -> Bool {
     if slot < 64 { return low & (1 << UInt64(slot)) != 0 }
     let word = slot / 64 - 1
@@ -58,7 +57,7 @@ public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiter
     high[word] |= 1 << UInt64(slot % 64)
   }
 
-  /// Takes a slot out; a slot that is not in the set changes nothing.
+  /// Removes a slot. Does nothing if the set does not contain it.
   public mutating func remove(_ slot: Int) {
     if slot < 64 {
       low &= ~(1 << UInt64(slot))
@@ -81,14 +80,14 @@ public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiter
     for index in other.indices { high[index] |= other[index] }
   }
 
-  /// The slots that belong to this set, to the other one or to both.
+  /// The slots in this set, in the other one or in both.
   public func union(_ other: PropertySet) -> PropertySet {
     var result = self
     result.formUnion(other)
     return result
   }
 
-  /// The slots that belong to both sets.
+  /// The slots in both sets.
   @inlinable public func intersection(_ other: PropertySet) -> PropertySet {
     var result = PropertySet()
     result.low = low & other.low
@@ -101,7 +100,7 @@ public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiter
     trim()
   }
 
-  /// The slots of this set that the other one does not have.
+  /// The slots of this set that are not in the other one.
   public func subtracting(_ other: PropertySet) -> PropertySet {
     var result = self
     result.low &= ~other.low
@@ -112,12 +111,12 @@ public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiter
     return result
   }
 
-  /// Whether the sets have a slot in common. Allocates nothing.
+  /// Whether the sets have a common slot. Allocates nothing.
   @inlinable public func intersects(_ other: PropertySet) -> Bool {
     low & other.low != 0 || zip(high, other.high).contains { $0 & $1 != 0 }
   }
 
-  /// Whether the other set has all slots of this one.
+  /// Whether the other set contains all slots of this one.
   public func isSubset(of other: PropertySet) -> Bool { subtracting(other).isEmpty }
 
   private mutating func trim() {
@@ -127,7 +126,7 @@ public struct PropertySet: Hashable, Sendable, Sequence, ExpressibleByArrayLiter
   /// Visits the slots in ascending order.
   public func makeIterator() -> Iterator { Iterator(set: self) }
 
-  /// Gives the slots of a set in ascending order.
+  /// Returns the slots of a set in ascending order.
   public struct Iterator: IteratorProtocol {
     private var word: UInt64
     private var base = 0

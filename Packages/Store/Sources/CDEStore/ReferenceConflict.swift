@@ -1,4 +1,4 @@
-/// A reference that would lead to a row that is not there once a transaction is committed.
+/// A reference that would lead to no row after a transaction.
 ///
 /// It has one of two causes. Another writer deleted a row that the transaction refers to, or another writer
 /// referred to a row that the transaction deletes.
@@ -6,11 +6,11 @@ public struct ReferenceConflict: Hashable, Sendable {
   /// A row by entity and key.
   public typealias Row = StoreBatchResult.Row
 
-  /// The row that refers. A new row has the key below zero that the transaction gave it.
+  /// The row that contains the reference. A new row has its key in the transaction, below zero.
   public var row: Row
   /// The relationship's slot in the entity of ``row``; nil where only the pair of the two rows is known.
   public var slot: Int?
-  /// The row that is not there. Its entity is the relationship's destination, or a parent of the row's own.
+  /// The missing row. Its entity is the relationship's destination, or an ancestor of the row's own entity.
   public var target: Row
   /// Whether the transaction itself deletes the target.
   public var isDeletedHere: Bool

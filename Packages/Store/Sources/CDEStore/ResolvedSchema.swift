@@ -1,21 +1,21 @@
-/// A checked schema with everything numbered.
+/// A checked schema whose entities and properties are numbered.
 ///
-/// Entities are indexed in Core Data's order: depth first through the inheritance forest, siblings
-/// by name without regard to case, so a created store's `Z_ENT` is the index plus one.
+/// Entities are numbered in Core Data's order: depth first through the inheritance trees, siblings by name
+/// ignoring case. In a new store, `Z_ENT` is the index plus one.
 public final class ResolvedSchema: Sendable {
   /// An entity with its numbers and its layout.
   public struct Entity: Sendable {
-    /// The entity's place in ``ResolvedSchema/entities``.
+    /// The entity's index in ``ResolvedSchema/entities``.
     public var index: Int
-    /// The entity as the schema describes it.
+    /// The entity in the schema.
     public var source: StoreEntity
     /// Index of the entity that this one inherits from; `nil` for a root.
     public var parent: Int?
     /// Index of the root of the inheritance tree; the entity's own index if it is one.
     public var root: Int
-    /// The entity and everything below it, in order; contiguous by construction.
+    /// The indexes of the entity and all entities below it. They are contiguous by construction.
     public var subtree: Range<Int>
-    /// How the entity's rows stand in memory, with inherited properties.
+    /// The layout of the entity's rows in memory, with inherited properties.
     public var layout: RowLayout
 
     /// Whether other entities inherit from this one.
@@ -28,7 +28,7 @@ public final class ResolvedSchema: Sendable {
     public var destination: Int
     /// The inverse's slot in the destination's layout; `nil` for a one-way relationship.
     public var inverseSlot: Int?
-    /// The inverse as its entity declares it; `nil` for a one-way relationship.
+    /// The inverse in its entity's declaration; `nil` for a one-way relationship.
     public var inverse: StoreRelationship?
   }
 
@@ -45,10 +45,10 @@ public final class ResolvedSchema: Sendable {
 
   /// The other end of the relationship in `slot` of `entity`.
   ///
-  /// - Precondition: the slot holds a relationship.
+  /// - Precondition: the slot belongs to a relationship.
   public func end(of slot: Int, in entity: Int) -> RelationshipEnd { ends[entity][slot]! }
 
-  /// - Throws: ``StoreError`` with code `.invalidSchema`, naming entity and property.
+  /// - Throws: ``StoreError`` with code `.invalidSchema`. The message names entity and property.
   public init(_ source: StoreSchema) throws {
     self.source = source
     let order = try Self.numbered(source)
@@ -133,7 +133,7 @@ public final class ResolvedSchema: Sendable {
         "\(children[parent]![0].name) has the parent \(parent), which is not in the schema.",
         entity: children[parent]![0].name)
     }
-    // Ties of names that differ only in case are settled by code point, so the order is total.
+    // Names that differ only in case are ordered by code point, so the order is total.
     func sorted(_ entities: [StoreEntity]) -> [StoreEntity] {
       entities.sorted { ($0.name.lowercased(), $0.name) < ($1.name.lowercased(), $1.name) }
     }
@@ -260,7 +260,7 @@ extension StoreAttribute {
 }
 
 extension StoreAttributeType {
-  /// How values of the type stand in a row's cell.
+  /// How values of the type are stored in a row's cell.
   public var cellKind: RowLayout.CellKind {
     switch self {
     case .integer16, .integer32, .integer64, .boolean: .integer

@@ -1,25 +1,25 @@
 import Foundation
 
-/// Immutable rows of one concrete entity: fixed-width cells and one arena for text and bytes.
+/// Immutable rows of one concrete entity: cells of fixed width and one arena for text and bytes.
 ///
-/// A batch is what a fetch decodes into, what managed objects point at and what crosses actors. It
-/// lives as long as anything points at one of its rows, so engines keep batches modest.
+/// A fetch decodes into batches, managed objects point at them, and they may be passed to other actors. A
+/// batch lives as long as a reference to one of its rows exists, so engines limit the size of batches.
 public final class RowBatch: @unchecked Sendable {
-  // Guard: all memory is written before the initialiser returns; the later writes, `assignKeys(base:)` and
-  // `asOf`, happen before the batch is published, inside the commit or the read that owns it.
-  /// How the rows stand in memory; it names their entity.
+  // Guard: all memory is written before the initialiser returns. The later writes, `assignKeys(base:)` and
+  // `asOf`, are done before the batch is published, inside the commit or the read that owns it.
+  /// The layout of the rows in memory. It names their entity.
   public let layout: RowLayout
   /// The number of rows.
   public let count: Int
-  /// Number of a commit that the rows are at least as new as: the commit that wrote them, or the last one before the
-  /// read that found them; 0 for rows never stored.
+  /// Number of a commit that is contained in the rows: the commit that wrote them, or the last commit before
+  /// the read that found them. 0 for rows that were never stored.
   ///
-  /// Tells which of two rows of one version has the newer derived values.
+  /// Of two rows of one version, the row with the higher number has the newer derived values.
   @_spi(CDE) @exclusivity(unchecked) public var asOf: UInt64 = 0
   @usableFromInline let words: UnsafeMutablePointer<UInt64>
   @usableFromInline let arena: UnsafeMutableRawPointer
 
-  /// Takes over both allocations.
+  /// Takes ownership of both allocations.
   init(
     layout: RowLayout, count: Int, words: UnsafeMutablePointer<UInt64>,
     arena: UnsafeMutableRawPointer
@@ -38,42 +38,43 @@ public final class RowBatch: @unchecked Sendable {
   @inlinable @inline(__always)
   func row(_ row: Int) -> UnsafeMutablePointer<UInt64> { words + row &* layout.stride }
 
-  /// The row's primary key; below zero in a row that is yet to be inserted.
+  /// The row's primary key. Below zero in a row that is to be inserted.
   ///
-  /// This and the other accessors do not check their arguments in release builds: rows lie below ``count``,
-  /// cells below the number of the layout's cells.
+  /// This and the other accessors do not check their arguments in release builds.
+  ///
+  /// - Precondition: the row is below ``count``, and cells are below the number of the layout's cells.
   @inlinable @inline(__always)
   public func key(_ row: Int) -> Int64 { Int64(bitPattern: self.row(row)[0]) }
 
-  /// The row's version: 1 when inserted, one more with each update; 0 for rows never stored.
+  /// The row's version: 1 when inserted, one more with each update; 0 for rows that were never stored.
   @inlinable @inline(__always)
   public func version(_ row: Int) -> Int64 { Int64(bitPattern: self.row(row)[1]) }
 
-  /// Whether a cell holds no value.
+  /// Whether a cell has no value.
   @inlinable @inline(__always)
   public func isNull(_ row: Int, _ cell: Int) -> Bool {
     self.row(row)[2 &+ cell &>> 6] & (1 &<< UInt64(truncatingIfNeeded: cell & 63)) != 0
   }
 
-  /// The bits of a cell. Meaningless when the cell is null.
+  /// The bits of a cell. Undefined when the cell is null.
   @inlinable @inline(__always)
   public func word(_ row: Int, _ cell: Int) -> UInt64 {
     self.row(row)[layout.headWords &+ cell]
   }
 
-  /// The value of an integer cell, `nil` where the cell is null.
+  /// The value of an integer cell; `nil` when the cell is null.
   @inlinable @inline(__always)
   public func integer(_ row: Int, _ cell: Int) -> Int64? {
     isNull(row, cell) ? nil : Int64(bitPattern: word(row, cell))
   }
 
-  /// The value of a floating-point cell, `nil` where the cell is null. Dates are seconds since 2001.
+  /// The value of a floating-point cell; `nil` when the cell is null. Dates are seconds since 2001.
   @inlinable @inline(__always)
   public func real(_ row: Int, _ cell: Int) -> Double? {
     isNull(row, cell) ? nil : Double(bitPattern: word(row, cell))
   }
 
-  /// The bytes of a text or blob cell, valid while the batch lives. Empty when the cell is null.
+  /// The bytes of a text or blob cell, valid while the batch exists. Empty when the cell is null.
   @inlinable @inline(__always)
   public func bytes(_ row: Int, _ cell: Int) -> UnsafeRawBufferPointer {
     if isNull(row, cell) { return UnsafeRawBufferPointer(start: nil, count: 0) }
@@ -83,16 +84,16 @@ public final class RowBatch: @unchecked Sendable {
       count: Int(truncatingIfNeeded: word &>> 32))
   }
 
-  /// The value of a text cell as a new string, `nil` where the cell is null.
+  /// The value of a text cell as a new string; `nil` when the cell is null.
   @inlinable
   public func string(_ row: Int, _ cell: Int) -> String? {
     isNull(row, cell) ? nil : String(decoding: bytes(row, cell), as: UTF8.self)
   }
 
-  /// Replaces pending keys by permanent ones: row keys and to-one references below zero.
+  /// Replaces pending keys, which are below zero, by permanent ones, in row keys and to-one references.
   ///
-  /// - Parameter base: for each entity index that is a root, the last key given out before.
-  ///   A pending key `-n` becomes `base + n`.
+  /// - Parameter base: for each index of a root entity, the last key assigned before. A pending key `-n`
+  ///   becomes `base + n`.
   @_spi(CDE) public func assignKeys(base: [Int64], schema: ResolvedSchema) {
     for row in 0..<count where key(row) < 0 {
       self.row(row)[0] = UInt64(bitPattern: base[layout.root] - key(row))
@@ -107,7 +108,7 @@ public final class RowBatch: @unchecked Sendable {
     }
   }
 
-  /// Whether two rows hold the same values; keys and versions do not count.
+  /// Whether two rows have the same values. Keys and versions are not compared.
   public func sameValues(_ row: Int, as other: RowBatch, _ otherRow: Int, cells: Range<Int>) -> Bool {
     for cell in cells {
       guard isNull(row, cell) == other.isNull(otherRow, cell) else { return false }
@@ -125,7 +126,7 @@ public final class RowBatch: @unchecked Sendable {
 
 /// One row of a batch.
 public struct RowReference: Sendable {
-  /// The batch that the row belongs to, which this reference keeps alive.
+  /// The row's batch. This reference retains it.
   public let batch: RowBatch
   /// The row's index in ``batch``.
   public let row: Int

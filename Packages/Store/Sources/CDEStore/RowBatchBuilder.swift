@@ -2,14 +2,14 @@
 
 /// Fills a ``RowBatch`` row by row.
 ///
-/// Call ``beginRow(key:version:)``, then set cells in any order; a cell that is not set is null.
+/// Call ``beginRow(key:version:)``, then set cells in any order. A cell that is not set is null.
 public struct RowBatchBuilder: ~Copyable {
-  /// How the rows stand in memory.
+  /// The layout of the rows in memory.
   public let layout: RowLayout
-  /// The number of rows begun so far.
+  /// The number of rows so far.
   public var count: Int { rowCount }
-  /// Bytes of text and blobs so far. Cells address the arena with 32 bits, so start a new batch
-  /// well before 4 GB.
+  /// The bytes of text and blobs so far. Cells address the arena with 32 bits, so start a new batch well
+  /// before 4 GB.
   public var arenaCount: Int { arenaUsed }
   @usableFromInline var rowCount = 0
   @usableFromInline var arenaUsed = 0
@@ -20,12 +20,12 @@ public struct RowBatchBuilder: ~Copyable {
   @usableFromInline var current: UnsafeMutablePointer<UInt64>
   private var isFinished = false
 
-  /// Makes a builder without rows. Memory grows by doubling when more is needed.
+  /// Makes a builder without rows. When more memory is needed, it is doubled.
   ///
   /// - Parameters:
   ///   - layout: the layout of the rows' entity.
-  ///   - rows: for how many rows memory is reserved.
-  ///   - arenaBytes: for how many bytes of text and blobs memory is reserved.
+  ///   - rows: the number of rows for which memory is reserved.
+  ///   - arenaBytes: the number of bytes of text and blobs for which memory is reserved.
   public init(layout: RowLayout, rows: Int = 16, arenaBytes: Int = 256) {
     self.layout = layout
     rowCapacity = max(rows, 1)
@@ -52,24 +52,24 @@ public struct RowBatchBuilder: ~Copyable {
     rowCount &+= 1
   }
 
-  /// Starts a row that repeats another one's values.
+  /// Starts a row with the values of another row.
   public mutating func beginRow(copying batch: RowBatch, _ row: Int, key: Int64, version: Int64) {
     checkPrecondition(batch.layout === layout, "A row can only be copied within its entity.")
     beginRow(key: key, version: version)
-    // All at once, then again what says where something lies.
+    // Copies all words, then writes the arena's positions again.
     (current + 2).update(from: batch.row(row) + 2, count: layout.stride &- 2)
     for cell in layout.arenaCells where !batch.isNull(row, cell) { setBytes(cell, batch.bytes(row, cell)) }
   }
 
-  /// Takes the last row back.
+  /// Removes the last row.
   ///
-  /// - Parameter arenaCount: what ``arenaCount`` was before the row began.
+  /// - Parameter arenaCount: the value of ``arenaCount`` before the row began.
   public mutating func removeLastRow(arenaCount: Int) {
     rowCount &-= 1
     arenaUsed = arenaCount
   }
 
-  /// Whether cells of the last row hold the same bits and bytes as those of another row of the entity.
+  /// Whether cells of the last row have the same bits and bytes as those of another row of the entity.
   public func lastRowEquals(_ batch: RowBatch, _ row: Int, cells: Range<Int>) -> Bool {
     for cell in cells {
       let isNull = isLastRowNull(cell)
@@ -85,7 +85,7 @@ public struct RowBatchBuilder: ~Copyable {
     return true
   }
 
-  /// The bytes of a text or blob cell of the last row, valid until the builder is changed; nil for null.
+  /// The bytes of a text or blob cell of the last row, valid until the builder changes; nil for null.
   public func lastRowBytes(_ cell: Int) -> UnsafeRawBufferPointer? {
     isLastRowNull(cell) ? nil : writtenBytes(cell)
   }
@@ -106,7 +106,7 @@ public struct RowBatchBuilder: ~Copyable {
     current[2 &+ cell &>> 6] &= ~(1 &<< UInt64(truncatingIfNeeded: cell & 63))
   }
 
-  /// Takes a cell's value away.
+  /// Sets a cell of the last row to null.
   @inlinable @inline(__always)
   public mutating func setNull(_ cell: Int) {
     current[2 &+ cell &>> 6] |= 1 &<< UInt64(truncatingIfNeeded: cell & 63)
@@ -148,7 +148,7 @@ public struct RowBatchBuilder: ~Copyable {
   /// Copies text into the arena and sets a text cell of the last row to it.
   @inlinable @inline(__always)
   public mutating func setString(_ cell: Int, _ string: String) {
-    // Mostly the text is lent, which a copy would have to be counted for.
+    // Mostly the text is borrowed. A copy would have to retain it.
     if string.utf8.withContiguousStorageIfAvailable({ setBytes(cell, UnsafeRawBufferPointer($0)) }) != nil {
       return
     }
@@ -175,7 +175,7 @@ public struct RowBatchBuilder: ~Copyable {
     arenaCapacity = capacity
   }
 
-  /// Hands the rows over; memory that was reserved too generously is given back.
+  /// Returns the rows. Frees reserved memory that was not used.
   public consuming func finish() -> RowBatch {
     if rowCount * 4 < rowCapacity * 3 {
       let exact = UnsafeMutablePointer<UInt64>.allocate(capacity: max(rowCount, 1) * layout.stride)

@@ -1,11 +1,11 @@
-/// How the rows of one concrete entity stand in memory: which property has which slot, and which
-/// cells hold its value.
+/// The layout of a concrete entity's rows in memory: the slots of its properties, and the cells of their
+/// values.
 ///
-/// Slots number all properties of the entity, inherited ones included, by name in code-point order;
-/// transient attributes and to-many relationships have a slot and no cell. Cells are eight bytes
-/// wide and follow the slots, so a property's first cell comes before those of later slots.
+/// Slots number all properties of the entity, including inherited ones, by name in code-point order.
+/// Transient attributes and to-many relationships have a slot and no cell. Cells have eight bytes and the
+/// same order as slots, so a property's first cell precedes those of later slots.
 public final class RowLayout: Sendable {
-  /// What one cell holds.
+  /// The contents of a cell.
   public enum CellKind: UInt8, Sendable {
     /// A 64-bit integer: integers, booleans, keys.
     case integer
@@ -17,38 +17,38 @@ public final class RowLayout: Sendable {
     case blob
   }
 
-  /// One cell of a row: eight bytes, and for text and blobs the bytes in the arena that they point to.
+  /// One cell of a row: eight bytes. For text and blobs they refer to bytes in the arena.
   public struct Cell: Hashable, Sendable {
-    /// Name of the property or composite element; helper cells of a relationship repeat its name.
+    /// Name of the property or composite element. Further cells of a relationship have the same name.
     public var name: String
-    /// What the cell's eight bytes mean.
+    /// The meaning of the cell's eight bytes.
     public var kind: CellKind
     /// The type of the attribute or leaf; `integer64` for the cells of a relationship.
     public var type: StoreAttributeType
-    /// What the cell is for.
+    /// The purpose of the cell.
     public var role: Role
     /// Slot of the property that the cell belongs to.
     public var slot: Int
-    /// Whether large values of the cell may be kept in files beside the store.
+    /// Whether large values of the cell may be stored in files outside the database.
     public var allowsExternalStorage: Bool
 
-    /// What a cell of a property is for: a relationship may have several.
+    /// The purpose of a cell. A relationship may have several cells.
     public enum Role: Hashable, Sendable {
       /// The value of an attribute or of a composite's leaf.
       case value
       /// The primary key of a to-one relationship's destination.
       case key
-      /// The index of the destination's concrete entity, kept only where the declared destination
-      /// has sub-entities.
+      /// The index of the destination's concrete entity. It exists only if the declared destination has
+      /// sub-entities.
       case entity
-      /// The place in the owner's order, on the to-one side of an ordered to-many relationship.
+      /// The position in the owner's order, on the to-one side of an ordered to-many relationship.
       case order
     }
   }
 
   /// One property of the entity, its own or inherited.
   public struct Property: Hashable, Sendable {
-    /// What a property is, with its description in the schema.
+    /// The kind of a property, with its description in the schema.
     public enum Kind: Hashable, Sendable {
       case attribute(StoreAttribute)
       case composite(StoreAttribute)
@@ -58,11 +58,11 @@ public final class RowLayout: Sendable {
 
     /// The property's name.
     public var name: String
-    /// The property's place in ``RowLayout/properties``.
+    /// The property's index in ``RowLayout/properties``.
     public var slot: Int
-    /// What the property is.
+    /// The kind of the property.
     public var kind: Kind
-    /// Whether the property is not stored; it has no cells then.
+    /// Whether the property is not stored. It then has no cells.
     public var isTransient: Bool
     /// Index of the entity that declares the property: this one or an ancestor.
     public var declaringEntity: Int
@@ -82,12 +82,12 @@ public final class RowLayout: Sendable {
   public let cells: [Cell]
   private let slotsByName: [String: Int]
 
-  /// Words before a row's cells: key, version, null bits.
+  /// The number of words before a row's cells: key, version, null bits.
   @usableFromInline let headWords: Int
-  /// Words of one row.
+  /// The number of words of one row.
   @usableFromInline let stride: Int
   @usableFromInline let nullWords: Int
-  /// Cells whose contents lie in the arena.
+  /// Cells whose contents are in the arena.
   let arenaCells: [Int]
 
   init(entityName: String, entity: Int, root: Int, properties: [Property], cells: [Cell]) {
@@ -103,9 +103,9 @@ public final class RowLayout: Sendable {
     arenaCells = cells.indices.filter { [.text, .blob].contains(cells[$0].kind) }
   }
 
-  /// The slot of a property, `nil` if the entity has none of this name. Costs one look-up in a hash table.
+  /// The slot of a property; `nil` if the entity has none with this name. Costs one look-up in a hash table.
   public func slot(named name: String) -> Int? { slotsByName[name] }
 
-  /// The property with this name, `nil` if the entity has none. Costs one look-up in a hash table.
+  /// The property with this name; `nil` if the entity has none. Costs one look-up in a hash table.
   public func property(named name: String) -> Property? { slotsByName[name].map { properties[$0] } }
 }

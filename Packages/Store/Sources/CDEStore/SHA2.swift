@@ -1,7 +1,7 @@
-/// SHA-256 over bytes, by FIPS 180-4.
+/// SHA-256 of bytes, by FIPS 180-4.
 ///
-/// Swift's Foundation on Linux brings no hash functions, and this layer depends on no package. Meant
-/// for schema fingerprints, not for secrets: nothing here resists timing.
+/// Swift's Foundation on Linux has no hash functions, and this layer depends on no package. For schema
+/// fingerprints and not for secrets, because it is not protected against timing attacks.
 @_spi(CDE) public enum SHA256: SHA2 {
   /// Bytes of a digest.
   public static let byteCount = 32
@@ -32,12 +32,12 @@
     rotate(word, 6) ^ rotate(word, 11) ^ rotate(word, 25)
   }
 
-  // Square roots of the first eight primes, their fractions.
+  // The fractions of the square roots of the first eight primes.
   fileprivate static let initial: [UInt32] = [
     0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
   ]
 
-  // Cube roots of the first 64 primes, their fractions.
+  // The fractions of the cube roots of the first 64 primes.
   fileprivate static let constants: [UInt32] = [
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -50,10 +50,10 @@
   ]
 }
 
-/// SHA-512 over bytes, by FIPS 180-4.
+/// SHA-512 of bytes, by FIPS 180-4.
 ///
-/// Swift's Foundation on Linux brings no hash functions, and this layer depends on no package. Meant
-/// for schema fingerprints, not for secrets: nothing here resists timing.
+/// Swift's Foundation on Linux has no hash functions, and this layer depends on no package. For schema
+/// fingerprints and not for secrets, because it is not protected against timing attacks.
 @_spi(CDE) public enum SHA512: SHA2 {
   /// Bytes of a digest.
   public static let byteCount = 64
@@ -84,13 +84,13 @@
     rotate(word, 14) ^ rotate(word, 18) ^ rotate(word, 41)
   }
 
-  // Square roots of the first eight primes, their fractions.
+  // The fractions of the square roots of the first eight primes.
   fileprivate static let initial: [UInt64] = [
     0x6a09e667_f3bcc908, 0xbb67ae85_84caa73b, 0x3c6ef372_fe94f82b, 0xa54ff53a_5f1d36f1,
     0x510e527f_ade682d1, 0x9b05688c_2b3e6c1f, 0x1f83d9ab_fb41bd6b, 0x5be0cd19_137e2179,
   ]
 
-  // Cube roots of the first 80 primes, their fractions.
+  // The fractions of the cube roots of the first 80 primes.
   fileprivate static let constants: [UInt64] = [
     0x428a2f98_d728ae22, 0x71374491_23ef65cd, 0xb5c0fbcf_ec4d3b2f, 0xe9b5dba5_8189dbbc,
     0x3956c25b_f348b538, 0x59f111f1_b605d019, 0x923f82a4_af194f9b, 0xab1c5ed5_da6d8118,
@@ -115,12 +115,12 @@
   ]
 }
 
-/// What the two have in common; they differ in the width of a word, the constants and the rotations.
+/// The common part. The two differ in the width of a word, the constants and the rotations.
 private protocol SHA2 {
   associatedtype Word: FixedWidthInteger & UnsignedInteger
 
   static var initial: [Word] { get }
-  /// One for each round.
+  /// One constant for each round.
   static var constants: [Word] { get }
   static func scheduled(_ word: Word) -> Word
   static func scheduledRecent(_ word: Word) -> Word

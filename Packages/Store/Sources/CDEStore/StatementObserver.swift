@@ -1,32 +1,34 @@
-/// Is told what a store was asked, and by which statements it answered; for tests and tools.
+/// Gets the requests to a store and the statements that the store ran for them. For tests and tools.
 ///
-/// A store without an observer does nothing for this; see `Docs/TestingGuide.md` for what it costs with one.
+/// Without an observer this costs nothing. `Docs/TestingGuide.md` contains the costs with one.
 @_spi(CDE) public protocol StatementObserver: AnyObject, Sendable {
-  /// Whether statements come with the values that were bound to them, which may be confidential.
+  /// Whether statements contain the bound values, which may be confidential.
   var wantsValues: Bool { get }
 
-  /// A request has ended, well or with an error. On the thread that made it, which holds the store's
-  /// connection meanwhile: the observer must not call the store.
+  /// Called when a request has ended, with or without an error. Called on the request's thread, which holds
+  /// the store's connection.
+  ///
+  /// - Precondition: the observer does not call the store.
   func didRun(_ request: ObservedRequest)
 }
 
-/// One call of a store, and what the engine ran for it.
+/// One call of a store, and the statements of the engine for it.
 @_spi(CDE) public struct ObservedRequest: Sendable, Hashable {
-  /// What a request was for.
+  /// The purpose of a request.
   public enum Kind: String, Sendable, Hashable {
-    /// A fetch, a count, rows looked up by key, a relationship's members.
+    /// A fetch, a count, rows by key, a relationship's members.
     case read
-    /// What a context saves.
+    /// A context's save.
     case save
     /// A batch request.
     case batch
-    /// What the store needs for itself: metadata, keys handed out ahead.
+    /// The store's own needs: metadata, keys assigned in advance.
     case upkeep
   }
 
-  /// What the request was for.
+  /// The purpose of the request.
   public var kind: Kind
-  /// In the order of their first run.
+  /// The statements, in the order of their first run.
   public var statements: [ObservedStatement]
 
   /// Makes a request from its parts.
@@ -36,11 +38,12 @@
   }
 }
 
-/// A statement's text, and how often it ran in a row: many keys are looked up by many runs of one statement.
+/// A statement's text, and how often it ran in succession. For example, many keys are looked up by many runs
+/// of one statement.
 @_spi(CDE) public struct ObservedStatement: Sendable, Hashable {
-  /// The statement's text, with values in place of the parameters if the observer asked for them.
+  /// The statement's text. It contains values instead of the parameters if the observer requires them.
   public var sql: String
-  /// How often the statement ran in a row.
+  /// How often the statement ran in succession.
   public var runs: Int
 
   /// Makes a statement from its text.

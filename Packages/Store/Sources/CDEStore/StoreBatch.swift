@@ -1,20 +1,20 @@
-/// A change of all rows that a query finds, made where they are: no row is read into memory first.
+/// A change of all rows that a query finds. It is made in the store, without reading rows into memory.
 public enum StoreBatch: Sendable {
   case update(StoreBatchUpdate)
   case delete(StoreBatchDelete)
 }
 
-/// New values for all rows that a query finds: the same for all, or computed from each.
+/// New values for all rows that a query finds. They are the same for all rows, or computed for each.
 public struct StoreBatchUpdate: Sendable {
   /// Finds the rows to change.
   public var query: StoreQuery
-  /// For each concrete entity that the query may find, one row with the new values and the slots written.
+  /// For each concrete entity that the query may find, one row with the new values and the written slots.
   public var values: [RowUpdate]
-  /// For each element of `values` what is computed for each row, from the row as it was before. Paths start at the row
-  /// and follow no relationships. Empty when nothing is computed.
+  /// For each element of `values` the attributes computed for each row, from the row before the change. Paths
+  /// start at the row and follow no relationships. Empty when nothing is computed.
   public var computed: [[Computed]]
 
-  /// A new value of an attribute that is kept in the row.
+  /// A new value of an attribute with a column.
   public struct Computed: Hashable, Sendable {
     /// The attribute's slot in the layout of the rows' entity.
     public var slot: Int
@@ -36,14 +36,14 @@ public struct StoreBatchUpdate: Sendable {
   }
 }
 
-/// The deletion of all rows that a query finds, and of what their relationships' rules take along.
+/// The deletion of all rows that a query finds, and of the rows that delete rules add.
 public struct StoreBatchDelete: Sendable {
-  /// What the deletion of a row does to the rows at the other end of a relationship.
+  /// The effect of a deletion on the rows at the other end of a relationship.
   public enum Rule: Sendable { case noAction, nullify, cascade, deny }
 
   /// Finds the rows to delete.
   public var query: StoreQuery
-  /// For each entity index the rule of each slot that holds a relationship.
+  /// For each entity index the rule of each relationship, by slot.
   public var rules: [[Int: Rule]]
 
   /// Makes a deletion; see the properties.
@@ -53,7 +53,7 @@ public struct StoreBatchDelete: Sendable {
   }
 }
 
-/// What a batch did.
+/// The result of a batch.
 public struct StoreBatchResult: Sendable {
   /// A row by entity and key.
   public struct Row: Hashable, Sendable {
@@ -62,7 +62,7 @@ public struct StoreBatchResult: Sendable {
     /// The row's primary key.
     public var key: Int64
 
-    /// Whether the row is one that a transaction is to insert: its key is then a number that the transaction gave it.
+    /// Whether a transaction is to insert the row. Its key is then the row's number in the transaction.
     public var isPending: Bool { key < 0 }
 
     /// Names a row.
@@ -72,7 +72,7 @@ public struct StoreBatchResult: Sendable {
     }
   }
 
-  /// A property of a row that changed because another row went.
+  /// A property of a row that changed because another row was deleted.
   public struct Change: Hashable, Sendable {
     /// The row that changed.
     public var row: Row
@@ -88,15 +88,15 @@ public struct StoreBatchResult: Sendable {
 
   /// The rows that the query found, by key.
   public var rows: [Row] = []
-  /// Rows that delete rules took along.
+  /// Rows that delete rules deleted.
   public var cascaded: [Row] = []
-  /// To-one relationships that were cleared, in rows that stay.
+  /// To-one relationships that were cleared, in rows that remain.
   public var nullified: [Change] = []
-  /// To-many relationships that lost members, by the declared entity's slot; the rows did not change.
+  /// To-many relationships that lost members, by the slot in the declared entity. The rows did not change.
   public var touched: [Change] = []
-  /// Number of the commit, in the same order as those of ``CommitResult``.
+  /// Number of the commit. The numbers of ``CommitResult`` belong to the same sequence.
   public var sequence: UInt64 = 0
-  /// Rows whose derived attributes the store computed anew.
+  /// Rows whose derived attributes the store computed again.
   public var derived: [RowBatch] = []
 
   /// Makes the result of a batch that found nothing.

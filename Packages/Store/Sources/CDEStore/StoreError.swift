@@ -1,4 +1,4 @@
-/// The one error of the store layer.
+/// The error of the store layer.
 ///
 /// ```swift
 /// do { try store.commit(transaction) } catch let error as StoreError where error.code == .busy {
@@ -6,16 +6,16 @@
 /// }
 /// ```
 public struct StoreError: CDEError {
-  /// What went wrong. Open: later versions may add codes.
+  /// The kind of error. Later versions may add codes.
   public struct Code: RawRepresentable, Hashable, Sendable {
     /// The code's name.
     public let rawValue: String
     /// Makes a code from a name, one of the static members' or another.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The schema handed to the store contradicts itself.
+    /// The schema given to the store contradicts itself.
     public static let invalidSchema = Code(rawValue: "invalidSchema")
-    /// The file is no store, is damaged, or was written by something newer.
+    /// The file is no store, is damaged, or was written by a newer version.
     public static let unreadable = Code(rawValue: "unreadable")
     /// The store's entities differ from the schema's.
     public static let incompatibleSchema = Code(rawValue: "incompatibleSchema")
@@ -23,7 +23,7 @@ public struct StoreError: CDEError {
     public static let cannotOpen = Code(rawValue: "cannotOpen")
     /// The store's file was deleted, renamed or replaced while the store was open.
     public static let fileMoved = Code(rawValue: "fileMoved")
-    /// The process, or the system, has as many files open as it may.
+    /// The process, or the system, has reached its limit of open files.
     public static let tooManyOpenFiles = Code(rawValue: "tooManyOpenFiles")
     /// The store was opened before a `fork()`, by the parent process.
     public static let forked = Code(rawValue: "forked")
@@ -39,23 +39,23 @@ public struct StoreError: CDEError {
     public static let uniqueness = Code(rawValue: "uniqueness")
     /// Another constraint was violated.
     public static let constraint = Code(rawValue: "constraint")
-    /// Rows changed or vanished since they were read.
+    /// Rows changed or were deleted after they were read.
     public static let conflict = Code(rawValue: "conflict")
-    /// A reference would lead to a row that is not there; ``StoreError/references`` lists them.
+    /// A reference would lead to no row; ``StoreError/references`` lists such references.
     public static let danglingReference = Code(rawValue: "danglingReference")
     /// A value or statement exceeds a limit of the engine.
     public static let tooBig = Code(rawValue: "tooBig")
     /// The work was cancelled.
     public static let cancelled = Code(rawValue: "cancelled")
-    /// The query asks for something that this engine can't do.
+    /// This engine does not support the query.
     public static let unsupportedQuery = Code(rawValue: "unsupportedQuery")
     /// The store was closed before.
     public static let closed = Code(rawValue: "closed")
-    /// The engine failed in a way that has no code of its own; `engineCode` tells more.
+    /// The engine failed in a way without its own code; `engineCode` contains the engine's code.
     public static let engine = Code(rawValue: "engine")
   }
 
-  /// A row whose version was not the one the transaction had read.
+  /// A row whose version differs from the version that the transaction had read.
   public struct RowConflict: Hashable, Sendable {
     /// Index of the row's entity in the schema.
     public var entity: Int
@@ -75,13 +75,13 @@ public struct StoreError: CDEError {
     }
   }
 
-  /// What went wrong, for programs.
+  /// The kind of error, for programs.
   public var code: Code
-  /// What went wrong and what to do about it. Holds no values of rows or queries.
+  /// What went wrong and what to do about it. Contains no values of rows or queries.
   public var message: String
-  /// The error underneath, such as one of Foundation's; `nil` if there is none.
+  /// The underlying error, such as one of Foundation's; `nil` if there is none.
   public var cause: (any Error)?
-  /// The engine's own (extended) result code, where there is one.
+  /// The engine's own (extended) result code, if there is one.
   public var engineCode: Int32?
   /// Name of the entity concerned, where known.
   public var entity: String?

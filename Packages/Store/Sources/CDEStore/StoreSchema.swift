@@ -1,20 +1,20 @@
-/// The schema of a store, as values: what a model tells the store layer.
+/// The schema of a store, as values that a model provides.
 ///
-/// Entities name each other; ``ResolvedSchema`` checks the names and numbers everything.
+/// Entities refer to each other by name. ``ResolvedSchema`` checks the names and numbers the parts.
 public struct StoreSchema: Hashable, Sendable {
   /// The entities, in any order.
   public var entities: [StoreEntity]
-  /// Names of the model's version, kept in the store's metadata.
+  /// Names of the model's version, stored in the store's metadata.
   public var versionIdentifiers: [String]
 
-  /// Makes a schema of entities. Nothing is checked before ``ResolvedSchema`` does.
+  /// Makes a schema of entities. ``ResolvedSchema`` checks it.
   public init(entities: [StoreEntity], versionIdentifiers: [String] = []) {
     self.entities = entities
     self.versionIdentifiers = versionIdentifiers
   }
 }
 
-/// An entity: its own attributes and relationships; inherited ones belong to the parent.
+/// An entity with its own attributes and relationships. Inherited ones belong to the parent.
 public struct StoreEntity: Hashable, Sendable {
   /// The entity's name, unique in the schema. The table of a root entity is named after it.
   public var name: String
@@ -22,13 +22,13 @@ public struct StoreEntity: Hashable, Sendable {
   public var parent: String?
   /// Whether the entity has no rows of its own, only sub-entities.
   public var isAbstract: Bool
-  /// The attributes that the entity declares itself.
+  /// The attributes that the entity itself declares.
   public var attributes: [StoreAttribute]
-  /// The relationships that the entity declares itself.
+  /// The relationships that the entity itself declares.
   public var relationships: [StoreRelationship]
-  /// Each constraint lists the names of properties that must be unique together.
+  /// Each constraint contains the names of properties whose combined values must be unique.
   public var uniquenessConstraints: [[String]]
-  /// The indexes that the entity declares itself.
+  /// The indexes that the entity itself declares.
   public var indexes: [StoreIndex]
   /// Core Data's 32-byte version hash; empty when the schema was made without a model.
   public var versionHash: [UInt8]
@@ -50,7 +50,7 @@ public struct StoreEntity: Hashable, Sendable {
   }
 }
 
-/// What an attribute holds. The cases are Core Data's attribute types.
+/// The type of an attribute's values. The cases are Core Data's attribute types.
 public enum StoreAttributeType: String, Hashable, Sendable, CaseIterable {
   case undefined, integer16, integer32, integer64, decimal, double, float, string, boolean, date
   case binary, uuid, uri, transformable, objectID, composite
@@ -60,19 +60,21 @@ public enum StoreAttributeType: String, Hashable, Sendable, CaseIterable {
 public struct StoreAttribute: Hashable, Sendable {
   /// The attribute's name, unique among the properties of the entity.
   public var name: String
-  /// What the attribute holds.
+  /// The type of the attribute's values.
   public var type: StoreAttributeType
-  /// Whether the attribute may be nil. The object layer validates it; the store checks only what a batch computes.
+  /// Whether the attribute may be nil. The object layer validates it. The store checks only values computed
+  /// by a batch.
   public var isOptional: Bool
   /// Transient attributes have a slot but no column.
   public var isTransient: Bool
-  /// Large values may be kept in files beside the store.
+  /// Whether large values may be stored in files outside the database.
   public var allowsExternalStorage: Bool
-  /// Whether the history keeps the value of a deleted row. Part of the model; this engine writes no history.
+  /// Whether the history contains the value of a deleted row. Part of the model; this engine writes no
+  /// history.
   public var preservesValueOnDeletion: Bool
   /// The leaves of a composite, in declared order; empty otherwise.
   public var elements: [StoreAttribute]
-  /// What the value follows from; `nil` for an attribute that holds what it was given.
+  /// The derivation of the value; `nil` for an attribute that is not derived.
   public var derivation: StoreDerivation?
 
   /// Makes an attribute; see the properties.
@@ -92,14 +94,14 @@ public struct StoreAttribute: Hashable, Sendable {
   }
 }
 
-/// What the value of a derived attribute follows from.
+/// The derivation of a derived attribute.
 ///
-/// The maker of a row fills in a value that follows from the row itself or from the time. A value that depends on
-/// other rows is kept by the store, which alone has all of them.
+/// The code that makes a row computes a value that depends only on the row itself or the time. The store
+/// computes a value that depends on other rows, because only the store has all rows.
 public enum StoreDerivation: Hashable, Sendable {
-  /// The moment at which the row was last written.
+  /// The time at which the row was last written.
   case now
-  /// Another attribute of the row, its case and diacritics folded.
+  /// Another attribute of the row, with case and diacritics folded.
   case canonical(String)
   case lowercase(String)
   case uppercase(String)
@@ -110,7 +112,7 @@ public enum StoreDerivation: Hashable, Sendable {
   /// The sum of an attribute over a to-many relationship; 0 without objects.
   case sum(relationship: String, attribute: String)
 
-  /// Whether the value depends on other rows, so that the store keeps it.
+  /// Whether the value depends on other rows, so that the store computes it.
   public var isKeptByStore: Bool {
     switch self {
     case .now, .canonical, .lowercase, .uppercase: false
@@ -125,15 +127,17 @@ public struct StoreRelationship: Hashable, Sendable {
   public var name: String
   /// The name of the entity that the relationship leads to.
   public var destination: String
-  /// Name of the relationship of `destination` that points back; `nil` for a one-way relationship.
+  /// Name of the relationship of `destination` that refers back; `nil` for a one-way relationship.
   public var inverse: String?
-  /// Whether the relationship leads to any number of rows instead of at most one.
+  /// Whether the relationship leads to any number of rows. Otherwise it leads to at most one.
   public var isToMany: Bool
-  /// Whether the rows of a to-many relationship have an order that the store keeps.
+  /// Whether the rows of a to-many relationship have a stored order.
   public var isOrdered: Bool
-  /// Whether the relationship is not stored. A transient one has a slot and neither column nor table.
+  /// Whether the relationship is not stored. A transient relationship has a slot, but neither column nor
+  /// table.
   public var isTransient: Bool
-  /// Whether the relationship may be empty. The object layer validates it, batch deletions in the store do.
+  /// Whether the relationship may be empty. The object layer validates it. The store checks it in batch
+  /// deletions.
   public var isOptional: Bool
 
   /// Makes a relationship; see the properties.
@@ -155,11 +159,11 @@ public struct StoreRelationship: Hashable, Sendable {
 public struct StoreIndex: Hashable, Sendable {
   /// One property of an index.
   public struct Element: Hashable, Sendable {
-    /// The property's name; a leaf of a composite is named by a path with dots.
+    /// The property's name. A path with dots names a leaf of a composite.
     public var property: String
     /// Whether the index sorts lower values first.
     public var isAscending: Bool
-    /// A spatial (R-tree) element instead of a binary one.
+    /// Whether the element is spatial (R-tree) and not binary.
     public var isSpatial: Bool
 
     /// Makes an element; see the properties.
@@ -170,7 +174,7 @@ public struct StoreIndex: Hashable, Sendable {
     }
   }
 
-  /// Which of Core Data's ways to declare an index this is: they name and define it differently.
+  /// The way in which Core Data declares the index. Names and definitions differ.
   public enum Kind: String, Hashable, Sendable {
     /// A named fetch index (`Z_<Entity>_<name>`).
     case fetchIndex
@@ -184,7 +188,7 @@ public struct StoreIndex: Hashable, Sendable {
   public var name: String
   /// How the index was declared.
   public var kind: Kind
-  /// The properties of the index, the most significant first.
+  /// The properties of the index, the most significant one first.
   public var elements: [Element]
   /// Names of properties that must not be nil for a row to be indexed; empty for a full index.
   public var partialNotNil: [String]

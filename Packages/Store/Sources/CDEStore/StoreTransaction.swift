@@ -1,27 +1,27 @@
 import Foundation
 
-/// Everything one save writes, as values.
+/// All changes of one save, as values.
 ///
-/// Inserted rows carry pending keys: below zero, `-1` for the first inserted row of an inheritance
-/// tree, `-2` for the second. References to them, in to-one cells and links, use the same numbers.
-/// The store replaces them by permanent keys inside the transaction, so keys are handed out in one
-/// block per save and never leave a gap when a save fails. A row whose key is above zero keeps it: it was
-/// handed out before by ``Store/allocateKeys(_:)``.
+/// Inserted rows have pending keys below zero: `-1` for the first inserted row of an inheritance tree, `-2`
+/// for the second. References to them, in to-one cells and links, use the same numbers. The store replaces
+/// them by permanent keys inside the transaction. Keys are therefore assigned in one block for each save, and
+/// a failed save leaves no gap. A row with a key above zero keeps it. ``Store/allocateKeys(_:)`` has assigned
+/// it before.
 public struct StoreTransaction: Sendable {
-  /// New rows; the version of each is 1, or higher for a row that was deleted and is written again.
+  /// New rows. Their version is 1, or higher for a row that was deleted and is written again.
   public var inserted: [RowBatch] = []
-  /// Changed rows. A row that has another version by now is a conflict.
+  /// Changed rows. A row whose stored version has changed is a conflict.
   public var updated: [RowUpdate] = []
-  /// Rows to delete. A row that has another version by now is a conflict.
+  /// Rows to delete. A row whose stored version has changed is a conflict.
   public var deleted: [RowDeletion] = []
-  /// Changes of relationships that no to-one cell describes.
+  /// Changes of relationships that no to-one cell stores.
   public var links: [LinkChange] = []
-  /// Who writes, for the history and for observers.
+  /// The author of the transaction, for the history and for observers.
   public var author: String?
-  /// The name of the context that is saved, for the history and for observers.
+  /// The name of the saved context, for the history and for observers.
   public var contextName: String?
-  /// Whether a batch request asks for this, not a context's save. Observers tell the two apart; the store does
-  /// not.
+  /// Whether the transaction belongs to a batch request and not to a context's save. Only observers
+  /// distinguish the two.
   public var isBatch = false
 
   /// Makes a transaction that writes nothing.
@@ -33,13 +33,13 @@ public struct StoreTransaction: Sendable {
   }
 }
 
-/// Changed rows of one entity. Each row holds all its values as they stand after the save, and its new
-/// version: the version read, plus one.
+/// Changed rows of one entity. Each row contains all its values after the save, and its new version: the
+/// version read, plus one.
 public struct RowUpdate: Sendable {
   /// The rows.
   public var batch: RowBatch
-  /// For each row of the batch the slots whose columns are written. Rows with an empty set are
-  /// checked against their version and get the new one, nothing else.
+  /// For each row of the batch the slots whose columns are written. For rows with an empty set, only the
+  /// version is checked and raised.
   public var changed: [PropertySet]
 
   /// Makes an update; see the properties. There are as many sets as rows.
@@ -49,18 +49,18 @@ public struct RowUpdate: Sendable {
   }
 }
 
-/// A row to delete, and what the delete rules of its relationships ask of the store.
+/// A row to delete, with the checks that the delete rules of its relationships require.
 public struct RowDeletion: Sendable {
   /// Index of the row's concrete entity.
   public var entity: Int
   /// The row's primary key.
   public var key: Int64
-  /// The version read; the deletion is a conflict when the row has another one by now.
+  /// The version read. If the stored version differs, the deletion is a conflict.
   public var version: Int64
-  /// Relationships described by links that must have no member left which survives the transaction, because
-  /// their delete rule cascades or denies. A member left is a ``ReferenceConflict``.
+  /// Relationships stored by links whose members must all be deleted by the transaction, because their delete
+  /// rule cascades or denies. A remaining member is a ``ReferenceConflict``.
   public var emptied: PropertySet
-  /// Relationships whose members may go on referring to the row when it is gone, because their delete rule
+  /// Relationships whose members may keep their references to the deleted row, because their delete rule
   /// takes no action.
   public var kept: PropertySet
 
@@ -77,8 +77,8 @@ public struct RowDeletion: Sendable {
   }
 }
 
-/// A pair added to, removed from or moved within a relationship that no to-one cell describes: many-to-many,
-/// or to-many without an inverse.
+/// A pair added to, removed from or moved within a relationship that no to-one cell stores: many-to-many, or
+/// to-many without an inverse.
 public struct LinkChange: Hashable, Sendable {
   /// Whether a pair is added or removed.
   public enum Kind: Hashable, Sendable { case add, remove }
@@ -89,15 +89,15 @@ public struct LinkChange: Hashable, Sendable {
   public var entity: Int
   /// The relationship's slot in ``entity``.
   public var slot: Int
-  /// Key of the object whose relationship this is.
+  /// Key of the object that owns the relationship.
   public var owner: Int64
   /// Key of the object at the other end.
   public var member: Int64
-  /// Place of `member` in the order of `owner`'s relationship, when that is ordered. Adding a pair that
-  /// exists already only moves it.
+  /// Position of `member` in the order of `owner`'s relationship, if that is ordered. Adding an existing pair
+  /// only moves it.
   public var order: Int64?
-  /// Whether `member` goes behind all others that the store has in the order, which need not be known then. A pair
-  /// that exists already keeps its place.
+  /// Whether `member` is appended to the stored order, whose members need not be known. An existing pair
+  /// keeps its position.
   public var isAppended: Bool
 
   /// Makes a change; see the properties.
@@ -115,15 +115,14 @@ public struct LinkChange: Hashable, Sendable {
   }
 }
 
-/// What a commit did.
+/// The result of a commit.
 public struct CommitResult: Sendable {
-  /// For each entity index that is a root, the last key given out before: the pending key `-n`
-  /// became `base + n`.
+  /// For each index of a root entity, the last key assigned before. The pending key `-n` became `base + n`.
   public var keyBase: [Int64]
-  /// Number of the commit in this store object, ascending from 1.
+  /// Number of the commit in this store object. Numbers ascend from 1.
   public var sequence: UInt64
-  /// Rows with attributes that the store derived, as they stand after the commit: written ones, and others
-  /// whose values followed from what was written. A derived value alone does not raise a row's version.
+  /// Rows with attributes that the store derived, as after the commit: written rows, and others whose values
+  /// depend on written rows. A changed derived value alone does not raise a row's version.
   public var derived: [RowBatch]
 
   /// Makes a result from its parts; see the properties.
@@ -136,7 +135,7 @@ public struct CommitResult: Sendable {
   /// The key that a row has after the commit.
   ///
   /// - Parameters:
-  ///   - key: a key of the transaction. One above zero is permanent already and stays.
+  ///   - key: a key of the transaction. A key above zero is permanent and does not change.
   ///   - root: index of the root of the row's inheritance tree.
   /// - Returns: the permanent key.
   public func permanentKey(for key: Int64, root: Int) -> Int64 {

@@ -1,19 +1,20 @@
-/// What keeps a transaction from being committed, with the rows in its way, all read from one state of the store.
+/// The reasons why a transaction can't be committed, with the rows involved, all read from one state of the
+/// store.
 ///
-/// Empty when nothing does any more: other writers may have removed the cause since the commit failed.
+/// Empty when there is no reason any more. Other writers may have removed the cause since the commit failed.
 public struct TransactionConflicts: Sendable {
   /// A row by entity and key.
   public typealias Row = StoreBatchResult.Row
 
-  /// Rows that want the values of a uniqueness constraint which one of them at most can have.
+  /// Rows with the same values of a uniqueness constraint, which at most one row can have.
   public struct Uniqueness: Hashable, Sendable {
     /// Index of the entity that declares the constraint.
     public var entity: Int
-    /// The names of the properties that have to be unique together.
+    /// The names of the properties whose combined values must be unique.
     public var properties: [String]
-    /// Rows of the transaction, in its order, new ones under the keys below zero that it gave them.
+    /// Rows of the transaction, in its order. New rows have their keys in the transaction, below zero.
     public var rows: [Row]
-    /// The row that has the values in the store, unless the transaction itself takes them away from it.
+    /// The row that has the values in the store, unless the transaction itself removes them from it.
     public var stored: Row?
 
     /// Makes a conflict from its parts; see the properties.
@@ -25,15 +26,15 @@ public struct TransactionConflicts: Sendable {
     }
   }
 
-  /// Rows that changed, vanished or, where the transaction inserts one under a key it chose, came into being. A
-  /// row that was not expected to exist has the expected version 0.
+  /// Rows that changed, were deleted, or exist although the transaction inserts one under their key. A row
+  /// that was not expected to exist has the expected version 0.
   public var versions: [StoreError.RowConflict] = []
-  /// Unique values that several rows want.
+  /// Unique values that several rows have.
   public var uniqueness: [Uniqueness] = []
-  /// The rows behind the conflicts as the store has them.
+  /// The rows of the conflicts, as stored.
   public var rows: [RowBatch] = []
 
-  /// Whether nothing is in the way of the transaction.
+  /// Whether there is no conflict.
   public var isEmpty: Bool { versions.isEmpty && uniqueness.isEmpty }
 
   /// Makes a value without conflicts.

@@ -1,10 +1,10 @@
 @_spi(CDE) internal import CDEExecutors
 internal import Synchronization
 
-/// Whether a description belongs to a model in use. Written once, by the freeze; every setter reads it.
+/// Whether a description belongs to a model in use. The freeze writes it once, and each setter reads it.
 ///
-/// Atomic rather than locked, because setters only need to know that the rule was broken. A caller that
-/// mutates a model while another thread starts using it has a race either way.
+/// Atomic and not locked, because setters only need to detect that the rule was broken. Changing a model
+/// while another thread starts to use it is a race in both cases.
 struct ImmutableFlag: ~Copyable {
   private let flag = Atomic<Bool>(false)
 
@@ -12,7 +12,7 @@ struct ImmutableFlag: ~Copyable {
 
   func set() { flag.store(true, ordering: .releasing) }
 
-  /// Traps when the description is in use already.
+  /// Traps when the description is in use.
   func requireMutable(_ subject: @autoclosure () -> String) {
     if isSet {
       failPrecondition(

@@ -1,21 +1,21 @@
 internal import Foundation
 
-/// A property that holds a value.
+/// A property with a value.
 nonisolated public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
   // Guard of @unchecked Sendable: as inherited, mutable only until the model is in use.
 
-  /// What the attribute holds.
+  /// The type of the attribute's values.
   public var attributeType = NSAttributeType.undefinedAttributeType { willSet { requireMutable() } }
 
-  /// The value that new objects start with. It reads back as the Swift value that was stored; whether it fits
+  /// The initial value of new objects. The getter returns the Swift value that was set. Whether it fits
   /// ``attributeType`` is checked when a coordinator first uses the model.
   public var defaultValue: Any? { willSet { requireMutable() } }
 
-  /// For transformable attributes: the name under which a `ValueTransformer` is registered. `nil` means
-  /// secure unarchiving.
+  /// For transformable attributes: the name of a registered `ValueTransformer`. `nil` means secure
+  /// unarchiving.
   public var valueTransformerName: String? { willSet { requireMutable() } }
 
-  /// Name of the class of the attribute's values. The type decides unless one was set, which makes sense for
+  /// Name of the class of the attribute's values. By default it depends on the type. Setting it is useful for
   /// transformable attributes only.
   public var attributeValueClassName: String? {
     get { storedValueClassName ?? attributeType.valueClassName }
@@ -26,7 +26,7 @@ nonisolated public class NSAttributeDescription: NSPropertyDescription, @uncheck
   }
   private var storedValueClassName: String?
 
-  /// Whether the store may keep large values in files of their own.
+  /// Whether the store may keep large values in separate files.
   public var allowsExternalBinaryDataStorage = false { willSet { requireMutable() } }
 
   /// Whether the history keeps the last value of a deleted object.
@@ -53,59 +53,59 @@ nonisolated public class NSAttributeDescription: NSPropertyDescription, @uncheck
 }
 
 extension NSAttributeDescription {
-  /// What an attribute holds: the newer spelling of ``NSAttributeType``.
+  /// The type of an attribute's values: the newer spelling of ``NSAttributeType``.
   public struct AttributeType: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
     private init(_ type: NSAttributeType) { rawValue = type.rawValue }
 
-    /// No type: allowed for transient attributes only, since stores can't keep it. New descriptions have it.
+    /// No type. Allowed for transient attributes only, because stores can't store it. The default of new
+    /// descriptions.
     public static let undefined = Self(.undefinedAttributeType)
-    /// Integers of 16 bits; key-value coding gives `NSNumber`s.
+    /// Integers of 16 bits. Key-value coding returns `NSNumber`s.
     public static let integer16 = Self(.integer16AttributeType)
-    /// Integers of 32 bits; key-value coding gives `NSNumber`s.
+    /// Integers of 32 bits. Key-value coding returns `NSNumber`s.
     public static let integer32 = Self(.integer32AttributeType)
-    /// Integers of 64 bits, which is what Swift's `Int` is; key-value coding gives `NSNumber`s.
+    /// Integers of 64 bits, as Swift's `Int`. Key-value coding returns `NSNumber`s.
     public static let integer64 = Self(.integer64AttributeType)
-    /// Decimal numbers; key-value coding gives `NSDecimalNumber`s.
+    /// Decimal numbers. Key-value coding returns `NSDecimalNumber`s.
     public static let decimal = Self(.decimalAttributeType)
-    /// Floating-point numbers of 64 bits; key-value coding gives `NSNumber`s.
+    /// Floating-point numbers of 64 bits. Key-value coding returns `NSNumber`s.
     public static let double = Self(.doubleAttributeType)
-    /// Floating-point numbers of 32 bits; key-value coding gives `NSNumber`s.
+    /// Floating-point numbers of 32 bits. Key-value coding returns `NSNumber`s.
     public static let float = Self(.floatAttributeType)
-    /// Text; key-value coding gives Swift strings.
+    /// Text. Key-value coding returns Swift strings.
     public static let string = Self(.stringAttributeType)
-    /// True or false; key-value coding gives `NSNumber`s.
+    /// True or false. Key-value coding returns `NSNumber`s.
     public static let boolean = Self(.booleanAttributeType)
-    /// Points in time, kept as seconds since 2001 in a floating-point number of 64 bits.
+    /// Points in time, stored as seconds since 2001 in a floating-point number of 64 bits.
     public static let date = Self(.dateAttributeType)
-    /// Bytes; large values may stand in files of their own, see
+    /// Bytes. Large values may be in separate files, see
     /// ``NSAttributeDescription/allowsExternalBinaryDataStorage``.
     public static let binaryData = Self(.binaryDataAttributeType)
-    /// UUIDs, kept as 16 bytes.
+    /// UUIDs, stored as 16 bytes.
     public static let uuid = Self(.UUIDAttributeType)
-    /// URLs, kept as text.
+    /// URLs, stored as text.
     public static let uri = Self(.URIAttributeType)
-    /// Any values that a value transformer turns into bytes, see
-    /// ``NSAttributeDescription/valueTransformerName``.
+    /// Values that a value transformer encodes as bytes, see ``NSAttributeDescription/valueTransformerName``.
     public static let transformable = Self(.transformableAttributeType)
-    /// Object IDs: allowed for transient attributes only, since stores can't keep them.
+    /// Object IDs. Allowed for transient attributes only, because stores can't store them.
     public static let objectID = Self(.objectIDAttributeType)
-    /// Dictionaries of named elements, of an ``NSCompositeAttributeDescription`` and of no other description.
+    /// Dictionaries of named elements. Only an ``NSCompositeAttributeDescription`` has this type.
     public static let composite = Self(.compositeAttributeType)
   }
 
-  /// ``attributeType`` in its newer spelling. A code that is none of the known types becomes undefined.
+  /// ``attributeType`` in its newer spelling. An unknown code becomes undefined.
   public var type: AttributeType {
     get { AttributeType(rawValue: attributeType.rawValue) }
     set { attributeType = NSAttributeType(rawValue: newValue.rawValue) ?? .undefinedAttributeType }
   }
 }
 
-/// An attribute that saving computes from other properties.
+/// An attribute that is computed from other properties.
 ///
-/// Its value is brought up to date by every save, whichever object the save changes, and objects read it as
-/// of the last save or refresh; setting it has no lasting effect. Expressions, as in Core Data:
+/// Each save updates its value, whichever object the save changes. Objects have the value of the last save or
+/// refresh. Setting it has no lasting effect. The expressions are those of Core Data:
 ///
 /// | expression | gives |
 /// |---|---|
@@ -116,15 +116,16 @@ extension NSAttributeDescription {
 /// | `pages.@count` | the number of objects in a to-many relationship |
 /// | `pages.price.@sum`, `pages.@sum.price` | the sum of a number over them, 0 without objects |
 ///
-/// Any other is an error when the model is first used. Counts, sums and copies are kept by triggers of the
-/// store, so a save costs more for each; they do not raise the version of the row they stand in.
+/// Other expressions are errors when the model is first used. Triggers of the store update counts, sums and
+/// copies, so each of them makes a save more expensive. They do not raise the version of the row that
+/// contains them.
 nonisolated public final class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
   // Guard of @unchecked Sendable: as inherited, mutable only until the model is in use.
 
   /// The expression, as written in a model file: `chat.serverId`, `pages.@count`, `canonical:(name)`,
   /// `now()`.
   ///
-  /// Text in place of Core Data's `NSExpression`, which Foundation can't build on Linux.
+  /// Text instead of Core Data's `NSExpression`, which Foundation can't build on Linux.
   public var derivation: String? { willSet { requireMutable() } }
 
   override func makeCopy() -> NSPropertyDescription {
@@ -137,11 +138,11 @@ nonisolated public final class NSDerivedAttributeDescription: NSAttributeDescrip
   override func hashBytes() -> [UInt8] { derivedHash() }
 }
 
-/// An attribute made of other attributes, whose values are dictionaries and whose leaves have columns.
+/// An attribute made of other attributes. Its values are dictionaries, and its leaves have columns.
 nonisolated public final class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
   // Guard of @unchecked Sendable: as inherited, mutable only until the model is in use.
 
-  /// The attributes that make up the composite, in their declared order; composites may be nested.
+  /// The attributes of the composite, in their declared order. Composites may be nested.
   public var elements: [NSAttributeDescription] = [] { willSet { requireMutable() } }
 
   public override init() {

@@ -1,6 +1,6 @@
 public import CDEStore
 
-/// What an attribute holds, with the codes that Core Data writes into compiled models.
+/// The types of attributes, with the codes that Core Data writes into compiled models.
 public enum NSAttributeType: UInt, Sendable, CaseIterable {
   case undefinedAttributeType = 0
   case integer16AttributeType = 100
@@ -22,18 +22,18 @@ public enum NSAttributeType: UInt, Sendable, CaseIterable {
 
 /// What happens to related objects when an object is deleted.
 public enum NSDeleteRule: UInt, Sendable, CaseIterable {
-  /// The related objects stay as they are, and go on pointing at the deleted one.
+  /// The related objects do not change and keep their references to the deleted object.
   case noActionDeleteRule = 0
-  /// The related objects' inverses are emptied.
+  /// The inverse references of the related objects are cleared.
   case nullifyDeleteRule = 1
   /// The related objects are deleted as well.
   case cascadeDeleteRule = 2
-  /// The deletion fails as long as there are related objects.
+  /// The deletion fails while there are related objects.
   case denyDeleteRule = 3
 }
 
 extension NSAttributeType {
-  /// The same type in the words of the store layer.
+  /// The same type in the store layer.
   @_spi(CDE) public var storeType: StoreAttributeType {
     switch self {
     case .undefinedAttributeType: .undefined
@@ -55,7 +55,7 @@ extension NSAttributeType {
     }
   }
 
-  /// The class that Core Data reports for values of the type; `nil` where the type does not fix one.
+  /// The class that Core Data reports for values of the type; `nil` if the type does not determine one.
   var valueClassName: String? {
     switch self {
     case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,

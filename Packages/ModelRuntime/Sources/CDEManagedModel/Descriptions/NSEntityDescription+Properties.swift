@@ -28,13 +28,13 @@ extension NSEntityDescription {
     }
   }
 
-  /// The entity's 32-byte version hash, as Core Data computes it: equal exactly when a store written with one
-  /// description can be read with the other. Computed anew at each call until the model is in use.
+  /// The entity's 32-byte version hash, computed as in Core Data. Two descriptions have equal hashes exactly
+  /// if a store written with one can be read with the other. Computed at each call until the model is in use.
   public var versionHash: Data {
     facts.withLock { $0?.versionHash } ?? Data(entityHash())
   }
 
-  /// The entity's place in the frozen model's `entities`; `nil` until the model is in use.
+  /// The entity's index in the frozen model's `entities`; `nil` until the model is in use.
   @_spi(CDE) public var frozenIndex: Int? { facts.withLock { $0?.index } }
 
   /// The uniqueness constraints that the entity declares itself, as names.
@@ -43,7 +43,7 @@ extension NSEntityDescription {
   var compoundIndexNames: [[String]] { compoundIndexes.map { $0.compactMap { $0 as? String } } }
 
   func collectedProperties() -> [String: NSPropertyDescription] {
-    // The nearest declaration wins; the freeze refuses a name that is declared twice.
+    // The nearest declaration is used. The freeze refuses a name that is declared twice.
     Dictionary(properties.map { ($0.name, $0) }) { _, last in last }
   }
 }

@@ -1,16 +1,16 @@
 public import Foundation
 @_spi(CDE) internal import CDEExecutors
 
-/// A kind of object: its name, its class, its properties, and its place in the inheritance tree.
+/// A kind of object: its name, its class, its properties, and its position in the inheritance tree.
 ///
-/// It may be changed until a coordinator uses the model it belongs to; afterwards any change traps with
-/// "Can't modify an immutable model.", and it may be read from any thread. (Core Data's rule.)
+/// It may be changed until a coordinator uses its model. Afterwards any change traps with "Can't modify an
+/// immutable model.", and any thread may read it. Core Data has the same rule.
 nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
-  // Guard of @unchecked Sendable: mutable only until `immutable` is set, read-only ever after; what the
-  // freeze adds stands behind the mutex `facts`.
+  // Guard of @unchecked Sendable: mutable only until `immutable` is set, afterwards read-only. The mutex
+  // `facts` protects what the freeze adds.
   let immutable = ImmutableFlag()
 
-  /// What is worked out once, when the model is frozen.
+  /// Facts computed once, when the model is frozen.
   struct Facts: Sendable {
     var index: Int
     var versionHash: Data
@@ -18,22 +18,22 @@ nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchec
   }
   let facts = Lock<Facts?>(nil)
 
-  /// The entity's name, unique in its model, by which fetch requests and stores refer to it.
+  /// The entity's name, unique in its model. Fetch requests and stores use it.
   ///
-  /// `nil` and names with white space, quotes or control characters are an error when the model is first
+  /// `nil`, and names with white space, quotes or control characters, are errors when the model is first
   /// used. The setter traps when the model is in use.
   public var name: String? { willSet { requireMutable() } }
 
   /// Name of the class of the entity's objects: `Module.Class`, or a name registered by the class itself.
   public var managedObjectClassName: String! = "NSManagedObject" { willSet { requireMutable() } }
 
-  /// Whether there are no objects of this entity itself, only of its sub-entities.
+  /// Whether only the sub-entities have objects, and this entity has none.
   public var isAbstract = false { willSet { requireMutable() } }
 
-  /// Anything the app wants to remember about the entity; not part of the version hash.
+  /// Values for the application's own use. They are not part of the version hash.
   public var userInfo: [AnyHashable: Any]? { willSet { requireMutable() } }
 
-  /// Set to make the version hash differ although nothing else does.
+  /// Set it to change the version hash although nothing else differs.
   public var versionHashModifier: String? { willSet { requireMutable() } }
 
   /// The entity's name in the model's earlier version, for migrations.
@@ -49,10 +49,10 @@ nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchec
   /// The model that the entity belongs to. Not retained.
   public internal(set) weak var managedObjectModel: NSManagedObjectModel!
 
-  /// The entity that this one inherits from, which lists it in its ``subentities``. Not retained.
+  /// The entity that this one inherits from. Its ``subentities`` contain this one. Not retained.
   public internal(set) weak var superentity: NSEntityDescription?
 
-  /// The entities that inherit from this one. Setting it wires both sides.
+  /// The entities that inherit from this one. The setter updates both sides.
   public var subentities: [NSEntityDescription] {
     get { storedSubentities }
     set {
@@ -79,8 +79,8 @@ nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchec
     Dictionary(storedSubentities.compactMap { child in child.name.map { ($0, child) } }) { first, _ in first }
   }
 
-  /// The properties, inherited ones first. Setting it replaces the entity's own; inherited ones in the new
-  /// value are left with the entity that declares them.
+  /// The properties, inherited ones first. The setter replaces the entity's own properties. Inherited
+  /// properties in the new value stay with the entity that declares them.
   public var properties: [NSPropertyDescription] {
     get { (superentity?.properties ?? []) + ownProperties }
     set {
@@ -101,11 +101,11 @@ nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchec
       }
     }
   }
-  /// The properties that the entity declares itself, in the order given.
+  /// The properties that the entity itself declares, in the given order.
   @_spi(CDE) public private(set) var ownProperties: [NSPropertyDescription] = []
 
-  /// Sets of properties whose values must be unique together. Give names or property descriptions; reads as
-  /// names.
+  /// Sets of properties whose combined values must be unique. The setter accepts names or property
+  /// descriptions. The getter returns names.
   public var uniquenessConstraints: [[Any]] {
     get { storedConstraints.map { $0.map { ($0 as? NSPropertyDescription)?.name ?? $0 } } }
     set {
@@ -121,8 +121,8 @@ nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchec
     didSet { for index in indexes { index.entity = self } }
   }
 
-  /// Lists of properties indexed together, by name or description: the older form of ``indexes``. Reads as
-  /// names.
+  /// Lists of properties indexed together, by name or description: the older form of ``indexes``. The getter
+  /// returns names.
   public var compoundIndexes: [[Any]] {
     get { storedCompoundIndexes.map { $0.map { ($0 as? NSPropertyDescription)?.name ?? $0 } } }
     set {
@@ -144,8 +144,8 @@ nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchec
     return false
   }
 
-  /// An entity with copies of the properties that this one declares. It has neither parent nor
-  /// sub-entities, belongs to no model, and may be changed; its relationships point where the originals do.
+  /// An entity with copies of the properties that this one declares. It has neither parent nor sub-entities,
+  /// belongs to no model, and may be changed. Its relationships have the same destinations as the originals.
   public func copy(with zone: NSZone? = nil) -> Any {
     let result = NSEntityDescription()
     result.name = name

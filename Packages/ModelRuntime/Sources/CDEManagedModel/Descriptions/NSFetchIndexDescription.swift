@@ -9,7 +9,7 @@ public enum NSFetchIndexElementType: UInt, Sendable {
 
 /// One property of a fetch index.
 nonisolated public final class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Sendable {
-  // Guard of @unchecked Sendable: mutable only until `immutable` is set, read-only ever after.
+  // Guard of @unchecked Sendable: mutable only until `immutable` is set, afterwards read-only.
   let immutable = ImmutableFlag()
 
   /// The indexed property, when the element was made from one.
@@ -23,7 +23,7 @@ nonisolated public final class NSFetchIndexElementDescription: NSObject, NSCopyi
   public var collationType: NSFetchIndexElementType {
     willSet { immutable.requireMutable("Index element \(propertyName ?? "")") }
   }
-  /// Whether the index sorts the element's lower values first; `true` at first. A spatial index has no
+  /// Whether the index sorts lower values of the element first; `true` by default. A spatial index has no
   /// direction.
   ///
   /// The setter traps when the model is in use.
@@ -43,7 +43,7 @@ nonisolated public final class NSFetchIndexElementDescription: NSObject, NSCopyi
     super.init()
   }
 
-  /// Makes an element from a name alone, for model readers that see indexes before properties.
+  /// Makes an element from a name alone, for model readers that read indexes before properties.
   @_spi(CDE) public init(propertyName: String, collationType: NSFetchIndexElementType) {
     self.property = nil
     self.storedName = propertyName
@@ -51,9 +51,9 @@ nonisolated public final class NSFetchIndexElementDescription: NSObject, NSCopyi
     super.init()
   }
 
-  /// A changeable copy that refers to its property by name: ``property`` of the copy is nil.
+  /// A mutable copy that refers to its property by name. ``property`` of the copy is nil.
   public func copy(with zone: NSZone? = nil) -> Any {
-    // By name, so that the copy of an entity does not keep the original's properties alive.
+    // By name, so that the copy of an entity does not retain the original's properties.
     let result = NSFetchIndexElementDescription(
       propertyName: propertyName ?? "", collationType: collationType)
     result.isAscending = isAscending
@@ -63,14 +63,14 @@ nonisolated public final class NSFetchIndexElementDescription: NSObject, NSCopyi
 
 /// An index over properties of an entity, so that fetches by them need not read every row.
 nonisolated public final class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
-  // Guard of @unchecked Sendable: mutable only until `immutable` is set, read-only ever after.
+  // Guard of @unchecked Sendable: mutable only until `immutable` is set, afterwards read-only.
   let immutable = ImmutableFlag()
 
-  /// The index's name, from which the store makes the name of its own index. The setter traps when the model
+  /// The index's name. The store derives the name of its own index from it. The setter traps when the model
   /// is in use.
   public var name: String { willSet { immutable.requireMutable("Index \(name)") } }
-  /// What is indexed, the most significant element first. Each has to name a stored property of the entity,
-  /// which is checked when the model is first used. The setter traps when the model is in use.
+  /// The indexed elements, the most significant one first. Each must name a stored property of the entity.
+  /// This is checked when the model is first used. The setter traps when the model is in use.
   public var elements: [NSFetchIndexElementDescription] {
     willSet { immutable.requireMutable("Index \(name)") }
   }
@@ -81,18 +81,18 @@ nonisolated public final class NSFetchIndexDescription: NSObject, NSCopying, @un
     willSet { immutable.requireMutable("Index \(name)") }
   }
 
-  /// Makes an index, to be put into ``NSEntityDescription/indexes``.
+  /// Makes an index for ``NSEntityDescription/indexes``.
   ///
   /// - Parameters:
   ///   - name: A name that is unique among the indexes of the entity.
-  ///   - elements: What is indexed, the most significant element first; `nil` is an empty list.
+  ///   - elements: The indexed elements, the most significant one first; `nil` is an empty list.
   public init(name: String, elements: [NSFetchIndexElementDescription]?) {
     self.name = name
     self.elements = elements ?? []
     super.init()
   }
 
-  /// A changeable copy with copies of the elements. It belongs to no entity.
+  /// A mutable copy with copies of the elements. It belongs to no entity.
   public func copy(with zone: NSZone? = nil) -> Any {
     let result = NSFetchIndexDescription(
       name: name, elements: elements.map { $0.copy() as! NSFetchIndexElementDescription })

@@ -1,13 +1,13 @@
 public import Foundation
 
 extension NSManagedObjectModel {
-  /// Merges models into a new one that holds copies of all their entities.
+  /// Merges models into a new model with copies of all their entities.
   ///
-  /// Entities of the same name are taken once when their version hashes agree. `nil` or an empty list gives
-  /// an empty model.
+  /// Of entities with the same name and version hash only one is copied. `nil` or an empty list gives an
+  /// empty model.
   ///
-  /// - Returns: `nil` when two models describe an entity of the same name differently. (Core Data raises an
-  ///   exception there.)
+  /// - Returns: `nil` when two models describe an entity of the same name differently. Core Data raises an
+  ///   exception in this case.
   public convenience init?(byMerging models: [NSManagedObjectModel]?) {
     self.init()
     var taken: [String: NSEntityDescription] = [:]
@@ -33,8 +33,8 @@ extension NSManagedObjectModel {
     }
   }
 
-  /// A model with copies of all entities, wired among themselves; it may be changed even if this one is in
-  /// use.
+  /// A model with copies of all entities, connected among themselves. It may be changed even if this model is
+  /// in use.
   public func copy(with zone: NSZone? = nil) -> Any {
     let result = NSManagedObjectModel()
     result.versionIdentifiers = versionIdentifiers
@@ -45,7 +45,7 @@ extension NSManagedObjectModel {
     return result
   }
 
-  /// Takes copies of the entities and lets them point at each other where the originals do.
+  /// Copies the entities and connects the copies as the originals are connected.
   @discardableResult
   private func adopt(copiesOf sources: [NSEntityDescription]) -> [ObjectIdentifier: NSEntityDescription] {
     var copies: [ObjectIdentifier: NSEntityDescription] = [:]
@@ -59,8 +59,8 @@ extension NSManagedObjectModel {
         relationships[ObjectIdentifier(original)] = property as? NSRelationshipDescription
       }
     }
-    // Two merged models may share an entity by name only, so pointers into the one left out lead to its
-    // namesake.
+    // Two merged models may share an entity by name only. References to the one that was not copied then lead
+    // to the copied one.
     let byName = Dictionary(list.compactMap { copy in copy.name.map { ($0, copy) } }) { first, _ in first }
     func twin(of entity: NSEntityDescription) -> NSEntityDescription? {
       copies[ObjectIdentifier(entity)] ?? entity.name.flatMap { byName[$0] }

@@ -1,18 +1,18 @@
 public import Foundation
 @_spi(CDE) internal import CDEExecutors
 
-/// The entities of an app: what a coordinator needs to know to open stores and make objects.
+/// The entities of an application. A coordinator needs them to open stores and make objects.
 ///
-/// A model may be built step by step, in any order, until a coordinator uses it; from then on it is immutable
-/// and any change traps with "Can't modify an immutable model." (Core Data's rule.) An immutable model may be
-/// shared by any number of containers and read from any thread.
+/// A model may be built step by step, in any order, until a coordinator uses it. Then it is immutable, and
+/// any change traps with "Can't modify an immutable model." Core Data has the same rule. Containers may share
+/// an immutable model, and any thread may read it.
 nonisolated public final class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
-  // Guard of @unchecked Sendable: mutable only until `immutable` is set, read-only ever after; the frozen
-  // form stands behind the mutex `frozenForm`.
+  // Guard of @unchecked Sendable: mutable only until `immutable` is set, afterwards read-only. The mutex
+  // `frozenForm` protects the frozen form.
   let immutable = ImmutableFlag()
   let frozenForm = Lock<FrozenModel?>(nil)
 
-  /// The entities, abstract ones and sub-entities included, in the order given. An entity belongs to one
+  /// The entities in the given order, including abstract ones and sub-entities. An entity belongs to one
   /// model.
   public var entities: [NSEntityDescription] {
     get { storedEntities }
@@ -32,7 +32,7 @@ nonisolated public final class NSManagedObjectModel: NSObject, NSCopying, @unche
   }
   private var storedEntities: [NSEntityDescription] = []
 
-  /// Names of the model's version, for people; kept in a store's metadata.
+  /// Names of the model's version, for people. A store's metadata contains them.
   public var versionIdentifiers: Set<AnyHashable> = [] { willSet { requireMutable() } }
 
   var configurationsByName: [String: [NSEntityDescription]] = [:] { willSet { requireMutable() } }
@@ -40,7 +40,7 @@ nonisolated public final class NSManagedObjectModel: NSObject, NSCopying, @unche
   /// Makes a model without entities.
   public override init() { super.init() }
 
-  /// The entities by name. Of several with one name, which makes the model unusable, it holds the first.
+  /// The entities by name. If several have one name, which makes the model unusable, it contains the first.
   public var entitiesByName: [String: NSEntityDescription] {
     if let frozen = frozenForm.withLock({ $0 }) { return frozen.descriptionsByName }
     return Dictionary(storedEntities.compactMap { entity in entity.name.map { ($0, entity) } }) { first, _ in
@@ -51,13 +51,14 @@ nonisolated public final class NSManagedObjectModel: NSObject, NSCopying, @unche
   /// Names of the configurations.
   public var configurations: [String] { configurationsByName.keys.sorted() }
 
-  /// The entities of a configuration, all of them for `nil`; `nil` if the model has no such configuration.
+  /// The entities of a configuration, or all entities for `nil`. Returns `nil` if the model has no such
+  /// configuration.
   public func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
     guard let configuration else { return storedEntities }
     return configurationsByName[configuration]
   }
 
-  /// Makes a configuration of some of the model's entities, or replaces it.
+  /// Makes or replaces a configuration of some of the model's entities.
   public func setEntities(_ entities: [NSEntityDescription], forConfigurationName configuration: String) {
     configurationsByName[configuration] = entities
   }
@@ -65,8 +66,8 @@ nonisolated public final class NSManagedObjectModel: NSObject, NSCopying, @unche
   /// The entities' version hashes by entity name.
   public var entityVersionHashesByName: [String: Data] { entitiesByName.mapValues(\.versionHash) }
 
-  /// Whether a store with this metadata holds exactly the entities of the configuration (all for `nil`), in
-  /// the same version: whether it opens without a migration.
+  /// Whether a store with this metadata contains exactly the entities of the configuration (all for `nil`) in
+  /// the same version. Such a store opens without a migration.
   public func isConfiguration(
     withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
   ) -> Bool {
@@ -75,7 +76,7 @@ nonisolated public final class NSManagedObjectModel: NSObject, NSCopying, @unche
     else { return false }
     var hashes: [String: Data] = [:]
     for entity in entities {
-      // A store holds the ancestors of its entities as well.
+      // A store also contains the ancestors of its entities.
       var current: NSEntityDescription? = entity
       while let held = current {
         hashes[held.name ?? ""] = held.versionHash
@@ -85,8 +86,8 @@ nonisolated public final class NSManagedObjectModel: NSObject, NSCopying, @unche
     return hashes == stored
   }
 
-  /// The whole model's checksum: SHA-256 over the entities' hashes by name, in base64. The same text that
-  /// Xcode and staged migrations call the version checksum.
+  /// The whole model's checksum: SHA-256 over the entities' hashes by name, in base64. Xcode and staged
+  /// migrations call it the version checksum.
   public var versionChecksum: String { ModelHashes.checksum(of: entityVersionHashesByName) }
 
   public override var description: String {

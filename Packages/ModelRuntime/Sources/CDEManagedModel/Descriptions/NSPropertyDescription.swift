@@ -1,42 +1,41 @@
 public import Foundation
 
-/// What attributes, relationships and fetched properties have in common.
+/// The common part of attributes, relationships and fetched properties.
 ///
-/// Like every description it may be changed until a coordinator uses the model it belongs to; afterwards
-/// any change traps with "Can't modify an immutable model.", and it may be read from any thread. (Core
-/// Data's rule.)
+/// As any description, it may be changed until a coordinator uses its model. Afterwards any change traps with
+/// "Can't modify an immutable model.", and any thread may read it. Core Data has the same rule.
 nonisolated public class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
-  // Guard of @unchecked Sendable: mutable only until `immutable` is set, read-only ever after.
+  // Guard of @unchecked Sendable: mutable only until `immutable` is set, afterwards read-only.
   let immutable = ImmutableFlag()
 
   /// The name: a letter or underscore, then letters, digits and underscores.
   public var name: String = "" { willSet { requireMutable() } }
 
-  /// Whether the property may be nil (or empty) when saved. `true` unless said otherwise.
+  /// Whether the property may be nil (or empty) when saved; `true` by default.
   public var isOptional = true { willSet { requireMutable() } }
 
   /// Whether the property is kept in memory only.
   public var isTransient = false { willSet { requireMutable() } }
 
-  /// Asks for an index of its own; ``NSEntityDescription/indexes`` is the newer way.
+  /// Requests a separate index. ``NSEntityDescription/indexes`` is the newer way.
   public var isIndexed = false { willSet { requireMutable() } }
 
-  /// Anything the app wants to remember about the property; not part of the version hash.
+  /// Values for the application's own use. They are not part of the version hash.
   public var userInfo: [AnyHashable: Any]? { willSet { requireMutable() } }
 
-  /// What a value must satisfy to be saved: predicates on `SELF`, the value itself. No part of the version
-  /// hash. (Core Data's; a nil value is never asked.)
+  /// Conditions for saved values: predicates on `SELF`, which is the value. They are not part of the version
+  /// hash. As in Core Data, they do not apply to nil.
   public private(set) var validationPredicates: [NSPredicate] = []
 
-  /// For each of ``validationPredicates`` what its failure is: a sentence, or one of Core Data's error codes
-  /// as an `NSNumber`.
+  /// The failure of each of ``validationPredicates``: a sentence, or one of Core Data's error codes as an
+  /// `NSNumber`.
   public private(set) var validationWarnings: [Any] = []
 
-  /// Sets the predicates that values must satisfy, and what to say when one does not.
+  /// Sets the predicates that values must satisfy, and the messages for failures.
   ///
   /// - Parameters:
-  ///   - predicates: predicates on `SELF`, `SELF >= 0` say; nil for none.
-  ///   - warnings: one for each predicate, in order; missing ones leave the wording to the library.
+  ///   - predicates: predicates on `SELF`, for example `SELF >= 0`; nil for none.
+  ///   - warnings: one for each predicate, in order. The library provides the text of missing ones.
   public func setValidationPredicates(
     _ predicates: [NSPredicate]?, withValidationWarnings warnings: [String]?
   ) {
@@ -62,7 +61,7 @@ nonisolated public class NSPropertyDescription: NSObject, NSCopying, @unchecked 
   }
   var storedRenamingIdentifier: String?
 
-  /// Set to make the version hash differ although nothing else does, say after a change of encoding.
+  /// Set it to change the version hash although nothing else differs, for example after a change of encoding.
   public var versionHashModifier: String? { willSet { requireMutable() } }
 
   /// The entity that declares the property.
@@ -70,10 +69,10 @@ nonisolated public class NSPropertyDescription: NSObject, NSCopying, @unchecked 
 
   public override init() { super.init() }
 
-  /// The 32 bytes that stand for the property in its entity's hash, as Core Data computes them.
+  /// The 32 bytes of the property in its entity's hash, computed as in Core Data.
   public var versionHash: Data { Data(hashBytes()) }
 
-  /// A property like this one that belongs to no entity yet and may be changed.
+  /// A copy of this property that belongs to no entity and may be changed.
   public func copy(with zone: NSZone? = nil) -> Any { makeCopy() }
 
   public override var description: String {
@@ -103,9 +102,9 @@ nonisolated public class NSPropertyDescription: NSObject, NSCopying, @unchecked 
   func hashBytes() -> [UInt8] { baseHash() }
 }
 
-/// A property whose value is the result of a fetch. It has no column and no part in version hashes.
+/// A property whose value is the result of a fetch. It has no column and is not part of version hashes.
 nonisolated public final class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {
-  // Guard of @unchecked Sendable: adds no state to the inherited, which is read-only once in use.
+  // Guard of @unchecked Sendable: adds no state to the superclass, which is read-only once in use.
   override func makeCopy() -> NSPropertyDescription {
     let result = NSFetchedPropertyDescription()
     copyFields(to: result)

@@ -1,29 +1,29 @@
 internal import Foundation
 
-/// A property that points at other objects.
+/// A property that refers to other objects.
 nonisolated public final class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
   // Guard of @unchecked Sendable: as inherited, mutable only until the model is in use.
 
-  /// The entity that the relationship points at. Not retained: the model owns its entities, as in Core Data.
+  /// The destination entity. Not retained, because the model owns its entities, as in Core Data.
   public weak var destinationEntity: NSEntityDescription? { willSet { requireMutable() } }
 
-  /// The relationship of the destination that points back. Each side is set on its own; that both agree is
-  /// checked when a coordinator first uses the model.
+  /// The relationship of the destination that refers back. Each side is set separately. A coordinator checks
+  /// that they match when it first uses the model.
   public weak var inverseRelationship: NSRelationshipDescription? { willSet { requireMutable() } }
 
-  /// The fewest related objects that validation accepts when there are any; 0 for no limit.
+  /// The minimum number of related objects if there are any; 0 for no limit. Validation checks it.
   public var minCount = 0 { willSet { requireMutable() } }
 
-  /// The most related objects: 1 makes the relationship to-one; 0, the start, sets no limit.
+  /// The maximum number of related objects. 1 makes the relationship to-one. 0, the default, means no limit.
   public var maxCount = 0 { willSet { requireMutable() } }
 
-  /// Whether a to-many relationship keeps its objects in order.
+  /// Whether a to-many relationship has an order.
   public var isOrdered = false { willSet { requireMutable() } }
 
   /// What happens to the related objects when the owner is deleted.
   public var deleteRule = NSDeleteRule.nullifyDeleteRule { willSet { requireMutable() } }
 
-  /// Whether the relationship may hold several objects: any ``maxCount`` but 1.
+  /// Whether the relationship may have several objects: any ``maxCount`` but 1.
   public var isToMany: Bool { maxCount != 1 }
 
   override func makeCopy() -> NSPropertyDescription {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A value of an attribute, typed once so that reading it costs no cast: the form default values take in a
+/// A typed value of an attribute, which is read without a cast. Default values have this form in a
 /// ``FrozenModel``.
 @_spi(CDE) public enum AttributeConstant: Sendable {
   /// No value.
@@ -16,12 +16,12 @@ public import Foundation
   case data(Data)
   case uuid(UUID)
   case url(URL)
-  /// The value of a transformable, composite or undefined attribute, as the model holds it.
+  /// The value of a transformable, composite or undefined attribute, as in the model.
   case object(Opaque)
 
-  /// A value of any class, shared by all who read it.
+  /// A value of any class, shared by all readers.
   public struct Opaque: @unchecked Sendable {
-    // Guard of @unchecked Sendable: belongs to an immutable model; readers may hand it out, and it is never
+    // Guard of @unchecked Sendable: belongs to an immutable model. Readers may pass it on, and it is never
     // changed.
 
     /// The value itself, neither nil nor an optional. It must not be changed: other threads may read it.
@@ -33,7 +33,7 @@ public import Foundation
     if case .null = self { true } else { false }
   }
 
-  /// The value as key-value coding hands it out: numbers as `NSNumber`, decimals as `NSDecimalNumber`, the
+  /// The value in the form of key-value coding: numbers as `NSNumber`, decimals as `NSDecimalNumber`, the
   /// rest as Swift values.
   public var keyedValue: Any? {
     switch self {
@@ -54,8 +54,8 @@ public import Foundation
 
   /// Reads `value` as a value of `type`.
   ///
-  /// Accepts the Swift type, Foundation's class for it and, for numbers, any number that the type holds
-  /// exactly.
+  /// Accepts the Swift type, Foundation's class for it and, for numbers, any number that the type can
+  /// represent exactly.
   /// - Returns: `nil` when the value does not fit the type.
   public init?(_ value: Any?, as type: NSAttributeType) {
     guard let value = value.flatMap(Self.flattened) else {
@@ -66,7 +66,7 @@ public import Foundation
     self = constant
   }
 
-  /// Takes the optionals off that a value collects on its way through `Any`.
+  /// Removes the optionals that wrap a value inside an `Any`.
   private static func flattened(_ value: Any) -> Any? {
     let mirror = Mirror(reflecting: value)
     guard mirror.displayStyle == .optional else { return value is NSNull ? nil : value }

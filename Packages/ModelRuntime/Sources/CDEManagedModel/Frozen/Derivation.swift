@@ -1,9 +1,10 @@
 internal import CDEStore
 internal import Foundation
 
-/// Reads the expressions of derived attributes.
+/// Parses the expressions of derived attributes.
 ///
-/// A handful of forms, and not the whole grammar of expressions, because each needs a way to be kept right.
+/// Only some forms and not the whole grammar of expressions, because each form needs its own way to stay up
+/// to date.
 enum Derivation {
   private enum Form {
     case now
@@ -14,7 +15,7 @@ enum Derivation {
     case sum(relationship: String, attribute: String)
   }
 
-  /// What a derived attribute follows from; `nil` when the expression is none of the known ones.
+  /// The derivation of a derived attribute; `nil` when the expression is none of the supported ones.
   static func read(_ attribute: NSDerivedAttributeDescription) -> StoreDerivation? {
     switch form(attribute.derivation ?? "") {
     case .now?: .now
@@ -81,7 +82,7 @@ enum Derivation {
     }
     let properties = owner.collectedProperties()
 
-    /// An attribute with a value of its own, of the owner or at the other end of a relationship.
+    /// An attribute that is not derived, of the owner or of a relationship's destination.
     func source(_ name: String, _ properties: [String: NSPropertyDescription]) throws
       -> NSAttributeDescription
     {

@@ -1,11 +1,12 @@
 public import Foundation
 
-/// Numbers of any spelling as attributes take them: what they are, or nothing.
+/// Converts numbers of any type for attributes, exactly or not at all.
 ///
-/// Foundation's own conversions answer with some number in any case: the low bits of one that is too large, the
-/// least integer for one that is none.
+/// Foundation's own conversions always return a number: the low bits of a number that is too large, and the
+/// smallest integer for an invalid number.
 @_spi(CDE) public enum ExactNumber {
-  /// The whole number that a value is; nil for fractions, for what 64 bits do not hold, and for no number.
+  /// The whole number equal to a value; nil for fractions, for numbers beyond 64 bits, and for values that
+  /// are no numbers.
   public static func integer(_ value: Any) -> Int64? {
     if let decimal = plainDecimal(value) { return integer(decimal) }
     switch value {
@@ -24,11 +25,11 @@ public import Foundation
   }
 
   private static func integer(_ decimal: Decimal) -> Int64? {
-    // Larger ones have more digits than are worth writing down.
+    // A larger exponent gives more digits than any 64-bit integer has.
     decimal.isNaN || decimal.exponent > 18 ? nil : Int64(NSDecimalNumber(decimal: decimal).stringValue)
   }
 
-  /// The truth value that a value is: a boolean, 0 or 1.
+  /// The truth value of a boolean, 0 or 1; nil for other values.
   public static func boolean(_ value: Any) -> Bool? {
     switch integer(value) {
     case 0: false
@@ -37,11 +38,11 @@ public import Foundation
     }
   }
 
-  /// The nearest floating-point number; nil for an integer that has none of its value, for what is not a number,
-  /// and for no number.
+  /// The nearest floating-point number; nil for an integer without an equal one, for NaN, and for values that
+  /// are no numbers.
   public static func double(_ value: Any) -> Double? {
     if let decimal = plainDecimal(value) {
-      // By its digits, because Foundation's own conversion is not the nearest one.
+      // By its digits, because Foundation's own conversion does not return the nearest number.
       return decimal.isNaN ? nil : Double(NSDecimalNumber(decimal: decimal).stringValue)
     }
     switch value {
@@ -56,16 +57,16 @@ public import Foundation
     }
   }
 
-  /// The same with 32 bits; nil also for a number that is beyond them.
+  /// The same with 32 bits; nil also for a number outside the range.
   public static func float(_ value: Any) -> Float? {
     guard let double = double(value) else { return nil }
     let float = Float(double)
     if double.isFinite != float.isFinite { return nil }
-    // Fractions are rounded, whole numbers are meant.
+    // A fraction may be rounded. A whole number must be exact.
     return integer(value) != nil && Double(float) != double ? nil : float
   }
 
-  /// The decimal number that a value is, if a store can hold it.
+  /// The decimal number of a value, if a store can store it.
   public static func decimal(_ value: Any) -> Decimal? {
     let decimal: Decimal
     if let decimal = plainDecimal(value) { return isStorable(decimal) ? decimal : nil }
@@ -89,10 +90,10 @@ public import Foundation
     return isStorable(decimal) ? decimal : nil
   }
 
-  /// Whether a decimal number can be read from the column that it is written to.
+  /// Whether a decimal number can be read back from its column.
   ///
-  /// A column keeps a decimal as an integer or a floating-point number, as Core Data's does: 15 digits, of which the
-  /// last may stand further to the left than `Decimal` can say.
+  /// As in Core Data, a column stores a decimal as an integer or a floating-point number with 15 digits. The
+  /// position of the last digit may be outside the range of `Decimal`.
   public static func isStorable(_ decimal: Decimal) -> Bool {
     if decimal.isNaN { return false }
     if (-100...100).contains(decimal.exponent) { return true }
@@ -101,12 +102,12 @@ public import Foundation
     return double.isFinite && Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) != nil
   }
 
-  /// Whether a value is a number of any spelling, booleans included.
+  /// Whether a value is a number of any type, booleans included.
   public static func isNumber(_ value: Any) -> Bool {
     value is NSNumber || value is Decimal || value is any BinaryInteger
   }
 
-  /// A decimal number that was given as one. Others turn into decimal numbers as well, where they are asked.
+  /// A decimal number that was given as a decimal. Numbers of other types can be cast to decimals, too.
   private static func plainDecimal(_ value: Any) -> Decimal? {
     type(of: value) == Decimal.self ? value as? Decimal : (value as? NSDecimalNumber)?.decimalValue
   }

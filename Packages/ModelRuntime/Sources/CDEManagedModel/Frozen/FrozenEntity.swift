@@ -1,9 +1,9 @@
 public import CDEStore
 public import Foundation
 
-/// A property of a frozen entity, with everything the object runtime asks for while it works.
+/// A property of a frozen entity, with all facts that the object runtime needs at run time.
 @_spi(CDE) public struct FrozenProperty: Sendable {
-  /// What a property holds: a value, a composite of values, one object or several.
+  /// The kind of a property's value: a value, a composite of values, one object or several.
   public enum Kind: UInt8, Sendable {
     case attribute
     case composite
@@ -11,30 +11,30 @@ public import Foundation
     case toMany
   }
 
-  /// The property's name, as in the model and as key-value coding takes it.
+  /// The property's name in the model and in key-value coding.
   public let name: String
-  /// Position among the entity's properties, inherited included, by name: the slot of `RowLayout` and of
-  /// every `PropertySet`.
+  /// Position by name among the entity's properties, including inherited ones: the slot of `RowLayout` and of
+  /// each `PropertySet`.
   public let slot: Int
-  /// What the property holds. Derived and transformable attributes are of the kind `attribute`.
+  /// The kind of the property. Derived and transformable attributes have the kind `attribute`.
   public let kind: Kind
-  /// Never nil when saved.
+  /// Whether the property must not be nil when saved.
   public let isRequired: Bool
-  /// Whether the property lives in memory alone: it has a slot and no cell.
+  /// Whether the property is kept in memory only. It has a slot and no cell.
   public let isTransient: Bool
-  /// What the value follows from; `nil` for a property that holds what it was given.
+  /// The derivation of the value; `nil` for a property that is not derived.
   public let derivation: StoreDerivation?
   /// Cells of the property in a row; empty for transient and to-many properties.
   public let cells: Range<Int>
   /// Index of the entity that declares the property.
   public let declaringEntity: Int
-  /// The description; for an inherited property the one of the declaring entity.
+  /// The description. An inherited property has that of the declaring entity.
   public let description: NSPropertyDescription
 
   // Attributes.
-  /// What the attribute holds; `.undefined` for relationships.
+  /// The type of the attribute's values; `.undefined` for relationships.
   public let attributeType: StoreAttributeType
-  /// What new objects start with; `.null` for relationships.
+  /// The initial value of new objects; `.null` for relationships.
   public let defaultValue: AttributeConstant
   /// Name of the transformer of a transformable attribute; `nil` means secure unarchiving.
   public let transformerName: String?
@@ -47,21 +47,21 @@ public import Foundation
   public let inverseSlot: Int
   /// What happens to the related objects when the owner is deleted; no action for attributes.
   public let deleteRule: NSDeleteRule
-  /// The fewest related objects that validation accepts when there are any; 0 for no limit and for
-  /// attributes.
+  /// The minimum number of related objects if there are any; 0 for no limit and for attributes. Validation
+  /// checks it.
   public let minCount: Int
-  /// 0 or less for no limit.
+  /// The maximum number of related objects; 0 or less for no limit.
   public let maxCount: Int
-  /// Whether the property is a to-many relationship that keeps its objects in order.
+  /// Whether the property is a to-many relationship with an order.
   public let isOrdered: Bool
 
-  /// Whether the property holds a value, composites included, and not a relationship.
+  /// Whether the property is an attribute, composites included.
   public var isAttribute: Bool { kind == .attribute || kind == .composite }
-  /// Whether saving computes the value from other properties (``derivation``).
+  /// Whether a save computes the value from other properties (``derivation``).
   public var isDerived: Bool { derivation != nil }
-  /// Whether the property is a relationship that may hold several objects.
+  /// Whether the property is a to-many relationship.
   public var isToMany: Bool { kind == .toMany }
-  /// Whether the property points at other objects, be it one or several.
+  /// Whether the property is a to-one or to-many relationship.
   public var isRelationship: Bool { kind == .toOne || kind == .toMany }
   /// Whether the relationship has an inverse; `false` for attributes.
   public var hasInverse: Bool { inverseSlot >= 0 }
@@ -73,17 +73,17 @@ public import Foundation
   public let index: Int
   /// The entity's name in the model.
   public let name: String
-  /// Name of the class of the entity's objects, as the model gives it; `NSManagedObject` where it gives none.
+  /// Name of the class of the entity's objects in the model; by default `NSManagedObject`.
   public let className: String
-  /// Whether there are no objects of this entity itself, only of its sub-entities.
+  /// Whether only the sub-entities have objects, and this entity has none.
   public let isAbstract: Bool
   /// Index of the entity that this one inherits from; `nil` for a root.
   public let parent: Int?
   /// Index of the root of the inheritance tree.
   public let root: Int
-  /// The entity and everything below it.
+  /// The indexes of the entity and all entities below it.
   public let subtree: Range<Int>
-  /// Which slots and cells the entity's properties have in a row, inherited ones included.
+  /// The slots and cells of the entity's properties in a row, including inherited ones.
   public let layout: RowLayout
   /// Core Data's version hash of the entity, 32 bytes.
   public let versionHash: Data
@@ -100,33 +100,33 @@ public import Foundation
   public let toManys: PropertySet
   /// Relationships, to-one and to-many.
   public let relationships: PropertySet
-  /// Properties that live in memory alone.
+  /// Properties that are kept in memory only.
   public let transients: PropertySet
-  /// Properties that may not be nil when saved; derived attributes are not among them.
+  /// Properties that must not be nil when saved, except derived attributes.
   public let required: PropertySet
   /// Attributes with a default value.
   public let defaulted: PropertySet
-  /// Attributes that a transformer encodes, not transient.
+  /// Attributes that a transformer encodes, except transient ones.
   public let transformables: PropertySet
-  /// Attributes that saving computes from other properties.
+  /// Attributes that a save computes from other properties.
   public let derived: PropertySet
-  /// Relationships that deny the deletion of their owner, and those that delete with it.
+  /// Relationships that deny the deletion of their owner.
   public let denying: PropertySet
   /// Relationships whose objects are deleted with their owner.
   public let cascading: PropertySet
-  /// Slots that must be unique together, inherited constraints first.
+  /// Slots whose combined values must be unique, inherited constraints first.
   public let uniqueness: [[Int]]
 
   private let slots: [String: Int]
 
-  /// The slot of the property with this name, inherited ones included; `nil` when there is none. Costs one
+  /// The slot of the property with this name, including inherited ones; `nil` when there is none. Costs one
   /// hash look-up.
   public func slot(named name: String) -> Int? { slots[name] }
 
-  /// The property with this name, inherited ones included; `nil` when there is none. Costs one hash look-up.
+  /// The property with this name, including inherited ones; `nil` when there is none. Costs one hash look-up.
   public func property(named name: String) -> FrozenProperty? { slots[name].map { properties[$0] } }
 
-  /// Whether objects of this entity are objects of the entity with that index.
+  /// Whether objects of this entity are also objects of the other entity.
   public func isKind(of other: FrozenEntity) -> Bool { other.subtree.contains(index) }
 
   init(

@@ -1,14 +1,13 @@
 public import CDEStore
 public import Foundation
 
-/// A model in use: checked, numbered and immutable. The form in which objects, contexts and coordinators
-/// read it.
+/// A model in use: checked, numbered and immutable. Objects, contexts and coordinators read this form.
 ///
-/// Everything is an array by index or slot, worked out once, so that nothing is looked up by name in a loop.
+/// All facts are in arrays by index or slot, computed once, so that loops look up nothing by name.
 @_spi(CDE) public final class FrozenModel: Sendable {
   /// The whole model as a schema for stores.
   public let schema: StoreSchema
-  /// The schema with every entity numbered and laid out; ``entities`` are numbered the same way.
+  /// The schema with the number and layout of each entity. ``entities`` has the same numbers.
   public let resolved: ResolvedSchema
   /// The entities by index, in the order of `resolved.entities`.
   public let entities: [FrozenEntity]
@@ -28,16 +27,16 @@ public import Foundation
   /// The entity with this name; `nil` when the model has none. Costs one hash look-up.
   public func entity(named name: String) -> FrozenEntity? { indexes[name].map { entities[$0] } }
 
-  /// The frozen form of one of the model's descriptions; `nil` for those of another model.
+  /// The frozen form of one of the model's descriptions; `nil` for descriptions of another model.
   public func entity(for description: NSEntityDescription) -> FrozenEntity? {
     indexesByDescription[ObjectIdentifier(description)].map { entities[$0] }
   }
 
-  /// Indexes of the entities whose objects are of the class with this name, in order.
+  /// Indexes of the entities whose objects are of the class with this name, in ascending order.
   public func entities(ofClassNamed name: String) -> [Int] { indexesByClassName[name] ?? [] }
 
-  /// The slot of a relationship's inverse in an object of `destination`, which may be a sub-entity of the
-  /// declared destination and number its properties differently; `nil` for a one-way relationship.
+  /// The slot of a relationship's inverse in an object of `destination`; `nil` for a one-way relationship.
+  /// `destination` may be a sub-entity of the declared destination, with other slot numbers.
   public func inverseSlot(of slot: Int, in entity: Int, destination: Int) -> Int? {
     let property = entities[entity].properties[slot]
     guard property.inverseSlot >= 0 else { return nil }
@@ -46,11 +45,11 @@ public import Foundation
       named: entities[property.destination].properties[property.inverseSlot].name)
   }
 
-  /// The schema of a store that holds one configuration: its entities and their ancestors; the whole model
-  /// for `nil`. Slots are those of the whole model; entity indexes are the schema's own, so match entities
-  /// by name.
+  /// The schema of a store with one configuration: its entities and their ancestors; the whole model for
+  /// `nil`. Slots are those of the whole model. Entity indexes are those of this schema, so match entities by
+  /// name.
   ///
-  /// - Throws: ``ModelError`` when there is no such configuration, or when a relationship leads out of it.
+  /// - Throws: ``ModelError`` when there is no such configuration, or when a relationship leads outside it.
   public func storeSchema(configuration: String?) throws -> StoreSchema {
     guard let configuration else { return schema }
     guard let members = configurations[configuration] else {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The rules that a model has to keep before a coordinator can use it.
+/// The rules that a model must satisfy before a coordinator can use it.
 struct ModelValidator {
   let entities: [NSEntityDescription]
   private let members: Set<ObjectIdentifier>
@@ -29,7 +29,8 @@ struct ModelValidator {
         )
       }
     }
-    // A missing destination breaks inverses elsewhere as well, so all are looked for before any inverse.
+    // A missing destination also breaks inverses of other entities. All destinations are checked before any
+    // inverse.
     for entity in entities {
       try validateTree(of: entity)
       try validateDestinations(of: entity)
@@ -132,7 +133,7 @@ struct ModelValidator {
     if relationship.maxCount > 0, relationship.minCount > relationship.maxCount {
       throw fail(
         .invalidCount,
-        "\(entity).\(name) asks for at least \(relationship.minCount) objects "
+        "\(entity).\(name) requires at least \(relationship.minCount) objects "
           + "and at most \(relationship.maxCount)."
       )
     }
@@ -142,7 +143,7 @@ struct ModelValidator {
       throw fail(
         .missingInverse,
         "\(entity).\(name) has the inverse \(inverse.entity?.name ?? "").\(inverse.name), which does not "
-          + "name it in turn. Set inverseRelationship on both sides.")
+          + "refer back to it. Set inverseRelationship on both sides.")
     }
     guard let owner = inverse.entity, destination.isKindOf(entity: owner),
       let source = relationship.entity, let back = inverse.destinationEntity,

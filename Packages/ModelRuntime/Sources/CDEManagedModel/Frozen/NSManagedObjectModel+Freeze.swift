@@ -4,13 +4,13 @@ internal import Foundation
 internal import Synchronization
 
 extension NSManagedObjectModel {
-  /// Whether a coordinator uses the model, so that it can't be changed any more.
+  /// Whether a coordinator uses the model, so that it can't be changed.
   @_spi(CDE) public var isFrozen: Bool { immutable.isSet }
 
-  /// Checks the model, numbers it and makes it immutable. Safe from any thread; later calls return the same
-  /// object and cost one lock.
+  /// Checks the model, numbers it and makes it immutable. May be called from any thread. Later calls return
+  /// the same object and cost one lock.
   ///
-  /// - Throws: ``ModelError`` naming entity and property; the model then stays changeable.
+  /// - Throws: ``ModelError`` that names entity and property. The model then stays mutable.
   @_spi(CDE) public func freeze() throws -> FrozenModel {
     try frozenForm.withLock { form in
       if let form { return form }
@@ -33,7 +33,7 @@ extension NSManagedObjectModel {
     let resolved: ResolvedSchema
     do { resolved = try ResolvedSchema(schema) } catch {
       throw ModelError(
-        .invalidSchema, "The model is no valid schema of a store; the cause says why.", cause: error)
+        .invalidSchema, "The model is no valid schema of a store. The cause is the reason.", cause: error)
     }
     let byName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name ?? "", $0) })
     var frozen: [FrozenEntity] = []
@@ -77,7 +77,7 @@ extension FrozenProperty {
     } else {
       derivation = nil
     }
-    // Derived attributes are filled in by the save, so an object can't be asked to have a value.
+    // A save computes derived attributes, so an object need not have a value.
     isRequired = !description.isOptional && !(description is NSDerivedAttributeDescription)
 
     switch property.kind {

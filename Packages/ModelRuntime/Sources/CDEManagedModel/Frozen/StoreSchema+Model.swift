@@ -1,7 +1,7 @@
 internal import CDEStore
 
 extension StoreSchema {
-  /// A checked model in the words of the store layer.
+  /// A checked model in the form of the store layer.
   init(model: NSManagedObjectModel) {
     self.init(
       entities: model.entities.map(StoreEntity.init(entity:)),
@@ -60,7 +60,7 @@ extension StoreAttribute {
       allowsExternalStorage: attribute.allowsExternalBinaryDataStorage,
       preservesValueOnDeletion: attribute.preservesValueInHistoryOnDeletion,
       elements: elements.map { StoreAttribute($0) },
-      // The model has been validated, so the expression is one that can be read.
+      // The model has been validated, so the expression can be parsed.
       derivation: (attribute as? NSDerivedAttributeDescription).flatMap { Derivation.read($0) })
   }
 }

@@ -1,10 +1,10 @@
-/// A raw value of an enumeration, as an attribute stores it.
+/// The stored form of an enumeration's raw value.
 public enum CDRuntimeRawValue: Sendable, Equatable {
   case string(String)
   case integer(Int64)
 
-  /// The raw value of an enumeration's value; nil for none, and for raw values that are neither text nor an
-  /// integer of 64 bits.
+  /// The raw value of an enumeration's value; nil for no value, and for raw values that are neither text nor
+  /// a 64-bit integer.
   public init?<Value: RawRepresentable>(_ value: Value?) {
     switch value?.rawValue {
     case let text as String: self = .string(text)
@@ -23,13 +23,13 @@ public enum CDRuntimeRawValue: Sendable, Equatable {
   }
 }
 
-/// What the values of an attribute must keep to be saved; in a model it becomes predicates on `SELF`, as
-/// Core Data writes them.
+/// A rule that an attribute's values must satisfy to be saved. In a model it becomes predicates on `SELF`, as
+/// in Core Data.
 public enum CDRuntimeValidationRule: Sendable, Equatable {
   /// A number within bounds, both included, given as decimal literals; nil for no bound.
   case range(minimum: String?, maximum: String?)
-  /// Text of so many characters, bounds included.
+  /// Text with a number of characters within bounds, both included.
   case length(minimum: Int?, maximum: Int?)
-  /// Text that matches the regular expression as a whole.
+  /// Text that matches the whole regular expression.
   case matching(String)
 }

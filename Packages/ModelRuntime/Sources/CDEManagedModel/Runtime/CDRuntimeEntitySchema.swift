@@ -1,12 +1,12 @@
-/// What happens to related objects when an object is deleted, as relationship macros write it. There is no
-/// "no action" rule: it leaves pointers to deleted objects behind.
+/// The effect on related objects when an object is deleted, as in relationship macros. There is no rule "no
+/// action", because it leaves references to deleted objects.
 public enum RelationshipDeleteRule: String, Sendable, Codable {
   case nullify
   case cascade
   case deny
 }
 
-/// A Swift type that an attribute can hold without a conversion; `Int` counts as `int64`.
+/// A Swift type that an attribute can have without a conversion. `Int` counts as `int64`.
 public enum CDRuntimePrimitiveAttributeType: String, CaseIterable, Codable, Sendable {
   case string
   case bool
@@ -22,11 +22,11 @@ public enum CDRuntimePrimitiveAttributeType: String, CaseIterable, Codable, Send
   case url
 }
 
-/// How an attribute's Swift value becomes a stored one.
+/// How an attribute's Swift value is stored.
 public enum CDRuntimeAttributeStorage: Sendable, Equatable {
-  /// As it is.
+  /// Unchanged.
   case primitive(CDRuntimePrimitiveAttributeType)
-  /// By its raw value, whose type's Swift name is given.
+  /// By its raw value. The type of the raw value is given by its Swift name.
   case raw(backingTypeName: String)
   /// As encoded data.
   case codable
@@ -40,16 +40,16 @@ public enum CDRuntimeAttributeStorage: Sendable, Equatable {
 public struct CDRuntimeCompositionFieldSchema: Sendable, Equatable {
   /// The field's key in the stored dictionary, and its element's name where the composition has columns.
   public let persistentName: String
-  /// The field's type as the source spells it, without the mark of an optional.
+  /// The field's type in the source, without the mark of an optional.
   public let swiftTypeName: String
-  /// What the field holds: the attribute type of its element where the composition has columns.
+  /// The type of the field's values: the attribute type of its element where the composition has columns.
   public let primitiveType: CDRuntimePrimitiveAttributeType
   /// Whether the field's type is optional in Swift. In a store any field may be nil.
   public let isOptional: Bool
   /// The default value as source text.
   public let defaultValueExpression: String?
 
-  /// Makes a field; see the properties. The macro `@Composition` calls it.
+  /// Makes a field; see the properties. Called by the macro `@Composition`.
   public init(
     persistentName: String, swiftTypeName: String, primitiveType: CDRuntimePrimitiveAttributeType,
     isOptional: Bool, defaultValueExpression: String?
@@ -67,31 +67,31 @@ nonisolated public protocol CDRuntimeCompositionSchemaProviding {
   static var __cdRuntimeCompositionFields: [CDRuntimeCompositionFieldSchema] { get }
 }
 
-/// An attribute of a model class, as its macro read it from the source.
+/// An attribute of a model class, as read from the source by its macro.
 public struct CDRuntimeAttributeSchema: Sendable, Equatable {
   /// The property's name in Swift.
   public let swiftName: String
-  /// The attribute's name in the model and the store: the Swift name unless the source gives another.
+  /// The attribute's name in the model and the store; by default the Swift name.
   public let persistentName: String
-  /// The attribute's type as the source spells it, without the mark of an optional.
+  /// The attribute's type in the source, without the mark of an optional.
   public let swiftTypeName: String
   /// Whether the attribute may be nil when its object is saved.
   public let isOptional: Bool
   /// The default value as source text.
   public let defaultValueExpression: String?
-  /// How the Swift value becomes a stored one; it decides the type of the model's attribute.
+  /// How the Swift value is stored. It determines the type of the model's attribute.
   public let storage: CDRuntimeAttributeStorage
-  /// Whether no two objects of the entity may have the same value: a uniqueness constraint of this attribute
+  /// Whether two objects of the entity must have different values: a uniqueness constraint of this attribute
   /// alone.
   public let isUnique: Bool
-  /// Whether the attribute lives in memory alone and is never saved.
+  /// Whether the attribute is kept in memory only and is never saved.
   public let isTransient: Bool
-  /// For raw storage: the raw value of the declared default, which its source text does not tell.
+  /// For raw storage: the raw value of the declared default, which the source text does not contain.
   public let defaultRawValue: CDRuntimeRawValue?
-  /// What a value must keep to be saved.
+  /// The rules that a value must satisfy to be saved.
   public let validations: [CDRuntimeValidationRule]
 
-  /// Makes an attribute; see the properties. The model macros call it.
+  /// Makes an attribute; see the properties. Called by the model macros.
   public init(
     swiftName: String, persistentName: String, swiftTypeName: String, isOptional: Bool,
     defaultValueExpression: String?, storage: CDRuntimeAttributeStorage, isUnique: Bool = false,
@@ -111,7 +111,7 @@ public struct CDRuntimeAttributeSchema: Sendable, Equatable {
   }
 }
 
-/// How many objects a relationship holds, and in which Swift type.
+/// The number of objects in a relationship, and its Swift type.
 public enum CDRuntimeRelationshipKind: String, Codable, Sendable {
   case toOne
   /// Unordered, a `Set`.
@@ -120,30 +120,30 @@ public enum CDRuntimeRelationshipKind: String, Codable, Sendable {
   case toManyArray
 }
 
-/// A relationship of a model class, as its macro read it from the source.
+/// A relationship of a model class, as read from the source by its macro.
 public struct CDRuntimeRelationshipSchema: Sendable, Equatable {
   /// The property's name in Swift.
   public let swiftName: String
-  /// The relationship's name in the model and the store: the Swift name unless the source gives another.
+  /// The relationship's name in the model and the store; by default the Swift name.
   public let persistentName: String
   /// The destination: a class name, a qualified one, or an entity name.
   public let targetTypeName: String
-  /// The persistent name of the relationship that points back.
+  /// The persistent name of the relationship that refers back.
   public let inverseName: String
   /// What happens to the related objects when the owner is deleted.
   public let deleteRule: RelationshipDeleteRule
-  /// The fewest related objects that validation accepts; `nil` for the usual: 1, or none where the
-  /// relationship is optional.
+  /// The minimum number of related objects; `nil` for the default: 1, or 0 if the relationship is optional.
+  /// Validation checks it.
   public let minimumModelCount: Int?
-  /// The most related objects of a to-many relationship; `nil` for no limit. A to-one relationship ignores
-  /// it.
+  /// The maximum number of related objects of a to-many relationship; `nil` for no limit. It has no effect on
+  /// a to-one relationship.
   public let maximumModelCount: Int?
-  /// Whether the relationship is to-one or to-many, and whether it keeps its objects in order.
+  /// Whether the relationship is to-one or to-many, and whether it has an order.
   public let kind: CDRuntimeRelationshipKind
   /// Whether the relationship may be empty when its object is saved.
   public let isOptional: Bool
 
-  /// Makes a relationship; see the properties. The model macros call it.
+  /// Makes a relationship; see the properties. Called by the model macros.
   public init(
     swiftName: String, persistentName: String, targetTypeName: String, inverseName: String,
     deleteRule: RelationshipDeleteRule, minimumModelCount: Int? = nil, maximumModelCount: Int? = nil,
@@ -161,36 +161,37 @@ public struct CDRuntimeRelationshipSchema: Sendable, Equatable {
   }
 }
 
-/// Attributes whose values must be unique together.
+/// Attributes whose combined values must be unique.
 public struct CDRuntimeUniquenessConstraint: Sendable, Equatable {
   /// Names of the attributes and to-one relationships in the model, not in Swift.
   public let persistentPropertyNames: [String]
 
-  /// Makes a constraint over properties of the entity, which are named as in the model.
+  /// Makes a constraint over properties of the entity, given by their names in the model.
   public init(persistentPropertyNames: [String]) {
     self.persistentPropertyNames = persistentPropertyNames
   }
 }
 
-/// A model class as its macro read it from the source: enough to build an entity at run time.
+/// A model class, as read from the source by its macro. An entity can be built from it at run time.
 public struct CDRuntimeEntitySchema: Sendable, Equatable {
   /// The entity's name, unique in a model.
   public let entityName: String
-  /// A name under which the class is registered, so that relationships may point at it; the model macros give
-  /// `NSStringFromClass` of it.
+  /// A name under which the class is registered, so that relationships may refer to it. The model macros use
+  /// `NSStringFromClass`.
   public let managedObjectClassName: String
-  /// The attributes that the class declares itself, in the order of the source.
+  /// The attributes that the class itself declares, in the order of the source.
   public let attributes: [CDRuntimeAttributeSchema]
-  /// The relationships that the class declares itself, in the order of the source.
+  /// The relationships that the class itself declares, in the order of the source.
   public let relationships: [CDRuntimeRelationshipSchema]
-  /// Which values must be unique together, besides those of attributes that are unique alone.
+  /// Sets of properties whose combined values must be unique. Attributes that are unique alone are not
+  /// included.
   public let uniquenessConstraints: [CDRuntimeUniquenessConstraint]
-  /// The entity whose properties this one inherits; its own lists leave them out.
+  /// The entity whose properties this one inherits. The lists of this entity do not contain them.
   public let parentEntityName: String?
-  /// Whether the entity has no objects but those of its sub-entities.
+  /// Whether only the sub-entities have objects, and this entity has none.
   public let isAbstract: Bool
 
-  /// Makes an entity; see the properties. The model macros call it.
+  /// Makes an entity; see the properties. Called by the model macros.
   public init(
     entityName: String, managedObjectClassName: String, attributes: [CDRuntimeAttributeSchema],
     relationships: [CDRuntimeRelationshipSchema],
@@ -206,7 +207,7 @@ public struct CDRuntimeEntitySchema: Sendable, Equatable {
     self.isAbstract = isAbstract
   }
 
-  /// The same entity as a sub-entity of another.
+  /// The same entity as a sub-entity of another entity.
   @_spi(CDE) public func inheriting(from parent: String) -> CDRuntimeEntitySchema {
     CDRuntimeEntitySchema(
       entityName: entityName, managedObjectClassName: managedObjectClassName, attributes: attributes,

@@ -4,7 +4,7 @@ public import Foundation
 public enum CDRuntimeModelBuilderError: LocalizedError, CustomStringConvertible, Sendable, Equatable {
   /// The list of classes is empty.
   case emptyInput
-  /// Two classes stand for an entity of the same name.
+  /// Two classes define an entity of the same name.
   case duplicateEntityName(String)
   /// No class of the list is the relationship's target.
   case unknownRelationshipTarget(entityName: String, relationshipName: String, targetTypeName: String)
@@ -14,9 +14,10 @@ public enum CDRuntimeModelBuilderError: LocalizedError, CustomStringConvertible,
   case unknownParent(entityName: String, parentEntityName: String)
   /// The target has no relationship of the inverse's name.
   case missingInverse(entityName: String, relationshipName: String, targetEntityName: String)
-  /// Raw values of this type can't be stored: only `String`, `Int`, `Int16`, `Int32` and `Int64` can.
+  /// Raw values of this type can't be stored. Only `String`, `Int`, `Int16`, `Int32` and `Int64` are
+  /// supported.
   case unsupportedRawBackingType(entityName: String, attributeName: String, backingTypeName: String)
-  /// The default value's source text is none of the forms that can be read without a compiler.
+  /// The default value's source text has none of the forms that can be parsed without a compiler.
   case unsupportedDefaultValueExpression(
     entityName: String, attributeName: String, expression: String,
     primitiveType: CDRuntimePrimitiveAttributeType)

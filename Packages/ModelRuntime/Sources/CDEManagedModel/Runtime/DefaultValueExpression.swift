@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Reads a default value from its source text: literals, and the few initialisers and constants that say
-/// everything by themselves.
+/// Parses a default value from its source text: literals, and some initialisers and constants that need no
+/// other information.
 enum DefaultValueExpression {
-  /// - Returns: the value as a value of the primitive's Swift type, or `nil` when the text is none of the
-  ///   known forms.
+  /// - Returns: the value as a value of the primitive's Swift type, or `nil` when the text has none of the
+  ///   supported forms.
   static func value(of text: String, as type: CDRuntimePrimitiveAttributeType) -> Any? {
     let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
     switch type {
@@ -107,12 +107,12 @@ enum DefaultValueExpression {
 
   // MARK: Syntax
 
-  /// Takes the `!` off a failable initialiser.
+  /// Removes the `!` of a failable initialiser.
   private static func unwrapped(_ text: String) -> String {
     text.hasSuffix("!") ? String(text.dropLast()) : text
   }
 
-  /// The one argument of a call of one of `types`, when its label is the given one.
+  /// The only argument of a call of one of `types`, if it has the given label.
   private static func argument(of text: String, in types: [String], label: String?) -> String? {
     guard text.hasSuffix(")"), let open = text.firstIndex(of: "(") else { return nil }
     let callee = text[..<open].trimmingCharacters(in: .whitespaces)

@@ -1,15 +1,15 @@
 public import Foundation
 @_spi(CDE) internal import CDEExecutors
 
-/// Which class has which name, process-wide and append-only: a fact about the program, not a choice.
+/// The classes of the process by name. Classes are only added.
 ///
 /// The Swift runtime on Linux finds top-level classes by `Module.Class` only. Models also name classes by
-/// their bare name, and tests use private and nested ones, so every class that a model, a request or an
-/// initialiser touches registers itself here. Safe from any thread.
+/// their bare name, and tests use private and nested ones. Therefore each class used by a model, a request or
+/// an initialiser is registered here. May be used from any thread.
 @_spi(CDE) public enum ManagedClassRegistry {
   private struct Table {
     var names: [ObjectIdentifier: String] = [:]
-    // Several private or nested classes may share a name, so a name maps to all of them, in order of
+    // Several private or nested classes may share a name, so a name leads to all of them, in the order of
     // registration.
     var classes: [String: [NSObject.Type]] = [:]
 
@@ -23,7 +23,7 @@ public import Foundation
   /// Registers a class under its qualified name, its qualified name without private contexts, and its bare
   /// name.
   ///
-  /// - Returns: the name that tells the class from all others, to be kept in a model.
+  /// - Returns: the name that is unique among all classes, for use in a model.
   @discardableResult
   public static func register(_ type: NSObject.Type) -> String {
     table.withLock { table in
@@ -35,7 +35,7 @@ public import Foundation
     }
   }
 
-  /// Registers a class under a further name, such as one given by `@_objcRuntimeName`.
+  /// Registers a class under another name, such as one given by `@_objcRuntimeName`.
   public static func register(_ type: NSObject.Type, as name: String) {
     register(type)
     table.withLock { $0.add(type, as: name) }
@@ -46,13 +46,13 @@ public import Foundation
     table.withLock { $0.classes[name] ?? [] }
   }
 
-  /// The one class of that name; `nil` when none is known or the name fits several.
+  /// The class with this name; `nil` when there is none or there are several.
   ///
-  /// A top-level class is found by `Module.Class` without having been registered, and is registered then.
+  /// A top-level class is found by `Module.Class` without registration, and is then registered.
   public static func lookup(_ name: String) -> NSObject.Type? {
     let found = candidates(named: name)
     if found.count == 1 { return found[0] }
-    // The runtime's own search prints a complaint about anything but one dot between two identifiers.
+    // The runtime's own search prints a warning unless the name is two identifiers with one dot.
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     guard found.isEmpty, parts.count == 2, parts.allSatisfy({ ModelValidator.isPropertyName(String($0)) }),
       let type = NSClassFromString(name) as? NSObject.Type
@@ -61,7 +61,7 @@ public import Foundation
     return type
   }
 
-  /// The class's name without the parts that stand for private scopes.
+  /// The class's name without the parts for private scopes.
   static func withoutPrivateContexts(_ name: String) -> String {
     name.split(separator: ".").filter { !$0.hasPrefix("(") }.joined(separator: ".")
   }

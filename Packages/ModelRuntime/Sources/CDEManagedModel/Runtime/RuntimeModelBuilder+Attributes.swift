@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// How a model that is built at run time stores the attributes of composition storage.
+/// How a model built at run time stores the attributes of composition storage.
 public enum CDRuntimeCompositionLayout: Sendable, Hashable {
-  /// As one archived dictionary, which predicates and sort descriptors can't look into.
+  /// As one archived dictionary. Predicates and sort descriptors can't use its fields.
   case dictionary
-  /// As a composite attribute with a column for each field, which they can. Core Data has composite
-  /// attributes from macOS 14 and iOS 17 on.
+  /// As a composite attribute with a column for each field. Predicates and sort descriptors can use the
+  /// fields. Core Data has composite attributes since macOS 14 and iOS 17.
   case columns
 }
 
@@ -21,14 +21,14 @@ extension RuntimeModelBuilder {
       let element = NSAttributeDescription()
       element.name = field.persistentName
       element.attributeType = field.primitiveType.attributeType
-      // A composition without a value has no field with one, whatever the field's type says.
+      // A composition without a value has no values of its fields, whatever the fields' types are.
       element.isOptional = true
       return element
     }
     return composite
   }
 
-  /// Turns the rules of a schema into predicates, worded as Core Data's model compiler words them.
+  /// Makes predicates of the rules of a schema, in the wording of Core Data's model compiler.
   static func addValidations(
     _ sources: [Source], to model: NSManagedObjectModel,
     _ predicate: (String, [any Sendable]) -> NSPredicate

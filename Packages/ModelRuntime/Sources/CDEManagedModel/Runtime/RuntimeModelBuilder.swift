@@ -1,28 +1,28 @@
 public import Foundation
 @_spi(CDE) internal import CDEExecutors
 
-/// Builds models from the schemas that model classes carry, without a model file.
+/// Builds models from the schemas of model classes, without a model file.
 @_spi(CDE) public enum RuntimeModelBuilder {
-  /// A class and the schema it carries.
+  /// A class and its schema.
   public typealias Source = (type: NSObject.Type, schema: CDRuntimeEntitySchema)
 
-  // Models stay for the life of the process, like the classes they are made from.
+  // Models are kept until the process ends, like the classes from which they are made.
   private static let models = Lock<[Key: NSManagedObjectModel]>([:])
 
   private struct Key: Hashable {
     let types: [ObjectIdentifier]
     let layout: CDRuntimeCompositionLayout
-    /// A class that is used before any model is loaded has a model without its relationships.
+    /// A class that is used before a model is loaded has a model without its relationships.
     let hasRelationships: Bool
   }
 
-  /// The model of these classes: one entity each, in order. The same classes in the same order give the
-  /// same object, from any thread.
+  /// The model of these classes, with one entity for each, in order. The same classes in the same order give
+  /// the same object. May be called from any thread.
   ///
   /// - Parameters:
   ///   - compositions: How attributes of composition storage are stored.
-  ///   - predicate: Makes a predicate of a format string and its arguments; where nothing can, a schema's
-  ///     validations are left out.
+  ///   - predicate: Makes a predicate of a format string and its arguments. Without it, a schema's
+  ///     validations are omitted.
   /// - Throws: ``CDRuntimeModelBuilderError``.
   public static func makeModel(
     schemas: [Source], compositions: CDRuntimeCompositionLayout = .dictionary,
@@ -68,7 +68,7 @@ public import Foundation
     }
     for (index, source) in sources.enumerated() {
       for (schema, target) in zip(source.schema.relationships, targets[index]) {
-        // A relationship that the target inherits is its parent's.
+        // A relationship that the target inherits belongs to its parent.
         let owners = sequence(first: target) { parents[$0] }
         guard let inverse = owners.lazy.compactMap({ relationships[$0][schema.inverseName] }).first else {
           throw CDRuntimeModelBuilderError.missingInverse(
@@ -78,7 +78,7 @@ public import Foundation
         relationships[index][schema.persistentName]!.inverseRelationship = inverse
       }
     }
-    // Last, because from then on the properties of an entity are those of its parents too.
+    // This is the last step, because afterwards the properties of an entity include those of its parents.
     for (child, parent) in parents.enumerated() {
       if let parent { entities[parent].subentities.append(entities[child]) }
     }
@@ -140,7 +140,7 @@ public import Foundation
           entityName: entity, attributeName: schema.persistentName, backingTypeName: name)
       }
       attribute.attributeType = type
-      // Source text does not tell an enum's raw value; only a schema that was made with the type has it.
+      // Source text does not contain an enumeration's raw value. Only a schema made with the type has it.
       attribute.defaultValue = schema.defaultRawValue?.value
     case .codable:
       attribute.attributeType = .binaryDataAttributeType
@@ -180,8 +180,8 @@ public import Foundation
     return relationship
   }
 
-  /// Which source a relationship points at: a qualified name wins, then whatever ends with the name or has
-  /// it as its entity's.
+  /// The source that a relationship refers to. A qualified name has precedence. Otherwise the class name ends
+  /// with the name, or the entity has it.
   private static func resolve(
     _ schema: CDRuntimeRelationshipSchema, of entity: String, in sources: [Source]
   ) throws -> Int {

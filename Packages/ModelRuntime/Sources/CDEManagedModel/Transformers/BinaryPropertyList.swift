@@ -1,10 +1,10 @@
 #if !canImport(ObjectiveC)
   internal import Foundation
 
-  /// The parts of a binary property list that keyed archives are made of.
+  /// The parts of a binary property list that keyed archives contain.
   ///
-  /// Foundation's own reader hides the references between the objects of an archive, and its writer can't
-  /// write them.
+  /// Foundation's reader hides the references between the objects of an archive, and its writer can't write
+  /// them.
   indirect enum PropertyListNode {
     case null
     case bool(Bool)
@@ -19,7 +19,7 @@
     case dictionary([String: PropertyListNode])
   }
 
-  /// A text that equals no other bytes: to Swift composed and decomposed characters are the same.
+  /// A text that is compared by bytes. Swift treats composed and decomposed characters as equal.
   struct ExactText: Hashable {
     let text: String
 
@@ -39,8 +39,8 @@
 
     static func data(_ root: PropertyListNode) -> Data {
       var writer = Self()
-      // References are written before the objects they lead to, so their size must be known: two bytes hold
-      // what archives of attribute values have, four hold everything.
+      // References are written before the objects that they lead to, so their size must be known. Two bytes
+      // are enough for archives of usual attribute values, four for all others.
       let size = count(root) < 0xFFFF ? 2 : 4
       let top = writer.append(root, size)
       let table = writer.bytes.count
@@ -124,7 +124,7 @@
       }
     }
 
-    /// Negative numbers need the full width; shorter ones are read without a sign.
+    /// Negative numbers need the full width. Shorter ones are read without a sign.
     private mutating func append(_ value: Int64) {
       let (marker, count): (UInt8, Int) =
         switch value {
@@ -153,14 +153,14 @@
     }
   }
 
-  /// Reads binary property lists. Data from outside is not to be trusted: every offset is checked, and
-  /// damage gives nil.
+  /// Reads binary property lists. Data from outside is not trusted. All offsets are checked, and damaged data
+  /// gives nil.
   struct BinaryPropertyListReader {
     private let bytes: [UInt8]
     private let offsets: [Int]
     private let referenceSize: Int
-    /// Objects still to be made: lists that lead to themselves, or to the same part again and again, would
-    /// otherwise never end.
+    /// The number of objects that may still be made. Without it, lists that refer to themselves, or
+    /// repeatedly to the same part, would never end.
     private var budget: Int
 
     static func read(_ data: Data) -> PropertyListNode? {
@@ -260,7 +260,7 @@
       return result
     }
 
-    /// The count behind a marker: in the marker itself, or an integer after it.
+    /// The count of a marker: in the marker itself, or in an integer after it.
     private func count(_ low: Int, _ position: inout Int) -> Int? {
       guard low == 0x0F else { return low }
       guard position < bytes.count, bytes[position] & 0xF0 == 0x10 else { return nil }
@@ -270,7 +270,7 @@
       return count
     }
 
-    /// Only integers of eight bytes have a sign; those of 16 hold what 64 unsigned bits do.
+    /// Only integers of eight bytes have a sign. Those of 16 bytes contain unsigned 64-bit integers.
     private func integer(_ position: Int, _ size: Int) -> Int64? {
       guard size <= 16, let part = slice(position, size) else { return nil }
       guard size < 16 || part.prefix(8).allSatisfy({ $0 == 0 }) else { return nil }

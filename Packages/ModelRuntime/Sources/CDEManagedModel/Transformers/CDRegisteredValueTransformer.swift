@@ -2,11 +2,11 @@
   public import Foundation
 #endif
 
-/// A value transformer that knows the name it is registered under, so that attributes can refer to its type.
+/// A value transformer with the name under which it is registered, so that attributes can refer to its type.
 ///
-/// Registering an instance under that name, before the first use of an attribute, is the app's part.
+/// The application must register an instance under that name before the first use of an attribute.
 nonisolated public protocol CDRegisteredValueTransformer: ValueTransformer {
-  /// The name under which the app registers an instance, and which goes into the model as the transformer's
+  /// The name under which the application registers an instance. The model contains it as the transformer's
   /// name.
   static var transformerName: NSValueTransformerName { get }
 }

@@ -1,10 +1,10 @@
 #if !canImport(ObjectiveC)
   internal import Foundation
 
-  /// What an archive holds.
+  /// The contents of an archive.
   enum KeyedArchiveContents {
     case value(Any)
-    /// Property list classes are allowed, but there are others, which Foundation has to read.
+    /// Property list classes are allowed, but there are other classes, which Foundation must read.
     case otherClasses
     /// A class that is not allowed.
     case refused(String)
@@ -12,7 +12,7 @@
   }
 
   extension KeyedArchive {
-    /// Reads an archive whose classes, or classes they inherit from, are among `allowed`.
+    /// Reads an archive whose classes, or their superclasses, are among `allowed`.
     static func contents(of data: Data, allowed: [AnyClass]) -> KeyedArchiveContents {
       guard case .dictionary(let top)? = BinaryPropertyListReader.read(data),
         case .array(let objects)? = top["$objects"], case .dictionary(let roots)? = top["$top"],
@@ -20,8 +20,8 @@
       else { return .damaged }
       var reader = KeyedArchiveReader(objects: objects, allowed: allowed)
       do { return .value(try reader.object(root, depth: 0)) } catch {
-        // Foundation's unarchiver on Linux ends the process over any class that is not allowed, whatever its
-        // failure policy says.
+        // Foundation's unarchiver on Linux ends the process when it reads a class that is not allowed,
+        // whatever its failure policy is.
         guard case .otherClasses = error else { return error.contents }
         if let name = reader.refusedClass { return .refused(name) }
         return reader.isWhole && reader.othersCanBeRead(in: top) ? .otherClasses : .damaged
@@ -41,7 +41,7 @@
     }
   }
 
-  /// Names of classes. Asking for a class's name takes longer than reading an archive that has it.
+  /// Names of classes. To get a class's name takes longer than to read an archive that contains it.
   private enum KeyedArchiveClassNames {
     private static let known: [ObjectIdentifier: String] = Dictionary(
       uniqueKeysWithValues: NSSecureUnarchiveFromDataTransformer.allowedTopLevelClasses.map {
@@ -61,9 +61,9 @@
     let objects: [PropertyListNode]
     private let classes: [AnyClass]
     private let allowed: Set<String>
-    /// Objects may be shared; those of a small archive that is shared over and over would fill any memory.
+    /// Objects may be shared. A small archive with repeatedly shared objects could fill the memory.
     private var budget: Int
-    /// Objects met so far of classes that Foundation has to read.
+    /// Objects found so far whose classes Foundation must read.
     private var others: Set<Int> = []
 
     init(objects: [PropertyListNode], allowed classes: [AnyClass]) {
@@ -100,7 +100,7 @@
       }
     }
 
-    /// A class of the archive that is not allowed, nor inherits from one that is.
+    /// A class of the archive that neither is allowed nor inherits from an allowed class.
     var refusedClass: String? {
       for case .dictionary(let fields) in objects {
         guard case .array(let nodes)? = fields["$classes"] else { continue }
@@ -110,8 +110,8 @@
       return nil
     }
 
-    /// Whether all objects that this reader knows can be read. Foundation ends the process over lists that hold
-    /// themselves, and over dictionaries with more keys than values.
+    /// Whether all objects of classes that this reader supports can be read. Foundation ends the process when
+    /// a list contains itself, or when a dictionary has more keys than values.
     var isWhole: Bool {
       mutating get {
         budget = 64 * objects.count + 4096
@@ -125,10 +125,11 @@
       }
     }
 
-    /// Whether Foundation reads each object of another class by itself, after ``isWhole`` has met them. Over a member
-    /// that it can't read it would end the process when it makes the list around it.
+    /// Whether Foundation can read each object of another class separately, after ``isWhole`` has found them.
+    /// If it can't read a member, it ends the process when it makes the surrounding list.
     func othersCanBeRead(in archive: [String: PropertyListNode]) -> Bool {
-      // An archiver writes what an object holds behind the object: from within to without.
+      // An archiver writes the contents of an object after the object. Objects are read from the inside to
+      // the outside.
       others.sorted(by: >).allSatisfy { index in
         var part = archive
         part["$top"] = .dictionary(["root": .reference(index)])
@@ -169,9 +170,10 @@
         return NSSet(array: try hashable(try members(fields["NS.objects"], depth)))
       case "NSDictionary", "NSMutableDictionary": return try dictionary(fields, depth)
       default:
-        // A number is never written as an object of its class; read as one it would end the process.
+        // A number is never written as an object of its class. Reading it as one would end the process.
         if KeyedArchiveClassNames.propertyList.contains(name) { throw .damaged }
-        // A damaged name is no class; Foundation ends the process over it, or over what it then reads.
+        // A damaged name is no class. Foundation would end the process when it uses the name or reads the
+        // object.
         guard let found = NSClassFromString(name) as? NSObject.Type,
           classes.contains(where: { found.isSubclass(of: $0) })
         else { throw .damaged }
@@ -190,7 +192,7 @@
       return result
     }
 
-    /// Foundation on Linux never comes to an end when it hashes a decimal number.
+    /// Foundation on Linux never returns when it hashes a decimal number.
     private func hashable(_ members: [Any]) throws(Obstacle) -> [Any] {
       if members.contains(where: { $0 is NSDecimalNumber }) { throw .damaged }
       return members
@@ -199,7 +201,7 @@
     private mutating func dictionary(
       _ fields: [String: PropertyListNode], _ depth: Int
     ) throws(Obstacle) -> Any {
-      // Before any of them is read, which may end in a class that others have to read.
+      // Before any member is read, because reading may find a class that Foundation must read.
       guard case .array(let names)? = fields["NS.keys"], case .array(let members)? = fields["NS.objects"],
         names.count == members.count
       else { throw .damaged }
@@ -249,7 +251,7 @@
           sign: isNegative ? .minus : .plus, exponent: Int(exponent), significand: significand))
     }
 
-    // MARK: Fields, which stand in the object or are referred to
+    // MARK: Fields, in the object or by reference
 
     private func field(_ node: PropertyListNode?) throws(Obstacle) -> PropertyListNode {
       guard let node else { throw .damaged }

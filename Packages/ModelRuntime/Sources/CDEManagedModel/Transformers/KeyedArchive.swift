@@ -1,15 +1,16 @@
 #if !canImport(ObjectiveC)
   internal import Foundation
 
-  /// Keyed archives of property list classes, as `NSKeyedArchiver` writes them.
+  /// Keyed archives of property list classes, in the format of `NSKeyedArchiver`.
   ///
-  /// Foundation's archiver on Linux ends the process over decimal numbers and over classes that it does not
-  /// know, and its unarchiver over classes that are not allowed. Here both are errors of the data. Archives
-  /// of other classes are left to Foundation.
+  /// Foundation's archiver on Linux ends the process for decimal numbers and for unknown classes. Its
+  /// unarchiver ends the process for classes that are not allowed. Here both are errors of the data.
+  /// Foundation handles archives of other classes.
   enum KeyedArchive {
     static let version: Int64 = 100_000
 
-    /// The archive of a value; nil when it is, or holds, something else than a property list class.
+    /// The archive of a value; nil when the value is, or contains, an object of a class outside property
+    /// lists.
     static func data(of value: Any) -> Data? {
       var writer = KeyedArchiveWriter()
       guard let root = writer.append(value) else { return nil }
@@ -30,9 +31,9 @@
     mutating func append(_ value: Any) -> Int? {
       depth += 1
       defer { depth -= 1 }
-      // An object that holds itself has no end.
+      // An object that contains itself has no end.
       guard depth < 200 else { return nil }
-      // The types as they are before the bridges are asked, each of which would take its time.
+      // The exact types first, because each cast to a bridged type takes time.
       switch type(of: value) {
       case is String.Type: return appendText(value as! String)
       case is Double.Type: return add(.real(value as! Double))
@@ -57,7 +58,7 @@
       case let array as [Any]: return members(of: array).map { object("NSArray", ["NS.objects": $0]) }
       case let dictionary as [AnyHashable: Any]: return appendDictionary(dictionary)
       case let set as Set<AnyHashable>:
-        // What reads archives does not hash decimal numbers, as Foundation on Linux never comes to an end with it.
+        // Readers do not hash decimal numbers, because Foundation on Linux never returns from that.
         if set.contains(where: { Self.isDecimal($0.base) }) { return nil }
         return members(of: set.map(\.base)).map { object("NSSet", ["NS.objects": $0]) }
       default: return nil
@@ -72,7 +73,7 @@
     private mutating func appendText(_ text: String) -> Int {
       let exact = ExactText(text: text)
       if let known = strings[exact] { return known }
-      // Nothing else has this index: "$null" as a value would read as nil.
+      // No other object has this index. "$null" as a value would be read as nil.
       let index = text == "$null" ? object("NSString", ["NS.string": .string(text)]) : add(.string(text))
       strings[exact] = index
       return index
@@ -96,7 +97,7 @@
     }
 
     private mutating func appendDecimal(_ decimal: Decimal) -> Int? {
-      // Not a number is written as a negative zero.
+      // NaN is written as a negative zero.
       let digits = decimal.isNaN ? "0" : decimal.significand.magnitude.description
       guard var mantissa = UInt128(digits) else { return nil }
       let length = (UInt128.bitWidth - mantissa.leadingZeroBitCount + 15) / 16
@@ -111,13 +112,13 @@
           "NS.exponent": .integer(decimal.isNaN ? 0 : Int64(decimal.exponent)),
           "NS.length": .integer(Int64(length)),
           "NS.negative": .bool(decimal.isNaN || decimal.sign == .minus), "NS.compact": .bool(true),
-          // 1 says little endian.
+          // 1 means little endian.
           "NS.mantissa.bo": .integer(1), "NS.mantissa": .data(Data(bytes)),
         ])
     }
 
     private mutating func appendDictionary(_ dictionary: [AnyHashable: Any]) -> Int? {
-      // In an order that does not depend on hashing, so that equal values make equal archives.
+      // In an order independent of hashing, so that equal values give equal archives.
       if dictionary.keys.contains(where: { Self.isDecimal($0.base) }) { return nil }
       let entries = dictionary.map { ($0.key.base, $0.value) }.sorted { "\($0.0)" < "\($1.0)" }
       return append(keys: entries.map(\.0), values: entries.map(\.1))

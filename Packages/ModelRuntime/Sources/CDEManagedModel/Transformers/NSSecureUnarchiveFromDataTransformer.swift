@@ -1,12 +1,12 @@
 #if !canImport(ObjectiveC)
   internal import Foundation
 
-  /// Turns securely coded archives into values and values into archives.
+  /// Decodes values from securely coded archives, and encodes values as archives.
   ///
-  /// Note the direction, which is Foundation's: transforming *unarchives*, the reverse archives.
+  /// As in Foundation, transforming *unarchives* and the reverse transformation archives.
   nonisolated open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
-    /// The classes that an archive may hold at its top: those of property lists, and URLs, UUIDs and null.
-    /// Override to allow others.
+    /// The classes that an archive may contain at its top level: those of property lists, and URLs, UUIDs and
+    /// null. Override it to allow other classes.
     open class var allowedTopLevelClasses: [AnyClass] {
       [
         NSArray.self, NSDictionary.self, NSSet.self, NSString.self, NSNumber.self, NSDate.self, NSData.self,
@@ -14,22 +14,22 @@
       ]
     }
 
-    /// The name under which this transformer is registered; a subclass that is registered under another
+    /// The name under which this transformer is registered. A subclass that is registered under another name
     /// overrides it.
     open class var transformerName: NSValueTransformerName { .secureUnarchiveFromDataTransformerName }
 
     open override class func transformedValueClass() -> AnyClass { NSObject.self }
 
-    /// Unarchives data; `nil` when it is no archive or holds a class that is not allowed.
+    /// Unarchives data; `nil` when it is no archive or contains a class that is not allowed.
     ///
-    /// Property list classes come as Swift values, numbers as `NSNumber`, sets as `NSSet`.
+    /// Property list classes are returned as Swift values, numbers as `NSNumber`, sets as `NSSet`.
     open override func transformedValue(_ value: Any?) -> Any? {
       guard let data = value as? Data else { return nil }
       let classes = Self.allowedTopLevelClasses
       switch KeyedArchive.contents(of: data, allowed: classes) {
       case .value(let value): return value
       case .otherClasses:
-        // The look-up of the other classes tried it once already.
+        // The look-up of the other classes already read the archive once.
         do { return try NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data) } catch {
           return nil
         }
@@ -37,10 +37,11 @@
       }
     }
 
-    /// Archives a value; `nil` when it is nil, can't be archived securely or holds a class that is not allowed.
+    /// Archives a value; `nil` when the value is nil, can't be archived securely or contains a class that is
+    /// not allowed.
     open override func reverseTransformedValue(_ value: Any?) -> Any? {
       guard let value, let (data, isPropertyList) = Self.archive(value) else { return nil }
-      // What the classes of property lists make is allowed unless a subclass narrows them.
+      // Values of property list classes are allowed, unless a subclass allows fewer classes.
       if isPropertyList, type(of: self) == NSSecureUnarchiveFromDataTransformer.self { return data }
       switch KeyedArchive.contents(of: data, allowed: Self.allowedTopLevelClasses) {
       case .value, .otherClasses: return data
@@ -56,12 +57,12 @@
           try NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true), false
         )
       } catch {
-        // The one way of a transformer to say so is to make nothing of the value.
+        // A transformer can only report this by returning nil.
         return nil
       }
     }
 
-    /// The class in a value that keeps it from being archived, or read again; nil where that is not the reason.
+    /// The class in a value that prevents archiving or reading; nil if another reason prevents it.
     final func refusedClass(in value: Any) -> String? {
       guard let (data, _) = Self.archive(value),
         case .refused(let name) = KeyedArchive.contents(of: data, allowed: Self.allowedTopLevelClasses)
@@ -69,7 +70,7 @@
       return name
     }
 
-    /// The class in an archive that is not allowed; nil where that is not what is wrong with it.
+    /// The class in an archive that is not allowed; nil if the archive has another problem.
     final func refusedClass(inArchive data: Data) -> String? {
       guard case .refused(let name) = KeyedArchive.contents(of: data, allowed: Self.allowedTopLevelClasses)
       else {
@@ -78,8 +79,8 @@
       return name
     }
 
-    /// Whether Foundation's archiver takes the value; asking beforehand matters because it ends the process
-    /// over one that it does not take, and over decimal numbers.
+    /// Whether Foundation's archiver accepts the value. It is checked before, because the archiver ends the
+    /// process for a value that it does not accept, and for decimal numbers.
     private static func isArchivable(_ value: Any) -> Bool {
       switch value {
       case is NSDecimalNumber, is Decimal: false

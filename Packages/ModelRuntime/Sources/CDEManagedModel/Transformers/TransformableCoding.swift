@@ -1,8 +1,9 @@
 public import Foundation
 
-/// How transformable attributes get their values into a store and out of it.
+/// Encodes and decodes the values of transformable attributes.
 @_spi(CDE) public enum TransformableCoding {
-  /// The bytes to store for a value, made by the transformer of that name (secure unarchiving for `nil`).
+  /// The bytes to store for a value. They are made by the transformer of that name (secure unarchiving for
+  /// `nil`).
   ///
   /// - Throws: ``ModelError`` with `.unknownTransformer` or `.transformFailed`.
   public static func encode(
@@ -10,7 +11,7 @@ public import Foundation
   ) throws -> Data? {
     guard let value else { return nil }
     let transformer = try find(name, entity: entity, property: property)
-    // An unarchiving transformer is named for its direction: it makes data in reverse.
+    // The direction in the name of an unarchiving transformer is decoding. It encodes data in reverse.
     let result =
       transformer is NSSecureUnarchiveFromDataTransformer
       ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
@@ -31,7 +32,7 @@ public import Foundation
     return data
   }
 
-  /// The value that stored bytes stand for.
+  /// The value decoded from stored bytes.
   ///
   /// - Throws: ``ModelError`` with `.unknownTransformer` or `.transformFailed`.
   public static func decode(

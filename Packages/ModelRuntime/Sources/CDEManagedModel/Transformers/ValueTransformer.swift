@@ -10,31 +10,34 @@
     /// Makes a name from its text, without a label as in Foundation.
     public init(_ rawValue: String) { self.rawValue = rawValue }
 
-    /// Property lists and their like, as securely coded archives. Registered from the start.
+    /// Property lists and similar values, as securely coded archives. Registered from the start.
     public static let secureUnarchiveFromDataTransformerName = NSValueTransformerName(
       "NSSecureUnarchiveFromData")
   }
 
-  /// Turns values into others and back, as Foundation's class of this name does on Apple's platforms.
+  /// Transforms values and reverses this, as Foundation's class of this name on Apple's platforms.
   ///
-  /// Subclass it and register an instance under a name; attributes then refer to it by that name. A
-  /// registered transformer is called from any thread, so it must not keep state.
+  /// Subclass it and register an instance under a name. Attributes refer to it by that name. Any thread may
+  /// call a registered transformer.
+  ///
+  /// - Precondition: a registered transformer has no state.
   nonisolated open class ValueTransformer: NSObject {
     private struct Registered: @unchecked Sendable {
-      // Guard of @unchecked Sendable: transformers hold no state, which registering one promises.
+      // Guard of @unchecked Sendable: transformers have no state, which is a precondition of the
+      // registration.
       let transformer: ValueTransformer
     }
     private static let registry = Lock<[NSValueTransformerName: Registered]>([
       .secureUnarchiveFromDataTransformerName: Registered(
         transformer: NSSecureUnarchiveFromDataTransformer()),
-      // Foundation finds it by the name of its class as well, which many models have.
+      // Foundation also finds it by the name of its class, which many models contain.
       NSValueTransformerName("NSSecureUnarchiveFromDataTransformer"):
         Registered(transformer: NSSecureUnarchiveFromDataTransformer()),
     ])
 
     public override init() { super.init() }
 
-    /// Registers a transformer, or takes the registration back with `nil`.
+    /// Registers a transformer, or removes the registration with `nil`.
     open class func setValueTransformer(
       _ transformer: ValueTransformer?, forName name: NSValueTransformerName
     ) {
@@ -54,13 +57,13 @@
     /// Class of the values that ``transformedValue(_:)`` returns.
     open class func transformedValueClass() -> AnyClass { NSObject.self }
 
-    /// Whether ``reverseTransformedValue(_:)`` works; `true` unless overridden.
+    /// Whether ``reverseTransformedValue(_:)`` works; `true` by default.
     open class func allowsReverseTransformation() -> Bool { true }
 
-    /// The transformed value; the value itself unless overridden.
+    /// The transformed value; by default the value itself.
     open func transformedValue(_ value: Any?) -> Any? { value }
 
-    /// The value that was transformed. Unless overridden, transforms once more, as Foundation does.
+    /// The value before the transformation. By default it transforms once more, as in Foundation.
     open func reverseTransformedValue(_ value: Any?) -> Any? {
       checkPrecondition(
         Self.allowsReverseTransformation(), "\(Self.self) does not allow the reverse transformation.")
@@ -68,8 +71,8 @@
     }
   }
 
-  /// What lets ``ValueTransformer`` have an initialiser that returns the registered instance: only an
-  /// initialiser in an extension of a protocol may assign `self`.
+  /// Gives ``ValueTransformer`` an initialiser that returns the registered instance. Only an initialiser in
+  /// an extension of a protocol may assign `self`.
   nonisolated public protocol _ValueTransformerLookup {}
 
   extension ValueTransformer: _ValueTransformerLookup {}
@@ -78,7 +81,7 @@
     /// The transformer that is registered under the name; `nil` when there is none.
     public init?(forName name: NSValueTransformerName) {
       guard let registered = ValueTransformer.registered(forName: name) else { return nil }
-      // In two steps: an optimised build crashes over the cast of an optional to `Self`.
+      // In two steps, because an optimised build crashes when it casts an optional to `Self`.
       guard let found = registered as? Self else { return nil }
       self = found
     }

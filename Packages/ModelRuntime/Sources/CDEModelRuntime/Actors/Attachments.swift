@@ -1,15 +1,15 @@
 @_spi(CDE) internal import CDEExecutors
 
-/// Things kept alive together with their owner, one for each key.
+/// Values retained together with their owner, one for each type.
 @_spi(CDE) public final class Attachments: Sendable {
   private let table = Lock<[ObjectIdentifier: any Sendable]>([:])
 
-  /// Keeps a value, in place of an earlier one of the same type. Safe from any thread.
+  /// Retains a value and replaces an earlier one of the same type. May be called from any thread.
   public func attach<Value: Sendable>(_ value: Value) {
     table.withLock { $0[ObjectIdentifier(Value.self)] = value }
   }
 
-  /// The value of this type that was attached last; nil when there is none. Safe from any thread.
+  /// The value of this type that was attached last; nil when there is none. May be called from any thread.
   public func attached<Value: Sendable>(_ type: Value.Type) -> Value? {
     table.withLock { $0[ObjectIdentifier(type)] } as? Value
   }

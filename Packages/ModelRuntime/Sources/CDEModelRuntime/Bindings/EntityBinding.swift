@@ -4,39 +4,38 @@ internal import Foundation
 internal import Synchronization
 @_spi(CDE) internal import CDEExecutors
 
-/// What the runtime knows about one entity of one model, in the form that hot paths need: slots and cells
-/// instead of names.
+/// One entity of one model in the form that inner loops need: slots and cells instead of names.
 @usableFromInline
 final class EntityBinding: @unchecked Sendable {
-  // Guard: everything is set before the binding is shared, but for the class and the places made
-  // from it, which `classLock` guards until they are set, once, before the first object exists.
+  // Guard: all state is set before the binding is shared, except for the class and the places made from it.
+  // These are set once, before the first object exists, under `classLock`.
 
-  /// Where an accessor finds its property, by ordinal.
+  /// The place of an accessor's property, by ordinal.
   @usableFromInline
   struct Place {
     /// -1 when the model lacks the property.
     @usableFromInline var slot: Int32
     /// -1 when the property has no cell or needs conversion.
     @usableFromInline var cell: Int32
-    /// What the cell holds: a model made by hand may declare another type than the class.
+    /// The kind of the cell. A model made by hand may declare another type than the class.
     @usableFromInline var kind = RowLayout.CellKind.integer
-    /// Values of texts read so far; nil for a property that is no text.
+    /// Values of texts read so far; nil for a property of another type.
     @usableFromInline var texts: RawTexts?
   }
 
   let description: NSEntityDescription
   let layout: RowLayout
   let properties: [PropertyInfo]
-  /// The properties again, for code that only reads them: an array retains each element that it returns.
+  /// The same properties, for code that only reads them. An array retains each element that it returns.
   let lentProperties: UnsafePointer<Borrowed<PropertyInfo>>
-  /// Derived attributes that a save fills in, and those that the store keeps.
+  /// Derived attributes that a save computes, and those that the store computes.
   let savedDerivations: [PropertyInfo]
   let storedDerivations: PropertySet
-  /// What a save has to do for each slot.
+  /// The slots, grouped by the work of a save.
   let savedSlots: SavedSlots
-  /// One row: what a new object starts with.
+  /// One row with the values of a new object.
   let defaults: RowBatch
-  /// The owner, which outlives every use of the binding. IDs, and objects without a context, retain it. The
+  /// The owner, which outlives all uses of the binding. IDs, and objects without a context, retain it. The
   /// registry of a context retains it for the context and its objects.
   unowned(unsafe) let model: ModelBinding
 
@@ -46,9 +45,9 @@ final class EntityBinding: @unchecked Sendable {
   @usableFromInline @exclusivity(unchecked) var places: UnsafePointer<Place>
   private(set) var placeCount = 0
   private(set) var ordinals: [CDOrdinal?] = []
-  /// How to wake readers of the class's objects; nil for a class that did not opt in.
+  /// Wakes readers of the class's objects; nil for a class without observation.
   private(set) var waker: ReaderWaker?
-  /// What key paths into the model's paths name, for snapshots.
+  /// The properties that key paths into the model's paths name, for snapshots.
   let pathPlaces = PathPlaces()
   private let isBound = Atomic<Bool>(false)
   private let classLock = Lock<NSManagedObject.Type?>(nil)
@@ -92,7 +91,8 @@ final class EntityBinding: @unchecked Sendable {
     return builder.finish()
   }
 
-  /// The class of the entity's objects: the registered one its description names, else the base class.
+  /// The class of the entity's objects: the registered class that its description names, otherwise the base
+  /// class.
   var objectClass: NSManagedObject.Type {
     if let known = classLock.withLock({ $0 }) { return known }
     guard let found = ManagedObjectClasses.find(for: description) else { return NSManagedObject.self }
@@ -102,7 +102,7 @@ final class EntityBinding: @unchecked Sendable {
   /// Binds a class to this entity, if none is bound and the model names no other.
   @discardableResult
   func bind(_ given: NSManagedObject.Type) -> NSManagedObject.Type {
-    // The base class can stand for any entity, so one object of it says nothing about the other objects.
+    // The base class can represent any entity, so one object of it determines nothing about other objects.
     if given == NSManagedObject.self { return given }
     return classLock.withLock { bound in
       if let bound { return bound }
@@ -117,7 +117,7 @@ final class EntityBinding: @unchecked Sendable {
     }
   }
 
-  /// Binds the class of the first object that is made, if the class was not asked for before.
+  /// Binds the class of the first object made, if the class was not bound before.
   @inline(__always)
   func bindIfNeeded(_ given: NSManagedObject.Type) {
     if !isBound.load(ordering: .acquiring) { bind(given) }

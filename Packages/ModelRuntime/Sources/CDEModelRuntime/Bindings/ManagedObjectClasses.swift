@@ -1,9 +1,9 @@
 @_spi(CDE) internal import CDEManagedModel
 internal import Foundation
 
-/// Which class goes by which name, for the classes of managed objects.
+/// The registered names of managed object classes.
 enum ManagedObjectClasses {
-  /// The names a class goes by, the most precise first and the bare one last.
+  /// The names of a class, the most precise first and the bare one last.
   static func names(of type: NSManagedObject.Type) -> [String] {
     let qualified = String(reflecting: type)
     let bare = String(describing: type)
@@ -20,10 +20,10 @@ enum ManagedObjectClasses {
   }
 }
 
-/// The name under which a managed object class can be found again, for `managedObjectClassName`.
+/// The name by which a managed object class can be found again, for `managedObjectClassName`.
 ///
-/// Foundation's function of this name traps for private and nested classes on Linux; this overload serves
-/// managed classes and makes the class known under the name it returns.
+/// Foundation's function of this name traps for private and nested classes on Linux. This overload accepts
+/// managed classes, and registers the class under the returned name.
 public func NSStringFromClass(_ type: NSManagedObject.Type) -> String {
   ManagedClassRegistry.register(type)
 }

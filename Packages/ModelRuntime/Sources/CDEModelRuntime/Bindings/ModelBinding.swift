@@ -3,7 +3,7 @@ internal import CDEStore
 internal import Foundation
 @_spi(CDE) internal import CDEExecutors
 
-/// A frozen model as the runtime uses it: one binding per entity, shared by all containers of the model.
+/// A frozen model in the runtime's form: one binding for each entity, shared by all containers of the model.
 @usableFromInline
 final class ModelBinding: @unchecked Sendable {
   // Guard: `entities` is filled by the initialiser, before the binding is shared; `byClass` by its mutex.
@@ -15,7 +15,7 @@ final class ModelBinding: @unchecked Sendable {
 
   private static let bindings = Lock<[ObjectIdentifier: BackReference<ModelBinding>]>([:])
 
-  /// The one binding of a model. Freezes the model.
+  /// The binding of a model. A model has only one. Freezes the model.
   static func of(_ model: NSManagedObjectModel) throws -> ModelBinding {
     let id = ObjectIdentifier(model)
     return try bindings.withLock { table in
@@ -28,13 +28,13 @@ final class ModelBinding: @unchecked Sendable {
 
   deinit {
     let (id, mine) = (ObjectIdentifier(model), BackReference(self))
-    // The model may have a new binding by now.
+    // The model may already have a new binding.
     Self.bindings.withLock { table in
       if table[id] == mine { table[id] = nil }
     }
   }
 
-  /// Bindings in use right now, for classes that must find their model by themselves.
+  /// Bindings in use, for classes that must find their model themselves.
   static var live: [ModelBinding] { bindings.withLock { $0.values.compactMap(\.object) } }
 
   private init(_ model: NSManagedObjectModel) throws {
@@ -51,7 +51,7 @@ final class ModelBinding: @unchecked Sendable {
     }
   }
 
-  /// Stands in for a model that can't be used.
+  /// Used instead of a model that can't be used.
   static let empty: ModelBinding = {
     do { return try of(NSManagedObjectModel()) } catch { fatalError("An empty model is valid: \(error)") }
   }()
@@ -80,7 +80,7 @@ final class ModelBinding: @unchecked Sendable {
       let claimants = entities.filter { entity in
         names.contains(entity.description.managedObjectClassName ?? "")
       }
-      // Several entities may share a class; its own name then says which one is meant.
+      // Several entities may share a class. The name of the class then selects one.
       let named = claimants.count == 1 ? claimants[0] : claimants.first { $0.name == names.last }
       if named == nil, claimants.count > 1 { return nil }
       let schemaName = (type as? any CDRuntimeSchemaProviding.Type)?.__cdRuntimeEntitySchema.entityName
@@ -92,7 +92,7 @@ final class ModelBinding: @unchecked Sendable {
     }
   }
 
-  /// The entity whose objects are of a class.
+  /// The entity of a class.
   ///
   /// - Throws: ``ManagedObjectError`` with code `.unknownEntity` when there is none, or several.
   func existingBinding(for type: NSManagedObject.Type) throws -> EntityBinding {
@@ -104,7 +104,7 @@ final class ModelBinding: @unchecked Sendable {
   }
 }
 
-/// Keeps bindings that no coordinator holds.
+/// Retains bindings that no coordinator retains.
 enum OwnBindings {
   private static let kept = Lock<[ObjectIdentifier: ModelBinding]>([:])
 

@@ -2,15 +2,16 @@ public import CDEStore
 public import Observation
 internal import Synchronization
 
-/// Observation's protocol under a name that files find without importing Observation, as expansions need it.
+/// Observation's protocol, under a name that generated code can use without importing Observation.
 public typealias CDEObservable = Observation.Observable
-/// Observation's registrar under a name that files find without importing Observation.
+/// Observation's registrar, under a name that code can use without importing Observation.
 public typealias CDEObservationRegistrar = Observation.ObservationRegistrar
 
-/// An object's registrar, made when a reader first tracks it: most objects never need one.
+/// An object's registrar. It is made when a reader first tracks the object; most objects have none.
 ///
-/// A class, because an optional of Observation's registrar, whose layout its module alone knows, costs some
-/// 30 ns to hand over empty and above 100 ns full; a reference costs next to nothing.
+/// A class, because only its own module has the layout of Observation's registrar. To pass an optional
+/// registrar costs some 30 ns when it is nil and more than 100 ns otherwise. To pass a reference costs almost
+/// nothing.
 public final class CDEObservationRegistrarBox: Sendable {
   @usableFromInline let registrar = ObservationRegistrar()
 
@@ -29,7 +30,7 @@ public final class CDEObservationRegistrarBox: Sendable {
   }
 }
 
-/// Which observable properties of a model: field numbers are places in its declaration.
+/// A set of a model's observable properties. A field number is the position in the declaration.
 public typealias CDEObservationFieldSet = PropertySet
 
 extension PropertySet {
@@ -59,7 +60,7 @@ extension PropertySet {
   }
 }
 
-/// Which fields a persistent name stands for.
+/// The fields for each persistent name.
 public struct CDEObservationFieldMap: Equatable, Sendable {
   /// The fields by the persistent name of their property.
   public let fieldsByCoreDataKey: [String: CDEObservationFieldSet]
@@ -69,7 +70,7 @@ public struct CDEObservationFieldMap: Equatable, Sendable {
     self.fieldsByCoreDataKey = fieldsByCoreDataKey
   }
 
-  /// The fields of several names; names without one stand for nothing.
+  /// The fields of several names. A name without an entry has no fields.
   public func fieldSet(forCoreDataKeys keys: some Sequence<String>) -> CDEObservationFieldSet {
     var set = CDEObservationFieldSet()
     for key in keys {
@@ -79,7 +80,7 @@ public struct CDEObservationFieldMap: Equatable, Sendable {
   }
 }
 
-/// A model that knows which fields its persistent names stand for.
+/// A model with the fields of its persistent names.
 public nonisolated protocol CDEObservationFieldMapProviding {
   static var __cdObservationFieldMap: CDEObservationFieldMap { get }
 }
@@ -92,7 +93,7 @@ extension CDEObservationFieldMapProviding {
   }
 }
 
-/// A model whose readers can be woken field by field.
+/// A model whose readers can be woken by field.
 public nonisolated protocol CDEObservationInvalidationDispatching {
   static func __cdObservationSwiftPaths(for fieldSet: CDEObservationFieldSet) -> [String]
   func __cdObservationInvalidate(fieldSet: CDEObservationFieldSet)

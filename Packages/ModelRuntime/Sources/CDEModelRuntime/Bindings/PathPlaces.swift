@@ -1,13 +1,14 @@
 @_spi(CDE) internal import CDEExecutors
 internal import Synchronization
 
-/// Which property of an entity a key path into its model's paths names, and how it is stored.
+/// The property of an entity that a key path into its model's paths names, and how it is stored.
 ///
-/// Evaluating such a key path and looking the name up costs more than all else in reading a snapshot. A key path
-/// in source is one object for the life of the process, so what it names is found once and kept by
-/// its address. Reading takes no lock: an entry is complete before its address is published, and stays.
+/// Evaluating such a key path and looking up the name is the largest part of the cost of reading a snapshot.
+/// A key path in source is one object until the process ends. Its property is therefore found once and cached
+/// by the address of the key path. Reading takes no lock, because an entry is complete before its address is
+/// published, and is never removed.
 final class PathPlaces: @unchecked Sendable {
-  // Guard: `adding` for changes; what readers see is published by the atomic addresses.
+  // Guard: `adding` protects changes. Readers use only entries published by the atomic addresses.
   struct Place {
     let slot: Int
     let method: StorageMethod
@@ -20,8 +21,8 @@ final class PathPlaces: @unchecked Sendable {
 
   private static let bits = 10
   private static var capacity: Int { 1 << bits }
-  /// Key paths beyond are looked up each time. Code that makes new ones at each call, as generic code does,
-  /// must neither fill memory nor make look-ups long.
+  /// Further key paths are looked up each time. Generic code may make new key paths at each call. They must
+  /// neither fill memory nor make look-ups slow.
   private static var limit: Int { capacity / 4 * 3 }
 
   private let table = Atomic<UInt>(0)
@@ -60,7 +61,7 @@ final class PathPlaces: @unchecked Sendable {
         switch table.addresses[index].load(ordering: .relaxed) {
         case address: return
         case 0:
-          // Kept alive, or another key path could be made at its address.
+          // Retained, because otherwise another key path could be made at its address.
           Borrowed(path).retain()
           (table.places + index).initialize(to: place)
           table.addresses[index].store(address, ordering: .releasing)
@@ -77,7 +78,7 @@ final class PathPlaces: @unchecked Sendable {
       return nil
     }
     let addresses = start.assumingMemoryBound(to: Atomic<UInt>.self)
-    // The places lie behind the addresses; their own pointer needs no second load.
+    // The places follow the addresses in memory, so no second pointer must be loaded.
     let places = (start + Self.capacity * MemoryLayout<Atomic<UInt>>.stride).assumingMemoryBound(
       to: Place.self)
     return Table(addresses: addresses, places: places)

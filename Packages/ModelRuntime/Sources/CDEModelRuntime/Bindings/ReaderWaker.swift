@@ -1,10 +1,10 @@
 internal import CDEStore
 
-/// Wakes readers of one class's objects; made once for an entity, because asking each object for its
-/// conformance costs more than waking a reader.
+/// Wakes readers of one class's objects. It is made once for an entity, because finding the conformance of
+/// each object costs more than waking a reader.
 struct ReaderWaker: Sendable {
   let wake: @Sendable (AnyObject, CDEObservationFieldSet?) -> Void
-  /// The field of each slot, -1 for none.
+  /// The field of each slot; -1 if there is none.
   private let fieldOfSlot: [Int]
 
   init<Model: AnyObject & CDEObservationInvalidationDispatching & SendableMetatype>(

@@ -1,12 +1,13 @@
 internal import Observation
 internal import Synchronization
 
-/// Finds out whether the current code runs under observation tracking.
+/// Detects whether the current code runs under observation tracking.
 ///
-/// No public call says so. But only tracking hashes the key path of an access, so a key path whose
-/// subscript argument notices its own hashing tells.
+/// There is no public call for this. But only tracking hashes the key path of an access. The probe uses a key
+/// path whose subscript argument counts how often it is hashed.
 final class TrackingProbe: @unchecked Sendable {
-  // Guard: immutable but for the atomic count; the key path's one captured value only points at that.
+  // Guard: immutable except for the atomic count. The one captured value of the key path only refers to the
+  // count.
   private final class Subject: Observable, Sendable {
     subscript(mark: Mark) -> Bool { false }
   }
@@ -16,11 +17,11 @@ final class TrackingProbe: @unchecked Sendable {
     static func == (left: Mark, right: Mark) -> Bool { true }
   }
 
-  // One object for all parts, so that a question asks for one lazily made global and not for four.
+  // One object for all parts, so that a check reads one lazy global and not four.
   static let shared = TrackingProbe()
 
-  // Counted and not flagged: another thread that tracks at the same moment can make this answer yes in vain,
-  // never no.
+  // A count and not a flag. If another thread tracks at the same time, the result may be a false yes, but
+  // never a false no.
   private let hashes = Atomic<UInt>(0)
   private let registrar = ObservationRegistrar()
   private let subject = Subject()

@@ -1,13 +1,13 @@
 internal import CDEStore
 
-/// What a batch request did beyond the IDs of its result, for contexts that merge these IDs.
+/// The effects of a batch request that the IDs of its result do not name, for contexts that merge these IDs.
 ///
-/// The IDs of a result carry it, so that a merge by IDs knows which properties changed, which rows delete rules
-/// took along and which relationships lost members. IDs that were made of URIs carry nothing.
+/// The IDs of a result refer to it. A merge by IDs therefore gets the changed properties, the rows that
+/// delete rules deleted, and the relationships that lost members. IDs made from URIs do not refer to it.
 final class BatchOrigin: Sendable {
-  /// What changed in the rows of the result, by concrete entity.
+  /// The changed properties in the rows of the result, by concrete entity.
   let properties: [Int: PropertySet]
-  /// What happened to further rows.
+  /// The changes of other rows.
   let consequences: [CommittedTransaction.Change]
   let touched: Set<CommittedTransaction.Touch>
 

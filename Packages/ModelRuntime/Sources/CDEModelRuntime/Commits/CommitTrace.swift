@@ -1,26 +1,26 @@
 @_spi(CDE) internal import CDEExecutors
 
-/// A listener that gets exactly what some contexts save; listeners are compared by identity.
+/// A listener for the saves of certain contexts. Listeners are compared by identity.
 ///
-/// A context that has a listener stamps it on each commit. So the listener travels with the commit to
-/// wherever and whenever it is merged, and no list of commits is kept.
+/// A context adds its listeners to each commit. The commit carries them to each merge, so no list of commits
+/// is needed.
 @_spi(CDE) public final class CommitListener: Sendable {
   public init() {}
 }
 
-/// What a commit carries beside its content: the listeners that expect it, and those that have received it.
+/// The delivery record of a commit: the listeners that expect it, and those that have received it.
 ///
-/// All copies of a commit share one trace, which lives as long as one of them can still be merged. So a
-/// commit that arrives twice is recognised however late it comes, and no record remains after the last copy.
+/// All copies of a commit share one trace, which exists while one of them can still be merged. A commit that
+/// arrives twice is therefore recognised at any time, and no record remains after the last copy.
 ///
-/// A merge by IDs may bring some objects of a commit before others: the trace then knows which.
+/// A merge by IDs may deliver some objects of a commit before others. The trace records them.
 @_spi(CDE) public final class CommitTrace: Sendable {
   private let expecting: [CommitListener]
   private let deliveries = Lock<[Delivery]>([])
 
   private struct Delivery {
     let listener: CommitListener
-    /// The objects that came alone; nil once the listener has received the whole commit.
+    /// The objects delivered separately; nil once the listener has received the whole commit.
     var rows: Rows?
   }
 
@@ -29,12 +29,12 @@
     var rows: Set<RowKey> = []
   }
 
-  /// What a commit is to a listener that gets the whole of it.
+  /// The state of a delivery, for a listener that receives a whole commit.
   public enum Arrival: Sendable {
     case first
-    /// Some objects came before, in merges by IDs.
+    /// Some objects were delivered before, by merges by IDs.
     case after(Rows)
-    /// The listener has received all of it before.
+    /// The listener has received the whole commit before.
     case echo
   }
 
@@ -57,9 +57,9 @@
     }
   }
 
-  /// Notes that the listener has received what the commit changed in one row.
+  /// Notes that the listener has received the change of one row.
   ///
-  /// - Returns: whether it is the first time.
+  /// - Returns: whether this is the first delivery.
   func deliver(_ row: RowKey, to listener: CommitListener) -> Bool {
     deliveries.withLock { deliveries in
       guard let index = deliveries.firstIndex(where: { $0.listener === listener }) else {

@@ -1,33 +1,33 @@
 public import CDEStore
 public import Foundation
 
-/// A save as other contexts see it: its author, its changes, and the rows as they stand after it.
+/// A save in the form for other contexts: its author, its changes, and the rows after it.
 ///
-/// Values only. The coordinator hands it to sibling contexts, which adopt the rows without asking
-/// the store.
+/// Contains values only. The coordinator passes it to its other contexts, which adopt the rows without a
+/// query.
 public struct CommittedTransaction: Sendable {
-  /// Number of the commit in its coordinator, ascending.
+  /// Number of the commit in its coordinator. Numbers ascend.
   public internal(set) var sequence: UInt64 = 0
-  /// Tells commits of all coordinators of the process apart.
+  /// Distinguishes commits of all coordinators of the process.
   public let identity: UUID
   /// The ``NSManagedObjectContext/transactionAuthor`` of the context that saved; nil if it had none.
   public let author: String?
   /// The ``NSManagedObjectContext/name`` of the context that saved; nil if it had none.
   public let contextName: String?
-  /// What happened to each object that the save inserted, updated or deleted.
+  /// The change of each object that the save inserted, updated or deleted.
   @_spi(CDE) public internal(set) var changes: [Change]
-  /// Objects whose to-many relationships changed through the other side, without a change of their own row.
+  /// Objects whose to-many relationships changed only on the other side. Their own rows did not change.
   @_spi(CDE) public let touched: [Touch]
   /// The listeners that expect the commit, and those that have received it; shared by all copies of the
   /// commit.
   @_spi(CDE) public let trace: CommitTrace
-  /// The store's number of the commit; its rows have the same.
+  /// The store's number of the commit. The rows of the commit have the same number.
   let asOf: UInt64
-  /// The model of these slots and entity indexes, and the store that was written.
+  /// The model that defines these slots and entity indexes, and the store that was written.
   let model: ModelBinding
   let store: StoreHandle
 
-  /// What a save did to one object.
+  /// The change of one object by a save.
   @_spi(CDE) public struct Change: Sendable {
     /// The ways in which a save changes an object.
     public enum Kind: Sendable { case inserted, updated, deleted }
@@ -42,14 +42,14 @@ public struct CommittedTransaction: Sendable {
     public var properties: PropertySet
     /// The row after the commit; nil for deletions and for objects whose row did not change.
     public var row: RowReference?
-    /// Properties that the save took over from another writer, whose commit other contexts may never receive.
+    /// Properties that the save adopted from another writer. Other contexts may never receive that writer's
+    /// commit.
     public var adopted = PropertySet()
   }
 
-  /// An object one of whose to-many relationships changed although its row did not.
+  /// An object with a changed to-many relationship but an unchanged row.
   @_spi(CDE) public struct Touch: Sendable, Hashable {
-    /// Index of the entity that the relationship's other side leads to; the object may be of one of its
-    /// sub-entities.
+    /// Index of the entity that the relationship's other side leads to. The object may be of a sub-entity.
     public var entity: Int
     /// The object's primary key, unique in its inheritance tree.
     public var key: Int64
@@ -72,9 +72,9 @@ public struct CommittedTransaction: Sendable {
     self.trace = trace
   }
 
-  /// Whether nothing was written, because the saved objects had been given the values they had.
+  /// Whether nothing was written, because the new values of the saved objects equal the stored ones.
   var isEmpty: Bool { changes.isEmpty && touched.isEmpty }
 
-  /// Under this key a didSave notification carries its ``CommittedTransaction``.
+  /// The key of the ``CommittedTransaction`` in the `userInfo` of a didSave notification.
   public static let userInfoKey = "CDECommittedTransaction"
 }

@@ -1,8 +1,8 @@
 @_spi(CDE) internal import CDEExecutors
 
-/// The commits that wait to be merged into one context, in the order in which the stores made them.
+/// The commits that wait to be merged into one context, in the order of the stores.
 ///
-/// A commit enters while its store's writer is held, and leaves on the context's executor.
+/// A commit is added while the writer of its store is locked. It is removed on the context's executor.
 final class MergeInbox: Sendable {
   private struct Waiting {
     var commits: [CommittedTransaction?] = []
@@ -10,18 +10,19 @@ final class MergeInbox: Sendable {
   }
 
   private let waiting = Lock(Waiting())
-  /// Has the context merge, soon, what waits up to a commit's number; nil while it merges nothing by itself.
+  /// Makes the context merge, soon, the waiting commits up to a number; nil if the context does not merge
+  /// automatically.
   private let listener = Lock<(@Sendable (UInt64) -> Void)?>(nil)
 
-  /// Whether the context merges other contexts' commits by itself.
+  /// Whether the context merges other contexts' commits automatically.
   var isOpen: Bool { listener.withLock { $0 != nil } }
 
-  /// Lets commits in.
+  /// Starts accepting commits.
   func open(notifying listener: @escaping @Sendable (UInt64) -> Void) {
     self.listener.withLock { $0 = listener }
   }
 
-  /// Lets no further commit in. Those that wait stay.
+  /// Stops accepting commits. Waiting commits stay.
   func close() { listener.withLock { $0 = nil } }
 
   func notify(_ number: UInt64) { listener.withLock { $0 }?(number) }
@@ -30,7 +31,7 @@ final class MergeInbox: Sendable {
     waiting.withLock { $0.commits.append(commit) }
   }
 
-  /// Removes and returns the first commit, unless its number is above a limit.
+  /// Removes and returns the first commit. Returns nil if its number is above a limit.
   func popFirst(through limit: UInt64) -> CommittedTransaction? {
     waiting.withLock { waiting in
       guard waiting.head < waiting.commits.count, let first = waiting.commits[waiting.head],
@@ -42,7 +43,7 @@ final class MergeInbox: Sendable {
         waiting.commits.removeAll(keepingCapacity: waiting.head <= 64)
         waiting.head = 0
       } else if waiting.head >= 64, waiting.head * 2 >= waiting.commits.count {
-        // The rest is moved only when it is the smaller half, so popping takes constant time on average.
+        // The rest is moved only if it is the smaller half, so popping takes constant time on average.
         waiting.commits.removeSubrange(..<waiting.head)
         waiting.head = 0
       }
@@ -55,7 +56,7 @@ final class MergeInbox: Sendable {
 struct CommitDelivery {
   var recipients: [MergeInbox] = []
 
-  /// Has the contexts merge the commit and all before it, each on its own executor.
+  /// Makes the contexts merge the commit and all earlier ones, each on its own executor.
   func start(_ number: UInt64) {
     for inbox in recipients { inbox.notify(number) }
   }

@@ -2,10 +2,10 @@ internal import CDEStore
 @_spi(CDE) internal import CDEExecutors
 internal import Synchronization
 
-/// What the last commits of a coordinator changed, for merges that know objects by their IDs alone.
+/// The changes of a coordinator's last commits, for merges that have only the objects' IDs.
 ///
-/// Kept only while a context of the coordinator is observed. Holds no rows, and a bounded number of changes: a merge
-/// by IDs of an older commit counts as a change of unknown extent.
+/// Kept only while a context of the coordinator is observed. Contains no rows, and a bounded number of
+/// changes. In a merge by IDs, an older commit counts as a change of unknown properties.
 final class RecentCommits: Sendable {
   private struct Entry {
     let trace: CommitTrace
@@ -23,11 +23,11 @@ final class RecentCommits: Sendable {
     var rowCount = 0
   }
 
-  /// How many contexts of the coordinator are observed.
+  /// The number of observed contexts of the coordinator.
   private let observed = Atomic<Int>(0)
   private let log = Lock(Log())
 
-  /// A commit with more changes is left out, so that a search of all commits takes microseconds.
+  /// A commit with more changes is omitted, so that a search of all commits takes microseconds.
   static let rowLimit = 4096
   static let commitLimit = 256
 
@@ -62,7 +62,7 @@ final class RecentCommits: Sendable {
     }
   }
 
-  /// What recent commits changed in a row, in their order.
+  /// The changes of a row by recent commits, in their order.
   func changes(of row: RowKey) -> [RecentChanges.Change] {
     log.withLock { log in
       var found: [RecentChanges.Change] = []

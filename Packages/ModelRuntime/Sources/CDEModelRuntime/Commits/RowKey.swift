@@ -1,4 +1,4 @@
-/// The identity of a row within a model: keys are unique in the inheritance tree of a root entity.
+/// The identity of a row within a model. Keys are unique in the inheritance tree of a root entity.
 struct RowKey: Hashable, Sendable {
   var root: Int
   var key: Int64

@@ -2,7 +2,7 @@ internal import CDEStore
 internal import Foundation
 
 extension RowReference {
-  /// Attributes and to-one relationships by name, of the row of an object.
+  /// Attributes and to-one relationships of an object's row, by name.
   func snapshot(of id: NSManagedObjectID) -> [String: Any] {
     let binding = id.binding.model.entities[batch.layout.entity]
     var values: [String: Any] = [:]
@@ -24,7 +24,7 @@ extension RowReference {
         return Data(try store.externalValue(external))
       }
     } catch {
-      // The file may be deleted by now, with the row that named it. The value then reads as nothing.
+      // The file may have been deleted with the row that named it. The snapshot then has no value.
       Diagnostics.report("\(batch.layout.entityName).\(info.name) of a conflict could not be read: \(error)")
       return .null
     }
@@ -42,7 +42,7 @@ extension RowReference {
 }
 
 extension NSManagedObject {
-  /// The values of some properties as they stand; a path into a composite counts as the whole.
+  /// The current values of some properties. A path into a composite counts as the whole composite.
   func snapshot(of names: [String]) -> [String: Any] {
     var values: [String: Any] = [:]
     for name in names {

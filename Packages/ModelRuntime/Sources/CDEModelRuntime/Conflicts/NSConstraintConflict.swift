@@ -1,11 +1,11 @@
 internal import CDEStore
 public import Foundation
 
-/// Objects with the same values of a uniqueness constraint, which one object at most can have.
+/// Objects with the same values of a uniqueness constraint, which at most one object can have.
 nonisolated public final class NSConstraintConflict: NSObject, @unchecked Sendable {
   // Guard: immutable; the objects belong to their context's isolation, which checks each use.
 
-  /// The names of the properties that have to differ together.
+  /// The names of the properties whose combined values must be unique.
   public let constraint: [String]
   /// Their values.
   public let constraintValues: [String: Any]
@@ -16,11 +16,11 @@ nonisolated public final class NSConstraintConflict: NSObject, @unchecked Sendab
   let stored: RowReference?
   private let storedID: NSManagedObjectID?
   private let bases: [RowReference?]
-  private let resolution: any ConflictSettling
+  private let resolution: any ConflictResolving
 
   init(
     _ constraint: [String], of entity: String, objects: [NSManagedObject], stored: RowReference?,
-    _ storedID: NSManagedObjectID?, _ resolution: any ConflictSettling
+    _ storedID: NSManagedObjectID?, _ resolution: any ConflictResolving
   ) {
     self.constraint = constraint
     entityName = entity
@@ -34,12 +34,12 @@ nonisolated public final class NSConstraintConflict: NSObject, @unchecked Sendab
     self.resolution = resolution
   }
 
-  /// The object whose row has the values, made if it is not registered; nil when the context's own objects
-  /// collide.
+  /// The object of the stored row with the values, made if it is not registered; nil when only the context's
+  /// own objects have the same values.
   ///
-  /// Use it on the context's isolation. A policy that lets a new object have the values makes it the object
-  /// of that row. If an object of the row is registered, that object takes over the new object's values
-  /// instead.
+  /// Use it on the context's isolation. If a policy keeps the values of a new object, the new object becomes
+  /// the object of that row. If the row already has a registered object, that object takes the new object's
+  /// values instead.
   public var databaseObject: NSManagedObject? {
     stored.flatMap { resolution.object(for: $0) }
   }
@@ -50,15 +50,15 @@ nonisolated public final class NSConstraintConflict: NSObject, @unchecked Sendab
     return stored.snapshot(of: storedID)
   }
 
-  /// For each conflicting object the values it had when it was read; none for a new one.
+  /// For each conflicting object its values when it was read; an empty dictionary for a new object.
   public var conflictingSnapshots: [[String: Any]] {
     zip(conflictingObjects, bases).map { object, row in row?.snapshot(of: object.objectID) ?? [:] }
   }
 
   var refusal: StoreError? { resolution.refusal }
 
-  func settle(by type: NSMergePolicyType) throws {
+  func resolve(by type: NSMergePolicyType) throws {
     let clash = UniquenessClash(constraint: constraint, objects: conflictingObjects, stored: stored)
-    try resolution.settle(clash, by: type)
+    try resolution.resolve(clash, by: type)
   }
 }

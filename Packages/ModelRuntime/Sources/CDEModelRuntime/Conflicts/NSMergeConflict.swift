@@ -1,15 +1,16 @@
 internal import CDEStore
 public import Foundation
 
-/// An object to be saved or deleted whose row another writer changed or deleted since the context read it.
+/// An object to be saved or deleted whose row another writer changed or deleted after the context read it.
 ///
 /// Snapshots contain attributes and to-one relationships by name. A relationship is an ``NSManagedObjectID``,
 /// a missing value is `NSNull`. Snapshots are computed on demand.
 ///
 /// As in Core Data there are two kinds. If the coordinator has committed since the context read the object,
-/// the cached snapshot has the new values and there is no persisted one: `persistedSnapshot ??
-/// cachedSnapshot` is what another writer saved. If it has not, the writer was another container or process:
-/// the persisted snapshot has the new values, and the cached one those that the context read.
+/// the cached snapshot has the new values and there is no persisted snapshot. `persistedSnapshot ??
+/// cachedSnapshot` then has the values of the other writer. Otherwise the writer was another container or
+/// process. The persisted snapshot then has the new values, and the cached snapshot has those that the
+/// context read.
 nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
   // Guard: immutable; the objects belong to their context's isolation, which checks each use.
 
@@ -17,20 +18,20 @@ nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
   public let sourceObject: NSManagedObject
   /// The version in the store; 0 when the row was deleted.
   public let newVersionNumber: Int
-  /// The version that the context knows; 0 for an object that the context took for deleted.
+  /// The version that the context read; 0 if the object was deleted for the context.
   public let oldVersionNumber: Int
 
   let objectID: NSManagedObjectID
   private let base: RowReference?
   private let persisted: RowReference?
-  /// Whether the coordinator has the new row itself, because it wrote the row.
+  /// Whether the coordinator has the new row, because it wrote the row itself.
   private let isCached: Bool
   private let given: (cached: [String: Any]?, persisted: [String: Any]?)?
-  private let resolution: (any ConflictSettling)?
+  private let resolution: (any ConflictResolving)?
 
   init(
     _ object: NSManagedObject, old: Int64, new: Int64?, persisted: RowReference?, isCached: Bool,
-    _ resolution: any ConflictSettling
+    _ resolution: any ConflictResolving
   ) {
     sourceObject = object
     objectID = object.objectID
@@ -43,7 +44,7 @@ nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
     self.resolution = resolution
   }
 
-  /// Makes a conflict for tests of a policy. A policy that resolves it asks the store for the row.
+  /// Makes a conflict for tests of a policy. A policy that resolves it reads the row from the store.
   ///
   /// - Parameters:
   ///   - srcObject: an object of a context, on whose isolation the call runs.
@@ -69,8 +70,8 @@ nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
   /// The values that the context read, without its changes. `sourceObject.changedValues()` has the changes.
   public var objectSnapshot: [String: Any]? { base.map { $0.snapshot(of: objectID) } }
 
-  /// The values that the coordinator has: the new ones if it wrote them, nil if it deleted the row, else
-  /// those that the context read.
+  /// The values that the coordinator has: the new values if it wrote them, nil if it deleted the row,
+  /// otherwise the values that the context read.
   public var cachedSnapshot: [String: Any]? {
     if let given { return given.cached }
     return isCached ? newSnapshot : objectSnapshot
@@ -88,8 +89,8 @@ nonisolated public final class NSMergeConflict: NSObject, @unchecked Sendable {
   var refusal: StoreError? { resolution?.refusal }
 
   /// Changes the object so that it can be saved.
-  func settle(by type: NSMergePolicyType) throws {
-    guard let resolution else { return try settleAlone(by: type) }
-    resolution.settle(sourceObject, persisted, by: type)
+  func resolve(by type: NSMergePolicyType) throws {
+    guard let resolution else { return try resolveAlone(by: type) }
+    resolution.resolve(sourceObject, persisted, by: type)
   }
 }

@@ -6,34 +6,34 @@ public import Foundation
 /// since they were read, and unique values that another object has. The policy changes the context's objects
 /// so that they can be saved, or throws. The save then validates and tries again.
 ///
-/// To decide case by case, subclass and override ``resolve(optimisticLockingConflicts:)`` or
-/// ``resolve(constraintConflicts:)``. An override may set values and call `super`, which does for each conflict what
-/// ``mergeType`` says. Objects whose version conflict was not passed on keep all their unsaved values
-/// over the store's.
+/// To decide for each conflict, override ``resolve(optimisticLockingConflicts:)`` or
+/// ``resolve(constraintConflicts:)`` in a subclass. An override may set values and call `super`, which
+/// resolves each conflict by ``mergeType``. If a version conflict was not passed to `super`, the object keeps
+/// all its unsaved values.
 nonisolated open class NSMergePolicy: NSObject, @unchecked Sendable {
-  // Guard: immutable; a subclass guards what it adds.
+  // Guard: immutable; a subclass guards its own state.
 
-  /// Fails the save; what contexts start with.
+  /// Fails the save. The default of a context.
   public static let error = NSMergePolicy(merge: .errorMergePolicyType)
-  /// Merges by property; where both sides changed one, the store's value stays. Of two rows with one unique
-  /// value the one in the store stays.
+  /// Merges by property. If both sides changed a property, the store's value stays. Of two rows with one
+  /// unique value, the row in the store stays.
   public static let mergeByPropertyStoreTrump = NSMergePolicy(
     merge: .mergeByPropertyStoreTrumpMergePolicyType)
-  /// Merges by property; where both sides changed one, the object's value is saved. A new object with a taken
-  /// unique value becomes the row that has it, with the values that the object was given.
+  /// Merges by property. If both sides changed a property, the object's value is saved. A new object with a
+  /// taken unique value becomes the row that has it, with the values that were set on the object.
   public static let mergeByPropertyObjectTrump = NSMergePolicy(
     merge: .mergeByPropertyObjectTrumpMergePolicyType)
-  /// Saves the object whole over the store's row. A new object with a taken unique value becomes the row that
-  /// has it, whole.
+  /// Saves all values of the object over the store's row. A new object with a taken unique value becomes the
+  /// row that has it, with all values of the object.
   public static let overwrite = NSMergePolicy(merge: .overwriteMergePolicyType)
-  /// Drops the object's unsaved changes. A new object with a taken unique value gives way to the row that has
-  /// it.
+  /// Drops the object's unsaved changes. A new object with a taken unique value is replaced by the row that
+  /// has it.
   public static let rollback = NSMergePolicy(merge: .rollbackMergePolicyType)
 
-  /// What the policy does about each conflict, unless a subclass overrides that.
+  /// How the policy resolves each conflict, unless a subclass overrides that.
   public let mergeType: NSMergePolicyType
 
-  /// Makes a policy of a type; for subclasses, since the static properties have one of each.
+  /// Makes a policy of a type. For subclasses; the static properties contain one policy of each type.
   public init(merge ty: NSMergePolicyType) {
     mergeType = ty
     super.init()
@@ -42,7 +42,8 @@ nonisolated open class NSMergePolicy: NSObject, @unchecked Sendable {
   /// Resolves all conflicts of a save.
   ///
   /// - Parameter list: ``NSMergeConflict`` and ``NSConstraintConflict``; the former come first.
-  /// - Throws: what fails the save; ``ManagedObjectError`` with all conflicts for `.errorMergePolicyType`.
+  /// - Throws: the error that fails the save; ``ManagedObjectError`` with all conflicts for
+  ///   `.errorMergePolicyType`.
   open func resolve(mergeConflicts list: [Any]) throws {
     let versions = list.compactMap { $0 as? NSMergeConflict }
     let constraints = list.compactMap { $0 as? NSConstraintConflict }
@@ -63,7 +64,7 @@ nonisolated open class NSMergePolicy: NSObject, @unchecked Sendable {
   /// - Throws: ``ManagedObjectError`` with code `.saveConflict` for `.errorMergePolicyType`.
   open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
     if mergeType == .errorMergePolicyType { throw ManagedObjectError.conflict(list) }
-    for conflict in list { try conflict.settle(by: mergeType) }
+    for conflict in list { try conflict.resolve(by: mergeType) }
   }
 
   /// Resolves conflicts over unique values.
@@ -71,7 +72,7 @@ nonisolated open class NSMergePolicy: NSObject, @unchecked Sendable {
   /// - Throws: ``ManagedObjectError`` with code `.uniquenessConflict` for `.errorMergePolicyType`.
   open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
     if mergeType == .errorMergePolicyType { throw ManagedObjectError.conflict(list) }
-    for conflict in list { try conflict.settle(by: mergeType) }
+    for conflict in list { try conflict.resolve(by: mergeType) }
   }
 }
 
@@ -125,7 +126,7 @@ extension ManagedObjectError {
       constraintConflicts: conflicts)
   }
 
-  /// A value as a message shows it: text in quotes, and not more than a line of it.
+  /// A value in the form for a message: text in quotes, at most one line long.
   private static func described(_ value: Any) -> String {
     if value is NSNull { return "nil" }
     let text = "\(value)"

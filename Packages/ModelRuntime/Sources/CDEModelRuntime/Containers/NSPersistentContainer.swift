@@ -2,9 +2,9 @@
 public import CDEManagedModel
 public import Foundation
 
-/// A model, its stores and the contexts over them.
+/// A model, its stores and their contexts.
 ///
-/// Safe from any isolation; ``viewContext`` belongs to the main actor.
+/// May be used on any isolation. ``viewContext`` belongs to the main actor.
 ///
 /// ```swift
 /// let container = NSPersistentContainer(name: "Notes", managedObjectModel: model)
@@ -13,20 +13,20 @@ public import Foundation
 /// }
 /// ```
 nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
-  // Guard: immutable but for the descriptions, which `descriptions`' mutex guards.
+  // Guard: immutable except for the descriptions, which the mutex of `descriptions` protects.
 
-  /// The container's name, and the name of its store's file unless a description gives another.
+  /// The container's name. It is also the name of the store's file, unless a description names another.
   public let name: String
-  /// The model of the container's stores, which can't be changed from the container's making on.
+  /// The model of the container's stores. It can't be changed after the container was made.
   public let managedObjectModel: NSManagedObjectModel
   /// The coordinator that all contexts of the container share.
   public let persistentStoreCoordinator: NSPersistentStoreCoordinator
-  /// The main actor's context: one for the container's life.
+  /// The main actor's context. The container has exactly one.
   public let viewContext: NSManagedObjectContext
   private let descriptions: Lock<[NSPersistentStoreDescription]>
 
-  /// Makes a container whose store is `<name>.sqlite` in ``defaultDirectoryURL()`` unless described
-  /// otherwise.
+  /// Makes a container whose store is `<name>.sqlite` in ``defaultDirectoryURL()``, unless descriptions name
+  /// others.
   public init(name: String, managedObjectModel model: NSManagedObjectModel) {
     self.name = name
     managedObjectModel = model
@@ -38,15 +38,15 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
     viewContext.persistentStoreCoordinator = persistentStoreCoordinator
   }
 
-  /// Makes a container without a model of its own: entities come with the types that are registered later.
+  /// Makes a container without its own model. Types that are registered later add their entities.
   ///
-  /// Core Data looks for a compiled model of this name in the bundle. Linux has no model compiler, so nothing
-  /// is found here: the container is empty and loading its stores reports what to do.
+  /// Core Data finds a compiled model of this name in the bundle. Linux has no model compiler, so the
+  /// container is empty here. Loading its stores reports an error that names alternatives.
   public convenience init(name: String) {
     self.init(name: name, managedObjectModel: NSManagedObjectModel())
   }
 
-  /// Where stores go unless a description says otherwise: `$XDG_DATA_HOME`, else `~/.local/share`, or the
+  /// The folder of stores without another URL: `$XDG_DATA_HOME`, otherwise `~/.local/share`, or the
   /// platform's application support folder.
   open class func defaultDirectoryURL() -> URL {
     if let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"], data.hasPrefix("/") {
@@ -63,20 +63,20 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
     set { descriptions.withLock { $0 = newValue } }
   }
 
-  /// Opens or creates the stores, and reports each.
+  /// Opens or creates the stores, and reports the result of each.
   ///
   /// - Parameter block: called once for each description with nil or the error, before this call returns. If
-  ///   the description asks for loading in the background, the block is called later: on its own actor, or in
-  ///   a task without an actor if it has none.
+  ///   a description requests loading in the background, the block is called later: on its own actor, or in a
+  ///   task without an actor if it has none.
   public func loadPersistentStores(
     completionHandler block: @escaping @isolated(any) (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
-    // The same closure: only its type has the isolation, and the cast drops it. The closure is called on that
-    // isolation.
+    // The same closure. Only its type contains the isolation, and the cast removes it. The closure is called
+    // on that isolation.
     typealias Handler = (NSPersistentStoreDescription, (any Error)?) -> Void
     let handler = Carrier(unsafeBitCast(block, to: Handler.self))
     let owner = block.isolation
-    // A block without an actor of its own may use state of the main actor, if its caller is there.
+    // A block without its own actor may use state of the main actor, if its caller is on the main actor.
     let home = owner ?? (viewContext.executor.isCurrent ? MainActor.shared : nil)
     for description in persistentStoreDescriptions {
       let carried = Carrier(description)
@@ -140,14 +140,14 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// A new context with an isolation of its own.
+  /// A new context with its own isolation.
   public func newBackgroundContext() -> NSManagedObjectContext {
     let context = NSManagedObjectContext(concurrencyType: .privateQueue)
     context.persistentStoreCoordinator = persistentStoreCoordinator
     return context
   }
 
-  /// Runs a block on a new background context, later; returns at once.
+  /// Runs a block on a new background context, later. Returns at once.
   public func performBackgroundTask(_ block: @escaping @Sendable (NSManagedObjectContext) -> Void) {
     let context = newBackgroundContext()
     context.perform { block(context) }
@@ -155,9 +155,9 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
   /// Runs a block on a new background context and returns its result.
   ///
-  /// As ``NSManagedObjectContext/perform(schedule:_:)``: a block that belongs to an actor, for example the
-  /// main actor, runs on that actor and not in the background. Call this from a `@concurrent` function or a
-  /// detached task to leave it.
+  /// As in ``NSManagedObjectContext/perform(schedule:_:)``, a block that belongs to an actor, for example the
+  /// main actor, runs on that actor and not in the background. To run in the background, call this from a
+  /// `@concurrent` function or a detached task.
   nonisolated(nonsending)
     public func performBackgroundTask<Value, Failure: Error>(
       _ block: @escaping (NSManagedObjectContext) throws(Failure) -> Value
@@ -168,8 +168,8 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
   }
 }
 
-/// A container whose store is mirrored to CloudKit on Apple's platforms; elsewhere a plain container that
-/// code may ask for by type.
+/// A container whose store is mirrored to CloudKit on Apple's platforms. Elsewhere it is a plain container,
+/// for code that names the type.
 nonisolated open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Sendable {
-  // Guard: as its superclass.
+  // Guard: the same as its superclass.
 }

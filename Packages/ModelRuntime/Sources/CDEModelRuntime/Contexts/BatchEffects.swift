@@ -1,13 +1,13 @@
 internal import CDEStore
 
-/// The objects of one context that the batches behind some IDs concern, beside those that the IDs name.
+/// The objects of one context that batches changed, except those named by the batches' IDs.
 struct BatchEffects {
   private(set) var updated: [NSManagedObject] = []
   private(set) var deleted: [NSManagedObject] = []
   private(set) var touched: [ObjectChange] = []
-  /// What changed in updated objects, as far as the batches said so.
+  /// The properties that changed in updated objects, as far as the batches report them.
   private(set) var properties: [ObjectIdentifier: PropertySet] = [:]
-  /// How many batches changed each object's own row.
+  /// The number of batches that changed each object's own row.
   private(set) var batches: [ObjectIdentifier: Int] = [:]
 
   init(of ids: [NSManagedObjectID], in context: NSManagedObjectContext) {
@@ -15,7 +15,7 @@ struct BatchEffects {
     var unknown: Set<ObjectIdentifier> = []
     var origins: [ObjectIdentifier: BatchOrigin] = [:]
     for id in ids {
-      // Slots are those of the batch's own model.
+      // Slots are numbered by the batch's own model.
       let origin = id.binding.model === registry.model ? id.origin : nil
       if let origin { origins[ObjectIdentifier(origin)] = origin }
       guard let binding = registry.model.entity(named: id.binding.name),

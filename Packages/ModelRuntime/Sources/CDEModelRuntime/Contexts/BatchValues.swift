@@ -3,9 +3,10 @@
 internal import CDEStore
 internal import Foundation
 
-/// Values given to batch requests, checked and turned into rows.
+/// Values given to batch requests. They are checked and made into rows.
 enum BatchValues {
-  /// New values for each concrete entity that an update may find: the same for all rows, or computed.
+  /// New values for each concrete entity that an update may find. A value is the same for all rows, or
+  /// computed.
   static func update(
     _ request: NSBatchUpdateRequest, of binding: EntityBinding, _ query: StoreQuery
   ) throws -> StoreBatchUpdate {
@@ -26,7 +27,7 @@ enum BatchValues {
         "The batch update has no propertiesToUpdate. Say which attributes get which value.",
         entity: binding.name)
     }
-    // In the order of the names, so that of several mistakes always the same one is reported.
+    // In the order of the names, so that among several mistakes the same one is always reported.
     var values: [(name: String, value: _PropertyValue)] = []
     var computed: [(name: String, expression: ExpressionTree)] = []
     for (name, value) in given.sorted(by: { $0.key < $1.key }) {
@@ -172,7 +173,7 @@ enum BatchValues {
   }
 }
 
-/// The rows of a batch insertion, packed as they come.
+/// The rows of a batch insertion. Each is packed when it is added.
 struct BatchRows {
   private let binding: EntityBinding
   private var builders = RowBuilders()
@@ -200,7 +201,7 @@ struct BatchRows {
     try write(given)
   }
 
-  /// Adds what the object holds beyond the defaults.
+  /// Adds the values of an object that differ from the defaults.
   mutating func add(_ object: NSManagedObject) throws {
     try object.validateProblems()
     var given: [(PropertyInfo, _PropertyValue)] = []

@@ -1,16 +1,18 @@
 public import Foundation
 
 extension Notification.Name {
-  /// Posted before a save validates and writes; `object` is the context, on its isolation.
+  /// Posted before a save validates and writes. `object` is the context. Posted on the context's isolation.
   public static let NSManagedObjectContextWillSave = Notification.Name(
     "NSManagingContextWillSaveChangesNotification")
-  /// Posted after a save, with the inserted, updated and deleted objects: three sets, which may be empty.
+  /// Posted after a save. `userInfo` contains three sets, which may be empty: the inserted, updated and
+  /// deleted objects.
   public static let NSManagedObjectContextDidSave = Notification.Name(
     "NSManagingContextDidSaveChangesNotification")
   /// Posted when objects of a context changed in memory.
   ///
-  /// Once a process has used this name, contexts make the objects that merges bring, to name them as inserted. Until
-  /// then they make none of them, so an observer that spells the name out by itself finds no such objects.
+  /// Before a process uses this name, contexts do not make the objects that a merge inserts. After its first
+  /// use they make these objects, and the notification names them as inserted. An observer that writes the
+  /// name as a literal therefore gets no such objects.
   public static var NSManagedObjectContextObjectsDidChange: Notification.Name {
     PostedNames.useObjectsDidChange()
   }
@@ -21,9 +23,8 @@ extension NSManagedObjectContext {
   public static let willSaveObjectsNotification = Notification.Name.NSManagedObjectContextWillSave
   /// Posted after a save: `Notification.Name.NSManagedObjectContextDidSave`.
   public static let didSaveObjectsNotification = Notification.Name.NSManagedObjectContextDidSave
-  /// Posted when objects of a context changed in memory:
-  /// `Notification.Name.NSManagedObjectContextObjectsDidChange`, which tells what the first use of the name
-  /// does.
+  /// Posted when objects of a context changed in memory. See
+  /// `Notification.Name.NSManagedObjectContextObjectsDidChange` for the effect of the first use of the name.
   public static var didChangeObjectsNotification: Notification.Name {
     .NSManagedObjectContextObjectsDidChange
   }
@@ -41,10 +42,10 @@ public let NSUpdatedObjectsKey = "updated"
 public let NSDeletedObjectsKey = "deleted"
 /// Holds the objects whose values were read again or dropped, by a refresh or a merge.
 public let NSRefreshedObjectsKey = "refreshed"
-/// Core Data's key of single invalidated objects. This library does not post it: a refresh names objects as
+/// Core Data's key of single invalidated objects. This library does not post it. A refresh names objects as
 /// refreshed.
 public let NSInvalidatedObjectsKey = "invalidated"
-/// Present, whatever its value, when the context forgot all its objects.
+/// Present, with any value, when the context dropped all its objects.
 public let NSInvalidatedAllObjectsKey = "invalidatedAll"
 /// Present when the changes came from a merge.
 public let NSObjectsChangedByMergeChangesKey = "NSObjectsChangedByMergeChangesKey"

@@ -1,19 +1,19 @@
 public import CDEStore
 
-/// What a context tells an observation domain; the only hook that the observation layer needs.
+/// What a context reports to an observation domain. The observation layer needs no other hook.
 ///
-/// All calls come on the context's isolation.
+/// All calls are made on the context's isolation.
 @_spi(CDE) public protocol ContextObserver: AnyObject {
-  /// An object's property is read for the first time while a reader tracks.
+  /// An object's property is read for the first time under observation tracking.
   func contextWillTrack(_ object: NSManagedObject)
 
-  /// A save succeeded. The objects are the context's own.
+  /// A save succeeded. The objects belong to the context.
   func contextDidSave(_ changes: [ObjectChange], commit: CommittedTransaction)
 
-  /// Changes of other writers were merged; the objects are registered ones that they concern.
+  /// Changes of other writers were merged. The objects are registered ones that the changes concern.
   func contextDidMerge(_ changes: [ObjectChange], _ source: MergeSource)
 
-  /// Objects lost their values: refreshed, rolled back or invalidated without a list of properties.
+  /// Objects were refreshed, rolled back or invalidated. There is no list of properties.
   func contextDidRefresh(_ objects: [NSManagedObject])
 
   func contextDidReset()
@@ -23,7 +23,7 @@ public import CDEStore
 @_spi(CDE) public struct ObjectChange {
   public enum Kind: Sendable {
     case inserted, updated, deleted
-    /// Its to-many relationship changed through the other side alone.
+    /// Only the other side of its to-many relationship changed.
     case touched
   }
 
@@ -31,7 +31,7 @@ public import CDEStore
   public var object: NSManagedObject
   /// What happened to the object.
   public var kind: Kind
-  /// The properties concerned, by slot; nil when the writer did not say.
+  /// The properties concerned, by slot; nil when the writer did not report them.
   public var properties: PropertySet?
 }
 
@@ -39,8 +39,9 @@ public import CDEStore
 @_spi(CDE) public enum MergeSource {
   /// Another context's save.
   ///
-  /// `isRepeated` when the context has merged the same save in the same turn of its executor already.
+  /// `isRepeated` means that the context merged the same save shortly before. Its executor then still has to
+  /// run jobs that were queued at that time.
   case commit(CommittedTransaction, isRepeated: Bool)
-  /// IDs, with what recent saves say about them.
+  /// IDs, with the changes that recent saves report for them.
   case identities(RecentChanges)
 }

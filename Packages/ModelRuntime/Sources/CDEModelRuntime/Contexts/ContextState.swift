@@ -1,9 +1,9 @@
 internal import CDEStore
 
-// What a context keeps between two calls, by the work that it belongs to. Only that work's functions touch it, on the
-// context's executor.
+// The state that a context keeps between two calls, grouped by task. Only the functions of a task use its
+// state, on the context's executor.
 
-/// Announcing changes: when the next "objects did change" notification is posted.
+/// The state of announcements: when the next "objects did change" notification is posted.
 struct Announcing {
   /// Whether a block that announces the changes waits in the executor's queue.
   var isScheduled = false
@@ -19,27 +19,27 @@ struct FailedReads {
   var last: StoreError?
   /// Whether the current save or deletion repeats reads that fail.
   var areRepeated = false
-  /// Whether some object may remember one.
+  /// Whether any object may remember one.
   var areRemembered = false
   /// Deleted objects with delete rules that wait for a read.
   var unfinishedDeletions: [NSManagedObject] = []
 }
 
-/// The hooks that a save calls before it writes.
+/// The state of the hooks that a save calls before it writes.
 struct SaveHooks {
-  /// Whether they are being called, which notes what they change.
+  /// Whether the hooks are running. Objects that change meanwhile are then noted.
   var areRunning = false
   /// Objects that changed since their hook was called.
   var changed: [NSManagedObject] = []
-  /// Properties of these objects that were set without a change meanwhile.
+  /// Properties of these objects that were set without a change while the hooks ran.
   var silenced: [ObjectIdentifier: PropertySet] = [:]
 }
 
-/// Merging other contexts' commits.
+/// The state of merging other contexts' commits.
 struct Merging {
   var isRunning = false
-  /// The commits that an observed context has merged since its executor last became idle.
+  /// The commits that an observed context has merged. A block at the end of the executor's queue drops them.
   var traces: [CommitTrace] = []
-  /// Whether a block that forgets them waits in the executor's queue.
+  /// Whether this block waits in the executor's queue.
   var isEndScheduled = false
 }

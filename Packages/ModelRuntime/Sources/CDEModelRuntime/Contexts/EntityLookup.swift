@@ -6,9 +6,11 @@ internal import Foundation
 extension NSManagedObject {
   /// The entity of this class.
   ///
-  /// A class with a schema of its own answers from the one live model that has it, else from a model of its
-  /// own, to which an object is re-bound when it is inserted elsewhere. A class without a schema needs
-  /// exactly one live model that has it; none, or several that differ, trap.
+  /// A class with a schema of its own uses the one live model that contains the class. Without such a model
+  /// it uses a private model, and an object is bound again when it is inserted into a context of another
+  /// model.
+  ///
+  /// - Precondition: for a class without a schema, exactly one live model contains the class.
   public class func entity() -> NSEntityDescription {
     ManagedObjectClasses.register(self)
     let found = ModelBinding.live.compactMap { $0.binding(for: self) }
@@ -22,7 +24,7 @@ extension NSManagedObject {
       )
     }
     failPrecondition(
-      "\(found.count) models in use have an entity for \(self), so entity() can't tell which is meant. "
+      "\(found.count) models in use have an entity for \(self), so entity() can't choose one of them. "
         + "Use init(context:), or NSEntityDescription.entity(forEntityName:in:).")
   }
 
@@ -35,7 +37,7 @@ extension NSManagedObject {
   }
 }
 
-/// Entities of classes that are used before any model is loaded: one private model for each class.
+/// Entities of classes that are used before a model is loaded. Each class has one private model.
 private enum OwnEntities {
   static func description(of type: any CDRuntimeSchemaProviding.Type) -> NSEntityDescription {
     let model: NSManagedObjectModel

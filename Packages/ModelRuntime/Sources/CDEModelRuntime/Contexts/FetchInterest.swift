@@ -1,11 +1,12 @@
 internal import CDEPredicates
 internal import CDEStore
 
-/// Which commits can change what a fetch yields, or its order.
+/// Which commits can change the result of a fetch, or its order.
 @_spi(CDE) public struct FetchInterest: Sendable {
-  /// Indexes of the entities whose objects the fetch can yield.
+  /// Indexes of the entities whose objects the fetch can return.
   public let entities: Range<Int>
-  /// For each of them the slots that decide about belonging and order; nil when other objects' do as well.
+  /// For each of these entities, the slots that decide about membership and order; nil when other objects'
+  /// values also decide.
   private let slots: [PropertySet]?
 
   init(_ plan: FetchPlan, and keys: [String]) {
@@ -36,10 +37,10 @@ internal import CDEStore
     } || commit.touched.contains { entities.contains($0.entity) }
   }
 
-  /// Collects the properties that a predicate asks its object for.
+  /// Collects the properties of its object that a predicate reads.
   private struct KeyReader {
     var names: Set<String> = []
-    /// Whether it asks for anything beyond.
+    /// Whether it reads anything else.
     var isWide = false
 
     mutating func note(_ path: [String]) {
@@ -74,7 +75,7 @@ internal import CDEStore
 }
 
 extension NSManagedObjectContext {
-  /// What has to change for a request to yield something else in this context.
+  /// Which changes can alter the result of a request in this context.
   ///
   /// - Parameter keys: further key paths that matter to the caller.
   @_spi(CDE) public func interest<ResultType>(

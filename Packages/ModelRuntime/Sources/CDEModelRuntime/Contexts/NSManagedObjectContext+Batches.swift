@@ -5,9 +5,9 @@ internal import Foundation
 extension NSManagedObjectContext {
   /// Carries out a batch request in the store, in one transaction.
   ///
-  /// Contexts, this one included, do not learn of the changes, and no notification is posted, until the
-  /// object IDs of the result are merged. The IDs say what changed. So merging them wakes exactly the readers
-  /// of these properties, if a domain was asked for that precision.
+  /// Contexts, this one included, do not see the changes until the object IDs of the result are merged. No
+  /// notification is posted before that. The IDs carry the changed properties. If a domain observes
+  /// precisely, the merge wakes only the readers of these properties.
   ///
   /// - Returns: an ``NSBatchUpdateResult``, ``NSBatchDeleteResult`` or ``NSBatchInsertResult``.
   /// - Throws: ``ManagedObjectError``: unknown entities or attributes, values of another type, required values
@@ -231,7 +231,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// What the batch did to rows beside those it names.
+  /// The changes that the batch made to rows other than those that it names.
   private func consequences(_ result: StoreBatchResult) -> [CommittedTransaction.Change] {
     var changes = result.cascaded.map {
       CommittedTransaction.Change(

@@ -8,7 +8,7 @@ struct PendingChanges {
   var refreshed: [NSManagedObject] = []
   var deletedByMerge: [NSManagedObject] = []
   var insertedByMerge: [NSManagedObject] = []
-  /// New objects that were announced and then deleted before they were saved.
+  /// New objects that were announced, and then deleted before they were saved.
   var forgotten: [NSManagedObject] = []
   var isMerge = false
 
@@ -19,7 +19,7 @@ struct PendingChanges {
 }
 
 extension NSManagedObjectContext {
-  /// Takes note of a change of an object, once until it is announced and once until it is saved.
+  /// Notes a change of an object, once until it is announced and once until it is saved.
   func noteChange(_ object: NSManagedObject) {
     if object.enterChanged() { changed.append(object) }
     if object.enterPending() {
@@ -29,10 +29,10 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Announces changes when the current job of the executor is over.
+  /// Announces changes after the current job of the executor.
   ///
-  /// Does nothing inside a block, because the end of the block announces them. Does nothing for a private
-  /// context that was not entered yet: the save makes its announcements.
+  /// Does nothing inside a block, because the end of the block announces the changes. Does nothing for a
+  /// private context that was not entered yet, because the save announces the changes.
   func announceSoon() {
     guard announcing.blockDepth == 0, !announcing.isScheduled,
       concurrencyType == .mainQueue || executor.wasEntered,
@@ -63,14 +63,14 @@ extension NSManagedObjectContext {
     return Set(changed.lazy.filter { $0.isMarkedDeleted && !$0.isInserted })
   }
 
-  /// Every object the context knows. Costs by their number.
+  /// All registered objects. The cost grows with their number.
   public var registeredObjects: Set<NSManagedObject> {
     preconditionIsolated("registeredObjects")
     return Set(registry?.all() ?? [])
   }
 
-  /// Whether the context has something to save: objects that are new, deleted or hold unsaved values. Costs
-  /// by the number of objects touched since the last save, in the worst case.
+  /// Whether the context has something to save: objects that are new, deleted or have unsaved values. In the
+  /// worst case the cost grows with the number of objects touched since the last save.
   public var hasChanges: Bool {
     preconditionIsolated("hasChanges")
     return changed.contains { $0.hasChanges }
@@ -78,8 +78,7 @@ extension NSManagedObjectContext {
 
   // MARK: Insertion
 
-  /// Makes an object of a class that is known only as a type. If the model lacks the class, this throws and
-  /// does not trap.
+  /// Makes an object of a class that is known only as a type.
   ///
   /// - Throws: ``ManagedObjectError`` with code `.unknownEntity` when the model has no entity for the class.
   @_spi(CDE) public func insertNewObject<Item: PersistentEntity>(of type: Item.Type) throws -> Item {
@@ -87,7 +86,7 @@ extension NSManagedObjectContext {
     return Item(entity: try model.existingBinding(for: type).description, insertInto: self)
   }
 
-  /// Inserts an object made without a context. An object that is in this context already stays as it is.
+  /// Inserts an object made without a context. Does nothing if the object is already in this context.
   public func insert(_ object: NSManagedObject) {
     preconditionIsolated(object._binding.name)
     let home = home
@@ -121,23 +120,23 @@ extension NSManagedObjectContext {
 
   // MARK: Announcing
 
-  /// Posts what changed since the last time, if anything did; the executor does so by itself at the end of
-  /// each turn.
+  /// Posts the changes since the last announcement, if there are any. The context calls this after each job
+  /// that changed objects.
   public func processPendingChanges() {
     preconditionIsolated("processPendingChanges()")
     announcePending()
   }
 
-  /// What an announcement named. A save that follows at once names it again, because making the sets is a
-  /// large part of the cost of a large save.
+  /// The objects that an announcement named. A save that follows at once names the same objects. It uses
+  /// these sets again, because making them is a large part of the cost of a large save.
   struct Announced {
     /// New objects, named for the first time.
     var inserted: Set<NSManagedObject> = []
     /// Changed objects that were saved before.
     var updated: Set<NSManagedObject> = []
 
-    /// Releases the objects before their other owners do. Objects that end in a set's arbitrary order take
-    /// twice as long to free. Never inlined, because the optimiser may delay a release.
+    /// Releases the objects before their other owners do. To free objects in a set's arbitrary order takes
+    /// twice as long. Never inlined, because the optimiser may delay a release.
     @inline(never)
     mutating func letGo() { self = Announced() }
   }
@@ -153,11 +152,11 @@ extension NSManagedObjectContext {
     func add(_ key: String, _ objects: Set<NSManagedObject>) {
       if !objects.isEmpty { userInfo[key] = objects }
     }
-    // The new objects go straight into a set with room for them: they may be many.
+    // The new objects may be many. They are added to a set that has room for them.
     var announced = Announced()
     announced.inserted.reserveCapacity(pending.objects[...].newCount)
     var deleted: Set<NSManagedObject> = []
-    // New objects that were announced before.
+    // New objects that were already announced.
     var renewed: Set<NSManagedObject> = []
     pending.objects[...].forEachBorrowed { object in
       object.leavePending()

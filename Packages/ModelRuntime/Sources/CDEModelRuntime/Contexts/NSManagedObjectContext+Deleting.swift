@@ -5,8 +5,8 @@ internal import Foundation
 extension NSManagedObjectContext {
   /// Marks an object to be deleted by the next save, and applies the delete rules of its relationships.
   ///
-  /// An object never saved is forgotten at once. Related objects follow the rules now: nullified
-  /// ones lose the reference, cascades are marked too; `deny` is checked by the save.
+  /// An object that was never saved leaves the context at once. The rules are applied to related objects now:
+  /// `nullify` removes the reference, `cascade` marks the objects too. The save checks `deny`.
   ///
   /// - Precondition: the object belongs to this context.
   public func delete(_ object: NSManagedObject) {
@@ -17,17 +17,17 @@ extension NSManagedObjectContext {
         "An NSManagedObjectContext cannot delete objects in other contexts. Look the object up here by its objectID."
       )
     }
-    // The save repeats reads that fail here.
+    // The save repeats reads that fail in this function.
     let repeated = failedReads.areRepeated
     failedReads.areRepeated = true
-    // Changes made by delete rules are changes, also if awakeFromFetch deletes the object.
+    // Changes made by delete rules count as changes, also if awakeFromFetch deletes the object.
     let wasAwakening = isAwakening
     isAwakening = false
     defer {
       failedReads.areRepeated = repeated
       isAwakening = wasAwakening
     }
-    // A list and not a recursion: a cascade can be as long as the data.
+    // A list instead of a recursion, because a cascade can be as long as the data.
     var cascade = [object]
     var unsaved: [NSManagedObject] = []
     while let next = cascade.popLast() {
@@ -47,7 +47,7 @@ extension NSManagedObjectContext {
 
   /// Applies delete rules that could not be applied when their objects were deleted.
   ///
-  /// - Throws: ``ManagedObjectError`` when they still can't be.
+  /// - Throws: ``ManagedObjectError`` when the rules still can't be applied.
   func finishDeletions() throws {
     while let object = failedReads.unfinishedDeletions.last {
       if object._registry === registry, object.isMarkedDeleted {
@@ -61,7 +61,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Forgets new objects that were deleted before they were saved.
+  /// Removes new objects that were deleted before they were saved.
   func forgetUnsaved(_ objects: [NSManagedObject]) {
     for object in objects {
       if object.isAnnounced { pending.forgotten.append(object) }
@@ -74,7 +74,7 @@ extension NSManagedObjectContext {
   /// Drops objects from the lists of changed and pending ones.
   func removeListed(_ objects: [NSManagedObject]) {
     if objects.count == 1 {
-      // Both lists run from the oldest change to the newest, and the removed objects are mostly new.
+      // Both lists start with the oldest change. The removed objects are mostly new.
       if let index = changed.lastIndex(where: { $0 === objects[0] }) { changed.remove(at: index) }
       if let index = pending.objects.lastIndex(where: { $0 === objects[0] }) {
         pending.objects.remove(at: index)
@@ -86,7 +86,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Takes a new object out of the context. The caller removes it from the lists of changed and pending
+  /// Removes a new object from the context. The caller removes it from the lists of changed and pending
   /// objects.
   func discardInserted(_ object: NSManagedObject) {
     object.becomeGone(.neverSaved)
@@ -95,7 +95,7 @@ extension NSManagedObjectContext {
     registry.vanished += 1
   }
 
-  /// Applies the delete rules of an object to be deleted once more: another writer changed its relationships.
+  /// Applies the delete rules of a deleted object again, because another writer changed its relationships.
   func spreadDeletion(of object: NSManagedObject) {
     var cascade: [NSManagedObject] = []
     applyDeleteRules(of: object, &cascade)
@@ -127,7 +127,7 @@ extension NSManagedObjectContext {
       }
     case .toMany:
       guard info.deleteRule == .cascade || info.deleteRule == .nullify else { return true }
-      // Without an inverse only the pairs refer to the members, and the pairs are deleted with the row.
+      // Without an inverse only the pairs refer to the members. The pairs are deleted with the row.
       if info.deleteRule != .cascade, info.inverseSlot == nil { return true }
       let members = object.loadedMembers(info.slot)
       guard members.isLoaded else { return false }
@@ -143,7 +143,7 @@ extension NSManagedObjectContext {
     return true
   }
 
-  /// Takes a deleted object out of its to-one destination's inverse, as far as that is in memory.
+  /// Removes a deleted object from the inverse of its to-one destination, if that is in memory.
   private func leave(_ object: NSManagedObject, _ info: PropertyInfo) {
     guard let inverse = info.inverseSlot else { return }
     let theirInfo = registry.model.entities[info.destination].properties[inverse]
@@ -154,8 +154,8 @@ extension NSManagedObjectContext {
       destination = nil
     } else if let key = info.cells.first.flatMap({ object._batch.integer(Int(object._row), $0) }) {
       let entity = object.storedEntity(info)
-      // An owner that is not registered needs no object: the commit names it as touched. It does need one if
-      // the validation counts its members.
+      // An owner that is not registered needs no object, because the commit names it as touched. It needs one
+      // if the validation counts its members.
       destination =
         info.inverseIsToMany && !theirInfo.countsMembers
         ? registry.object(root: registry.model.entities[entity].root, key: key)
@@ -174,8 +174,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Whether the other side of a one-to-one relationship has been given another object, unsaved, while a merge
-  /// brought the row that refers to it.
+  /// Whether the other object of a one-to-one relationship has an unsaved reference to a third object. A
+  /// merge can bring a row that still refers to the other object.
   private func hasOtherPartner(
     _ other: NSManagedObject, than object: NSManagedObject, _ info: PropertyInfo
   ) -> Bool {

@@ -2,15 +2,15 @@ internal import CDEStore
 internal import Foundation
 
 extension NSManagedObject {
-  /// Adopts a row that another writer may have changed, under the unsaved values of the object.
+  /// Adopts a row that another writer may have changed. The object keeps its unsaved values.
   ///
-  /// Values that equal the former row's are no changes, and must not become changes over the new row.
+  /// Values that equal the former row's are no changes. They must not become changes relative to the new row.
   final func takeNews(_ batch: RowBatch, _ row: Int) {
     if isMarkedUpdated, !isFault { dropEqualValues() }
     take(batch, row)
   }
 
-  /// Adopts a row. The object is no fault afterwards.
+  /// Adopts a row. The object is not a fault afterwards.
   final func take(_ batch: RowBatch, _ row: Int) {
     _batch = batch
     _row = Int32(truncatingIfNeeded: row)
@@ -23,7 +23,7 @@ extension NSManagedObject {
 extension NSManagedObjectContext {
   /// Reads the row of a fault.
   ///
-  /// A row that has vanished leaves the object with declared defaults and makes `isDeleted` true.
+  /// If the row no longer exists, the object gets its declared defaults and `isDeleted` becomes true.
   func fire(_ object: NSManagedObject) {
     guard object.isFault else { return }
     var row: RowReference?
@@ -32,8 +32,8 @@ extension NSManagedObjectContext {
         row = try loadedSource(of: object._binding)
           .row(of: object._binding, key: object._key, for: .object(entity: object._binding.name))
       } catch {
-        // A property read can't throw. The object stays a fault that reads as defaults, and the next read
-        // tries again.
+        // A property read can't throw. The object stays a fault and returns defaults, and the next read tries
+        // again.
         noteUnread(object, nil, error)
         object._batch = object._binding.defaults
         object._row = 0
@@ -55,7 +55,7 @@ extension NSManagedObjectContext {
     object._row = 0
   }
 
-  /// The source of an entity's rows, for reading a row that was there.
+  /// The source of an entity's rows, for reading a row that existed before.
   private func loadedSource(of binding: EntityBinding) throws(StoreError) -> any RowSource {
     if let source = persistentStoreCoordinator { return source }
     throw StoreError(.closed, "The store of \(binding.name) was removed.", entity: binding.name)
@@ -82,27 +82,26 @@ extension NSManagedObjectContext {
           }
         }
       } catch {
-        // They stay faults: the next read of one of them tries again.
+        // The objects stay faults. The next read of each one tries again.
         Diagnostics.report("\(group.count) objects of \(group[0]._binding.name) could not be read: \(error)")
         failedReads.last = error
       }
     }
   }
 
-  /// Whether no object that a relationship could lead to is registered.
+  /// Whether no possible destination of a relationship is registered.
   private func knowsNone(of info: PropertyInfo) -> Bool {
     registry.count(root: registry.model.entities[info.destination].root) == 0
   }
 
   /// Reports a failed read where no error can be thrown.
   ///
-  /// A save that needed the read, to apply a delete rule or to check one, must not continue as if it had read
-  /// nothing. In other cases the object remembers the failure, because its answer may have been used for
-  /// anything.
+  /// A save that needs the read, to apply or to check a delete rule, must fail. In other cases the object
+  /// records the failure, because the application may have used the result of the read.
   @inline(never)
   func noteUnread(_ object: NSManagedObject, _ property: String?, _ error: any Error) {
     let what = property.map { "\(object._binding.name).\($0)" } ?? object._binding.name
-    // Once for each property: code that reads it again learns nothing new.
+    // Once for each property. Reading the property again gives no new information.
     if object.problems.notedUnread.insert(property ?? "").inserted {
       let reason = (error as? any CDEError)?.message ?? "\(error)"
       Diagnostics.report(
@@ -112,7 +111,7 @@ extension NSManagedObjectContext {
     if !failedReads.areRepeated { object.noteUnread(property, error) }
   }
 
-  /// Lets all objects forget reads that failed.
+  /// Clears the records of failed reads in all objects.
   func forgetUnreadObjects() {
     guard failedReads.areRemembered else { return }
     failedReads.areRemembered = false
@@ -146,7 +145,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Loads a path of relationships for many objects, one query a step.
+  /// Loads a path of relationships for many objects, with one query for each step.
   func prefetch(_ path: String, of objects: [NSManagedObject]) throws {
     var current = objects
     for name in path.split(separator: ".").map(String.init) {
@@ -164,7 +163,7 @@ extension NSManagedObjectContext {
           fireAll(group)
           let destinations = group.compactMap { $0.toOne(info.slot) }
           fireAll(destinations)
-          // Prefetched objects live as long as their owners.
+          // Each owner retains its prefetched objects.
           for owner in group {
             if let object = owner.toOne(info.slot) { owner.overlay.values[info.slot] = .toOne(object) }
           }
@@ -210,10 +209,9 @@ extension NSManagedObjectContext {
   /// Makes an object take the store's values.
   ///
   /// - Parameters:
-  ///   - object: An object of this context. Objects of other contexts, and objects never saved, stay as they
-  ///     are.
-  ///   - mergeChanges: false makes it a fault at once and drops unsaved values; true reads the row now and
-  ///     keeps them.
+  ///   - object: An object of this context. Other objects, and objects that were never saved, do not change.
+  ///   - mergeChanges: false makes the object a fault at once and drops unsaved values; true reads the row
+  ///     now and keeps unsaved values.
   public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
     preconditionIsolated(object._binding.name)
     guard object._registry === registry, registry != nil, !object.isInserted else { return }
@@ -224,7 +222,7 @@ extension NSManagedObjectContext {
         let source = try source()
         _ = try source.requiredHandle(for: object._binding)
         guard let row = try source.row(of: object._binding, key: object._key) else {
-          // Another writer deleted it, so nothing is left to save.
+          // Another writer deleted it, so there is nothing to save.
           forgetMerged([object])
           announceSoon()
           return
@@ -232,7 +230,7 @@ extension NSManagedObjectContext {
         object.take(row.batch, row.row)
         object.forgetUnread()
       } catch {
-        // The object keeps the values that it has, read or set.
+        // The object keeps its values, whether they were read or set.
         Diagnostics.report(
           "\(object._binding.name) \(object.objectID.uriRepresentation().absoluteString) could not be refreshed: \(error)"
         )
@@ -246,7 +244,7 @@ extension NSManagedObjectContext {
     observer?.contextDidRefresh([object])
   }
 
-  /// Refreshes every registered object that was saved before, keeping unsaved values.
+  /// Refreshes every registered object that was saved before, and keeps unsaved values.
   public func refreshAllObjects() {
     preconditionIsolated("refreshAllObjects()")
     for object in registry?.all() ?? [] where !object.isInserted {
@@ -254,7 +252,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Takes an object's unsaved relationships back on the other side too, where nothing of its own would.
+  /// Withdraws an object's unsaved relationships from to-many relationships of the other side, where no
+  /// change of the object itself would do so.
   private func withdrawLinks(of object: NSManagedObject) {
     guard let overlay = object._overlay else { return }
     for slot in overlay.changed {
@@ -287,12 +286,12 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  /// Forgets values and changes; the row is read again when needed.
+  /// Drops values and changes. The next access reads the row again.
   final func turnIntoFault() {
     guard isStored else { return }
     willTurnIntoFault()
-    // Unsaved references of other objects to this one belong to those objects, and the members they make
-    // stay.
+    // Unsaved references of other objects to this one belong to those objects. The members that these
+    // references add stay.
     let kept = _overlay.map { overlay in
       overlay.changed.filter { slot in
         let info = _binding.properties[slot]
@@ -314,7 +313,7 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-  /// Calls the hook of an object whose row was read. Values that the hook sets are no changes.
+  /// Calls the hook of an object whose row was read. Values that the hook sets do not count as changes.
   func awaken(_ object: NSManagedObject) {
     let wasAwakening = isAwakening
     isAwakening = true

@@ -10,8 +10,9 @@ extension NSManagedObjectContext {
 
   /// Fetches objects, IDs or their number.
   ///
-  /// Objects already registered come as they are, unsaved changes included; others are made from the rows
-  /// read. Values are decoded when first read, so fetching costs little more than stepping through the rows.
+  /// Registered objects are returned as they are, with their unsaved changes. Other objects are made from the
+  /// rows read. A value is decoded when it is first read, so a fetch costs little more than stepping through
+  /// the rows.
   ///
   /// - Returns: the objects, in the order of the request.
   /// - Throws: ``ManagedObjectError``: unknown entity, a predicate that can't be translated, or a store
@@ -31,7 +32,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The objects of a fetch in the type that its caller asked for.
+  /// The objects of a fetch in the type that its caller requested.
   func typed<ResultType>(_ objects: [NSManagedObject], _ plan: FetchPlan) throws -> [ResultType] {
     if ResultType.self == NSManagedObject.self || classesMatch(ResultType.self, plan) {
       // Checked once for each class instead of once for each object.
@@ -63,7 +64,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The number of objects that a fetch would yield, without making them where possible.
+  /// The number of objects that a fetch would return, without making them where possible.
   public func count<ResultType>(for request: NSFetchRequest<ResultType>) throws -> Int {
     preconditionIsolated("count(for:)")
     return try count(try request.plan(in: self))
@@ -77,7 +78,7 @@ extension NSManagedObjectContext {
 
   private func hasChanges(within plan: FetchPlan) -> Bool {
     if changed.isEmpty { return false }
-    // A predicate may read related objects, whose changes then count as well.
+    // A predicate may read related objects. Their changes then count as well.
     return changed.contains(where: \.hasChanges)
   }
 
@@ -125,10 +126,10 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Makes objects of fetched rows, or finds the registered ones, in the result's order.
+  /// Makes objects of fetched rows, or finds the registered ones, in the order of the result.
   ///
-  /// - Parameter registrations: the number of registrations when none of the rows' objects was registered, if
-  ///   that was so. While the number stays the same, the objects need not be looked up.
+  /// - Parameter registrations: the number of registrations, if none of the rows' objects was registered at
+  ///   that time. While the number stays the same, the function does not look the objects up.
   func adopt(
     _ rows: FetchedRows, refreshing: Bool = false, unknownSince registrations: Int? = nil
   ) -> [NSManagedObject] {
@@ -138,7 +139,7 @@ extension NSManagedObjectContext {
       var result: [NSManagedObject] = []
       result.reserveCapacity(rows.count)
       for batch in rows.batches {
-        // Each batch registers its own objects; code of the application that runs in between may register
+        // Each batch registers its own objects. Code of the application that runs in between may register
         // others.
         let isUnknown = registrations.map { $0 &+ result.count == registry.registrations } ?? false
         adopt(batch, into: &result, refreshing: refreshing, isUnknown: isUnknown)
@@ -200,14 +201,14 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Whether an object is a fault that was made for another entity than its row has. A reference of a damaged
-  /// store may have named the wrong entity.
+  /// Whether an object is a fault of another entity than its row has. A reference in a damaged store may have
+  /// named the wrong entity.
   @inline(__always)
   private func isMistaken(_ object: NSManagedObject, for binding: EntityBinding) -> Bool {
     object._binding !== binding && !object.isRealized && !object.hasChanges
   }
 
-  /// The objects for a result that names rows without their values, in its order: registered ones, or faults.
+  /// The objects for a result of rows without values, in its order: registered objects, or faults.
   private func faults(_ entries: [FetchedRows.Entry]) -> [NSManagedObject] {
     var result: [NSManagedObject] = []
     result.reserveCapacity(entries.count)
@@ -261,7 +262,8 @@ extension NSManagedObjectContext {
           schema: registry.model.schema, row: ObjectRow(object: object), entity: query.entity,
           patterns: patterns)
       }
-      // The store judged the objects whose own values are as stored; the others are judged here.
+      // The store evaluated the condition for objects whose own values are as stored. For the others it is
+      // evaluated here.
       for object in stored where !object.isMarkedDeleted {
         seen.insert(ObjectIdentifier(object))
         if object.hasChanges, try !interpreter(object).holds(query.filter) { continue }
@@ -315,7 +317,7 @@ extension NSFetchRequest {
   /// Fetches in the context whose isolation the call runs in.
   public func execute(in context: NSManagedObjectContext) throws -> [ResultType] { try context.fetch(self) }
 
-  /// The request without its result type, as the context works with it.
+  /// The request without its result type, in the form that the context uses.
   func plan(in context: NSManagedObjectContext) throws -> FetchPlan {
     guard let model = context.modelBinding else { throw context.missingCoordinator }
     return try plan(of: model)

@@ -3,7 +3,8 @@ internal import CDEStore
 internal import Foundation
 
 extension NSManagedObjectContext {
-  /// The object registered for an ID, or nil. IDs of other stores and models give nil. Never asks the store.
+  /// The object registered for an ID, or nil. IDs of other stores and models give nil. Never queries the
+  /// store.
   public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
     preconditionIsolated("registeredObject(for:)")
     guard let registry else { return nil }
@@ -12,20 +13,20 @@ extension NSManagedObjectContext {
     return registry.object(root: binding.root, key: objectID.key)
   }
 
-  /// The object with an ID: the registered one, or a fault made without asking the store.
+  /// The object with an ID: the registered one, or a fault made without a query.
   ///
-  /// Reading a fault whose row does not exist gives defaults; ask ``existingObject(with:)`` when in doubt.
-  /// An ID can't name a row here if it is of another store, or a temporary one of another context. Its object
-  /// is then gone: it reads as defaults, its `isDeleted` is true, and it is never saved. Core Data raises an
+  /// A fault whose row does not exist returns defaults. Use ``existingObject(with:)`` when the row may not
+  /// exist. An ID of another store, or a temporary ID of another context, can't name a row here. Its object
+  /// is gone: it returns defaults, its `isDeleted` is true, and it is never saved. Core Data raises an
   /// exception when such a fault is read.
   ///
-  /// - Precondition: the context's model has an entity of the name that the ID says.
+  /// - Precondition: the context's model has an entity with the name that the ID contains.
   public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
     preconditionIsolated("object(with:)")
     return resident(objectID) ?? lookUp(objectID)
   }
 
-  /// The object that an ID was made for in this context. Counts no reference but the object's own.
+  /// The object that an ID was made for in this context. Only the returned reference is counted.
   @inline(__always)
   private func resident(_ objectID: NSManagedObjectID) -> NSManagedObject? {
     home.flatMap { ObjectRegistry.object(of: objectID, in: $0) }
@@ -46,15 +47,15 @@ extension NSManagedObjectContext {
     guard let binding = localBinding(of: objectID) else { return goneObject(named, objectID) }
     if let known = registry.object(root: binding.root, key: objectID.key) { return known }
     if objectID.isTemporaryID { return goneObject(binding, objectID) }
-    // The ID may name an ancestor of the row's entity, and only the row tells its class.
+    // The ID may name an ancestor of the row's entity. Only the row identifies its class.
     return registry.model.schema.entities[binding.index].hasSubentities
       ? objectOfRow(binding, objectID.key) : object(entity: binding.index, key: objectID.key)
   }
 
   /// The object for a row of an entity or one of its sub-entities.
   ///
-  /// If the row can't be read, its class is unknown. The object returned then serves for this one call only:
-  /// it reads as defaults and is never saved, and the next look-up asks the store again.
+  /// If the row can't be read, its class is unknown. The object returned is then valid for this one call
+  /// only: it returns defaults and is never saved. The next look-up queries the store again.
   @inline(never)
   func objectOfRow(_ binding: EntityBinding, _ key: Int64) -> NSManagedObject {
     if let known = registry.object(root: binding.root, key: key) { return known }
@@ -73,7 +74,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The object with an ID, its row read.
+  /// The object with an ID. Its row is read.
   ///
   /// - Throws: ``ManagedObjectError`` with code `.objectNotFound` when there is no such row, also for IDs of
   ///   other stores and models.
@@ -122,7 +123,8 @@ extension NSManagedObjectContext {
       ? objectID.binding : registry.model.entity(named: objectID.binding.name)
   }
 
-  /// The same, but nil for an ID that names nothing here: a key identifies a row of one store only.
+  /// The context's own binding of an ID's entity; nil for an ID that names no row here. A key identifies a
+  /// row of one store only.
   ///
   /// IDs of other containers are valid if these have the same store.
   private func localBinding(of objectID: NSManagedObjectID) -> EntityBinding? {
@@ -137,14 +139,14 @@ extension NSManagedObjectContext {
     return binding
   }
 
-  /// Makes an object for an ID without a row. It has that ID, and is registered under a key that no other
-  /// object has.
+  /// Makes an object for an ID without a row. The object has that ID and is registered under a key that no
+  /// other object has.
   private func goneObject(_ binding: EntityBinding, _ objectID: NSManagedObjectID) -> NSManagedObject {
     let made = materialize(
       binding, binding.objectClass, key: nextTemporaryKey(), batch: binding.defaults, row: 0,
       flags: baseFlags.union(.gone))
     registry.register(made)
-    // The object gets an ID of its own: the given one belongs to an object that may live elsewhere.
+    // The object gets an ID of its own, because the given one may belong to an object of another context.
     made._identity = NSManagedObjectID(
       binding: objectID.binding, key: objectID.key, store: objectID.store)
     return made

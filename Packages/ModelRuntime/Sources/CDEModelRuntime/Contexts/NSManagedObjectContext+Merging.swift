@@ -4,21 +4,21 @@ public import Foundation
 extension NSManagedObjectContext {
   /// Merges another context's save, given by its didSave notification.
   ///
-  /// Registered objects take the saved values, without asking the store; unsaved changes stay. Deleted
-  /// objects leave the context, and their `isDeleted` stays true. New objects are named as inserted, see
-  /// `NSManagedObjectContextObjectsDidChange`. Saves that this context merges automatically, and that were
-  /// committed before this one, are merged first.
+  /// Registered objects take the saved values without a query. Unsaved changes stay. Deleted objects leave
+  /// the context, and their `isDeleted` stays true. New objects are named as inserted, see
+  /// `NSManagedObjectContextObjectsDidChange`. If this context merges automatically, it first merges the
+  /// saves that were committed earlier.
   public func mergeChanges(fromContextDidSave notification: Notification) {
     preconditionIsolated("mergeChanges(fromContextDidSave:)")
     merge(notification.userInfo ?? [:])
   }
 
-  /// Merges changes known by their IDs alone, such as those of a batch request, or another context's save.
+  /// Merges changes known only by their IDs, such as those of a batch request, or another context's save.
   ///
   /// - Parameters:
   ///   - changeNotificationData: the `userInfo` of a save's notification, or arrays or sets of IDs (or their URIs)
   ///     under the inserted, updated and deleted keys.
-  ///   - contexts: the contexts to merge into; each does so on its own isolation, before the call returns.
+  ///   - contexts: the contexts to merge into. Each merges on its own isolation, before the call returns.
   public static func mergeChanges(
     fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
   ) {
@@ -29,13 +29,13 @@ extension NSManagedObjectContext {
   }
 
   private func merge(_ data: [AnyHashable: Any]) {
-    endTurnSoon()
+    dropTracesSoon()
     if let commit = data[CommittedTransaction.userInfoKey] as? CommittedTransaction {
       if isOfOwnStores(commit) {
         mergeInbox(before: commit.sequence)
         merge(commit)
       } else {
-        // Rows of another container's layout can't be used here, but its IDs can if it has the same stores.
+        // Rows of another container's layout can't be used here. Its IDs can, if it has the same stores.
         merge(
           inserted: commit.ids(.inserted), updated: commit.ids(.updated), deleted: commit.ids(.deleted))
       }
@@ -69,7 +69,8 @@ extension NSManagedObjectContext {
 
   // MARK: In order
 
-  /// Merges the commits that wait in the inbox, up to the one with a number, as a turn of their own.
+  /// Merges the waiting commits of the inbox up to a number. These merges share no traces with merges before
+  /// or after.
   func mergeInbox(through number: UInt64) {
     merging.traces.removeAll()
     drainInbox(through: number)
@@ -78,7 +79,7 @@ extension NSManagedObjectContext {
 
   /// Merges the commits in the inbox that are older than a commit to be merged by hand.
   func mergeInbox(before number: UInt64) {
-    // An observer of a merge, or of a save, may call this in the middle of another commit.
+    // An observer of a merge or of a save may call this while another commit is merged or saved.
     if number > 0, !merging.isRunning, !isSaving { drainInbox(through: number - 1) }
   }
 
@@ -86,8 +87,8 @@ extension NSManagedObjectContext {
     while let commit = inbox.popFirst(through: number) { merge(commit) }
   }
 
-  /// Forgets the commits that were merged in this turn of the executor when the turn is over.
-  private func endTurnSoon() {
+  /// Enqueues a block that drops the traces of the commits merged so far.
+  private func dropTracesSoon() {
     guard observer != nil, !merging.isEndScheduled else { return }
     merging.isEndScheduled = true
     executor.enqueue { [weak self] in
@@ -96,7 +97,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// - Returns: whether an observed context has merged the commit, or a part of it, in this turn already.
+  /// - Returns: whether the observed context has merged the commit, or a part of it, and still has its trace.
   func noteMerge(_ trace: CommitTrace) -> Bool {
     if observer == nil { return false }
     if merging.traces.contains(where: { $0 === trace }) { return true }
@@ -108,7 +109,7 @@ extension NSManagedObjectContext {
 
   /// Adopts another context's save.
   ///
-  /// The cost grows with the changed objects that are registered here.
+  /// The cost grows with the number of changed objects that are registered here.
   func merge(_ commit: CommittedTransaction) {
     guard let registry else { return }
     let isNested = merging.isRunning
@@ -134,7 +135,7 @@ extension NSManagedObjectContext {
       }
       switch change.kind {
       case .deleted:
-        // The row was saved again under the same key since.
+        // The row was saved again under the same key later.
         if !object.isFault, object._batch.asOf > commit.asOf { continue }
         forgotten.append(object)
         changes.append(ObjectChange(object: object, kind: .deleted, properties: nil))
@@ -156,7 +157,7 @@ extension NSManagedObjectContext {
     finishMerge(changes, ids, source)
   }
 
-  /// The object for a row that another context inserted, made of the row as it was saved.
+  /// The object for a row that another context inserted, made from the saved row.
   private func objectOfArrival(_ change: CommittedTransaction.Change) -> NSManagedObject {
     let binding = registry.model.entities[change.entity]
     if let known = registry.object(root: binding.root, key: change.key) { return known }
@@ -172,9 +173,9 @@ extension NSManagedObjectContext {
     return made
   }
 
-  /// - Returns: properties beside the commit's own whose values in the row are new here: the save adopted
-  ///   them from another writer. The changes of a commit that is merged late are announced when it comes,
-  ///   although the row has them already.
+  /// - Returns: properties outside the commit's own changes whose values in the row are new here. The save
+  ///   adopted them from another writer. That writer's commit is still announced when it is merged, although
+  ///   the row has its values already.
   private func adopt(
     _ change: CommittedTransaction.Change, into object: NSManagedObject, _ changes: inout [ObjectChange]
   ) -> PropertySet {
@@ -195,7 +196,7 @@ extension NSManagedObjectContext {
     return object.slotsThatDiffer(known, row).intersection(change.adopted)
   }
 
-  /// Values that the store derives change without a new version. The later commit then has the newer ones.
+  /// The store changes derived values without a new version. The later commit then has the newer values.
   private func isNews(_ row: RowReference, over known: RowReference, of binding: EntityBinding) -> Bool {
     if row.version != known.version { return row.version > known.version }
     return !binding.storedDerivations.isEmpty && row.batch.asOf > known.batch.asOf
@@ -205,7 +206,7 @@ extension NSManagedObjectContext {
     if case .toMany(let members)? = object._overlay?.values[slot] { members.unload() }
   }
 
-  /// Forgets objects whose rows another writer deleted.
+  /// Removes objects whose rows another writer deleted.
   func forgetMerged(_ objects: [NSManagedObject]) {
     if objects.isEmpty { return }
     let listed = objects.filter(\.isListed)

@@ -1,10 +1,10 @@
 internal import CDEStore
 
-// Merging changes that are known by their objects' IDs alone.
+// Merges of changes that are known only by their objects' IDs.
 extension NSManagedObjectContext {
-  /// Merges changes without their rows: the rows of registered objects are read again.
+  /// Merges changes without their rows. The rows of registered objects are read again.
   ///
-  /// Recent saves of the same container tell observers which properties changed.
+  /// Observers get the changed properties from recent saves of the same container.
   func merge(
     inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]
   ) {
@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
     }
     let (inserted, updated, deleted) = (local(inserted), local(updated), local(deleted))
     if inserted.isEmpty && updated.isEmpty && deleted.isEmpty { return }
-    // The rows about to be read are newer than all commits that wait.
+    // The rows read here are newer than all waiting commits.
     mergeInbox(before: .max)
     let isNested = merging.isRunning
     merging.isRunning = true
@@ -53,7 +53,7 @@ extension NSManagedObjectContext {
     finishMerge(changes, ids, .identities(recent?.changes ?? RecentChanges()))
   }
 
-  /// Registered objects whose to-many relationships hold objects that are gone.
+  /// Registered objects whose to-many relationships contain deleted objects.
   func ownersOfDeleted(_ objects: [NSManagedObject]) -> [ObjectChange] {
     var changes: [ObjectChange] = []
     for object in objects where !object.isFault {
@@ -69,7 +69,7 @@ extension NSManagedObjectContext {
     return changes
   }
 
-  /// Registered objects whose to-many relationships got new members, known by the members' rows alone.
+  /// Registered objects whose to-many relationships got new members. The members' rows name these owners.
   private func ownersOfInserted(_ ids: [NSManagedObjectID]) -> [ObjectChange] {
     var changes: [ObjectChange] = []
     let bindings = ids.compactMap { id in registry.model.entity(named: id.binding.name).map { ($0, id.key) } }
@@ -101,7 +101,7 @@ extension NSManagedObjectContext {
     return changes
   }
 
-  /// All registered objects that could have got members of an entity tree.
+  /// All registered objects that may have got members of an entity tree.
   private func possibleOwners(ofMembersIn root: Int) -> [ObjectChange] {
     registry.all().compactMap { object in
       let slots = object._binding.properties.filter {
@@ -114,8 +114,8 @@ extension NSManagedObjectContext {
 
   /// Reads the rows of merged objects.
   ///
-  /// An object whose row can't be read becomes a fault, which reads it when it is used. An object with
-  /// unsaved changes keeps its old row, whose version makes the next save a conflict.
+  /// An object whose row can't be read becomes a fault, and the next access reads the row. An object with
+  /// unsaved changes keeps its old row. The version of that row makes the next save a conflict.
   ///
   /// - Returns: the owners that the objects left or joined.
   private func reread(_ objects: [NSManagedObject]) -> [ObjectChange] {
@@ -160,7 +160,7 @@ extension NSManagedObjectContext {
   }
 }
 
-/// Finds out which recent saves a merge by IDs brings to the observed objects of a context.
+/// Finds the recent saves whose changes a merge by IDs brings to the observed objects of a context.
 private struct RecentMerge {
   private let context: NSManagedObjectContext
   private var found:

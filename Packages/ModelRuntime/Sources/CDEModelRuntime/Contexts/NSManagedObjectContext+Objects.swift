@@ -1,6 +1,6 @@
 internal import CDEStore
 
-// What objects need of their context, beside reading and noting changes.
+// The requirements of `ObjectContext`, except for reading and noting changes.
 extension NSManagedObjectContext: ObjectContext {
   func noteUnreadObject() { failedReads.areRemembered = true }
 

@@ -4,21 +4,21 @@ internal import Foundation
 extension NSManagedObjectContext: RunObserver {
   /// When an awaited block starts.
   public enum ScheduledTaskType: Sendable {
-    /// At once if the caller is on the context's isolation already; otherwise in order.
+    /// At once if the caller is on the context's isolation already; otherwise in the order of the calls.
     case immediate
     /// Always after the blocks that were enqueued before.
     case enqueued
   }
 
-  /// Runs a block on the context's isolation, later: never inline, in the order of the calls. Returns at
-  /// once.
+  /// Runs a block on the context's isolation, later and in the order of the calls. The block never runs
+  /// inline. Returns at once.
   ///
   /// The block belongs to no actor, even if its caller does. It may capture values that its caller gives
   /// away.
   ///
-  /// At the top level of `main.swift` the compiler chooses as in a synchronous function and takes
-  /// `await context.perform { … }` for this call if the block neither throws nor returns anything. It then warns that
-  /// nothing is awaited: write the statement into an `async` function.
+  /// At the top level of `main.swift` the compiler selects overloads as in a synchronous function. It takes
+  /// `await context.perform { … }` for this call if the block neither throws nor returns anything, and warns
+  /// that there is nothing to await. In that case write the statement in an `async` function.
   public func perform(_ block: sending @escaping () -> Void) {
     let carried = Carrier(block)
     executor.enqueue {
@@ -30,12 +30,12 @@ extension NSManagedObjectContext: RunObserver {
 
   /// Runs a block on the context's isolation and returns its result.
   ///
-  /// A block belongs to the isolation that it was written in. If the caller belongs to an actor other than
+  /// A block belongs to the isolation in which it was written. If the caller belongs to another actor than
   /// the context's, for example the main actor, the block runs on that actor while nothing else runs on the
-  /// context: it may use all that the actor protects and all that the context protects. It waits for the
-  /// context's turn without blocking a thread, and costs two changes of threads. If the caller belongs to no
-  /// actor (a `@concurrent` function, a detached task), the block runs on the context, at about the cost of
-  /// an actor call when the context is idle.
+  /// context. The block may use the state of both. It waits for the context without blocking a thread, and
+  /// costs two changes of threads. If the caller belongs to no actor (a `@concurrent` function, a detached
+  /// task), the block runs on the context. When the context is idle this costs about as much as an actor
+  /// call.
   ///
   /// The block need not be `Sendable`.
   @inlinable
@@ -47,12 +47,13 @@ extension NSManagedObjectContext: RunObserver {
     try await _executor.run(schedule == .immediate ? .immediate : .enqueued, observer: self, block)
   }
 
-  /// Runs a block on the calling thread while nothing else runs on the context; inline when called there already.
+  /// Runs a block on the calling thread while nothing else runs on the context. Runs it inline when the
+  /// caller is already on the context.
   ///
   /// The block stays on the actor of its caller.
   ///
-  /// - Precondition: contexts do not wait for each other in a circle. A circle traps, and the message names
-  ///   them.
+  /// - Precondition: contexts do not wait for each other in a circle. A circle traps with a message that
+  ///   names the contexts.
   public func performAndWait<Value, Failure: Error>(
     _ block: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -63,10 +64,11 @@ extension NSManagedObjectContext: RunObserver {
     }
   }
 
-  /// The end of a block announces its changes, so they need no turn of their own.
+  /// Called when a block begins. The end of the block announces its changes, so they need no job of their
+  /// own.
   public func runWillBegin() { announcing.blockDepth += 1 }
 
-  /// Announces what a block changed, as the end of a turn does.
+  /// Called when a block ends. Announces the changes of the block.
   public func runWillEnd() {
     announcing.blockDepth -= 1
     if pending.isEmpty { return }

@@ -5,20 +5,20 @@ internal import Foundation
 extension NSManagedObjectContext {
   /// Writes all changes in one transaction, or none.
   ///
-  /// In order: the objects' `willSave()` is called and changes are announced until nothing changes any more,
-  /// `NSManagedObjectContextWillSave` is posted, values are validated, the store writes and hands the commit
-  /// to the contexts that merge automatically, IDs become permanent, `didSave` is posted. So slow observers
-  /// and hooks keep no other context from merging. Without changes nothing happens.
+  /// The steps: the objects' `willSave()` is called and changes are announced until nothing changes any more;
+  /// `NSManagedObjectContextWillSave` is posted; values are validated; the store writes; the commit is
+  /// delivered to the contexts that merge automatically; IDs become permanent; `didSave` is posted. Slow
+  /// observers and hooks of `didSave` therefore do not delay merges in other contexts. Without changes
+  /// nothing happens.
   ///
-  /// Costs one row for each changed object, written in the order of their keys; only changed columns are
-  /// written.
+  /// Writes one row for each changed object, in the order of their keys, and only the changed columns.
   ///
-  /// The ``mergePolicy`` settles two kinds of conflicts: objects that another writer changed since they were
-  /// read, and unique values that another object has. The save is then tried again.
+  /// The ``mergePolicy`` resolves two kinds of conflicts: another writer changed an object after it was read,
+  /// or another object has a unique value. The save is then tried again.
   ///
-  /// - Throws: ``ManagedObjectError``: hooks that go on changing objects, validation failures (all of them),
-  ///   conflicts that the merge policy does not settle, store errors. Everything stays as it was, except for
-  ///   what a policy settled: the same save can be tried again, or rolled back.
+  /// - Throws: ``ManagedObjectError``: hooks that change objects without end, validation failures (all of
+  ///   them), conflicts that the merge policy does not resolve, store errors. Nothing else changes, except
+  ///   for what a policy resolved. The same save can be tried again, or rolled back.
   public func save() throws {
     preconditionIsolated("save()")
     guard !isSaving else {
@@ -35,8 +35,8 @@ extension NSManagedObjectContext {
     }
     failedReads.last = nil
     if !failedReads.unfinishedDeletions.isEmpty { try finishDeletions() }
-    // Hooks and observers may change further objects, whose announcement must come before willSave as well.
-    var announced = try settleChanges()
+    // Hooks and observers may change further objects. These changes must also be announced before willSave.
+    var announced = try runHooks()
     let announcements = announcing.count
     if !changed.contains(where: \.hasChanges) {
       forgetChanges()
@@ -51,16 +51,16 @@ extension NSManagedObjectContext {
       throw error
     }
     if objects.isEmpty {
-      // An observer or a hook rolled everything back.
+      // An observer or a hook rolled back all changes.
       forgetChanges()
       return
     }
-    // Observers and hooks may have inserted and deleted since.
+    // Observers and hooks may have inserted and deleted objects since the announcement.
     if !pending.isEmpty || announcing.count != announcements { announced = Announced() }
     switch try commit(objects) {
     case .committed(let save):
       forgetChanges()
-      // Everything is settled, so observers and hooks may save again.
+      // The save is complete, so observers and hooks may save again.
       isSaving = false
       failedReads.areRepeated = false
       withExtendedLifetime(save) {
@@ -71,7 +71,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Validation may change further objects, which are validated and saved as well.
+  /// Collects the changed objects and validates them. Validation may change further objects, which are
+  /// validated and saved as well.
   func collectValidated() throws -> CollectedSave {
     let objects = CollectedSave(changed[...])
     var validated = changed.count
@@ -90,15 +91,15 @@ extension NSManagedObjectContext {
     changed.removeAll(keepingCapacity: changed.count <= 4096)
   }
 
-  /// What the store made of a save.
+  /// The store's result for a save.
   enum CommitOutcome {
-    /// The store wrote it, and the context's objects are settled.
+    /// The store wrote the save, and the commit was applied to the context's objects.
     case committed(CommittedSave)
-    /// The store refused it, where a merge policy may help.
+    /// The store refused the save, and a merge policy may resolve the conflict.
     case refused(BuiltSave, StoreError)
   }
 
-  /// Builds a save, writes it, hands the commit on and settles the context's objects.
+  /// Builds a save, writes it, delivers the commit to other contexts and applies it to the context's objects.
   ///
   /// - Parameter complete: adds to the commit before other contexts get it.
   func commit(
@@ -108,7 +109,7 @@ extension NSManagedObjectContext {
     let handle = try coordinator.handle(for: objects.bindings)
     let save = SaveBuilder.build(objects, author: transactionAuthor, contextName: name)
     if let unread = failedReads.last { throw ManagedObjectError.store(unread) }
-    if save.transaction.isEmpty { return .committed(settleUnwritten(save, handle, complete)) }
+    if save.transaction.isEmpty { return .committed(applyUnwritten(save, handle, complete)) }
     var delivery = CommitDelivery()
     var committed: CommittedSave?
     do {
@@ -123,7 +124,7 @@ extension NSManagedObjectContext {
       }
       delivery.start(committed.transaction.sequence)
       coordinator.recentCommits.record(committed.transaction)
-      committed.settle(in: registry)
+      committed.apply(to: registry)
       return .committed(committed)
     } catch  where [.conflict, .uniqueness, .danglingReference].contains(error.code) {
       return .refused(save, error)
@@ -132,22 +133,22 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Settles objects that were given the values they had: the store has all values, and other contexts have
-  /// nothing to merge.
-  private func settleUnwritten(
+  /// Applies a save without changed values to the objects. The store has all values already, and other
+  /// contexts have nothing to merge.
+  private func applyUnwritten(
     _ save: BuiltSave, _ handle: StoreHandle, _ complete: (inout CommittedTransaction) -> Void
   ) -> CommittedSave {
     var committed = save.committed(
       CommitResult(keyBase: [], sequence: 0), of: registry.model, makeCommitTrace(), handle)
     complete(&committed.transaction)
-    committed.settle(in: registry)
+    committed.apply(to: registry)
     return committed
   }
 
   /// - Parameters:
-  ///   - announced: what was announced last. Mostly these are all the objects that were saved; the sets are
-  ///     then used again.
-  ///   - taken: what the save took over from the store.
+  ///   - announced: the objects last announced. Mostly these are all the saved objects, and the sets are used
+  ///     again.
+  ///   - taken: changes that the save adopted from the store.
   func announce(_ save: CommittedSave, _ announced: Announced, taken: [ObjectChange] = []) {
     let (objects, committed) = (save.objects, save.transaction)
     let userInfo: [AnyHashable: Any] = [
@@ -167,7 +168,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// What a save changed in this context's own objects, the touched owners included.
+  /// The changes of a save to this context's own objects, touched owners included.
   private func changes(of committed: CommittedTransaction, _ objects: CollectedSave) -> [ObjectChange] {
     var changes: [ObjectChange] = objects.deleted.map {
       ObjectChange(object: $0, kind: .deleted, properties: nil)
@@ -194,7 +195,7 @@ extension NSManagedObjectContext {
       guard let object = registry.object(root: root, key: touch.key) else { return nil }
       let name = registry.model.entities[touch.entity].properties[touch.slot].name
       guard let slot = object._binding.layout.slot(named: name) else { return nil }
-      // An owner in memory has the relationship among its own changes.
+      // If the owner was saved too, its own changes include the relationship.
       if reported[KeyedEntity(root, touch.key)]?.contains(slot) == true { return nil }
       return ObjectChange(object: object, kind: .touched, properties: [slot])
     }
@@ -211,10 +212,10 @@ extension NSManagedObjectContext {
 
   func root(of entity: Int) -> Int { registry.model.entities[entity].root }
 
-  // MARK: Giving up
+  // MARK: Dropping changes
 
-  /// Drops all unsaved changes: values return to the last saved ones, new objects leave the context, deleted
-  /// ones stay.
+  /// Drops all unsaved changes. Values return to the last saved ones, new objects leave the context, deleted
+  /// objects stay.
   public func rollback() {
     preconditionIsolated("rollback()")
     let objects = changed
@@ -238,7 +239,7 @@ extension NSManagedObjectContext {
     }
     forgetUnreadObjects()
     if revivesDeleted {
-      // Members loaded meanwhile were loaded without the deleted ones.
+      // Members that were loaded meanwhile do not include the deleted objects.
       for object in registry.all() { object._overlay?.unloadMembers() }
     }
     pending.refreshed += restored
@@ -250,8 +251,7 @@ extension NSManagedObjectContext {
     if !restored.isEmpty { observer?.contextDidRefresh(restored) }
   }
 
-  /// Forgets everything: changes, objects, values. Objects that are still retained elsewhere belong to no
-  /// context any more.
+  /// Drops all changes, objects and values. Objects that other code retains belong to no context any more.
   public func reset() {
     preconditionIsolated("reset()")
     forgetChanges()

@@ -4,15 +4,15 @@ internal import CDEStore
 public import Foundation
 internal import Synchronization
 
-/// A scratch pad of objects over a container's stores, with an isolation of its own.
+/// A set of objects from a container's stores with their unsaved changes. It has an isolation of its own.
 ///
-/// A private context runs on its own executor, a main-queue context on the main actor. Enter it by `perform`, or
-/// through a model actor whose executor it is. A private context that was not entered yet belongs to its
-/// creator. With `CDE_CONCURRENCY_DEBUG=1`, and always in debug builds, use from another isolation traps, and
-/// the message names the entity and the context.
+/// A private context runs on its own executor, a main-queue context on the main actor. Enter it by `perform`,
+/// or through a model actor that has its executor. Until a private context is entered, it belongs to its
+/// creator. With `CDE_CONCURRENCY_DEBUG=1`, and always in debug builds, use from another isolation traps. The
+/// message names the entity and the context.
 ///
-/// The reference may be shared between isolations. ``perform(_:)``, its variants and the configuration
-/// properties may be used on any isolation, everything else on the context's own.
+/// Isolations may share the reference. ``perform(_:)``, its variants and the configuration properties may be
+/// used on any isolation. All other members require the context's isolation.
 nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   // Guard: all mutable state belongs to `executor`; configuration is behind `configuration`'s mutex.
 
@@ -46,23 +46,23 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   let configuration = Lock(Configuration())
 
-  /// Whether every use is checked to be on the executor. A copy, because reading the global each time is too
+  /// Whether each use is checked to be on the executor. A copy, because reading the global each time is too
   /// slow.
   let isChecked = ConcurrencyDebug.isEnabled
 
   // MARK: State of the executor
 
   private(set) var registry: ObjectRegistry!
-  /// The registry without counting a reference; nil before there is a coordinator.
+  /// The registry as an uncounted reference; nil before the context has a coordinator.
   var home: Borrowed<ObjectRegistry>? { registry.map(Borrowed.init) }
-  // Set and taken within one call, once for every object made: too frequent for a check at run time.
+  // Set and taken within one call, once for each object made. A check at run time is too slow here.
   @exclusivity(unchecked) var materialization: Materialization?
   /// All objects inserted, updated or deleted since the last save, each once, in the order of the first
   /// change.
-  // Appended to for every new object: too frequent for a check at run time, too.
+  // Appended to for each new object. A check at run time is too slow here, too.
   @exclusivity(unchecked) var changed: [NSManagedObject] = []
-  /// What the next "objects did change" notification is about.
-  // Read after every block, so without a check at run time.
+  /// The content of the next "objects did change" notification.
+  // Read after each block, so without a check at run time.
   @exclusivity(unchecked) var pending = PendingChanges()
   @exclusivity(unchecked) var announcing = Announcing()
   @exclusivity(unchecked) var temporaryKeys: Range<Int64> = 0..<0
@@ -72,7 +72,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   @exclusivity(unchecked) var hooks = SaveHooks()
   /// Whether `awakeFromFetch` runs. Values that it sets are no changes.
   @exclusivity(unchecked) var isAwakening = false
-  /// Commits of other contexts that are to be merged; filled from any thread.
+  /// Commits of other contexts that this context has to merge. Any thread may add to it.
   let inbox = MergeInbox()
   var merging = Merging()
   /// The observer of reads, saves and merges: a domain.
@@ -85,10 +85,10 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Free for the application to use; kept, never read.
+  /// For the application's own use. The library never reads it.
   public let userInfo = NSMutableDictionary()
 
-  /// Makes a context. Give it a ``persistentStoreCoordinator`` before use, or take one from a container.
+  /// Makes a context. Set its ``persistentStoreCoordinator`` before use, or get a context from a container.
   public init(concurrencyType: ConcurrencyType) {
     self.concurrencyType = concurrencyType
     _executor = concurrencyType == .mainQueue ? ContextExecutor.main() : ContextExecutor()
@@ -105,7 +105,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     coordinator?.remove(inbox)
     if observer != nil { coordinator?.recentCommits.count(-1) }
     guard let registry else { return }
-    // Objects may outlive the context: they keep what they have read and lose what ties them together.
+    // Objects may outlive the context. They keep the values that were read and lose the parts that depend on
+    // the context.
     registry.lastHandles =
       coordinator.map { coordinator in registry.model.entities.map(coordinator.handle(for:)) } ?? []
     registry.context = nil
@@ -114,7 +115,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
   }
 
-  // MARK: Configuration, from anywhere
+  // MARK: Configuration, on any isolation
 
   /// A name for messages and logs; nil unless set.
   public var name: String? {
@@ -127,13 +128,14 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// Whether saves of other contexts of the container are merged automatically; false at first.
   ///
-  /// Merges come soon after the save, on this context's isolation, in the order in which the store committed the
-  /// saves, whichever contexts made them.
+  /// Merges run soon after the save, on this context's isolation. Their order is the order in which the store
+  /// committed the saves of all contexts.
   public var automaticallyMergesChangesFromParent: Bool {
     get { inbox.isOpen }
     set {
       if !newValue { return inbox.close() }
-      // Weak from here on only: a weak reference makes every other reference to the context slower to count.
+      // Weak from here on only, because a weak reference makes counting all other references to the context
+      // slower.
       inbox.open { [executor, weak self] number in
         executor.enqueue { [weak self] in self?.mergeInbox(through: number) }
       }
@@ -146,7 +148,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     set { configuration.withLock { $0.transactionAuthor = newValue } }
   }
 
-  /// What saves do about conflicts with other writers: an ``NSMergePolicy``. By default it fails the save.
+  /// How saves resolve conflicts with other writers: an ``NSMergePolicy``. By default the save fails.
   ///
   /// `Any` as in Core Data.
   public var mergePolicy: Any {
@@ -190,14 +192,14 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   var modelBinding: ModelBinding? { registry?.model }
 
-  /// The coordinator, for work that can't go on without one.
+  /// The coordinator, or an error if there is none.
   func coordinator() throws -> NSPersistentStoreCoordinator {
     if let coordinator = persistentStoreCoordinator { return coordinator }
     throw ManagedObjectError(
       .noStore, "The context has no persistentStoreCoordinator. Take it from a container, or set one.")
   }
 
-  /// Where the context's rows come from, for work that can't go on without it.
+  /// The source of the context's rows, or an error if there is none.
   func source() throws -> any RowSource { try coordinator() }
 
   func storeHandle(for binding: EntityBinding) -> StoreHandle? {
@@ -214,7 +216,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   @inline(never)
   private func checkIsolation(_ what: () -> String) {
-    // Not entered yet: the context belongs to its creator.
+    // Until a private context is entered, it belongs to its creator.
     if concurrencyType == .privateQueue, !executor.wasEntered { return }
     executor.preconditionCurrent(
       "\(what()) was used outside its context\(name.map { " \"\($0)\"" } ?? ""). Use it inside perform { }, performAndWait { } "
@@ -232,7 +234,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var flags: NSManagedObject.Flags
   }
 
-  /// The row that the object being initialised stands for; nil when the object is new.
+  /// The row of the object being initialised; nil when the object is new.
   func takeMaterialization(of entity: NSEntityDescription) -> Materialization? {
     // An initialiser of a subclass may make other objects before this one.
     guard let row = materialization, row.binding.description === entity else { return nil }
@@ -280,8 +282,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   private static let temporaryKeyBlocks = Atomic<Int64>(0)
 }
 
-/// Keeps the faults made last alive for a while. Without it, a walk over to-one relationships would make and
-/// free the same object again and again.
+/// Retains the last faults made for a while. Without it, a loop over to-one relationships would make and free
+/// the same object repeatedly.
 struct RecentFaults {
   private var ring: [NSManagedObject?] = []
   private var next = 0

@@ -5,7 +5,7 @@ internal import Synchronization
 enum PostedNames {
   static let objectsDidChange = Notification.Name("NSObjectsChangedInManagingContextNotification")
 
-  /// Whether code of the process has asked for the name of the notification about changed objects.
+  /// Whether code of the process has used the name of the notification about changed objects.
   ///
   /// If the name was not used there is no observer, and objects that a merge brings need not be made.
   static var isObjectsDidChangeUsed: Bool { used.load(ordering: .relaxed) }

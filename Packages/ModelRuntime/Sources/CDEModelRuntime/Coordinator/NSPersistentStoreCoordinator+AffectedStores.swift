@@ -3,7 +3,8 @@ internal import Foundation
 extension NSPersistentStoreCoordinator {
   /// Whether one of some stores holds an entity's objects.
   ///
-  /// - Throws: ``ManagedObjectError`` if a store is none of the coordinator's, or no store holds the entity.
+  /// - Throws: ``ManagedObjectError`` if a store does not belong to the coordinator, or no store has the
+  ///   entity.
   func holds(_ binding: EntityBinding, in stores: [NSPersistentStore]) throws -> Bool {
     let handle = try requiredHandle(for: binding)
     let loaded = persistentStores
@@ -19,7 +20,8 @@ extension NSPersistentStoreCoordinator {
 }
 
 extension FetchPlan {
-  /// Whether the request is for the store that holds the entity: it may name the stores that it is for.
+  /// Whether the request applies to the store of the entity. A request may name the stores that it applies
+  /// to.
   func isAsked(of coordinator: NSPersistentStoreCoordinator) throws -> Bool {
     try stores.map { try coordinator.holds(binding, in: $0) } ?? true
   }

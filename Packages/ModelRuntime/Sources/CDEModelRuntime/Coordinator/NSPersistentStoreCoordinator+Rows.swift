@@ -1,6 +1,6 @@
 internal import CDEStore
 
-// Every request goes to the store that holds its entity.
+// Each request goes to the store of its entity.
 extension NSPersistentStoreCoordinator: RowSource {
   private func loaded(_ entity: EntityBinding) throws(StoreError) -> StoreHandle {
     if let handle = handle(for: entity) { return handle }

@@ -4,14 +4,14 @@ internal import CDEStore
 public import Foundation
 @_spi(CDE) internal import CDEExecutors
 
-/// Connects contexts and stores. The coordinator has the model, the stores that hold it, and the contexts to
-/// notify of saves.
+/// Connects contexts and stores. The coordinator has the model, the stores of its entities, and the contexts
+/// to notify of saves.
 ///
-/// Safe from any thread.
+/// May be used from any thread.
 nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   // Guard: all mutable state is behind `state`'s mutex.
 
-  /// The model of the coordinator's stores, which can't be changed from the coordinator's making on.
+  /// The model of the coordinator's stores. It can't be changed after the coordinator was made.
   public let managedObjectModel: NSManagedObjectModel
   let modelBinding: ModelBinding
   /// The error of an invalid model; loading a store reports it.
@@ -21,7 +21,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     var stores: [NSPersistentStore] = []
     /// The store of each entity, by index.
     var handles: [StoreHandle?] = []
-    /// The stores that were removed, by the entities they held: objects of these entities keep their IDs.
+    /// The removed stores, by their entities. Objects of these entities keep their IDs.
     var removedHandles: [Int: StoreHandle] = [:]
     var inboxes: [MergeInbox] = []
     /// The number of commits made by contexts.
@@ -32,16 +32,16 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   let loneStore = LoneStore()
   let recentCommits = RecentCommits()
 
-  /// Makes a coordinator for a model, which can't be changed from here on.
+  /// Makes a coordinator for a model, which can't be changed afterwards.
   ///
-  /// A model with a mistake is reported when a store is added.
+  /// A mistake in the model is reported when a store is added.
   public init(managedObjectModel model: NSManagedObjectModel) {
     managedObjectModel = model
     do {
       modelBinding = try ModelBinding.of(model)
       modelError = nil
     } catch {
-      // An empty model stands in, so that nothing traps before the error is reported.
+      // An empty model is used, so that nothing traps before the error is reported.
       modelBinding = ModelBinding.empty
       modelError = error
     }
@@ -128,7 +128,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
         + "configuration of its own, or use another container.", entity: modelBinding.entities[taken].name)
   }
 
-  /// Closes a store. Objects of its entities can't be read or saved any more.
+  /// Closes a store. Objects of its entities can't be read or saved afterwards.
   public func remove(_ store: NSPersistentStore) throws {
     state.withLock { state in
       state.stores.removeAll { $0 === store }
@@ -141,25 +141,24 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     do { try store.handle.store.close() } catch { throw ManagedObjectError.store(error) }
   }
 
-  /// The loaded store at a URL; nil when there is none. Two URLs are the same if their standardised forms
-  /// are.
+  /// The loaded store at a URL; nil when there is none. Two URLs are equal if their standardised forms are.
   public func persistentStore(for url: URL) -> NSPersistentStore? {
     persistentStores.first { $0.url?.standardizedFileURL == url.standardizedFileURL }
   }
 
   /// The metadata of a store, with Core Data's keys.
   ///
-  /// Read from the store. If that fails, as it does once the store is removed, returns the metadata read
+  /// Reads the store. If that fails, for example because the store was removed, returns the metadata read
   /// last.
   public func metadata(for store: NSPersistentStore) -> [String: Any] {
     var metadata = store.readMetadata().values.mapValues(\.foundationValue)
-    // The file has these elsewhere, and its type is SQLite also if the store is in memory.
+    // The file stores these values elsewhere. A store in memory has the type SQLite, too.
     metadata[NSStoreUUIDKey] = store.identifier
     metadata[NSStoreTypeKey] = store.type
     return metadata
   }
 
-  // MARK: What contexts ask
+  // MARK: Requests of contexts
 
   func handle(for binding: EntityBinding) -> StoreHandle? {
     state.withLock { binding.index < $0.handles.count ? $0.handles[binding.index] : nil }
@@ -187,7 +186,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     return ManagedObjectError(.noStore, text, entity: binding.name)
   }
 
-  /// The ID that a URI stands for, or nil when no loaded store or entity matches.
+  /// The ID for a URI, or nil when no loaded store or entity matches.
   public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
     guard url.scheme == "x-coredata", let host = url.host(percentEncoded: false),
       url.pathComponents.count == 3
@@ -202,16 +201,16 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
 
   // MARK: Contexts
 
-  /// Adds the inbox of a context that is to learn of other contexts' commits.
+  /// Adds the inbox of a context that is to receive other contexts' commits.
   func add(_ inbox: MergeInbox) { state.withLock { $0.inboxes.append(inbox) } }
 
   func remove(_ inbox: MergeInbox) { state.withLock { $0.inboxes.removeAll { $0 === inbox } } }
 
-  /// Numbers a commit and puts it into the inboxes of the other contexts that merge by themselves.
+  /// Numbers a commit and adds it to the inboxes of the other contexts that merge automatically.
   ///
-  /// The store calls this while the commit still holds its writer, so the commits of a store enter every
-  /// inbox in their order. The cost grows only with the number of contexts, and no code of the application
-  /// runs.
+  /// The store calls this while the commit still has its writer locked. All inboxes therefore get the commits
+  /// of a store in the same order. The cost grows only with the number of contexts, and no code of the
+  /// application runs.
   func handOn(_ commit: inout CommittedTransaction, from source: MergeInbox) -> CommitDelivery {
     state.withLock { state in
       state.commits += 1
@@ -227,7 +226,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
 }
 
 extension StoreMetadata.Value {
-  /// The value as a property list holds it.
+  /// The value in the form that a property list contains.
   var foundationValue: Any {
     switch self {
     case .string(let value): value

@@ -3,39 +3,39 @@ public import Foundation
 
 /// The error of the object layer: saving, validating, fetching, loading stores.
 ///
-/// It bridges to `NSError` with Apple's domain, codes and userInfo keys, so code written for Core Data finds
-/// what it looks for.
+/// It bridges to `NSError` with Apple's domain, codes and userInfo keys, for code written for Core Data.
 public struct ManagedObjectError: CDEError {
-  /// What went wrong. Open: later versions may add codes.
+  /// The kind of error. Later versions may add codes.
   public struct Code: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A required attribute or to-one relationship has no value when its object is saved.
     public static let missingMandatoryProperty = Code(rawValue: "missingMandatoryProperty")
-    /// A to-many relationship has fewer objects than it must.
+    /// A to-many relationship has fewer objects than its minimum.
     public static let relationshipLacksMinimumCount = Code(rawValue: "relationshipLacksMinimumCount")
-    /// A to-many relationship has more objects than it may.
+    /// A to-many relationship has more objects than its maximum.
     public static let relationshipExceedsMaximumCount = Code(rawValue: "relationshipExceedsMaximumCount")
-    /// An object can't be deleted, since a relationship with the delete rule "deny" has objects, or since a
-    /// batch deletion would empty a required relationship.
+    /// An object can't be deleted, because a relationship with the delete rule "deny" has objects, or because
+    /// a batch deletion would empty a required relationship.
     public static let relationshipDeniedDelete = Code(rawValue: "relationshipDeniedDelete")
-    /// A value does not fit its attribute, breaks a rule without a code of its own, or is, among other
-    /// failures, refused by a class's own validation.
+    /// A value does not fit its attribute, breaks a rule without its own code, or is one of several values
+    /// that a class's own validation refused.
     public static let invalidValue = Code(rawValue: "invalidValue")
-    /// A property of an object to be saved could not be read, and was answered with what is not stored.
+    /// A property of an object to be saved could not be read, and the read returned a value that is not
+    /// stored.
     public static let unreadValue = Code(rawValue: "unreadValue")
-    /// A number breaks a rule of its attribute; ``ManagedObjectError/rule`` says which.
+    /// A number breaks a rule of its attribute; ``ManagedObjectError/rule`` contains the rule.
     public static let numberTooLarge = Code(rawValue: "numberTooLarge")
-    /// A number is below the bound of its attribute; ``ManagedObjectError/rule`` says which.
+    /// A number is below the bound of its attribute; ``ManagedObjectError/rule`` contains the rule.
     public static let numberTooSmall = Code(rawValue: "numberTooSmall")
-    /// A date is after the bound of its attribute; ``ManagedObjectError/rule`` says which.
+    /// A date is after the bound of its attribute; ``ManagedObjectError/rule`` contains the rule.
     public static let dateTooLate = Code(rawValue: "dateTooLate")
-    /// A date is before the bound of its attribute; ``ManagedObjectError/rule`` says which.
+    /// A date is before the bound of its attribute; ``ManagedObjectError/rule`` contains the rule.
     public static let dateTooSoon = Code(rawValue: "dateTooSoon")
     /// Text has more UTF-16 units than its attribute allows, or data more bytes.
     public static let stringTooLong = Code(rawValue: "stringTooLong")
-    /// Text has fewer UTF-16 units than its attribute asks for, or data fewer bytes.
+    /// Text has fewer UTF-16 units than its attribute requires, or data fewer bytes.
     public static let stringTooShort = Code(rawValue: "stringTooShort")
     /// Text does not match the regular expression of its attribute.
     public static let stringPatternMatching = Code(rawValue: "stringPatternMatching")
@@ -43,23 +43,22 @@ public struct ManagedObjectError: CDEError {
     public static let multipleValidationErrors = Code(rawValue: "multipleValidationErrors")
     /// Rows changed in the store since they were read; ``ManagedObjectError/conflicts`` lists them.
     public static let saveConflict = Code(rawValue: "saveConflict")
-    /// Hooks or observers went on changing objects while a save called them.
+    /// Hooks or observers kept changing objects while a save called them.
     public static let unsettledChanges = Code(rawValue: "unsettledChanges")
-    /// A value that must be unique is taken already; ``ManagedObjectError/constraintConflicts`` lists the
+    /// Another object has a value that must be unique; ``ManagedObjectError/constraintConflicts`` lists the
     /// objects.
     public static let uniquenessConflict = Code(rawValue: "uniquenessConflict")
-    /// No row stands behind an ID.
+    /// No row exists for an ID.
     public static let objectNotFound = Code(rawValue: "objectNotFound")
-    /// No store is loaded, or none that holds the entity.
+    /// No store is loaded, or none has the entity.
     public static let noStore = Code(rawValue: "noStore")
     /// There is no store of the type that a description names.
     public static let invalidStoreType = Code(rawValue: "invalidStoreType")
     /// The model has no entity of the name, or none or several for the class.
     public static let unknownEntity = Code(rawValue: "unknownEntity")
-    /// A request asks for something that stores or this library can't do; the message says what to do
-    /// instead.
+    /// A store or this library can't execute a request. The message names an alternative.
     public static let unsupportedRequest = Code(rawValue: "unsupportedRequest")
-    /// The store below reported an error, which is the cause.
+    /// The store reported an error, which is the cause.
     public static let store = Code(rawValue: "store")
     /// A predicate or sort descriptor can't be used; the cause names the construct.
     public static let predicate = Code(rawValue: "predicate")
@@ -67,11 +66,11 @@ public struct ManagedObjectError: CDEError {
     public static let modelMissing = Code(rawValue: "modelMissing")
   }
 
-  /// What went wrong, for programs.
+  /// The kind of error, for programs.
   public var code: Code
   /// What went wrong and what to do about it, for people.
   public var message: String
-  /// The error underneath: a store's, a model's, a predicate's or that of a class's own validation.
+  /// The underlying error: of a store, a model, a predicate or a class's own validation.
   public var cause: (any Error)?
   /// Name of the entity concerned.
   public var entity: String?
@@ -79,7 +78,7 @@ public struct ManagedObjectError: CDEError {
   public var property: String?
   /// The object concerned.
   public var objectID: NSManagedObjectID?
-  /// The object itself, for a validation failure; for its context's isolation.
+  /// The object itself, for a validation failure. Use it on its context's isolation.
   public var object: NSManagedObject? {
     get { concerned?.object }
     set { concerned = newValue.map(ConcernedObject.init) }
@@ -87,18 +86,18 @@ public struct ManagedObjectError: CDEError {
   private var concerned: ConcernedObject?
   /// The predicate that a value breaks, as a format string.
   public var rule: String?
-  /// The value that breaks it.
+  /// The value that breaks the rule.
   public var value: (any Sendable)?
   /// The single failures behind `.multipleValidationErrors`.
   public var failures: [ManagedObjectError]
   /// The objects whose rows changed, for `.saveConflict`.
   public var conflicts: [NSManagedObjectID]
-  /// The conflicts with other writers behind a save that failed. Their objects are the context's own.
+  /// The version conflicts of a save that failed. Their objects belong to the context.
   public var mergeConflicts: [NSMergeConflict]
-  /// The conflicts over unique values behind a save that failed. Their objects are the context's own.
+  /// The conflicts over unique values of a save that failed. Their objects belong to the context.
   public var constraintConflicts: [NSConstraintConflict]
 
-  /// Makes an error, for validations of your own and for tests; see the properties.
+  /// Makes an error, for an application's own validation and for tests. The parameters set the properties.
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, entity: String? = nil,
     property: String? = nil, objectID: NSManagedObjectID? = nil, rule: String? = nil,
@@ -143,9 +142,9 @@ public struct ManagedObjectError: CDEError {
   }
 }
 
-/// Takes an object along with an error.
+/// Carries an object with an error.
 private struct ConcernedObject: @unchecked Sendable {
-  // Guard: the object belongs to its context's isolation, which checks who uses it.
+  // Guard: the object belongs to its context's isolation, which checks each use.
   let object: NSManagedObject
 }
 
@@ -189,7 +188,7 @@ extension ManagedObjectError: CustomNSError {
   }
 
   /// The error's parts under Core Data's keys: the message, the property, the object, the rule, the value,
-  /// the single failures, the cause and the conflicts, each if there is one.
+  /// the single failures, the cause and the conflicts. Absent parts have no key.
   public var errorUserInfo: [String: Any] {
     var info: [String: Any] = [NSLocalizedDescriptionKey: message]
     if let property { info[NSValidationKeyErrorKey] = property }
@@ -206,7 +205,7 @@ extension ManagedObjectError: CustomNSError {
 
 // Core Data's numbers, from its public header CoreDataErrors.h.
 
-/// Errors without a number of their own.
+/// An error without its own number.
 public let NSCoreDataError = 134060
 /// A value is not valid: ``ManagedObjectError/Code/invalidValue``.
 public let NSManagedObjectValidationError = 1550
@@ -239,37 +238,36 @@ public let NSValidationStringTooShortError = 1670
 /// Text does not match its pattern: ``ManagedObjectError/Code/stringPatternMatching``. Also the code of such
 /// a rule in a model.
 public let NSValidationStringPatternMatchingError = 1680
-/// A coordinator's lock was not to be had: for code that compares with it. This library does not report it.
+/// The lock of a coordinator was not available. For code that compares with it. This library does not report
+/// it.
 public let NSManagedObjectContextLockingError = 132000
 /// Rows changed since they were read: ``ManagedObjectError/Code/saveConflict``.
 public let NSManagedObjectMergeError = 133020
-/// A unique value is taken: ``ManagedObjectError/Code/uniquenessConflict``.
+/// Another object has a unique value: ``ManagedObjectError/Code/uniquenessConflict``.
 public let NSManagedObjectConstraintMergeError = 133021
-/// No row stands behind an ID: ``ManagedObjectError/Code/objectNotFound``.
+/// No row exists for an ID: ``ManagedObjectError/Code/objectNotFound``.
 public let NSManagedObjectReferentialIntegrityError = 133000
 /// There is no store of the type: ``ManagedObjectError/Code/invalidStoreType``.
 public let NSPersistentStoreInvalidTypeError = 134000
-/// A store holds another version of the model: ``ManagedObjectError/Code/store``, with the cause that says
-/// so.
+/// A store has another version of the model: ``ManagedObjectError/Code/store`` with that cause.
 public let NSPersistentStoreIncompatibleVersionHashError = 134100
-/// A store can't be opened or read: ``ManagedObjectError/Code/store``, with the cause that says so.
+/// A store can't be opened or read: ``ManagedObjectError/Code/store`` with that cause.
 public let NSPersistentStoreOpenError = 134080
-/// Another writer kept the store locked for too long: ``ManagedObjectError/Code/store``, with the cause that
-/// says so.
+/// Another writer kept the store locked for too long: ``ManagedObjectError/Code/store`` with that cause.
 public let NSPersistentStoreTimeoutError = 134090
-/// A store can't do what was asked, or none is loaded: ``ManagedObjectError/Code/store`` with all other
+/// A store can't execute a request, or none is loaded: ``ManagedObjectError/Code/store`` with all other
 /// causes, and ``ManagedObjectError/Code/noStore``.
 public let NSPersistentStoreSaveError = 134030
 
-/// Holds the single failures as an array of `NSError`, of ``NSValidationMultipleErrorsError``.
+/// Contains the single failures of ``NSValidationMultipleErrorsError`` as an array of `NSError`.
 public let NSDetailedErrorsKey = "NSDetailedErrors"
-/// Holds the ``NSManagedObject`` that is not valid.
+/// Contains the ``NSManagedObject`` that is not valid.
 public let NSValidationObjectErrorKey = "NSValidationErrorObject"
-/// Holds the name of the property that is not valid, as a string.
+/// Contains the name of the property that is not valid, as a string.
 public let NSValidationKeyErrorKey = "NSValidationErrorKey"
-/// Holds the `NSPredicate` that the value breaks.
+/// Contains the `NSPredicate` that the value breaks.
 public let NSValidationPredicateErrorKey = "NSValidationErrorPredicate"
-/// Holds the value that is not valid.
+/// Contains the value that is not valid.
 public let NSValidationValueErrorKey = "NSValidationErrorValue"
-/// Holds the ``NSMergeConflict`` and ``NSConstraintConflict`` objects of a save that failed.
+/// Contains the ``NSMergeConflict`` and ``NSConstraintConflict`` objects of a save that failed.
 public let NSPersistentStoreSaveConflictsErrorKey = "conflictList"

@@ -1,13 +1,13 @@
-/// Helps those who misspelt a name.
+/// Suggests the right spelling of a name.
 enum Spelling {
-  /// What to write in place of a name that there is not: the nearest one, else all of them.
+  /// A hint for an unknown name: the nearest known name, otherwise all known names.
   static func hint(_ name: String, _ known: [String], all: String = "It has") -> String {
     if let near = nearest(name, known) { return "Did you mean \"\(near)\"?" }
     return "\(all): \(known.isEmpty ? "none" : known.joined(separator: ", "))."
   }
 
-  /// The name that differs by two letters at most, or that the wrong one is a part of; nil when there is none, or no
-  /// single one.
+  /// The nearest name, which differs by at most two letters; otherwise the only one that contains the wrong
+  /// name; nil for none or several.
   private static func nearest(_ name: String, _ known: [String]) -> String? {
     let wrong = Array(name.lowercased())
     guard wrong.count > 1 else { return nil }
@@ -20,7 +20,7 @@ enum Spelling {
     return parts.count == 1 ? parts[0] : nil
   }
 
-  /// How many letters have to be put in, left out, replaced or swapped with the next one.
+  /// The number of letters to insert, remove, replace or swap with the next one.
   private static func distance(_ one: [Character], _ other: [Character]) -> Int {
     var rows = [Array(0...other.count)]
     for row in 1...max(one.count, 1) where row <= one.count {

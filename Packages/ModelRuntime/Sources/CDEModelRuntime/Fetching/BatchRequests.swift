@@ -1,40 +1,40 @@
 public import CDEManagedModel
 public import Foundation
 
-/// What a coordinator answers to a request.
+/// The coordinator's result of a request.
 nonisolated open class NSPersistentStoreResult: NSObject {}
 
-/// What a batch update yields.
+/// The kinds of results of a batch update.
 public enum NSBatchUpdateRequestResultType: UInt, Sendable {
   /// `true`, as an `NSNumber`.
   case statusOnlyResultType = 0
   /// The IDs of the updated objects.
   case updatedObjectIDsResultType = 1
-  /// How many objects were updated, as an `NSNumber`.
+  /// The number of updated objects, as an `NSNumber`.
   case updatedObjectsCountResultType = 2
 }
 
-/// What a batch deletion yields.
+/// The kinds of results of a batch deletion.
 public enum NSBatchDeleteRequestResultType: UInt, Sendable {
   /// `true`, as an `NSNumber`.
   case resultTypeStatusOnly = 0
   /// The IDs of the deleted objects.
   case resultTypeObjectIDs = 1
-  /// How many objects were deleted, as an `NSNumber`.
+  /// The number of deleted objects, as an `NSNumber`.
   case resultTypeCount = 2
 }
 
-/// What a batch insertion yields.
+/// The kinds of results of a batch insertion.
 public enum NSBatchInsertRequestResultType: UInt, Sendable {
   /// `true`, as an `NSNumber`.
   case statusOnly = 0
   /// The IDs of the new objects.
   case objectIDs = 1
-  /// How many objects were inserted, as an `NSNumber`.
+  /// The number of inserted objects, as an `NSNumber`.
   case count = 2
 }
 
-/// Sets attributes of all objects that match, in the store, in one transaction.
+/// Sets attributes of all matching objects, in the store, in one transaction.
 ///
 /// ```swift
 /// let request = NSBatchUpdateRequest(entityName: "Item")
@@ -44,41 +44,44 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 /// let result = try context.execute(request) as? NSBatchUpdateResult
 /// ```
 ///
-/// As in Core Data, nothing is loaded, no hook of an object is called, no validation rule is asked, and no
-/// context changes until the result's IDs are merged with
-/// ``NSManagedObjectContext/mergeChanges(fromRemoteContextSave:into:)``. Versions are raised, so saves based
-/// on older values conflict; derived attributes follow.
+/// As in Core Data, the request loads no object, calls no hook of an object and evaluates no validation rule.
+/// No context changes until the result's IDs are merged with
+/// ``NSManagedObjectContext/mergeChanges(fromRemoteContextSave:into:)``. The versions of the rows are raised,
+/// so saves based on older values conflict. Derived attributes are updated.
 nonisolated open class NSBatchUpdateRequest: NSPersistentStoreRequest, @unchecked Sendable {
-  // Guard: configured by one owner, then only read.
+  // Guard: configured by one owner, afterwards only read.
 
-  /// Name of the entity whose objects are updated; an unknown one is an error when the request is executed.
+  /// Name of the entity whose objects are updated. An unknown name is an error when the request is executed.
   public let entityName: String
-  /// The entity's description if the request was made with one; else it is found by ``entityName``.
+  /// The entity's description if the request was made with one. Otherwise the entity is found by
+  /// ``entityName``.
   public let entity: NSEntityDescription?
-  /// Which objects; nil for all.
+  /// The condition for the objects; nil for all.
   open var predicate: NSPredicate?
-  /// Whether objects of sub-entities count; true at first.
+  /// Whether objects of sub-entities are included; true by default.
   open var includesSubentities = true
-  /// The new values by attribute, named or described; nil or `NSNull` for none.
+  /// The new values by attribute name or description; nil or `NSNull` for no value.
   ///
-  /// An `ExpressionTree` is computed by the store for each object, from its values before the update:
-  /// `["count": try ExpressionTree(format: "count + 1")]`. Core Data takes an `NSExpression` here, which Foundation
-  /// can't make on Linux. The expression may use attributes of the object itself, constants, arithmetic, `TERNARY`,
-  /// text functions, and aggregates over to-many relationships to other entities, but nothing behind a to-one
-  /// relationship. Integers are cut off towards zero, and stay at the greatest when they overflow.
+  /// The store computes an `ExpressionTree` for each object, from its values before the update: `["count":
+  /// try ExpressionTree(format: "count + 1")]`. Core Data takes an `NSExpression` here, which Foundation
+  /// can't make on Linux. The expression may use attributes of the object itself, constants, arithmetic,
+  /// `TERNARY`, text functions, and aggregates over to-many relationships to other entities. It can't follow
+  /// to-one relationships. Integers are truncated towards zero, and limited to the largest value when they
+  /// overflow.
   open var propertiesToUpdate: [AnyHashable: Any]?
-  /// What the result holds: success, the IDs or the number of the updated objects. Success at first.
+  /// The contents of the result: success, the IDs or the number of the updated objects. Success by default.
   open var resultType = NSBatchUpdateRequestResultType.statusOnlyResultType
 
-  /// Makes a request for the objects of an entity, to be found by its name when the request is executed.
+  /// Makes a request for the objects of an entity. The entity is found by its name when the request is
+  /// executed.
   public init(entityName: String) {
     self.entityName = entityName
     entity = nil
     super.init()
   }
 
-  /// Makes a request for the objects of an entity. One of another model is found by its name when the request
-  /// is executed.
+  /// Makes a request for the objects of an entity. An entity of another model is found by its name when the
+  /// request is executed.
   public init(entity: NSEntityDescription) {
     entityName = entity.name ?? ""
     self.entity = entity
@@ -90,22 +93,22 @@ nonisolated open class NSBatchUpdateRequest: NSPersistentStoreRequest, @unchecke
 
 /// Deletes all objects that a fetch request finds, in the store, in one transaction.
 ///
-/// Delete rules hold as for single deletions: cascades are followed, to-one relationships of objects that stay
-/// are cleared, and a denial, or a required relationship that would be cleared, fails the whole request. The
-/// result names the objects found, not those that rules took along; merging its IDs into a context lets go
-/// of both.
+/// Delete rules apply as in single deletions: cascades are followed, and to-one relationships of remaining
+/// objects are cleared. A denial, or a required relationship that would be cleared, fails the whole request.
+/// The result names the objects found, but not those that delete rules deleted. Merging its IDs into a
+/// context removes both.
 ///
-/// No hook of an object is called, and no context changes until the IDs are merged.
+/// The request calls no hook of an object. No context changes until the IDs are merged.
 nonisolated open class NSBatchDeleteRequest: NSPersistentStoreRequest, @unchecked Sendable {
-  // Guard: configured by one owner, then only read.
+  // Guard: configured by one owner, afterwards only read.
 
-  /// What to delete.
+  /// The request that finds the objects to delete.
   public let fetchRequest: NSFetchRequest<any NSFetchRequestResult>
   let objectIDs: [NSManagedObjectID]?
-  /// What the result holds: success, the IDs or the number of the objects found. Success at first.
+  /// The contents of the result: success, the IDs or the number of the objects found. Success by default.
   open var resultType = NSBatchDeleteRequestResultType.resultTypeStatusOnly
 
-  /// Deletes what a request finds, its limit and offset included.
+  /// Deletes the objects that a request finds, with its limit and offset.
   public init<ResultType>(fetchRequest: NSFetchRequest<ResultType>) {
     self.fetchRequest = fetchRequest.anonymous()
     objectIDs = nil
@@ -123,27 +126,29 @@ nonisolated open class NSBatchDeleteRequest: NSPersistentStoreRequest, @unchecke
 
 /// Inserts many objects, in the store, in one transaction.
 ///
-/// Values are given by attribute name, as dictionaries or through an object that serves for all. Attributes
-/// not given get their defaults. Relationships can't be set. Required attributes must have values; validation
-/// rules are not asked. A value that a uniqueness constraint forbids fails the whole request.
+/// Values are given by attribute name, as dictionaries or through one reused object. Other attributes get
+/// their defaults. Relationships can't be set. Required attributes must have values. Validation rules are not
+/// evaluated. A value that violates a uniqueness constraint fails the whole request.
 ///
-/// Costs packed rows in memory, some ten bytes for each property, until the transaction is written.
+/// Needs some ten bytes of memory for each property of each object, until the transaction is written.
 nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecked Sendable {
-  // Guard: configured by one owner, then only read.
+  // Guard: configured by one owner, afterwards only read.
 
-  /// Name of the entity whose objects are inserted; an unknown one is an error when the request is executed.
+  /// Name of the entity whose objects are inserted. An unknown name is an error when the request is executed.
   public let entityName: String
-  /// The entity's description if the request was made with one; else it is found by ``entityName``.
+  /// The entity's description if the request was made with one. Otherwise the entity is found by
+  /// ``entityName``.
   public let entity: NSEntityDescription?
   /// One dictionary for each object.
   open var objectsToInsert: [[String: Any]]?
-  /// Fills an empty dictionary for the next object; returns true instead when there is none.
+  /// Fills an empty dictionary for the next object. Returns true instead if there are no more objects.
   open var dictionaryHandler: ((NSMutableDictionary) -> Bool)?
-  /// Fills an object without a context for the next one; returns true instead when there is none.
+  /// Sets the values of the next object in an object without a context. Returns true instead if there are no
+  /// more objects.
   ///
-  /// The object is the same each time, with the defaults: take nothing of it elsewhere.
+  /// Each call gets the same object, with the defaults. Do not keep its values or references to it.
   open var managedObjectHandler: ((NSManagedObject) -> Bool)?
-  /// What the result holds: success, the IDs or the number of the new objects. Success at first.
+  /// The contents of the result: success, the IDs or the number of the new objects. Success by default.
   open var resultType = NSBatchInsertRequestResultType.statusOnly
 
   private init(_ name: String, _ entity: NSEntityDescription?) {
@@ -165,21 +170,21 @@ nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecke
   /// Inserts an object for each dictionary.
   ///
   /// - Parameters:
-  ///   - entity: An entity that is not abstract; one of another model is found by its name.
+  ///   - entity: An entity that is not abstract. An entity of another model is found by its name.
   ///   - dictionaries: The values of each object by attribute name.
   public convenience init(entity: NSEntityDescription, objects dictionaries: [[String: Any]]) {
     self.init(entity.name ?? "", entity)
     objectsToInsert = dictionaries
   }
 
-  /// Inserts the objects whose values a handler gives one after the other, so that not all need be in memory
-  /// as dictionaries.
+  /// Inserts objects whose values a handler returns one after the other, so that they need not all be in
+  /// memory as dictionaries.
   ///
   /// - Parameters:
   ///   - entityName: Name of an entity that is not abstract.
-  ///   - handler: Puts the values of the next object by attribute name into an empty dictionary and returns
-  ///     false, or returns true when there is none. Called within ``NSManagedObjectContext/execute(_:)``, on
-  ///     the context's isolation.
+  ///   - handler: Adds the values of the next object by attribute name to an empty dictionary and returns
+  ///     false, or returns true if there are no more objects. Called within
+  ///     ``NSManagedObjectContext/execute(_:)``, on the context's isolation.
   public convenience init(
     entityName: String, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
   ) {
@@ -187,14 +192,14 @@ nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecke
     dictionaryHandler = handler
   }
 
-  /// Inserts the objects whose values a handler gives one after the other, so that not all need be in memory
-  /// as dictionaries.
+  /// Inserts objects whose values a handler returns one after the other, so that they need not all be in
+  /// memory as dictionaries.
   ///
   /// - Parameters:
-  ///   - entity: An entity that is not abstract; one of another model is found by its name.
-  ///   - handler: Puts the values of the next object by attribute name into an empty dictionary and returns
-  ///     false, or returns true when there is none. Called within ``NSManagedObjectContext/execute(_:)``, on
-  ///     the context's isolation.
+  ///   - entity: An entity that is not abstract. An entity of another model is found by its name.
+  ///   - handler: Adds the values of the next object by attribute name to an empty dictionary and returns
+  ///     false, or returns true if there are no more objects. Called within
+  ///     ``NSManagedObjectContext/execute(_:)``, on the context's isolation.
   public convenience init(
     entity: NSEntityDescription, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
   ) {
@@ -202,12 +207,12 @@ nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecke
     dictionaryHandler = handler
   }
 
-  /// Inserts the objects whose values a handler sets in an object without a context, one after the other.
+  /// Inserts objects whose values a handler sets in an object without a context, one after the other.
   ///
   /// - Parameters:
   ///   - entityName: Name of an entity that is not abstract.
-  ///   - handler: Sets attributes of the object and returns false, or returns true when there is no next one.
-  ///     It gets the same object each time, with the defaults. Called within
+  ///   - handler: Sets attributes of the object and returns false, or returns true if there are no more
+  ///     objects. Each call gets the same object, with the defaults. Called within
   ///     ``NSManagedObjectContext/execute(_:)``, on the context's isolation.
   public convenience init(
     entityName: String, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool
@@ -216,12 +221,12 @@ nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecke
     managedObjectHandler = handler
   }
 
-  /// Inserts the objects whose values a handler sets in an object without a context, one after the other.
+  /// Inserts objects whose values a handler sets in an object without a context, one after the other.
   ///
   /// - Parameters:
-  ///   - entity: An entity that is not abstract; one of another model is found by its name.
-  ///   - handler: Sets attributes of the object and returns false, or returns true when there is no next one.
-  ///     It gets the same object each time, with the defaults. Called within
+  ///   - entity: An entity that is not abstract. An entity of another model is found by its name.
+  ///   - handler: Sets attributes of the object and returns false, or returns true if there are no more
+  ///     objects. Each call gets the same object, with the defaults. Called within
   ///     ``NSManagedObjectContext/execute(_:)``, on the context's isolation.
   public convenience init(
     entity: NSEntityDescription, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool
@@ -231,11 +236,12 @@ nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecke
   }
 }
 
-/// What a batch request yields: `result` is `[NSManagedObjectID]` or an `NSNumber`, as `resultType` says.
+/// The result of a batch request. `result` is `[NSManagedObjectID]` or an `NSNumber`, depending on
+/// `resultType`.
 nonisolated public class _NSBatchResult<ResultType: Sendable>: NSPersistentStoreResult {
   /// `[NSManagedObjectID]`, or an `NSNumber`.
   public let result: Any?
-  /// What `result` holds, as the request asked.
+  /// The kind of `result`, from the request.
   public let resultType: ResultType
 
   init(_ result: Any, _ type: ResultType) {
@@ -244,13 +250,13 @@ nonisolated public class _NSBatchResult<ResultType: Sendable>: NSPersistentStore
   }
 }
 
-/// What ``NSManagedObjectContext/execute(_:)`` returns for an ``NSBatchUpdateRequest``.
+/// The result of ``NSManagedObjectContext/execute(_:)`` for an ``NSBatchUpdateRequest``.
 nonisolated public final class NSBatchUpdateResult: _NSBatchResult<NSBatchUpdateRequestResultType> {}
 
-/// What ``NSManagedObjectContext/execute(_:)`` returns for an ``NSBatchDeleteRequest``.
+/// The result of ``NSManagedObjectContext/execute(_:)`` for an ``NSBatchDeleteRequest``.
 nonisolated public final class NSBatchDeleteResult: _NSBatchResult<NSBatchDeleteRequestResultType> {}
 
-/// What ``NSManagedObjectContext/execute(_:)`` returns for an ``NSBatchInsertRequest``.
+/// The result of ``NSManagedObjectContext/execute(_:)`` for an ``NSBatchInsertRequest``.
 nonisolated public final class NSBatchInsertResult: _NSBatchResult<NSBatchInsertRequestResultType> {}
 
 extension NSFetchRequest {

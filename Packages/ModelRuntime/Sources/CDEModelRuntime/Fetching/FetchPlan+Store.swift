@@ -3,7 +3,7 @@ internal import CDEStore
 internal import Foundation
 
 extension FetchPlan {
-  /// Puts the plan to a source of rows. What the source can't do comes out as the runtime's error.
+  /// Sends the plan to a source of rows. Converts the source's errors to the runtime's error.
   func ask<Answer>(
     _ source: any RowSource, _ ask: (StoreHandle, StoreQuery) throws -> Answer
   ) throws -> Answer {
@@ -28,8 +28,8 @@ extension FetchPlan {
 
   /// The plan as a query.
   ///
-  /// - Parameter namesUnsaved: whether objects that were never saved go by their temporary keys, as the rows of a context
-  ///   do. For a store they have none.
+  /// - Parameter namesUnsaved: whether temporary keys identify objects that were never saved, as in the rows
+  ///   of a context. A store has no rows for such objects.
   func query(namingUnsaved namesUnsaved: Bool = false) throws -> StoreQuery {
     let resolver = QueryResolver(schema: binding.model.schema, entity: binding.index) { object in
       guard let id = object.reference as? NSManagedObjectID else {
@@ -46,7 +46,7 @@ extension FetchPlan {
   }
 }
 
-/// The key paths that a predicate and an order name.
+/// The key paths in a predicate and an order.
 private struct PredicateKeyPaths {
   private(set) var longest: [String] = []
 
@@ -55,7 +55,7 @@ private struct PredicateKeyPaths {
     read(predicate)
   }
 
-  /// The path, or the beginning of one that is too long to read.
+  /// The path, or its beginning if it is too long for a message.
   static func shown(_ path: [String]) -> String {
     path.count <= 8
       ? path.joined(separator: ".")

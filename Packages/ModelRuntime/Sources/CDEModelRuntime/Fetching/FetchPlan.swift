@@ -1,6 +1,6 @@
 internal import CDEPredicates
 
-/// A fetch request in the runtime's terms.
+/// A fetch request whose names are resolved to the runtime's entities and properties.
 struct FetchPlan {
   var binding: EntityBinding
   var predicate = PredicateTree.constant(true)

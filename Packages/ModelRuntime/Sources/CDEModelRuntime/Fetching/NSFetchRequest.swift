@@ -4,7 +4,7 @@ internal import CDEStore
 @_spi(CDE) internal import CDEExecutors
 public import Foundation
 
-/// What a fetch can yield.
+/// A type that a fetch can return.
 public protocol NSFetchRequestResult {}
 
 extension NSManagedObject: NSFetchRequestResult {}
@@ -12,33 +12,33 @@ extension NSManagedObjectID: NSFetchRequestResult {}
 extension NSNumber: NSFetchRequestResult {}
 extension NSDictionary: NSFetchRequestResult {}
 
-/// What kind of result a fetch yields.
+/// The kind of result of a fetch.
 public struct NSFetchRequestResultType: OptionSet, Sendable {
   public let rawValue: UInt
   public init(rawValue: UInt) { self.rawValue = rawValue }
 
-  /// The objects themselves: what a fetch yields unless told otherwise.
+  /// The objects themselves. This is the default.
   public static let managedObjectResultType: NSFetchRequestResultType = []
-  /// The objects' IDs, for which the rows' values are not read.
+  /// The objects' IDs. The rows' values are not read.
   public static let managedObjectIDResultType = NSFetchRequestResultType(rawValue: 1)
-  /// One `NSNumber`: how many objects there are.
+  /// One `NSNumber`: the number of objects.
   public static let countResultType = NSFetchRequestResultType(rawValue: 4)
 }
 
-/// Anything a coordinator can be asked.
+/// A request to a coordinator.
 nonisolated open class NSPersistentStoreRequest: NSObject, @unchecked Sendable {
-  // Guard: configured by one owner, then only read.
+  // Guard: configured by one owner, afterwards only read.
 
-  /// The stores that the request is for; nil for all.
+  /// The stores that the request applies to; nil for all.
   ///
-  /// An entity's objects are in one store: a request that names others finds and changes nothing, and a batch insertion
-  /// throws. So does a store of another coordinator.
+  /// An entity's objects are in one store. A request that names other stores finds and changes nothing, but a
+  /// batch insertion throws. A store of another coordinator causes an error.
   open var affectedStores: [NSPersistentStore]?
 }
 
-/// Which objects to fetch, in which order, and how.
+/// The objects to fetch, their order and other options.
 ///
-/// Configure it in one place, then share it as you like: fetching only reads it.
+/// Configure it in one place. Afterwards isolations may share it, because fetching only reads it.
 ///
 /// ```swift
 /// let request = NSFetchRequest<Item>(entityName: "Item")
@@ -47,51 +47,53 @@ nonisolated open class NSPersistentStoreRequest: NSObject, @unchecked Sendable {
 /// let items = try context.fetch(request)
 /// ```
 nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @unchecked Sendable {
-  // Guard: configured by one owner, then only read.
+  // Guard: configured by one owner, afterwards only read.
 
   /// Name of the entity to fetch.
   open var entityName: String?
   private var givenEntity: NSEntityDescription?
-  /// Which objects; nil for all.
+  /// The condition for the objects; nil for all.
   open var predicate: NSPredicate?
-  /// In which order; nil for none in particular.
+  /// The order of the objects; nil for any order.
   open var sortDescriptors: [NSSortDescriptor]?
-  /// At most so many objects; 0 for all.
+  /// The maximum number of objects; 0 for all.
   open var fetchLimit = 0
-  /// How many objects of the order to leave out at the start.
+  /// The number of objects to skip at the start of the order.
   open var fetchOffset = 0
-  /// A hint only: rows come in batches of the store's own, and values are decoded when read.
+  /// A hint only. The store selects the size of its batches, and values are decoded when they are read.
   open var fetchBatchSize = 0
-  /// What the fetch yields: the objects at first, else their IDs or their number. A result that is no
-  /// `ResultType` makes the fetch throw.
+  /// The result of the fetch: by default the objects, otherwise their IDs or their number. The fetch throws
+  /// if the result is no `ResultType`.
   open var resultType: NSFetchRequestResultType = .managedObjectResultType
-  /// Whether objects of sub-entities count; true at first.
+  /// Whether objects of sub-entities are included; true by default.
   open var includesSubentities = true
-  /// Whether unsaved changes of the context count; true at first.
+  /// Whether the context's unsaved changes are included; true by default.
   open var includesPendingChanges = true
-  /// Whether the values are read along with the keys; true at first. Without them objects come as faults.
+  /// Whether values are read with the keys; true by default. Otherwise the objects are faults.
   open var includesPropertyValues = true
-  /// Whether objects may come as faults although their rows were read; true at first. With false no
-  /// object of the result is a fault.
+  /// Whether objects may be faults although their rows were read; true by default. With false no object of
+  /// the result is a fault.
   open var returnsObjectsAsFaults = true
-  /// Whether unchanged registered objects take the values just read; false at first.
+  /// Whether unchanged registered objects take the values just read; false by default.
   open var shouldRefreshRefetchedObjects = false
-  /// Relationships to load along with the result, in one query for each step of a path.
+  /// Relationships to load with the result, in one query for each step of a path.
   open var relationshipKeyPathsForPrefetching: [String]?
   public override init() { super.init() }
 
-  /// Makes a request for all objects of an entity, to be found by its name in the model of the context that
-  /// fetches.
+  /// Makes a request for all objects of an entity. The entity is found by its name in the model of the
+  /// fetching context.
   public init(entityName: String) {
     self.entityName = entityName
     super.init()
     if let type = ResultType.self as? NSManagedObject.Type { ManagedObjectClasses.register(type) }
   }
 
-  /// The entity that a fetch found by its name. Behind a lock, because several contexts may share the request.
+  /// The entity that a fetch found by its name. Protected by a lock, because several contexts may share the
+  /// request.
   private let foundEntity = Lock<NSEntityDescription?>(nil)
 
-  /// The entity: given as a description, or found by its name in the model of the context that fetched last.
+  /// The entity: the given description, or the entity found by its name in the model of the last fetching
+  /// context.
   public var entity: NSEntityDescription? {
     get {
       if let givenEntity { return givenEntity }
@@ -124,7 +126,7 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
     return copy
   }
 
-  /// The request without its result type, in the terms of a model.
+  /// The request without its result type, with names resolved in a model.
   func plan(of model: ModelBinding) throws -> FetchPlan {
     let binding: EntityBinding?
     if let givenEntity {

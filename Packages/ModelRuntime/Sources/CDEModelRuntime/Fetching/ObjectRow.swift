@@ -3,7 +3,7 @@ internal import CDEPredicates
 internal import CDEStore
 internal import Foundation
 
-/// An object as a row of a query: its values as they are in its context, unsaved ones included.
+/// An object as a row of a query: its values in its context, including unsaved ones.
 struct ObjectRow: InterpretedRow {
   let object: NSManagedObject
 
@@ -15,7 +15,7 @@ struct ObjectRow: InterpretedRow {
     guard info.kind == .composite else { return value.stored }
     guard case .object(let box) = value, let elements = box.value as? [String: Any] else { return .null }
     let part = info.leaves[leaf]
-    // A value that the leaf does not hold is refused by the save.
+    // If the leaf can't hold a value, the save refuses the value.
     return (try? _PropertyValue(any: elements[part.name], as: part.type))?.stored ?? .null
   }
 
@@ -25,17 +25,18 @@ struct ObjectRow: InterpretedRow {
     return object.loadedMembers(info.slot).objects.lazy.filter { !$0.isMarkedDeleted }.map(ObjectRow.init)
   }
 
-  /// The property in the object's own entity, which may inherit from the one that numbers the slot.
+  /// The property in the object's own entity, which may inherit from the entity that numbers the slot.
   private func info(_ slot: Int, _ entity: ResolvedSchema.Entity) -> PropertyInfo {
     let binding = object._binding
     if binding.index == entity.index { return binding.properties[slot] }
-    // An entity has all properties of those that it inherits from.
+    // An entity has all properties of the entities that it inherits from.
     return binding.property(entity.layout.properties[slot].name)!
   }
 }
 
 extension _PropertyValue {
-  /// The value as a store has it; an object of the application counts as nothing, because no query can compare it.
+  /// The value in the form of a store. An object of the application counts as nil, because no query can
+  /// compare it.
   var stored: StoreValue {
     switch self {
     case .unset, .null, .object, .toOne, .toMany: .null

@@ -3,7 +3,7 @@ internal import CDEStore
 internal import Foundation
 
 extension PredicateConstant {
-  /// The constant as rows have it. Nil, lists and objects, which are resolved elsewhere, give nil.
+  /// The constant in the form of rows. Nil, lists and objects give nil, because they are resolved elsewhere.
   var stored: StoreValue {
     switch self {
     case .null, .object, .list: .null
@@ -19,7 +19,7 @@ extension PredicateConstant {
     }
   }
 
-  // By way of the digits: NSDecimalNumber's own conversion is not always to the nearest double.
+  // Converts the digits, because NSDecimalNumber's own conversion does not always give the nearest double.
   private static func stored(_ decimal: Decimal) -> StoreValue {
     let text = decimal.description
     if let integer = Int64(text) { return .integer(integer) }

@@ -1,32 +1,34 @@
 @_spi(CDE) internal import CDEPredicates
 internal import CDEStore
 
-/// A row as a query's interpreter sees it, wherever its values are.
+/// A row in the form that the interpreter of queries reads.
 protocol InterpretedRow {
-  /// Unique in the row's inheritance tree; below zero for a row that no store has.
+  /// Unique in the row's inheritance tree. Below zero for a row that is not in a store.
   var key: Int64 { get }
 
-  /// The value of an attribute, or of a composite's leaf, as a store has it.
+  /// The value of an attribute, or of a composite's leaf, in the form of a store.
   ///
-  /// - Parameter entity: the entity whose layout numbers the slot: the row's own or one that it inherits from.
+  /// - Parameter entity: the entity whose layout numbers the slot: the row's own entity or one that it
+  ///   inherits from.
   func value(of slot: Int, leaf: Int, in entity: ResolvedSchema.Entity) throws -> StoreValue
 
   /// The rows that a relationship leads to, in any order.
   func destinations(of slot: Int, in entity: ResolvedSchema.Entity) throws -> [Self]
 }
 
-/// Answers a store's conditions for rows in memory, by the words of the store's contract (see `StoreFilter`).
+/// Evaluates a store's conditions for rows in memory, as the store's contract defines them (see
+/// `StoreFilter`).
 ///
-/// A context with unsaved changes overlays them on what the store found: it asks this for the changed objects. The answers
-/// are those of the store, and those that the predicate gives in memory.
+/// A context with unsaved changes uses this for the changed objects and combines the result with the rows
+/// that the store found. The results are those of the store, and those of the predicate in memory.
 struct QueryInterpreter<Row: InterpretedRow> {
   let schema: ResolvedSchema
-  /// The rows that paths can start at, with the entities whose layouts number their slots.
+  /// The rows at which paths can start, with the entities whose layouts number their slots.
   private var scopes: [(row: Row, entity: Int)]
   private let patterns: PredicatePatternCache
 
   /// - Parameters:
-  ///   - row: the row that the condition is asked of.
+  ///   - row: the row for which the condition is evaluated.
   ///   - entity: the entity that is fetched.
   ///   - patterns: patterns prepared by earlier rows.
   init(schema: ResolvedSchema, row: Row, entity: Int, patterns: PredicatePatternCache) {
@@ -35,10 +37,10 @@ struct QueryInterpreter<Row: InterpretedRow> {
     self.patterns = patterns
   }
 
-  /// Whether the row meets a condition.
+  /// Whether the row satisfies a condition.
   ///
-  /// - Throws: what reading the row throws, and `StoreError` with code `.unsupportedQuery` for a condition that the contract
-  ///   does not know.
+  /// - Throws: errors of reading the row, and `StoreError` with code `.unsupportedQuery` for a condition
+  ///   outside the contract.
   func holds(_ filter: StoreFilter) throws -> Bool {
     switch filter {
     case .constant(let holds): holds
@@ -65,7 +67,7 @@ struct QueryInterpreter<Row: InterpretedRow> {
 
   // MARK: Paths
 
-  /// All rows the hops lead to; nil relationships lead nowhere.
+  /// All rows that the hops lead to. Nil relationships lead to no row.
   private func rows(_ path: StorePath) throws -> [(row: Row, entity: Int)] {
     var rows = [scopes[path.scope]]
     for slot in path.hops {
@@ -91,11 +93,11 @@ struct QueryInterpreter<Row: InterpretedRow> {
 
   // MARK: Values
 
-  /// What an expression is for the row; a reference to an object is the object's key.
+  /// The value of an expression for the row. A reference to an object is represented by the object's key.
   func value(_ expression: StoreExpression) throws -> PredicateConstant {
     switch expression {
     case .value(let value): return value.constant
-    case .list: throw Self.misuse("a list stands where a value belongs")
+    case .list: throw Self.misuse("a list is used where a value is expected")
     case .path(let path):
       let rows = try rows(path)
       guard rows.count <= 1 else { throw Self.misuse("a path to a value leads to several") }
@@ -210,7 +212,7 @@ struct QueryInterpreter<Row: InterpretedRow> {
     return PredicateOrder.compare(left, right, options)
   }
 
-  /// A fraction that is compared with a decimal comes as its digits, which the store's column converts.
+  /// A fraction that is compared with a decimal is given as digits, which the store's column converts.
   private static func aligned(
     _ left: PredicateConstant, _ right: PredicateConstant
   ) -> (PredicateConstant, PredicateConstant) {
@@ -226,7 +228,7 @@ struct QueryInterpreter<Row: InterpretedRow> {
 
 // MARK: Order
 extension QueryInterpreter {
-  /// What an order compares of the row.
+  /// The values of the row that an order compares.
   func sortKeys(_ sort: [StoreSort]) throws -> [PredicateConstant] {
     try sort.map { term in
       guard case .string(let text) = try value(term.expression) else { return try value(term.expression) }
@@ -234,7 +236,7 @@ extension QueryInterpreter {
     }
   }
 
-  /// Whether a row comes before another one in an order, by their keys of it; nil comes first.
+  /// Whether a row comes before another row in an order, by their sort keys. Nil comes first.
   static func precedes(
     _ left: [PredicateConstant], _ right: [PredicateConstant], in sort: [StoreSort]
   ) -> Bool {
@@ -266,14 +268,14 @@ extension StoreExpression.Function {
     case .lowercase: .lowercase
     case .uppercase: .uppercase
     case .length: .length
-    // These two are answered before.
+    // These two are handled before.
     case .concatenate, .firstNonNil: .coalesce
     }
   }
 }
 
 extension StoreValue {
-  /// The value as predicates compute with it. A number that is none counts as nil, as in a store.
+  /// The value in the form for computations of predicates. An invalid number counts as nil, as in a store.
   var constant: PredicateConstant {
     switch self {
     case .null: .null

@@ -1,9 +1,10 @@
 internal import CDEStore
 
-// A condition within an operand numbers its elements from the depth that the operand was made at. Where the operand comes
-// to stand deeper, below the elements of another collection, its own elements get later numbers.
+// A condition within an operand numbers its elements from the depth at which the operand was made. If the
+// operand is used at a greater depth, below the elements of another collection, its own elements get higher
+// numbers.
 extension QueryOperand {
-  /// The operand as it is written at another depth than the one it was made at.
+  /// The operand for use at another depth than the one at which it was made.
   func lifted(from made: Int, to depth: Int) -> QueryOperand {
     if made == depth { return self }
     switch self {
@@ -21,7 +22,7 @@ extension QueryMembers {
     if made == depth { return self }
     switch self {
     case .list(let list): return .list(list.map { $0.lifted(from: made, to: depth) })
-    // Their members are made where they are used.
+    // Its members are made where they are used.
     case .relationship: return self
     case .projected(let base, let keys): return .projected(base.lifted(from: made, to: depth), keys)
     case .filtered(let base, let variable, let predicate, let variables):
@@ -30,7 +31,7 @@ extension QueryMembers {
   }
 }
 
-/// Which scopes get which numbers: those above a depth, some more.
+/// A change of scope numbers: those above a depth are raised.
 private struct Lift {
   let above: Int
   let by: Int

@@ -1,9 +1,9 @@
 @_spi(CDE) internal import CDEPredicates
 internal import CDEStore
 
-/// What an expression of a predicate stands for in a query.
+/// The meaning of a predicate's expression in a query.
 indirect enum QueryOperand {
-  /// Never a list: that is ``members(_:)``.
+  /// Never a list, which is ``members(_:)``.
   case constant(PredicateConstant)
   case row(QueryRow)
   /// A composite attribute, or a composite within one.
@@ -12,7 +12,7 @@ indirect enum QueryOperand {
   case members(QueryMembers)
 }
 
-/// An object: a scope's row, or what to-one hops from there lead to.
+/// An object: a scope's row, or the row that to-one hops from there lead to.
 struct QueryRow: Equatable {
   var scope: Int
   var hops: [Int]
@@ -32,7 +32,7 @@ struct QueryComposite {
   var name: String
 }
 
-/// A single value with what is known about it.
+/// A single value and the facts known about it.
 struct QueryValue {
   var expression: StoreExpression
   var kind: QueryKind
@@ -40,7 +40,7 @@ struct QueryValue {
   var name: String
 }
 
-/// The kinds of values: only values of one kind can be equal or ordered.
+/// The kinds of values. Only values of one kind can be equal or ordered.
 enum QueryKind: Equatable {
   case number(Number)
   case text
@@ -50,13 +50,13 @@ enum QueryKind: Equatable {
   case url
   /// The root of the entity's tree, within which keys are unique.
   case object(root: Int)
-  /// A column whose contents say nothing to a query but whether they are nil, and why.
+  /// A column whose contents a query can only compare with nil. The text gives the reason.
   case opaque(String)
 
   enum Number: Equatable {
     case integer
     case real
-    /// A store may keep a whole decimal as an integer.
+    /// A store may store a whole decimal as an integer.
     case decimal
   }
 
@@ -102,7 +102,7 @@ enum QueryKind: Equatable {
     }
   }
 
-  /// For messages.
+  /// The name of the kind, for messages.
   var noun: String {
     switch self {
     case .number: "a number"
@@ -117,17 +117,17 @@ enum QueryKind: Equatable {
   }
 }
 
-/// A collection, known by how its members are found.
+/// A collection, described by how its members are found.
 indirect enum QueryMembers {
   case list([QueryOperand])
   /// The to-many relationship in a slot.
   case relationship(QueryRow, slot: Int)
-  /// What a key path leads to from each member; values of inner collections are members themselves.
+  /// The values of a key path from each member. Values of inner collections are members themselves.
   case projected(QueryMembers, [String])
-  /// The members for which the predicate holds, with the variable bound to the member.
+  /// The members for which the predicate is true, with the variable bound to the member.
   case filtered(QueryMembers, variable: String, PredicateTree, [String: QueryBinding])
 
-  /// The row that the collection is reached from; nil for lists.
+  /// The row from which the collection is reached; nil for lists.
   var owner: QueryRow? {
     switch self {
     case .list: nil
@@ -143,7 +143,7 @@ indirect enum QueryMembers {
   }
 }
 
-/// What a subquery's variable stands for, and the depth it was made at.
+/// The value of a subquery's variable, and the depth at which it was made.
 struct QueryBinding {
   var operand: QueryOperand
   var depth: Int

@@ -2,9 +2,9 @@
 internal import CDEStore
 
 extension QueryResolver {
-  /// The condition that some member of a collection meets one.
+  /// The condition that any member of a collection satisfies another condition.
   ///
-  /// - Parameter body: makes the condition for a member, which stands at the depth given with it.
+  /// - Parameter body: makes the condition for a member at the given depth.
   func any(
     _ members: QueryMembers, _ depth: Int, _ body: (QueryOperand, Int) throws -> StoreFilter
   ) throws -> StoreFilter {
@@ -25,7 +25,7 @@ extension QueryResolver {
         let value = try follow(member, keys)
         guard case .members(let inner) = value else { return try body(value, depth) }
         var parts = [try any(inner, depth, body)]
-        // A nil relationship before an inner collection makes one member of it, which is nil.
+        // A nil relationship before an inner collection gives one member, which is nil.
         if let owner = inner.owner {
           let gap = try isNil(.row(owner))
           if gap != .constant(false) { parts.append(.every([gap, try body(.constant(.null), depth)])) }
@@ -110,7 +110,7 @@ extension QueryResolver {
     return QueryValue(expression: .aggregate(function, path), kind: kind, name: construct)
   }
 
-  /// The number of members that meet a condition.
+  /// The number of members that satisfy a condition.
   private func count(
     _ members: QueryMembers, _ depth: Int, _ body: (QueryOperand, Int) throws -> StoreFilter
   ) throws -> StoreExpression {
@@ -153,17 +153,17 @@ extension QueryResolver {
       "\(name(of: members)) cannot be counted by a store; compare the count with 0 or evaluate it in memory")
   }
 
-  /// A collection as one path through all its to-many relationships, the last hop being one.
+  /// A collection as one path through all its to-many relationships. The last hop is to-many.
   private struct Chain {
     var path: StorePath
-    /// What a member is, seen from the scope of the path's elements.
+    /// A member, relative to the scope of the path's elements.
     var tail: QueryOperand
-    /// Where a nil relationship between two collections makes a member that is nil: the path to the
+    /// Nil relationships between two collections, each of which gives a member that is nil: the path to the
     /// elements before it, and the row that is nil.
     var gaps: [(path: StorePath, owner: QueryRow)] = []
   }
 
-  /// - Returns: nil for lists and collections with a subquery in them.
+  /// - Returns: nil for lists, and for collections that contain a subquery.
   private func chain(_ members: QueryMembers, _ depth: Int) throws -> Chain? {
     switch members {
     case .list, .filtered: return nil

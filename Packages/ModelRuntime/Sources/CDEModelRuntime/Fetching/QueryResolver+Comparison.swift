@@ -71,7 +71,8 @@ extension QueryResolver {
     return .comparison(first, .equal, second, Self.options(options, a.kind))
   }
 
-  /// The key that a condition on the fetched row itself asks for: a look-up instead of a comparison.
+  /// The key that a condition on the fetched row itself requires, if any. A look-up then replaces the
+  /// comparison.
   private static func key(of operand: QueryOperand, equal value: QueryValue) -> Int64? {
     guard case .row(let row) = operand, row.scope == 0, row.hops.isEmpty,
       case .value(.reference(_, let key)) = value.expression
@@ -79,8 +80,8 @@ extension QueryResolver {
     return key
   }
 
-  /// What `SELF IN` a list of nothing but objects asks for, found without an operand for each of them: such lists
-  /// are long. Nil for anything else.
+  /// The condition for `SELF IN` a list that contains only objects; nil for other lists. No operand is made
+  /// for each object, because such lists are long.
   func keys(of list: ExpressionTree, for operand: QueryOperand) throws -> StoreFilter? {
     guard case .constant(.list(let constants)) = list, case .row(let row) = operand, row.scope == 0,
       row.hops.isEmpty
@@ -96,7 +97,7 @@ extension QueryResolver {
     return keys.isEmpty ? .constant(false) : .keys(keys)
   }
 
-  /// Whether a collection has a member.
+  /// Whether a collection contains a member.
   private func contains(
     _ members: QueryMembers, _ element: QueryOperand, _ op: PredicateOperator,
     _ options: PredicateTextOptions, _ depth: Int
@@ -126,7 +127,7 @@ extension QueryResolver {
       switch part {
       case .keys(let more): keys += more
       case .comparison(let left, .equal, let right, _):
-        // One list instead of many comparisons, but only where it is the element that is compared.
+        // One list instead of many comparisons, but only if the element itself is compared.
         if let value = try plain(element), value.expression == left {
           kind = value.kind
           values.append(right)
@@ -146,7 +147,7 @@ extension QueryResolver {
     return .some(parts)
   }
 
-  /// The element of a membership test that is computed by the store; nil for constants.
+  /// The element of a membership test if the store computes it; nil for constants.
   private func plain(_ operand: QueryOperand) throws -> QueryValue? {
     switch operand {
     case .value(let value): value
@@ -184,7 +185,7 @@ extension QueryResolver {
     return .comparison(a.expression, .between, .list(bounds), Self.options(options, a.kind))
   }
 
-  /// Both sides, or nil when they have no order: nil, values of different kinds, objects, NaN.
+  /// Both sides; nil when they have no order: nil, values of different kinds, objects, NaN.
   private func ordered(
     _ left: QueryOperand, _ right: QueryOperand, _ op: PredicateOperator
   ) throws -> (QueryValue, QueryValue)? {
@@ -199,10 +200,11 @@ extension QueryResolver {
 
   // MARK: Kinds
 
-  /// Both sides as single values of one kind, a constant converted to the kind of the other side.
+  /// Both sides as single values of one kind. A constant is converted to the kind of the other side.
   ///
-  /// - Returns: nil for objects of different trees and for constants alone.
-  /// - Throws: ``PredicateTreeError`` that names the sides and their kinds if no object could meet the comparison.
+  /// - Returns: nil for objects of different trees and for two constants.
+  /// - Throws: ``PredicateTreeError`` that names the sides and their kinds if no object can satisfy the
+  ///   comparison.
   private func paired(
     _ left: QueryOperand, _ right: QueryOperand, _ construct: String
   ) throws -> (QueryValue, QueryValue)? {
@@ -245,7 +247,7 @@ extension QueryResolver {
   ) throws -> StoreFilter {
     guard let whole = try side(subject, op), let part = try side(other, op) else { return .constant(false) }
     if op == .matches, case .constant(.string(let pattern)) = other {
-      // A pattern that is no expression fails here, before any row is read.
+      // An invalid pattern causes an error here, before any row is read.
       _ = try PredicatePattern(matching: pattern, options)
     }
     if case .constant(let a) = subject, case .constant(let b) = other {
@@ -254,7 +256,7 @@ extension QueryResolver {
     return .comparison(whole.expression, comparison, part.expression, Self.options(options, .text))
   }
 
-  /// A side of a text operator; nil when it is nil.
+  /// A side of a text operator; nil if its value is nil.
   private func side(_ operand: QueryOperand, _ op: PredicateOperator) throws -> QueryValue? {
     if case .constant(.null) = operand { return nil }
     let value = try single(operand, for: op.rawValue)
@@ -269,7 +271,7 @@ extension QueryResolver {
 
   // MARK: Details
 
-  /// Two constants, compared by the one definition there is.
+  /// Compares two constants by the common definition.
   private func constant(
     _ left: PredicateConstant, _ op: PredicateOperator, _ right: PredicateConstant,
     _ options: PredicateTextOptions
@@ -287,10 +289,10 @@ extension QueryResolver {
     return result
   }
 
-  /// The two expressions, with a fraction that meets a decimal column in that column's own form.
+  /// The two expressions. A fraction that is compared with a decimal column has that column's form.
   ///
-  /// A store turns decimals into its numbers by itself, and not always into the double that Swift finds
-  /// nearest; given as text, the constant takes the same way and stays equal.
+  /// A store converts decimals to its numbers itself, and not always to the double that Swift finds nearest.
+  /// A constant given as text is converted in the same way and stays equal.
   private static func aligned(
     _ left: QueryValue, _ right: QueryValue
   ) -> (StoreExpression, StoreExpression) {

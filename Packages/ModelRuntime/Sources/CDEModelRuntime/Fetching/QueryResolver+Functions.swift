@@ -2,7 +2,7 @@
 internal import CDEStore
 
 extension QueryResolver {
-  /// An expression of constants, evaluated now.
+  /// An expression of constants, evaluated at once.
   static func inMemory(_ expression: ExpressionTree) throws -> QueryOperand {
     guard case .constant(let constant) = try expression.evaluate(with: [String: Any]()) else {
       return .constant(.null)
@@ -81,7 +81,7 @@ extension QueryResolver {
       throw unsupported(function, values, "a store has the remainder of integers alone")
     }
     if function == .divide, form == .decimal {
-      // A whole decimal is an integer in the column, and the division of integers would drop the rest.
+      // A whole decimal is an integer in the column, and a division of integers would lose the fraction.
       arguments[0] = .function(.multiply, [arguments[0], .value(.real(1))])
     }
     return .value(
@@ -112,7 +112,7 @@ extension QueryResolver {
       let isNil = try isNil(operand)
       if isNil == .constant(true) { continue }
       choices.append(operand)
-      // What is never nil hides all that follow.
+      // A value that is never nil hides all following values.
       if isNil == .constant(false) { break }
     }
     guard choices.count > 1 else { return choices.first ?? .constant(.null) }
@@ -141,7 +141,7 @@ extension QueryResolver {
         kind: try kind(of: known, "TERNARY"), name: "TERNARY"))
   }
 
-  /// The one kind of values that an expression chooses from.
+  /// The common kind of the values that an expression selects from.
   private func kind(of values: [QueryValue], _ construct: String) throws -> QueryKind {
     var result = values[0].kind
     for value in values.dropFirst() {

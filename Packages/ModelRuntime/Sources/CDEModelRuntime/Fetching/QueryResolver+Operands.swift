@@ -43,10 +43,11 @@ extension QueryResolver {
     return value.operand.lifted(from: value.depth, to: scope.depth)
   }
 
-  /// How many steps a key path may have. SQLite joins 64 tables, and a few of them serve other conditions.
+  /// The greatest number of steps in a key path. SQLite joins 64 tables, and other conditions need a few of
+  /// them.
   private static let pathLimit = 60
 
-  /// What a key path leads to from an operand.
+  /// The operand that a key path leads to from another operand.
   func follow(_ operand: QueryOperand, _ path: [String]) throws -> QueryOperand {
     if path.count > Self.pathLimit {
       let name = path.prefix(3).joined(separator: ".")
@@ -65,9 +66,10 @@ extension QueryResolver {
       case .constant(.object):
         throw PredicateTreeError(
           .operands, construct: key,
-          "\(key) is asked of an object that is given as a value; compare the object itself")
+          "\(key) can't be read from an object that is given as a value; compare the object itself")
       case .constant:
-        throw PredicateTreeError(.unknownKey, construct: key, "\(key) is asked of a value that has no keys")
+        throw PredicateTreeError(
+          .unknownKey, construct: key, "\(key) can't be read from a value that has no keys")
       case .value(let value) where value.kind == .archived:
         throw PredicateTreeError(
           .unsupported, construct: "\(value.name).\(key)",
@@ -77,7 +79,7 @@ extension QueryResolver {
       case .value(let value):
         throw PredicateTreeError(
           .unknownKey, construct: key,
-          "\(key) is asked of \(value.name), which is \(value.kind.noun) and has no keys")
+          "\(key) can't be read from \(value.name), which is \(value.kind.noun) and has no keys")
       }
     }
     return operand
@@ -155,7 +157,8 @@ extension QueryResolver {
 
   /// An operand as a single value that is not the constant nil.
   ///
-  /// - Throws: ``PredicateTreeError`` for collections, composites and columns that only nil is compared with.
+  /// - Throws: ``PredicateTreeError`` for collections, composites and columns that can only be compared with
+  ///   nil.
   func single(_ operand: QueryOperand, for construct: String) throws -> QueryValue {
     switch operand {
     case .constant(.object(let object)):
@@ -206,7 +209,7 @@ extension QueryResolver {
   func isNil(_ operand: QueryOperand) throws -> StoreFilter {
     switch operand {
     case .constant(let constant): return .constant(constant == .null)
-    // A scope's own row is always there.
+    // A scope's own row always exists.
     case .row(let row) where row.hops.isEmpty: return .constant(false)
     case .row(let row): return .comparison(row.object, .equal, .value(.null), [])
     case .value(let value): return .comparison(value.expression, .equal, .value(.null), [])

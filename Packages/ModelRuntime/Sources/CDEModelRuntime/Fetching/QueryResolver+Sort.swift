@@ -2,12 +2,13 @@
 internal import CDEStore
 
 extension QueryResolver {
-  /// The order of the rows that sort terms stand for.
+  /// The order of rows for sort terms.
   ///
-  /// Objects have no order of their own: a term that ends in one puts nil first and keeps the rest together.
+  /// Objects have no order of their own. A term that ends in an object puts nil first and does not order the
+  /// rest.
   ///
-  /// - Throws: ``PredicateTreeError`` for unknown keys, collections, columns without an order, and what only
-  ///   memory can apply: comparators and localized collations.
+  /// - Throws: ``PredicateTreeError`` for unknown keys, collections, columns without an order, and orders
+  ///   that only memory can apply: comparators and localized collations.
   func sort(_ terms: [SortTerm]) throws -> [StoreSort] {
     try terms.map(sort)
   }
@@ -34,7 +35,7 @@ extension QueryResolver {
       case .localized, .localizedStandard:
         throw PredicateTreeError(
           .unsupported, construct: key,
-          "the order by \(value.name) follows a locale, which a store does not know; sort in memory")
+          "the order by \(value.name) follows a locale, which stores do not support; sort in memory")
       }
     }
     return StoreSort(value.expression, isAscending: term.ascending, options: options)

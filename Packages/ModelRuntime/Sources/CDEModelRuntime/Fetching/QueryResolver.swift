@@ -3,27 +3,28 @@ internal import CDEStore
 
 /// Translates predicates and sort terms, which name properties, into a store's conditions, which number them.
 ///
-/// The meaning is that of the evaluation in memory (see ``PredicateTree``): what the two could answer
-/// differently is refused with an error that names the construct and the property, never approximated.
-/// Comparisons of values of different kinds are decided here, since a store's own rules for them are others: a constant
-/// is converted where Core Data converts it, and what could hold for no object is refused.
+/// The meaning is that of the evaluation in memory (see ``PredicateTree``). A construct for which the results
+/// could differ causes an error that names the construct and the property. Comparisons of values of different
+/// kinds are decided here, because a store has other rules for them. A constant is converted where Core Data
+/// converts it. A comparison that can be true for no object causes an error.
 struct QueryResolver {
   let schema: ResolvedSchema
   /// Index of the entity whose objects are searched.
   let entity: Int
-  /// The `.reference(entity:key:)` that stands for an object of the store; anything else equals no row.
+  /// The `.reference(entity:key:)` of an object of the store. Other values equal no row.
   let reference: (PredicateObject) throws -> StoreValue
 
-  /// How deep in conditions on elements a translation is, and what the subqueries around it have bound.
+  /// The depth of a translation in conditions on elements, and the variables bound by the subqueries around
+  /// it.
   struct Scope {
     var depth = 0
     var variables: [String: QueryBinding] = [:]
   }
 
-  /// The condition on the rows of the entity that a predicate stands for.
+  /// The condition on the entity's rows for a predicate.
   ///
-  /// - Throws: ``PredicateTreeError`` for unknown keys, variables nothing was substituted for, operands that
-  ///   do not fit and whatever only memory can evaluate; and what ``reference`` throws.
+  /// - Throws: ``PredicateTreeError`` for unknown keys, variables without a substituted value, operands that
+  ///   do not fit, and constructs that only memory can evaluate; and the errors of ``reference``.
   func filter(_ tree: PredicateTree) throws -> StoreFilter {
     try filter(tree, Scope())
   }
@@ -43,7 +44,7 @@ struct QueryResolver {
     guard !options.contains(.localized) else {
       throw PredicateTreeError(
         .unsupported, construct: "\(op.rawValue)[l]",
-        "a store knows no locale; leave the option [l] out or evaluate the predicate in memory")
+        "stores do not support locales; leave the option [l] out or evaluate the predicate in memory")
     }
     if let existence = try existence(comparison, scope) { return existence }
     let left = try operand(comparison.left, scope)
@@ -64,7 +65,7 @@ struct QueryResolver {
     }
   }
 
-  /// A count compared with nothing but "none" needs no counting: the first element decides.
+  /// A count that is only compared with "none" needs no counting, because the first element decides.
   private func existence(_ comparison: PredicateComparison, _ scope: Scope) throws -> StoreFilter? {
     guard comparison.modifier == .direct, case .aggregate(.count, let collection) = comparison.left,
       case .constant(.integer(let bound)) = comparison.right
@@ -80,7 +81,7 @@ struct QueryResolver {
     return isSome ? some : some.opposite
   }
 
-  /// What `ANY` says of an operand: a single value is its own only member, nil has none.
+  /// The condition of `ANY` for an operand. A single value is its own only member, nil has no members.
   private func anyMember(
     of operand: QueryOperand, _ depth: Int, _ body: (QueryOperand, Int) throws -> StoreFilter
   ) throws -> StoreFilter {
@@ -91,7 +92,7 @@ struct QueryResolver {
 }
 
 extension StoreFilter {
-  /// A conjunction without the parts that decide nothing, and flat: a store limits how deep it nests.
+  /// A flat conjunction without constant parts. Flat, because a store limits the depth of conditions.
   static func every(_ parts: [StoreFilter]) -> StoreFilter {
     var flat: [StoreFilter] = []
     flat.reserveCapacity(parts.count)
@@ -106,7 +107,7 @@ extension StoreFilter {
     return flat.isEmpty ? .constant(true) : flat.count == 1 ? flat[0] : .and(flat)
   }
 
-  /// A disjunction without the parts that decide nothing, and flat.
+  /// A flat disjunction without constant parts.
   static func some(_ parts: [StoreFilter]) -> StoreFilter {
     var flat: [StoreFilter] = []
     flat.reserveCapacity(parts.count)
@@ -121,7 +122,7 @@ extension StoreFilter {
     return flat.isEmpty ? .constant(false) : flat.count == 1 ? flat[0] : .or(flat)
   }
 
-  /// The exact complement, without a needless `not`.
+  /// The exact complement, without an unnecessary `not`.
   var opposite: StoreFilter {
     switch self {
     case .constant(let holds): .constant(!holds)
@@ -136,8 +137,8 @@ extension StoreFilter {
 }
 
 extension PredicateTree {
-  /// The parts of a conjunction or disjunction, with those of the like ones within it in their places: found in one
-  /// pass, where joining level by level would copy the parts once for each level.
+  /// The parts of a conjunction or disjunction, with nested ones of the same kind replaced by their parts.
+  /// One pass, because joining level by level would copy the parts once for each level.
   fileprivate func chain(isAnd: Bool) -> [PredicateTree] {
     var result: [PredicateTree] = []
     var pending = [self]

@@ -1,10 +1,11 @@
-/// How readers of a class's own properties are woken, for the lineage of an observed model in a hierarchy.
+/// How to wake readers of a class's own properties, for the lineage of an observed model in a hierarchy.
 public nonisolated struct CDModelObservation: Sendable {
-  /// For each property the names that readers read: its own, and that of a to-many relationship's count.
+  /// For each property the names that readers use: its own name, and the name of a to-many relationship's
+  /// count.
   let paths: [[String]]
   /// The persistent names of properties that no save announces.
   let transient: Set<String>
-  /// Wakes readers of some of the class's own fields, or of all of them for nil.
+  /// Wakes readers of certain fields of the class; nil means all fields.
   let wake: @Sendable (NSManagedObject, CDEObservationFieldSet?) -> Void
 
   /// - Parameters:
@@ -12,10 +13,10 @@ public nonisolated struct CDModelObservation: Sendable {
   ///   - parent: The lineage of its superclass; nil for `NSManagedObject`.
   ///   - schema: The class's own attributes and relationships.
   ///   - propertyNames: The persistent names of its own properties.
-  ///   - swiftNames: The same properties as code names them.
-  ///   - predicateKey: The key of a key path that starts from the class, inherited properties included.
+  ///   - swiftNames: The names of the same properties in code.
+  ///   - predicateKey: The key of a key path that starts at the class, inherited properties included.
   ///   - attributes: Makes the fields of its own attributes.
-  ///   - relationships: Makes the fields of its own relationships, and those behind them.
+  ///   - relationships: Makes the fields of its own relationships, and those of their destinations.
   ///   - observation: How to wake readers of its own properties; nil for a class that is not observed.
   public init(
     paths: [[String]], transient: Set<String>,

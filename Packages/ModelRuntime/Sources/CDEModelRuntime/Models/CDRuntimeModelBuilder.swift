@@ -4,13 +4,13 @@ internal import Foundation
 
 /// Makes models from classes.
 public enum CDRuntimeModelBuilder {
-  /// The model of these classes: one entity for each, in order. The same list gives the same model object,
-  /// from any thread.
+  /// The model of these classes, with one entity for each, in order. The same list gives the same model
+  /// object. May be called from any thread.
   ///
   /// - Parameters:
   ///   - types: the classes.
-  ///   - compositions: how attributes of composition storage are stored; a store that was made with one layout
-  ///     does not open with the other.
+  ///   - compositions: how attributes of composition storage are stored. A store made with one layout can't
+  ///     be opened with the other.
   /// - Throws: `CDRuntimeModelBuilderError`.
   public static func makeModel(
     _ types: [any CDRuntimeSchemaProviding.Type], compositions: CDRuntimeCompositionLayout = .dictionary
@@ -18,7 +18,7 @@ public enum CDRuntimeModelBuilder {
     try makeModel(schemas: types.map { ($0, $0.__cdRuntimeEntitySchema) }, compositions: compositions)
   }
 
-  /// The model of the classes listed; the same as with an array of them.
+  /// The model of the listed classes. The same as with an array of them.
   public static func makeModel(
     _ types: any CDRuntimeSchemaProviding.Type..., compositions: CDRuntimeCompositionLayout = .dictionary
   ) throws -> NSManagedObjectModel {
@@ -35,14 +35,14 @@ public enum CDRuntimeModelBuilder {
 }
 
 extension NSManagedObjectModel {
-  /// The model of classes that carry their schemas; see ``CDRuntimeModelBuilder``.
+  /// The model of classes that have their own schemas; see ``CDRuntimeModelBuilder``.
   public static func makeRuntimeModel(
     _ types: [any CDRuntimeSchemaProviding.Type], compositions: CDRuntimeCompositionLayout = .dictionary
   ) throws -> NSManagedObjectModel {
     try CDRuntimeModelBuilder.makeModel(types, compositions: compositions)
   }
 
-  /// The model of classes that carry their schemas, listed one by one; see ``CDRuntimeModelBuilder``.
+  /// The model of listed classes that have their own schemas; see ``CDRuntimeModelBuilder``.
   public static func makeRuntimeModel(
     _ types: any CDRuntimeSchemaProviding.Type..., compositions: CDRuntimeCompositionLayout = .dictionary
   ) throws -> NSManagedObjectModel {

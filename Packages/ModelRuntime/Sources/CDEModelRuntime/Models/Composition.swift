@@ -2,11 +2,11 @@ public import CDEPredicates
 internal import CDEStore
 internal import Foundation
 
-/// A struct that can be taken apart into named values and made of them again. `@Composition` conforms.
+/// A struct that can be encoded as named values and decoded from them. `@Composition` conforms.
 public nonisolated protocol CDCompositionValueCodable: CDCompositionPathProviding, PredicateKeyPathNaming {
-  /// The value made of its fields by persistent name; nil when one that is not optional is missing.
+  /// The value decoded from its fields by persistent name; nil if a field that is not optional is missing.
   static func __cdDecodeComposition(from values: [String: Any]) -> Self?
-  /// The fields by persistent name, nil ones left out.
+  /// The fields by persistent name, without nil ones.
   var __cdEncodeComposition: [String: Any] { get }
   /// The persistent name of a field.
   ///
@@ -17,11 +17,10 @@ public nonisolated protocol CDCompositionValueCodable: CDCompositionPathProvidin
 }
 
 nonisolated extension CDCompositionValueCodable {
-  /// No names: for types that conform by hand and are queried by format strings only.
+  /// No names, for types that conform by hand and are queried by format strings only.
   public static func __cdPredicateKey(for keyPath: AnyKeyPath, after base: AnyKeyPath?) -> String? { nil }
 
-  /// The persistent name of the field that a key path from the composition leads to; nil for one that leads
-  /// elsewhere.
+  /// The persistent name of the field that a key path from the composition leads to; nil for other key paths.
   public static func predicateKey(for keyPath: AnyKeyPath) -> String? {
     __cdPredicateKey(for: keyPath, after: nil)
   }

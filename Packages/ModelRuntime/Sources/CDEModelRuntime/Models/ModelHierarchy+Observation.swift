@@ -4,7 +4,7 @@ nonisolated extension CDModelLineage {
     observation?.wake(object, fields)
   }
 
-  /// The names behind fields, from the lowest on.
+  /// The names of fields, in ascending order of their numbers.
   func observedPaths(_ fields: CDEObservationFieldSet) -> [String] {
     observedFields.flatMap { field in fields.contains(field.ordinal) ? field.paths : [] }
   }

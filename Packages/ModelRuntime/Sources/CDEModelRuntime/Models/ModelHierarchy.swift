@@ -1,12 +1,12 @@
 @_spi(CDE) internal import CDEExecutors
 @_spi(CDE) public import CDEManagedModel
 
-/// What one model of a hierarchy has, its parents' properties first: their ordinals are the same in all
-/// classes that inherit them.
+/// The properties of one model of a hierarchy, its parents' properties first. Their ordinals are the same in
+/// all classes that inherit them.
 public nonisolated final class CDModelLineage: Sendable {
   /// Persistent names by ordinal.
   public let propertyNames: [String]
-  /// The same properties as code names them.
+  /// The names of the same properties in code.
   public let swiftNames: [String]
   /// The class's own part of the schema, with the name of its parent's entity.
   public let schema: CDRuntimeEntitySchema
@@ -29,10 +29,10 @@ public nonisolated final class CDModelLineage: Sendable {
   ///   - parent: The lineage of its superclass; nil for `NSManagedObject`.
   ///   - schema: The class's own attributes and relationships.
   ///   - propertyNames: The persistent names of its own properties.
-  ///   - swiftNames: The same properties as code names them.
-  ///   - predicateKey: The key of a key path that starts from the class, inherited properties included.
+  ///   - swiftNames: The names of the same properties in code.
+  ///   - predicateKey: The key of a key path that starts at the class, inherited properties included.
   ///   - attributes: Makes the fields of its own attributes.
-  ///   - relationships: Makes the fields of its own relationships, and those behind them.
+  ///   - relationships: Makes the fields of its own relationships, and those of their destinations.
   ///   - observation: How to wake readers of its own properties; nil for a class that is not observed.
   public init(
     _ type: NSManagedObject.Type, parent: CDModelLineage?, schema: CDRuntimeEntitySchema,
@@ -52,19 +52,19 @@ public nonisolated final class CDModelLineage: Sendable {
     self.observation = observation
   }
 
-  /// The lineage from the first model on.
+  /// The lineages from the first model to this one.
   var levels: [CDModelLineage] { (parent?.levels ?? []) + [self] }
 
   /// The fields of attributes and compositions.
   var attributes: [String: CDFieldMeta] {
     if let known = tables.withLock(\.attributes) { return known }
-    // Made outside the lock: it asks other models for theirs.
+    // Made outside the lock, because it calls the lineages of other models.
     let made = (parent?.attributes ?? [:]).merging(ownAttributes()) { $1 }
     tables.withLock { $0.attributes = made }
     return made
   }
 
-  /// All fields, those behind relationships included.
+  /// All fields, including those of relationships' destinations.
   var fields: [String: CDFieldMeta] {
     if let known = tables.withLock(\.all) { return known }
     let made = (parent?.fields ?? [:]).merging(attributes) { $1 }.merging(ownRelationships()) { $1 }
@@ -73,7 +73,7 @@ public nonisolated final class CDModelLineage: Sendable {
   }
 }
 
-// The witnesses of all models of a hierarchy: what differs, the lineage knows.
+// The witnesses of all models of a hierarchy. The lineage contains the differences.
 nonisolated extension PersistentEntity where PathRoot == CDHierarchyPaths {
   static var lineage: CDModelLineage {
     guard let lineage = __cdLineage else {
@@ -86,11 +86,11 @@ nonisolated extension PersistentEntity where PathRoot == CDHierarchyPaths {
   public static var __cdSwiftNames: [String] { lineage.swiftNames }
   public static var __cdFieldTable: [String: CDFieldMeta] { lineage.fields }
   public static var __cdRelationshipProjectionTable: [String: CDFieldMeta] { lineage.attributes }
-  /// The persistent key of the property that a key path from the class leads to, inherited ones included; nil
-  /// for one that leads elsewhere.
+  /// The persistent key of the property that a key path from the class leads to, inherited properties
+  /// included; nil for other key paths.
   public static func predicateKey(for keyPath: AnyKeyPath) -> String? { lineage.predicateKey(keyPath) }
 
-  /// A request for the model's objects, and for those of the models that inherit from it.
+  /// A request for the objects of the model and of the models that inherit from it.
   public static func fetchRequest() -> NSFetchRequest<Self> {
     NSFetchRequest<Self>(entityName: lineage.schema.entityName)
   }
@@ -116,7 +116,7 @@ where Self: PersistentEntity, Self.PathRoot == CDHierarchyPaths {
 }
 
 nonisolated extension CoreDataPathDSLProviding where PathRoot == CDHierarchyPaths {
-  /// The mark of a hierarchy alone: each class hides it by a property of its own with the class's paths.
+  /// The marker of a hierarchy. Each class hides it by its own property with the class's paths.
   public static var path: CDHierarchyPaths { CDHierarchyPaths() }
 }
 
@@ -125,7 +125,7 @@ public nonisolated protocol CDModelPaths: Sendable {
   init()
 }
 
-/// The paths of a model that inherits from another, whose paths are its dynamic members.
+/// The paths of a model that inherits from another model. The parent's paths are its dynamic members.
 @dynamicMemberLookup
 public nonisolated protocol CDInheritedPaths: CDModelPaths {
   associatedtype __CDModel: CoreDataPathTable
@@ -169,7 +169,8 @@ nonisolated extension CDPath {
   }
 }
 
-// What a model finds in a parent that is no model: the one error of the first, and silence of the others.
+// Members that a model finds in a parent that is no model. The first one causes an error, the others prevent
+// further errors.
 nonisolated extension NSManagedObject {
   @available(
     *, unavailable,
@@ -177,7 +178,7 @@ nonisolated extension NSManagedObject {
       "a @PersistentModel class inherits from NSManagedObject or from another @PersistentModel class; mark the superclass with @PersistentModel (isAbstract: true if it has no objects of its own)"
   )
   public struct __CDPaths: CDModelPaths {
-    /// Makes a listener, to be stamped on commits by ``NSManagedObjectContext/addCommitListener(_:)``.
+    /// Makes the value. Never called, because the type is unavailable.
     public init() {}
   }
 
@@ -187,9 +188,9 @@ nonisolated extension NSManagedObject {
 
   @dynamicMemberLookup
   open class __CDInheritedRelationshipNames {
-    /// Makes a listener, to be stamped on commits by ``NSManagedObjectContext/addCommitListener(_:)``.
+    /// Makes the object.
     public init() {}
-    /// Accepts any name, so that the missing mark of the superclass stays the one error.
+    /// Accepts any name, so that the missing attribute of the superclass causes the only error.
     public final subscript(dynamicMember name: String) -> Void { () }
   }
 

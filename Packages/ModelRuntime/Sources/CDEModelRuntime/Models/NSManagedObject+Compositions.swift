@@ -1,9 +1,9 @@
 internal import CDEStore
 internal import Foundation
 
-// What accessors of composition storage call: decoded once, then kept.
+// Called by accessors of composition storage. A value is decoded once, then kept.
 extension NSManagedObject {
-  /// The value made of a composite's columns, or of a dictionary where the model has no composite.
+  /// The value decoded from a composite's columns, or from a dictionary where the model has no composite.
   public final func _cdComposition<Value: CDCompositionValueCodable>(_ ordinal: CDOrdinal) -> Value? {
     composition(info(at: ordinal))
   }

@@ -1,10 +1,11 @@
-/// What expansions have the compiler check of a relationship.
+/// The checks of a relationship that expansions leave to the compiler.
 ///
-/// A relationship to a type that is no model is one error here. Everything else that an expansion says of
-/// the type has an overload that takes any, so that the compiler does not say the same in other words.
+/// A relationship to a type that is no model causes one error here. All other uses of the type in an
+/// expansion have an overload that accepts any type, so that the compiler does not report the same mistake
+/// again.
 public enum _CDRelationshipCheck {
-  /// Accepts a relationship to a model whose inverse exists. Does nothing when it is called: naming the
-  /// inverse is the check.
+  /// Accepts a relationship to a model whose inverse exists. The call does nothing. The check is the name of
+  /// the inverse in the call.
   public static func check<Target: PersistentEntity>(_ target: Target.Type, inverse: Void) {}
 
   @_disfavoredOverload
@@ -17,11 +18,11 @@ public enum _CDRelationshipCheck {
 }
 
 extension CDFieldTableBuilder {
-  /// Adds nothing: stands in where the target is no model, which `_CDRelationshipCheck` reports.
+  /// Adds nothing. Used if the target is no model, which `_CDRelationshipCheck` reports.
   @_disfavoredOverload
   public mutating func toOne<Target>(_ name: String, _ persistentName: String, _ target: Target.Type) {}
 
-  /// Adds nothing: stands in where the target is no model, which `_CDRelationshipCheck` reports.
+  /// Adds nothing. Used if the target is no model, which `_CDRelationshipCheck` reports.
   @_disfavoredOverload
   public mutating func toMany<Target>(_ name: String, _ persistentName: String, _ target: Target.Type) {}
 }

@@ -2,17 +2,18 @@ internal import CDERuntimeABI
 
 /// The hash table of a registry: open addressing with linear probing. An entry is a pointer with 16 bits of the hash above it.
 ///
-/// Eight keys that follow each other lie side by side, one cache line of entries, and share a hash but for
-/// their place in it: rows are mostly fetched and freed in the order of their keys.
+/// Eight consecutive keys have adjacent entries in one cache line. Their hashes differ only in the position
+/// within the line. Rows are mostly fetched and freed in the order of their keys.
 ///
-/// Used under the registry's lock, which keeps the memory of the objects: an object leaves the table in its deinit.
+/// Used under the registry's lock. The lock also keeps the memory of the objects valid, because the deinit of
+/// an object removes its entry.
 struct IdentityTable: ~Copyable {
-  /// A place in the table.
+  /// A position in the table.
   struct Bucket: Equatable {
     fileprivate let offset: Int
   }
 
-  /// What a place holds: nothing yet, nothing any more, or an object that is not counted.
+  /// The content of a position: never used, removed, or an uncounted reference to an object.
   struct Entry: Equatable {
     fileprivate var bits: UInt
 
@@ -41,7 +42,7 @@ struct IdentityTable: ~Copyable {
       return Borrowed(at: UnsafeRawPointer(bitPattern: bits & ~Self.tagMask).unsafelyUnwrapped)
     }
 
-    /// The object with a reference counted; nil once its deinit has begun.
+    /// The object with a counted reference; nil once its deinit has begun.
     var retained: Borrowed<NSManagedObject>? { tryRetain(object.address).map { Borrowed(at: $0) } }
 
     @inline(__always)
@@ -53,11 +54,11 @@ struct IdentityTable: ~Copyable {
   private var entries: UnsafeMutablePointer<Entry>
   private var mask: Int
   private(set) var live = 0
-  /// The same for each inheritance tree, by its root's index.
+  /// The number of live entries of each inheritance tree, by its root's index.
   private let liveByRoot: UnsafeMutablePointer<Int>
   private let roots: Int
   private var used = 0
-  /// Objects that point at the registry, whether or not the table still finds them.
+  /// Objects that point at the registry, with or without an entry in the table.
   var attached = 0
   private(set) var registrations = 0
 
@@ -108,7 +109,7 @@ struct IdentityTable: ~Copyable {
     return hash &<< 3 | UInt(bitPattern: Int(key)) & 7
   }
 
-  /// Where a row's object stands.
+  /// The position of a row's object.
   @inline(__always)
   func bucket(of root: Int, _ key: Int64) -> Bucket? {
     let hash = Self.hash(root, key)
@@ -138,8 +139,8 @@ struct IdentityTable: ~Copyable {
       let entry = self[bucket]
       if entry == .empty { break }
       if entry != .removed, (entry.bits ^ made.bits) & Entry.tagMask == 0, entry.matches(root, key) {
-        // The old entry belongs to an object whose deinit has begun, or to a fault made for a key before
-        // its row.
+        // The old entry belongs to an object whose deinit has begun, or to a fault that was made for the key
+        // before its row.
         self[bucket] = made
         return
       }
@@ -158,14 +159,14 @@ struct IdentityTable: ~Copyable {
     self[bucket] = entry
   }
 
-  /// Makes room for entries that come next, also where removed entries occupy it.
+  /// Makes room for the next entries. Removed entries may occupy this room.
   mutating func makeRoom(for coming: Int) {
     let capacity = mask + 1
     if (used + coming) * 8 <= capacity * 5 { return }
     rebuild(capacity: (live + coming) * 2 >= capacity ? capacity * 2 : capacity)
   }
 
-  /// Makes room for more entries at once.
+  /// Makes room for more entries in one step.
   mutating func reserve(_ additional: Int) {
     var capacity = mask + 1
     while (live + additional) * 8 > capacity * 5 { capacity *= 2 }
@@ -188,7 +189,7 @@ struct IdentityTable: ~Copyable {
   }
 
   mutating func remove(_ object: NSManagedObject) {
-    // By its own address, which needs no look at other objects.
+    // The root is taken from the object itself. Other objects are not read.
     let root = object._binding.root
     let hash = Self.hash(root, object._key)
     let wanted = Entry(object, hash)
@@ -200,7 +201,7 @@ struct IdentityTable: ~Copyable {
     live -= 1
     liveByRoot[root] -= 1
     if self[next(bucket)] == .empty {
-      // No probe chain continues behind it.
+      // No probe chain continues after this position.
       self[bucket] = .empty
       used -= 1
     } else {

@@ -1,11 +1,11 @@
-// What commits say about an object.
+// An object in the terms of commits.
 extension NSManagedObject {
   /// The identity of the object's row, or of the object itself before it has one.
   final var rowIdentity: RowKey { RowKey(root: _binding.root, key: _key) }
 }
 
 extension CommitTrace.Rows {
-  /// Whether an object is among them.
+  /// Whether the set contains an object.
   @_spi(CDE) public func contains(_ object: NSManagedObject) -> Bool { rows.contains(object.rowIdentity) }
 }
 
@@ -19,12 +19,12 @@ extension CommitTrace {
 }
 
 extension RecentChanges {
-  /// The changes of one object. Empty unless recent saves, and nothing else, account for its new row.
+  /// The changes of one object. Empty unless recent saves explain its new row completely.
   @_spi(CDE) public subscript(object: NSManagedObject) -> [Change] { changes[ObjectIdentifier(object)] ?? [] }
 }
 
 extension CommittedTransaction {
-  /// The IDs of the objects to which one thing happened.
+  /// The IDs of the objects with one kind of change.
   func ids(_ kind: Change.Kind) -> [NSManagedObjectID] {
     changes.filter { $0.kind == kind }.map {
       NSManagedObjectID(binding: model.entities[$0.entity], key: $0.key, store: store)

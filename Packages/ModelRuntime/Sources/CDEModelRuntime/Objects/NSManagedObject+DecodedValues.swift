@@ -2,11 +2,11 @@
 internal import CDEStore
 internal import Foundation
 
-// What accessors of codable and transformed storage call: decoded once, then kept.
+// Called by accessors of codable and transformed storage. A value is decoded once, then kept.
 extension NSManagedObject {
   // MARK: Codable
 
-  /// The value of JSON data; nil for none, and for data that does not decode.
+  /// The decoded value of JSON data; nil if there is none, and for data that can't be decoded.
   public final func _cdCodable<Value: Decodable>(_ ordinal: CDOrdinal, asserts: Bool = false) -> Value? {
     codable(info(at: ordinal), asserts)
   }
@@ -15,7 +15,7 @@ extension NSManagedObject {
     codable(declaredInfo(forKey: key), asserts)
   }
 
-  /// Stores JSON with sorted keys; a value that JSON can't hold stores nil and is reported.
+  /// Stores JSON with sorted keys. If JSON can't represent the value, stores nil and reports this.
   public final func _cdSetCodable<Value: Encodable>(
     _ ordinal: CDOrdinal, _ value: Value?, asserts: Bool = false
   ) {
@@ -38,7 +38,7 @@ extension NSManagedObject {
     guard let value else { return _setAttribute(info.slot, .null) }
     do {
       let encoder = JSONEncoder()
-      // The same value gives the same bytes, so that stores and histories can be compared.
+      // Equal values give equal bytes, so stores and histories can be compared.
       encoder.outputFormatting = .sortedKeys
       _setAttribute(info.slot, .data(try encoder.encode(value)))
     } catch {
@@ -51,7 +51,8 @@ extension NSManagedObject {
 
   // MARK: Transformed
 
-  /// The value that the transformer made of the stored data; nil for none, and for a value of another type.
+  /// The value that the transformer decodes from the stored data; nil if there is none, and for a value of
+  /// another type.
   public final func _cdTransformed<Value>(_ ordinal: CDOrdinal, asserts: Bool = false) -> Value? {
     transformed(info(at: ordinal), asserts)
   }
@@ -109,7 +110,7 @@ extension NSManagedObject {
     var reason = "what is stored is another type."
     do {
       if let value = try decode() {
-        // A caller could change a decoded object, so each caller gets an object of its own.
+        // A caller could change a decoded object. Each caller therefore gets an object of its own.
         if type(of: value) is AnyClass { return value }
         overlay.decoded[info.slot] = DecodedValue(source, value)
         return value

@@ -1,8 +1,8 @@
 internal import CDEStore
 
-// Which unsaved values are changes: those that would be stored differently from the row.
+// Decides which unsaved values are changes: those whose stored form differs from the row.
 extension NSManagedObject {
-  /// Whether an unsaved value would be stored as other bits or bytes than the row has.
+  /// Whether the stored form of an unsaved value would have other bits or bytes than the row.
   final func differsFromRow(_ slot: Int) -> Bool {
     guard let overlay = _overlay, overlay.changed.contains(slot) else { return false }
     // There is no stored value to compare with.
@@ -13,7 +13,7 @@ extension NSManagedObject {
     if isFault { fire() }
     if !isRealized || _batch === _binding.defaults { return true }
     guard info.kind != .toOne else { return destinationDiffers(info, overlay.values[slot]) }
-    // Unset, but marked as changed: a change inside a value that has no unsaved copy.
+    // The slot is unset but marked as changed. Something inside a value without an unsaved copy changed.
     if info.cells.isEmpty || overlay.values[slot].isUnset { return false }
     var builder = RowBatchBuilder(layout: _binding.layout, rows: 1)
     builder.beginRow(key: _key, version: 1)
@@ -24,7 +24,7 @@ extension NSManagedObject {
 
   /// Whether an unsaved external value has the bytes of the file that the row names.
   ///
-  /// Reads the file only if it was read through the object before: setting a value alone loads no file. One that
+  /// Reads the file only if the object read it before, so setting a value alone loads no file. A file that
   /// can't be read counts as another value, which the save then writes.
   ///
   /// - Parameter builder: its last row holds the unsaved value.
@@ -36,7 +36,7 @@ extension NSManagedObject {
       let bytes = builder.lastRowBytes(cell)
     else { return false }
     do {
-      // The value follows the byte that says where it is stored.
+      // The value follows the byte that names its location.
       let value = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
       return try externalData(stored).withUnsafeBytes { $0.elementsEqual(value) }
     } catch {
@@ -44,7 +44,7 @@ extension NSManagedObject {
     }
   }
 
-  /// Stops counting unsaved values as changed that equal the row's.
+  /// Unmarks unsaved values that equal the row's.
   @inline(never)
   final func dropEqualValues() {
     guard let overlay = _overlay else { return }
@@ -63,9 +63,10 @@ extension NSManagedObject {
     }
   }
 
-  /// Whether the members of a to-many relationship are others than the stored ones, or in another order.
+  /// Whether the members of a to-many relationship differ from the stored ones, or have another order.
   ///
-  /// Members that were not loaded and whose pairs no row holds count as changed: only the store could tell.
+  /// Members count as changed if they were not loaded and no row contains their pairs. Only a query could
+  /// compare them.
   final func hasChangedMembers(_ slot: Int) -> Bool {
     guard let members = withOverlay({ $0.members(slot) }) ?? nil, members.hasChanges else { return false }
     let info = _binding.properties[slot]

@@ -13,18 +13,19 @@ extension NSManagedObject {
     return info
   }
 
-  /// The value of a property: numbers as `NSNumber`, decimals as `NSDecimalNumber`, a to-one relationship as
-  /// its object, to-many ones as `NSSet` or `NSOrderedSet`, nil when there is none.
+  /// The value of a property. Numbers are returned as `NSNumber`, decimals as `NSDecimalNumber`, a to-one
+  /// relationship as its object, to-many relationships as `NSSet` or `NSOrderedSet`. Nil if there is no
+  /// value.
   ///
   /// - Parameter key: the property's persistent name. An unknown one traps.
   public final func value(forKey key: String) -> Any? { anyValue(info(key)) }
 
-  /// Sets a property as its accessor would, the inverse of a relationship included.
+  /// Sets a property as its accessor does, including the inverse of a relationship.
   ///
   /// - Parameters:
-  ///   - value: what ``value(forKey:)`` would give back, or the Swift value; nil also for a required
-  ///     attribute, which the save then rejects. So it does a number that the attribute's type does not hold
-  ///     exactly: the attribute keeps what it had. A value of another type traps.
+  ///   - value: the type that ``value(forKey:)`` returns, or the Swift value. Nil is accepted for a required
+  ///     attribute, and so is a number that the attribute's type can't represent exactly; the save then
+  ///     fails. In the second case the attribute keeps its old value. A value of another type traps.
   ///   - key: the property's persistent name. An unknown one traps.
   public final func setValue(_ value: Any?, forKey key: String) {
     let info = info(key)
@@ -61,7 +62,8 @@ extension NSManagedObject {
     return objects
   }
 
-  /// Follows a dotted path over to-one relationships and composites; a to-many step gives the set of values.
+  /// Follows a dotted path over to-one relationships and composites. A to-many step returns the set of
+  /// values.
   public final func value(forKeyPath path: String) -> Any? {
     var parts = path.split(separator: ".").map(String.init)
     guard !parts.isEmpty else { return nil }
@@ -77,17 +79,17 @@ extension NSManagedObject {
     }
   }
 
-  /// The same as ``value(forKey:)``: no accessor of a subclass is called in either case.
+  /// The same as ``value(forKey:)``. Neither calls an accessor of a subclass.
   public final func primitiveValue(forKey key: String) -> Any? { value(forKey: key) }
 
-  /// Sets a value without a change, and without touching the inverse of a relationship.
+  /// Sets a value without a change, and without changing the inverse of a relationship.
   ///
-  /// The value reads as any other. It is saved together with another change of the object. A rollback of the
-  /// object drops it, and so does a refresh that merges nothing. Between ``willChangeValue(forKey:)`` and
-  /// ``didChangeValue(forKey:)`` it is a change, as with a setter.
+  /// Reads return the value as any other. It is saved together with another change of the object. A rollback
+  /// of the object drops it, and so does a refresh without merging. Between ``willChangeValue(forKey:)`` and
+  /// ``didChangeValue(forKey:)`` it counts as a change, as with a setter.
   ///
   /// - Parameters:
-  ///   - value: what ``setValue(_:forKey:)`` takes.
+  ///   - value: a value that ``setValue(_:forKey:)`` accepts.
   ///   - key: the property's persistent name. An unknown one traps.
   public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
     let info = info(key)
@@ -105,11 +107,12 @@ extension NSManagedObject {
     }
   }
 
-  /// Reads the row if the object is a fault. Core Data asks for this call before a primitive value is set;
-  /// what counts the change is ``didChangeValue(forKey:)``.
+  /// Reads the row if the object is a fault. Core Data requires this call before a primitive value is set.
+  /// ``didChangeValue(forKey:)`` counts the change.
   public final func willChangeValue(forKey key: String) { willAccess() }
 
-  /// Counts the property as changed: after a primitive value was set, or something inside a transformable value.
+  /// Marks the property as changed, after a primitive value was set or a part of a transformable value
+  /// changed.
   public final func didChangeValue(forKey key: String) {
     noteChanged(info(key).slot)
   }
@@ -117,7 +120,7 @@ extension NSManagedObject {
   /// Reads the row if the object is a fault.
   public final func willAccessValue(forKey key: String?) { willAccess() }
 
-  /// Does nothing. For code written for Core Data, which asks for this call after a primitive value was read.
+  /// Does nothing. Core Data requires this call after a primitive value was read.
   public final func didAccessValue(forKey key: String?) {}
 
   /// Whether a relationship has not been read yet.
@@ -128,9 +131,9 @@ extension NSManagedObject {
     return isStored
   }
 
-  /// Unsaved values by key: what was set since the last save or fetch and differs from what is stored,
-  /// relationships changed through the other side included, transient properties left out. Nil stands as
-  /// `NSNull`.
+  /// Unsaved values by key. The dictionary contains values set since the last save or fetch that differ from
+  /// the stored ones, and relationships changed through the other side. It omits transient properties.
+  /// `NSNull` represents nil.
   public final func changedValues() -> [String: Any] {
     var result: [String: Any] = [:]
     for slot in changedSlots {
@@ -141,9 +144,9 @@ extension NSManagedObject {
     return result
   }
 
-  /// Values as last read or saved, without to-many relationships. Nil stands as `NSNull`.
+  /// Values as last read or saved, without to-many relationships. `NSNull` represents nil.
   ///
-  /// - Parameter keys: the properties asked for; nil for all that have a column.
+  /// - Parameter keys: the requested properties; nil for all that have a column.
   public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
     willAccess()
     var result: [String: Any] = [:]
@@ -172,7 +175,7 @@ extension NSManagedObject {
     }
   }
 
-  /// The value of an attribute or composite wherever it stands.
+  /// The value of an attribute or composite, from the overlay or the row.
   final func attributeValue(_ info: PropertyInfo) -> _PropertyValue {
     willAccess()
     if let overlay = _overlay, !overlay.values[info.slot].isUnset { return overlay.values[info.slot] }
@@ -187,7 +190,7 @@ extension NSManagedObject {
     if let converted = converted(value, info) { _setAttribute(info.slot, converted) }
   }
 
-  /// - Returns: nil for a value that the attribute can't hold; the next save reports that.
+  /// - Returns: nil for a value that the attribute can't hold. The next save reports it.
   private func converted(_ value: Any?, _ info: PropertyInfo) -> _PropertyValue? {
     do throws(UnfitValue) {
       return if case .attribute(let type) = info.kind {
@@ -204,7 +207,8 @@ extension NSManagedObject {
     }
   }
 
-  /// A live set over an unordered to-many relationship: adding and removing changes both sides at once.
+  /// A live set over an unordered to-many relationship. Adding and removing members changes both sides at
+  /// once.
   public final func mutableSetValue(forKey key: String) -> NSMutableSet {
     RelationshipSet(self, info(key).slot)
   }

@@ -1,7 +1,7 @@
 public import CDEStore
 
 extension NSManagedObject {
-  /// The registrar to record a read with; nil unless a reader tracks and a domain listens.
+  /// The registrar that records a read; nil unless a reader tracks and the context has an observer.
   @inlinable
   public final func _cdTrackingRegistrar() -> CDEObservationRegistrarBox? {
     guard let home = _home, home.with({ $0.isObserved }) else { return nil }
@@ -10,13 +10,13 @@ extension NSManagedObject {
 
   @usableFromInline
   final func _trackingRegistrar() -> CDEObservationRegistrarBox? {
-    // A registrar that exists finds out by itself, for less than asking the probe first.
+    // An existing registrar checks for tracking itself, at less cost than the probe.
     if let known = _registrar { return known }
     guard let home = _home, home.with({ $0.probe.isTracking }) else { return nil }
     return makeRegistrar()
   }
 
-  // Apart from the question, which nearly every read asks in vain.
+  // Separate from the check, which fails in nearly every read.
   @inline(never)
   private final func makeRegistrar() -> CDEObservationRegistrarBox {
     let made = CDEObservationRegistrarBox()
@@ -28,12 +28,12 @@ extension NSManagedObject {
   /// The registrar, if a reader ever tracked the object.
   public final func _cdExistingRegistrar() -> CDEObservationRegistrarBox? { _registrar }
 
-  /// Whether a reader ever tracked the object; asks for no reference counting.
+  /// Whether a reader ever tracked the object. Needs no reference counting.
   @_spi(CDE) public final var isTracked: Bool { _registrar != nil }
 
-  /// Wakes the readers that read some properties under tracking, or any property for nil.
+  /// Wakes the readers that read certain properties under tracking; nil means any property.
   ///
-  /// Transient properties among the slots wake no reader: they are not saved.
+  /// Transient properties among the slots wake no reader, because they are not saved.
   @_spi(CDE) public final func wakeReaders(of slots: PropertySet?) {
     guard _registrar != nil, let waker = _binding.waker else { return }
     if let slots {
@@ -44,7 +44,7 @@ extension NSManagedObject {
     }
   }
 
-  /// The generated properties that some slots stand for, by name, for messages.
+  /// The names of the generated properties of certain slots, for messages.
   @_spi(CDE) public final func observedPaths(of slots: PropertySet) -> [String] {
     guard let waker = _binding.waker,
       let type = type(of: self) as? any CDEObservationInvalidationDispatching.Type

@@ -2,17 +2,17 @@ public import CDEPredicates
 internal import CDEStore
 internal import Foundation
 
-// Predicates over objects in memory: the same tree, the same answers as from the store.
+// Predicates over objects in memory: the same tree gives the same results as in the store.
 extension NSManagedObject: PredicateValueProviding, PredicateObjectConvertible {
-  /// The object's ID, by which predicates compare it.
+  /// The object's ID, which predicates compare.
   public final var predicateObjectReference: any PredicateObjectReference { objectID }
 
   /// Attributes have types, so a predicate that compares one with a value of another kind throws.
   public final var predicateValuesHaveTypes: Bool { true }
 
-  /// The value of a property as a predicate compares it, unsaved changes included. Reads the row of a fault
-  /// and the members of a relationship; objects that the next save deletes are no members. `objectID`, `self`
-  /// and `SELF` give the object itself, by its ID.
+  /// The value of a property in the form that predicates compare, with unsaved changes. Reads the row of a
+  /// fault and the members of a relationship. Objects that the next save deletes are no members. `objectID`,
+  /// `self` and `SELF` return the object itself, represented by its ID.
   ///
   /// - Throws: ``ManagedObjectError`` with code `.predicate` for a key that is no property of the entity.
   public final func predicateValue(forKey key: String) throws -> PredicateValue {

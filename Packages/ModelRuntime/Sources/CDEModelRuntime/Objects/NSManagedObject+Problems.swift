@@ -1,8 +1,8 @@
 internal import CDEStore
 internal import Foundation
 
-// Setters and getters can't throw. The object remembers values that it refused and reads that failed, and the
-// save throws these errors.
+// Setters and getters can't throw. The object records refused values and failed reads, and the save throws
+// these errors.
 extension NSManagedObject {
   final var problems: ObjectProblems {
     if let known = overlay.problems { return known }
@@ -12,7 +12,7 @@ extension NSManagedObject {
     return made
   }
 
-  /// Leaves a property as it is, because the value that was set is invalid; the next save reports it.
+  /// Does not change a property, because the new value is invalid. The next save reports it.
   @inline(never)
   final func refuse(_ info: PropertyInfo, _ reason: UnfitValue) {
     willAccess()
@@ -22,18 +22,17 @@ extension NSManagedObject {
     markUpdated()
   }
 
-  /// The first step of a setter if the object is not ready for it: reads the row, and forgets a refused
-  /// value.
+  /// The first step of a setter if the object is not ready for it. Reads the row, and clears a refused value.
   @inline(never)
   final func prepareToSet(_ slot: Int) {
     willAccess()
     if hasProblems { overlay.problems?.refused[slot] = nil }
   }
 
-  /// Remembers a read that failed, so that nothing made of its answer is saved.
+  /// Records a failed read, so that no value derived from its result is saved.
   @inline(never)
   final func noteUnread(_ property: String?, _ cause: any Error) {
-    // The first error tells most: later ones may have followed from it.
+    // The first error is the most useful one, because later errors may follow from it.
     if problems.unread != nil { return }
     let id = objectID
     let what = property.map { "\(_binding.name).\($0)" } ?? _binding.name
@@ -45,7 +44,7 @@ extension NSManagedObject {
     _registry?.context?.noteUnreadObject()
   }
 
-  /// Reports once that a stored value is invalid for a property, and what is read instead.
+  /// Reports once that a stored value is invalid for a property, and which value the read returned instead.
   @inline(never)
   final func reportUnfit(_ slot: Int, _ what: @autoclosure () -> String) {
     if slot < 0 || problems.reported.contains(slot) { return }
@@ -54,7 +53,7 @@ extension NSManagedObject {
     Diagnostics.report("\(_binding.name).\(_binding.properties[slot].name) of \(place) \(what())")
   }
 
-  /// Keeps the refusals of another overlay, whose properties had other slots.
+  /// Copies the refusals of another overlay, in which the properties had other slots.
   final func takeRefusals(of old: Overlay, properties: [PropertyInfo]) {
     for (slot, error) in old.problems?.refused ?? [:] {
       guard let mine = _binding.layout.slot(named: properties[slot].name) else { continue }
@@ -62,26 +61,26 @@ extension NSManagedObject {
     }
   }
 
-  /// The object was refreshed: from now on, reads return what is stored.
+  /// Clears the record of a failed read after a refresh, because reads return stored values again.
   final func forgetUnread() {
     guard hasProblems else { return }
     overlay.problems?.unread = nil
     overlay.problems?.notedUnread = []
   }
 
-  /// Forgets all problems: the object has the stored values and nothing else.
+  /// Clears all problems. The object has exactly the stored values.
   final func forgetProblems() {
     guard hasProblems else { return }
     overlay.problems = nil
     _flags.remove(.hasProblems)
   }
 
-  /// Whether the value that was set last was refused.
+  /// Whether the value set last was refused.
   final func isRefused(_ slot: Int) -> Bool {
     hasProblems && _overlay?.problems?.refused[slot] != nil
   }
 
-  /// - Throws: ``ManagedObjectError`` when the object must not be saved as it is.
+  /// - Throws: ``ManagedObjectError`` when the object must not be saved in its current state.
   final func validateProblems() throws {
     guard hasProblems, let problems = _overlay?.problems else { return }
     let refused = problems.refused.sorted { $0.key < $1.key }.map(\.value)

@@ -2,7 +2,8 @@ public import CDEStore
 internal import Synchronization
 
 extension NSManagedObject {
-  /// The value of a raw text that was read before; nil for one that was not, and for what is no text.
+  /// The value of a raw text that was read before; nil for a text that was not, and for a value that is no
+  /// text.
   @inlinable @inline(__always)
   final func _knownRaw<Value: RawRepresentable>(_ ordinal: CDOrdinal) -> Value?
   where Value.RawValue: CDPrimitive {
@@ -20,7 +21,7 @@ extension NSManagedObject {
     return withUnsafeBytes(of: entry.pointee.bits) { $0.load(as: Value.self) }
   }
 
-  /// The same for an object that may be a fault, changed, or used on a wrong isolation.
+  /// The same for an object that may be a fault, changed, or used on the wrong isolation.
   @usableFromInline
   final func _slowlyKnownRaw(_ place: EntityBinding.Place, _ type: ObjectIdentifier) -> UnsafePointer<
     RawTexts.Entry
@@ -34,7 +35,7 @@ extension NSManagedObject {
     return text.withUTF8 { texts.entry(UnsafeRawBufferPointer($0), type) }
   }
 
-  /// Decodes a raw value, and remembers what a text stands for.
+  /// Decodes a raw value, and records the value of a text.
   @inlinable @inline(__always)
   final func _decodeRaw<Value: RawRepresentable>(_ ordinal: CDOrdinal, _ raw: Value.RawValue) -> Value?
   where Value.RawValue: CDPrimitive {

@@ -2,10 +2,10 @@
 internal import CDEStore
 internal import Foundation
 
-// What accessors of raw storage call. Inlined where a model is declared, so that an enumeration costs what
-// its raw value costs, and its `init(rawValue:)`.
+// Called by accessors of raw storage. Inlined where a model is declared, so that an enumeration costs as much
+// as its raw value and its `init(rawValue:)`.
 extension NSManagedObject {
-  /// An optional value; the fallback is returned for no value and for a raw value without a case.
+  /// An optional value. The fallback is returned for no value and for a raw value without a case.
   @inlinable
   public final func _cdRaw<Value: RawRepresentable>(
     _ ordinal: CDOrdinal, fallback: @autoclosure () -> Value? = nil
@@ -25,7 +25,7 @@ extension NSManagedObject {
     return _decodeRaw(ordinal, raw) ?? fallback()
   }
 
-  /// The same, with an assertion over a raw value of no case.
+  /// The same, with an assertion that the raw value has a case.
   @inlinable
   public final func _cdRaw<Value: RawRepresentable>(
     _ ordinal: CDOrdinal, default fallback: @autoclosure () -> Value, asserts: Bool
@@ -85,7 +85,7 @@ extension NSManagedObject {
     if !isDeletedOrGone {
       let reason = noCase(name(), stored.map { "\($0)" } ?? "nothing", Value.self)
       reportUnfit(slot, "holds what is no \(Value.self): \(value) is read. \(reason)")
-      // Nothing declares that this is what it means.
+      // No declaration gives the value this meaning.
       if declared == nil { noteUnread(name(), StoreError(.unreadable, reason)) }
     }
     return value
@@ -140,12 +140,12 @@ extension NSManagedObject {
   }
 }
 
-/// A value of a raw type for where there is none.
+/// A value of a raw type to return when there is none.
 enum RawFallback {
   static func value<Value: RawRepresentable>(of type: Value.Type, zero: Value.RawValue?) -> Value? {
     if let zero = zero.flatMap({ Value(rawValue: $0) }) { return zero }
     if let type = type as? any CaseIterable.Type, let first = firstCase(type) as? Value { return first }
-    // Of an enumeration whose cases hold nothing, the first case is all zeros.
+    // In an enumeration without associated values the first case has only zero bits.
     guard isEnumeration(type), _isPOD(type), MemoryLayout<Value>.size <= MemoryLayout<UInt64>.size else {
       return nil
     }
@@ -155,7 +155,7 @@ enum RawFallback {
 
   private static func firstCase<Cases: CaseIterable>(_ type: Cases.Type) -> Any? { type.allCases.first }
 
-  /// Whether the runtime's description of a type says that it is an enumeration.
+  /// Whether the runtime metadata of a type describes an enumeration.
   private static func isEnumeration(_ type: Any.Type) -> Bool {
     unsafeBitCast(type, to: UnsafePointer<Int>.self).pointee == 0x201
   }

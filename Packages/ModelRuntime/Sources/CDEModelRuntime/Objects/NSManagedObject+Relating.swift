@@ -1,6 +1,6 @@
 internal import CDEStore
 
-// How code of the application relates objects. The context itself calls the functions of relationships
+// Used when code of the application relates objects. The context itself calls the functions of relationships
 // directly.
 extension NSManagedObject {
   /// Sets a to-one relationship on both sides. If the object is deleted, the next save reports it instead.
@@ -15,7 +15,7 @@ extension NSManagedObject {
     if mayRelate(object, slot) { addMember(slot, object, at: index) }
   }
 
-  /// Removes a member on both sides, also a member that was refused.
+  /// Removes a member on both sides, including a member that was refused.
   final func dropMember(_ slot: Int, _ object: NSManagedObject) {
     if hasProblems { overlay.problems?.refused[slot] = nil }
     removeMember(slot, object)
@@ -32,7 +32,7 @@ extension NSManagedObject {
     let info = _binding.properties[slot]
     checkSameContext(object, info)
     if isDeletedOrGone {
-      // This side is not saved, but the other side may be.
+      // This side is not saved, but the other side may be saved.
       if let inverse = info.inverseSlot, !object.isDeletedOrGone {
         object.refuse(self, as: object._binding.properties[object.slot(of: info, inverse)])
       }
@@ -42,7 +42,7 @@ extension NSManagedObject {
     return false
   }
 
-  /// Leaves a relationship as it is, because the object is deleted; the next save reports it.
+  /// Does not change a relationship, because the object is deleted. The next save reports it.
   private final func refuse(_ object: NSManagedObject, as info: PropertyInfo) {
     willAccess()
     problems.refused[info.slot] = ManagedObjectError(

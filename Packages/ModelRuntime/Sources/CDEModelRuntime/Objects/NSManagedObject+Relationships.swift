@@ -2,12 +2,12 @@
 internal import CDEStore
 internal import Foundation
 
-// Both sides of a relationship change at once: every change goes through `setToOne`, `addMember` or
-// `removeMember`, which write one side raw and then the other.
+// Both sides of a relationship change together. Each change goes through `setToOne`, `addMember` or
+// `removeMember`, which first write one side raw and then the other.
 extension NSManagedObject {
   // MARK: Reading
 
-  /// The destination of a to-one relationship, made as a fault if it is not registered yet.
+  /// The destination of a to-one relationship. It is made as a fault if it is not registered.
   final func toOne(_ slot: Int) -> NSManagedObject? {
     willAccess()
     if let overlay = _overlay {
@@ -37,7 +37,7 @@ extension NSManagedObject {
     return object
   }
 
-  /// Whether a reference does not say of which of several entities its row is.
+  /// Whether a reference does not name the entity of its row, although several are possible.
   private func isEntityUnknown(_ info: PropertyInfo) -> Bool {
     guard let cell = info.entityCell(in: _binding.layout) else { return false }
     guard let concrete = _batch.integer(Int(_row), cell) else { return true }
@@ -61,8 +61,8 @@ extension NSManagedObject {
     return made
   }
 
-  /// The members of a to-many relationship, loaded. If they can't be read they stay unloaded, so that the
-  /// next use tries again.
+  /// The members of a to-many relationship, loaded. If they can't be read they stay unloaded, and the next
+  /// use tries again.
   final func loadedMembers(_ slot: Int) -> ToManyMembers {
     if _flags.contains(.checked) { checkIsolation() }
     let members = members(slot)
@@ -107,7 +107,7 @@ extension NSManagedObject {
     if let object { checkSameContext(object, info) }
     let old = toOne(slot)
     if let inverse = info.inverseSlot, !info.inverseIsToMany, let old, old !== object {
-      // First, because an object may be related to itself.
+      // This is the first step, because an object may be related to itself.
       old.leave(old.slot(of: info, inverse), self)
     }
     writeToOne(slot, object)
@@ -126,8 +126,8 @@ extension NSManagedObject {
     }
   }
 
-  /// Ends a one-to-one relationship with an object, unless the relationship has another object by now. A
-  /// merge may have brought a row that refers to an object whose unsaved value leads elsewhere.
+  /// Ends a one-to-one relationship with an object, unless the relationship already has another object. A
+  /// merge may have brought a row that refers to an object whose unsaved value is different.
   final func leave(_ slot: Int, _ object: NSManagedObject) {
     if toOne(slot) === object { writeToOne(slot, nil) }
   }
@@ -142,7 +142,7 @@ extension NSManagedObject {
     let theirs = object.slot(of: info, inverse)
     if info.inverseIsToMany {
       writeAdd(slot, object, at: index)
-      // A relationship that is its own inverse has the pair once for an object linked to itself.
+      // A relationship that is its own inverse contains the pair of an object with itself only once.
       if !(object === self && theirs == slot) { object.writeAdd(theirs, self) }
     } else {
       if let old = object.toOne(theirs), old !== self { old.writeRemove(old.slot(named: info.name), object) }
@@ -201,7 +201,7 @@ extension NSManagedObject {
   }
 
   final func checkSameContext(_ object: NSManagedObject, _ info: PropertyInfo) {
-    // An object without a context may stand for an entity of another model that has the class as well.
+    // An object without a context may have an entity of another model that contains the class, too.
     if object._binding.model !== _binding.model, object._home == nil { object.rebind(to: _binding.model) }
     guard info.destinations.contains(object._binding.index), object._binding.model === _binding.model else {
       let theirs = object._binding
@@ -219,7 +219,7 @@ extension NSManagedObject {
   }
 }
 
-// What generated accessors call.
+// Called by generated accessors.
 extension NSManagedObject {
   private func relationshipSlot(_ ordinal: CDOrdinal) -> Int {
     let slot = Int(_binding.places[ordinal.rawValue].slot)
@@ -289,7 +289,7 @@ extension NSManagedObject {
 }
 
 extension ToManyMembers {
-  /// The members that are of a class. All of them are, unless model and class disagree.
+  /// The members that are of a class. All members are, unless model and class disagree.
   @usableFromInline
   func objects<Object: NSManagedObject>(as type: Object.Type) -> [Object] {
     var last: AnyObject.Type?

@@ -1,12 +1,12 @@
 internal import CDEStore
 
-// Values that are set without a change: primitive ones, and those set in awakeFromFetch. They read as any
-// other value, and are saved together with a change of the object.
+// Values that are set without a change: primitive values, and values set in awakeFromFetch. Reads return them
+// as any other value. They are saved together with a change of the object.
 extension NSManagedObject {
   /// Sets a value that does not count as a change.
   final func setSilently(_ slot: Int, _ value: _PropertyValue) {
     prepareToSet(slot)
-    // The former value is released at the end, because its deinit may come back here.
+    // The former value is released at the end, because its deinit may call this object.
     let former = overlay.values[slot]
     overlay.values[slot] = value
     silence(slot)
@@ -30,7 +30,7 @@ extension NSManagedObject {
   private func silence(_ slot: Int) {
     _registry?.context?.noteSilentValue(self, slot)
     if overlay.changed.contains(slot) { return }
-    // A new object is saved with all that it has.
+    // A new object is saved with all its values.
     if _home == nil || isInserted {
       overlay.changed.insert(slot)
     } else {
@@ -38,7 +38,7 @@ extension NSManagedObject {
     }
   }
 
-  /// Stops counting the values as changes that were set since the object was read.
+  /// Unmarks changes made since the object was read.
   @inline(never)
   final func silenceChanges() {
     guard let overlay = _overlay, !overlay.changed.isEmpty else { return }
@@ -46,7 +46,7 @@ extension NSManagedObject {
     overlay.changed = PropertySet()
   }
 
-  /// After a save of the object: the values that were set without a change were saved with the rest.
+  /// Marks the values that were set without a change, so that a save of the object includes them.
   @inline(never)
   final func countSilentValues() {
     guard let overlay = _overlay, let problems = overlay.problems, !problems.silent.isEmpty else { return }

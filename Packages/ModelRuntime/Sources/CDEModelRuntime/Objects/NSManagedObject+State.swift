@@ -1,4 +1,4 @@
-/// Where an object stands between its context and the source of the context's rows.
+/// The state of an object between its context and the source of the context's rows.
 ///
 /// ```text
 ///         insert                save               delete            save
@@ -9,7 +9,7 @@
 ///                savedToParent ───────────┘                  saved ─────────────┘
 /// ```
 ///
-/// A fault is a saved object whose row was not read: a state of its values, not of the object.
+/// A fault is a saved object whose row was not read. This is a state of its values, not of the object.
 enum ObjectState: Sendable {
   /// In no context.
   case free
@@ -21,7 +21,7 @@ enum ObjectState: Sendable {
   case saved
   /// The next save deletes the row.
   case deleted
-  /// Without a row from now on, or without one that could be found.
+  /// The object has lost its row, or no row was found.
   case gone
 }
 
@@ -30,19 +30,19 @@ enum UnsavedChange {
   case none, insertion, update, deletion
 }
 
-/// Why an object has no row any more.
+/// Why an object no longer has a row.
 enum Disappearance {
   /// It was inserted, and deleted before it was saved.
   case neverSaved
   /// Its context saved its deletion.
   case deletionSaved
-  /// Another writer deleted the row, as a merge or a conflict tells.
+  /// Another writer deleted the row. A merge or a conflict reported this.
   case deletedByOthers
   /// A read did not find the row.
   case notFound
 }
 
-// MARK: What state an object is in
+// MARK: The state of an object
 extension NSManagedObject {
   final var state: ObjectState {
     if isGone { return .gone }
@@ -52,32 +52,32 @@ extension NSManagedObject {
     return hasTemporaryKey ? .savedToParent : .saved
   }
 
-  /// Whether the object's ID is its own in this context alone.
+  /// Whether the object's ID is valid in this context only.
   final var hasTemporaryKey: Bool { _key < 0 }
 
-  /// Whether the object's ID names it in every context. A new object may have such an ID before it is saved.
+  /// Whether the object's ID is valid in all contexts. A new object may have such an ID before it is saved.
   final var hasPermanentKey: Bool { _key > 0 }
 
-  /// Whether the source of the context's rows has a row for the object, or had one when that was last known.
+  /// Whether the source of the context's rows has a row for the object, as far as the context was informed.
   final var isStored: Bool { !isInserted && (hasPermanentKey || (hasTemporaryKey && !isGone)) }
 
   /// Whether the next save deletes the object.
   final var isMarkedDeleted: Bool { _flags.contains(.deleted) }
 
-  /// Whether the object has unsaved changes and was saved before; also of one that is to be deleted.
+  /// Whether the object was saved before and has unsaved changes. Also true if it is to be deleted.
   final var isMarkedUpdated: Bool { _flags.contains(.updated) }
 
   final var isGone: Bool { _flags.contains(.gone) }
 
-  /// Whether the object is to be deleted, or has no row any more, whichever writer deleted it.
+  /// Whether the object is to be deleted, or no longer has a row, whichever writer deleted it.
   final var isDeletedOrGone: Bool { !_flags.isDisjoint(with: [.deleted, .gone]) }
 
-  /// Whether the object has its values: those of its row, or those of a new object.
+  /// Whether the object has its values: the values of its row, or those of a new object.
   final var isRealized: Bool { _flags.isDisjoint(with: [.fault, .gone]) }
 
   final var hasProblems: Bool { _flags.contains(.hasProblems) }
 
-  /// What the next save does with the object. An object that was inserted and deleted again is left out.
+  /// What the next save does with the object. It skips an object that was inserted and deleted again.
   final var unsavedChange: UnsavedChange {
     switch _flags.intersection([.inserted, .updated, .deleted]) {
     case .inserted, [.inserted, .updated]: .insertion
@@ -88,12 +88,12 @@ extension NSManagedObject {
   }
 }
 
-// MARK: How an object changes its state
+// MARK: Changes of an object's state
 extension NSManagedObject {
   /// saved -> deleted, inserted -> deleted.
   final func markDeleted() { _flags.insert(.deleted) }
 
-  /// deleted -> saved: a policy lets another writer's row stay.
+  /// deleted -> saved: a policy keeps another writer's row.
   final func unmarkDeleted() { _flags.remove(.deleted) }
 
   /// inserted -> saved: its context saved it.
@@ -124,10 +124,11 @@ extension NSManagedObject {
     _flags.insert(.gone)
   }
 
-  /// A row was read. One that had vanished may exist again: another context saved it under a key that was used before.
+  /// A row was read. A row that had vanished may exist again, because another context saved it under the same
+  /// key.
   final func becomeRealized() { _flags.subtract([.fault, .gone, .deletionSaved]) }
 
-  /// The values were forgotten; the row is read again when it is needed.
+  /// The values were dropped. The next access reads the row again.
   final func becomeFault() {
     _flags.subtract([.updated, .deleted])
     _flags.insert(.fault)
@@ -136,22 +137,22 @@ extension NSManagedObject {
   /// The context dropped the object's unsaved changes.
   final func dropMarks() { _flags.subtract([.updated, .deleted]) }
 
-  /// The object has unsaved values no more.
+  /// The object no longer has unsaved values.
   final func unmarkUpdated() { _flags.remove(.updated) }
 
-  /// The context forgot all it knew.
+  /// The context dropped all its objects.
   final func forgetContext() { _flags.subtract([.inserted, .updated, .deleted, .pending, .listed]) }
 }
 
-// MARK: In which of its context's lists an object stands
+// MARK: The context's lists that contain an object
 extension NSManagedObject {
   /// Whether a notification named the object as inserted.
   final var isAnnounced: Bool { _flags.contains(.announced) }
 
-  /// Whether the object stands in the list of what the next notification names.
+  /// Whether the object is in the list for the next notification.
   final var isPending: Bool { _flags.contains(.pending) }
 
-  /// Whether the object stands in one of its context's lists.
+  /// Whether the object is in one of its context's lists.
   final var isListed: Bool { !_flags.isDisjoint(with: [.listed, .pending]) }
 
   /// - Returns: whether the object was not among the changed ones before.

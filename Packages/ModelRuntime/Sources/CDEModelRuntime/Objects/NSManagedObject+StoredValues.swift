@@ -2,14 +2,14 @@ internal import CDEStore
 internal import Foundation
 
 extension NSManagedObject {
-  /// What the row says about an attribute or composite, whatever its type.
+  /// The row's value of an attribute or composite of any type.
   ///
-  /// What can't be read is remembered and reads as nothing.
+  /// A failed read is recorded and returns no value.
   final func storedValue(_ info: PropertyInfo) -> _PropertyValue {
     do {
       return try RowReference(batch: _batch, row: Int(_row)).value(of: info) {
         let data = try externalData($0)
-        // A save compares with these bytes, which the file system has at hand now.
+        // A save compares with these bytes, which are in the cache of the file system now.
         overlay.loadedFiles.insert(info.slot)
         return data
       }

@@ -1,19 +1,19 @@
 internal import CDEStore
 
-// Every unsaved value of an object is written here, set by accessors, the other side of a relationship, delete
-// rules, merge policies. Undo attaches to these functions.
+// All unsaved values of an object are written here. Accessors, the other side of a relationship, delete rules
+// and merge policies call these functions. Undo attaches to these functions.
 //
-// Values that are no changes come and go elsewhere: kept copies of what the row says, and values set without a change
-// (``setSilently(_:_:)``).
+// Values that are no changes are written elsewhere: cached copies of the row's values, and values set without
+// a change (``setSilently(_:_:)``).
 extension NSManagedObject {
   // MARK: Changes
 
-  /// Sets a value and makes the change known to the context.
+  /// Sets a value and reports the change to the context.
   @inline(__always)
   final func change(_ slot: Int, to value: consuming _PropertyValue) {
     if _overlay == nil { makeOverlay() }
-    // The object keeps its overlay meanwhile, so it is not retained for each value. The former value is
-    // released at the end, because its deinit may come back here.
+    // The object owns its overlay during the call, so the overlay is not retained for each value. The former
+    // value is released at the end, because its deinit may call this object.
     Borrowed(_overlay.unsafelyUnwrapped).with { overlay in
       swap(&value, &overlay.values[slot])
       overlay.changed.insert(slot)
@@ -28,7 +28,7 @@ extension NSManagedObject {
 
   final func writeAdd(_ slot: Int, _ object: NSManagedObject, at index: Int? = nil) {
     if _flags.contains(.checked) { checkIsolation() }
-    // An order can only be kept if all members are loaded.
+    // An order can only be set if all members are loaded.
     let members = withProperty(slot, \.isOrdered) ? loadedMembers(slot) : members(slot)
     members.add(object, at: index)
     noteChanged(slot)
@@ -41,25 +41,25 @@ extension NSManagedObject {
     noteChanged(slot)
   }
 
-  /// Counts a property as changed whose value, or something inside it, was changed in place.
+  /// Marks a property as changed whose value, or a part of it, was changed in place.
   final func noteChanged(_ slot: Int) {
     if _overlay == nil { makeOverlay() }
     withOverlay { $0.changed.insert(slot) }
     markUpdated()
   }
 
-  // MARK: Changes of a conflict
+  // MARK: Changes made for a conflict
 
-  /// Makes a value unsaved that is to stay although the row beneath it changed. The caller announces the object.
+  /// Makes a value unsaved that must stay although the row has changed. The caller announces the object.
   final func setUnsaved(_ slot: Int, to value: _PropertyValue) {
-    // The former value is released at the end, because its deinit may come back here.
+    // The former value is released at the end, because its deinit may call this object.
     let former = overlay.values[slot]
     overlay.values[slot] = value
     overlay.changed.insert(slot)
     withExtendedLifetime(former) {}
   }
 
-  /// Drops an unsaved value: the property reads from the row again.
+  /// Drops an unsaved value. The property has the row's value again.
   final func clearUnsaved(_ slot: Int) {
     guard let overlay = _overlay else { return }
     let former = overlay.values[slot]
@@ -68,6 +68,6 @@ extension NSManagedObject {
     withExtendedLifetime(former) {}
   }
 
-  /// Stops counting a property as changed, whose value stays.
+  /// Unmarks a changed property. Its value stays.
   final func keepUnchanged(_ slot: Int) { withOverlay { $0.changed.remove(slot) } }
 }

@@ -3,23 +3,23 @@ public import CDEManagedModel
 public import CDEStore
 public import Foundation
 
-/// An object of a context: one row of one entity, read when asked for, changed in memory, written by
+/// An object of a context. It represents one row of one entity: read on demand, changed in memory, written by
 /// the context's `save()`.
 ///
 /// The object belongs to its context's isolation and is not `Sendable`. Across actors pass its
-/// ``ModelHandle``, a ``ModelSnapshot`` of its values, or its ``objectID``.
-/// It points at an immutable row and, once written to, at a small overlay, so an unread
-/// object costs some 100 bytes beyond its row.
+/// ``ModelHandle``, a ``ModelSnapshot`` of its values, or its ``objectID``. It points at an immutable row
+/// and, after the first write, at a small overlay. An unread object costs some 100 bytes in addition to its
+/// row.
 ///
-/// Behaviour follows Core Data's `NSManagedObject`, with these differences: ``init(entity:insertInto:)`` is
-/// the only designated initialiser and is required; reading an object whose row has vanished gives
-/// declared defaults instead of an exception.
+/// Behaviour follows Core Data's `NSManagedObject`, with these differences. ``init(entity:insertInto:)`` is
+/// the only designated initialiser and is required. Reading an object whose row has vanished returns declared
+/// defaults and raises no exception.
 nonisolated open class NSManagedObject: NSObject {
-  // Guard of everything below: the executor of the object's context. No access runs other code while it lasts,
-  // and checking that at run time would cost more than most of the reads do.
+  // Guard of all state below: the executor of the object's context. No access runs other code before it ends.
+  // To check that at run time would cost more than most reads.
 
   // First the fields that every look-up and most reads use, so that they share a cache line with the object's
-  // head.
+  // header.
 
   @usableFromInline @exclusivity(unchecked) unowned(unsafe) final var _binding: EntityBinding
   /// Primary key; below zero until the object is saved, 0 without a context.
@@ -28,11 +28,12 @@ nonisolated open class NSManagedObject: NSObject {
   @usableFromInline @exclusivity(unchecked) final var _batch: RowBatch
   @usableFromInline @exclusivity(unchecked) final var _row: Int32
   @usableFromInline @exclusivity(unchecked) final var _flags: Flags
-  /// One bit for each of the first 32 slots: set by the first read, so the next read keeps its result.
+  /// One bit for each of the first 32 slots. The first read sets it, and the next read then caches its
+  /// result.
   @usableFromInline @exclusivity(unchecked) final var _readBefore: UInt32 = 0
-  /// Number among the new objects of a save under way.
+  /// Number among the new objects of the current save.
   @exclusivity(unchecked) final var _saveOrdinal: Int32 = 0
-  /// The registry, without reference counting: it outlives its objects.
+  /// The registry, without reference counting, because it outlives its objects.
   @usableFromInline @exclusivity(unchecked) final var _home: Borrowed<ObjectRegistry>?
   @usableFromInline @exclusivity(unchecked) final var _overlay: Overlay?
   @exclusivity(unchecked) final var _identity: NSManagedObjectID?
@@ -43,8 +44,8 @@ nonisolated open class NSManagedObject: NSObject {
     @usableFromInline let rawValue: UInt32
     @inlinable init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    // The standard library's own use witnesses of the raw type, which costs measurable time in every read and
-    // write.
+    // The standard library's version uses witnesses of the raw type. They cost measurable time in each read
+    // and write.
     @inlinable static func == (one: Flags, other: Flags) -> Bool { one.rawValue == other.rawValue }
     @inlinable func isDisjoint(with other: Flags) -> Bool { rawValue & other.rawValue == 0 }
     @inlinable func isSuperset(of other: Flags) -> Bool { rawValue & other.rawValue == other.rawValue }
@@ -77,7 +78,7 @@ nonisolated open class NSManagedObject: NSObject {
     @usableFromInline static let ownsBinding = Flags(rawValue: 128)
     /// Listed for the next "objects did change" notification.
     @usableFromInline static let pending = Flags(rawValue: 256)
-    /// Stands in the context's list of changed objects.
+    /// In the context's list of changed objects.
     @usableFromInline static let listed = Flags(rawValue: 512)
     /// New, and named as inserted by a notification.
     @usableFromInline static let announced = Flags(rawValue: 1024)
@@ -87,15 +88,15 @@ nonisolated open class NSManagedObject: NSObject {
     @usableFromInline static let deletionSaved = Flags(rawValue: 4096)
     /// A write needs more than an overlay: `fault`, `checked` and `hasProblems`.
     @usableFromInline static let slowWrite = Flags(rawValue: 1 | 64 | 2048)
-    /// A read can't go straight to the row: `fault`, `hasOverlay` and `checked`, as a number that accessors in other
-    /// modules have at hand.
+    /// A read can't use the row directly: `fault`, `hasOverlay` and `checked`. A number, so that accessors in
+    /// other modules can inline it.
     @inlinable static var slowRead: Flags { Flags(rawValue: 1 | 32 | 64) }
   }
 
   /// Makes an object of an entity and, with a context, inserts it there.
   ///
-  /// Without a context the object holds values and belongs to nothing until
-  /// `NSManagedObjectContext.insert(_:)`.
+  /// Without a context the object has values and belongs to no store. `NSManagedObjectContext.insert(_:)`
+  /// inserts it later.
   ///
   /// An override is called for every object, new or fetched, as in Core Data. A context that fetches many objects of a
   /// class without an override copies the first of them, which has the same result; see ``__cdPlainClass``.
@@ -114,8 +115,8 @@ nonisolated open class NSManagedObject: NSObject {
       super.init()
       return
     }
-    // If the model is the context's own, the registry keeps the binding from the insertion on, at the end of
-    // this.
+    // If the model is the context's own, the registry retains the binding after the insertion at the end of
+    // this initialiser.
     let known = context?.home?.with { $0.binding(for: entity) }
     let binding = known ?? Self.retainedBinding(for: entity)
     _home = nil
@@ -129,7 +130,7 @@ nonisolated open class NSManagedObject: NSObject {
     context?.insert(self)
   }
 
-  /// Makes an object of the entity that stands for this class in the context's model, and inserts it.
+  /// Makes an object of this class's entity in the context's model, and inserts it.
   ///
   /// - Precondition: the model has an entity for the class.
   public convenience init(context: NSManagedObjectContext) {
@@ -141,29 +142,31 @@ nonisolated open class NSManagedObject: NSObject {
     self.init(entity: binding.with(\.description), insertInto: context)
   }
 
-  /// The facts about a class that no conformance can give, because subclasses inherit conformances; nil for a
+  /// Facts about a class that a conformance can't provide, because subclasses inherit conformances; nil for a
   /// class that is no model of a hierarchy. `@PersistentModel` overrides it.
   open class var __cdLineage: CDModelLineage? { nil }
 
-  /// The class itself, if its own initialisers do nothing for a fetched object but call those of its superclass; nil for a
-  /// class that does not say so. `@PersistentModel` overrides it in classes without ``init(entity:insertInto:)``.
+  /// The class itself, if its own initialisers only call those of its superclass for a fetched object; nil if
+  /// the class does not declare this. `@PersistentModel` overrides it in classes without
+  /// ``init(entity:insertInto:)``.
   open class var __cdPlainClass: NSManagedObject.Type? { nil }
 
-  /// The registry the object is in; nil without a context.
+  /// The object's registry; nil without a context.
   final var _registry: ObjectRegistry? { _home?.object }
 
   /// The key of the object's row, ascending in the order of insertion; 0 or less before the first save.
   @_spi(CDE) public final var rowKey: Int64 { _key }
 
   deinit {
-    // The registry outlives its objects: no need to retain it for each of them.
+    // The registry outlives its objects, so it need not be retained for each of them.
     _home?.with { $0.unregister(self) }
     if _flags.contains(.ownsBinding) { Borrowed(_binding.model).release() }
   }
 
   /// The binding of an entity, whose model is retained for the new object.
   ///
-  /// Called before other code can release the model: without a context, this may be the model's only use.
+  /// Called before other code can release the model. Without a context, this may be the model's only
+  /// reference.
   private static func retainedBinding(for entity: NSEntityDescription) -> Borrowed<EntityBinding> {
     var reason = ""
     if let model = entity.managedObjectModel {
@@ -199,14 +202,14 @@ nonisolated open class NSManagedObject: NSObject {
   /// The description of the object's concrete entity.
   public final var entity: NSEntityDescription { _binding.description }
 
-  /// The context the object belongs to; nil before insertion, after its deletion was saved and after its
-  /// context died.
+  /// The object's context; nil before insertion, after its deletion was saved and after its context was
+  /// freed.
   public final var managedObjectContext: NSManagedObjectContext? {
     // Contexts are the only implementation.
     _registry?.context.map { unsafeDowncast($0, to: NSManagedObjectContext.self) }
   }
 
-  /// Whether the row has not been read yet. Asking does not read it.
+  /// Whether the row has not been read. This property does not read it.
   public final var isFault: Bool { _flags.contains(.fault) }
 
   /// Whether the object is new: inserted into its context and never saved.
@@ -217,7 +220,7 @@ nonisolated open class NSManagedObject: NSObject {
 
   /// Whether the next save deletes the object, or its row has vanished.
   ///
-  /// False again once the object's own context has saved the deletion. Then ``managedObjectContext`` is nil.
+  /// False again after the object's own context has saved the deletion. Then ``managedObjectContext`` is nil.
   public final var isDeleted: Bool { isDeletedOrGone && !_flags.contains(.deletionSaved) }
 
   /// Whether the object is new, deleted or holds unsaved values.
@@ -227,7 +230,7 @@ nonisolated open class NSManagedObject: NSObject {
 
   /// Whether a property other than a transient one has an unsaved value that differs from the stored one.
   ///
-  /// False for an object that was given the values it had, which ``hasChanges`` counts as changed.
+  /// False for an object whose new values equal the stored ones. ``hasChanges`` is true for it.
   public final var hasPersistentChangedValues: Bool {
     changedSlots.contains { !_binding.properties[$0].isTransient && differsFromRow($0) }
   }
@@ -239,27 +242,28 @@ nonisolated open class NSManagedObject: NSObject {
 
   /// Called each time the object's row has been read.
   ///
-  /// Values that it sets, also by setters, count as no change: they are saved only along with a later change.
+  /// Values that the hook sets, also by setters, do not count as changes. They are saved only along with a
+  /// later change.
   open func awakeFromFetch() {}
 
   /// Called before a save writes the object. Changes made here are saved too.
   ///
-  /// Called again when the object has changed since, by its own hook or by another's, until nothing changes any more.
-  /// Setting the value that is there already changes nothing, nor does `setPrimitiveValue(_:forKey:)`. After 1,000
-  /// rounds the save throws ``ManagedObjectError`` with code `.unsettledChanges`.
+  /// Called again when its own hook or another hook has changed the object, until nothing changes any more.
+  /// Setting an equal value changes nothing, nor does `setPrimitiveValue(_:forKey:)`. After 1,000 rounds the
+  /// save throws ``ManagedObjectError`` with code `.unsettledChanges`.
   open func willSave() {}
 
   /// Called after a save wrote the object.
   open func didSave() {}
 
-  /// Called before the object forgets its values and becomes a fault.
+  /// Called before the object drops its values and becomes a fault.
   open func willTurnIntoFault() {}
 
-  /// Called after the object has forgotten its values and become a fault. Reading a property here reads its
-  /// row again.
+  /// Called after the object has dropped its values and become a fault. Reading a property here reads its row
+  /// again.
   open func didTurnIntoFault() {}
 
-  /// Called when the object is deleted, before the deletion spreads to related objects.
+  /// Called when the object is deleted, before the delete rules are applied to related objects.
   open func prepareForDeletion() {}
 
   /// Checks the values of a new object before it is saved. Call `super`.
@@ -277,7 +281,7 @@ nonisolated open class NSManagedObject: NSObject {
   }
 }
 
-/// Managed objects belong to one isolation; hand a ``ModelHandle`` or a ``ModelSnapshot`` to another.
+/// Managed objects belong to one isolation. Pass a ``ModelHandle`` or a ``ModelSnapshot`` to another one.
 @available(
   *, unavailable,
   message: """
@@ -286,24 +290,26 @@ nonisolated open class NSManagedObject: NSObject {
     """
 )
 extension NSManagedObject: @unchecked Sendable {}
-// Guard: none is needed, the conformance can't be used: it is unavailable.
+// Guard: none is needed, because the conformance is unavailable.
 
-// What an object holds is lent to short closures without retaining it. Retaining is an atomic operation, and
-// a save would do dozens of them for each object.
+// The object's references are passed to short closures without retaining them. Retaining is an atomic
+// operation, and a save would do dozens of them for each object.
 extension NSManagedObject {
-  /// Lends the binding, which the registry or the object itself keeps.
+  /// Passes the binding to a closure. The registry or the object itself retains it.
   @inline(__always)
   final func withBinding<Result>(_ body: (EntityBinding) throws -> Result) rethrows -> Result {
     try Borrowed(_binding).with(body)
   }
 
-  /// Lends a property of the binding.
+  /// Passes a property of the binding to a closure.
   @inline(__always)
   final func withProperty<Result>(_ slot: Int, _ body: (PropertyInfo) throws -> Result) rethrows -> Result {
     try withBinding { try $0.lentProperties[slot].with(body) }
   }
 
-  /// Lends the overlay, if there is one, to a body that lets the object keep it.
+  /// Passes the overlay, if there is one, to a closure.
+  ///
+  /// - Precondition: the closure does not release the overlay.
   @inline(__always)
   final func withOverlay<Result>(_ body: (Overlay) throws -> Result) rethrows -> Result? {
     try _overlay.map(Borrowed.init)?.with(body)
@@ -333,21 +339,21 @@ extension NSManagedObject {
     _readBefore = 0
   }
 
-  /// Ends the object's ties to its context: its deletion was saved, or the context forgot it.
+  /// Removes the object from its context, after its deletion was saved or the context dropped it.
   final func detach() {
     guard let registry = _registry else { return }
     _ = objectID
-    // First, because the registry may be freed with its last object, and the model with the registry.
+    // This is the first step, because the last object may free the registry, and the registry the model.
     Borrowed(_binding.model).retain()
     registry.unregister(self)
     _flags.insert(.ownsBinding)
     _home = nil
   }
 
-  /// Moves the object to the entity of the same name in another model; values are kept by property name.
+  /// Moves the object to the entity of the same name in another model. Values are kept by property name.
   ///
-  /// For objects without a context: several models may use their class, and only the insertion tells which
-  /// model is meant.
+  /// For objects without a context. Several models may use their class, and only the insertion determines the
+  /// model.
   final func rebind(to model: ModelBinding) {
     guard _home == nil, let binding = model.entity(named: _binding.name) else { return }
     let old = _overlay
@@ -370,7 +376,7 @@ extension NSManagedObject {
     binding.bind(type(of: self))
   }
 
-  /// Copies the row's attributes into the overlay: an object inserted again is written anew.
+  /// Copies the row's attributes into the overlay, because an object inserted again is written as a whole.
   final func keepRow() {
     guard _batch !== _binding.defaults else { return }
     for info in _binding.properties where !info.cells.isEmpty && !info.isRelationship {
@@ -383,7 +389,7 @@ extension NSManagedObject {
   /// Becomes a registered object of a context.
   final func attach(to registry: ObjectRegistry, key: Int64, flags: Flags) {
     _key = key
-    // The old ID named an object without a context, which no registry knows.
+    // The old ID names an object without a context, which is in no registry.
     _identity = nil
     _home = Borrowed(registry)
     if _flags.contains(.ownsBinding) { Borrowed(_binding.model).release() }

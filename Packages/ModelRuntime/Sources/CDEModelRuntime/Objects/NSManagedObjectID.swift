@@ -6,10 +6,10 @@ public import Foundation
 
 /// The identity of an object: its store, entity and key.
 ///
-/// Temporary from insertion to the first save; a permanent one names the same row in every context and
-/// process. Two IDs are equal when they name the same row, whichever container they come from.
+/// An ID is temporary from insertion to the first save. A permanent ID names the same row in every context
+/// and process. Two IDs are equal when they name the same row, whichever container they come from.
 public final class NSManagedObjectID: NSObject, @unchecked Sendable {
-  // Guard: immutable, but for `follower`, which only the executor of the home's context touches.
+  // Guard: immutable, except for `follower`, which only the executor of the home's context uses.
 
   /// An object and its registry, by their addresses.
   struct Residence {
@@ -17,15 +17,15 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     let object: UnsafeRawPointer
   }
 
-  /// The registry of the object that the ID was made for. Only compared, because it may be freed.
+  /// The registry of the object that the ID was made for. It is only compared, because it may be freed.
   let home: UnsafeMutableRawPointer?
-  /// That object, which may be freed too. The ID keeps its memory, so that a look-up can ask without a lock
-  /// whether the object lives.
+  /// That object, which may be freed too. The ID keeps its memory, so a look-up can check without a lock
+  /// whether the object is alive.
   let resident: UnsafeRawPointer?
-  /// The object of an ID that was made a little later. Only prefetched, because it may be freed.
+  /// The object of an ID that was made a little later. It is only prefetched, because it may be freed.
   @exclusivity(unchecked) var follower: UnsafeRawPointer?
   let key: Int64
-  // Kept alive by the model: IDs outlive contexts and containers.
+  // The model keeps the binding alive, because IDs outlive contexts and containers.
   unowned(unsafe) let binding: EntityBinding
   private let model: ModelBinding
   let store: StoreHandle?
@@ -56,7 +56,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   /// The entity of the object the ID was made for.
   public var entity: NSEntityDescription { binding.description }
 
-  /// The store the row is in; nil for a temporary ID.
+  /// The store that contains the row; nil for a temporary ID.
   public var persistentStore: NSPersistentStore? { isTemporaryID ? nil : store?.persistentStore }
 
   /// `x-coredata://<store UUID>/<Entity>/p<key>`; a temporary ID ends in `t<UUID>`.
@@ -65,7 +65,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     return Self.uri(store: isTemporaryID ? "" : store?.identifier ?? "", entity: binding.name, last: last)
   }
 
-  /// The URI of an object, whatever its store is called: a UUID, unless the file was damaged.
+  /// The URI of an object. The store's name is a UUID, unless the file was damaged.
   static func uri(store: String, entity: String, last: String) -> URL {
     let host = store.addingPercentEncoding(withAllowedCharacters: hostCharacters) ?? ""
     let path = entity.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? entity
@@ -78,7 +78,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
 
   /// Temporary keys are unique in the process, and the other half of the UUID is unique everywhere.
   private var unsavedUUID: UUID {
-    // An object without a context has no key. Until it gets one, its address distinguishes it from other
+    // An object without a context has no key. Until it has one, its address distinguishes it from other
     // objects.
     let number = key == 0 ? UInt64(UInt(bitPattern: ObjectIdentifier(self).hashValue)) : key.magnitude
     var bytes = Self.processUUID.uuid
@@ -114,6 +114,6 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
 }
 
 extension NSManagedObjectID: PredicateObjectReference {
-  /// The ID's URI, as `predicateFormat` prints it.
+  /// The ID's URI, which `predicateFormat` prints.
   public var predicateDescription: String { uriRepresentation().absoluteString }
 }

@@ -1,7 +1,7 @@
 internal import CDEStore
 internal import Foundation
 
-/// The context of an object, as far as objects need it.
+/// The part of a context that objects use.
 ///
 /// Every call is made on the context's isolation.
 protocol ObjectContext: AnyObject {
@@ -16,30 +16,30 @@ protocol ObjectContext: AnyObject {
   /// The object for a row: the registered one, or a fault.
   func object(entity: Int, key: Int64) -> NSManagedObject
 
-  /// The object for a row of an entity or of one that inherits from it, which only the row can tell.
+  /// The object for a row of an entity or of one that inherits from it. Only the row identifies the entity.
   func objectOfRow(_ binding: EntityBinding, _ key: Int64) -> NSManagedObject
 
   /// The stored members of a to-many relationship; nil when they can't be read.
   func storedMembers(of object: NSManagedObject, slot: Int) -> [NSManagedObject]?
 
-  /// The bytes of a value that is kept beside its row.
+  /// The bytes of a value that is stored in a file outside the database.
   func externalData(_ value: ExternalValue, for binding: EntityBinding) throws -> Data
 
   /// Reports a failed read where no error can be thrown.
   func noteUnread(_ object: NSManagedObject, _ property: String?, _ error: any Error)
 
-  /// Notes that some object remembers a read that failed.
+  /// Notes that an object has recorded a failed read.
   func noteUnreadObject()
 
   // MARK: Changing
 
-  /// Whether `awakeFromFetch` runs. Values that it sets are no changes.
+  /// Whether `awakeFromFetch` runs. Values that it sets do not count as changes.
   var isAwakening: Bool { get }
 
-  /// Takes note of a change of an object, once until it is announced and once until it is saved.
+  /// Notes a change of an object, once until it is announced and once until it is saved.
   func noteChange(_ object: NSManagedObject)
 
-  /// Takes note of a property that was set without a change.
+  /// Notes a property that was set without a change.
   func noteSilentValue(_ object: NSManagedObject, _ slot: Int)
 
   // MARK: Identity and isolation
@@ -50,9 +50,9 @@ protocol ObjectContext: AnyObject {
   /// The store that held an entity's rows until it was removed.
   func removedHandle(for binding: EntityBinding) -> StoreHandle?
 
-  /// Traps when the caller is not on the context's isolation, if that is to be checked.
+  /// Traps when the caller is not on the context's isolation, if checking is enabled.
   func checkUse(of entity: String)
 
-  /// A reader is about to track an object for the first time.
+  /// Called before a reader tracks an object for the first time.
   func willTrack(_ object: NSManagedObject)
 }

@@ -3,26 +3,26 @@ internal import CDERuntimeABI
 internal import CDEStore
 @_spi(CDE) internal import CDEExecutors
 
-/// A context's identity table: which object stands for which row.
+/// A context's identity table: the object of each row.
 ///
-/// Entries do not own their objects. An object removes itself in its deinit, which may run on any
-/// thread; a look-up that meets an object whose deinit has begun treats it as absent and its entry
-/// is overwritten.
+/// Entries do not own their objects. An object removes itself in its deinit, which may run on any thread. A
+/// look-up treats an object whose deinit has begun as absent, and its entry is overwritten.
 ///
-/// States: empty (owned by its context alone) -> populated (also keeps itself alive, so that objects may
-/// outlive the context) -> orphaned (context gone) -> freed with its last object.
+/// States: empty (owned by its context alone) -> populated (also retains itself, so that objects may outlive
+/// the context) -> orphaned (the context was freed) -> freed with its last object.
 @usableFromInline
 final class ObjectRegistry: @unchecked Sendable {
-  // Guard: the table by `lock`; `context`, `isObserved`, `vanished` and everything that
-  // is named `last` or `recent` by the context's executor.
+  // Guard: `lock` protects the table. The context's executor protects `context`, `isObserved`, `vanished` and
+  // all properties named `last` or `recent`.
   @exclusivity(unchecked) unowned(unsafe) var context: (any ObjectContext)?
-  /// Whether a domain observes tracked reads. A copy of the context's property, one load away from the
-  /// accessors.
+  /// Whether a domain observes tracked reads. A copy of the context's property, because accessors reach it
+  /// with one load.
   @usableFromInline @exclusivity(unchecked) var isObserved = false
-  /// How many objects lost their rows so far. To-many members cleared at a lower count may hold such objects.
+  /// The number of objects that have lost their rows. To-many members that were filtered at a lower count may
+  /// contain such objects.
   var vanished = 0
-  /// The stores at the end of the context, so that objects that outlive it still know the stores of their
-  /// rows.
+  /// The stores when the context was freed. Objects that outlive the context find the stores of their rows
+  /// here.
   var lastHandles: [StoreHandle?] = []
   private let lock = Lock(())
   @exclusivity(unchecked) private var table: IdentityTable
@@ -38,8 +38,8 @@ final class ObjectRegistry: @unchecked Sendable {
     table = IdentityTable(roots: model.entities.count)
   }
 
-  // The binding that was looked up last, by its description and by its class: objects of one entity mostly
-  // follow each other. Unretained, as every binding that is returned here: the model keeps them.
+  // The binding looked up last, by its description and by its class, because most objects of one entity are
+  // consecutive. Unretained, as every binding that is returned here, because the model retains them.
   @exclusivity(unchecked) private var lastDescribed: Borrowed<EntityBinding>?
   @exclusivity(unchecked) private var lastOfClass: Borrowed<EntityBinding>?
   @exclusivity(unchecked) private var lastClass: NSManagedObject.Type?
@@ -64,12 +64,12 @@ final class ObjectRegistry: @unchecked Sendable {
     return found
   }
 
-  // The store that was looked up last: here, too, objects of one entity mostly follow each other.
+  // The store looked up last, because most objects of one entity are consecutive.
   @exclusivity(unchecked) private var lastStore: (entity: Int, handle: StoreHandle)?
 
   func storeHandle(for binding: EntityBinding) -> StoreHandle? {
     if let context {
-      // As long as it is the only store, it is still the entity's.
+      // While it is the only store, it is the entity's store.
       if let lastStore, lastStore.entity == binding.index, loneStore.isThis(lastStore.handle) {
         return lastStore.handle
       }
@@ -80,13 +80,13 @@ final class ObjectRegistry: @unchecked Sendable {
     return binding.index < lastHandles.count ? lastHandles[binding.index] : nil
   }
 
-  /// The store that IDs of an entity's rows name: the one that holds them, or held them last.
+  /// The store that IDs of an entity's rows name: the one that has them, or had them last.
   func identityHandle(for binding: EntityBinding) -> StoreHandle? {
     storeHandle(for: binding) ?? context?.removedHandle(for: binding)
   }
 
-  /// Whether an ID surely names a row of this registry's model and of the one store that is loaded. False if
-  /// finding out takes more than a look.
+  /// Whether an ID certainly names a row of this registry's model and of the only loaded store. False if the
+  /// check would need more work.
   @inline(__always)
   func isAtHome(_ id: NSManagedObjectID) -> Bool {
     !id.isTemporaryID && id.binding.model === model && id.store.map(loneStore.isThis) == true
@@ -94,14 +94,15 @@ final class ObjectRegistry: @unchecked Sendable {
 
   /// The object that an ID was made for, while it is registered in its home.
   ///
-  /// Avoids the search in the table and the lock: the ID knows its object's address, and keeps that memory.
+  /// Needs neither a search in the table nor the lock, because the ID has its object's address and keeps that
+  /// memory.
   @inline(__always)
   static func object(of id: NSManagedObjectID, in home: Borrowed<ObjectRegistry>) -> NSManagedObject? {
     guard id.home == home.address, let resident = id.resident else { return nil }
     if let follower = id.follower { cde_prefetch(follower) }
     guard let retained = tryRetain(resident) else { return nil }
     let object = Borrowed<NSManagedObject>(at: retained)
-    // The object may have left the registry, or have been saved and have another ID.
+    // The object may have left the registry, or been saved with another ID.
     if object.with({ $0._home?.address == id.home && $0._key == id.key }) { return object.takeOwnership() }
     object.release()
     return nil
@@ -114,10 +115,10 @@ final class ObjectRegistry: @unchecked Sendable {
     }?.takeOwnership()
   }
 
-  /// Whether an object is registered and has its row, so that reading the row again is in vain.
+  /// Whether an object is registered and has its row. Reading the row again is then unnecessary.
   ///
-  /// Retains nothing: an object whose deinit waits for the lock counts as well. A caller that then asks for
-  /// the object gets a fault, which reads its row by itself.
+  /// Retains nothing. An object whose deinit waits for the lock counts as well. The caller may then get a new
+  /// fault for the row, which reads the row itself.
   func realized(root: Int, key: Int64) -> Bool {
     lock.withLock { _ in
       guard let bucket = table.bucket(of: root, key) else { return false }
@@ -138,9 +139,9 @@ final class ObjectRegistry: @unchecked Sendable {
     if wasEmpty { keepAlive() }
   }
 
-  /// Looks many rows up at once.
+  /// Looks up many rows at once.
   ///
-  /// - Returns: for each key the object or nil; nothing at all when no object of the tree is registered.
+  /// - Returns: for each key the object or nil; an empty array when no object of the tree is registered.
   func objects(root: Int, keys: Range<Int>, key: (Int) -> Int64) -> [NSManagedObject?] {
     lock.withLock { _ -> Found in
       if table.live(of: root) == 0 { return Found() }
@@ -154,9 +155,9 @@ final class ObjectRegistry: @unchecked Sendable {
     }.objects
   }
 
-  /// Takes objects out of the locked region.
+  /// Carries objects out of the locked region.
   private struct Found: @unchecked Sendable {
-    // Guard: handed to the one caller, which is on the context's executor.
+    // Guard: passed only to the caller, which is on the context's executor.
     var objects: [NSManagedObject?] = []
   }
 
@@ -186,10 +187,10 @@ final class ObjectRegistry: @unchecked Sendable {
     if isEmpty { letGo() }
   }
 
-  /// Gives saved objects their permanent keys, unless they have one.
+  /// Gives saved objects their permanent keys, unless they already have one.
   func rekey(_ objects: [NSManagedObject], key: (Int) -> Int64) {
     lock.withLock { _ in
-      // All of them leave the table first, so that it only has to move entries of other objects.
+      // All objects leave the table first, so the table only has to move entries of other objects.
       var coming = 0
       objects[...].forEachBorrowed { object in
         guard object.hasTemporaryKey else { return }
@@ -205,13 +206,13 @@ final class ObjectRegistry: @unchecked Sendable {
         table.insert(object)
       }
     }
-    // Outside the lock, because an ID may hold the last reference to what it names.
+    // Outside the lock, because an ID may hold the last reference to an object.
     objects[...].forEachBorrowed { object in
       if let identity = object._identity, identity.key != object._key { object._identity = nil }
     }
   }
 
-  /// Makes room at once for objects that several calls will register.
+  /// Makes room in one step for objects that several calls will register.
   func reserve(_ additional: Int) { lock.withLock { _ in table.reserve(additional) } }
 
   /// All living objects, retained.
@@ -235,7 +236,7 @@ final class ObjectRegistry: @unchecked Sendable {
 }
 
 extension ArraySlice<NSManagedObject> {
-  /// How many of the objects a save inserts.
+  /// The number of objects that a save inserts.
   var newCount: Int {
     withBorrowed { objects in objects.count { $0.with { $0.unsavedChange == .insertion } } }
   }

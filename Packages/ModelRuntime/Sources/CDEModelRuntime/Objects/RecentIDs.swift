@@ -1,8 +1,8 @@
-/// The IDs that a context made last.
+/// The IDs that a context made most recently.
 ///
-/// Objects are mostly looked up in the order in which their IDs were made, as in a list, but lie in memory in
-/// another order. So each ID remembers the object of the ID made four later, and a look-up prefetches that
-/// object. A cache miss costs about three look-ups.
+/// Objects are mostly looked up in the order in which their IDs were made, for example in a list. Their order
+/// in memory is different. Each ID therefore stores the object of the ID made four later, and a look-up
+/// prefetches that object. A cache miss costs about three look-ups.
 struct RecentIDs {
   private var ids: (NSManagedObjectID?, NSManagedObjectID?, NSManagedObjectID?, NSManagedObjectID?)
 

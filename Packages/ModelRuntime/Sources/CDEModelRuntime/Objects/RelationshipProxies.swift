@@ -2,7 +2,7 @@
 internal import CDEPredicates
 internal import Foundation
 
-/// What `mutableSetValue(forKey:)` hands out: reads and writes go to the relationship.
+/// The result of `mutableSetValue(forKey:)`. Reads and writes are applied to the relationship.
 final class RelationshipSet: NSMutableSet {
   private let owner: NSManagedObject
   private let slot: Int
@@ -41,10 +41,10 @@ final class RelationshipSet: NSMutableSet {
   override func removeAllObjects() { owner.setMembers(slot, []) }
 }
 
-/// What `mutableOrderedSetValue(forKey:)` hands out.
+/// The result of `mutableOrderedSetValue(forKey:)`.
 ///
-/// Foundation iterates over an ordered set's own storage, and a subclass can't override that. So the storage
-/// mirrors the relationship as it was at one of three moments, whichever was last:
+/// Foundation iterates over an ordered set's own storage, and a subclass can't override that. The storage is
+/// therefore a copy of the relationship, made at the last of these moments:
 ///
 /// - this object was made;
 /// - the relationship was changed through this object;
@@ -181,7 +181,7 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
   }
 
   private static func order(_ left: Any, _ right: Any, by descriptor: NSSortDescriptor) -> ComparisonResult {
-    // A descriptor of a Swift key path reads it by itself.
+    // A descriptor of a Swift key path reads the property itself.
     guard let known = descriptor as? KeySortDescriptor else { return descriptor.compare(left, to: right) }
     do {
       return try known.term.compare(left, right)

@@ -1,29 +1,30 @@
-/// What a field of a model is.
+/// The kind of a model's field.
 public enum CDFieldKind: Equatable, Sendable {
   /// An attribute, or one field of a composition.
   case attribute
-  /// A relationship, or a field behind one.
+  /// A relationship, or a field of its destination.
   case relationship
-  /// A composition as a whole.
+  /// A whole composition.
   case composition
 }
 
-/// What is known about one field of a model: its names on both sides, and what may be done with it.
+/// The facts about one field of a model: its names in code and in the store, and the operations that it
+/// supports.
 public struct CDFieldMeta: Equatable, Sendable {
-  /// What the field is: an attribute, a relationship or a composition.
+  /// The kind of the field: an attribute, a relationship or a composition.
   public let kind: CDFieldKind
-  /// Names as the code spells them.
+  /// The names in code.
   public let swiftPath: [String]
-  /// Names as the store and predicates have them.
+  /// The names in the store and in predicates.
   public let persistentPath: [String]
-  /// How the field's value is kept in the store; `.default` for relationships.
+  /// How the field's value is stored; `.default` for relationships.
   public let storageMethod: StorageMethod
   /// Whether a store can sort by the field.
   public let supportsStoreSort: Bool
-  /// Whether the field is a to-many relationship or lies behind one.
+  /// Whether the field is a to-many relationship, or a field of its destination.
   public let isToManyRelationship: Bool
 
-  /// Makes an entry of a field table; see the properties. Expansions of the macros call it.
+  /// Makes an entry of a field table; see the properties. Called by expansions of the macros.
   public init(
     kind: CDFieldKind, swiftPath: [String], persistentPath: [String], storageMethod: StorageMethod,
     supportsStoreSort: Bool, isToManyRelationship: Bool = false
@@ -36,7 +37,7 @@ public struct CDFieldMeta: Equatable, Sendable {
     self.isToManyRelationship = isToManyRelationship
   }
 
-  /// The same field as it looks from the other side of a relationship.
+  /// The same field, reached through a relationship.
   func behind(_ swiftPrefix: [String], _ persistentPrefix: [String], isToMany: Bool) -> CDFieldMeta {
     CDFieldMeta(
       kind: .relationship, swiftPath: swiftPrefix + swiftPath,

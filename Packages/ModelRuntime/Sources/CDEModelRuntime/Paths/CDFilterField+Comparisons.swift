@@ -3,8 +3,8 @@
 internal import Foundation
 
 extension CDFilterField {
-  /// - Parameter value: of the property's type or comparable with it; an enumeration's case stands for its raw
-  ///   value.
+  /// - Parameter value: of the property's type or comparable with it. A case of an enumeration represents its
+  ///   raw value.
   func predicate(_ op: PredicateOperator, _ value: Any, _ options: PredicateTextOptions = []) -> NSPredicate {
     if let constant = PredicateConstant(value) { return NSPredicate(tree(op, .constant(constant), options)) }
     if let raw = value as? any RawRepresentable {
@@ -32,12 +32,13 @@ extension CDFilterField {
         PredicateComparison(.keyPath(path), op, value, modifier: .any, options: options))
     }
     guard path.count > 1 else {
-      // Nothing is behind the one name, so there is no member to ask: the comparison itself is quantified.
+      // The path has no second name, so there is no member's property. The comparison itself gets the
+      // quantifier.
       return quantifier == .none
         ? .not(.compare(.keyPath(path), op, value, options)) : .not(opposite(path, op, value, options))
     }
     let member = PredicateTree.compare(.variableKeyPath("e", Array(path.dropFirst())), op, value, options)
-    // Counting the members in the way is what gives an empty collection the right answer.
+    // The count of the members that violate the condition gives the right result for an empty collection.
     let offenders = ExpressionTree.subquery(
       collection: .keyPath([path[0]]), variable: "e", where: quantifier == .none ? member : .not(member))
     return .compare(.aggregate(.count, of: offenders), .equal, .constant(.integer(0)))

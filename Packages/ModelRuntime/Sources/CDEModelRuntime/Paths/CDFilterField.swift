@@ -1,30 +1,29 @@
-/// Which members of a to-many relationship a comparison is about.
+/// The members of a to-many relationship that a comparison concerns.
 public enum CDCollectionQuantifier: String, Sendable {
-  /// Some member; false over an empty collection.
+  /// At least one member; false for an empty collection.
   case any = "ANY"
-  /// Every member; true over an empty collection.
+  /// All members; true for an empty collection.
   case all = "ALL"
-  /// No member; true over an empty collection.
+  /// No member; true for an empty collection.
   case none = "NONE"
 }
 
-/// A field that a predicate compares, with the quantifier where it lies behind a to-many relationship.
+/// A field that a predicate compares. A field of a to-many relationship has a quantifier.
 ///
-/// Its methods make the predicates; `CDPath` has the same ones.
+/// Its methods make the predicates. `CDPath` has the same methods.
 public struct CDFilterField<Root: CoreDataPathTable, Value>: Sendable {
-  /// Names as the code spells them, from the model to the field.
+  /// The names in code, from the model to the field.
   public let swiftPath: [String]
-  /// Which members of the to-many relationship at the start of the path the comparison is about; nil where
-  /// there is none.
+  /// The members that the comparison concerns, if the path starts with a to-many relationship; otherwise nil.
   public let quantifier: CDCollectionQuantifier?
   private let explicitPersistentPath: [String]?
   private let explicitStorageMethod: StorageMethod?
 
   /// - Parameters:
-  ///   - swiftPath: The names of the properties on the way, as Swift knows them.
-  ///   - persistentPath: The stored names; without them `Root`'s table says, and where it does not know the
-  ///     path, the Swift names are the stored ones.
-  ///   - storageMethod: How the value is stored; without it `Root`'s table says.
+  ///   - swiftPath: The names of the properties in code.
+  ///   - persistentPath: The stored names; by default those in the table of `Root`, or the Swift names if the
+  ///     table does not contain the path.
+  ///   - storageMethod: How the value is stored; by default as in the table of `Root`.
   ///   - quantifier: For a path whose first step is a to-many relationship.
   public init(
     swiftPath: [String], persistentPath: [String]? = nil, storageMethod: StorageMethod? = nil,
@@ -39,8 +38,8 @@ public struct CDFilterField<Root: CoreDataPathTable, Value>: Sendable {
   /// The Swift path joined by dots.
   public var swiftPathKey: String { swiftPath.joined(separator: ".") }
 
-  /// Names as the store and predicates have them: as given, else as `Root`'s table says, else the Swift
-  /// names.
+  /// The names in the store and in predicates: the given ones, otherwise those in the table of `Root`,
+  /// otherwise the Swift names.
   public var persistentPath: [String] {
     explicitPersistentPath ?? Root.__cdMeta(forSwiftPath: swiftPath)?.persistentPath ?? swiftPath
   }
@@ -48,10 +47,10 @@ public struct CDFilterField<Root: CoreDataPathTable, Value>: Sendable {
   /// The persistent path joined by dots.
   public var persistentPathKey: String { persistentPath.joined(separator: ".") }
 
-  /// The key path that format strings take.
+  /// The key path for format strings.
   public var raw: String { persistentPathKey }
 
-  /// How the value is stored: as given, else as `Root`'s table says.
+  /// How the value is stored: as given, otherwise as in the table of `Root`.
   public var storageMethod: StorageMethod {
     explicitStorageMethod ?? Root.__cdMeta(forSwiftPath: swiftPath)?.storageMethod ?? .default
   }

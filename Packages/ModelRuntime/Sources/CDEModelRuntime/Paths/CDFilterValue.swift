@@ -2,14 +2,14 @@ public import Foundation
 
 /// A type whose values are compared with attributes. Two types are comparable if their ``FilterKind`` is the same.
 ///
-/// A program's own type that stands for a stored number or text may conform; a raw-representable type needs no
-/// conformance, since it is compared by its raw value.
+/// A program's own type that represents a stored number or text may conform. A raw-representable type needs
+/// no conformance, because its raw value is compared.
 public protocol CDFilterValue {
   /// One of ``CDFilterKind``'s types.
   associatedtype FilterKind
 }
 
-/// The kinds of values that filters compare: only values of one kind can be equal or ordered.
+/// The kinds of values that filters compare. Only values of one kind can be equal or ordered.
 public enum CDFilterKind {
   /// Integers and floating-point numbers of all sizes, decimals and `NSNumber`.
   public enum Number {}
@@ -28,7 +28,7 @@ public enum CDFilterKind {
 }
 
 extension Optional: CDFilterValue where Wrapped: CDFilterValue {
-  /// The kind of the wrapped type: a property that may be nil is compared like one that may not.
+  /// The kind of the wrapped type. An optional property is compared like one that is not optional.
   public typealias FilterKind = Wrapped.FilterKind
 }
 

@@ -1,18 +1,18 @@
 @_spi(CDE) internal import CDEPredicates
 public import Foundation
 
-/// A path that filters compare: ``CDPath`` and ``CDFilterField``.
+/// A path that filters can compare: ``CDPath`` and ``CDFilterField``.
 ///
-/// A comparison takes the property's own type, any other type of the same kind (an `Int` for an `Int16`), nil where
-/// the property may be nil, and for an enumeration of raw storage its cases or raw values. Anything else does not
-/// compile.
+/// A comparison accepts the property's own type, other types of the same kind (an `Int` for an `Int16`), nil
+/// if the property is optional, and the cases or raw values of an enumeration in raw storage. Other values do
+/// not compile.
 public protocol CDFilterablePath<Root, Value> {
   /// The model that the path starts at.
   associatedtype Root: CoreDataPathTable
-  /// The type of the property at the end of the path, an optional where it may be nil.
+  /// The type of the property at the end of the path. It is an optional if the property is optional.
   associatedtype Value
 
-  /// The path as a field that predicates compare.
+  /// The path as a field for predicates.
   var filterField: CDFilterField<Root, Value> { get }
 }
 
@@ -29,11 +29,11 @@ extension CDPath: CDFilterablePath where Root: CoreDataPathTable {
 }
 
 extension CDFilterablePath {
-  /// Holds where the text contains this one.
+  /// The condition that the text contains this text.
   ///
   /// - Parameters:
-  ///   - value: What to look for, literally.
-  ///   - caseInsensitive: Ignores case and diacritics (`CONTAINS[cd]`), as it does unless told otherwise.
+  ///   - value: The text to find, literally.
+  ///   - caseInsensitive: Ignores case and diacritics (`CONTAINS[cd]`); true by default.
   public func contains(_ value: String, caseInsensitive: Bool = true) -> NSPredicate {
     filterField.predicate(
       .contains, value, caseInsensitive ? [.caseInsensitive, .diacriticInsensitive] : [])
@@ -43,7 +43,7 @@ extension CDFilterablePath {
 // MARK: equals
 
 extension CDFilterablePath {
-  /// Holds where the field is this value; nil holds where there is none.
+  /// The condition that the field equals this value. Nil equals a missing value.
   public func equals(_ value: Value) -> NSPredicate { filterField.predicate(.equal, value) }
 
   /// The same with another type of the property's kind.
@@ -52,21 +52,21 @@ extension CDFilterablePath {
     filterField.predicate(.equal, value)
   }
 
-  /// The same with a case of an enumeration, which is compared by its raw value: `.equals(.open)`.
+  /// The same with a case of an enumeration, whose raw value is compared: `.equals(.open)`.
   ///
   /// - Precondition: the field has `.raw` storage.
   public func equals(_ value: Value) -> NSPredicate where Value: RawRepresentable {
     filterField.predicate(.equal, value)
   }
 
-  /// The same of an optional attribute.
+  /// The same for an optional attribute.
   ///
   /// - Precondition: the field has `.raw` storage.
   public func equals<R: RawRepresentable>(_ value: R) -> NSPredicate where Value == R? {
     filterField.predicate(.equal, value)
   }
 
-  /// The same of a field whose type is that of the raw values.
+  /// The same for a field of the type of the raw values.
   ///
   /// - Precondition: the field has `.raw` storage.
   public func equals<R: RawRepresentable>(_ value: R) -> NSPredicate
@@ -82,7 +82,7 @@ extension CDFilterablePath {
     filterField.predicate(.equal, value)
   }
 
-  /// The same with a raw value, of an optional attribute.
+  /// The same with a raw value, for an optional attribute.
   @_disfavoredOverload
   public func equals<Other: CDFilterValue, R: RawRepresentable>(_ value: Other) -> NSPredicate
   where Value == R?, R.RawValue: CDFilterValue, Other.FilterKind == R.RawValue.FilterKind {
@@ -111,7 +111,7 @@ extension CDFilterablePath {
 // MARK: notEquals
 
 extension CDFilterablePath {
-  /// Holds where the field is not this value, which includes fields without one.
+  /// The condition that the field does not equal this value, or has no value.
   public func notEquals(_ value: Value) -> NSPredicate { filterField.predicate(.notEqual, value) }
 
   /// The same with another type of the property's kind.
@@ -120,21 +120,21 @@ extension CDFilterablePath {
     filterField.predicate(.notEqual, value)
   }
 
-  /// The same with a case of an enumeration, which is compared by its raw value: `.notEquals(.open)`.
+  /// The same with a case of an enumeration, whose raw value is compared: `.notEquals(.open)`.
   ///
   /// - Precondition: the field has `.raw` storage.
   public func notEquals(_ value: Value) -> NSPredicate where Value: RawRepresentable {
     filterField.predicate(.notEqual, value)
   }
 
-  /// The same of an optional attribute.
+  /// The same for an optional attribute.
   ///
   /// - Precondition: the field has `.raw` storage.
   public func notEquals<R: RawRepresentable>(_ value: R) -> NSPredicate where Value == R? {
     filterField.predicate(.notEqual, value)
   }
 
-  /// The same of a field whose type is that of the raw values.
+  /// The same for a field of the type of the raw values.
   ///
   /// - Precondition: the field has `.raw` storage.
   public func notEquals<R: RawRepresentable>(_ value: R) -> NSPredicate
@@ -150,7 +150,7 @@ extension CDFilterablePath {
     filterField.predicate(.notEqual, value)
   }
 
-  /// The same with a raw value, of an optional attribute.
+  /// The same with a raw value, for an optional attribute.
   @_disfavoredOverload
   public func notEquals<Other: CDFilterValue, R: RawRepresentable>(_ value: Other) -> NSPredicate
   where Value == R?, R.RawValue: CDFilterValue, Other.FilterKind == R.RawValue.FilterKind {
@@ -179,7 +179,7 @@ extension CDFilterablePath {
 // MARK: greaterThan
 
 extension CDFilterablePath {
-  /// Holds where the field is more than this value; false where there is none, as with the other orderings.
+  /// The condition that the field is greater than this value; false if the field has no value, as in the other orderings.
   public func greaterThan(_ value: Value) -> NSPredicate { filterField.predicate(.greater, value) }
 
   /// The same with another type of the property's kind.
@@ -188,21 +188,21 @@ extension CDFilterablePath {
     filterField.predicate(.greater, value)
   }
 
-  /// The same with a case of an enumeration, which is compared by its raw value: `.greaterThan(.open)`.
+  /// The same with a case of an enumeration, whose raw value is compared: `.greaterThan(.open)`.
   ///
   /// - Precondition: the field has `.raw` storage.
   public func greaterThan(_ value: Value) -> NSPredicate where Value: RawRepresentable {
     filterField.predicate(.greater, value)
   }
 
-  /// The same of an optional attribute.
+  /// The same for an optional attribute.
   ///
   /// - Precondition: the field has `.raw` storage.
   public func greaterThan<R: RawRepresentable>(_ value: R) -> NSPredicate where Value == R? {
     filterField.predicate(.greater, value)
   }
 
-  /// The same of a field whose type is that of the raw values.
+  /// The same for a field of the type of the raw values.
   ///
   /// - Precondition: the field has `.raw` storage.
   public func greaterThan<R: RawRepresentable>(_ value: R) -> NSPredicate
@@ -218,7 +218,7 @@ extension CDFilterablePath {
     filterField.predicate(.greater, value)
   }
 
-  /// The same with a raw value, of an optional attribute.
+  /// The same with a raw value, for an optional attribute.
   @_disfavoredOverload
   public func greaterThan<Other: CDFilterValue, R: RawRepresentable>(_ value: Other) -> NSPredicate
   where Value == R?, R.RawValue: CDFilterValue, Other.FilterKind == R.RawValue.FilterKind {
@@ -247,7 +247,7 @@ extension CDFilterablePath {
 // MARK: greaterThanOrEqual
 
 extension CDFilterablePath {
-  /// Holds where the field is this value or more.
+  /// The condition that the field is greater than this value or equal to it.
   public func greaterThanOrEqual(_ value: Value) -> NSPredicate {
     filterField.predicate(.greaterOrEqual, value)
   }
@@ -258,21 +258,21 @@ extension CDFilterablePath {
     filterField.predicate(.greaterOrEqual, value)
   }
 
-  /// The same with a case of an enumeration, which is compared by its raw value: `.greaterThanOrEqual(.open)`.
+  /// The same with a case of an enumeration, whose raw value is compared: `.greaterThanOrEqual(.open)`.
   ///
   /// - Precondition: the field has `.raw` storage.
   public func greaterThanOrEqual(_ value: Value) -> NSPredicate where Value: RawRepresentable {
     filterField.predicate(.greaterOrEqual, value)
   }
 
-  /// The same of an optional attribute.
+  /// The same for an optional attribute.
   ///
   /// - Precondition: the field has `.raw` storage.
   public func greaterThanOrEqual<R: RawRepresentable>(_ value: R) -> NSPredicate where Value == R? {
     filterField.predicate(.greaterOrEqual, value)
   }
 
-  /// The same of a field whose type is that of the raw values.
+  /// The same for a field of the type of the raw values.
   ///
   /// - Precondition: the field has `.raw` storage.
   public func greaterThanOrEqual<R: RawRepresentable>(_ value: R) -> NSPredicate
@@ -288,7 +288,7 @@ extension CDFilterablePath {
     filterField.predicate(.greaterOrEqual, value)
   }
 
-  /// The same with a raw value, of an optional attribute.
+  /// The same with a raw value, for an optional attribute.
   @_disfavoredOverload
   public func greaterThanOrEqual<Other: CDFilterValue, R: RawRepresentable>(_ value: Other) -> NSPredicate
   where Value == R?, R.RawValue: CDFilterValue, Other.FilterKind == R.RawValue.FilterKind {
@@ -319,7 +319,7 @@ extension CDFilterablePath {
 // MARK: lessThan
 
 extension CDFilterablePath {
-  /// Holds where the field is less than this value.
+  /// The condition that the field is less than this value.
   public func lessThan(_ value: Value) -> NSPredicate { filterField.predicate(.less, value) }
 
   /// The same with another type of the property's kind.
@@ -328,21 +328,21 @@ extension CDFilterablePath {
     filterField.predicate(.less, value)
   }
 
-  /// The same with a case of an enumeration, which is compared by its raw value: `.lessThan(.open)`.
+  /// The same with a case of an enumeration, whose raw value is compared: `.lessThan(.open)`.
   ///
   /// - Precondition: the field has `.raw` storage.
   public func lessThan(_ value: Value) -> NSPredicate where Value: RawRepresentable {
     filterField.predicate(.less, value)
   }
 
-  /// The same of an optional attribute.
+  /// The same for an optional attribute.
   ///
   /// - Precondition: the field has `.raw` storage.
   public func lessThan<R: RawRepresentable>(_ value: R) -> NSPredicate where Value == R? {
     filterField.predicate(.less, value)
   }
 
-  /// The same of a field whose type is that of the raw values.
+  /// The same for a field of the type of the raw values.
   ///
   /// - Precondition: the field has `.raw` storage.
   public func lessThan<R: RawRepresentable>(_ value: R) -> NSPredicate
@@ -358,7 +358,7 @@ extension CDFilterablePath {
     filterField.predicate(.less, value)
   }
 
-  /// The same with a raw value, of an optional attribute.
+  /// The same with a raw value, for an optional attribute.
   @_disfavoredOverload
   public func lessThan<Other: CDFilterValue, R: RawRepresentable>(_ value: Other) -> NSPredicate
   where Value == R?, R.RawValue: CDFilterValue, Other.FilterKind == R.RawValue.FilterKind {
@@ -387,7 +387,7 @@ extension CDFilterablePath {
 // MARK: lessThanOrEqual
 
 extension CDFilterablePath {
-  /// Holds where the field is this value or less.
+  /// The condition that the field is less than this value or equal to it.
   public func lessThanOrEqual(_ value: Value) -> NSPredicate { filterField.predicate(.lessOrEqual, value) }
 
   /// The same with another type of the property's kind.
@@ -396,21 +396,21 @@ extension CDFilterablePath {
     filterField.predicate(.lessOrEqual, value)
   }
 
-  /// The same with a case of an enumeration, which is compared by its raw value: `.lessThanOrEqual(.open)`.
+  /// The same with a case of an enumeration, whose raw value is compared: `.lessThanOrEqual(.open)`.
   ///
   /// - Precondition: the field has `.raw` storage.
   public func lessThanOrEqual(_ value: Value) -> NSPredicate where Value: RawRepresentable {
     filterField.predicate(.lessOrEqual, value)
   }
 
-  /// The same of an optional attribute.
+  /// The same for an optional attribute.
   ///
   /// - Precondition: the field has `.raw` storage.
   public func lessThanOrEqual<R: RawRepresentable>(_ value: R) -> NSPredicate where Value == R? {
     filterField.predicate(.lessOrEqual, value)
   }
 
-  /// The same of a field whose type is that of the raw values.
+  /// The same for a field of the type of the raw values.
   ///
   /// - Precondition: the field has `.raw` storage.
   public func lessThanOrEqual<R: RawRepresentable>(_ value: R) -> NSPredicate
@@ -426,7 +426,7 @@ extension CDFilterablePath {
     filterField.predicate(.lessOrEqual, value)
   }
 
-  /// The same with a raw value, of an optional attribute.
+  /// The same with a raw value, for an optional attribute.
   @_disfavoredOverload
   public func lessThanOrEqual<Other: CDFilterValue, R: RawRepresentable>(_ value: Other) -> NSPredicate
   where Value == R?, R.RawValue: CDFilterValue, Other.FilterKind == R.RawValue.FilterKind {

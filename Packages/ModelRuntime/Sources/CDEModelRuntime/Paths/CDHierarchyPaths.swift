@@ -1,9 +1,9 @@
-/// Marks models that others may inherit from, or that inherit from one: all that are not `final`
-/// descendants of `NSManagedObject` itself.
+/// Marks models that others may inherit from, or that inherit from a model. These are all models except
+/// `final` direct subclasses of `NSManagedObject`.
 ///
-/// A class inherits its parent's conformances, and with them the type of its paths. So that type says only
-/// this; the paths themselves have a type that each class hides by its own.
+/// A class inherits its parent's conformances, and with them the type of its paths. Therefore this type has
+/// no paths. Each class hides the inherited type of its paths by its own type.
 public nonisolated struct CDHierarchyPaths: Sendable {
-  /// Makes a listener, to be stamped on commits by ``NSManagedObjectContext/addCommitListener(_:)``.
+  /// Makes the marker.
   public init() {}
 }

@@ -1,23 +1,23 @@
-/// The way from a model to a value: an attribute, a field of a composition, or one behind to-one
+/// A path from a model to a value: an attribute, a field of a composition, or a value reached through to-one
 /// relationships.
 ///
-/// Paths come from `Item.path` and `Item.Paths`. They name the property twice, as code and as the store spell
-/// it, so that filters and sort orders survive a renaming on either side.
+/// Paths come from `Item.path` and `Item.Paths`. They contain the names in code and in the store, so filters
+/// and sort orders stay valid when one of the names changes.
 public struct CDPath<Root, Value>: Sendable {
-  /// Names as the code spells them.
+  /// The names in code.
   public let swiftPath: [String]
-  /// Names as the store and predicates have them.
+  /// The names in the store and in predicates.
   public let persistentPath: [String]
-  /// How the value at the end of the path is kept in the store.
+  /// How the value at the end of the path is stored.
   public let storageMethod: StorageMethod
 
-  /// Makes a path by hand. Nothing checks that the model has such a property; a fetch that uses an unknown
+  /// Makes a path by hand. It is not checked whether the model has such a property. A fetch with an unknown
   /// name throws.
   ///
   /// - Parameters:
-  ///   - swiftPath: Names as the code spells them, from the model to the value.
-  ///   - persistentPath: Names as the store and predicates have them.
-  ///   - storageMethod: How the value is kept in the store.
+  ///   - swiftPath: The names in code, from the model to the value.
+  ///   - persistentPath: The names in the store and in predicates.
+  ///   - storageMethod: How the value is stored.
   public init(swiftPath: [String], persistentPath: [String], storageMethod: StorageMethod = .default) {
     self.swiftPath = swiftPath
     self.persistentPath = persistentPath
@@ -28,32 +28,32 @@ public struct CDPath<Root, Value>: Sendable {
   public var swiftPathKey: String { swiftPath.joined(separator: ".") }
   /// The persistent path joined by dots.
   public var persistentPathKey: String { persistentPath.joined(separator: ".") }
-  /// The key path that format strings and key-value coding take.
+  /// The key path for format strings and key-value coding.
   public var raw: String { persistentPathKey }
 }
 
-/// The way from a model to a value that is stored field by field; its dynamic members are these fields.
+/// A path from a model to a value that is stored as separate fields. Its dynamic members are these fields.
 @dynamicMemberLookup
 public struct CDCompositionPath<Root: CoreDataPathTable, Value, Composition: CoreDataPathDSLProviding>:
   Sendable
 {
-  /// The path to the value as a whole.
+  /// The path to the whole value.
   public let root: CDPath<Root, Value>
 
-  /// Makes the path to a composition from the path to its attribute. Expansions of the macros call it.
+  /// Makes the path to a composition from the path to its attribute. Called by expansions of the macros.
   public init(root: CDPath<Root, Value>) { self.root = root }
 
-  /// Names as the code spells them, from the model to the composition.
+  /// The names in code, from the model to the composition.
   public var swiftPath: [String] { root.swiftPath }
-  /// Names as the store and predicates have them, from the model to the composition.
+  /// The names in the store and in predicates, from the model to the composition.
   public var persistentPath: [String] { root.persistentPath }
-  /// How the composition as a whole is kept in the store.
+  /// How the whole composition is stored.
   public var storageMethod: StorageMethod { root.storageMethod }
   /// The Swift path joined by dots.
   public var swiftPathKey: String { root.swiftPathKey }
   /// The persistent path joined by dots.
   public var persistentPathKey: String { root.persistentPathKey }
-  /// The key path that format strings and key-value coding take.
+  /// The key path for format strings and key-value coding.
   public var raw: String { root.raw }
 
   /// The path to one field.
@@ -67,11 +67,11 @@ public struct CDCompositionPath<Root: CoreDataPathTable, Value, Composition: Cor
   }
 }
 
-/// What all paths of a model have: the names of the property they lead to, on both sides.
+/// The names of the property at the end of a path, in code and in the store. All paths of a model conform.
 public protocol CDNamedPath: Sendable {
-  /// Names as the code spells them.
+  /// The names in code.
   var swiftPath: [String] { get }
-  /// Names as the store and predicates have them.
+  /// The names in the store and in predicates.
   var persistentPath: [String] { get }
 }
 

@@ -1,4 +1,5 @@
-// Behind a relationship to a model of a hierarchy, the class itself names the properties: inherited ones too.
+// In a relationship to a model of a hierarchy, the class itself names the properties, including inherited
+// ones.
 
 extension CDToOneRelationPath where Target: PersistentEntity, Target.PathRoot == CDHierarchyPaths {
   /// The path to a value of the related object.
@@ -21,7 +22,7 @@ extension CDToOneRelationPath where Target: PersistentEntity, Target.PathRoot ==
 }
 
 extension CDQuantifiedToManyPath where Target: PersistentEntity, Target.PathRoot == CDHierarchyPaths {
-  /// A value of the related objects, to be compared.
+  /// A value of the related objects, for comparisons.
   public subscript<Value>(dynamicMember member: KeyPath<Target, Value>) -> CDFilterField<Root, Value> {
     let leaf = Target.field(at: member)
     let relationship = Root.__cdMeta(forSwiftPath: relationshipSwiftPath)

@@ -1,16 +1,16 @@
 internal import CDEPredicates
 public import Foundation
 
-/// The way from a model to one related object; its dynamic members continue the path there.
+/// A path from a model to one related object. Its dynamic members continue the path.
 @dynamicMemberLookup
 public struct CDToOneRelationPath<Root: CoreDataPathTable, Target>: Sendable {
-  /// Names as the code spells them, from the model to the related object.
+  /// The names in code, from the model to the related object.
   public let swiftPath: [String]
-  /// Names as the store and predicates have them, from the model to the related object.
+  /// The names in the store and in predicates, from the model to the related object.
   public let persistentPath: [String]
 
-  /// Makes a path by hand; expansions of the macros do so. Nothing checks that the model has such a
-  /// relationship; a fetch that uses an unknown name throws.
+  /// Makes a path by hand. Called by expansions of the macros. It is not checked whether the model has such a
+  /// relationship. A fetch with an unknown name throws.
   public init(swiftPath: [String], persistentPath: [String]) {
     self.swiftPath = swiftPath
     self.persistentPath = persistentPath
@@ -38,47 +38,47 @@ public struct CDToOneRelationPath<Root: CoreDataPathTable, Target>: Sendable {
       swiftPath: swiftPath + next.swiftPath, persistentPath: persistentPath + next.persistentPath)
   }
 
-  /// Holds for objects that have no related object here: `category == nil`.
+  /// The condition that the object has no related object here: `category == nil`.
   public func isNil() -> NSPredicate {
     NSPredicate(.compare(.keyPath(persistentPath), .equal, .constant(.null)))
   }
 
-  /// Holds for objects that have a related object here: `category != nil`.
+  /// The condition that the object has a related object here: `category != nil`.
   public func isNotNil() -> NSPredicate {
     NSPredicate(.compare(.keyPath(persistentPath), .notEqual, .constant(.null)))
   }
 }
 
 extension CDToOneRelationPath where Target: PersistentEntity {
-  /// Holds for objects whose related object is this one.
+  /// The condition that the related object is this one.
   ///
-  /// The object is taken by its ID, so one that was never saved equals nothing in the store.
+  /// Objects are compared by their IDs, so an object that was never saved equals none in the store.
   public func equals(_ object: Target) -> NSPredicate {
     NSPredicate(
       .compare(.keyPath(persistentPath), .equal, .constant(.object(PredicateObject(object.objectID)))))
   }
 }
 
-/// The way from a model to many related objects. Say which of them a filter is about: ``any``, ``all`` or
+/// A path from a model to many related objects. Select the objects of a filter by ``any``, ``all`` or
 /// ``none``.
 public struct CDToManyRelationPath<Root: CoreDataPathTable, Target>: Sendable {
-  /// Names as the code spells them, from the model to the relationship.
+  /// The names in code, from the model to the relationship.
   public let swiftPath: [String]
-  /// Names as the store and predicates have them, from the model to the relationship.
+  /// The names in the store and in predicates, from the model to the relationship.
   public let persistentPath: [String]
 
-  /// Makes a path by hand; expansions of the macros do so. Nothing checks that the model has such a
-  /// relationship; a fetch that uses an unknown name throws.
+  /// Makes a path by hand. Called by expansions of the macros. It is not checked whether the model has such a
+  /// relationship. A fetch with an unknown name throws.
   public init(swiftPath: [String], persistentPath: [String]) {
     self.swiftPath = swiftPath
     self.persistentPath = persistentPath
   }
 
-  /// Some related object; false without any.
+  /// At least one related object; false if there are none.
   public var any: CDQuantifiedToManyPath<Root, Target> { quantified(.any) }
-  /// Every related object; true without any.
+  /// All related objects; true if there are none.
   public var all: CDQuantifiedToManyPath<Root, Target> { quantified(.all) }
-  /// No related object; true without any.
+  /// No related object; true if there are none.
   public var none: CDQuantifiedToManyPath<Root, Target> { quantified(.none) }
 
   private func quantified(_ quantifier: CDCollectionQuantifier) -> CDQuantifiedToManyPath<Root, Target> {
@@ -86,26 +86,27 @@ public struct CDToManyRelationPath<Root: CoreDataPathTable, Target>: Sendable {
   }
 }
 
-/// Which of many related objects a filter is about; its dynamic members are what is asked of them.
+/// Selects which of many related objects a filter concerns. Its dynamic members are the properties to
+/// compare.
 @dynamicMemberLookup
 public struct CDQuantifiedToManyPath<Root: CoreDataPathTable, Target>: Sendable {
-  /// Which of the related objects a comparison is about.
+  /// The related objects that a comparison concerns.
   public let quantifier: CDCollectionQuantifier
-  /// Names as the code spells them, from the model to the relationship.
+  /// The names in code, from the model to the relationship.
   public let relationshipSwiftPath: [String]
 
-  /// Makes a path to some of the related objects, as ``CDToManyRelationPath/any`` and its like do.
+  /// Makes a path to the selected related objects, as ``CDToManyRelationPath/any`` and similar properties do.
   public init(quantifier: CDCollectionQuantifier, relationshipSwiftPath: [String]) {
     self.quantifier = quantifier
     self.relationshipSwiftPath = relationshipSwiftPath
   }
 
-  /// A value of the related objects, to be compared.
+  /// A value of the related objects, for comparisons.
   public subscript<Value>(
     dynamicMember member: KeyPath<Target.PathRoot, CDPath<Target, Value>>
   ) -> CDFilterField<Root, Value> where Target: CoreDataPathDSLProviding {
     let leaf = Target.path[keyPath: member]
-    // A table made by hand may list the relationship alone, so the leaf's own names are used for the rest.
+    // A table made by hand may contain only the relationship. Then the leaf's own names complete the path.
     let relationship = Root.__cdMeta(forSwiftPath: relationshipSwiftPath)
     return CDFilterField(
       swiftPath: relationshipSwiftPath + leaf.swiftPath,

@@ -1,13 +1,13 @@
 /// One field of a composition, named within it.
 public struct CDCompositionFieldMeta: Equatable, Sendable {
-  /// Names as the code spells them, from the composition to the field.
+  /// The names in code, from the composition to the field.
   public let swiftPath: [String]
-  /// Names as the store has them, from the composition to the field.
+  /// The names in the store, from the composition to the field.
   public let persistentPath: [String]
-  /// How the field's value is kept in the store.
+  /// How the field's value is stored.
   public let storageMethod: StorageMethod
 
-  /// Makes an entry of a composition's table; see the properties. Expansions of the macros call it.
+  /// Makes an entry of a composition's table; see the properties. Called by expansions of the macros.
   public init(swiftPath: [String], persistentPath: [String], storageMethod: StorageMethod = .default) {
     self.swiftPath = swiftPath
     self.persistentPath = persistentPath
@@ -15,7 +15,7 @@ public struct CDCompositionFieldMeta: Equatable, Sendable {
   }
 }
 
-/// A composition that knows its fields. `@Composition` conforms.
+/// A composition with a table of its fields. `@Composition` conforms.
 public nonisolated protocol CDCompositionPathProviding {
   /// The fields by their Swift path joined by dots.
   static var __cdCompositionFieldTable: [String: CDCompositionFieldMeta] { get }
@@ -48,16 +48,17 @@ public enum CDCompositionTableBuilder {
   }
 }
 
-/// Makes the entries that a relationship adds to a model's table: the target's own fields, one step away.
+/// Makes the entries that a relationship adds to a model's table: the target's own fields, reached in one
+/// step.
 public enum CDRelationshipTableBuilder {
   /// One entry for each attribute of the target and each field of its compositions, by Swift path joined by
   /// dots.
   ///
-  /// A store can sort by those that it could sort by in the target itself.
+  /// A store can sort by a field if it can sort by the field in the target itself.
   ///
   /// - Parameters:
-  ///   - modelSwiftPathPrefix: The relationship's name as the code spells it.
-  ///   - modelPersistentPathPrefix: The relationship's name as the store has it.
+  ///   - modelSwiftPathPrefix: The relationship's name in code.
+  ///   - modelPersistentPathPrefix: The relationship's name in the store.
   ///   - target: The model that the relationship points at.
   public static func makeToOneFieldEntries<Target: CoreDataPathTable>(
     modelSwiftPathPrefix: [String], modelPersistentPathPrefix: [String], target: Target.Type
@@ -65,7 +66,7 @@ public enum CDRelationshipTableBuilder {
     entries(modelSwiftPathPrefix, modelPersistentPathPrefix, target, isToMany: false)
   }
 
-  /// Like the to-one entries, but none of them can be sorted by.
+  /// As the to-one entries, but a store can't sort by them.
   public static func makeToManyFieldEntries<Target: CoreDataPathTable>(
     modelSwiftPathPrefix: [String], modelPersistentPathPrefix: [String], target: Target.Type
   ) -> [String: CDFieldMeta] {
@@ -84,13 +85,13 @@ public enum CDRelationshipTableBuilder {
   }
 }
 
-/// Collects a table's fields one statement at a time, which the type checker takes faster than one literal.
-/// What expansions call.
+/// Collects a table's fields one statement at a time, because this takes the type checker less time than one
+/// literal. Called by expansions of the macros.
 public struct CDFieldTableBuilder {
   /// The fields collected so far, by Swift path joined by dots.
   public private(set) var entries: [String: CDFieldMeta]
 
-  /// Makes a builder that adds to these entries. Of two entries for one path the later one stays.
+  /// Makes a builder that adds to these entries. Of two entries for one path the later one is kept.
   public init(_ entries: [String: CDFieldMeta] = [:]) { self.entries = entries }
 
   /// Adds an attribute of a model, or a field of a composition.

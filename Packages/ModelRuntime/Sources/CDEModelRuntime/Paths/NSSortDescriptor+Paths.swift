@@ -1,38 +1,38 @@
 public import CDEPredicates
 public import Foundation
 
-/// The direction of a sort order; Foundation's own `SortOrder` has other names.
+/// The direction of a sort order. Foundation's own `SortOrder` has other names.
 public enum CDSortOrder: Equatable, Sendable { case asc, desc }
 
 /// How a sort order compares texts.
 public enum SortCollation: Equatable, Sendable {
-  /// As the store does: by bytes.
+  /// The store's comparison: by bytes.
   case storeDefault
-  /// As Foundation's `localizedCompare`.
+  /// Foundation's `localizedCompare`.
   case localized
-  /// As Foundation's `localizedStandardCompare`.
+  /// Foundation's `localizedStandardCompare`.
   case localizedStandard
 }
 
-/// Who is to apply a sort order.
+/// The part that applies a sort order.
 public enum SortExecutionMode: Equatable, Sendable {
-  /// The store, as a part of the fetch.
+  /// The store, as part of the fetch.
   case storeCompatible
-  /// The program, over objects that it has.
+  /// The program, in memory.
   case inMemory
 }
 
-/// Why a path makes no sort order.
+/// Why a sort order can't be made from a path.
 public enum CDSortDescriptorError: Error, Equatable, LocalizedError, CustomStringConvertible {
-  /// The model's table has no such path; paths over two relationships are not in it.
+  /// The model's table does not contain the path. Paths over two relationships are not in the table.
   case pathNotRegistered(String)
-  /// The path's stored names are not those of the model's table.
+  /// The path's stored names differ from those in the model's table.
   case pathMismatch(expected: String, got: String)
-  /// An object has many values there.
+  /// The path leads to many values of an object.
   case toManyRelationshipNotSupportedForSort(String)
-  /// A store knows no locale.
+  /// A store does not support locales.
   case collationRequiresInMemory(SortCollation)
-  /// What is stored has no order: archives, JSON, compositions as a whole, values that have no column.
+  /// The stored values have no order: archives, JSON, whole compositions, values without a column.
   case pathNotStoreSortable(String, storageMethod: StorageMethod)
 
   public var errorDescription: String? { description }
@@ -46,7 +46,7 @@ public enum CDSortDescriptorError: Error, Equatable, LocalizedError, CustomStrin
     case .toManyRelationshipNotSupportedForSort(let path):
       "\(path) lies behind a to-many relationship, which has many values. Sort by another path."
     case .collationRequiresInMemory(let collation):
-      "The collation \(collation) follows a locale, which a store does not know. Sort with mode .inMemory."
+      "The collation \(collation) follows a locale, which stores do not support. Sort with mode .inMemory."
     case .pathNotStoreSortable(let path, let storageMethod):
       "\(path) has \(storageMethod) storage, which a store can't sort by. Sort with mode .inMemory."
     }
@@ -59,8 +59,8 @@ extension SortKeyInitializable where Self: NSSortDescriptor {
     self.init(key: key.rawValue, ascending: ascending)
   }
 
-  /// Sorts by an attribute of a model in a hierarchy: the keys of a class that inherits are written with its
-  /// name, `key: Episode.Keys.number`, and those of its parents with theirs.
+  /// Sorts by an attribute of a model in a hierarchy. The keys of a class that inherits are written with the
+  /// name of the class, `key: Episode.Keys.number`, and those of its parents with their names.
   @_disfavoredOverload
   public init<Object: PersistentEntity, Key: RawRepresentable>(
     _ type: Object.Type, key: Key, ascending: Bool
@@ -72,10 +72,11 @@ extension SortKeyInitializable where Self: NSSortDescriptor {
   ///
   /// - Parameters:
   ///   - type: The model.
-  ///   - path: What to sort by.
-  ///   - order: Which end comes first.
-  ///   - collation: How texts compare; those of a locale work in memory alone.
-  ///   - mode: Who sorts. What a store can't do is found out here and not by the fetch.
+  ///   - path: The path to sort by.
+  ///   - order: The direction.
+  ///   - collation: How texts are compared. Localized collations work in memory only.
+  ///   - mode: The part that sorts. This initialiser reports orders that a store can't apply, before the
+  ///     fetch.
   /// - Throws: ``CDSortDescriptorError``.
   public init<Object: CoreDataPathTable, Value>(
     _ type: Object.Type, path: CDPath<Object, Value>, order: CDSortOrder,

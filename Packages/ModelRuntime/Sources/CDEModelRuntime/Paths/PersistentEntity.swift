@@ -1,22 +1,24 @@
 public import CDEPredicates
 internal import Foundation
 
-/// A class that `@PersistentModel` describes: its properties have names and places known at compile time.
+/// A class that `@PersistentModel` describes. The names and positions of its properties are known at compile
+/// time.
 public nonisolated protocol PersistentEntity: NSManagedObject, CDPropertyNaming, CoreDataKeys,
   CoreDataPathDSLProviding,
   PredicateKeyPathNaming
 {}
 
-/// Stands in for the names of relationships where a class is described by hand: every name is one.
+/// Replaces the names of relationships for a class that is described by hand. It has all names.
 @dynamicMemberLookup
 public nonisolated struct _CDAnyRelationshipNames {
-  /// Makes a listener, to be stamped on commits by ``NSManagedObjectContext/addCommitListener(_:)``.
+  /// Makes the value.
   public init() {}
-  /// Accepts any name as that of a relationship.
+  /// Accepts any name as the name of a relationship.
   public subscript(dynamicMember name: String) -> Void { () }
 }
 
 extension NSManagedObject {
-  // Classes made by the macro have a type of this name that knows which names there are.
+  // Classes made by the macro have their own type of this name, which contains exactly the names of their
+  // relationships.
   public typealias __CDRelationshipNames = _CDAnyRelationshipNames
 }

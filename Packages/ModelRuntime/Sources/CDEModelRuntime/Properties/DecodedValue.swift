@@ -1,8 +1,9 @@
 internal import Foundation
 
-/// A value decoded from a stored one, kept as long as the stored value stays the same.
+/// A value decoded from a stored one, kept while the stored value stays the same.
 ///
-/// A change of the stored value need not drop it: each use compares the value that it was decoded from.
+/// A change of the stored value need not drop it, because each use compares the value that it was decoded
+/// from.
 final class DecodedValue {
   enum Source {
     case data(Data)

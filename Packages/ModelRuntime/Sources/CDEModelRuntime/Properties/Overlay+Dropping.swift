@@ -1,8 +1,8 @@
 internal import CDEStore
 
-// What an overlay gives up: at a new row, a save, a rollback, the end of its context.
+// Values that an overlay drops: for a new row, a save, a rollback, or the end of its context.
 extension Overlay {
-  /// Lets go of related objects, so that objects that refer to each other can be freed.
+  /// Releases related objects, so that objects that refer to each other can be freed.
   func dropRelationships(keepingChanged: Bool) {
     for slot in 0..<count where !keepingChanged || !changed.contains(slot) {
       switch values[slot] {
@@ -12,7 +12,7 @@ extension Overlay {
     }
   }
 
-  /// Drops copies of the old row's values. To-many members stay, because the row does not hold them.
+  /// Drops copies of the old row's values. To-many members stay, because the row does not contain them.
   func dropKeptAttributes() {
     let unsaved = unsaved
     for slot in 0..<count where !unsaved.contains(slot) {
@@ -21,18 +21,18 @@ extension Overlay {
     }
   }
 
-  /// Forgets stored members, keeping what was added and removed.
+  /// Drops stored members. Added and removed members stay.
   func unloadMembers() {
     for slot in 0..<count {
       if case .toMany(let members) = values[slot] { members.unload() }
     }
   }
 
-  /// Drops unsaved values and the to-many members that went with them.
+  /// Drops unsaved values and the to-many members that belong to them.
   func rollBack() {
     for slot in unsaved {
       if case .toMany(let members) = values[slot] {
-        members.settle()
+        members.clearChanges()
         members.unload()
       }
       values[slot] = .unset
@@ -40,16 +40,16 @@ extension Overlay {
     changed = PropertySet()
   }
 
-  /// The changes were saved.
+  /// Marks the changes as saved.
   ///
-  /// - Returns: whether the row has all values that are left.
-  func settle(but transient: PropertySet) -> Bool {
+  /// - Returns: whether the row contains all values that are left.
+  func markSaved(but transient: PropertySet) -> Bool {
     if isCopy(but: transient) { return true }
     changed = PropertySet()
     for slot in 0..<count {
       switch values[slot] {
       case .unset, .object: continue
-      case .toMany(let members): members.settle()
+      case .toMany(let members): members.clearChanges()
       default:
         if !transient.contains(slot) { values[slot] = .unset }
       }
@@ -57,7 +57,7 @@ extension Overlay {
     return false
   }
 
-  /// Whether the row has every value as well, or will have it.
+  /// Whether the row contains each value as well, or will contain it.
   func isCopy(but transient: PropertySet) -> Bool {
     for slot in 0..<count {
       switch values[slot] {

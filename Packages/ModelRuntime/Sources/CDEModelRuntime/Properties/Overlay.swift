@@ -1,10 +1,10 @@
 public import CDEStore
 
-/// What an object knows beyond its row: unsaved values, and values kept after a costly read.
+/// The values of an object outside its row: unsaved values, and values kept after a costly read.
 ///
-/// Most objects never have one. Slots whose bit is set in `changed` are unsaved; others are copies
-/// of what the row says and may be dropped at any time. The values lie behind the head, in one piece of memory:
-/// every new object has an overlay, and loses it with the save.
+/// Most objects have no overlay. Slots whose bit is set in `changed` are unsaved. Other slots are copies of
+/// the row's values and may be dropped at any time. The values follow the header in one piece of memory,
+/// because each new object has an overlay and drops it at the save.
 @usableFromInline
 final class Overlay: ManagedBuffer<OverlayHead, _PropertyValue> {
   static func make(count: Int) -> Overlay {
@@ -16,7 +16,8 @@ final class Overlay: ManagedBuffer<OverlayHead, _PropertyValue> {
 
   deinit { values.deinitialize(count: count) }
 
-  // Guard of what these point at: the executor of the object's context, which keeps the overlay meanwhile.
+  // Guard of the referenced state: the executor of the object's context. The object retains the overlay
+  // meanwhile.
   @inlinable @inline(__always)
   var head: UnsafeMutablePointer<OverlayHead> { withUnsafeMutablePointerToHeader { $0 } }
 
@@ -30,13 +31,13 @@ final class Overlay: ManagedBuffer<OverlayHead, _PropertyValue> {
     @inline(__always) _modify { yield &head.pointee.changed }
   }
 
-  /// Values decoded from what is stored, by slot.
+  /// Values decoded from stored ones, by slot.
   var decoded: [Int: DecodedValue] {
     get { head.pointee.decoded }
     _modify { yield &head.pointee.decoded }
   }
 
-  /// External values whose files were read through the object.
+  /// External values whose files the object has read.
   var loadedFiles: PropertySet {
     get { head.pointee.loadedFiles }
     _modify { yield &head.pointee.loadedFiles }
@@ -48,9 +49,9 @@ final class Overlay: ManagedBuffer<OverlayHead, _PropertyValue> {
     set { head.pointee.problems = newValue }
   }
 
-  /// Lends a value instead of copying it, which would retain what it holds.
+  /// Passes a value to a closure without a copy, which would retain its contents.
   ///
-  /// - Precondition: the body does not use this slot, which is empty meanwhile.
+  /// - Precondition: the body does not use this slot, which is empty during the call.
   @inline(__always)
   func withValue<Result>(_ slot: Int, _ body: (borrowing _PropertyValue) -> Result) -> Result {
     let place = values + slot

@@ -2,13 +2,13 @@
 internal import CDEStore
 internal import Foundation
 
-/// One property of an entity, with everything that reading, writing, validating and deleting ask for.
+/// One property of an entity, with all facts needed to read, write, validate and delete.
 ///
-/// A class, because hot loops pass it around: a copy of so many fields costs more than the work done with
+/// A class, because inner loops pass it around. A copy of so many fields costs more than the work done with
 /// them.
 final class PropertyInfo: @unchecked Sendable {
-  // Guard: made while the model is bound and never changed after; a default value of a class is the model's
-  // own and immutable with it.
+  // Guard: made while the model is bound and never changed afterwards. A default value that is an object
+  // belongs to the model and is immutable with it.
   enum Kind: Sendable, Equatable {
     case attribute(StoreAttributeType)
     case composite
@@ -31,9 +31,9 @@ final class PropertyInfo: @unchecked Sendable {
   let defaultValue: _PropertyValue
   let transformerName: String?
   let allowsExternalStorage: Bool
-  /// What a derived attribute follows from.
+  /// The derivation of a derived attribute.
   let derivation: StoreDerivation?
-  /// What values must keep to be saved.
+  /// Rules that values must satisfy to be saved.
   let rules: [ValidationRule]
 
   // Relationships
@@ -48,7 +48,7 @@ final class PropertyInfo: @unchecked Sendable {
   let deleteRule: DeleteRule
   let minCount: Int
   let maxCount: Int
-  /// Whether the pairs are kept outside the rows: many-to-many, or to-many without an inverse.
+  /// Whether the pairs are stored outside the rows: many-to-many, or to-many without an inverse.
   let usesLinks: Bool
 
   init(_ property: FrozenProperty, in entity: Int, schema: ResolvedSchema) {
@@ -101,7 +101,7 @@ final class PropertyInfo: @unchecked Sendable {
       }
   }
 
-  /// A composite's leaf as a property of its own.
+  /// A composite's leaf as a separate property.
   init(leaf: StoreAttribute, cell: Int) {
     name = leaf.name
     slot = -1
@@ -135,16 +135,16 @@ final class PropertyInfo: @unchecked Sendable {
     return false
   }
 
-  /// Cell of the to-one reference's concrete entity, if the layout keeps one.
+  /// Cell of the to-one reference's concrete entity, if the layout has one.
   func entityCell(in layout: RowLayout) -> Int? { cells.first { layout.cells[$0].role == .entity } }
 
   func orderCell(in layout: RowLayout) -> Int? { cells.first { layout.cells[$0].role == .order } }
 
-  /// Whether a save checks how many members the relationship has.
+  /// Whether a save checks the number of the relationship's members.
   var countsMembers: Bool { isToMany && (minCount > 0 || maxCount > 0 || !isOptional) }
 
-  /// Whether each member's own row says that it is a member. A change of the relationship is then the
-  /// member's.
+  /// Whether each member's own row stores its membership. A change of the relationship is then a change of
+  /// the member.
   var isOwnedByMembers: Bool { isToMany && inverseSlot != nil && !inverseIsToMany }
 
   /// Whether both rows of a pair refer to each other.

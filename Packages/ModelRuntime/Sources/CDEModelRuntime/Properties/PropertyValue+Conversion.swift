@@ -3,8 +3,8 @@ internal import CDEStore
 internal import Foundation
 
 extension _PropertyValue {
-  /// The value in the form that a Swift type of another cell kind reads: integers and reals turn into each
-  /// other, text and URLs likewise.
+  /// The value in the form of another cell kind. Integers and reals are converted to each other, and so are
+  /// texts and URLs.
   func converted(for kind: RowLayout.CellKind) -> _PropertyValue {
     switch (self, kind) {
     case (.integer(let value), .real): .real(Double(value))
@@ -14,7 +14,7 @@ extension _PropertyValue {
     }
   }
 
-  /// Takes an optional out of the `Any` it hides in.
+  /// Unwraps an optional inside an `Any`.
   static func unwrap(_ value: Any?) -> Any? {
     guard let value else { return nil }
     let mirror = value as? any _OptionalValue
@@ -22,7 +22,7 @@ extension _PropertyValue {
     return unwrap(mirror._wrapped)
   }
 
-  /// The value as key-value coding hands it out: numbers as `NSNumber`, nothing as nil.
+  /// The value in the form of key-value coding: numbers as `NSNumber`, a missing value as nil.
   func any(as type: StoreAttributeType) -> Any? {
     switch self {
     case .unset, .null: nil
@@ -46,7 +46,7 @@ extension _PropertyValue {
   }
 }
 
-/// Lets `Any` be asked whether it holds an optional.
+/// Lets code check whether an `Any` contains an optional.
 private protocol _OptionalValue {
   var _wrapped: Any? { get }
 }
@@ -58,7 +58,7 @@ extension Optional: _OptionalValue {
 extension RowBatchBuilder {
   /// Writes a value into the cells of an attribute or composite.
   ///
-  /// The save writes relationship cells, because it knows about pending keys.
+  /// The save writes relationship cells, because it has the pending keys.
   mutating func set(_ value: _PropertyValue, of property: PropertyInfo) {
     guard let cell = property.cells.first else { return }
     switch value {
@@ -77,7 +77,7 @@ extension RowBatchBuilder {
     }
   }
 
-  /// External attributes carry a head byte that says where the bytes are.
+  /// External attributes have a head byte that names the location of the bytes.
   private mutating func setData(_ cell: Int, _ data: Data, external: Bool) {
     if external {
       (Data([1]) + data).withUnsafeBytes { setBytes(cell, $0) }
@@ -95,7 +95,7 @@ extension RowBatchBuilder {
         do throws(UnfitValue) {
           set(try _PropertyValue(any: elements[leaf.name], as: leaf.type), of: leafInfo)
         } catch {
-          // Validation refuses it; this is for a class whose own validation leaves that out.
+          // Validation refuses this value. The report is for a class whose own validation omits that check.
           Diagnostics.report(
             "\(layout.entityName).\(property.name).\(leaf.name) is stored as nil: \(error.reason)")
           setNull(cell)
@@ -113,7 +113,7 @@ extension RowBatchBuilder {
       else { return setNull(property.cells.lowerBound) }
       setData(property.cells.lowerBound, data, external: property.allowsExternalStorage)
     } catch {
-      // The same, also for a default value, which belongs to the model and not to an object.
+      // The same report, also for a default value, which belongs to the model and not to an object.
       Diagnostics.report("\(layout.entityName).\(property.name) is stored as nil: \(error)")
       setNull(property.cells.lowerBound)
     }

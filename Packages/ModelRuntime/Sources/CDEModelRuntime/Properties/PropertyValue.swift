@@ -1,10 +1,10 @@
 public import Foundation
 
-/// The value of a property that is not (only) in a row: set and unsaved, or kept after a costly read.
+/// The value of a property outside its row: unsaved, or kept after a costly read.
 ///
-/// Public because generated accessors are inlined into the modules that declare models.
+/// Public, because generated accessors are inlined into the modules that declare models.
 public enum _PropertyValue {
-  /// Nothing here: the row decides.
+  /// No value here. The row has the value.
   case unset
   case null
   /// Integers and booleans.
@@ -16,19 +16,19 @@ public enum _PropertyValue {
   case uuid(UUID)
   case decimal(Decimal)
   case url(URL)
-  /// A transformable, composite or undefined value, as the object the user sees.
+  /// A transformable, composite or undefined value, as the object that the application uses.
   case object(_ObjectBox)
   case toOne(NSManagedObject)
   case toMany(ToManyMembers)
 }
 
-/// Holds a value of any type.
+/// A box for a value of any type.
 ///
-/// If the enumeration held the value itself, the whole enumeration would be handled through pointers and
-/// copied out of line at each use.
+/// If the enumeration contained the value itself, all its cases would be accessed through pointers, and
+/// copies would not be inlined.
 public final class _ObjectBox {
   let value: Any
-  /// What a save under way made of the value when it validated it, for the row it writes next.
+  /// The data that validation encoded from the value. The current save writes it into the row.
   var encoded: Data?
 
   init(_ value: Any) { self.value = value }

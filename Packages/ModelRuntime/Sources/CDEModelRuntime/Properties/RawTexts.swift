@@ -1,22 +1,22 @@
 public import Synchronization
 
-/// What the raw texts of one property decode to, as far as they were read.
+/// The decoded values of one property's raw texts that were read so far.
 ///
-/// An enumeration finds a case by comparing its raw text with each of its cases' texts, which costs many
-/// times what reading the text does. Texts up to 16 bytes are looked up here by their bytes instead, for any
-/// object of the entity in any context. The first result of `init(rawValue:)` for a text is assumed to hold.
+/// To find its case, an enumeration compares a raw text with the text of each case. That costs many times as
+/// much as reading the text. This table finds texts up to 16 bytes by their bytes, for all objects of the
+/// entity in all contexts. The first result of `init(rawValue:)` for a text is assumed to be permanent.
 @usableFromInline
 struct RawTexts {
-  /// One text and its value, never changed once it is shared.
+  /// One text and its value. Never changed once it is shared.
   @usableFromInline
   struct Entry {
     @usableFromInline let key: Key
     @usableFromInline let type: ObjectIdentifier
-    /// The value's bytes, the first ones of these.
+    /// The value's bytes. Smaller values use the first ones.
     @usableFromInline let bits: UInt64
   }
 
-  /// The bytes of a short text, as two words that overlap in between.
+  /// The bytes of a short text, as two words that overlap.
   @usableFromInline
   struct Key: Equatable {
     @usableFromInline let head: UInt64
@@ -51,7 +51,7 @@ struct RawTexts {
     }
   }
 
-  /// Whether a type's values are remembered: without references, and small enough for an entry.
+  /// Whether a type's values can be cached: without references, and small enough for an entry.
   @inlinable @inline(__always)
   static func canHold<Value: RawRepresentable>(_ type: Value.Type) -> Bool {
     Value.RawValue.self == String.self && _isPOD(type)
@@ -59,7 +59,7 @@ struct RawTexts {
   }
 
   @inlinable static var capacity: Int { 16 }
-  /// How many places can hold a text: the first and those after it.
+  /// The number of positions that can contain a text: the first one and its successors.
   @inlinable static var reach: Int { 4 }
 
   @usableFromInline let places: UnsafeMutablePointer<Atomic<UnsafePointer<Entry>?>>
@@ -91,7 +91,7 @@ struct RawTexts {
     return nil
   }
 
-  /// Remembers a text's value, while there is room for it.
+  /// Adds a text's value, if there is room for it.
   @usableFromInline
   func add(_ text: String, _ type: ObjectIdentifier, _ bits: UInt64) {
     var text = text

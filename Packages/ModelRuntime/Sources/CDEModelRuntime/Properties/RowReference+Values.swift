@@ -3,10 +3,10 @@ internal import CDEStore
 internal import Foundation
 
 extension RowReference {
-  /// What the row says about an attribute or composite, whatever its type.
+  /// The row's value of an attribute or composite of any type.
   ///
-  /// - Parameter external: gives the bytes that a cell only refers to.
-  /// - Throws: what `external` throws, and ``ModelError`` for an archive that can't be read.
+  /// - Parameter external: returns the bytes that a cell only refers to.
+  /// - Throws: the errors of `external`, and ``ModelError`` for an archive that can't be read.
   func value(
     of info: PropertyInfo, external: (ExternalValue) throws -> Data
   ) throws -> _PropertyValue {
@@ -24,7 +24,7 @@ extension RowReference {
     case .integer16, .integer32, .integer64, .boolean: return .integer(batch.integer(row, cell)!)
     case .double, .float, .date: return .real(batch.real(row, cell)!)
     case .string, .undefined, .objectID: return .text(batch.string(row, cell)!)
-    // What is stored and is none of these is reported by the read, and is nothing.
+    // A stored value of another form is reported by the read and gives no value.
     case .uri: return URL._read(batch, row, cell).map { .url($0) } ?? .null
     case .decimal: return Decimal._read(batch, row, cell).map { .decimal($0) } ?? .null
     case .uuid: return UUID._read(batch, row, cell).map { .uuid($0) } ?? .null
@@ -38,7 +38,7 @@ extension RowReference {
     }
   }
 
-  /// The bytes behind an attribute's cell, wherever they are kept.
+  /// The bytes of an attribute's cell, in the row or in a file.
   func bytes(of info: PropertyInfo, external: (ExternalValue) throws -> Data) throws -> Data? {
     guard let cell = info.cells.first, !batch.isNull(row, cell) else { return nil }
     let bytes = batch.bytes(row, cell)

@@ -1,34 +1,34 @@
 internal import CDEStore
 
-/// The slots of an entity, grouped by what a save has to do for them.
+/// The slots of an entity, grouped by the work of a save.
 struct SavedSlots: Sendable {
   /// Properties with columns.
   var withCells = PropertySet()
   var transient = PropertySet()
   var toMany = PropertySet()
-  /// To-many relationships kept outside the rows whose delete rule concerns all members, known or not.
+  /// To-many relationships in tables whose delete rule concerns all members, loaded or not.
   var emptied = PropertySet()
-  /// To-one relationships whose other side is to-one as well.
+  /// To-one relationships whose other side is to-one, too.
   var oneToOne = PropertySet()
-  /// Relationships whose members go on referring to an owner that is deleted.
+  /// Relationships whose members keep their reference to a deleted owner.
   var kept = PropertySet()
-  /// To-many relationships whose order the members' rows keep.
+  /// To-many relationships whose order is stored in the members' rows.
   var ordered = PropertySet()
-  /// To-many relationships whose pairs are kept outside the rows.
+  /// To-many relationships whose pairs are stored outside the rows.
   var linked = PropertySet()
   /// To-many relationships without an inverse.
   var oneWay = PropertySet()
   /// To-one relationships whose other side is to-many.
   var owned = PropertySet()
-  /// Attributes whose value goes into one cell as it is.
+  /// Attributes whose value is written into one cell unchanged.
   var plain: [PlainColumn] = []
   /// The slots of the other properties with columns.
   var others: [Int] = []
-  /// Slots of attributes that must not be null, and need no other validation.
+  /// Slots of attributes that must not be null and need no other validation.
   var required: [Int] = []
-  /// Numbers whose column can't hold every value that the property can be set to.
+  /// Numbers whose column can't represent every value that the property can be set to.
   var bounded: [BoundedColumn] = []
-  /// Properties that validation has to look at more closely.
+  /// Properties that need further validation.
   var validated = PropertySet()
 
   struct PlainColumn {
@@ -51,7 +51,7 @@ struct SavedSlots: Sendable {
       switch type {
       case .integer16: (least, greatest) = (Int64(Int16.min), Int64(Int16.max))
       case .integer32: (least, greatest) = (Int64(Int32.min), Int64(Int32.max))
-      // Infinity, which a column of 32 bits holds, is looked at again.
+      // The bound excludes infinity, which a column of 32 bits can hold. The validation accepts it.
       case .float: limit = Double(Float.greatestFiniteMagnitude)
       case .double, .date, .decimal: break
       default: return nil
@@ -91,13 +91,13 @@ struct SavedSlots: Sendable {
 }
 
 extension PropertyInfo {
-  /// Whether a save writes the property's value into its one cell, whatever else the object says.
+  /// Whether a save writes the property's value into its one cell, whatever the state of the object.
   fileprivate var isPlain: Bool {
     guard case .attribute(let type) = kind, type != .transformable else { return false }
     return cells.count == 1 && !allowsExternalStorage && derivation == nil
   }
 
-  /// Whether more than a missing value may be wrong.
+  /// Whether validation must check more than a missing value.
   fileprivate var needsValidation: Bool {
     switch kind {
     case .attribute(let type): !rules.isEmpty || (type == .transformable && !isTransient)

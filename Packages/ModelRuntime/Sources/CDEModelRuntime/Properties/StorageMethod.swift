@@ -1,13 +1,13 @@
-/// How the value of a field is kept in the store.
+/// How the value of a field is stored.
 public enum StorageMethod: Equatable, Sendable {
-  /// A primitive as it is.
+  /// A primitive, unchanged.
   case `default`
   /// The raw value of an enumeration or another `RawRepresentable`.
   case raw
   /// JSON.
   case codable
-  /// Whatever a value transformer makes of it.
+  /// The data that a value transformer makes of it.
   case transformed
-  /// Fields of its own.
+  /// Separate fields.
   case composition
 }

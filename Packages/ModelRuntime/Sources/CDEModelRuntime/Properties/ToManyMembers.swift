@@ -2,26 +2,27 @@ internal import CDEStore
 
 /// The members of one object's to-many relationship.
 ///
-/// States: unloaded (only the changes since the last save are known) -> loaded (all members are).
-/// Both keep what was added and removed, so a merge can drop the members and apply the changes again.
+/// States: unloaded (only the changes since the last save are known) -> loaded (all members are known). Both
+/// states keep the added and removed members. A merge can therefore drop the members and apply the changes
+/// again.
 public final class ToManyMembers {
   // Guard: the executor of the owner's context.
   private(set) var isLoaded: Bool
   let isOrdered: Bool
   /// All members, when loaded.
   private(set) var objects: [NSManagedObject] = [] { didSet { lent = nil } }
-  /// The Swift collection made of the members for the last reader of the relationship. The next reader gets
-  /// the same collection, which costs nothing as long as it is not changed.
+  /// The Swift collection of the members that the last read of the relationship returned. The next read
+  /// returns the same collection at no cost, while the members do not change.
   @usableFromInline @exclusivity(unchecked) var lent: Any?
   private(set) var added = ObjectList<NSManagedObject>()
   private(set) var removed = ObjectList<NSManagedObject>()
-  /// Members were moved within the order.
+  /// Whether members were moved within the order.
   private(set) var isReordered = false
-  // The order before `unload`, while it has unsaved changes that the store knows nothing of.
+  // The order before `unload`, while it has unsaved changes.
   private var keptOrder: [NSManagedObject]?
-  // Position by object; nil until it is needed, since most collections are only read through.
+  // Position by object; nil until it is needed, because most collections are only iterated.
   private var positions: [ObjectIdentifier: Int]?
-  /// The registry's count of vanished objects when the members were last cleared of them.
+  /// The registry's count of vanished objects when they were last removed from the members.
   var clearedAt = 0
 
   init(isLoaded: Bool, isOrdered: Bool) {
@@ -34,30 +35,31 @@ public final class ToManyMembers {
   private func position(of object: NSManagedObject) -> Int? {
     if positions == nil {
       if objects.count <= 8 { return objects.firstIndex { $0 === object } }
-      // A damaged file may name a member twice.
+      // A damaged file may contain a member twice.
       positions = Dictionary(objects.enumerated().map { (ObjectIdentifier($1), $0) }) { first, _ in first }
     }
     return positions?[ObjectIdentifier(object)]
   }
 
-  /// Whether the object is a member, as far as is known; nil if the members have to be loaded to tell.
+  /// Whether the object is a member; nil if that requires loading the members.
   func knows(_ object: NSManagedObject) -> Bool? {
     if isLoaded { return position(of: object) != nil }
     if added.contains(object) { return true }
     return removed.contains(object) ? false : nil
   }
 
-  /// Takes over the stored members and applies the changes made meanwhile.
+  /// Adopts the stored members and applies the changes made meanwhile.
   ///
-  /// - Parameter belongs: what an unsaved reference says about an object, or nil without one. The reference
-  ///   decides, because another writer may have moved an object that was moved here too.
+  /// - Parameter belongs: whether an unsaved reference makes an object a member; nil if it has no unsaved
+  ///   reference. The reference decides, because another writer may also have moved an object that was moved
+  ///   here.
   func load(_ stored: [NSManagedObject], belongs: (NSManagedObject) -> Bool? = { _ in nil }) {
     isLoaded = true
     positions = nil
     var isStored = Set<ObjectIdentifier>(minimumCapacity: hasChanges ? stored.count : 0)
     if hasChanges {
       for object in stored { isStored.insert(ObjectIdentifier(object)) }
-      // A change that the store has by now is no change any more.
+      // A change that the store has meanwhile is no longer a change.
       added.removeAll { isStored.contains(ObjectIdentifier($0)) }
       removed.removeAll { !isStored.contains(ObjectIdentifier($0)) }
     }
@@ -74,21 +76,21 @@ public final class ToManyMembers {
       + objects.filter { !known.contains(ObjectIdentifier($0)) }
   }
 
-  /// Forgets the members but not the changes, because another writer changed the relationship.
+  /// Drops the members but not the changes, because another writer changed the relationship.
   func unload() {
     guard isLoaded else { return }
-    // Members that were only appended go behind those that another writer appended.
+    // Members that were only appended are placed after those that another writer appended.
     if isOrdered, isReordered { keptOrder = objects }
     isLoaded = false
     objects = []
     positions = nil
   }
 
-  /// - Returns: whether the object was no member before.
+  /// - Returns: whether the object was added, so it was no member before.
   @discardableResult
   func add(_ object: NSManagedObject, at index: Int? = nil) -> Bool {
     guard isLoaded else {
-      // It may be a stored member or not: adding a stored one again changes nothing.
+      // It may be a stored member or not. Adding a stored member again changes nothing.
       removed.remove(object)
       return added.append(object)
     }
@@ -132,7 +134,7 @@ public final class ToManyMembers {
       positions = index == objects.count ? positions : nil
       positions?[id] = nil
     } else {
-      // Order means nothing here: the last member takes the place.
+      // The order is irrelevant here, so the last member takes the position.
       let last = objects.removeLast()
       objects[index] = last
       positions?[ObjectIdentifier(last)] = index
@@ -148,14 +150,14 @@ public final class ToManyMembers {
     isReordered = true
   }
 
-  /// Takes a new order of the same members.
+  /// Sets a new order of the same members.
   func reorder(_ order: [NSManagedObject]) {
     objects = order
     positions = nil
     isReordered = true
   }
 
-  /// Removes objects that have no row any more.
+  /// Removes objects that no longer have a row.
   func clearVanished() {
     let isVanished = { (object: NSManagedObject) in object.isGone }
     if objects.contains(where: isVanished) {
@@ -166,14 +168,14 @@ public final class ToManyMembers {
     removed.removeAll(where: isVanished)
   }
 
-  /// Takes back an unsaved change of one member, because the other side gave its own change up.
+  /// Withdraws an unsaved change of one member, because the other side dropped its own change.
   func forget(_ object: NSManagedObject) {
     if added.remove(object), isLoaded { _ = take(object) }
     if removed.remove(object) { unload() }
   }
 
-  /// The changes were saved.
-  func settle() {
+  /// Clears the changes, for example after they were saved.
+  func clearChanges() {
     added.removeAll()
     removed.removeAll()
     isReordered = false

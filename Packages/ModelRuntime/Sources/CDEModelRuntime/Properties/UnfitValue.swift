@@ -4,7 +4,7 @@ internal import Foundation
 
 /// The reason why an attribute can't hold a value.
 struct UnfitValue: Error {
-  /// Whether it is of another type altogether, which is the program's mistake and not the data's.
+  /// Whether the value has another type. That is a mistake of the program and not of the data.
   var isWrongType = false
   var reason: String
   var value: (any Sendable)?
@@ -25,7 +25,8 @@ struct UnfitValue: Error {
       value: sendable(value))
   }
 
-  /// A value for people. Foundation ends the process over the description of a date beyond its calendars.
+  /// A value as text for a message. Foundation ends the process when it describes a date outside its
+  /// calendars.
   static func shown(_ value: Any) -> String {
     guard let date = value as? Date, !isDescribable(date) else { return "\(value)" }
     return "\(date.timeIntervalSinceReferenceDate) s since 2001"
@@ -33,11 +34,11 @@ struct UnfitValue: Error {
 
   private static func isDescribable(_ date: Date) -> Bool { abs(date.timeIntervalSinceReferenceDate) < 2e11 }
 
-  /// The value as an error may carry it anywhere.
+  /// The value as a `Sendable` value that an error can contain.
   private static func sendable(_ value: Any) -> (any Sendable)? {
     switch value {
     case let number as NSDecimalNumber: number.decimalValue
-    // Test frameworks and logs describe errors: what can't be described goes as its seconds.
+    // Test frameworks and logs describe errors. A date that can't be described is given in seconds.
     case let date as Date: isDescribable(date) ? date : date.timeIntervalSinceReferenceDate
     case let decimal as Decimal: decimal
     case let number as NSNumber: ExactNumber.integer(number).map { $0 } ?? number.doubleValue
@@ -52,7 +53,7 @@ struct UnfitValue: Error {
 }
 
 extension StoreAttributeType {
-  /// What an attribute of the type can be set to by key, for people.
+  /// The types that an attribute of the type can be set to by key, as text for a message.
   fileprivate var settable: String {
     switch self {
     case .integer16, .integer32, .integer64: "an integer or an NSNumber"
@@ -69,7 +70,7 @@ extension StoreAttributeType {
     }
   }
 
-  /// What values of the type there are, for people.
+  /// The range of the type's values, as text for a message.
   fileprivate var range: String {
     switch self {
     case .integer16: "whole numbers from \(Int16.min) to \(Int16.max)"
@@ -94,9 +95,9 @@ extension StoreAttributeType {
 }
 
 extension _PropertyValue {
-  /// A value given through key-value coding, as the attribute's type holds it.
+  /// A value given through key-value coding, in the form of the attribute's type.
   ///
-  /// - Throws: ``UnfitValue`` when the value is of another kind, or one that the type does not hold exactly.
+  /// - Throws: ``UnfitValue`` when the value is of another kind, or the type can't represent it exactly.
   init(any value: Any?, as type: StoreAttributeType) throws(UnfitValue) {
     guard let value = Self.unwrap(value), !(value is NSNull) else {
       self = .null
@@ -144,7 +145,8 @@ extension _PropertyValue {
 
   /// A composite given through key-value coding.
   ///
-  /// - Throws: ``UnfitValue`` when it is no dictionary, or one of other values than its elements hold.
+  /// - Throws: ``UnfitValue`` when the value is no dictionary, or contains a value that its element can't
+  ///   hold.
   init(any value: Any?, elements leaves: [StoreAttribute]) throws(UnfitValue) {
     guard let value = Self.unwrap(value), !(value is NSNull) else {
       self = .null
@@ -170,7 +172,7 @@ extension _PropertyValue {
       reason: "The composite has no element \(stranger). Its elements are: \(names.joined(separator: ", ")).")
   }
 
-  /// Why a value that was set without a look at its attribute can't be stored; nil when it can.
+  /// Why a value that was set without a check can't be stored; nil when it can.
   func unfitness(for info: PropertyInfo) -> UnfitValue? {
     guard case .attribute(let type) = info.kind else { return unfitElement(info.leaves) }
     switch self {

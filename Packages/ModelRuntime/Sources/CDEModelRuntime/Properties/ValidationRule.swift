@@ -3,13 +3,14 @@
 internal import CDEStore
 internal import Foundation
 
-/// One validation predicate of a property, made ready to be asked once per saved value.
+/// One validation predicate of a property, prepared for evaluation once per saved value.
 ///
-/// The three forms that Core Data's model editor knows, bounds of numbers and dates, bounds of text
-/// lengths, and patterns, are compared directly: evaluating a tree costs some twenty times as much, and a
-/// bulk insert asks each object.
+/// Three forms are compared directly: bounds of numbers and dates, bounds of text lengths, and patterns. Core
+/// Data's model editor makes exactly these. Evaluating a tree costs some twenty times as much, and a bulk
+/// insertion checks each object.
 struct ValidationRule: @unchecked Sendable {
-  // Guard: made with the model and never changed; its predicate is the model's own, immutable with it.
+  // Guard: made with the model and never changed. Its predicate belongs to the model and is immutable with
+  // it.
   private enum Check {
     case bound(PredicateOperator, PredicateConstant)
     case length(PredicateOperator, Int)
@@ -19,7 +20,7 @@ struct ValidationRule: @unchecked Sendable {
   /// The rule as a format string.
   let format: String
   let code: ManagedObjectError.Code?
-  /// What the model says about a failure.
+  /// The model's message for a failure.
   let warning: String?
   private let check: Check
   private let predicate: NSPredicate
@@ -59,7 +60,7 @@ struct ValidationRule: @unchecked Sendable {
     NSValidationStringPatternMatchingError: .stringPatternMatching,
   ]
 
-  /// Whether a value that is not nil keeps the rule.
+  /// Whether a value that is not nil satisfies the rule.
   ///
   /// - Throws: when the predicate can't be evaluated with such a value.
   func holds(for value: _PropertyValue, as type: StoreAttributeType) throws -> Bool {
@@ -82,7 +83,7 @@ struct ValidationRule: @unchecked Sendable {
         return Self.compare(value, op, bound.timeIntervalSinceReferenceDate)
       }
     case .length(let op, let bound):
-      // As NSString counts, whose `length` the predicate asks for.
+      // Counted in UTF-16 units, because the predicate uses `length` of NSString.
       if case .text(let text) = value { return Self.compare(text.utf16.count, op, bound) }
       if case .data(let data) = value { return Self.compare(data.count, op, bound) }
     default: break

@@ -1,6 +1,7 @@
-/// A reference that counts nothing. Counting is an atomic operation, and a save would do dozens of them for each object.
+/// An uncounted reference. Counting is an atomic operation, and a save would do dozens of them for each
+/// object.
 ///
-/// The one place for such references: every use states who keeps the object alive meanwhile.
+/// The only type of such references. Each use states what keeps the object alive meanwhile.
 ///
 /// - Precondition: another reference keeps the object alive, from the making of this one to its last use.
 @frozen @usableFromInline
@@ -14,7 +15,7 @@ struct Borrowed<Object: AnyObject> {
   @inlinable @inline(__always)
   init(at address: UnsafeRawPointer) { reference = .fromOpaque(address) }
 
-  /// Lends the object to a body without counting a reference.
+  /// Passes the object to a closure without counting a reference.
   @inlinable @inline(__always)
   func with<Result>(_ body: (Object) throws -> Result) rethrows -> Result {
     try reference._withUnsafeGuaranteedRef(body)
@@ -27,7 +28,7 @@ struct Borrowed<Object: AnyObject> {
   @inlinable @inline(__always)
   var address: UnsafeMutableRawPointer { reference.toOpaque() }
 
-  /// Counts a reference that ``release()`` or ``takeOwnership()`` gives back.
+  /// Counts a reference that ``release()`` or ``takeOwnership()`` returns.
   func retain() { _ = reference.retain() }
 
   func release() { reference.release() }
@@ -37,12 +38,12 @@ struct Borrowed<Object: AnyObject> {
 }
 
 extension ArraySlice where Element: AnyObject {
-  /// Lends the objects without counting a reference to each of them on the way.
+  /// Passes the objects to a closure without counting a reference to each of them.
   func withBorrowed<Result>(_ body: (UnsafeBufferPointer<Borrowed<Element>>) -> Result) -> Result {
     withUnsafeBufferPointer { $0.withMemoryRebound(to: Borrowed<Element>.self, body) }
   }
 
-  /// Visits the objects without counting references, which would be most of the work of a short visit.
+  /// Visits the objects without counting references. Counting would be most of the work of a short visit.
   @inline(__always)
   func forEachBorrowed(_ body: (Element) -> Void) {
     withBorrowed { objects in

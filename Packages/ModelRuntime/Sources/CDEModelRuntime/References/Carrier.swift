@@ -1,6 +1,6 @@
-/// Takes a block to another isolation.
+/// Carries a block to another isolation.
 struct Carrier<Value>: @unchecked Sendable {
-  // Guard: the maker gives the value away and does not use it again.
+  // Guard: the code that makes the carrier does not use the value afterwards.
   let value: Value
   init(_ value: Value) { self.value = value }
 }

@@ -1,10 +1,10 @@
 /// Objects by identity, in the order in which they were added.
 ///
-/// A few objects are searched one by one, more are found by their addresses.
+/// A few objects are searched one by one. More objects are found by their addresses.
 struct ObjectList<Object: AnyObject> {
-  /// Removed objects leave a gap until the table is made anew.
+  /// Removed objects leave a gap until the table is rebuilt.
   private var places: [Object?] = []
-  /// Open addressing over the objects' addresses: a place, or `free`. Empty for a few objects.
+  /// Open addressing over the objects' addresses. An entry is a position, or `free`. Empty for a few objects.
   private var table: [Int32] = []
   private(set) var count = 0
 
@@ -17,7 +17,7 @@ struct ObjectList<Object: AnyObject> {
 
   func contains(_ object: Object) -> Bool { place(of: object) != nil }
 
-  /// - Returns: whether the object was not there before.
+  /// - Returns: whether the object was added.
   @discardableResult
   mutating func append(_ object: Object) -> Bool {
     if place(of: object) != nil { return false }
@@ -28,11 +28,11 @@ struct ObjectList<Object: AnyObject> {
     return true
   }
 
-  /// - Returns: whether the object was there.
+  /// - Returns: whether the object was removed.
   @discardableResult
   mutating func remove(_ object: Object) -> Bool {
     guard let place = place(of: object) else { return false }
-    // The table may still lead to this place, which is then empty.
+    // The table may still refer to this position, which is then empty.
     places[place] = nil
     count -= 1
     if count == 0 { removeAll() }
@@ -63,9 +63,9 @@ struct ObjectList<Object: AnyObject> {
     UInt(bitPattern: Borrowed(object).address)
   }
 
-  /// Where the search for an address begins.
+  /// The start of the search for an address.
   private func start(_ address: UInt) -> Int {
-    // Objects lie 16 bytes apart at least, and often one behind the other.
+    // Objects are at least 16 bytes apart, and often adjacent.
     Int(truncatingIfNeeded: ((address >> 4) &* 0x9E37_79B9_7F4A_7C15) >> 32) & (table.count - 1)
   }
 
@@ -77,7 +77,7 @@ struct ObjectList<Object: AnyObject> {
 
   private func place(of object: Object) -> Int? {
     let address = Self.address(object)
-    // As words, so that comparing retains nothing.
+    // As words, so that the comparison retains nothing.
     return places.withUnsafeBufferPointer { places in
       places.withMemoryRebound(to: UInt.self) { places in
         if table.isEmpty { return places.firstIndex(of: address) }

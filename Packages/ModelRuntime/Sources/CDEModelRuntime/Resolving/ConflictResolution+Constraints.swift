@@ -2,8 +2,8 @@ internal import CDEStore
 
 // Conflicts over unique values. The result is the same as if the objects had been saved one after the other.
 extension ConflictResolution {
-  /// Lets one object keep the values of a constraint.
-  func settle(_ clash: UniquenessClash, by type: NSMergePolicyType) throws {
+  /// Chooses the one object that keeps the values of a constraint.
+  func resolve(_ clash: UniquenessClash, by type: NSMergePolicyType) throws {
     // A policy, or an earlier clash, may have removed some of the objects.
     let objects = clash.objects.filter {
       $0._registry === context.registry && $0.hasChanges && !$0.isMarkedDeleted
@@ -16,7 +16,7 @@ extension ConflictResolution {
     }
   }
 
-  /// The row in the store stays, or without one the first object. Later objects give the values up.
+  /// Keeps the row in the store or, without one, the first object. Later objects drop the values.
   private func keepOldest(
     _ objects: [NSManagedObject], _ clash: UniquenessClash, _ type: NSMergePolicyType
   ) {
@@ -49,8 +49,8 @@ extension ConflictResolution {
     note(object, slots)
   }
 
-  /// The objects of the context win over a row in the store, and take its place. Among each other, their
-  /// order decides. A saved object keeps its identity; other objects with the values are deleted.
+  /// Keeps the context's objects and replaces the row in the store. Among several objects their order
+  /// decides. A saved object keeps its identity, and other objects with the values are deleted.
   private func keepNewest(
     _ objects: [NSManagedObject], _ clash: UniquenessClash, _ type: NSMergePolicyType
   ) {
@@ -81,7 +81,7 @@ extension ConflictResolution {
   }
 
   /// Makes a new object the object of an existing row. The object takes the row's key and version, and the
-  /// values that were not set on the object itself.
+  /// row's values of properties that were not set on the object itself.
   private func become(
     _ row: RowReference, _ object: NSManagedObject, _ clash: UniquenessClash,
     _ type: NSMergePolicyType
@@ -94,7 +94,7 @@ extension ConflictResolution {
     object.take(row.batch, row.row)
     for info in object._binding.properties where !info.cells.isEmpty {
       if clash.constraint.contains(info.name) {
-        // The values are equal, or there would be no conflict.
+        // The values are equal, otherwise there would be no conflict.
         object.clearUnsaved(info.slot)
       } else if type == .overwriteMergePolicyType, !object.changedSlots.contains(info.slot),
         info.derivation == nil,
@@ -108,16 +108,16 @@ extension ConflictResolution {
   }
 
   private enum Values {
-    /// No values: the survivor keeps its own.
+    /// No values. The survivor keeps its own.
     case none
     /// The values that were set on the object.
     case explicit
-    /// Default values as well.
+    /// Default values, too.
     case all
   }
 
-  /// Puts another object in the place of a new one that is not saved. References to the new object then lead
-  /// to the other one, which takes over its values.
+  /// Replaces a new, unsaved object by another one. References to the new object then lead to the other
+  /// object, which gets its values.
   private func replace(
     _ object: NSManagedObject, by survivor: NSManagedObject, _ clash: UniquenessClash, values: Values
   ) {
@@ -141,8 +141,7 @@ extension ConflictResolution {
           survivor.setToOne(slot, destination)
         }
       case .toMany:
-        // Each member decides about its membership, unless there is no inverse and the member does not know
-        // of it.
+        // Each member stores its membership. Without an inverse the member has no record of it.
         if !given.contains(info.slot) || (info.inverseSlot == nil && values == .none) { continue }
         for member in object.loadedMembers(info.slot).objects {
           object.removeMember(info.slot, member)
@@ -154,7 +153,7 @@ extension ConflictResolution {
     context.forgetUnsaved([object])
   }
 
-  /// Moves references without an inverse to the survivor. Only the owners know of such references.
+  /// Moves references without an inverse to the survivor. Only the owners record such references.
   private func redirectOneWayReferences(to object: NSManagedObject, _ survivor: NSManagedObject) {
     for owner in context.changed where owner !== object {
       guard let overlay = owner._overlay else { continue }

@@ -1,17 +1,18 @@
 internal import CDEStore
 
-// A one-to-one relationship is stored in two rows. Only one of them may be in conflict; the other has to
-// follow.
+// A one-to-one relationship is stored in two rows. If only one of them is in conflict, the other one must be
+// changed to match.
 extension ConflictResolution {
-  /// Notes the one-to-one relationships of an object whose unsaved value stays though the store has another one.
+  /// Notes the one-to-one relationships of an object whose unsaved value stays although the store has another
+  /// value.
   func notePartners(of object: NSManagedObject, _ differing: PropertySet) {
     for slot in differing where object._binding.properties[slot].isOneToOne { notePartner(of: object, slot) }
   }
 
   func notePartner(of object: NSManagedObject, _ slot: Int) { partners.append((object, slot)) }
 
-  /// Makes the other rows of such relationships agree.
-  func settlePartners() throws {
+  /// Makes the other rows of such relationships match.
+  func resolvePartners() throws {
     if partners.isEmpty { return }
     var rows: [ReferenceConflict.Row] = []
     for (object, slot) in partners {
@@ -41,10 +42,11 @@ extension ConflictResolution {
 }
 
 extension NSManagedObjectContext {
-  /// Releases the objects that an object's row refers to, if its unsaved one-to-one relationships leave them.
+  /// Releases the objects that an object's row refers to, if its unsaved one-to-one relationships have other
+  /// values.
   ///
-  /// The setter released the partner that it saw. A merge may have brought another partner since, in the row
-  /// below the unsaved value.
+  /// The setter released the partner of that time. Since then a merge may have brought a row with another
+  /// partner.
   func releaseFormerPartners(of object: NSManagedObject) {
     let slots = object.withBinding(\.savedSlots.oneToOne)
     if slots.isEmpty || object.isMarkedDeleted { return }

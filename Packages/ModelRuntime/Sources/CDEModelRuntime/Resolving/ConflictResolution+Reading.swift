@@ -1,8 +1,8 @@
 internal import CDEStore
 
-// Rows that a conflict concerns beside those that are in conflict.
+// Rows that a conflict concerns, in addition to those in conflict.
 extension ConflictResolution {
-  /// Makes objects of rows as the store has them now. Objects without unsaved values take the store's.
+  /// Makes objects of the store's current rows. Objects without unsaved values take the store's values.
   func read(_ rows: [ReferenceConflict.Row]) throws {
     var keys: [Int: Set<Int64>] = [:]
     for row in rows { keys[context.root(of: row.entity), default: []].insert(row.key) }
@@ -28,7 +28,7 @@ extension ConflictResolution {
     guard !object.isInserted, !object.isMarkedDeleted,
       object._binding.index == row.batch.layout.entity
     else { return }
-    // A row with unsaved values is in conflict, or will be, and the policy decides.
+    // A row with unsaved values is in conflict, or will be. The policy decides about it.
     object.dropEqualValues()
     if object.changedSlots.intersects(object.withBinding(\.savedSlots.withCells)) { return }
     let base = RowReference(batch: object._batch, row: Int(object._row))

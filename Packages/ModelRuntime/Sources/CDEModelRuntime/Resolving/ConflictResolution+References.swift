@@ -2,18 +2,18 @@ internal import CDEStore
 
 // References to an object that one writer deleted while another writer referred to it.
 extension ConflictResolution {
-  /// Leaves no reference to a row that is not there.
+  /// Removes all references to rows that do not exist.
   ///
-  /// - Throws: ``ManagedObjectError`` with code `.saveConflict` where the save refers to objects that another writer
-  ///   deleted and the context's policy fails conflicts.
-  func settle(_ references: [ReferenceConflict], of save: BuiltSave) throws {
+  /// - Throws: ``ManagedObjectError`` with code `.saveConflict` if the save refers to objects that another
+  ///   writer deleted, and the context's policy is to fail.
+  func resolve(_ references: [ReferenceConflict], of save: BuiltSave) throws {
     let missing = references.filter { !$0.isDeletedHere }
     if !missing.isEmpty { try dropMissingTargets(missing, of: save) }
     let left = references.filter(\.isDeletedHere)
     if !left.isEmpty { try applyDeleteRules(left) }
   }
 
-  // MARK: Rows that others deleted
+  // MARK: Rows that other writers deleted
 
   private func dropMissingTargets(_ references: [ReferenceConflict], of save: BuiltSave) throws {
     let new = references.contains { $0.row.isPending } ? save.objects.objectsByPendingKey() : [:]
@@ -31,7 +31,7 @@ extension ConflictResolution {
       note(owner, [slot])
     }
     for reference in references {
-      // An object that was to be saved has a version, so a conflict over that has come first.
+      // If the target was to be saved, its version conflict was found before.
       if let target = object(of: reference.target) { forget(target) }
     }
   }
@@ -50,12 +50,12 @@ extension ConflictResolution {
       cause: refusal, entity: binding.name, property: property, objectID: ids.first, conflicts: ids)
   }
 
-  /// The object behind a row that is in the store, if it is registered.
+  /// The object of a row in the store, if it is registered.
   private func object(of row: ReferenceConflict.Row) -> NSManagedObject? {
     context.registry.object(root: context.root(of: row.entity), key: row.key)
   }
 
-  // MARK: Rows that others refer to
+  // MARK: Rows that other writers refer to
 
   /// Applies the delete rules of objects to be deleted to the references that other writers made to them.
   private func applyDeleteRules(_ references: [ReferenceConflict]) throws {
@@ -77,12 +77,12 @@ extension ConflictResolution {
         !referrer.isMarkedDeleted, let target = referrer.toOne(slot),
         target.isMarkedDeleted, !denies(referrer._binding.properties[slot], target)
       else { continue }
-      // Without an inverse there is no delete rule, but the reference leads nowhere all the same.
+      // Without an inverse there is no delete rule, but the reference would lead to no row.
       referrer.writeToOne(slot, nil)
     }
   }
 
-  /// Whether a delete rule refuses the deletion because of a reference. Validation then reports it.
+  /// Whether a delete rule forbids the deletion because of a reference. Validation then reports it.
   private func denies(_ info: PropertyInfo, _ target: NSManagedObject) -> Bool {
     guard let inverse = info.inverseSlot else { return false }
     return target._binding.properties[target.slot(of: info, inverse)].deleteRule == .deny

@@ -1,12 +1,13 @@
 internal import CDEStore
 
-// Conflicts between an object and its row: what the context read, what it was to save, what the store has now.
+// Conflicts between an object and its row. Three states count: the row that the context read, the values to
+// be saved, and the row in the store now.
 extension ConflictResolution {
   /// Makes an object use the store's current row, with the unsaved values that the policy keeps.
-  func settle(_ object: NSManagedObject, _ row: RowReference?, by type: NSMergePolicyType) {
-    // A policy may have reset the context, or done something else that leaves nothing to settle.
+  func resolve(_ object: NSManagedObject, _ row: RowReference?, by type: NSMergePolicyType) {
+    // A policy may have reset the context or changed the object, so that no conflict is left.
     guard object._registry === context.registry, !object.isFault else { return }
-    noteSettled(object)
+    noteResolved(object)
     let isDeleted = object.isMarkedDeleted
     guard let row, row.batch.layout.entity == object._binding.index else {
       // An object whose row was never read can't be written again.
@@ -15,7 +16,7 @@ extension ConflictResolution {
       return
     }
     if object.isInserted {
-      // Another writer wrote the row again while this context was about to.
+      // Another writer wrote the row again before this context did.
       object.takeOverRow()
     }
     if !isDeleted {
@@ -61,13 +62,13 @@ extension ConflictResolution {
     object._overlay?.unloadMembers()
     noteTouched(context.unloadOwners(of: object, base, row))
     notePartners(of: object, theirs)
-    // Sets both sides, now that the row says which object this one has become a member of.
+    // Sets both sides. The row now names the object that this one has become a member of.
     for (info, destination) in restored { object.setToOne(info.slot, destination) }
     object.noteIfUnchanged()
     note(object, taken)
   }
 
-  /// Another writer deleted the row: the object is written again, whole, under the same key.
+  /// Writes the whole object again under the same key, because another writer deleted the row.
   private func insertAgain(_ object: NSManagedObject) {
     for info in object._binding.properties where !info.cells.isEmpty {
       object.setUnsaved(info.slot, to: wholeValue(info, of: object))
@@ -78,7 +79,7 @@ extension ConflictResolution {
     context.noteChange(object)
   }
 
-  /// What a row that is written anew has for a property.
+  /// The value of a property in a row that is written again.
   private func wholeValue(_ info: PropertyInfo, of object: NSManagedObject) -> _PropertyValue {
     let held = object.overlay.values[info.slot]
     if info.kind == .toOne, !object.changedSlots.contains(info.slot) {
@@ -87,7 +88,7 @@ extension ConflictResolution {
     return held.isUnset && info.kind != .toOne ? object.storedValue(info) : held
   }
 
-  /// Takes back the deletion of an object, and what the rules of its relationships did because of it.
+  /// Undoes the deletion of an object, and the effects of the delete rules.
   private func takeBackDeletion(of object: NSManagedObject) {
     var revived = [object]
     while let next = revived.popLast() {
@@ -108,7 +109,7 @@ extension NSManagedObject {
     var slots = PropertySet()
     for info in _binding.properties where !info.cells.isEmpty {
       let last = info.orderCell(in: _binding.layout) ?? info.cells.upperBound
-      // The place in an owner's order does not count: it belongs to the owner.
+      // The position in an owner's order does not count, because it belongs to the owner.
       let cells = info.cells.lowerBound..<last
       if !row.batch.sameValues(row.row, as: other.batch, other.row, cells: cells) { slots.insert(info.slot) }
     }
@@ -120,7 +121,7 @@ extension NSManagedObject {
     guard let overlay = _overlay, overlay.changed.contains(slot) else { return }
     let info = _binding.properties[slot]
     let value = overlay.values[slot]
-    // First, because the other side may come back to this property.
+    // This is the first step, because the other side may call this function for the same property.
     keepUnchanged(slot)
     switch value {
     case .toMany(let members):
@@ -129,7 +130,7 @@ extension NSManagedObject {
           other.forgetMember(self, other.slot(of: info, inverse))
         }
       }
-      members.settle()
+      members.clearChanges()
       members.unload()
     case .toOne, .null:
       clearUnsaved(slot)
@@ -165,7 +166,7 @@ extension NSManagedObject {
     }
   }
 
-  /// Takes back that the object became a member, or ceased to be one.
+  /// Withdraws the addition or removal of a member.
   private func forgetMember(_ object: NSManagedObject, _ slot: Int) {
     guard let overlay = _overlay, case .toMany(let members) = overlay.values[slot] else { return }
     members.forget(object)
@@ -173,7 +174,7 @@ extension NSManagedObject {
     noteIfUnchanged()
   }
 
-  /// Restores the relationship to an object that this object left because the other one was deleted.
+  /// Restores the relationship to an object that this object left because the other object was deleted.
   fileprivate final func takeBackLeaving(_ object: NSManagedObject, _ slot: Int) {
     guard let overlay = _overlay, overlay.changed.contains(slot) else { return }
     let info = _binding.properties[slot]
@@ -189,8 +190,8 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-  /// Unloads the members of registered owners that an object left, joined or moved in because of another
-  /// writer.
+  /// Unloads the members of registered owners whose members another writer changed: the object left, joined
+  /// or moved.
   func unloadOwners(of object: NSManagedObject, _ base: RowReference, _ row: RowReference) -> [ObjectChange] {
     var changes: [ObjectChange] = []
     for info in object._binding.properties where info.kind == .toOne && info.inverseIsToMany {
@@ -210,13 +211,13 @@ extension NSManagedObjectContext {
     return changes
   }
 
-  /// Undoes what a delete rule did at the deletion of an object that stays after all.
+  /// Undoes the effects of a delete rule, because the deletion of the object is withdrawn.
   ///
   /// - Returns: objects that were deleted with it.
   fileprivate func takeBackDeleteRule(_ info: PropertyInfo, of object: NSManagedObject) -> [NSManagedObject] {
     let destination = registry.model.entities[info.destination]
     if let inverse = info.inverseSlot {
-      // Members whose reference was cleared by the deletion don't count themselves as members any more.
+      // Members whose reference was cleared by the deletion are no longer members.
       let name = destination.properties[inverse].name
       for other in changed where other._overlay != nil {
         guard registry.model.schema.entities[destination.index].subtree.contains(other._binding.index),

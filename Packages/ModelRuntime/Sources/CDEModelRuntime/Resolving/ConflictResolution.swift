@@ -3,37 +3,38 @@ internal import Foundation
 
 /// The conflicts of one save, from the store's refusal until the save is over.
 ///
-/// States, one round for each refusal: refused (the store refused the save, the context is untouched) ->
-/// found (the conflicts and the rows behind them are known) -> decided (the policy changed the context's
-/// objects) -> tried again. The save ends it with ``announce()``, whether it succeeds or not.
+/// States, one round for each refusal: refused (the store refused the save, the context is unchanged) ->
+/// found (the conflicts and their rows are known) -> decided (the policy changed the context's objects) ->
+/// tried again. The save ends the resolution by ``announce()``, whether the save succeeds or not.
 ///
-/// Lives on the context's executor.
-final class ConflictResolution: ConflictSettling {
+/// Used on the context's executor.
+final class ConflictResolution: ConflictResolving {
   let context: NSManagedObjectContext
   private(set) var refusal: StoreError?
-  /// Objects that took values over from the store, with the properties that read differently since.
+  /// Objects that adopted values from the store, with the properties whose values changed.
   private var refreshed: [ObjectIdentifier: (object: NSManagedObject, slots: PropertySet)] = [:]
   private var touched: [ObjectChange] = []
   private var vanished: [ObjectChange] = []
-  /// Objects made of rows that a round concerns beside its conflicts, alive until it is over.
+  /// Objects of rows that a round concerns in addition to its conflicts. They are retained until the
+  /// resolution ends.
   private var kept: [NSManagedObject] = []
   /// One-to-one relationships whose value after a round differs from the store's.
   var partners: [(object: NSManagedObject, slot: Int)] = []
-  /// Objects whose version conflict was dealt with in this round.
-  private var settled: Set<ObjectIdentifier> = []
+  /// Objects whose version conflict was resolved in this round.
+  private var resolved: Set<ObjectIdentifier> = []
 
   init(in context: NSManagedObjectContext) { self.context = context }
 
   // MARK: One round
 
-  /// Lets the context's policy settle the conflicts behind the store's refusal of a save.
+  /// Passes the conflicts behind the store's refusal of a save to the context's policy, which resolves them.
   ///
-  /// - Throws: what the policy throws.
+  /// - Throws: the errors of the policy.
   func resolve(_ refusal: StoreError, of save: BuiltSave) throws {
     self.refusal = refusal
-    settled = []
+    resolved = []
     (kept, partners) = ([], [])
-    if refusal.code == .danglingReference { return try settle(refusal.references, of: save) }
+    if refusal.code == .danglingReference { return try resolve(refusal.references, of: save) }
     let source = try context.source()
     let handle = try source.handle(for: save.objects.bindings)
     let found: TransactionConflicts
@@ -42,26 +43,26 @@ final class ConflictResolution: ConflictSettling {
     } catch {
       throw ManagedObjectError.store(error)
     }
-    // Nothing found: the conflicting change is gone by now, and the save is tried again.
+    // If nothing is found, the conflicting change no longer exists. The save is then tried again.
     if found.isEmpty { return }
-    // Objects that only the ring of recent faults retains must not decide which object a row gets.
+    // Objects that only the ring of recent faults retains must not affect which object a row gets.
     if !found.uniqueness.isEmpty { context.recent.clear() }
     let rows = StoredRows(found.rows)
     let versions = versionConflicts(found.versions, rows, source)
     let constraints = constraintConflicts(found.uniqueness, rows, of: save, handle)
     try context.policy.resolve(mergeConflicts: versions + constraints)
-    for conflict in versions where !settled.contains(ObjectIdentifier(conflict.sourceObject)) {
-      try conflict.settle(by: .mergeByPropertyObjectTrumpMergePolicyType)
+    for conflict in versions where !resolved.contains(ObjectIdentifier(conflict.sourceObject)) {
+      try conflict.resolve(by: .mergeByPropertyObjectTrumpMergePolicyType)
     }
     try dropMissingDestinations(of: versions.map(\.sourceObject))
-    try settlePartners()
+    try resolvePartners()
   }
 
   private func versionConflicts(
     _ found: [StoreError.RowConflict], _ rows: StoredRows, _ source: any RowSource
   ) -> [NSMergeConflict] {
-    // A row that is read now has the number of commits so far. Deleted rows have none: then the coordinator's
-    // own contexts are the more likely writers.
+    // A row that is read now has the current number of commits. Deleted rows have none. For them the
+    // coordinator's own contexts are the more likely writers.
     let asOf = found.lazy.filter { $0.foundVersion != nil }.first.flatMap {
       (try? source.row(of: context.registry.model.entities[$0.entity], key: $0.key))?.batch.asOf
     }
@@ -111,7 +112,7 @@ final class ConflictResolution: ConflictSettling {
     subscript(root: Int, key: Int64) -> RowReference? { rows[.init(root: root, key: key)] }
   }
 
-  /// Clears to-one relationships, about to be written, whose objects another writer deleted.
+  /// Clears to-one relationships to be written whose destinations another writer deleted.
   private func dropMissingDestinations(of objects: [NSManagedObject]) throws {
     var references: [Int: [(object: NSManagedObject, slot: Int, key: Int64)]] = [:]
     for object in objects where object.hasChanges && !object.isMarkedDeleted {
@@ -142,7 +143,7 @@ final class ConflictResolution: ConflictSettling {
     }
   }
 
-  // MARK: Keeping account
+  // MARK: Records
 
   func note(_ object: NSManagedObject, _ slots: PropertySet) {
     if slots.isEmpty { return }
@@ -151,11 +152,11 @@ final class ConflictResolution: ConflictSettling {
 
   func keep(_ object: NSManagedObject) { kept.append(object) }
 
-  func noteSettled(_ object: NSManagedObject) { settled.insert(ObjectIdentifier(object)) }
+  func noteResolved(_ object: NSManagedObject) { resolved.insert(ObjectIdentifier(object)) }
 
   func noteTouched(_ owners: [ObjectChange]) { touched += owners }
 
-  /// Forgets an object whose row is gone.
+  /// Removes an object whose row no longer exists.
   func forget(_ object: NSManagedObject) {
     touched += context.ownersOfDeleted([object])
     vanished.append(ObjectChange(object: object, kind: .deleted, properties: nil))
@@ -163,7 +164,7 @@ final class ConflictResolution: ConflictSettling {
     context.forgetMerged([object])
   }
 
-  /// The object of a row, made if necessary.
+  /// The object of a row. It is made if necessary.
   func object(for row: RowReference) -> NSManagedObject {
     let object = context.object(entity: row.batch.layout.entity, key: row.key)
     if object.isFault {
@@ -173,12 +174,12 @@ final class ConflictResolution: ConflictSettling {
     return object
   }
 
-  // MARK: Telling
+  // MARK: Announcing
 
-  /// Whether objects of the context changed by another writer's doing.
+  /// Whether another writer's changes were applied to objects of the context.
   private var hasNews: Bool { !refreshed.isEmpty || !touched.isEmpty || !vanished.isEmpty }
 
-  /// Writes into a commit what its objects took over from the store.
+  /// Adds to a commit the properties that its objects adopted from the store.
   func mark(_ commit: inout CommittedTransaction) {
     if refreshed.isEmpty { return }
     for (index, change) in commit.changes.enumerated() where change.kind != .deleted {
@@ -189,17 +190,17 @@ final class ConflictResolution: ConflictSettling {
     }
   }
 
-  /// Announces what was settled, if no commit does.
+  /// Announces the resolved changes when no commit announces them.
   func announceAlone() {
     guard hasNews else { return }
     let changes = announce()
     if !changes.isEmpty { context.observer?.contextDidMerge(changes, .identities(RecentChanges())) }
   }
 
-  /// What the objects of the context took over from the store, for the context's observer.
+  /// Announces the changes that the context's objects adopted from the store.
   ///
-  /// - Returns: the changes of objects that stay. Changes of deleted objects are announced at once, as by a
-  ///   merge.
+  /// - Returns: the changes of objects that stay, for the context's observer. Changes of deleted objects are
+  ///   reported at once, as by a merge.
   func announce() -> [ObjectChange] {
     var changes = refreshed.values
       .filter { $0.object._registry === context.registry }

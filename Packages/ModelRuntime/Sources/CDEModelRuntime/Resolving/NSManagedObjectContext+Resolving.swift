@@ -2,15 +2,15 @@ internal import CDEStore
 internal import Foundation
 
 extension NSManagedObjectContext {
-  /// How often a save is tried again. More than once is needed when other writers commit in between, or when
-  /// an object in the way of one row takes values that another row has.
+  /// How often a save is tried again. Several rounds are needed when other writers commit in between, or when
+  /// an object of a conflict takes values that another row has.
   private static let resolutionRounds = 10
 
   /// Continues a save that the store refused because of other writers.
   func resolveAndSave(_ first: BuiltSave, _ refusal: StoreError) throws {
     let resolution = ConflictResolution(in: self)
     var (save, refusal) = (first, refusal)
-    // Retained meanwhile, so that no other object gets the identity of one of them.
+    // Retained meanwhile, so that no other object gets the same address.
     let hooked = changed
     var called = Set(hooked.map(ObjectIdentifier.init))
     defer { withExtendedLifetime(hooked) {} }
@@ -18,10 +18,10 @@ extension NSManagedObjectContext {
       for _ in 0..<Self.resolutionRounds {
         try resolution.resolve(refusal, of: save)
         try callWillSaveHooks(but: &called)
-        // What was settled has to be valid, too, and validation may change more.
+        // Resolved values must also be valid, and validation may change more objects.
         let objects = try collectValidated()
         if objects.isEmpty {
-          // The store has all values already, or another writer's values stay.
+          // The store already has all values, or another writer's values stay.
           forgetChanges()
           isSaving = false
           resolution.announceAlone()
@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
       }
       throw ManagedObjectError.store(refusal)
     } catch {
-      // What the policy settled before stays settled.
+      // The policy's changes stay in the objects.
       resolution.announceAlone()
       throw error
     }

@@ -1,8 +1,8 @@
 internal import CDEStore
 
 extension NSMergeConflict {
-  /// Settles a conflict that no save found: a policy got it from code of the application.
-  func settleAlone(by type: NSMergePolicyType) throws {
+  /// Resolves a conflict that no save found, but that code of the application made.
+  func resolveAlone(by type: NSMergePolicyType) throws {
     guard let context = sourceObject.managedObjectContext, let source = context.persistentStoreCoordinator,
       source.handle(for: sourceObject._binding) != nil
     else { return }
@@ -13,7 +13,7 @@ extension NSMergeConflict {
       throw ManagedObjectError.store(error)
     }
     let resolution = ConflictResolution(in: context)
-    resolution.settle(sourceObject, row, by: type)
+    resolution.resolve(sourceObject, row, by: type)
     resolution.announceAlone()
   }
 }

@@ -1,6 +1,6 @@
 internal import CDEStore
 
-/// The second phase of a save: what is to be written.
+/// The second phase of a save: the rows and links to be written.
 struct BuiltSave {
   let objects: CollectedSave
   let transaction: StoreTransaction
@@ -10,14 +10,15 @@ struct BuiltSave {
   let rewritten: [NSManagedObject]
   let rewrittenRows: [RowReference]
   let rewrittenSlots: [PropertySet]
-  /// Updated objects without one: only to-many relationships changed, or nothing that is stored.
+  /// Updated objects without a row to write: only to-many relationships changed, or no stored value.
   let unwritten: [NSManagedObject]
-  /// Owners whose to-many relationships changed through the other side.
+  /// Owners whose to-many relationships only the other side changed.
   let touched: Set<CommittedTransaction.Touch>
 
-  /// What was written, as other contexts see it.
+  /// The written transaction in the form for other contexts.
   ///
-  /// The store asks for it while other writers wait. So it changes no object and runs no code of the application.
+  /// The store calls this while other writers wait. It therefore changes no object and runs no code of the
+  /// application.
   func committed(
     _ result: CommitResult, of model: ModelBinding, _ trace: CommitTrace, _ store: StoreHandle
   ) -> CommittedSave {

@@ -1,10 +1,11 @@
 internal import CDEStore
 
-/// The first phase of a save: the context's changed objects by what the save does with them.
+/// The first phase of a save: the context's changed objects, grouped by the kind of change.
 ///
-/// A save goes through four values, each made of the one before: ``CollectedSave`` -> ``BuiltSave`` (rows and links to be
-/// written) -> ``CommittedSave`` (what the store wrote) -> settled (the objects point at the new rows). A failure before
-/// the commit leaves every object with its values.
+/// A save makes three values, each from the previous one: ``CollectedSave`` -> ``BuiltSave`` (rows and links
+/// to be written) -> ``CommittedSave`` (the result of the store). At the end the commit is applied to the
+/// objects, which then point at the new rows. If the save fails before the commit, all objects keep their
+/// values.
 struct CollectedSave {
   private(set) var inserted: [NSManagedObject] = []
   private(set) var updated: [NSManagedObject] = []
@@ -15,7 +16,7 @@ struct CollectedSave {
   init(_ changed: ArraySlice<NSManagedObject>) {
     let newCount = changed.newCount
     if newCount == changed.count {
-      // The same buffer, so no object is retained for it.
+      // The buffer is shared, so no object is retained for it.
       inserted = Array(changed)
     } else {
       inserted.reserveCapacity(newCount)
@@ -36,7 +37,7 @@ struct CollectedSave {
     }
   }
 
-  /// Numbers new objects within their inheritance tree; the store turns `-n` into keys.
+  /// Numbers new objects within their inheritance tree. The store replaces `-n` by a key.
   private mutating func numberInserted() {
     guard let first = inserted.first else { return }
     var counts = Array(repeating: Int32(0), count: first._binding.model.entities.count)
@@ -49,28 +50,28 @@ struct CollectedSave {
   }
 
   private mutating func noteBinding(_ binding: EntityBinding) {
-    // Objects of one entity mostly follow each other.
+    // Most objects of one entity are consecutive.
     if binding === bindings.last || bindings.contains(where: { $0 === binding }) { return }
     bindings.append(binding)
   }
 
   var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
-  /// The new objects by the keys that the transaction gave them.
+  /// The new objects by their keys in the transaction.
   func objectsByPendingKey() -> [RowKey: NSManagedObject] {
     var objects: [RowKey: NSManagedObject] = [:]
     for object in inserted { objects[RowKey(root: object._binding.root, key: object.keyInSave)] = object }
     return objects
   }
 
-  /// Visits changed objects that have changed slots of a kind.
+  /// Visits changed objects that have changed slots of one kind.
   func visitChanged(_ kind: (SavedSlots) -> PropertySet, _ body: (NSManagedObject, PropertySet) -> Void) {
     if bindings.allSatisfy({ kind($0.savedSlots).isEmpty }) { return }
     var binding: EntityBinding?
     var wanted = PropertySet()
     for objects in [inserted, updated] {
       objects[...].forEachBorrowed { object in
-        // Objects of one entity mostly follow each other.
+        // Most objects of one entity are consecutive.
         if object._binding !== binding {
           binding = object._binding
           wanted = kind(object._binding.savedSlots)
@@ -84,9 +85,10 @@ struct CollectedSave {
 }
 
 extension NSManagedObject {
-  /// The key the object has in the transaction of a save: its permanent one, or its number among the new objects, negative.
+  /// The key of the object in the transaction: its permanent key, or its negative number among the new
+  /// objects.
   final var keyInSave: Int64 { hasPermanentKey ? _key : -Int64(_saveOrdinal) }
 
-  /// Whether the object has a row after the save under way, unless the save deletes it.
+  /// Whether the object has a row after the current save, unless the save deletes it.
   final var hasRowAfterSave: Bool { isInserted || (isStored && !isGone) }
 }

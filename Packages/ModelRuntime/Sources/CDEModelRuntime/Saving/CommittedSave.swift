@@ -1,6 +1,6 @@
 internal import CDEStore
 
-/// The third phase of a save: what the store has written. ``settle(in:)`` is the last one.
+/// The third phase of a save: the result of the store. ``apply(to:)`` ends the save.
 struct CommittedSave {
   let objects: CollectedSave
   /// Updated objects with a new row.
@@ -8,24 +8,24 @@ struct CommittedSave {
   /// Updated objects without one.
   let unwritten: [NSManagedObject]
   let rows: WrittenRows
-  /// What was written, as other contexts see it.
+  /// The written transaction in the form for other contexts.
   var transaction: CommittedTransaction
 
-  /// Points the objects at what was written.
-  func settle(in registry: ObjectRegistry) {
+  /// Applies the commit to the objects: they point at the new rows and have no unsaved changes.
+  func apply(to registry: ObjectRegistry) {
     let oneWay = oneWaySlots
     let (inserted, deleted) = (objects.inserted, objects.deleted)
     registry.rekey(inserted) { rows.inserted[$0].key }
     var index = 0
     inserted[...].forEachBorrowed { object in
-      object.settle(rows.inserted[index])
+      object.takeSaved(rows.inserted[index])
       object.becomeSaved()
       index += 1
     }
-    for object in unwritten { object.settle(nil) }
+    for object in unwritten { object.takeSaved(nil) }
     index = 0
     rewritten[...].forEachBorrowed { object in
-      object.settle(rows.rewritten[index])
+      object.takeSaved(rows.rewritten[index])
       index += 1
     }
     for object in deleted {
@@ -34,14 +34,14 @@ struct CommittedSave {
       object.detach()
     }
     if !deleted.isEmpty { registry.vanished += 1 }
-    rows.settle(in: registry)
+    rows.apply(to: registry)
     unload(oneWay, in: registry)
   }
 
   /// Names of changed to-many relationships without an inverse, by root entity.
   ///
-  /// Such a relationship may keep its owner in the member's row, which has room for one: an owner that had
-  /// the member before must read its members again.
+  /// The member's row may store the owner of such a relationship. It has room for one owner, so an owner that
+  /// had the member before must read its members again.
   private var oneWaySlots: [Int: Set<String>] {
     var names: [Int: Set<String>] = [:]
     objects.visitChanged({ $0.oneWay }) { owner, slots in

@@ -1,14 +1,14 @@
 internal import CDEStore
 
-/// The rows of a save as the store wrote them, with the derived values that the store keeps.
+/// The rows that the store wrote for a save, with the derived values that the store computed.
 struct WrittenRows {
-  /// For each inserted object its row, likewise for those with a rewritten row.
+  /// The rows of inserted objects and of rewritten ones, in the order of the objects.
   private(set) var inserted: [RowReference]
   private(set) var rewritten: [RowReference]
-  /// Rows that the store changed because others follow from them.
+  /// Rows that the store changed because derived values depend on other rows.
   private var others: [RowReference] = []
 
-  /// Takes the rows with the store's derived values in place of those that were written.
+  /// Replaces written rows by those with the store's derived values.
   init(_ result: CommitResult, inserted: [RowReference], rewritten: [RowReference]) {
     (self.inserted, self.rewritten) = (inserted, rewritten)
     if result.derived.isEmpty { return }
@@ -29,7 +29,7 @@ struct WrittenRows {
     others = Array(rows.values)
   }
 
-  /// Adds the objects that were not changed themselves, but whose derived values follow from what was saved.
+  /// Adds objects that were not changed themselves, but whose derived values depend on the saved objects.
   func add(to changes: inout [CommittedTransaction.Change], _ model: ModelBinding) {
     if others.isEmpty { return }
     var places: [RowKey: Int] = [:]
@@ -50,8 +50,8 @@ struct WrittenRows {
     }
   }
 
-  /// Lets the context's own objects have the derived values that follow from what was saved.
-  func settle(in registry: ObjectRegistry) {
+  /// Gives the context's own objects the derived values that depend on the saved objects.
+  func apply(to registry: ObjectRegistry) {
     for row in others {
       let binding = registry.model.entities[row.batch.layout.entity]
       guard let object = registry.object(root: binding.root, key: row.key),
@@ -61,8 +61,9 @@ struct WrittenRows {
       if row.version == known.version {
         object.take(row.batch, row.row)
       } else {
-        // Another writer changed the row as well. Its values come with its own commit, as taking the version here
-        // would hide a conflict; the derived ones are newer than that commit.
+        // Another writer changed the row, too. The object gets its other values by that writer's commit,
+        // because taking the version here would hide a conflict. The derived values are newer than that
+        // commit.
         object.take(known, derivedFrom: row)
       }
     }

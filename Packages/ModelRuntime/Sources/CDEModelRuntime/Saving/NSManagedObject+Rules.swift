@@ -41,8 +41,8 @@ extension NSManagedObject {
       objectID: objectID, rule: rule.format, value: value.sendable(as: type))
   }
 
-  /// Why a changed transformable value can't be stored. The data it makes is kept for the row that the save
-  /// writes next.
+  /// Why a changed transformable value can't be stored; nil if it can. Its encoded data is kept for the row
+  /// that the save writes next.
   func encodingFailure(_ info: PropertyInfo) -> ManagedObjectError? {
     guard case .attribute(.transformable) = info.kind, !info.isTransient,
       let value = _overlay?.values[info.slot]
@@ -59,7 +59,7 @@ extension NSManagedObject {
 }
 
 extension _PropertyValue {
-  /// Keeps the bytes of a transformable value with it, or says why there are none.
+  /// Keeps the encoded bytes of a transformable value with it, or throws the reason why it can't be encoded.
   func keepEncoding(_ info: PropertyInfo, of binding: EntityBinding) throws(ManagedObjectError) {
     guard case .attribute(.transformable) = info.kind, case .object(let box) = self else { return }
     do {
@@ -74,7 +74,7 @@ extension _PropertyValue {
 }
 
 extension _PropertyValue {
-  /// The value of a scalar, as an error may carry it anywhere.
+  /// The value of a scalar as a `Sendable` value that an error can contain.
   fileprivate func sendable(as type: StoreAttributeType) -> (any Sendable)? {
     switch self {
     case .integer(let value): type == .boolean ? value != 0 : value

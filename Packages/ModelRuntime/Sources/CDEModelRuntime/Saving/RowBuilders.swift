@@ -1,15 +1,15 @@
 internal import CDEStore
 
-/// One growing batch for each entity, closed when it is large enough.
+/// One growing batch for each entity. A batch is closed when it is large enough.
 struct RowBuilders {
   private var open: [Int: Int] = [:]
   private var builders: [BuilderBox] = []
   private var places: [(builder: Int, row: Int)] = []
-  // Rows of one entity mostly come one after the other.
+  // Most rows of one entity are consecutive.
   private var last: (entity: Int, builder: Int) = (-1, -1)
   private(set) var rows: [RowReference] = []
 
-  /// All rows of a batch live as long as any of them, so a large save makes several batches.
+  /// All rows of a batch live as long as any of them. Therefore a large save makes several batches.
   private static let rowLimit = 512
   private static let arenaLimit = 1 << 20
 
@@ -59,10 +59,10 @@ struct RowBuilders {
     }
   }
 
-  /// Adds a copy of another row with other values, or takes it back.
+  /// Adds a copy of another row with other values. `fill` may discard the copy.
   ///
-  /// - Parameter fill: sets the values that differ, and tells whether the row is to stay.
-  /// - Returns: whether it stayed.
+  /// - Parameter fill: sets the values that differ, and returns whether the row is to be kept.
+  /// - Returns: whether the row was kept.
   @discardableResult
   mutating func addIfChanged(
     _ binding: EntityBinding, copying row: RowReference, key: Int64, fill: (inout RowBatchBuilder) -> Bool

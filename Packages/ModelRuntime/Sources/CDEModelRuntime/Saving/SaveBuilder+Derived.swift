@@ -3,9 +3,9 @@ internal import CDEManagedModel
 internal import CDEStore
 internal import Foundation
 
-// Derived attributes: those that follow from the object alone are computed here, the others by the store.
+// Derived attributes. Those that depend on the object alone are computed here, the others by the store.
 extension SaveBuilder {
-  /// The slots of a row to be written, without those that follow from others.
+  /// The slots of a row to be written, without derived attributes.
   func withoutDerived(_ slots: PropertySet, of binding: EntityBinding) -> PropertySet {
     var slots = slots
     if !binding.storedDerivations.isEmpty { slots = slots.subtracting(binding.storedDerivations) }
@@ -13,7 +13,7 @@ extension SaveBuilder {
     return slots
   }
 
-  /// The slots to be written because others are.
+  /// The slots to be written because they are derived from other slots.
   func derivedSlots(following given: PropertySet, of binding: EntityBinding) -> PropertySet {
     var slots = PropertySet()
     for info in binding.savedDerivations {
@@ -35,7 +35,7 @@ extension SaveBuilder {
 }
 
 extension StoreDerivation {
-  /// What follows from the value of ``sourceAttribute``.
+  /// The value derived from the value of ``sourceAttribute``.
   func value(of source: _PropertyValue) -> _PropertyValue {
     guard case .text(let text) = source else { return .null }
     switch self {
@@ -45,7 +45,7 @@ extension StoreDerivation {
     }
   }
 
-  /// The attribute of the same object that the value follows from.
+  /// The attribute of the same object that the value is derived from.
   var sourceAttribute: String? {
     switch self {
     case .canonical(let name), .lowercase(let name), .uppercase(let name): name

@@ -1,9 +1,9 @@
 internal import CDEStore
 
-// Relationships that a save changes beside the cells of its rows: owners to notify, and pairs kept in tables.
+// Changes of relationships outside the cells of the saved rows: owners to notify, and pairs in tables.
 extension SaveBuilder {
-  /// Names owners that are not in memory here, so that contexts that have them learn of the change. Owners in
-  /// memory have the relationship among their own changes.
+  /// Names owners that are not in memory here. Contexts that have them then get the change. The changes of an
+  /// owner in memory include the relationship.
   func touchOwners(of object: NSManagedObject, _ binding: EntityBinding) {
     for slot in binding.savedSlots.owned.intersection(object.changedSlots) {
       object.withProperty(slot) { touchOwners(of: object, through: $0) }
@@ -26,13 +26,13 @@ extension SaveBuilder {
     }
   }
 
-  /// The pairs of relationships that no cell describes.
+  /// Collects the pairs of relationships that no cell stores.
   func buildLinks() {
     objects.visitChanged({ $0.linked }) { object, slots in
       for slot in slots {
         let info = object._binding.properties[slot]
         guard case .toMany(let members)? = object._overlay?.values[slot], members.hasChanges else { continue }
-        // Both sides hold the same changes. Only one of them writes, and an ordered side writes its order.
+        // Both sides have the same changes. Only one of them writes, and an ordered side writes its order.
         guard info.isOrdered || isCanonical(info, of: object) else { continue }
         addLinks(members, info, of: object)
       }
@@ -69,12 +69,12 @@ extension SaveBuilder {
         kind: kind, entity: entity, slot: info.slot, owner: owner.keyInSave, member: member.keyInSave,
         order: order)
     }
-    // A deleted member's pairs are deleted with its row.
+    // The pairs of a deleted member are deleted with its row.
     for member in members.removed.objects where member.isStored && !member.isDeletedOrGone && owner.isStored {
       transaction.links.append(link(.remove, member))
     }
     if info.isOrdered, !members.isReordered {
-      // Only the store knows the members before them: other writers may have appended as well.
+      // Only the store has the members before them, because other writers may have appended as well.
       for member in members.added.objects where member.hasRowAfterSave && !member.isMarkedDeleted {
         transaction.links.append(
           LinkChange(

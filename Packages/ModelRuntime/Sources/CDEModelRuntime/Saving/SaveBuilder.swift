@@ -1,16 +1,17 @@
 internal import CDEStore
 internal import Foundation
 
-/// Turns the objects of a save into rows.
+/// Makes rows of the objects of a save.
 ///
-/// Unsaved values that equal the stored ones do not count as changes afterwards. Nothing else of the objects changes.
+/// Afterwards, unsaved values that equal the stored ones do not count as changes. The objects do not change
+/// otherwise.
 ///
-/// A class, because its functions call each other from closures: a structure would be copied for each object.
+/// A class, because its functions call each other from closures. A structure would be copied for each object.
 final class SaveBuilder {
   let objects: CollectedSave
   var transaction = StoreTransaction()
   var touched: Set<CommittedTransaction.Touch> = []
-  /// The moment of the save, for attributes that are derived from it.
+  /// The time of the save, for attributes derived from it.
   let now = Date()
 
   private var deleted: [NSManagedObject] = []
@@ -19,11 +20,12 @@ final class SaveBuilder {
   private var rewritten: [NSManagedObject] = []
   private var rewrittenRows: [RowReference] = []
   private var rewrittenSlots: [PropertySet] = []
-  /// Updated objects without one: only to-many relationships changed, or nothing that is stored.
+  /// Updated objects without a row to write: only to-many relationships changed, or no stored value.
   private var unwritten: [NSManagedObject] = []
-  /// Places in ordered to-many relationships, for members whose place changed.
+  /// Positions in ordered to-many relationships, for members whose position changed.
   private var orders: [ObjectIdentifier: [Int: Int64]] = [:]
-  /// Slots that are written although the object did not change them: only its place in an order changed.
+  /// Slots that are written although the object did not change them, because its position in an order
+  /// changed.
   private var extraSlots: [ObjectIdentifier: PropertySet] = [:]
   private var moved: [NSManagedObject] = []
 
@@ -47,10 +49,10 @@ final class SaveBuilder {
       rewrittenSlots: builder.rewrittenSlots, unwritten: builder.unwritten, touched: builder.touched)
   }
 
-  /// Gives the members of changed ordered relationships their places.
+  /// Gives the members of changed ordered relationships their positions.
   ///
-  /// Numbers that still ascend are kept; a new one goes halfway between its neighbours, or 1024 beyond
-  /// the last, which is how Core Data spaces them.
+  /// Numbers that still ascend are kept. A new number is halfway between its neighbours, or 1024 above the
+  /// last one. Core Data uses the same spacing.
   private func collectOrders() {
     objects.visitChanged({ $0.ordered }) { owner, slots in
       for slot in slots {
@@ -66,10 +68,11 @@ final class SaveBuilder {
           return (theirs.slot, cell, isNew ? nil : member._batch.integer(Int(member._row), cell))
         }
         var last: Int64 = 1024
-        // If another writer left no room behind the last number, all members get new numbers.
+        // If another writer left no room above the last number, all members get new numbers.
         let isCrowded = places.contains { $0.now.map { $0 > Int64.max / 2 } ?? false }
-        // Members with the same place are ordered by their keys: other writers appended them at the same
-        // time. Places of their own would separate them from what these writers append next.
+        // Members with the same position are ordered by their keys, because other writers appended them at
+        // the same time. Different positions would separate them from the members that these writers append
+        // next.
         var lastKey = Int64.max
         for index in members.indices {
           let key = members[index]._key
@@ -92,7 +95,7 @@ final class SaveBuilder {
     var seen = Set<ObjectIdentifier>()
     let updated = objects.updated
     let candidates = moved.isEmpty ? updated : updated + moved
-    // Each object is looked at once; sorting moves numbers only.
+    // Each object is read once. Sorting moves numbers only.
     var order: [(entity: Int, key: Int64, place: Int)] = []
     var written: [PropertySet] = []
     order.reserveCapacity(candidates.count)
@@ -100,7 +103,7 @@ final class SaveBuilder {
     var place = -1
     candidates[...].forEachBorrowed { object in
       place += 1
-      // Members that only moved in an order, and what validation set.
+      // Includes members that only moved in an order, and values that validation set.
       if object.hasProblems { object.countSilentValues() }
       dropUnchangedMembers(of: object)
       let slots = writtenSlots(object)
@@ -118,31 +121,32 @@ final class SaveBuilder {
     rewrittenSlots = order.map { written[$0.place] }
   }
 
-  /// The changed slots that have columns, but for those that are derived.
+  /// The changed slots that have columns, without derived ones.
   private func writtenSlots(_ object: NSManagedObject) -> PropertySet {
     var slots = object.changedSlots
     if !extraSlots.isEmpty, let extra = extraSlots[ObjectIdentifier(object)] { slots.formUnion(extra) }
     return withoutDerived(slots.intersection(object._binding.savedSlots.withCells), of: object._binding)
   }
 
-  /// Drops changes of to-many relationships whose members are the stored ones again.
+  /// Drops changes of to-many relationships whose members equal the stored ones again.
   private func dropUnchangedMembers(of object: NSManagedObject) {
     guard object.isStored, !object.isGone else { return }
     let slots = object.withBinding(\.savedSlots.toMany).intersection(object.changedSlots)
     for slot in slots where !object.hasChangedMembers(slot) {
       object.keepUnchanged(slot)
-      object._overlay?.members(slot)?.settle()
+      object._overlay?.members(slot)?.clearChanges()
     }
   }
 
-  /// Gives a deleted row that is written again a version that no other context can take for the old row's.
+  /// The version of a deleted row that is written again. No other context must take it for a version of the
+  /// old row.
   private func firstVersion(of object: NSManagedObject) -> Int64 {
     guard object.hasPermanentKey else { return 1 }
     let known = object._batch.version(Int(object._row))
     return known == 0 ? 1 : known &+ Self.versionsBeyondDeletion
   }
 
-  /// More updates than a row can be expected to get between a read of it and its deletion.
+  /// More updates than a row is expected to get between a read and its deletion.
   private static let versionsBeyondDeletion: Int64 = 1 << 16
 
   private func buildInserted() {
@@ -162,8 +166,8 @@ final class SaveBuilder {
     insertedRows = builders.rows
   }
 
-  /// Setting the stored value again is no change: such a row is not written, gets no new version, and causes
-  /// no conflict for another writer.
+  /// Setting an equal value is no change. Such a row is not written, gets no new version, and causes no
+  /// conflict for another writer.
   private func buildUpdated() {
     var builders = RowBuilders()
     let candidates = rewritten
@@ -174,7 +178,7 @@ final class SaveBuilder {
       if object.isFault { object.fire() }
       var written = PropertySet()
       let row = RowReference(batch: object._batch, row: Int(object._row))
-      // An object without a row to compare with is written as it stands.
+      // An object without a row to compare with is written with all its values.
       let isKnown = !object.isGone && row.batch !== object._binding.defaults
       let isWritten = builders.addIfChanged(object._binding, copying: row, key: object._key) { builder in
         for slot in slots {
@@ -182,7 +186,7 @@ final class SaveBuilder {
           write(info, of: object, into: &builder)
           if isKnown, builder.lastRowEquals(row.batch, row.row, cells: info.cells) { continue }
           if isKnown, info.allowsExternalStorage, object.equalsFile(info, builder) {
-            // The row still names the file.
+            // The row still names the file of the value.
             builder.setBytes(info.cells.lowerBound, row.batch.bytes(row.row, info.cells.lowerBound))
             continue
           }
@@ -240,7 +244,7 @@ final class SaveBuilder {
     if isWritten != true { object.withProperty(column.slot) { write($0, of: object, into: &builder) } }
   }
 
-  /// Writes one property's cells as they are to be stored.
+  /// Writes one property's cells in their stored form.
   private func write(_ info: PropertyInfo, of object: NSManagedObject, into builder: inout RowBatchBuilder) {
     guard info.kind == .toOne else {
       if let derivation = info.derivation, !derivation.isKeptByStore {
@@ -283,7 +287,7 @@ final class SaveBuilder {
         entity: $0._binding.index, key: $0._key, version: $0._batch.version(Int($0._row)),
         emptied: $0.withBinding(\.savedSlots.emptied), kept: $0.withBinding(\.savedSlots.kept))
     }
-    // Owners that have a deleted object in a to-many relationship, in memory or not.
+    // Owners whose to-many relationships contain a deleted object, whether they are in memory or not.
     for object in deleted {
       for info in object._binding.properties where info.kind == .toOne && info.inverseIsToMany {
         guard let cell = info.cells.first, let key = object._batch.integer(Int(object._row), cell),

@@ -4,7 +4,7 @@ internal import Foundation
 extension CollectedSave {
   /// Validates every object of a save.
   ///
-  /// - Throws: the one failure, or `.multipleValidationErrors` with all of them.
+  /// - Throws: the failure, or `.multipleValidationErrors` with all failures.
   func validate() throws {
     var failures: [ManagedObjectError] = []
     var foreign: (any Error)?
@@ -28,7 +28,7 @@ extension CollectedSave {
             entity: object._binding.name, objectID: object.objectID, object: object))
       }
     }
-    // Checked here, because a class may leave out the validation of its superclass.
+    // Checked here, because a class may omit the validation of its superclass.
     func checkProblems(_ object: NSManagedObject) {
       if object.hasProblems { check(object) { try object.validateProblems() } }
     }
@@ -59,13 +59,13 @@ extension ManagedObjectError {
 }
 
 extension NSManagedObject {
-  /// Required values and relationship counts, for an object about to be written.
+  /// Checks required values and relationship counts of an object to be written.
   func validateValues() throws {
     guard mayFail else { return }
     var failures: [ManagedObjectError] = []
     let isNew = isInserted
     for info in _binding.properties {
-      // A value that was not changed was valid when it was saved.
+      // An unchanged value was valid when it was saved.
       guard isNew || changedSlots.contains(info.slot) else { continue }
       switch info.kind {
       case .attribute, .composite:
@@ -86,7 +86,7 @@ extension NSManagedObject {
     try ManagedObjectError.throwing(failures)
   }
 
-  /// Whether a value is missing or has to be looked at; of most objects none is.
+  /// Whether a value is missing or must be checked. This is false for most objects.
   private var mayFail: Bool {
     let changed = isInserted ? nil : changedSlots
     return withBinding { binding in
@@ -113,7 +113,7 @@ extension NSManagedObject {
     return (held ?? nil) ?? info.cells.allSatisfy { _batch.isNull(Int(_row), $0) }
   }
 
-  /// Whether a number was set that its column can't hold. Also looks at some values that were not set.
+  /// Whether a number was set that its column can't represent. Also checks some values that were not set.
   private func holdsUnfitNumber(_ bounded: [SavedSlots.BoundedColumn]) -> Bool {
     withOverlay { overlay in
       for column in bounded {
@@ -132,7 +132,7 @@ extension NSManagedObject {
     } ?? false
   }
 
-  /// Why a value that was set can't be stored.
+  /// Why a new value can't be stored; nil if it can.
   private func valueFailure(_ info: PropertyInfo) -> ManagedObjectError? {
     guard !info.isTransient, let unfit = _overlay?.values[info.slot].unfitness(for: info) else { return nil }
     var failure = unfit.error(for: info, of: _binding.name)
@@ -151,7 +151,7 @@ extension NSManagedObject {
   private func countFailure(_ info: PropertyInfo) -> ManagedObjectError? {
     guard info.countsMembers else { return nil }
     let count = loadedMembers(info.slot).objects.count { !$0.isDeletedOrGone }
-    // An optional relationship may be empty whatever its minimum.
+    // An optional relationship may be empty, even if it has a minimum.
     if count == 0 && info.isOptional { return nil }
     let least = max(info.minCount, info.isOptional ? 0 : 1)
     if count < least {
@@ -169,7 +169,7 @@ extension NSManagedObject {
     return nil
   }
 
-  /// Relationships that deny the deletion of their owner must be empty by now.
+  /// Checks that relationships with the delete rule "deny" are empty.
   func validateDeletion() throws {
     var failures: [ManagedObjectError] = []
     for info in _binding.properties where info.isRelationship && info.deleteRule == .deny {

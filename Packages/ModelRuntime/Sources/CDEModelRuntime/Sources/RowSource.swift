@@ -1,31 +1,33 @@
 internal import CDEStore
 
-/// Where a context's rows come from, and where its saves go: the coordinator.
+/// The source of a context's rows and the destination of its saves: the coordinator.
 ///
-/// A context knows its source by this protocol alone. A parent context attaches here.
+/// A context uses its source only through this protocol. A parent context attaches here.
 ///
-/// Every call may come from any isolation. What only a store can do, such as closing or metadata, is no part of it.
+/// All calls may be made on any isolation. Operations of stores only, such as closing or metadata, are not
+/// included.
 protocol RowSource: AnyObject, Sendable {
-  /// The store that holds an entity's rows, or will; nil if none is loaded.
+  /// The store of an entity's rows; nil if none is loaded.
   func handle(for entity: EntityBinding) -> StoreHandle?
 
-  /// The store that held an entity's rows until it was removed.
+  /// The removed store that had an entity's rows.
   func removedHandle(for entity: EntityBinding) -> StoreHandle?
 
   /// The same as ``handle(for:)``.
   ///
-  /// - Throws: ``ManagedObjectError`` with code `.noStore`, which tells what to load.
+  /// - Throws: ``ManagedObjectError`` with code `.noStore`, whose message names the store to load.
   func requiredHandle(for entity: EntityBinding) throws -> StoreHandle
 
   /// One row of an entity or of one that inherits from it; nil if there is none.
   ///
-  /// - Parameter fault: what needed the row, for the observer of the store's requests; nil for the context itself.
-  /// - Throws: `StoreError`, with code `.closed` if no store holds the entity.
+  /// - Parameter fault: the fault that needs the row, for the observer of the store's requests; nil if the
+  ///   context itself needs it.
+  /// - Throws: `StoreError`, with code `.closed` if no store has the entity.
   func row(of entity: EntityBinding, key: Int64, for fault: FiredFault?) throws(StoreError) -> RowReference?
 
-  /// Rows of an entity's inheritance tree, in any order; keys without a row are left out.
+  /// Rows of an entity's inheritance tree, in any order. Keys without a row are omitted.
   ///
-  /// - Parameter keys: ascending.
+  /// - Parameter keys: in ascending order.
   func rows(of root: EntityBinding, keys: [Int64]) throws(StoreError) -> FetchedRows
 
   /// The members of one to-many relationship for several owners, see `Store.related`.
@@ -42,40 +44,40 @@ protocol RowSource: AnyObject, Sendable {
   /// The number of rows that meet a query's condition.
   func count(_ query: StoreQuery, of entity: EntityBinding) throws(StoreError) -> Int
 
-  /// The bytes of a value that is kept beside the rows.
+  /// The bytes of a value that is stored outside the rows.
   func externalValue(_ value: ExternalValue, of entity: EntityBinding) throws(StoreError) -> [UInt8]
 
   /// Reserves keys for new objects of an inheritance tree.
   ///
-  /// - Returns: the first of them; the others follow it.
+  /// - Returns: the first key. The others follow it.
   func allocateKeys(_ count: Int, of root: EntityBinding) throws(StoreError) -> Int64
 
-  /// Writes a save, or nothing of it.
+  /// Writes a save completely or not at all.
   ///
   /// - Parameters:
-  ///   - entity: one of the save's; all are of one store.
+  ///   - entity: an entity of the save. All entities of a save are in one store.
   ///   - committed: called once, while other writers wait.
   func commit(
     _ transaction: StoreTransaction, of entity: EntityBinding, committed: (CommitResult) -> Void
   ) throws(StoreError) -> CommitResult
 
-  /// The conflicts that refuse a save.
+  /// The conflicts for which the store refuses a save.
   func conflicts(of transaction: StoreTransaction, of entity: EntityBinding) throws(StoreError)
     -> TransactionConflicts
 
-  /// Carries out a batch request in one transaction.
+  /// Executes a batch request in one transaction.
   func commit(_ batch: StoreBatch, of entity: EntityBinding) throws(StoreError) -> StoreBatchResult
 }
 
 extension RowSource {
-  /// One row, which the context itself needs.
+  /// One row that the context itself needs.
   func row(of entity: EntityBinding, key: Int64) throws(StoreError) -> RowReference? {
     try row(of: entity, key: key, for: nil)
   }
 
-  /// The one store that some entities are in.
+  /// The common store of several entities.
   ///
-  /// - Throws: ``ManagedObjectError`` if there are several, or none.
+  /// - Throws: ``ManagedObjectError`` if there are several stores, or none.
   func handle(for entities: [EntityBinding]) throws -> StoreHandle {
     var found: StoreHandle?
     for entity in entities {

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// The store of a coordinator that has just one, for look-ups that must not take the coordinator's lock.
+/// The only store of a coordinator, for look-ups that must not take the coordinator's lock.
 final class LoneStore: Sendable {
-  /// Its handle's address, 0 for none or several stores.
+  /// The address of its handle; 0 for none or several stores.
   private let address = Atomic<UInt>(0)
 
   private static func address(_ handle: StoreHandle) -> UInt {
@@ -13,7 +13,7 @@ final class LoneStore: Sendable {
     address.store(handles.count == 1 ? Self.address(handles[0]) : 0, ordering: .releasing)
   }
 
-  // The caller holds the handle, so no other handle can have its address.
+  // The caller retains the handle, so no other handle can have its address.
   @inline(__always)
   func isThis(_ handle: StoreHandle) -> Bool { address.load(ordering: .acquiring) == Self.address(handle) }
 }

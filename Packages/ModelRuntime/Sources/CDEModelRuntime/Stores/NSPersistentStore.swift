@@ -3,24 +3,23 @@
 internal import CDEStore
 public import Foundation
 
-/// A store that is loaded.
+/// A loaded store.
 nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable {
-  // Guard: immutable but for the weak coordinator, which is set before the store is shared, and the metadata, which
-  // has its lock.
+  // Guard: immutable except for the weak coordinator, which is set before the store is shared, and the
+  // metadata, which has its own lock.
 
   /// The store's type: ``NSSQLiteStoreType`` or ``NSInMemoryStoreType``.
   public let type: String
-  /// Where the store is, as its description said; nil for a store in memory that was described without a URL.
+  /// The URL from the store's description; nil for a store in memory without a URL.
   public let url: URL?
-  /// The configuration of the model that the store holds; `PF_DEFAULT_CONFIGURATION_NAME` for the whole
-  /// model.
+  /// The store's configuration of the model; `PF_DEFAULT_CONFIGURATION_NAME` for the whole model.
   public let configurationName: String
   /// The options that the store was loaded with, by the names of the option constants.
   public let options: [AnyHashable: Any]?
-  /// The coordinator that loaded the store. Not retained, so nil once the coordinator is gone.
+  /// The coordinator that loaded the store. Not retained, so nil after the coordinator was freed.
   public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
   let handle: StoreHandle
-  /// As last read.
+  /// The metadata read last.
   private let metadata: Lock<StoreMetadata>
 
   init(handle: StoreHandle, description: NSPersistentStoreDescription, metadata: StoreMetadata) {
@@ -42,7 +41,8 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
     } catch {
       if error.code != .closed {
         Diagnostics.report(
-          "The metadata of the store \(identifier) could not be read, and is told as it was: \(error)")
+          "The metadata of the store \(identifier) could not be read. The metadata read last is returned: \(error)"
+        )
       }
       return metadata.withLock { $0 }
     }
@@ -51,14 +51,14 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
   /// The store's UUID.
   public var identifier: String { handle.identifier }
 
-  /// Whether the store may only be read: as ``NSReadOnlyPersistentStoreOption`` asked, or because its file
-  /// has triggers that are not Core Data's. A save to it throws.
+  /// Whether the store is read-only, because of ``NSReadOnlyPersistentStoreOption`` or because its file has
+  /// triggers of another library. A save to it throws.
   public var isReadOnly: Bool { handle.store.isReadOnly }
 
-  /// The observer of the requests to the store, as given by the description.
+  /// The observer of the requests to the store, from the description.
   @_spi(CDE) public var observer: (any StoreActivityObserver)? { handle.observer }
 
-  /// Writes all that is committed to a new file, a database without a log. External values are not copied.
+  /// Writes all committed data to a new file, a database without a log. External values are not copied.
   ///
   /// - Throws: ``ManagedObjectError``, also for a file that exists already.
   @_spi(CDE) public func writeCopy(to url: URL) throws {
@@ -69,9 +69,9 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
   }
 }
 
-/// One loaded store, as IDs and contexts know it.
+/// One loaded store in the form that IDs and contexts use.
 final class StoreHandle: @unchecked Sendable {
-  // Guard: immutable but for the weak back reference, which is set once, before the handle is shared.
+  // Guard: immutable except for the weak back reference, which is set once, before the handle is shared.
   let store: any Store
   let identifier: String
   let observer: (any StoreActivityObserver)?

@@ -4,7 +4,7 @@ public import Foundation
 
 /// The SQLite store type: a file in Core Data's layout.
 public let NSSQLiteStoreType = "SQLite"
-/// A store in memory, which ends with its container.
+/// A store in memory. Its data is lost with its container.
 public let NSInMemoryStoreType = "InMemory"
 
 /// Metadata: the store's UUID, as a string.
@@ -12,50 +12,50 @@ public let NSStoreUUIDKey = "NSStoreUUID"
 /// Metadata: the store's type.
 public let NSStoreTypeKey = "NSStoreType"
 
-/// Option: the store may only be read (`true`).
+/// Option: the store is read-only (`true`).
 public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
 /// Option: how long to wait for another process's lock, in seconds.
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
-/// Option: a dictionary of SQLite pragmas, `journal_mode` among them.
+/// Option: a dictionary of SQLite pragmas, for example `journal_mode`.
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
-/// Option: the name of the SQLite file system (its `sqlite3_vfs`) that reads and writes all of the store's files,
-/// as a string. It has to be registered when the store is opened. Apple's Core Data has no such option.
+/// Option: the name of the SQLite file system (its `sqlite3_vfs`) that reads and writes all of the store's
+/// files, as a string. It must be registered when the store is opened. Apple's Core Data has no such option.
 public let CDESQLiteVFSOption = "CDESQLiteVFSOption"
 
-/// Which store a container or coordinator opens, and how.
+/// Describes a store that a container or coordinator opens.
 nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unchecked Sendable {
   // Guard: configured by one owner before stores are loaded, then only read.
 
-  /// Where the store is. A file URL; `/dev/null` gives a store in memory, of this description's own.
+  /// The store's file URL. `/dev/null` gives a separate store in memory for this description.
   open var url: URL?
-  /// ``NSSQLiteStoreType`` at first.
+  /// The store's type; by default ``NSSQLiteStoreType``.
   open var type = NSSQLiteStoreType
-  /// The model's configuration the store holds; nil for the whole model.
+  /// The model's configuration for the store; nil for the whole model.
   open var configuration: String?
-  /// Whether the store may only be read; false at first. The same as ``NSReadOnlyPersistentStoreOption``.
+  /// Whether the store is read-only; false by default. The same as ``NSReadOnlyPersistentStoreOption``.
   open var isReadOnly: Bool {
     get { options[NSReadOnlyPersistentStoreOption] as? Bool ?? false }
     set { options[NSReadOnlyPersistentStoreOption] = newValue }
   }
-  /// Seconds to wait for another writer before giving up; 240 at first, as in Core Data.
+  /// Seconds to wait for another writer before an error; 240 by default, as in Core Data.
   open var timeout: TimeInterval {
     get { options[NSPersistentStoreTimeoutOption] as? TimeInterval ?? 240 }
     set { options[NSPersistentStoreTimeoutOption] = newValue }
   }
-  /// Whether loading goes on in the background; false at first.
+  /// Whether the store is loaded in the background; false by default.
   open var shouldAddStoreAsynchronously = false
   /// The options set so far, by the names of the option constants.
   public private(set) var options: [String: Any] = [:]
-  /// The pragmas set by ``setValue(_:forPragmaNamed:)``; those of ``NSSQLitePragmasOption`` are not among
-  /// them and override them.
+  /// The pragmas set by ``setValue(_:forPragmaNamed:)``. Does not contain those of ``NSSQLitePragmasOption``,
+  /// which override these.
   public private(set) var sqlitePragmas: [String: String] = [:]
 
-  /// The observer of requests to the store once it is loaded. Nil by default, which costs nothing.
+  /// The observer of requests to the loaded store. Nil by default, which costs nothing.
   @_spi(CDE) public final var observer: (any StoreActivityObserver)?
 
   /// Makes a description of an SQLite store of the whole model.
   ///
-  /// - Parameter url: Where the store is: a file URL. `/dev/null` gives a store in memory.
+  /// - Parameter url: The store's file URL. `/dev/null` gives a store in memory.
   public init(url: URL) {
     self.url = url
     super.init()
@@ -63,14 +63,13 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
 
   public override init() { super.init() }
 
-  /// Sets an option, or takes it back with nil. Options that this module does not know are kept and have no
-  /// effect.
+  /// Sets an option, or removes it with nil. Unknown options are kept and have no effect.
   open func setOption(_ option: Any?, forKey key: String) { options[key] = option }
 
-  /// Sets a pragma on every connection, for instance `"DELETE"` for `journal_mode`.
+  /// Sets a pragma on each connection, for example `"DELETE"` for `journal_mode`.
   open func setValue(_ value: String?, forPragmaNamed name: String) { sqlitePragmas[name] = value }
 
-  /// A description with the same values, which may be changed on its own.
+  /// A description with the same values, which can be changed separately.
   open func copy(with zone: NSZone? = nil) -> Any {
     let copy = NSPersistentStoreDescription()
     copy.url = url

@@ -3,7 +3,7 @@ internal import CDEStore
 internal import Foundation
 
 extension NSManagedObjectContext {
-  /// Fetches the objects that a descriptor asks for, as a fetch request does.
+  /// Fetches the objects of a descriptor, as a fetch request does.
   ///
   /// - Throws: ``ManagedObjectError``: no entity for the model, a predicate or order that can't be used, or
   ///   a store error.
@@ -15,7 +15,7 @@ extension NSManagedObjectContext {
     return try typed(try fetchObjects(plan), plan)
   }
 
-  /// The number of objects that a fetch would yield, its limit and offset included.
+  /// The number of objects that a fetch would return, with its limit and offset.
   public func fetchCount<Item>(_ descriptor: FetchDescriptor<Item>) throws -> Int {
     preconditionIsolated("fetchCount(_:)")
     guard let model = modelBinding else { throw missingCoordinator }
@@ -25,7 +25,7 @@ extension NSManagedObjectContext {
 
   /// Fetches the handles of objects, without their values.
   ///
-  /// Objects that were never saved have none and are left out.
+  /// Objects that were never saved have no handle and are omitted.
   public func fetchHandles<Item>(_ descriptor: FetchDescriptor<Item>) throws -> [ModelHandle<Item>] {
     preconditionIsolated("fetchHandles(_:)")
     guard let model = modelBinding else { throw missingCoordinator }
@@ -46,13 +46,14 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Fetches snapshots, for any isolation. Without unsaved changes no objects are made: the rows read are the
-  /// snapshots.
+  /// Fetches snapshots, which may be passed to any isolation. Without unsaved changes no objects are made,
+  /// because the snapshots use the rows that were read.
   ///
-  /// Objects that were never saved have no identity for others yet and are left out.
+  /// Objects that were never saved have no permanent identity and are omitted.
   ///
-  /// - Throws: as ``fetch(_:)-(FetchDescriptor<Item>)``, and as ``PersistentEntity/snapshot()`` for an object
-  ///   whose unsaved changes refer to an object that was never saved.
+  /// - Throws: the errors of ``fetch(_:)-(FetchDescriptor<Item>)``, and those of
+  ///   ``PersistentEntity/snapshot()`` for an object whose unsaved changes refer to an object that was never
+  ///   saved.
   public func fetchSnapshots<Item>(_ descriptor: FetchDescriptor<Item>) throws -> [ModelSnapshot<Item>] {
     preconditionIsolated("fetchSnapshots(_:)")
     guard let model = modelBinding else { throw missingCoordinator }
@@ -79,11 +80,11 @@ extension NSManagedObjectContext {
 }
 
 extension NSPersistentContainer {
-  /// Fetches what is saved, off the caller's actor and without a context.
+  /// Fetches saved values, outside the caller's actor and without a context.
   ///
-  /// `includePendingChanges` says nothing here: unsaved changes belong to contexts.
+  /// `includePendingChanges` has no effect here, because unsaved changes belong to contexts.
   ///
-  /// - Throws: as a context's `fetchSnapshots(_:)`.
+  /// - Throws: the errors of a context's `fetchSnapshots(_:)`.
   @concurrent
   public func fetchSnapshots<Item>(
     _ descriptor: FetchDescriptor<Item>
@@ -95,12 +96,13 @@ extension NSPersistentContainer {
 }
 
 extension NSModelActor {
-  /// Fetches snapshots in the actor's context; `await actor.fetchSnapshots(descriptor)` from outside.
+  /// Fetches snapshots in the actor's context. Call `await actor.fetchSnapshots(descriptor)` from outside the
+  /// actor.
   public func fetchSnapshots<Item>(_ descriptor: FetchDescriptor<Item>) throws -> [ModelSnapshot<Item>] {
     try modelContext.fetchSnapshots(descriptor)
   }
 
-  /// How many objects the actor's context has.
+  /// The number of objects in the actor's context.
   public func fetchCount<Item>(_ descriptor: FetchDescriptor<Item>) throws -> Int {
     try modelContext.fetchCount(descriptor)
   }
@@ -113,7 +115,7 @@ extension NSMainModelActor {
   }
 }
 
-/// Reads rows and makes snapshots of them; needs no context, since nothing in it belongs to one.
+/// Reads rows and makes snapshots of them. Needs no context, because it uses no objects.
 private struct SnapshotFetch<Item: PersistentEntity> {
   let plan: FetchPlan
   let encoded: PropertySet?
@@ -163,7 +165,7 @@ private struct SnapshotFetch<Item: PersistentEntity> {
     for (entity, places) in entities {
       for info in toMany {
         let slot = plan.binding.model.entities[entity].layout.slot(named: info.name) ?? info.slot
-        // Only who the members are is wanted, so none of their cells.
+        // Only the identities of the members are needed, so no cells are read.
         let related = try source.related(
           to: places.map { rows[$0].key }, of: plan.binding.model.entities[entity], slot: slot,
           isKnown: { _, _ in true }, for: nil)

@@ -2,9 +2,9 @@ internal import CDEPredicates
 internal import CDEStore
 public import Foundation
 
-/// Which objects of a model to fetch, in which order and how many: SwiftData's descriptor.
+/// The objects of a model to fetch, their order and number. The counterpart of SwiftData's descriptor.
 ///
-/// A value, so it may be made anywhere and handed to the actor that fetches.
+/// A value, so it may be made on any isolation and passed to the actor that fetches.
 ///
 /// ```swift
 /// var descriptor = FetchDescriptor<Item>(
@@ -13,32 +13,33 @@ public import Foundation
 /// let items = try context.fetch(descriptor)
 /// ```
 public struct FetchDescriptor<Item: PersistentEntity>: Sendable {
-  /// Which objects; nil for all.
+  /// The condition for the objects; nil for all.
   public var predicate: Predicate<Item>?
-  /// In which order; empty for none in particular.
+  /// The order of the objects; empty for any order.
   public var sortBy: [SortDescriptor<Item>]
-  /// At most so many objects; nil for all.
+  /// The maximum number of objects; nil for all.
   public var fetchLimit: Int?
-  /// How many objects of the order to leave out at the start.
+  /// The number of objects to skip at the start of the order.
   public var fetchOffset: Int?
-  /// The properties that matter: snapshots encode no others. Empty for all.
+  /// The properties that snapshots encode. Empty for all.
   ///
-  /// Rows are read whole in any case, because values are decoded when they are read.
+  /// Whole rows are read in any case, because values are decoded when they are read.
   public var propertiesToFetch: [PartialKeyPath<Item> & Sendable] = []
-  /// Relationships to load along with the result. Snapshots have the handles of those to many objects.
+  /// Relationships to load with the result. Snapshots contain the handles of to-many relationships among
+  /// them.
   public var relationshipKeyPathsForPrefetching: [PartialKeyPath<Item> & Sendable] = []
-  /// Whether unsaved changes of the context count; true at first.
+  /// Whether the context's unsaved changes are included; true by default.
   public var includePendingChanges = true
 
-  // A format's tree or error stays as it is until the fetch, which can throw.
+  // The tree or the error of a format is stored until the fetch, which can throw.
   private let format: Result<PredicateTree, any Error>?
   private let terms: [Result<SortTerm, any Error>]
 
-  /// Makes a descriptor of all objects for which the predicate holds, in the given order.
+  /// Makes a descriptor of all objects that satisfy the predicate, in the given order.
   ///
   /// - Parameters:
-  ///   - predicate: Which objects; nil for all.
-  ///   - sortBy: In which order; empty for none in particular.
+  ///   - predicate: The condition for the objects; nil for all.
+  ///   - sortBy: The order of the objects; empty for any order.
   public init(predicate: Predicate<Item>? = nil, sortBy: [SortDescriptor<Item>] = []) {
     self.predicate = predicate
     self.sortBy = sortBy
@@ -46,16 +47,16 @@ public struct FetchDescriptor<Item: PersistentEntity>: Sendable {
     terms = []
   }
 
-  /// The same with Core Data's predicates and sort descriptors, such as typed paths make.
+  /// The same with Core Data's predicates and sort descriptors, for example those made from typed paths.
   ///
-  /// What can't be used in them is thrown by the fetch. A ``predicate`` and ``sortBy`` that are set later
-  /// apply besides: both predicates must hold, and the order given here comes first.
+  /// The fetch throws the errors of predicates and orders that can't be used. A ``predicate`` and ``sortBy``
+  /// set later apply in addition: both predicates must be true, and the order given here comes first.
   @_disfavoredOverload
   public init(predicate: NSPredicate, sortBy: [NSSortDescriptor] = []) {
     self.init(predicate, sortBy)
   }
 
-  /// The same in an order of Core Data's sort descriptors.
+  /// The same with an order of Core Data's sort descriptors.
   @_disfavoredOverload
   public init(predicate: Predicate<Item>? = nil, sortBy: [NSSortDescriptor]) {
     self.init(nil, sortBy)
@@ -71,7 +72,7 @@ public struct FetchDescriptor<Item: PersistentEntity>: Sendable {
 
   // MARK: For contexts
 
-  /// The descriptor in the runtime's terms.
+  /// The descriptor with names resolved in a model.
   func plan(for model: ModelBinding) throws -> FetchPlan {
     let binding = try model.existingBinding(for: Item.self)
     var plan = FetchPlan(binding: binding)

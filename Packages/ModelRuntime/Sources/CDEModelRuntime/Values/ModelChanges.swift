@@ -2,9 +2,9 @@
 public import CDEStore
 internal import Foundation
 
-/// What differs between two snapshots of one object.
+/// The differences between two snapshots of one object.
 ///
-/// The values themselves are those of ``old`` and ``new``: `changes.new.title`.
+/// ``old`` and ``new`` contain the values themselves: `changes.new.title`.
 public struct ModelChanges<Item: PersistentEntity>: Sendable {
   /// The snapshot that the comparison starts from.
   public let old: ModelSnapshot<Item>
@@ -17,7 +17,7 @@ public struct ModelChanges<Item: PersistentEntity>: Sendable {
   public struct Difference: Sendable {
     /// The property's name in code.
     public let name: String
-    /// The stored value, a to-one relationship as its URI; nil for none.
+    /// The stored value in the older snapshot, a to-one relationship as its URI; nil for none.
     public let old: (any Sendable)?
     /// The stored value in the newer snapshot, a to-one relationship as its URI; nil for none.
     public let new: (any Sendable)?
@@ -32,7 +32,7 @@ public struct ModelChanges<Item: PersistentEntity>: Sendable {
     return name.flatMap { old.binding.layout.slot(named: $0) }.map(properties.contains) ?? false
   }
 
-  /// The names of the properties that differ, as code spells them, in the order of their declaration.
+  /// The names in code of the properties that differ, in the order of their declaration.
   public var names: [String] { declared.map(\.name) }
 
   /// The properties that differ with their stored values, in the order of their declaration.
@@ -52,11 +52,12 @@ public struct ModelChanges<Item: PersistentEntity>: Sendable {
 }
 
 extension ModelSnapshot {
-  /// What differs from an earlier snapshot of the same object. Compares the stored values, decoding none.
+  /// The differences from an earlier snapshot of the same object. Compares the stored values and decodes
+  /// none.
   ///
   /// To-many relationships are not part of a row and never differ.
   ///
-  /// - Precondition: both are snapshots of one object, of one container's model.
+  /// - Precondition: both are snapshots of one object, in the model of one container.
   public func changes(since older: ModelSnapshot<Item>) -> ModelChanges<Item> {
     checkPrecondition(
       older.row.key == row.key && older.row.batch.layout === row.batch.layout
@@ -74,7 +75,7 @@ extension ModelSnapshot {
   }
 
   private func isSame(_ info: PropertyInfo, _ other: RowReference) -> Bool {
-    // Where an object stands in its owner's order is the owner's concern.
+    // The object's position in its owner's order does not count, because it belongs to the owner.
     info.cells.allSatisfy { cell in
       row.batch.layout.cells[cell].role == .order
         || row.batch.sameValues(row.row, as: other.batch, other.row, cells: cell..<(cell + 1))
@@ -83,14 +84,15 @@ extension ModelSnapshot {
 }
 
 extension NSManagedObjectContext {
-  /// Applies changes that were made to a snapshot's object elsewhere.
+  /// Applies changes that other code made to a snapshot's object.
   ///
-  /// A property that the object has unchanged since ``ModelChanges/old`` takes the new value; one that has the
-  /// new value already is left alone. If any property was changed otherwise since, nothing is applied.
+  /// A property that the object has not changed since ``ModelChanges/old`` takes the new value. A property
+  /// that already has the new value does not change. If any property has been changed to another value,
+  /// nothing is applied.
   ///
   /// - Returns: the names of the properties that were set.
-  /// - Throws: ``ManagedObjectError`` with code `.changeConflict`, which names the property; with several,
-  ///   `failures` has one error for each. And as ``PersistentEntity/snapshot()`` does.
+  /// - Throws: ``ManagedObjectError`` with code `.changeConflict`, which names the property. If there are
+  ///   several, `failures` has one error for each. Also the errors of ``PersistentEntity/snapshot()``.
   /// - Precondition: the changes are of this object, which belongs to this context.
   @discardableResult
   public func apply<Item>(_ changes: ModelChanges<Item>, to object: Item) throws -> [String] {
@@ -103,7 +105,7 @@ extension NSManagedObjectContext {
         + "Look the object up with object(for: changes.new.handle).")
     let current = ModelSnapshot<Item>(
       row: try object.currentRow(refersToUnsaved: true), model: changes.new.model, store: changes.new.store)
-    // What the object has changed since, without what it changed to the same value.
+    // The object's changes since then, without changes to the same value.
     let conflicts = changes.properties
       .intersection(current.differences(from: changes.old.row))
       .intersection(current.differences(from: changes.new.row))

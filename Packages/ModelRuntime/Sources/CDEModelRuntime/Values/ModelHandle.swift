@@ -1,11 +1,11 @@
 internal import CDEStore
 public import Foundation
 
-/// The identity of one saved object of a model: what to hand to another actor, process or machine instead of
-/// the object.
+/// The identity of one saved object of a model. Pass it to another actor, process or machine instead of the
+/// object.
 ///
-/// Two handles are equal when they name the same row. Only an object that was saved has one, so a handle
-/// never turns out to be temporary. It is encoded as the object's URI.
+/// Two handles are equal when they name the same row. Only a saved object has a handle, so a handle is never
+/// temporary. It is encoded as the object's URI.
 ///
 /// ```swift
 /// let handle = try item.handle
@@ -24,21 +24,21 @@ public struct ModelHandle<Item: PersistentEntity>: Sendable, Hashable {
 
   /// The handle of an object, or nil if it was never saved.
   ///
-  /// For code on the object's own isolation.
+  /// Call it on the object's own isolation.
   public init?(_ object: Item) {
     guard !object.isUnsaved, let store = object.objectID.store?.identifier else { return nil }
     self.init(store: store, entity: object._binding.name, key: object._key)
   }
 
-  /// `x-coredata://<store UUID>/<Entity>/p<key>`, as the object's permanent ID has it.
+  /// The URI of the object's permanent ID: `x-coredata://<store UUID>/<Entity>/p<key>`.
   public var uriRepresentation: URL {
     NSManagedObjectID.uri(store: store, entity: entity, last: "p\(key)")
   }
 
-  /// Reads a URI that ``uriRepresentation`` or an object ID gave.
+  /// Reads a URI from ``uriRepresentation`` or from an object ID.
   ///
-  /// - Throws: ``ManagedObjectError`` with code `.malformedHandle` for anything else, temporary IDs included.
-  ///   Whether the row exists and is an `Item` is found out when the handle is used.
+  /// - Throws: ``ManagedObjectError`` with code `.malformedHandle` for other URIs, temporary IDs included.
+  ///   Whether the row exists and is an `Item` is checked when the handle is used.
   public init(uriRepresentation uri: URL) throws {
     let parts = uri.pathComponents.filter { $0 != "/" }
     guard uri.scheme == "x-coredata", let store = uri.host(percentEncoded: false), !store.isEmpty,
@@ -50,7 +50,7 @@ public struct ModelHandle<Item: PersistentEntity>: Sendable, Hashable {
         "This is no URI of a saved object, which reads x-coredata://<store>/<Entity>/p<number>. Take it from "
           + "a handle, or from the ID of an object that was saved.")
     }
-    // URL lowers the case of a host; stores spell their UUIDs in upper case.
+    // URL converts a host to lower case. Stores write their UUIDs in upper case.
     self.init(store: store.uppercased(), entity: parts[0], key: key)
   }
 }
@@ -76,17 +76,17 @@ extension ModelHandle: CustomStringConvertible {
 }
 
 extension ManagedObjectError.Code {
-  /// The object was never saved, so it has no lasting identity.
+  /// The object was never saved, so it has no permanent identity.
   public static let unsavedObject = Self(rawValue: "unsavedObject")
   /// A text or URI is no handle.
   public static let malformedHandle = Self(rawValue: "malformedHandle")
-  /// Changes do not fit an object that was changed otherwise since; ``ManagedObjectError/failures`` has one
-  /// error for each property.
+  /// Changes can't be applied, because the object was changed to other values;
+  /// ``ManagedObjectError/failures`` has one error for each property.
   public static let changeConflict = Self(rawValue: "changeConflict")
 }
 
 extension NSManagedObject {
-  /// Whether no row stands behind the object yet. An ID may be permanent before the first save.
+  /// Whether the object has no row. An ID may be permanent before the first save.
   final var isUnsaved: Bool { !isStored }
 
   final func unsavedError(_ what: String) -> ManagedObjectError {
@@ -98,7 +98,7 @@ extension NSManagedObject {
 }
 
 extension PersistentEntity {
-  /// What stands for an object of this model on other actors.
+  /// The type that represents an object of this model on other actors.
   public typealias Handle = ModelHandle<Self>
 
   /// The object's handle.
@@ -113,10 +113,10 @@ extension PersistentEntity {
 }
 
 extension NSManagedObjectContext {
-  /// The object that a handle names: the registered one, or one whose row is read now.
+  /// The object that a handle names: the registered one, or one whose row is read by this call.
   ///
-  /// - Throws: ``ManagedObjectError``: `.objectNotFound` when the row is gone, belongs to another store or
-  ///   is no `Item`; `.unknownEntity` when the context's model has no such entity.
+  /// - Throws: ``ManagedObjectError``: `.objectNotFound` when the row does not exist, belongs to another
+  ///   store or is no `Item`; `.unknownEntity` when the context's model has no such entity.
   public func object<Item>(for handle: ModelHandle<Item>) throws -> Item {
     preconditionIsolated("object(for:)")
     guard let model = modelBinding else { throw missingCoordinator }

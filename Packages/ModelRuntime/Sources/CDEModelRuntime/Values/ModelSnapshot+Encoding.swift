@@ -12,11 +12,12 @@ private struct NameKey: CodingKey {
 }
 
 extension ModelSnapshot: Encodable {
-  /// Encodes the stored values under the names that code has for them, nil as null.
+  /// Encodes the stored values under their names in code, nil as null.
   ///
-  /// Raw values as such, codable values as the JSON they are stored as, transformed ones as their bytes,
-  /// compositions as objects, related objects as handles; to-many relationships where they were asked for.
-  /// Transient properties are left out, and so is what a descriptor's `propertiesToFetch` leaves out.
+  /// Raw values are encoded as such, codable values as their stored JSON, transformed values as their bytes,
+  /// compositions as objects, and related objects as handles. To-many relationships are encoded if they were
+  /// requested. Transient properties are omitted, and so are properties outside a descriptor's
+  /// `propertiesToFetch`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: NameKey.self)
     let binding = binding
@@ -59,7 +60,7 @@ extension ModelSnapshot: Encodable {
       if case .attribute(.float) = info.kind,
         case .real(let value) = try row.value(of: info, external: externalData)
       {
-        // As a float it has as many digits as were given.
+        // As a float it has exactly the digits that were given.
         return try container.encode(Float(value), forKey: key)
       }
       try Self.encode(try constant(info), key, in: &container)
@@ -95,7 +96,7 @@ extension ModelSnapshot: Encodable {
     ).uriRepresentation
   }
 
-  /// An attribute's stored value with the type that its attribute declares.
+  /// An attribute's stored value in the type that the attribute declares.
   private func constant(_ info: PropertyInfo) throws -> PredicateConstant {
     guard case .attribute(let type) = info.kind else { return .null }
     if type == .transformable {
@@ -105,7 +106,7 @@ extension ModelSnapshot: Encodable {
       ?? .null
   }
 
-  /// A property's stored value for people and programs that do not know its type.
+  /// A property's stored value, for people and for programs that do not know its type.
   func plainValue(_ info: PropertyInfo) -> (any Sendable)? {
     switch info.kind {
     case .toOne: return reference(info).map(uri)
@@ -143,14 +144,14 @@ extension PredicateConstant {
   }
 }
 
-/// Any JSON, on its way from a stored value into another encoder.
+/// Any JSON value, decoded from a stored value and encoded by another encoder.
 private enum JSONValue: Codable {
   case null
   case bool(Bool)
   case integer(Int64)
   case unsigned(UInt64)
   case number(Double)
-  /// A number with more digits than a Double keeps.
+  /// A number with more digits than a Double can represent.
   case decimal(Decimal)
   case text(String)
   case list([JSONValue])

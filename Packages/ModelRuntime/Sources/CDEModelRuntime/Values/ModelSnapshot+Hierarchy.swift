@@ -1,10 +1,10 @@
 internal import CDEStore
 
-// Reading snapshots of models in a hierarchy: the class itself names the properties, inherited ones too.
+// Snapshots of models in a hierarchy. The class itself names the properties, including inherited ones.
 extension ModelSnapshot where Item.PathRoot == CDHierarchyPaths {
   /// An attribute that always has a value.
   ///
-  /// Where the row has none, this is the declared default, or the type's zero.
+  /// If the row has no value, this is the declared default, or the type's zero.
   public subscript<Value: CDPrimitive>(dynamicMember member: KeyPath<Item, Value>) -> Value {
     required(property(member).info)
   }
@@ -14,7 +14,7 @@ extension ModelSnapshot where Item.PathRoot == CDHierarchyPaths {
     read(property(member).info)
   }
 
-  /// An attribute in raw storage, as the object itself reads it.
+  /// An attribute in raw storage. The result is the same as that of the object's own property.
   public subscript<Value: RawRepresentable>(dynamicMember member: KeyPath<Item, Value>) -> Value
   where Value.RawValue: CDPrimitive {
     let (info, method) = property(member)
@@ -28,7 +28,7 @@ extension ModelSnapshot where Item.PathRoot == CDHierarchyPaths {
     return optionalRaw(info, method)
   }
 
-  /// An attribute with a storage of its own: JSON, transformed values, compositions.
+  /// An attribute with its own storage: JSON, transformed values, compositions.
   @_disfavoredOverload
   public subscript<Value>(dynamicMember member: KeyPath<Item, Value>) -> Value {
     let (info, method) = property(member)
@@ -40,17 +40,18 @@ extension ModelSnapshot where Item.PathRoot == CDHierarchyPaths {
     -> ModelHandle<Target>?
   { reference(property(member).info).map(handle) }
 
-  /// The related objects' handles; nil if they were not asked for when the snapshot was made.
+  /// The related objects' handles; nil if they were not requested when the snapshot was made.
   public subscript<Target: PersistentEntity>(dynamicMember member: KeyPath<Item, Set<Target>>)
     -> [ModelHandle<Target>]?
   { extras?.members[property(member).info.slot]?.map(handle) }
 
-  /// The related objects' handles in their order; nil if they were not asked for when the snapshot was made.
+  /// The related objects' handles in their order; nil if they were not requested when the snapshot was made.
   public subscript<Target: PersistentEntity>(dynamicMember member: KeyPath<Item, [Target]>)
     -> [ModelHandle<Target>]?
   { extras?.members[property(member).info.slot]?.map(handle) }
 
-  /// The snapshot as one of a model that inherits from this one; nil if the object is none of it.
+  /// The snapshot with the type of a model that inherits from this one; nil if the object is not of that
+  /// model.
   public func `as`<Child: PersistentEntity>(_ type: Child.Type) -> ModelSnapshot<Child>? {
     guard let wanted = model.binding(for: type),
       model.schema.entities[wanted.index].subtree.contains(binding.index)

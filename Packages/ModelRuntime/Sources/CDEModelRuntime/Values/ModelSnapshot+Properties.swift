@@ -2,11 +2,11 @@
 internal import CDEStore
 internal import Foundation
 
-// Reading by the model's own paths: the compiler knows the types, the path knows how the value is stored.
+// Properties by the model's own paths. The compiler has the types, and the path has the storage method.
 extension ModelSnapshot {
   /// An attribute that always has a value.
   ///
-  /// Where the row has none, this is the declared default, or the type's zero.
+  /// If the row has no value, this is the declared default, or the type's zero.
   public subscript<Value: CDPrimitive>(
     dynamicMember member: KeyPath<Item.PathRoot, CDPath<Item, Value>>
   ) -> Value {
@@ -22,8 +22,8 @@ extension ModelSnapshot {
 
   /// An attribute in raw storage.
   ///
-  /// A stored value that is none of the type's reads as the declared default; without one as what the object itself
-  /// reads, the case of zero or the first.
+  /// If the stored value is no raw value of the type, the result is the declared default. Without a default
+  /// it is the value of the object's own property: the case of zero or the first case.
   public subscript<Value: RawRepresentable>(
     dynamicMember member: KeyPath<Item.PathRoot, CDPath<Item, Value>>
   ) -> Value where Value.RawValue: CDPrimitive {
@@ -31,8 +31,8 @@ extension ModelSnapshot {
     return raw(info, method)
   }
 
-  /// An attribute in raw storage that may have no value, or one that is none of the type's: then it has the
-  /// declared default, as the object's own property does, or nil.
+  /// An attribute in raw storage that may have no value. If the stored value is no raw value of the type, the
+  /// result is the declared default, as in the object's own property, or nil.
   public subscript<Value: RawRepresentable>(
     dynamicMember member: KeyPath<Item.PathRoot, CDPath<Item, Value?>>
   ) -> Value? where Value.RawValue: CDPrimitive {
@@ -40,17 +40,17 @@ extension ModelSnapshot {
     return optionalRaw(info, method)
   }
 
-  /// An attribute with a storage of its own: raw values, JSON, transformed values.
+  /// An attribute with its own storage: raw values, JSON, transformed values.
   ///
-  /// What can't be decoded is nil. An attribute that is not optional then has its declared default; without
-  /// one the read traps, as the object's own would.
+  /// A value that can't be decoded gives nil. An attribute that is not optional then gives its declared
+  /// default. Without a default the read traps, as the object's own property does.
   @_disfavoredOverload
   public subscript<Value>(dynamicMember member: KeyPath<Item.PathRoot, CDPath<Item, Value>>) -> Value {
     let (info, method) = property(member)
     return decode(info, method)
   }
 
-  /// A composition as a whole.
+  /// A whole composition.
   public subscript<Value, Composition>(
     dynamicMember member: KeyPath<Item.PathRoot, CDCompositionPath<Item, Value, Composition>>
   ) -> Value {
@@ -64,7 +64,7 @@ extension ModelSnapshot {
     reference(property(member).info).map(handle)
   }
 
-  /// The related objects' handles, in the relationship's order if it has one; nil if they were not asked for
+  /// The related objects' handles, in the relationship's order if it has one; nil if they were not requested
   /// when the snapshot was made.
   public subscript<Target: PersistentEntity>(
     dynamicMember member: KeyPath<Item.PathRoot, CDToManyRelationPath<Item, Target>>
@@ -79,7 +79,7 @@ extension ModelSnapshot {
 
   // MARK: Cells
 
-  /// The property that a member names, and how its value is stored.
+  /// The property that a member names, and its storage method.
   private func property<Path: CDNamedPath>(
     _ member: KeyPath<Item.PathRoot, Path>
   ) -> (info: PropertyInfo, method: StorageMethod) {
@@ -132,7 +132,7 @@ extension ModelSnapshot {
     do {
       return try row.value(of: info, external: externalData)
     } catch {
-      // A read of a value can't throw; the object's own read reports it the same way.
+      // A read of a value can't throw. The object's own property reports the error in the same way.
       Diagnostics.report(
         "\(binding.name).\(info.name) of \(handle.uriRepresentation.absoluteString) could not be read: \(error)"
       )
@@ -161,7 +161,7 @@ extension ModelSnapshot {
     let optional = Value.self as? any OptionalType.Type
     let type = optional?.wrapped ?? Value.self
     if let value = decoded(info, method, as: type) as? Value { return value }
-    // As the object's own property reads: nothing, and what is no case, is the declared default.
+    // As in the object's own property, a missing value and a value without a case give the declared default.
     if method == .raw, let value = raw(info.defaultValue, as: type) as? Value { return value }
     if let absent = optional?.absent as? Value { return absent }
     if method == .raw, let value = anyCase(of: type) as? Value {
@@ -222,7 +222,7 @@ extension ModelSnapshot {
   }
 }
 
-/// A path that says how its value is stored.
+/// A path with a storage method.
 private protocol StoredPath {
   var storageMethod: StorageMethod { get }
 }
@@ -230,7 +230,7 @@ private protocol StoredPath {
 extension CDPath: StoredPath {}
 extension CDCompositionPath: StoredPath {}
 
-/// Takes an optional type apart where only `Any.Type` is known.
+/// Unwraps an optional type when only `Any.Type` is known.
 private protocol OptionalType {
   static var wrapped: Any.Type { get }
   static var absent: Any { get }

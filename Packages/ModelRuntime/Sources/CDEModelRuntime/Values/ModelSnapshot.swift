@@ -2,24 +2,24 @@
 internal import CDEStore
 internal import Foundation
 
-/// The values of one object at one moment: an immutable row that may go anywhere.
+/// The values of one object at one moment: an immutable row that may be passed to any isolation.
 ///
-/// A snapshot points at the row that the object itself points at, so making one copies nothing; values are
-/// decoded when they are read. Its properties are the model's:
+/// A snapshot points at the same row as the object, so making a snapshot copies nothing. Values are decoded
+/// when they are read. The snapshot has the properties of the model:
 ///
 /// ```swift
 /// let snapshot = try item.snapshot()
 /// let title = await render(snapshot.title, snapshot.category)
 /// ```
 ///
-/// To-one relationships read as handles; to-many ones as lists of handles, where they were asked for when the
-/// snapshot was made. Snapshots are equal when they are of the same row and hold the same stored values.
+/// To-one relationships are handles. To-many relationships are lists of handles, if they were requested when
+/// the snapshot was made. Snapshots are equal when they are of the same row and have the same stored values.
 @dynamicMemberLookup
 public struct ModelSnapshot<Item: PersistentEntity>: Sendable {
   let row: RowReference
   let model: ModelBinding
   let store: StoreHandle
-  /// What only some snapshots have; one reference, so that the others stay small.
+  /// State that only some snapshots have. It is one reference, so that the others stay small.
   let extras: SnapshotExtras?
 
   init(row: RowReference, model: ModelBinding, store: StoreHandle, extras: SnapshotExtras? = nil) {
@@ -36,11 +36,11 @@ public struct ModelSnapshot<Item: PersistentEntity>: Sendable {
     ModelHandle(store: store.identifier, entity: binding.name, key: row.key)
   }
 
-  /// How often the row had been written when the snapshot was made; 1 after the first save.
+  /// The number of times that the row had been written when the snapshot was made; 1 after the first save.
   public var version: Int64 { row.version }
 }
 
-/// Lists of related objects, and what to leave out when encoding.
+/// Lists of related objects, and the slots to encode.
 final class SnapshotExtras: Sendable {
   struct Member: Sendable, Hashable {
     let entity: Int
@@ -93,23 +93,23 @@ extension PersistentEntity {
   /// The values of an object of this model at one moment.
   public typealias Snapshot = ModelSnapshot<Self>
 
-  /// The object's values as they are now, for any isolation.
+  /// The object's current values, for any isolation.
   ///
-  /// Without unsaved changes this is the row that the object points at, and nothing is copied; otherwise one
-  /// new row with them.
+  /// Without unsaved changes this is the row that the object points at, and nothing is copied. Otherwise a
+  /// new row with the changes is made.
   ///
   /// - Throws: ``ManagedObjectError``: `.unsavedObject` before the first save and when the object refers to
-  ///   an object that was never saved, `.objectNotFound` when its row is gone, `.invalidValue` for an unsaved
-  ///   value that its transformer can't encode.
+  ///   an object that was never saved, `.objectNotFound` when its row does not exist, `.invalidValue` for an
+  ///   unsaved value that its transformer can't encode.
   public func snapshot() throws -> ModelSnapshot<Self> {
     let row = try currentRow(refersToUnsaved: false)
     return ModelSnapshot(row: row, model: _binding.model, store: try snapshotStore())
   }
 
-  /// The same, with the handles of the objects in to-many relationships, which are read if they have not
-  /// been.
+  /// The same, with the handles of the objects in to-many relationships. Relationships that were not loaded
+  /// are read.
   ///
-  /// - Throws: as ``snapshot()``; `.unsavedObject` also for a member that was never saved.
+  /// - Throws: the errors of ``snapshot()``; `.unsavedObject` also for a member that was never saved.
   public func snapshot<each Target>(
     handlesOf paths: repeat CDToManyRelationPath<Self, each Target>
   ) throws -> ModelSnapshot<Self> {
@@ -142,8 +142,8 @@ extension EntityBinding {
 extension NSManagedObject {
   /// The object's values as one row: its own, or a new one if there are unsaved changes.
   ///
-  /// - Parameter refersToUnsaved: whether a to-one relationship to an object never saved is kept, by its
-  ///   temporary key, or an error.
+  /// - Parameter refersToUnsaved: whether a to-one relationship to an object that was never saved is kept, by
+  ///   its temporary key. Otherwise it is an error.
   final func currentRow(refersToUnsaved: Bool) throws -> RowReference {
     if isUnsaved { throw unsavedError("snapshot") }
     willAccess()
@@ -163,7 +163,7 @@ extension NSManagedObject {
       if info.kind == .toOne {
         try setReference(info, refersToUnsaved, in: &builder)
       } else {
-        // A value that can't be stored is the error that a save would make of it, not nothing.
+        // A value that can't be stored causes the same error as in a save.
         try overlay.values[slot].keepEncoding(info, of: _binding)
         builder.set(overlay.values[slot], of: info)
       }

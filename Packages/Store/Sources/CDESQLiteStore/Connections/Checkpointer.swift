@@ -4,26 +4,26 @@ import Dispatch
 import Foundation
 @_spi(CDE) internal import CDEExecutors
 
-/// Moves the write-ahead log into the file, off the path of saves.
+/// Copies the write-ahead log into the file, outside of saves.
 ///
-/// After a commit that leaves the log long, a passive checkpoint runs on a background queue over a connection
-/// of its own. Commits go on meanwhile, so the log is not quite copied when it ends: the writer copies the rest
-/// after its next commit and waits a moment for reads under way, so that the log can start again. A long log
-/// would make every read slower. Where a read is too long for that, the writer waits longer once the log has
-/// reached the hard limit.
+/// After a commit that leaves a long log, a passive checkpoint runs on a background queue over its own
+/// connection. Commits continue meanwhile, so the checkpoint does not copy the whole log. The writer copies
+/// the rest after its next commit and waits briefly for running reads, so that the log can start again. A
+/// long log would make all reads slower. If a read runs too long for that, the writer waits longer when the
+/// log has reached the hard limit.
 ///
-/// The copy runs in the background only while a processor is free for it. With as many reads under way as there are
-/// other processors it would slow the reads down, and the commits that go on meanwhile invalidate their pages as
-/// well: then the writer makes the copy.
+/// The copy runs in the background only while a processor is free. If the number of running reads equals the
+/// number of other processors, the background copy would make the reads slower, and concurrent commits would
+/// also invalidate their pages. In this case the writer makes the copy.
 final class Checkpointer: Sendable {
-  /// Milliseconds that a commit waits for reads under way at the soft limit and at the hard one.
+  /// Milliseconds that a commit waits for running reads at the soft and at the hard limit.
   private static let (softPatience, hardPatience): (Int32, Int32) = (3, 100)
 
-  /// Lengths of the log in pages, and who may copy it.
+  /// The lengths of the log, in pages, at which it is copied, and the number of processors.
   struct Limits: Sendable, Hashable {
     var soft: Int32 = 4_000
     var hard: Int32 = 16_000
-    /// How many processors writer, readers and the copy share.
+    /// The number of processors that writer, readers and the copy share.
     var processors = ProcessInfo.processInfo.activeProcessorCount
   }
 
@@ -31,14 +31,14 @@ final class Checkpointer: Sendable {
     case idle
     /// The background queue copies the log.
     case copying
-    /// It has done so, and what came after is for the writer.
+    /// The background queue has copied the log. The writer copies the rest.
     case copied
   }
 
   private struct State {
     var phase = Phase.idle
     var isStopped = false
-    /// Whether the commit reported is this object's own.
+    /// Whether the reported commit is this object's own.
     var isMarking = false
     var nextSoftLimit: Int32
     var nextHardLimit: Int32
@@ -66,13 +66,13 @@ final class Checkpointer: Sendable {
     state = Lock(State(nextSoftLimit: limits.soft, nextHardLimit: limits.hard))
   }
 
-  /// Asks the writing connection to report the log's length after each commit.
+  /// Makes the writing connection report the log's length after each commit.
   func watch(_ writer: OpaquePointer) {
     sqlite3_wal_hook(
       writer,
       { context, handle, _, pages in
         Unmanaged<Checkpointer>.fromOpaque(context!).takeUnretainedValue().notice(pages, on: handle!)
-        // A failed checkpoint is no failed commit; the next one tries again.
+        // A failed checkpoint is no failed commit. The next checkpoint tries again.
         return SQLITE_OK
       }, Unmanaged.passUnretained(self).toOpaque())
   }
@@ -83,14 +83,15 @@ final class Checkpointer: Sendable {
     let step: Step = state.withLock { state in
       if state.isMarking { return .nothing }
       if pages < limits.soft {
-        // The log began again: there is no rest to copy.
+        // The log started again, so there is no rest to copy.
         if state.phase == .copied { state.phase = .idle }
         state.nextSoftLimit = limits.soft
         state.nextHardLimit = limits.hard
         return .nothing
       }
       if state.isStopped { return .nothing }
-      // A long read may keep the log from starting again; trying at every commit would slow each of them down.
+      // A long read may prevent the log from starting again. A try at each commit would make all commits
+      // slower.
       if pages >= state.nextHardLimit {
         state.nextHardLimit = pages &+ limits.hard
         return .restart
@@ -116,9 +117,9 @@ final class Checkpointer: Sendable {
     }
   }
 
-  /// Writes the first page before a copy begins with it.
+  /// Writes the first page before a copy.
   ///
-  /// A copy in the background may begin some commits later; the writer's own copy, which follows it, does not.
+  /// A copy in the background may begin some commits later. The writer's own copy follows at once.
   func mark(_ writer: OpaquePointer) {
     state.withLock { $0.isMarking = true }
     sqlite3_busy_timeout(writer, 0)
@@ -128,7 +129,7 @@ final class Checkpointer: Sendable {
   }
 
   private func restart(_ writer: OpaquePointer, patience: Int32) {
-    // Two checkpoints at once get in each other's way; the one in the background needs no lock held here.
+    // Two checkpoints at the same time disturb each other. The one in the background needs no lock held here.
     running.wait()
     pool.withoutHeldSnapshots {
       sqlite3_busy_timeout(writer, patience)
@@ -145,7 +146,7 @@ final class Checkpointer: Sendable {
     state.withLock { $0.phase = .copied }
   }
 
-  /// - Throws: also where the path leads to another store by now, whose log is none of ours.
+  /// - Throws: also if the path now leads to another store, whose log must not be copied here.
   private func open() throws(StoreError) -> Connection {
     func connect() throws(StoreError) -> Connection {
       try Connection(uri: uri, flags: SQLITE_OPEN_READWRITE, busyTimeout: busyTimeout)
@@ -154,7 +155,8 @@ final class Checkpointer: Sendable {
     return try file.checked(connect)
   }
 
-  /// Lets no further checkpoint start, and waits for one under way: its connection would keep the log's file.
+  /// Prevents further checkpoints and waits for a running one, because its connection would keep the log's
+  /// file open.
   func stop() {
     state.withLock { $0.isStopped = true }
     running.wait()

@@ -1,21 +1,21 @@
 import CDEStore
 
 extension Connection {
-  /// Runs something in a transaction that writes, and commits it. A failure leaves the file as it was.
+  /// Runs a body in a writing transaction and commits it. After a failure the file is unchanged.
   func inWriteTransaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
     try run("BEGIN IMMEDIATE", while: "Starting a transaction")
     do throws(StoreError) {
       if let page = firstPage, page.isDue { page.include(in: self) }
       try body()
-      // As late as can be: what is committed to a file that is gone must not count as saved.
+      // As late as possible, because a commit to a deleted file must not count as saved.
       try file?.check()
-      // A copy that this commit leads to makes it due again.
+      // A copy that this commit causes makes the write of the first page due again.
       firstPage?.willCommit()
       try run("COMMIT", while: "Committing")
     } catch {
       rollBack()
       firstPage?.didFail()
-      // With a rollback journal SQLite sees it, too, but does not say which file it was.
+      // With a rollback journal SQLite detects this, too, but does not name the file.
       if error.code == .fileMoved { try file?.check() }
       throw error
     }

@@ -3,41 +3,42 @@ import CDESQLite
 
 /// One SQLite connection with its prepared statements.
 ///
-/// Opened without SQLite's own mutex: one borrower has it at a time.
+/// Opened without SQLite's own mutex. Only one thread at a time uses it.
 final class Connection: @unchecked Sendable {
-  // Guard: ConnectionPool hands a reading connection to one borrower at a time and the writing one out under
-  // its lock.
+  // Guard: ConnectionPool gives a reading connection to one borrower at a time, and the writing connection
+  // under its lock.
   let handle: OpaquePointer
   private var cache: [String: OpaquePointer] = [:]
   private var cacheOrder: [String] = []
-  /// Statements that are found by number instead of by text, on the hot paths.
+  /// Statements of frequently used functions. They are found by number instead of by text.
   var pointSelects: [OpaquePointer?] = []
   var inserts: [OpaquePointer?] = []
   var updates: [UpdateKey: UpdateStatement] = [:]
   var snapshot = HeldSnapshot()
-  /// The file that has to be in its place when this connection commits; nil where that can't be told.
+  /// The file whose path is checked when this connection commits; nil if that is not possible.
   var file: FileIdentity?
-  /// Set where this connection writes to a log.
+  /// Set if this connection writes to a log.
   var firstPage: FirstPage?
   private let generation = ProcessGeneration.current
-  /// Rows that triggers changed in the transaction under way.
+  /// Rows that triggers changed in the current transaction.
   let derived = DerivedRows()
   /// Collects the statements for the store's observer; nil without one.
   var collector: StatementCollector?
-  /// Whether a cancelled task stops the statement under way.
+  /// Whether a cancelled task stops the current statement.
   var isInterruptible = false
 
-  /// What the log's index looked like when the writing connection last ran a read in place of a reader.
+  /// The header of the log's index when the writing connection last ran a read in place of a reader.
   var lastLentHeader: cde_wal_header?
-  /// How many commits the read under way is sure to see.
+  /// The number of commits that the current read certainly sees.
   var asOf: UInt64 = 0
   private var stepsLeft = 0
 
-  // A store runs fewer distinct texts than this as a rule; others are prepared again.
+  // As a rule a store runs fewer different texts. Others are prepared again.
   private static let cacheLimit = 256
 
-  /// Whether SQLite is set up for this process as this engine needs it; false when SQLite was used before.
-  /// Precondition: no call of SQLite's comes before the first read of this.
+  /// Whether SQLite is configured for this process as this engine requires; false if SQLite was used before.
+  ///
+  /// - Precondition: no call of SQLite precedes the first read of this property.
   static let isProcessConfigured = cde_sqlite3_configure_process() == SQLITE_OK
 
   init(uri: String, flags: Int32, busyTimeout: Int32) throws(StoreError) {
@@ -60,7 +61,7 @@ final class Connection: @unchecked Sendable {
   }
 
   deinit {
-    // The connection is the parent's: closing it in the child of a fork may take the log away under the parent.
+    // The connection belongs to the parent. Closing it in the child of a fork may remove the parent's log.
     guard generation == ProcessGeneration.current else { return }
     for statement in cache.values { sqlite3_finalize(statement) }
     for statement in pointSelects { sqlite3_finalize(statement) }
@@ -69,9 +70,9 @@ final class Connection: @unchecked Sendable {
     sqlite3_close_v2(handle)
   }
 
-  /// Lets cancelling the calling task stop a statement that runs long without producing rows.
+  /// Makes cancellation of the calling task stop a long statement that produces no rows.
   ///
-  /// For reading connections only: a commit under way is never stopped halfway.
+  /// For reading connections only. A running commit is never stopped.
   func watchForCancellation() {
     sqlite3_progress_handler(
       handle, 20_000,
@@ -81,9 +82,9 @@ final class Connection: @unchecked Sendable {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Runs a read that is given up when it turns out long.
+  /// Runs a read, but stops it if it takes long.
   ///
-  /// - Returns: nil when it was given up, after about 10,000 steps of SQLite's virtual machine.
+  /// - Returns: nil if the read was stopped, after about 10,000 steps of SQLite's virtual machine.
   func readBriefly<R>(_ body: (Connection) throws(StoreError) -> R) throws(StoreError) -> R? {
     stepsLeft = 10
     sqlite3_progress_handler(
@@ -105,7 +106,7 @@ final class Connection: @unchecked Sendable {
       try run("COMMIT", while: "Reading the store")
       return answer
     } catch {
-      // The caller repeats the read on another connection, which reports it.
+      // The caller repeats the read on another connection, which reports the error.
       if stepsLeft < 0 { return nil }
       collector?.end(.read)
       throw error
@@ -121,7 +122,7 @@ final class Connection: @unchecked Sendable {
     guard code == SQLITE_OK else { throw error(code, while: task) }
   }
 
-  /// A statement that the caller finalises.
+  /// Prepares a statement that the caller finalises.
   func prepareUncached(_ sql: String, while task: String) throws(StoreError) -> OpaquePointer {
     var sql = sql
     var statement: OpaquePointer?
@@ -137,12 +138,12 @@ final class Connection: @unchecked Sendable {
     return statement
   }
 
-  /// A statement that is kept for the next time; reset, without bindings.
+  /// A cached statement, reset and without bindings.
   func prepare(_ sql: String, while task: String) throws(StoreError) -> OpaquePointer {
     if let statement = cache[sql] { return statement }
     let statement = try prepareUncached(sql, while: task)
     if cache.count >= Self.cacheLimit {
-      // Drops the older half.
+      // Drops the older half of the cache.
       for old in cacheOrder.prefix(Self.cacheLimit / 2) { sqlite3_finalize(cache.removeValue(forKey: old)) }
       cacheOrder.removeFirst(Self.cacheLimit / 2)
     }
@@ -151,14 +152,14 @@ final class Connection: @unchecked Sendable {
     return statement
   }
 
-  /// Makes a statement ready for its next use; cheap, and releases its locks.
+  /// Prepares a statement for its next use. Cheap, and releases its locks.
   @inline(__always)
   static func reset(_ statement: OpaquePointer) {
     sqlite3_reset(statement)
     sqlite3_clear_bindings(statement)
   }
 
-  /// Runs a statement that returns no rows of interest.
+  /// Runs a statement whose rows are not needed.
   func run(
     _ sql: String, _ bindings: [StoreValue] = [], while task: String
   ) throws(StoreError) {
@@ -170,7 +171,7 @@ final class Connection: @unchecked Sendable {
     guard code == SQLITE_DONE else { throw error(code, while: task) }
   }
 
-  /// Visits the rows of a statement; columns are read with SQLite's own functions.
+  /// Visits the rows of a statement. Columns are read with SQLite's own functions.
   func forEachRow(
     _ sql: String, _ bindings: [StoreValue] = [], while task: String,
     _ body: (OpaquePointer) throws(StoreError) -> Void
@@ -234,7 +235,7 @@ final class Connection: @unchecked Sendable {
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
   func rollBack() {
-    // A failed statement may have rolled back already; nothing can be done about a failure here.
+    // A failed statement may already have rolled back. A failure here can't be handled.
     if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
   }
 }

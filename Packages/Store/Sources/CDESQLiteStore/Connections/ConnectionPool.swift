@@ -4,11 +4,10 @@ import Dispatch
 import Synchronization
 @_spi(CDE) internal import CDEExecutors
 
-/// The connections of one store: one that writes and, under a write-ahead log, as many that read as threads
-/// ask at once.
+/// The connections of one store: a writing one and, with a write-ahead log, a reading one for each concurrent read.
 ///
-/// Without a write-ahead log a read would lock the writer out, and a store in memory is read fast: then all calls
-/// run on the writing connection, one at a time.
+/// Without a write-ahead log a read would block the writer, and a store in memory is read fast. In both cases
+/// all calls run on the writing connection, one at a time.
 final class ConnectionPool: Sendable {
   private struct Readers {
     var idle: [Connection] = []
@@ -17,7 +16,7 @@ final class ConnectionPool: Sendable {
     var sweep = 0
     var isSweepScheduled = false
     var isDraining = false
-    /// How often a connection was given back, to see whether any was in the meantime.
+    /// The number of returned connections, to detect whether any was used meanwhile.
     var uses = 0
     var isRestScheduled = false
   }
@@ -27,23 +26,23 @@ final class ConnectionPool: Sendable {
   private let open: (@Sendable () throws(StoreError) -> Connection)?
   private let idleLimit: Int
   private let holdsSnapshots: Bool
-  /// Whether a read may wait for the writer without keeping it from its processor.
+  /// Whether a read may wait for the writer without occupying the writer's processor.
   private let canWait: Bool
   private let isAwaited = Atomic<Bool>(false)
-  /// How many commits there were; counted while the writer is borrowed.
+  /// The number of commits. It is changed while the writer is borrowed.
   private let commits = Atomic<UInt64>(0)
   private let generation = ProcessGeneration.current
 
-  // A resting snapshot lives for one to two of these.
+  // An idle snapshot is kept for one to two intervals.
   private static let sweepInterval = DispatchTimeInterval.milliseconds(50)
-  // Idle readers live for one to two of these after the last read. Opening one anew takes a third of a
-  // millisecond, and each keeps two file descriptors.
+  // Idle readers are kept for one to two intervals after the last read. Opening a reader takes a third of a
+  // millisecond, and each keeps two file descriptors open.
   private static let restInterval = DispatchTimeInterval.seconds(5)
 
   /// - Parameters:
   ///   - open: opens a reading connection; `nil` when reads run on the writer.
-  ///   - holdsSnapshots: whether readers may keep their transaction from one read to the next.
-  ///   - processors: how many threads run at once.
+  ///   - holdsSnapshots: whether readers may keep their transaction until the next read.
+  ///   - processors: the number of threads that can run at the same time.
   init(
     writer: Connection, idleLimit: Int, holdsSnapshots: Bool, processors: Int,
     open: (@Sendable () throws(StoreError) -> Connection)?
@@ -55,17 +54,19 @@ final class ConnectionPool: Sendable {
     self.open = open
   }
 
-  /// - Parameter kind: what an observer is told it was.
+  /// - Parameter kind: the kind of request for the observer.
   func write<R: Sendable>(
     _ kind: ObservedRequest.Kind, _ body: (Connection) throws(StoreError) -> R
   ) throws(StoreError) -> R {
     try withWriter { (connection) throws(StoreError) in try connection.observing(kind, body) }
   }
 
-  /// Gives the next commit its number. For the borrower of the writer, once its transaction is committed.
+  /// Returns the number of the next commit. Called by the borrower of the writer, after its transaction was
+  /// committed.
   func countCommit() -> UInt64 { commits.add(1, ordering: .releasing).newValue }
 
-  /// - Throws: `.forked` in the child of a fork, before it waits for a lock that no thread there gives back.
+  /// - Throws: `.forked` in the child of a fork, instead of waiting for a lock that no thread of the child
+  ///   releases.
   @inline(__always)
   func requireOwnProcess() throws(StoreError) {
     if generation != ProcessGeneration.current { throw StoreError.forked() }
@@ -81,9 +82,9 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  /// Runs reads that see one state of the store.
+  /// Runs reads that use one state of the store.
   ///
-  /// - Parameter kind: what an observer is told it was.
+  /// - Parameter kind: the kind of request for the observer.
   func read<R: Sendable>(
     _ kind: ObservedRequest.Kind = .read, _ body: (Connection) throws(StoreError) -> R
   ) throws(StoreError) -> R {
@@ -98,7 +99,7 @@ final class ConnectionPool: Sendable {
     try requireOwnProcess()
     let connection = try borrow(orOpen: open)
     defer { giveBack(connection) }
-    // Before the transaction begins: a commit in between makes the rows count as older than they are.
+    // Before the transaction begins. If a commit follows in between, the rows count as older than they are.
     connection.asOf = commits.load(ordering: .acquiring)
     if holdsSnapshots, connection.snapshot.headerOfNewerCommit != nil,
       let answer = try readOnWriter(insteadOf: connection, body)
@@ -138,16 +139,16 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  /// How many reads are under way; while the writer is busy, on connections of their own.
+  /// The number of running reads. While the writer is busy, they have separate connections.
   var readCount: Int { readers.withLock { $0.underWay } }
 
-  /// Runs a short read on the writing connection, if that is idle or soon will be.
+  /// Runs a short read on the writing connection, if that is idle or will be idle soon.
   ///
-  /// A commit makes every reading connection drop its pages; the connection that committed keeps them. Only
-  /// the first read after a commit comes here, so that the reading connections load the new pages soon. Other
-  /// reads and writes wait for one short read at most.
+  /// After a commit each reading connection drops its pages, but the connection that committed keeps them.
+  /// Only the first read after a commit is run here, so that the reading connections soon load the new pages.
+  /// Other reads and writes wait for at most one short read.
   ///
-  /// - Returns: nil when the writer is busy, has read this state before, or the read was not short.
+  /// - Returns: nil when the writer is busy, has already read this state, or the read was not short.
   private func readOnWriter<R: Sendable>(
     insteadOf reader: Connection, _ body: (Connection) throws(StoreError) -> R
   ) throws(StoreError) -> R? {
@@ -155,7 +156,7 @@ final class ConnectionPool: Sendable {
     defer { if deadline != nil { isAwaited.store(false, ordering: .releasing) } }
     while true {
       let answer: R?? = try writer.withLockIfAvailable { (writer) throws(StoreError) -> R? in
-        // The header as it is now: this may have waited for the commit that changed it.
+        // The header is read again, because this call may have waited for the commit that changed it.
         guard let writer, var header = reader.snapshot.headerOfNewerCommit else { return nil }
         if var last = writer.lastLentHeader, cde_equal_wal_headers(&last, &header) != 0 { return nil }
         writer.lastLentHeader = header
@@ -166,20 +167,20 @@ final class ConnectionPool: Sendable {
       if let deadline {
         if .now >= deadline { return nil }
       } else {
-        // One read waits at a time: the writer takes one for each commit.
+        // Only one read waits, because the writer runs one read for each commit.
         guard canWait, !isAwaited.exchange(true, ordering: .acquiring) else { return nil }
         deadline = .now + Self.patience
       }
     }
   }
 
-  /// How long a read waits for the writing connection. Reading a hundred pages anew takes it twice as long as a
-  /// commit of some rows takes the writer.
+  /// How long a read waits for the writing connection. Reading a hundred pages again takes a reader twice as
+  /// long as the writer needs for a commit of some rows.
   private static let patience = Duration.microseconds(35)
 
   private func giveBack(_ connection: Connection) {
     let limit = idleLimit
-    // A connection that is not kept closes when the caller releases it, outside the lock.
+    // A connection that is not kept is closed when the caller releases it, outside the lock.
     let (startsSweep, startsRest) = readers.withLock { readers in
       readers.underWay -= 1
       guard !readers.isClosed, readers.idle.count < limit else { return (false, false) }
@@ -204,7 +205,7 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  /// Closes the idle readers when the store was not read since a moment; else looks again later.
+  /// Closes the idle readers if the store was not read recently. Otherwise checks again later.
   func closeResting(unlessUsedSince uses: Int) {
     let (resting, continues): ([Connection], Bool) = readers.withLock { readers in
       if readers.uses != uses { return ([], true) }
@@ -212,12 +213,12 @@ final class ConnectionPool: Sendable {
       readers.isRestScheduled = readers.underWay > 0
       return (readers.idle, readers.isRestScheduled)
     }
-    // Closed here, outside the lock.
+    // Closed here, because this is outside the lock.
     _ = consume resting
     if continues { scheduleRest() }
   }
 
-  /// How often a read has ended so far.
+  /// The number of reads that have ended.
   var useCount: Int { readers.withLock { $0.uses } }
 
   private func scheduleSweep() {
@@ -240,7 +241,7 @@ final class ConnectionPool: Sendable {
     if continues { scheduleSweep() }
   }
 
-  /// Runs something while no snapshot outlives its read.
+  /// Runs a body during which each snapshot ends with its read.
   func withoutHeldSnapshots(_ body: () -> Void) {
     readers.withLock { readers in
       readers.isDraining = true
@@ -252,9 +253,9 @@ final class ConnectionPool: Sendable {
     readers.withLock { $0.isDraining = false }
   }
 
-  /// Closes the idle readers and hands the writer to `last` before it goes.
+  /// Closes the idle readers and runs `last` on the writer before closing it.
   ///
-  /// - Returns: `false` when the pool was closed before.
+  /// - Returns: `false` when the pool was already closed.
   func close(_ last: (Connection) -> Void) -> Bool {
     let idle = readers.withLock { readers in
       readers.isClosed = true

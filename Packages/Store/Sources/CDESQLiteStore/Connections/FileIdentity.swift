@@ -2,21 +2,22 @@ import CDESQLite
 import CDEStore
 import Foundation
 
-/// Which file a connection has open, by device and inode, to notice when its path leads elsewhere.
+/// The identity of a connection's open file, by device and inode, to detect that its path leads to another
+/// file.
 ///
-/// A process that goes on writing to a file that was deleted loses everything when it ends, and one whose file
-/// was replaced writes what no later opening sees. The inode of an open file is not used again, so that equal
-/// numbers mean the same file.
+/// A process that writes to a deleted file loses all data when it ends. If the file was replaced, later
+/// openings do not see what the process writes. The inode of an open file is not used again, so equal numbers
+/// mean the same file.
 struct FileIdentity: Sendable, Equatable {
   let path: String
   private let device: UInt64
   private let inode: UInt64
 
-  /// - Returns: nil for memory, and for file systems that do not tell whether their files have moved.
+  /// - Returns: nil for memory, and for file systems that can't detect whether their files have moved.
   init?(of connection: Connection) {
     guard let name = sqlite3_db_filename(connection.handle, "main"), name.pointee != 0 else { return nil }
     var status = cde_file_status()
-    // Asked before and after, so that the path led to the open file when its numbers were read.
+    // Checked before and after, so that the path led to the open file when its numbers were read.
     guard cde_sqlite3_file_has_moved(connection.handle) == 0, cde_file_status_at(name, &status) == 0,
       cde_sqlite3_file_has_moved(connection.handle) == 0
     else { return nil }
@@ -24,9 +25,9 @@ struct FileIdentity: Sendable, Equatable {
     (device, inode) = (status.device, status.inode)
   }
 
-  /// Costs one system call, one or two microseconds.
+  /// Checks the path. Costs one system call, one or two microseconds.
   ///
-  /// - Throws: `.fileMoved` where the path leads to no file or to another one.
+  /// - Throws: `.fileMoved` if the path leads to no file or to another one.
   func check() throws(StoreError) {
     var status = cde_file_status()
     let code = cde_file_status_at(path, &status)
@@ -47,7 +48,7 @@ struct FileIdentity: Sendable, Equatable {
         + "Nothing was saved. Put the file back, or close the store and open it again.")
   }
 
-  /// Opens a connection, which has to be to the same file.
+  /// Opens a connection and checks that its file is the same.
   func checked(_ open: () throws(StoreError) -> Connection) throws(StoreError) -> Connection {
     let connection: Connection
     do throws(StoreError) {

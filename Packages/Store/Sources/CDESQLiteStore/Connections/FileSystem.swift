@@ -1,13 +1,15 @@
 import CDESQLite
 import CDEStore
 
-/// The file system that SQLite uses for a store, for what the store itself keeps in files.
+/// SQLite's file system for a store, for files that the store itself reads and writes.
 ///
-/// The file system that a store names (see ``SQLiteStore/Configuration/vfs``) sees all of the store's files this
-/// way. Precondition: nothing else in this process opens the database's own file. Closing any descriptor of it drops
-/// all locks that SQLite holds on it, and another process would then remove the log.
+/// The file system of a store's configuration (see ``SQLiteStore/Configuration/vfs``) therefore gets all
+/// accesses to the store's files.
+///
+/// - Precondition: no other code of this process opens the database's own file. Closing any descriptor of it
+///   releases all locks of SQLite, and another process would then remove the log.
 struct FileSystem: @unchecked Sendable {
-  // Guard: SQLite's file systems may be called from any thread, and stay while they are registered.
+  // Guard: any thread may call SQLite's file systems. They exist while they are registered.
   private let methods: UnsafeMutablePointer<sqlite3_vfs>
 
   /// - Parameter name: the file system's name; `nil` for SQLite's default.
@@ -16,7 +18,7 @@ struct FileSystem: @unchecked Sendable {
     guard let found = sqlite3_vfs_find(name) else {
       throw StoreError(
         .cannotOpen,
-        "SQLite knows no file system named \(name ?? "(default)"). Register it before the store is opened.")
+        "SQLite has no file system named \(name ?? "(default)"). Register it before the store is opened.")
     }
     methods = found
   }
@@ -26,7 +28,7 @@ struct FileSystem: @unchecked Sendable {
     case database
     /// Reads a file that is no database: a log, a journal or an external value.
     case reading
-    /// Makes a new file; it is an error when it exists.
+    /// Makes a new file. It is an error if the file exists.
     case creating
   }
 
@@ -40,15 +42,15 @@ struct FileSystem: @unchecked Sendable {
     let flags =
       switch access {
       case .database: SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB
-      // SQLite's kind for files that stand beside a database and are never locked. Those of a log and of a
-      // journal don't open without the database.
+      // SQLite's type for files that are stored with a database and are never locked. The types of a log and
+      // of a journal can't be opened without the database.
       case .reading: SQLITE_OPEN_READONLY | SQLITE_OPEN_SUPER_JOURNAL
       case .creating:
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE | SQLITE_OPEN_SUPER_JOURNAL
       }
     let code = methods.pointee.xOpen(methods, name, file, flags, nil)
     guard code == SQLITE_OK else {
-      // First of all, since any call may change the system's error number.
+      // This is the first step, because any call may change the system's error number.
       let failure = error(code, while: task)
       _ = File(self, memory: memory, name: UnsafePointer(name))
       throw failure
@@ -62,13 +64,13 @@ struct FileSystem: @unchecked Sendable {
       code, system: system, detail: String(cString: sqlite3_errstr(code)), while: task)
   }
 
-  /// Waits a little, as SQLite does between two attempts.
+  /// Waits briefly, as SQLite does between two attempts.
   func pause() { _ = methods.pointee.xSleep(methods, 1_000) }
 
-  /// Removes a file, if that can be done.
+  /// Removes a file, if possible.
   func remove(_ path: String) { _ = methods.pointee.xDelete(methods, path, 0) }
 
-  /// An open file; closed when it goes.
+  /// An open file. It is closed when it is freed.
   final class File {
     private let system: FileSystem
     private let memory: UnsafeMutableRawPointer
@@ -95,12 +97,12 @@ struct FileSystem: @unchecked Sendable {
       return Int(size)
     }
 
-    /// The first bytes of the file, as many as there are.
+    /// The first bytes of the file, up to a limit.
     func read(upTo limit: Int, while task: String) throws(StoreError) -> [UInt8] {
       try read(min(limit, try size(while: task)), at: 0, while: task)
     }
 
-    /// So many bytes from an offset on; bytes behind the end are zero.
+    /// A number of bytes from an offset on. Bytes after the end are zero.
     func read(_ count: Int, at offset: Int, while task: String) throws(StoreError) -> [UInt8] {
       var code = SQLITE_OK
       let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -127,12 +129,12 @@ struct FileSystem: @unchecked Sendable {
       }
     }
 
-    /// Waits until everything is on the disk.
+    /// Waits until all data is on the disk.
     func sync(while task: String) throws(StoreError) {
       try check(file.pointee.pMethods.pointee.xSync(file, SQLITE_SYNC_NORMAL), task)
     }
 
-    // As much as SQLite itself asks for at a time; its file system for Unix can't do 128 KB in one call.
+    // SQLite itself requests as much at a time. Its file system for Unix can't read 128 KB in one call.
     private static let largestCall = 1 << 16
 
     // SQLite has filled the rest with zeros.

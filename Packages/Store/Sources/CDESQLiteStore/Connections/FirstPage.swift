@@ -1,28 +1,28 @@
 import CDESQLite
 import CDEStore
 
-/// Keeps a count in the file's first page by which a log and its file can be told to belong together.
+/// Maintains a count in the file's first page that shows whether a log and its file belong together.
 ///
-/// SQLite copies a log into its file without noting there how far it got. When the log is cut afterwards, or
-/// comes from a backup of another moment, SQLite lays old pages over newer ones and calls the mixture a database.
-/// The first page has a count of its changes, though, and a copy begins with it. So the first page is written
-/// anew
+/// SQLite copies a log into its file without recording the progress there. If the log is truncated
+/// afterwards, or comes from a backup of another moment, SQLite uses old pages instead of newer ones, and the
+/// result is damaged. But the first page contains a count of its changes, and a copy begins with this page.
+/// Therefore the first page is written
 ///
-/// - before a copy: then the file's count is greater than any in the log before that place;
-/// - by the first commit to a log: then a log's first count is the file's of that moment and one more.
+/// - before a copy: the file's count is then greater than any count in the log before that place;
+/// - by the first commit to a log: a log's first count is then the file's count of that moment plus one.
 ///
-/// Opening compares both, see ``WriteAheadLog/check(fits:_:on:in:)``. All that changes is the count.
+/// Opening a store compares both counts, see ``WriteAheadLog/check(fits:_:on:in:)``. Only the count changes.
 final class FirstPage: @unchecked Sendable {
-  // Guard: ConnectionPool's lock of the writing connection, which commits and their hooks hold.
-  /// Whether the next commit may be the first one to its log.
+  // Guard: ConnectionPool's lock of the writing connection. Commits and their hooks hold it.
+  /// Whether the next commit may be the first commit to its log.
   private(set) var isDue = true
 
   private let collector: StatementCollector?
 
-  /// - Parameter collector: the writing connection's; it collects none of these statements.
+  /// - Parameter collector: the writing connection's collector. It does not collect these statements.
   init(_ collector: StatementCollector?) { self.collector = collector }
 
-  /// Writes the page in the transaction under way, which will be a commit to a new log.
+  /// Writes the page in the current transaction, which will be a commit to a new log.
   @inline(never)
   func include(in connection: Connection) { withoutCollecting { Self.write(connection.handle) } }
 
@@ -30,10 +30,10 @@ final class FirstPage: @unchecked Sendable {
 
   func didFail() { isDue = true }
 
-  /// Writes the page by a commit of its own, before the log is copied.
+  /// Writes the page by a separate commit, before the log is copied.
   ///
-  /// Where another connection is in the way, the page stays as it is: the copy is as good, and damage that comes
-  /// later is not noticed.
+  /// If another connection prevents this, the page is not written. The copy is equally good, but later damage
+  /// is not detected.
   func commit(on handle: OpaquePointer) {
     isDue = true
     withoutCollecting {
@@ -42,7 +42,7 @@ final class FirstPage: @unchecked Sendable {
         Self.write(handle)
         sqlite3_exec(handle, "COMMIT", nil, nil, nil)
       }
-      // A commit that failed is still open.
+      // A failed commit leaves its transaction open.
       if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
       Self.reload(handle)
     }
@@ -52,14 +52,14 @@ final class FirstPage: @unchecked Sendable {
     if let collector { collector.withoutCollecting(body) } else { body() }
   }
 
-  /// SQLite adds one to the count that it read last, not to the one that it wrote last. A page whose change is
-  /// taken back is read anew.
+  /// SQLite increments the count that it last read and not the one that it last wrote. A page whose change
+  /// was rolled back is therefore read again.
   private static func reload(_ handle: OpaquePointer) {
     if sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK { write(handle) }
     if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
   }
 
-  /// Writes the first page with the contents it has.
+  /// Writes the first page with its existing contents.
   private static func write(_ handle: OpaquePointer) {
     var statement: OpaquePointer?
     guard sqlite3_prepare_v2(handle, "PRAGMA user_version", -1, &statement, nil) == SQLITE_OK else { return }

@@ -1,11 +1,11 @@
 import Foundation
 import Synchronization
 
-/// Tells a process from the one it was forked from.
+/// Distinguishes a process from the process that forked it.
 ///
-/// The child of a fork has its parent's connections, but none of its locks on files: what it writes, and
-/// even what it closes, may damage the store. Asking for the process's number costs a system call, so forks
-/// are counted instead: by the child itself, before `fork()` returns there.
+/// The child of a fork has its parent's connections, but none of its file locks. Its writes, and even its
+/// closing of connections, may damage the store. The process's number costs a system call, so forks are
+/// counted instead: the child counts before `fork()` returns there.
 enum ProcessGeneration {
   private static let forks = Atomic<Int>(0)
   private static let isCounting =

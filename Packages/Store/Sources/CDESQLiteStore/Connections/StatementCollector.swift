@@ -4,12 +4,12 @@ import Foundation
 
 /// Collects the statements that one connection runs for one request, for the store's observer.
 ///
-/// Belongs to the borrower of the connection.
+/// Used by the borrower of the connection.
 final class StatementCollector {
   private let observer: any StatementObserver
   private let wantsValues: Bool
   private var statements: [ObservedStatement] = []
-  /// Off between requests: beginning and ending a reader's snapshot belongs to none.
+  /// False between requests, because beginning and ending a reader's snapshot belongs to no request.
   private var isCollecting = false
 
   init(_ observer: any StatementObserver) {
@@ -17,13 +17,13 @@ final class StatementCollector {
     wantsValues = observer.wantsValues
   }
 
-  /// Begins a request, and forgets what was collected for one that was given up.
+  /// Begins a request, and drops the statements of a request that was not completed.
   func begin() {
     statements.removeAll(keepingCapacity: true)
     isCollecting = true
   }
 
-  /// Runs statements that belong to no request, in the midst of one.
+  /// Runs statements that belong to no request, during a request.
   func withoutCollecting(_ body: () -> Void) {
     let wasCollecting = isCollecting
     isCollecting = false
@@ -31,14 +31,14 @@ final class StatementCollector {
     isCollecting = wasCollecting
   }
 
-  /// Ends the request and tells the observer, if that has not been done.
+  /// Ends the request and reports it to the observer, unless it was already reported.
   func end(_ kind: ObservedRequest.Kind) {
     guard isCollecting else { return }
     isCollecting = false
     observer.didRun(ObservedRequest(kind: kind, statements: statements))
   }
 
-  /// - Parameter text: The statement with its parameters, or a comment in place of a trigger's statements.
+  /// - Parameter text: The statement with its parameters, or a comment for a trigger's statements.
   fileprivate func note(_ statement: OpaquePointer, _ text: UnsafePointer<CChar>) {
     guard isCollecting, strncmp(text, "--", 2) != 0 else { return }
     if wantsValues, let expanded = sqlite3_expanded_sql(statement) {
@@ -59,7 +59,7 @@ final class StatementCollector {
 }
 
 extension Connection {
-  /// Tells an observer what the connection runs from here on.
+  /// Starts reporting the connection's statements to an observer.
   func observe(_ observer: any StatementObserver) {
     let collector = StatementCollector(observer)
     self.collector = collector
@@ -73,7 +73,7 @@ extension Connection {
       }, Unmanaged.passUnretained(collector).toOpaque())
   }
 
-  /// Runs what a request asks of this connection, and tells the observer if there is one.
+  /// Runs a request on this connection, and reports it to the observer if there is one.
   @inline(__always)
   func observing<R>(
     _ kind: ObservedRequest.Kind, _ body: (Connection) throws(StoreError) -> R

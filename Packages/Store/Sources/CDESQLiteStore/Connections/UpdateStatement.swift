@@ -1,11 +1,11 @@
 import CDESQLite
 import CDEStore
 
-/// Which update statement: one for each entity and set of changed properties.
+/// The key of an update statement. There is one statement for each entity and set of changed properties.
 struct UpdateKey: Hashable {
   var entity: Int
   var changed: PropertySet
-  /// Rows that some other writer left without a version.
+  /// Whether the rows have no version, because another library wrote them.
   var isUnversioned: Bool
 }
 
@@ -28,7 +28,7 @@ extension Connection {
 
   func keep(_ statement: UpdateStatement, for key: UpdateKey) {
     if updates.count >= Self.updateLimit {
-      // Statements in use by the transaction under way are retained by it; finalising happens with the last
+      // The current transaction retains the statements that it uses. A statement is finalised with its last
       // owner.
       updates.removeAll()
     }

@@ -2,11 +2,11 @@ import CDESQLite
 import CDEStore
 import Foundation
 
-/// The one place where SQLite's result codes become ``StoreError``.
+/// Converts SQLite's result codes to ``StoreError``. No other code does this.
 enum EngineError {
   /// Makes the error for the last failed call on a connection.
   ///
-  /// - Parameter task: what was being done, as the subject of the message.
+  /// - Parameter task: the failed task, as the subject of the message.
   static func make(_ code: Int32, on handle: OpaquePointer?, while task: String) -> StoreError {
     let detail =
       handle.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
@@ -14,7 +14,7 @@ enum EngineError {
     return make(code, system: handle.map { sqlite3_system_errno($0) } ?? 0, detail: detail, while: task)
   }
 
-  /// - Parameter system: the operating system's error number, where it is known; 0 otherwise.
+  /// - Parameter system: the operating system's error number, if known; otherwise 0.
   static func make(
     _ code: Int32, system: Int32 = 0, detail: String, while task: String
   ) -> StoreError {
@@ -26,9 +26,10 @@ enum EngineError {
       kind, "\(task) failed: \(detail). \(remedy)", engineCode: code)
   }
 
-  /// What SQLite has only one code for: it says that a file can't be opened or used, the system says why.
+  /// Details of errors for which SQLite has only one code: a file can't be opened or used. The system's
+  /// number contains the reason.
   ///
-  /// - Returns: nil for numbers that say no more than SQLite does.
+  /// - Returns: nil for numbers that add nothing to SQLite's code.
   static func classify(system: Int32) -> (StoreError.Code, String)? {
     switch system {
     case EMFILE:
@@ -43,7 +44,8 @@ enum EngineError {
         "The system has as many files open as it may. \(descriptorsOfAStore) "
           + "Close what is not in use, or raise the system's limit."
       )
-    // A file needs room before its first byte: in its folder, in the table of files, in the index of the log.
+    // A file needs space before its first byte: in its folder, in the table of files, in the index of the
+    // log.
     case ENOSPC, EDQUOT: (.full, "Make room on the disk and try again; nothing was written.")
     default: nil
     }
@@ -53,7 +55,7 @@ enum EngineError {
     "A store takes 3 file descriptors, 2 more for each read at the same time, "
     + "and 2 more while it is opened or its log is copied."
 
-  // SQLite has one code for these and for mistakes in statements.
+  // SQLite uses one code for these limits and for mistakes in statements.
   private static let limits: [(detail: String, sentence: String)] = [
     (
       "parser stack overflow",
@@ -87,7 +89,7 @@ enum EngineError {
       return known
     }
     return switch code & 0xFF {
-    // The latter is what a write-ahead log says after a hundred attempts.
+    // A write-ahead log returns the latter after a hundred attempts.
     case SQLITE_BUSY, SQLITE_PROTOCOL:
       (.busy, "Another connection holds the lock; try again, or raise the busy timeout.")
     case SQLITE_LOCKED:
@@ -125,7 +127,7 @@ extension StoreError {
     StoreError(
       .forked,
       "The store was opened by the parent process, and SQLite's connections don't survive a fork. "
-        + "Open the store again in this process, and let go of this one without closing it.")
+        + "Open the store again in this process, and release this one without closing it.")
   }
 
   static func closed() -> StoreError {

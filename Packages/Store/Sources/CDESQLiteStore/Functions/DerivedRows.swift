@@ -13,7 +13,7 @@ final class DerivedRows {
 
   func clear() { rows.removeAll(keepingCapacity: rows.count <= 1024) }
 
-  /// The rows noted so far: for each entity number its keys.
+  /// The rows so far: the keys for each entity number.
   func keys() -> [Int64: [Int64]] {
     Dictionary(grouping: rows, by: \.entity).mapValues { $0.map(\.key) }
   }

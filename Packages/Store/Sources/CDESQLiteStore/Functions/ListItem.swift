@@ -2,7 +2,7 @@ import CDESQLite
 import CDEStore
 import Foundation
 
-/// Values of long lists, spelled so that plain JSON carries them: a letter for the type, then digits.
+/// Encodes values of long lists as plain JSON strings: a letter for the type, then digits.
 enum ListItem {
   static func encoded(_ value: StoreValue) -> String {
     switch value {
@@ -21,7 +21,7 @@ enum ListItem {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Gives an encoded value back as the result of an SQL function.
+  /// Decodes a value and returns it as the result of an SQL function.
   static func decode(_ value: OpaquePointer?, _ context: OpaquePointer?) {
     guard let start = sqlite3_value_text(value) else { return sqlite3_result_null(context) }
     let text = UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
@@ -40,7 +40,7 @@ enum ListItem {
         digit(rest[$0]) << 4 | digit(rest[$0 + 1])
       }
       let count = bytes.count
-      // An empty array may have no address, which SQLite would take for NULL.
+      // An empty array may have no address, which SQLite would treat as NULL.
       bytes.append(0)
       bytes.withUnsafeBytes {
         if type == UInt8(ascii: "t") {

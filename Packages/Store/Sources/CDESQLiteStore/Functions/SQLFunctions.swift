@@ -2,8 +2,8 @@ import CDESQLite
 import CDEStore
 import Foundation
 
-/// The functions that give conditions their exact meaning where SQLite's own differ, and those that the
-/// triggers of Core Data's stores call.
+/// Functions for conditions whose meaning differs from SQLite's own, and functions that the triggers of Core
+/// Data's stores call.
 enum SQLFunctions {
   static let fold = "cde_fold"
   static let like = "cde_like"
@@ -16,18 +16,20 @@ enum SQLFunctions {
   static let contains = "cde_contains"
   static let item = "cde_item"
 
-  /// Beside the text options in the last argument of a text operator: which arguments are folded already.
+  /// A flag in addition to the text options in the last argument of a text operator: the subject is already
+  /// folded.
   static let isSubjectFolded: UInt8 = 4
   static let isPartFolded: UInt8 = 8
 
   typealias Body = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
-  /// What the triggers of derived attributes call for each row that they changed, with table, entity number,
-  /// key, attribute and value; the second one for rows under insertion.
+  /// The functions that triggers of derived attributes call for each changed row, with table, entity number,
+  /// key, attribute and value. The second one is for rows being inserted.
   static let derivedUpdate = "NSCoreDataDATriggerUpdatedAffectedObjectValue"
   static let derivedInsert = "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue"
 
-  /// - Parameter derived: collects the rows that triggers changed. Precondition: it outlives the connection.
+  /// - Parameter derived: collects the rows that triggers changed.
+  /// - Precondition: `derived` outlives the connection.
   static func register(on handle: OpaquePointer, derived: DerivedRows) throws(StoreError) {
     let noting: Body = { context, count, values in
       sqlite3_result_null(context)
@@ -40,12 +42,12 @@ enum SQLFunctions {
     for name in [derivedUpdate, derivedInsert] {
       try register(name, -1, on: handle, isDeterministic: false, data: rows, noting)
     }
-    // Older triggers, whose arguments are not known. The values are in the file by then.
+    // Functions of older triggers, with unknown arguments. At this time the file already has the values.
     try register("NSCoreDataTriggerUpdateAffectedObjectValue", -1, on: handle) { context, _, _ in
       sqlite3_result_null(context)
     }
     try register(fold, 2, on: handle) { context, _, values in
-      // Only text has case; everything else stays what it is.
+      // Only text has case. Other values do not change.
       guard sqlite3_value_type(values![0]) == SQLITE_TEXT else {
         return sqlite3_result_value(context, values![0])
       }
@@ -108,7 +110,7 @@ enum SQLFunctions {
     }
   }
 
-  /// The value prepared from the second argument. SQLite keeps it while the argument stays the same.
+  /// The value prepared from the second argument. SQLite caches it while the argument stays the same.
   private static func kept<Prepared: AnyObject>(
     _ context: OpaquePointer?, _ prepare: () -> Prepared?
   ) -> Prepared? {
@@ -155,8 +157,8 @@ enum SQLFunctions {
     }
   }
 
-  /// A condition on the bytes of two texts, folded by the options in the third argument. No string is made of a
-  /// text that needs no folding.
+  /// A condition on the bytes of two texts, folded by the options in the third argument. A text that needs no
+  /// folding is not converted to a string.
   private static func bytes(
     _ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?,
     _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Bool
@@ -199,7 +201,7 @@ enum SQLFunctions {
 }
 
 extension StoreFilter.TextOptions {
-  /// The options among the flags that a text operator's function gets.
+  /// The options in the flags of a text operator's function.
   fileprivate init(flags: UInt8) {
     self = Self(rawValue: flags).intersection([.caseInsensitive, .diacriticInsensitive])
   }

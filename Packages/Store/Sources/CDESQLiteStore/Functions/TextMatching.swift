@@ -1,34 +1,34 @@
 import CDEStore
 import Foundation
 
-/// What "without regard to case or diacritics" means.
+/// Defines which texts are equal when case or diacritics are ignored.
 enum TextFolding {
-  /// The text with the differences removed that the options ignore: equal results mean equal texts.
+  /// The text without the differences that the options ignore. Equal results mean equal texts.
   ///
-  /// With any option composed and decomposed characters are the same, as in Foundation's comparisons.
+  /// With any option composed and decomposed characters are equal, as in Foundation's comparisons.
   static func folded(_ text: String, _ options: StoreFilter.TextOptions) -> String {
     if options.isEmpty { return text }
     var compare: String.CompareOptions = []
     if options.contains(.caseInsensitive) { compare.insert(.caseInsensitive) }
     if options.contains(.diacriticInsensitive) { compare.insert(.diacriticInsensitive) }
-    // Foundation folds slowly; plain ASCII needs only its letters lowered.
+    // Foundation's folding is slow. In plain ASCII only letters must be lowered.
     if text.utf8.allSatisfy({ $0 < 0x80 }) {
       guard options.contains(.caseInsensitive) else { return text }
       return String(
         decoding: text.utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
-    // Folding keeps the form that it finds, and may give a form that is neither.
+    // Folding keeps the form of its input, and its result may be neither composed nor decomposed.
     return composed(composed(text).folding(options: compare, locale: nil))
   }
 
-  /// Canonical composition, for nothing where there is nothing to compose: all below U+0300 is composed.
+  /// Canonical composition. Free for text below U+0300, which is always composed.
   private static func composed(_ text: String) -> String {
     text.utf8.allSatisfy { $0 < 0xCC } ? text : text.precomposedStringWithCanonicalMapping
   }
 }
 
-/// A LIKE pattern of predicates: `*` stands for any text, `?` for one Unicode scalar, a backslash takes the
-/// next character literally.
+/// A LIKE pattern of predicates. `*` matches any text and `?` matches one Unicode scalar. After a backslash
+/// the next character is literal.
 final class WildcardPattern {
   private enum Token: Equatable {
     case literal(Unicode.Scalar)
@@ -57,7 +57,8 @@ final class WildcardPattern {
     if isEscaped { tokens.append(.literal("\\")) }
   }
 
-  /// Whether the whole text fits. Linear for patterns with one star, never worse than text times pattern.
+  /// Whether the whole text matches. Linear for patterns with one star, at most the length of the text times
+  /// that of the pattern.
   func matches(_ text: String) -> Bool {
     let characters = Array(text.unicodeScalars)
     var position = 0
@@ -85,7 +86,7 @@ final class WildcardPattern {
   }
 }
 
-/// A regular expression in ICU's syntax that has to match a text as a whole.
+/// A regular expression in ICU's syntax that must match a whole text.
 final class RegularExpression {
   private let expression: NSRegularExpression
   private let isDiacriticInsensitive: Bool
@@ -102,7 +103,7 @@ final class RegularExpression {
     self.expression = expression
   }
 
-  /// - Parameter isFolded: the text has lost its diacritics already.
+  /// - Parameter isFolded: diacritics have already been removed from the text.
   func matches(_ text: String, isFolded: Bool = false) -> Bool {
     let text = isDiacriticInsensitive && !isFolded ? TextFolding.folded(text, .diacriticInsensitive) : text
     return expression.firstMatch(in: text, range: NSRange(location: 0, length: text.utf16.count)) != nil

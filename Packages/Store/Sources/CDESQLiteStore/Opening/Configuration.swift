@@ -1,80 +1,84 @@
 extension SQLiteStore {
-  /// Where a store is and how it is opened.
+  /// The location of a store and the options for opening it.
   public struct Configuration: Sendable, Hashable {
-    /// Where the rows of a store are.
+    /// The location of a store's rows.
     public enum Location: Sendable, Hashable {
       /// A file in an existing folder.
       case file(path: String)
-      /// Memory of this process. Stores of the same name share their rows for as long as one of them is open.
+      /// Memory of this process. Stores of the same name share their rows while one of them is open.
       case inMemory(name: String)
     }
 
     /// How SQLite makes commits atomic.
     public enum JournalMode: String, Sendable, Hashable {
-      /// A write-ahead log: readers and the writer do not wait for each other. Core Data's default.
+      /// A write-ahead log. Readers and the writer do not wait for each other. Core Data's default.
       case wal = "WAL"
-      /// A rollback journal: a single file between commits, for stores that are copied or shipped.
+      /// A rollback journal. Between commits the store is a single file, for example for copying.
       case delete = "DELETE"
     }
 
-    /// How hard a commit tries to survive the loss of power; all levels survive the death of the process.
+    /// The durability of a commit after a power failure. At all levels a commit survives the death of the
+    /// process.
     public enum Synchronous: String, Sendable, Hashable {
-      /// No syncing: after a loss of power the file may be damaged.
+      /// No syncing. After a power failure the file may be damaged.
       case off = "OFF"
-      /// Under a write-ahead log the last commits may be lost, never the file. The default, as in Core Data.
+      /// With a write-ahead log a power failure may lose the last commits, but never damages the file. The
+      /// default, as in Core Data.
       case normal = "NORMAL"
-      /// Every commit is on the disk when it returns.
+      /// Each commit is on the disk when it returns.
       case full = "FULL"
-      /// As `full`, and with a rollback journal the folder is synced as well.
+      /// The same as `full`. With a rollback journal the folder is synced, too.
       case extra = "EXTRA"
     }
 
-    /// Where the store is.
+    /// The location of the store.
     public var location: Location
-    /// How commits are made atomic. An existing file is switched to it when the store opens.
+    /// How commits are made atomic. The mode of an existing file is changed when the store is opened.
     public var journalMode: JournalMode
-    /// Whether the store opens for reading only. Nothing is created, and the file stays as it is.
+    /// Whether the store is opened for reading only. No file is created or changed.
     public var isReadOnly: Bool
-    /// Creates the store where there is no file, or an empty one.
+    /// Whether to create the store if there is no file, or an empty one.
     public var createsIfMissing: Bool
     /// How long a call waits for another connection's lock before it throws `.busy`.
     public var busyTimeout: Duration
-    /// What commits wait for.
+    /// The durability of commits.
     public var synchronous: Synchronous
-    /// Further SQLite pragmas for every connection, by name; Core Data calls this `NSSQLitePragmasOption`. A
-    /// `journal_mode` or `synchronous` in here wins over the properties above.
+    /// Further SQLite pragmas for each connection, by name. Core Data calls this `NSSQLitePragmasOption`. A
+    /// `journal_mode` or `synchronous` here overrides the properties above.
     public var pragmas: [String: String]
-    /// How many idle reading connections are kept. More are opened when more threads read at once.
+    /// The number of idle reading connections that are kept. More are opened when more threads read at the
+    /// same time.
     public var readerCount: Int
-    /// The SQLite file system (its `sqlite3_vfs`) that all of the store's files are read and written with, by
-    /// the name it was registered under; `nil` for SQLite's default. `unix-excl`, for instance, keeps other
-    /// processes out and needs no shared memory. Stores in memory have none.
+    /// The name of the SQLite file system (its `sqlite3_vfs`) that reads and writes all of the store's files;
+    /// `nil` for SQLite's default. For example, `unix-excl` excludes other processes and needs no shared
+    /// memory. Stores in memory have no file system.
     ///
-    /// It has to be registered when the store is opened, and for as long as the store is open.
+    /// - Precondition: it is registered when the store is opened, and while the store is open.
     public var vfs: String?
-    /// Whether commits see to it that references stay whole. Only the benchmark does without, to tell what it costs.
+    /// Whether commits check that references stay valid. Only the benchmark disables this, to measure its
+    /// cost.
     @_spi(CDE) public var checksReferences = true
-    // Lengths that only tests change.
+    // Only tests change these lengths.
     var checkpointLimits = Checkpointer.Limits()
 
     var busyMilliseconds: Int32 {
       let (seconds, attoseconds) = busyTimeout.components
-      // A day is as good as forever, and fits.
+      // A day is as good as no limit, and fits into 32 bits.
       return Int32(min(max(seconds, 0), 86_400)) * 1000 + Int32(attoseconds / 1_000_000_000_000_000)
     }
 
-    /// Makes a configuration. The defaults are Core Data's where it has them.
+    /// Makes a configuration. The defaults are Core Data's, if it has any.
     ///
     /// - Parameters:
-    ///     - location: where the store is.
+    ///     - location: the location of the store.
     ///     - journalMode: how commits are made atomic.
     ///     - isReadOnly: opens the store for reading only.
-    ///     - createsIfMissing: creates the store where there is no file, or an empty one.
-    ///     - busyTimeout: how long a call waits for another connection's lock, in milliseconds' precision; a
-    ///     day at most.
-    ///     - synchronous: what commits wait for.
+    ///     - createsIfMissing: creates the store if there is no file, or an empty one.
+    ///     - busyTimeout: how long a call waits for another connection's lock, with a precision of
+    ///       milliseconds, at most a day.
+    ///     - synchronous: the durability of commits.
     ///     - pragmas: further pragmas by name.
-    ///     - readerCount: how many idle reading connections are kept; at least one.
+    ///     - readerCount: the number of idle reading connections that are kept; at least one.
     ///     - vfs: the name of the SQLite file system; `nil` for SQLite's default.
     public init(
       location: Location, journalMode: JournalMode = .wal, isReadOnly: Bool = false,

@@ -1,9 +1,11 @@
 import CDESQLite
 import CDEStore
 
-/// What is in a file, as it is read: nothing is compared with a schema, and a file that is no store has contents, too.
+/// The contents of a file. They are read without comparing them with a schema. A file that is no store has
+/// contents, too.
 ///
-/// ``StoreContents`` judges it. A migration, which has to know the store before it changes it, needs the reading alone.
+/// ``StoreContents`` checks them. A migration reads a store before it changes it, and needs only the
+/// contents.
 struct FileContents: Sendable, Hashable {
   struct Column: Sendable, Hashable {
     /// Whether the column is the table's integer primary key.
@@ -11,13 +13,13 @@ struct FileContents: Sendable, Hashable {
   }
 
   struct Table: Sendable, Hashable {
-    /// The columns that statements may name, by name.
+    /// The columns that statements may use, by name.
     var columns: [String: Column] = [:]
   }
 
   struct Trigger: Sendable, Hashable {
     var name: String
-    /// The table that the trigger watches.
+    /// The table of the trigger.
     var table: String
   }
 
@@ -27,26 +29,26 @@ struct FileContents: Sendable, Hashable {
     var values: StoreMetadata
   }
 
-  /// The file's path as SQLite has it; nil in memory.
+  /// The file's path in SQLite; nil in memory.
   var path: String?
-  /// Whether the file has neither a table nor anything else.
+  /// Whether the file contains neither a table nor any other definition.
   var isEmpty: Bool
-  /// All tables but virtual ones, by name.
+  /// All tables except virtual ones, by name.
   var tables: [String: Table]
   /// All triggers, by name in ascending order.
   var triggers: [Trigger]
-  /// The row of `Z_METADATA`; nil without such a table.
+  /// The row of `Z_METADATA`; nil if there is no such table.
   var metadata: Metadata?
-  /// `Z_PRIMARYKEY`: entity numbers by name; nil without such a table.
+  /// `Z_PRIMARYKEY`: entity numbers by name; nil if there is no such table.
   var numbers: [String: Int64]?
 
-  /// The version hashes of the entities by name, as the metadata have them; empty where they have none.
+  /// The version hashes of the entities by name, from the metadata; empty if there are none.
   var versionHashes: [String: StoreMetadata.Value] {
     guard case .dictionary(let hashes) = metadata?.values.values[MetadataTable.hashes] else { return [:] }
     return hashes
   }
 
-  /// The version of the way in which the hashes are computed; nil where the metadata do not say.
+  /// The version of the algorithm for the hashes; nil if the metadata do not contain it.
   var hashesVersion: Int64? {
     guard case .integer(let version) = metadata?.values.values[MetadataTable.hashesVersion] else {
       return nil
@@ -58,14 +60,14 @@ struct FileContents: Sendable, Hashable {
 extension FileContents {
   private static let task = "Reading the store"
 
-  /// Whether the connection's file has neither a table nor anything else.
+  /// Whether the connection's file contains neither a table nor any other definition.
   static func isEmpty(_ connection: Connection) throws(StoreError) -> Bool {
     try connection.integer("SELECT COUNT(*) FROM sqlite_master", while: task) == 0
   }
 
-  /// Reads the schema of the file and the tables in which Core Data describes it. Reads no row of an entity.
+  /// Reads the schema of the file and Core Data's tables that describe it. Reads no row of an entity.
   ///
-  /// - Throws: what SQLite says of a damaged file, and `.unreadable` for a table of metadata that cannot be read.
+  /// - Throws: the errors of SQLite for a damaged file, and `.unreadable` for metadata that can't be read.
   init(reading connection: Connection) throws(StoreError) {
     let name = sqlite3_db_filename(connection.handle, "main").map { String(cString: $0) }
     path = name?.isEmpty == true ? nil : name
@@ -81,7 +83,7 @@ extension FileContents {
 
   private static func tables(of connection: Connection) throws(StoreError) -> [String: Table] {
     var result: [String: Table] = [:]
-    // Virtual tables have no page. Their module may be missing here, and then nothing can be said of their columns.
+    // Virtual tables have no page. Their module may be missing here, and then their columns are unknown.
     try connection.forEachRow(
       "SELECT m.name, c.name, upper(c.type) = 'INTEGER' AND c.pk = 1 "
         + "FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS c "

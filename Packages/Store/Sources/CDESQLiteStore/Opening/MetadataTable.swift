@@ -2,18 +2,18 @@ import CDESQLite
 @_spi(CDE) import CDEStore
 import Foundation
 
-/// The one row of `Z_METADATA`.
+/// The only row of `Z_METADATA`.
 enum MetadataTable {
   static let hashes = "NSStoreModelVersionHashes"
   static let hashesVersion = "NSStoreModelVersionHashesVersion"
-  /// Keys that describe the file itself; an app's metadata can't replace them.
+  /// Keys that describe the file itself. The metadata of an application can't replace them.
   static let ownKeys: Set<String> = [
     "NSStoreType", "NSStoreUUID", hashes, hashesVersion, "NSStoreModelVersionIdentifiers",
     "NSPersistenceFrameworkVersion", "NSPersistenceMaximumFrameworkVersion", "_NSAutoVacuumLevel",
     "NSStoreModelVersionHashesDigest", "NSStoreModelVersionChecksumKey",
   ]
 
-  /// The framework version written into new stores: that of the Core Data whose layout they follow.
+  /// The framework version written into new stores: the version of Core Data whose layout they have.
   private static let frameworkVersion: Int64 = 1414
 
   static func initial(for schema: ResolvedSchema, held: Set<Int>) -> StoreMetadata {
@@ -112,8 +112,8 @@ enum PropertyList {
     }
   }
 
-  // By the encoder and not by PropertyListSerialization, which in statically linked programs on Linux
-  // takes a nested array for something that no property list can hold.
+  // Uses the encoder and not PropertyListSerialization. In statically linked programs on Linux the latter
+  // treats a nested array as an invalid value.
   static func encode(_ metadata: StoreMetadata) throws(StoreError) -> Data {
     let encoder = PropertyListEncoder()
     encoder.outputFormat = .binary

@@ -1,21 +1,22 @@
 import CDEStore
 
-/// The contents of a file that is a store of a schema: where the file has what the schema names.
+/// The contents of a file that is a store of a schema: the places in the file of the schema's parts.
 struct StoreContents {
   var physical: PhysicalSchema
   var identifier: String
   var metadata: StoreMetadata
   var isReadOnly = false
   var notes: [String] = []
-  /// Triggers of Core Data's keep an R-tree, which this SQLite may call unsafe in an untrusted schema.
+  /// Whether Core Data's triggers update an R-tree. This SQLite may treat that as unsafe in an untrusted
+  /// schema.
   var hasSpatialTriggers = false
-  /// Derived attributes that no trigger of the file keeps.
+  /// Derived attributes that no trigger of the file updates.
   private(set) var unkept: [DerivedColumn] = []
 
-  /// Judges what a file holds. Reads nothing more.
+  /// Checks the contents of a file. Reads nothing else.
   ///
-  /// - Throws: `.unreadable` for what is no store, or a newer one; `.incompatibleSchema` for a store of another
-  ///   schema, with the entity and the properties that differ.
+  /// - Throws: `.unreadable` for a file that is no store, or is newer; `.incompatibleSchema` for a store of
+  ///   another schema, with the entity and the properties that differ.
   init(_ file: FileContents, schema: ResolvedSchema, held: Set<Int>) throws(StoreError) {
     if file.isEmpty {
       throw StoreError(
@@ -47,7 +48,7 @@ struct StoreContents {
       .unreadable, "The file is an SQLite file but no store: it has no table \(table). Name another file.")
   }
 
-  /// Makes the triggers that are missing, and the values that they would have kept.
+  /// Makes missing triggers, and computes the values that these triggers would have updated.
   func keepDerived(on connection: Connection) throws(StoreError) {
     if unkept.isEmpty || isReadOnly { return }
     let statements = unkept.flatMap { [$0.recomputation] + $0.triggers.map(\.sql) }
@@ -130,7 +131,7 @@ struct StoreContents {
     physical.index()
   }
 
-  /// Which of two relationships of an entity names their table is not known, so both names are tried.
+  /// It is not known which of two relationships of an entity names their table, so both names are tried.
   private func reconciled(
     _ expected: JoinTable, _ tables: [String: FileContents.Table]
   ) throws(StoreError) -> JoinTable {
@@ -162,8 +163,8 @@ struct StoreContents {
 
   // MARK: Triggers
 
-  /// Core Data's own triggers are known by their names and run over the functions registered here. Any other
-  /// could change what a save means, so a store that has one is only read.
+  /// Core Data's own triggers are recognised by their names and call the functions registered here. Other
+  /// triggers could change the effect of a save, so a store with such a trigger is opened for reading only.
   private mutating func inspect(_ triggers: [FileContents.Trigger]) {
     let ours = Set(
       physical.tables.values.map(\.name) + physical.joinTables.map(\.name)

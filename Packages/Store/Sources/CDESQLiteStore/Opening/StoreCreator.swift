@@ -7,7 +7,7 @@ struct StoreCreator {
   let schema: ResolvedSchema
   let held: Set<Int>
 
-  /// The statements that make the store, checked for names that would collide.
+  /// The statements that make the store. They are checked for colliding names.
   func layout() throws(StoreError) -> [PhysicalSchema.Definition] {
     let physical = PhysicalSchema(schema, numbers: PhysicalSchema.newNumbers(of: held))
     try checkNames(physical)
@@ -17,10 +17,10 @@ struct StoreCreator {
   func create(on connection: Connection) throws(StoreError) {
     let definitions = try layout()
     do throws(StoreError) {
-      // The pragma writes the file's first page, so it takes the lock; by itself it would leave a file with a page
-      // and without tables for a moment. After BEGIN IMMEDIATE it would come too late.
+      // The pragma writes the file's first page, so it takes the lock. Outside a transaction it would leave a
+      // file with a page but without tables for a moment. After BEGIN IMMEDIATE it has no effect.
       try connection.execute("BEGIN; PRAGMA auto_vacuum = 2", while: "Creating the store")
-      // Another process may have created the store meanwhile; it is then opened like any other.
+      // If another process created the store meanwhile, it is opened like any other store.
       guard try FileContents.isEmpty(connection) else { return connection.rollBack() }
       for definition in definitions {
         try connection.execute(definition.sql, while: "Creating \(definition.name)")
@@ -43,7 +43,7 @@ struct StoreCreator {
     }
   }
 
-  /// Entities whose names differ only in case would share a table.
+  /// Entities whose names differ only in case would have the same table.
   private func checkNames(_ physical: PhysicalSchema) throws(StoreError) {
     var owners: [String: String] = ["Z_PRIMARYKEY": "the store", "Z_METADATA": "the store"]
     for (root, table) in physical.tables.sorted(by: { $0.key < $1.key }) {

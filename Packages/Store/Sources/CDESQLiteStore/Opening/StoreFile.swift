@@ -2,33 +2,33 @@ import CDESQLite
 import CDEStore
 import Foundation
 
-/// A look at a store's files before SQLite touches them.
+/// Checks a store's files before SQLite opens them.
 ///
-/// SQLite takes a file that is empty for new and removes the log and the journal beside it. It skips a log whose
-/// header is damaged, and goes on as if the log were empty. Both lose commits that could have been had back, so
-/// both are refused here, with all files as they were.
+/// SQLite treats an empty file as new and removes its log and journal. It skips a log with a damaged header
+/// and continues as if the log were empty. In both cases commits are lost that could have been recovered.
+/// Therefore both cases cause an error here, and no file changes.
 struct StoreFile {
   enum State { case missing, empty, filled }
 
   let state: State
-  /// The header of a log that was left by a process that died or never closed the store, or that is at work.
+  /// The header of a log whose process died, never closed the store, or still uses it.
   let log: WriteAheadLog.Header?
   var hasLog: Bool { log != nil }
   /// Whether a rollback journal was left in the same way.
   let hasJournal: Bool
-  /// The file's count of its changes to the first page, without those in the log.
+  /// The file's count of changes to the first page, without those in the log.
   private(set) var changes: UInt32 = 0
   private var pageSize = 0
 
-  /// Checks the heads of the file, of its log and of its journal.
+  /// Checks the headers of the file, its log and its journal.
   init(at path: String, in files: FileSystem) throws(StoreError) {
-    // The log and the journal are looked at first: while another process creates the store, they appear after
+    // The log and the journal are checked first. While another process creates the store, they appear after
     // the file has content.
     log = try WriteAheadLog.header(at: path + "-wal", in: files)
     let journalled = try Self.journalledPages(at: path + "-journal", in: files)
     hasJournal = journalled != nil
     let head = try Self.head(path, in: files)
-    // By the system's size: SQLite takes a file of one byte for an empty one.
+    // By the system's size, because SQLite treats a file of one byte as empty.
     let isEmpty = try Self.size(path) == 0
     state = head == nil ? .missing : isEmpty ? .empty : .filled
     guard let head, state == .filled else {
@@ -76,8 +76,8 @@ struct StoreFile {
     return try files.open(path, for: .database, while: task).read(upTo: 100, while: task)
   }
 
-  /// Nothing but an empty journal is left by the creation of a store: SQLite makes a log when the file has
-  /// content, and the journal of a creation names no page.
+  /// The creation of a store can only leave an empty journal. SQLite makes a log when the file has content,
+  /// and the journal of a creation contains no page.
   private func checkAlone(_ path: String, _ journalled: Int?) throws(StoreError) {
     guard hasLog || (journalled ?? 0) > 0 else { return }
     throw StoreError(
@@ -87,7 +87,7 @@ struct StoreFile {
         + "the file from a backup; to begin anew, move both away.")
   }
 
-  /// How many pages the file had when its journal was begun.
+  /// The number of the file's pages when its journal began.
   ///
   /// - Returns: nil when there is no journal, or an empty or finished one.
   private static func journalledPages(
@@ -99,7 +99,7 @@ struct StoreFile {
     do throws(StoreError) {
       head = try files.open(path, for: .reading, while: task).read(upTo: 20, while: task)
     } catch {
-      // Another process has finished its commit.
+      // Another process has completed its commit.
       if try size(path) == 0 { return nil }
       throw error
     }
@@ -126,8 +126,8 @@ struct StoreFile {
       throw unreadable("was written by a newer SQLite than this one.")
     }
     changes = head.word(24)
-    // The header's size counts only when it is as new as the rest. A log may hold what the file lacks, and a
-    // journal what the header was before a commit that its process did not live to finish.
+    // The size in the header is valid only if it is as new as the rest. A log may contain pages that the file
+    // lacks. A journal may contain the header before a commit that its process did not complete.
     let isCurrent = changes == head.word(92)
     let size = try Self.size(path)
     if isCurrent, !hasLog, !hasJournal, size < Int(head.word(28)) * pageSize {
@@ -137,7 +137,7 @@ struct StoreFile {
 }
 
 extension [UInt8] {
-  /// Four bytes, the highest first.
+  /// Four bytes, in big-endian order.
   func word(_ offset: Int) -> UInt32 {
     self[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
   }

@@ -17,10 +17,10 @@ struct StoreOpener {
   let schema: ResolvedSchema
   let held: Set<Int>
   let configuration: SQLiteStore.Configuration
-  /// Told of the requests of the open store.
+  /// Gets the requests of the open store.
   let observer: (any StatementObserver)?
 
-  // JSON functions are built in from 3.38 on.
+  // JSON functions are built in since version 3.38.
   private static let oldestSQLite: Int32 = 3_038_000
 
   func open() throws(StoreError) -> Opened {
@@ -36,7 +36,7 @@ struct StoreOpener {
     }
   }
 
-  /// A part of a schema has to stand by itself.
+  /// A part of a schema must be complete in itself.
   private func checkHeld() throws(StoreError) {
     for entity in schema.entities where held.contains(entity.index) {
       let related = entity.layout.properties.filter { property in
@@ -58,7 +58,7 @@ struct StoreOpener {
   // MARK: Memory
 
   private func openMemory(_ name: String) throws(StoreError) -> Opened {
-    // SQLite's shared memory file: named, and gone with its last connection.
+    // A shared memory file of SQLite. It has a name and is removed with its last connection.
     let uri = "file:/\(Self.escaped(name))?vfs=memdb"
     let connection = try Connection(
       uri: uri, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busyTimeout: configuration.busyMilliseconds
@@ -84,7 +84,7 @@ struct StoreOpener {
         : StoreError(.unreadable, "The file at \(path) is empty, so it is no store.")
     }
     if configuration.isReadOnly { return try openReadOnly(path, found, files) }
-    // Checked before the file is made: a schema that can't be laid out leaves none behind.
+    // Checked before the file is made, so that a schema without a valid layout leaves no file.
     if state != .filled { _ = try StoreCreator(schema: schema, held: held).layout() }
 
     let uri = uri(of: path)
@@ -97,7 +97,7 @@ struct StoreOpener {
         .readOnly,
         "The file at \(path) only allows reading. Change its permissions, or open it with isReadOnly.")
     }
-    // Precondition for a checkpoint: the file is a store that this schema fits. Until then the log stays as it is.
+    // Until it is certain that this schema fits the store, the log must not be copied into the file.
     if hadLog { _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
     try connection.execute("PRAGMA cell_size_check = ON", while: "Opening the store")
     try WriteAheadLog.check(fits: found, path, on: connection, in: files)
@@ -106,8 +106,8 @@ struct StoreOpener {
       _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
       try connection.execute("PRAGMA query_only = ON", while: "Opening the store")
     } else {
-      // Unknown triggers have been ruled out, and functions that reach outside stay barred from triggers
-      // anyway.
+      // Unknown triggers have been excluded above. Triggers can't call functions with outside effects in any
+      // case.
       if contents.hasSpatialTriggers {
         _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
       }
@@ -124,11 +124,11 @@ struct StoreOpener {
     return opened(connection, contents, uri: uri, usesLog: usesLog)
   }
 
-  /// Removes what a process left that died. A store that is closed leaves neither log nor journal.
+  /// Removes files of a process that died. A store that is closed leaves neither log nor journal.
   ///
-  /// - Returns: why that could not be done, which keeps no store from being opened.
+  /// - Returns: the reason if that was not possible. It does not prevent opening the store.
   private func sweep(_ externals: ExternalStorage, _ path: String, on connection: Connection) -> [String] {
-    // Without waiting for another writer, which may be at work for long: the next opening sweeps as well.
+    // Without waiting for another writer, which may take long. The next opening tries again.
     sqlite3_busy_timeout(connection.handle, 0)
     defer { sqlite3_busy_timeout(connection.handle, configuration.busyMilliseconds) }
     do throws(StoreError) {
@@ -147,8 +147,7 @@ struct StoreOpener {
         try WriteAheadLog.check(fits: found, path, on: connection, in: files)
       }
     } catch {
-      // On media that can't be written, a log's index can't be made; without a log the file can be read as it
-      // is.
+      // On read-only media the index of a log can't be made. Without a log the file can be read directly.
       guard error.code == .cannotOpen || error.code == .readOnly, try StoreFile.size(path + "-wal") == 0
       else { throw error }
       return try openReadOnly(uri: uri(of: path, "immutable=1")) { _ in }
@@ -192,7 +191,7 @@ struct StoreOpener {
     }
     let pool = ConnectionPool(
       writer: connection, idleLimit: configuration.readerCount,
-      // Read-only openings may have no shared index to look at, nor does an exclusive lock.
+      // Read-only openings may have no shared index to read, and neither has an exclusive lock.
       holdsSnapshots: flags == SQLITE_OPEN_READWRITE
         && !configuration.pragmas.keys.contains { $0.lowercased() == "locking_mode" },
       processors: configuration.checkpointLimits.processors, open: openReader)
@@ -214,8 +213,9 @@ struct StoreOpener {
   private func prepareContents(
     of connection: Connection, mayCreate: Bool
   ) throws(StoreError) -> StoreContents {
-    // Without any page; a file that has pages but no tables has lost them, or is no store. With a log, tables
-    // would be in it alone until the first checkpoint: a new store is made under a rollback journal.
+    // A new store has no pages. A file that has pages but no tables has lost them, or is no store. With a
+    // log, only the log would contain the tables until the first checkpoint. Therefore a new store is made
+    // with a rollback journal.
     if mayCreate, try connection.integer("PRAGMA page_count", while: "Reading the store") == 0 {
       try connection.execute(
         """
@@ -223,8 +223,9 @@ struct StoreOpener {
         PRAGMA synchronous = \(configuration.synchronous.rawValue)
         """, while: "Creating the store")
       try StoreCreator(schema: schema, held: held).create(on: connection)
-      // The store is on the disk. The switch to a log changes some bytes of one sector, which need not be waited for:
-      // without them the next opening switches. Configuring the connection ends this.
+      // The store is on the disk. The switch to a log changes some bytes of one sector and need not be
+      // synced. If they are lost, the next opening switches again. Configuring the connection resets this
+      // pragma.
       try connection.execute("PRAGMA synchronous = OFF", while: "Creating the store")
     }
     return try StoreContents(FileContents(reading: connection), schema: schema, held: held)
@@ -261,10 +262,10 @@ struct StoreOpener {
       PRAGMA temp_store = MEMORY; PRAGMA secure_delete = OFF;
       """
     switch role {
-    // Checking the cells of every page costs reads a tenth and keeps damage from spreading, which a reader can't do;
-    // the connections that open and write the file have it on.
+    // Checking the cells of each page makes reads a tenth slower. It prevents damage from spreading, which a
+    // reader can't cause. The connections that open and write the file have it enabled.
     case .reader: sql += "PRAGMA query_only = ON;"
-    // Checkpoints run elsewhere, see Checkpointer.
+    // Checkpoints are made elsewhere, see Checkpointer.
     case .writer: sql += "PRAGMA wal_autocheckpoint = 0;"
     case .sole: break
     }
@@ -275,7 +276,7 @@ struct StoreOpener {
     try connection.execute(sql, while: "Configuring the store")
   }
 
-  /// A word or number of a pragma, which SQL has no parameters for.
+  /// A word or number of a pragma, because SQL has no parameters for pragmas.
   private static func plain(_ word: String) throws(StoreError) -> String {
     let isPlain =
       !word.isEmpty
@@ -291,14 +292,14 @@ struct StoreOpener {
     return word
   }
 
-  /// What a file is called towards SQLite, for every connection.
+  /// The URI of a file for SQLite. It is the same for all connections.
   private func uri(of path: String, _ parameters: String...) -> String {
     let parameters = parameters + [configuration.vfs.map { "vfs=\(Self.escaped($0))" }].compactMap(\.self)
     return "file:" + Self.escaped(path) + (parameters.isEmpty ? "" : "?")
       + parameters.joined(separator: "&")
   }
 
-  /// A path within SQLite's file URI.
+  /// A path in the form for SQLite's file URI.
   static func escaped(_ path: String) -> String {
     var result = ""
     for byte in path.utf8 {

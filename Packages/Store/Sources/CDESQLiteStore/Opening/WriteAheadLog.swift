@@ -1,7 +1,7 @@
 import CDESQLite
 import CDEStore
 
-/// What a write-ahead log says of itself, laid out as https://sqlite.org/walformat.html has it.
+/// The fields of a write-ahead log that describe it, in the layout of https://sqlite.org/walformat.html.
 enum WriteAheadLog {
   struct Header: Equatable {
     var pageSize: Int
@@ -11,17 +11,17 @@ enum WriteAheadLog {
 
   static let headerSize = 32
 
-  /// Reads the header of a log and checks it as SQLite does when it recovers a log.
+  /// Reads the header of a log and checks it, as SQLite does when it recovers a log.
   ///
-  /// SQLite writes the 32 bytes by one call, before anything else, and a call is not cut in two by the death of
-  /// its process: a log that was left is empty or has a whole header. The loss of power may cut it, but only in
-  /// logs that hold no commit yet, as the header is on the disk before the first one counts.
+  /// SQLite writes the 32 bytes by one call, before anything else, and the death of a process does not split
+  /// a call. A log that was left is therefore empty or has a complete header. A power failure may split the
+  /// header, but only of logs without a commit, because the header is on the disk before the first commit.
   ///
   /// - Returns: nil when there is no log, or an empty one.
-  /// - Throws: `.unreadable` for a header that SQLite would skip, together with all commits behind it.
+  /// - Throws: `.unreadable` for a header that SQLite would skip, together with all commits of the log.
   static func header(at path: String, in files: FileSystem) throws(StoreError) -> Header? {
     var reason = ""
-    // Another process may be writing the header anew, and reading is not kept apart from writing.
+    // Another process may be writing a new header, and reading is not synchronised with writing.
     for attempt in 1...5 {
       guard try StoreFile.size(path) > 0 else { return nil }
       if attempt > 1 { files.pause() }
@@ -30,7 +30,7 @@ enum WriteAheadLog {
       do throws(StoreError) {
         head = try files.open(path, for: .reading, while: task).read(upTo: headerSize, while: task)
       } catch {
-        // Another process has closed the store, and its log is in the file.
+        // Another process has closed the store, and the file contains the log.
         if try StoreFile.size(path) == 0 { return nil }
         throw error
       }
@@ -53,7 +53,7 @@ enum WriteAheadLog {
     let pageSize = Int(head.word(8))
     var sums = (UInt32(0), UInt32(0))
     for offset in stride(from: 0, to: 24, by: 8) {
-      // The lowest bit of the first word says in which order bytes were added up.
+      // The lowest bit of the first word gives the byte order of the checksum.
       let isBig = head.word(0) & 1 == 1
       sums.0 &+= (isBig ? head.word(offset) : head.word(offset).byteSwapped) &+ sums.1
       sums.1 &+= (isBig ? head.word(offset + 4) : head.word(offset + 4).byteSwapped) &+ sums.0
@@ -69,17 +69,17 @@ enum WriteAheadLog {
 
   // MARK: The log and its file
 
-  /// Checks that the file is one that the log can continue, by their counts of changes to the first page.
+  /// Checks that the log continues the file, by their counts of changes to the first page.
   ///
-  /// The count never falls from commit to commit. A file that has a greater one than its log's last was copied
-  /// from more of the log than is left. A file that lacks more than one change before the log's first has not
-  /// had a log before this one copied into it. Both are refused: with such a log SQLite would mix pages of
-  /// several moments.
+  /// The count never decreases from one commit to the next. If the file's count is greater than the log's
+  /// last one, the file was copied from a longer log. If the file's count is more than one below the log's
+  /// first one, an earlier log was not copied into the file. Both are errors, because with such a log SQLite
+  /// would mix pages of several moments.
   ///
   /// - Parameters:
-  ///   - found: the file's head, read after the log's header and before the connection began to read.
-  ///   - path: the file's.
-  ///   - connection: to the file, and to its log as SQLite has recovered it.
+  ///   - found: the file's header, read after the log's header and before the connection began to read.
+  ///   - path: the path of the file.
+  ///   - connection: the connection to the file and to its log after SQLite's recovery.
   static func check(
     fits found: StoreFile, _ path: String, on connection: Connection, in files: FileSystem
   ) throws(StoreError) {
@@ -89,8 +89,8 @@ enum WriteAheadLog {
     _ = try connection.integer("SELECT COUNT(*) FROM sqlite_master", while: "Opening the store")
     guard let region = cde_wal_index_header(connection.handle) else { return }
     var index = cde_read_wal_header(region)
-    // As https://sqlite.org/walformat.html lays it out; the salt is there as it is in the file. Another process
-    // that has begun the log anew meanwhile is alive, and nothing is damaged.
+    // In the layout of https://sqlite.org/walformat.html. The salt has the same bytes as in the file. If
+    // another process has started the log again meanwhile, it is alive, and nothing is damaged.
     let (count, salt) = withUnsafeBytes(of: &index) {
       (Int($0.load(fromByteOffset: 16, as: UInt32.self)), Array($0[32..<40]))
     }
@@ -111,9 +111,9 @@ enum WriteAheadLog {
         + "the same backup.")
   }
 
-  /// The counts of changes in the first and the last version of the first page that a log has.
+  /// The counts of changes in the first and the last version of the first page in a log.
   ///
-  /// - Returns: nil when the log has none.
+  /// - Returns: nil when the log contains none.
   private static func changes(
     in path: String, _ header: Header, frames: Int, _ files: FileSystem
   ) throws(StoreError) -> (first: UInt64, last: UInt64)? {

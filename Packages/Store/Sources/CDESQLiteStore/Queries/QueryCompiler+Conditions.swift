@@ -2,9 +2,9 @@ import CDEStore
 import Foundation
 
 extension QueryCompiler {
-  /// The SQL of a condition: true where it holds, false or NULL elsewhere.
+  /// The SQL of a condition: true where the condition is true, otherwise false or NULL.
   ///
-  /// - Parameter isNegated: translates the opposite instead.
+  /// - Parameter isNegated: whether the opposite is translated.
   mutating func condition(_ filter: StoreFilter, isNegated: Bool = false) throws(StoreError) -> Piece {
     try enter()
     defer { leave() }
@@ -68,7 +68,8 @@ extension QueryCompiler {
     }
   }
 
-  /// Both sides of a comparison, folded by the options; text bound against a computed number becomes one.
+  /// Both sides of a comparison, folded by the options. A text compared with a computed number becomes a
+  /// number.
   private mutating func operands(
     _ left: StoreExpression, _ right: StoreExpression, _ options: StoreFilter.TextOptions
   ) throws(StoreError) -> (left: Piece, right: Piece) {
@@ -165,7 +166,7 @@ extension QueryCompiler {
     _ left: StoreExpression, _ comparison: StoreFilter.Comparison, _ right: StoreExpression,
     _ options: StoreFilter.TextOptions, isNegated: Bool
   ) throws(StoreError) -> Piece {
-    // A prefix is a range of an index, if the upper end can be named.
+    // A prefix is a range of an index, if its upper end exists.
     if comparison == .beginsWith, options.isEmpty, case .value(.text(let prefix)) = right,
       let end = Self.end(ofPrefix: prefix)
     {
@@ -182,7 +183,7 @@ extension QueryCompiler {
     }
     var flags = options.rawValue
     let isExpression = comparison == .matches
-    // A regular expression compares without case by itself, and is not folded.
+    // A regular expression ignores case itself and is not folded.
     let subject = try foldedOnce(
       left, isExpression ? options.intersection(.diacriticInsensitive) : options,
       SQLFunctions.isSubjectFolded, &flags)
@@ -192,7 +193,7 @@ extension QueryCompiler {
       Piece("\(name)(") + subject + Piece(", ") + pattern + Piece(", \(flags))"), isNegated: isNegated)
   }
 
-  /// A side of a text operator, folded here where it is a constant, so that it is not folded again for each row.
+  /// A side of a text operator. A constant is folded here, so that it is not folded again for each row.
   private mutating func foldedOnce(
     _ expression: StoreExpression, _ options: StoreFilter.TextOptions, _ flag: UInt8, _ flags: inout UInt8
   ) throws(StoreError) -> Piece {
@@ -201,11 +202,11 @@ extension QueryCompiler {
     return Piece("?", [.text(TextFolding.folded(text, options))])
   }
 
-  /// The first text after all that begin with `prefix`; `nil` when there is none to name.
+  /// The first text after all texts that begin with `prefix`; `nil` when there is none.
   static func end(ofPrefix prefix: String) -> String? {
     var scalars = Array(prefix.unicodeScalars)
     while let last = scalars.popLast() {
-      // The next code point, over the gap of the surrogates.
+      // The next code point, which is not a surrogate.
       let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
       guard let scalar = Unicode.Scalar(next) else { continue }
       scalars.append(scalar)

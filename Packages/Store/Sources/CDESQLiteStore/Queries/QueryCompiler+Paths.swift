@@ -1,7 +1,7 @@
 import CDEStore
 
 extension QueryCompiler {
-  /// Where a path has led: a table's alias and the entity of its rows.
+  /// The end of a path so far: a table's alias and the entity of its rows.
   struct Place {
     var entity: Int
     var alias: String
@@ -38,7 +38,7 @@ extension QueryCompiler {
     return quoted(physical.cellColumns[entity][property.cells.lowerBound + leaf])
   }
 
-  /// Follows to-one hops from a scope by left joins, each made once.
+  /// Follows to-one hops from a scope by left joins. Each join is made once.
   mutating func follow(_ hops: ArraySlice<Int>, from scope: Scope) throws(StoreError) -> Place {
     var place = Place(entity: scope.entity, alias: scope.alias)
     var taken: [Int] = []
@@ -79,7 +79,7 @@ extension QueryCompiler {
     switch path.end {
     case .object:
       guard let last = path.hops.last else { return Piece("\(scope.alias).Z_PK") }
-      // The key of the last object stands in the row before it: one join less.
+      // The previous row contains the key of the last object, which saves a join.
       let place = try follow(path.hops.dropLast(), from: scope)
       let property = try property(last, of: place.entity)
       guard case .toOne = property.kind else {
@@ -96,9 +96,9 @@ extension QueryCompiler {
     }
   }
 
-  /// `FROM … WHERE …` over the elements of a path with a to-many hop, seen from an enclosing scope.
+  /// `FROM … WHERE …` over the elements of a path with a to-many hop, as a subquery of an enclosing scope.
   ///
-  /// - Parameter body: makes what stands before and the conditions after; called with the element's
+  /// - Parameter body: makes the text before it and the conditions after it. It is called with the element's
   ///   scope on top of the stack.
   mutating func elements(
     of path: StorePath,
@@ -142,7 +142,7 @@ extension QueryCompiler {
     }
     let element = Scope(entity: place.entity, alias: place.alias)
     let saved = scopes
-    // Inside, scopes count from the outermost on; those below the path's own stay visible.
+    // Inside, scopes are counted from the outermost on. Those below the path's own scope stay visible.
     scopes.append(element)
     let (head, condition) = try body(&self, place)
     scopes = saved
@@ -152,7 +152,7 @@ extension QueryCompiler {
     return head + Piece(from + " WHERE ") + .joined(conditions, " AND ")
   }
 
-  /// What ties an element to its owner.
+  /// The condition that connects an element to its owner.
   private mutating func elementCondition(
     _ slot: Int, of owner: Place, element: Place, sources: inout [String]
   ) throws(StoreError) -> Piece {

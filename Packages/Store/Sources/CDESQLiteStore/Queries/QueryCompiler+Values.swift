@@ -7,7 +7,7 @@ extension QueryCompiler {
     defer { leave() }
     switch expression {
     case .value(let value): return Piece("?", [value])
-    case .list: throw unsupported("A list can only stand on the right side of a membership test.")
+    case .list: throw unsupported("A list can only be used on the right side of a membership test.")
     case .path(let path): return try pathValue(path)
     case .count(let path):
       return try subquery(path) { (_, _) throws(StoreError) in (Piece("SELECT COUNT(*)"), nil) }

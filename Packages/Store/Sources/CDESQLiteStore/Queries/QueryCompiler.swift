@@ -1,18 +1,18 @@
 import CDEStore
 
-/// A query as SQL with its bound values, in the order of their places.
+/// A query as SQL, with its bound values in the order of their parameters.
 struct CompiledQuery {
   var sql: String
   var bindings: [StoreValue]
 }
 
-/// Translates a ``StoreQuery``. Every value is bound, every identifier quoted.
+/// Translates a ``StoreQuery``. All values are bound and all identifiers are quoted.
 ///
-/// SQL's conditions have three values, the store's two. In a `WHERE`, unknown counts as false, which is what
-/// the store wants of a comparison with nil; so conditions are translated together with their negation, and
-/// nothing ever stands below a plain `NOT`.
+/// SQL's conditions have three values, the store's two. In a `WHERE`, unknown counts as false, which is the
+/// store's result of a comparison with nil. Therefore conditions are translated together with their negation,
+/// and no part is placed below a plain `NOT`.
 struct QueryCompiler {
-  /// A row that paths can start at, with the joins that paths through to-one relationships need.
+  /// A row at which paths can start, with the joins that paths over to-one relationships need.
   final class Scope {
     let entity: Int
     let alias: String
@@ -99,7 +99,7 @@ struct QueryCompiler {
     return "t\(aliasCount)"
   }
 
-  /// The condition that picks an entity's rows out of its tree's table; `nil` when all rows qualify.
+  /// The condition that selects an entity's rows from its tree's table; `nil` if all rows belong to it.
   func entityCondition(_ entity: Int, _ includesSubentities: Bool, alias: String) -> Piece? {
     let description = physical.schema.entities[entity]
     let isRoot = description.root == entity

@@ -31,7 +31,7 @@ struct RelatedReader {
     let table = quoted(plans.physical.tableName(of: destination))
     switch source {
     case .inverse(let key, let order), .implied(let key, let order):
-      // An inverse that a common ancestor declares may be used by other entities of the tree as well.
+      // Other entities of the tree may also use an inverse that a common ancestor declares.
       let types = QueryCompiler(plans.physical).entityCondition(destination, true, alias: "t0")
       return Parts(
         owner: "t0.\(quoted(key))", from: "\(table) AS t0", order: order.map { "t0.\(quoted($0))" },
@@ -75,7 +75,7 @@ struct RelatedReader {
     return RelatedRows(rows: rows, ranges: [0..<entries.count], entries: entries)
   }
 
-  /// Whether the owners are so many that reading the whole table beats going from owner to owner.
+  /// Whether there are so many owners that reading the whole table is faster than one look-up for each owner.
   func isWorthScanning(_ owners: [Int64], of entity: Int) throws(StoreError) -> Bool {
     guard owners.count >= 16 else { return false }
     let table = quoted(plans.physical.tableName(of: entity))
@@ -107,7 +107,7 @@ struct RelatedReader {
       plan.columnList + ", \(parts.owner)" + (parts.order.map { ", \($0)" } ?? "")
     var conditions = ["\(parts.owner) IS NOT NULL"]
     if let condition = parts.condition { conditions.append(condition) }
-    // Without an order of its own the relationship goes by key, which is the order of the table.
+    // Without an order the relationship is ordered by key, which is the order of the table.
     let order = parts.order == nil ? " ORDER BY t0.Z_PK" : ""
     let hasOrder = parts.order != nil
     let statement = try connection.prepare(
@@ -165,7 +165,7 @@ struct RelatedReader {
         entries.replaceSubrange(range, with: sorted.map { entries[$0] })
       }
     }
-    // An owner that was asked for twice has its elements once, seen from both places.
+    // An owner that occurs twice has its elements once, and both places refer to them.
     return RelatedRows(
       rows: rows, ranges: owners.map { ranges[places.place(of: $0)] }, entries: entries)
   }
@@ -176,7 +176,7 @@ struct RelatedReader {
   }
 }
 
-/// Finds the place of an owner by its key: by subtraction when the keys are dense, by hashing otherwise.
+/// Finds the position of an owner by its key: by subtraction when the keys are dense, otherwise by hashing.
 private struct OwnerPlaces {
   private var first: Int64 = 0
   private var dense: [Int32] = []

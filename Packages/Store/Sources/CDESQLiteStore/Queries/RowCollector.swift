@@ -1,17 +1,17 @@
 import CDESQLite
 import CDEStore
 
-/// Turns the rows of a statement into batches, one concrete entity each, and remembers their order.
+/// Collects the rows of a statement in batches of one concrete entity each, and records their order.
 final class RowCollector {
   private let plan: SelectPlan
   private let root: Int
   private let isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
   private let keysOnly: Bool
-  // One builder for each concrete entity in use, with the place its batch will have.
+  // One builder for each concrete entity in use, with the index of its batch.
   private let builders: UnsafeMutablePointer<RowBatchBuilder>
   private var open: [Int32]
   private var batches: [RowBatch?] = []
-  // Kept from the first row on that breaks the simple order "batch after batch".
+  // Recorded from the first row that violates the simple order "batch after batch".
   private var order: [FetchedRows.Entry]?
   private var expectedRows: Int
 
@@ -60,7 +60,7 @@ final class RowCollector {
     }
   }
 
-  /// Nothing but which rows there are, of one entity.
+  /// Collects only the keys of rows of one entity.
   private func collectKeys(_ statement: OpaquePointer, on connection: Connection) throws(StoreError) {
     var entries = order ?? []
     let entity = Int32(plan.firstEntity)
@@ -76,7 +76,7 @@ final class RowCollector {
     order = entries
   }
 
-  /// The common case, one entity, without the bookkeeping of the others.
+  /// Collects rows of one entity. This common case needs no records for others.
   private func collectPlain(_ statement: OpaquePointer, on connection: Connection) throws(StoreError) {
     let concrete = plan.concretes[0]
     let entity = Int32(plan.firstEntity)
@@ -137,9 +137,9 @@ final class RowCollector {
     if let failure { throw connection.error(failure, while: "Fetching rows") }
   }
 
-  /// Takes the statement's current row, and keeps its place if places are kept.
+  /// Collects the statement's current row, and records its position if positions are recorded.
   ///
-  /// - Returns: whether the row counts.
+  /// - Returns: whether the row is included.
   @discardableResult
   func append(_ statement: OpaquePointer) throws(StoreError) -> Bool {
     guard let entry = try add(statement) else { return false }
@@ -149,15 +149,15 @@ final class RowCollector {
 
   var entryCount: Int { order?.count ?? 0 }
 
-  /// The rows with all entries, as many as were appended.
+  /// The rows with all entries. There is one entry for each appended row.
   func finishWithEntries() -> (rows: FetchedRows, entries: [FetchedRows.Entry]) {
     let entries = order ?? []
     return (finish(), entries)
   }
 
-  /// Takes the statement's current row.
+  /// Collects the statement's current row.
   ///
-  /// - Returns: `nil` for a row of an entity that the schema does not have.
+  /// - Returns: `nil` for a row of an entity outside the schema.
   private func add(_ statement: OpaquePointer) throws(StoreError) -> FetchedRows.Entry? {
     let key = sqlite3_column_int64(statement, 0)
     var entity = plan.firstEntity
@@ -206,7 +206,7 @@ final class RowCollector {
     return FetchedRows(batches: batches.map { $0! }, order: simplified(order))
   }
 
-  /// Drops an order that only repeats the batches.
+  /// Drops an order that equals that of the batches.
   private func simplified(_ order: [FetchedRows.Entry]?) -> [FetchedRows.Entry]? {
     guard let order else { return nil }
     var batch: Int32 = 0
@@ -230,7 +230,7 @@ final class RowCollector {
     }
   }
 
-  /// No row can be told by such a key: in memory those are of rows that are still to be written.
+  /// The error for a key below 1. In memory such keys belong to rows that are to be inserted.
   static func damagedKey(_ key: Int64, _ layout: RowLayout) -> StoreError {
     StoreError(
       .unreadable,

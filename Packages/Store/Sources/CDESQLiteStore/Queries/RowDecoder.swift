@@ -1,7 +1,7 @@
 import CDESQLite
 import CDEStore
 
-/// How one column of a statement becomes a cell.
+/// How one column of a statement is decoded into a cell.
 struct ColumnStep {
   enum Kind: UInt8 { case integer, real, text, blob, uuid, entity, key }
 
@@ -10,18 +10,18 @@ struct ColumnStep {
   var kind: Kind
 }
 
-/// What to select for an entity and how to decode it, for each concrete entity that can come out.
+/// The columns to select for an entity, and the decoding of each concrete entity in the result.
 final class SelectPlan: Sendable {
   struct Concrete: Sendable {
     let layout: RowLayout
     let steps: [ColumnStep]
   }
 
-  /// The column list behind `SELECT`, over the alias `t0`: key, version, entity if it varies, values.
+  /// The column list of `SELECT`, over the alias `t0`: key, version, entity if it varies, values.
   let columnList: String
   let hasEntityColumn: Bool
   let columnCount: Int32
-  /// Indexed by entity, from the subtree's first on.
+  /// Indexed by entity, starting at the first of the subtree.
   let concretes: [Concrete]
   let firstEntity: Int
   let numbers: [Int64: Int]
@@ -68,13 +68,13 @@ final class SelectPlan: Sendable {
 }
 
 enum RowDecoder {
-  // A batch lives as long as any of its rows, so it stays small in rows and in bytes.
+  // A batch lives as long as any of its rows, so its number of rows and bytes is limited.
   static let rowsPerBatch = 512
   static let bytesPerBatch = 4 << 20
 
   /// Decodes the current row of a statement.
   ///
-  /// - Returns: `false` when a value can't be held: out of memory, or past the arena's limit.
+  /// - Returns: `false` when a value can't be stored: out of memory, or beyond the arena's limit.
   @inline(__always)
   static func decode(
     _ statement: OpaquePointer, _ steps: UnsafeBufferPointer<ColumnStep>, numbers: [Int64: Int],
@@ -87,7 +87,7 @@ enum RowDecoder {
       switch step.kind {
       case .integer:
         let value = sqlite3_column_int64(statement, column)
-        // Zero is what NULL reads as, so only zero needs a second look.
+        // NULL is read as zero, so only zero needs a second check.
         if value != 0 || sqlite3_column_type(statement, column) != SQLITE_NULL {
           builder.setInteger(cell, value)
         }
@@ -120,8 +120,8 @@ enum RowDecoder {
           builder.setBytes(cell, bytes)
         }
       case .key:
-        // Keys begin at 1. In memory those below are of rows still to come: a stored one would be taken for a new
-        // object's, so it refers to nothing, as NULL does.
+        // Keys begin at 1. In memory lower keys belong to rows to be inserted. A stored lower key would be
+        // taken for a new object's key, so it counts as NULL.
         let value = sqlite3_column_int64(statement, column)
         if value > 0 { builder.setInteger(cell, value) }
       case .entity:
@@ -133,7 +133,7 @@ enum RowDecoder {
     return true
   }
 
-  /// Some writers store UUIDs as text.
+  /// Some libraries store UUIDs as text.
   @inline(never)
   private static func setUUID(
     _ text: UnsafeRawBufferPointer, _ cell: Int, _ builder: inout RowBatchBuilder

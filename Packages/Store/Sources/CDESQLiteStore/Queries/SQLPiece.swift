@@ -1,6 +1,6 @@
 import CDEStore
 
-/// A piece of SQL with the values bound in it, in the order of their places.
+/// A piece of SQL with its bound values, in the order of their parameters.
 struct SQLPiece {
   var sql: String
   var bindings: [StoreValue] = []

@@ -1,14 +1,14 @@
 import CDEStore
 
-/// Conditions of many terms, in a form that SQLite parses and plans in a time that grows with their number.
+/// Conditions of many terms, in a form that SQLite parses and plans in linear time.
 extension SQLiteDialect {
-  /// How many terms of a conjunction or disjunction SQLite's planner gets to see.
+  /// The number of terms of a conjunction or disjunction that SQLite's planner gets.
   private static let plannedTerms = 64
 
-  /// The parts of a condition in the order in which they are written.
+  /// The parts of a condition in the order of the SQL.
   ///
-  /// In a long one the equalities of one expression with constants become one list, and what an index may serve goes
-  /// in front.
+  /// In a long condition the equalities of one expression with constants become one list, and parts that an
+  /// index may support come first.
   static func arranged(_ parts: [StoreFilter], isConjunction: Bool) -> [StoreFilter] {
     parts.count > plannedTerms ? gathered(parts, isConjunction) : parts
   }
@@ -47,18 +47,20 @@ extension SQLiteDialect {
     return isConjunction ? first + others + members : members + first + others
   }
 
-  /// Two or more terms as one condition.
+  /// Joins two or more terms to one condition.
   static func joined(_ terms: [SQLPiece], isConjunction: Bool) -> SQLPiece {
     let separator = isConjunction ? " AND " : " OR "
     guard terms.count > plannedTerms else { return balanced(terms[...], separator) }
     let rest = SQLPiece("(CASE WHEN ") + balanced(terms[plannedTerms...], separator)
-    // SQLite's planner compares every term of a conjunction, and every constant outside the left side of an IN, with
-    // all others: 20,000 terms took seven seconds. The left side of an IN escapes both, unless the list has one member.
+    // SQLite's planner compares each term of a conjunction, and each constant outside the left side of an IN,
+    // with all others. 20,000 terms took seven seconds. This does not apply to the left side of an IN, unless
+    // the list has one member.
     return balanced(
       terms[..<plannedTerms] + [rest + SQLPiece(" THEN 1 END) IN (1, 2)")], separator)
   }
 
-  /// SQLite parses long chains into equally deep trees, up to its limit; halves keep them shallow.
+  /// SQLite parses long chains into equally deep trees, up to its limit. Splitting into halves keeps the
+  /// trees shallow.
   static func balanced(_ terms: ArraySlice<SQLPiece>, _ separator: String) -> SQLPiece {
     if terms.count <= 100 { return SQLPiece("(") + .joined(Array(terms), separator) + SQLPiece(")") }
     let middle = terms.startIndex + terms.count / 2

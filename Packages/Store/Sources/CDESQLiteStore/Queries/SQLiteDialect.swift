@@ -1,36 +1,37 @@
 import CDEStore
 import Foundation
 
-/// How SQLite spells what a query says, and what its parser and planner need.
+/// The SQL of SQLite for the parts of a query, and the requirements of its parser and planner.
 ///
-/// ``QueryCompiler`` decides which rows, joins and conditions a query has: that is the same in every SQL. All that
-/// is SQLite's own stands here. A second dialect attaches at this type: it becomes a protocol with these members, and
-/// the compiler takes an implementation of it.
+/// ``QueryCompiler`` decides about the rows, joins and conditions of a query, which are the same in all SQL
+/// dialects. This type contains the parts that are specific to SQLite. For a second dialect it becomes a
+/// protocol with these members, and the compiler takes an implementation of it.
 enum SQLiteDialect {
-  /// How many tables a statement may join; a little less than SQLite's 64, for those that the condition adds.
+  /// The maximum number of tables that a statement joins. Below SQLite's 64, because the condition adds some.
   static let joinLimit = 60
 
-  /// How deep a condition may nest. SQLite's own limit is 1,000 levels of its tree; one of ours takes up to three.
+  /// The maximum depth of a condition. SQLite's own limit is 1,000 levels of its tree. One level here needs
+  /// up to three.
   static let depthLimit = 250
 
   // MARK: Conditions
 
   static func constant(_ holds: Bool) -> SQLPiece { SQLPiece(holds ? "1" : "0") }
 
-  /// The opposite of a condition that may be unknown: unknown counts as false, so its opposite is true.
+  /// The opposite of a condition that may be unknown. Unknown counts as false, so its opposite is true.
   static func condition(_ piece: SQLPiece, isNegated: Bool) -> SQLPiece {
     SQLPiece("(") + piece + SQLPiece(isNegated ? ") IS NOT TRUE" : ")")
   }
 
-  /// The sign between two values that are equal, or not, with NULL as a value like any other.
+  /// The operator for equal or unequal values, where NULL counts as a value.
   ///
-  /// - Parameter hasConstant: one side is a constant and not NULL. The plain sign then means the same and can be
-  ///   served by an index.
+  /// - Parameter hasConstant: whether one side is a constant and not NULL. The plain operator then has the
+  ///   same meaning and can use an index.
   static func equality(isNegated: Bool, hasConstant: Bool) -> String {
     isNegated ? " IS NOT " : hasConstant ? " = " : " IS "
   }
 
-  /// A text that is compared with a computed number, as a number.
+  /// A text in a comparison with a computed number, converted to a number.
   static func number(_ text: SQLPiece) -> SQLPiece { SQLPiece("CAST(") + text + SQLPiece(" AS NUMERIC)") }
 
   // MARK: Lists
@@ -40,7 +41,7 @@ enum SQLiteDialect {
     if keys.count <= shortList {
       return .joined(keys.map { SQLPiece("?", [.integer($0)]) }, ", ")
     }
-    // One bound value whatever the number: the statement can be cached and no limit applies.
+    // One bound value for any number of keys. The statement can be cached, and no limit applies.
     return SQLPiece(
       "SELECT value FROM json_each(?)",
       [.text("[" + keys.map(String.init).joined(separator: ",") + "]")])
@@ -54,7 +55,7 @@ enum SQLiteDialect {
       switch value {
       case .integer(let integer), .reference(_, let integer): integers.append(integer)
       default:
-        // JSON can't carry every text, number and blob exactly, so they travel spelled out.
+        // JSON can't represent all texts, numbers and blobs exactly, so they are encoded.
         let items = values.map { "\"\(ListItem.encoded($0))\"" }.joined(separator: ",")
         return SQLPiece("SELECT \(SQLFunctions.item)(value) FROM json_each(?)", [.text("[\(items)]")])
       }
@@ -88,13 +89,13 @@ enum SQLiteDialect {
     switch aggregate {
     case .min: "MIN(\(column))"
     case .max: "MAX(\(column))"
-    // A sum of nothing is zero, as in key-value coding; the other aggregates of nothing are nil.
+    // Without elements the sum is zero, as in key-value coding, and the other aggregates are nil.
     case .sum: "IFNULL(SUM(\(column)), 0)"
     case .average: "AVG(\(column))"
     }
   }
 
-  /// - Parameter arguments: as many as the function needs, at least one.
+  /// - Parameter arguments: the function's arguments, at least one.
   static func call(_ function: StoreExpression.Function, _ arguments: [SQLPiece]) -> SQLPiece {
     func infix(_ sign: String) -> SQLPiece { SQLPiece("(") + .joined(arguments, sign) + SQLPiece(")") }
     func call(_ name: String) -> SQLPiece { SQLPiece("\(name)(") + arguments[0] + SQLPiece(")") }
@@ -118,10 +119,10 @@ enum SQLiteDialect {
 
   // MARK: Results
 
-  /// Between the tables of a subquery. SQLite keeps the order of tables that are joined so.
+  /// The join between the tables of a subquery. With it SQLite keeps the order of the tables.
   static let orderedJoin = " CROSS JOIN "
 
-  /// The part of a result that is wanted; a limit below zero is none.
+  /// The requested range of a result. A limit below zero means no limit.
   static func range(limit: Int?, offset: Int) -> SQLPiece {
     SQLPiece(" LIMIT ? OFFSET ?", [.integer(Int64(max(limit ?? -1, -1))), .integer(Int64(max(offset, 0)))])
   }

@@ -2,7 +2,7 @@ import CDESQLite
 @_spi(CDE) import CDEStore
 
 extension SchemaPlans {
-  /// Reads rows on a connection that the caller has, within its transaction.
+  /// Reads rows on the caller's connection, within its transaction.
   func rows(
     entity: Int, ascending keys: [Int64], on connection: Connection, isCancellable: Bool
   ) throws(StoreError) -> FetchedRows {
@@ -47,7 +47,7 @@ extension SchemaPlans {
 }
 
 extension FetchedRows {
-  /// Notes in rows that were just read the number of the last commit before the read.
+  /// Records in newly read rows the number of the last commit before the read.
   func stamped(_ asOf: UInt64) -> FetchedRows {
     for batch in batches { batch.asOf = asOf }
     return self
@@ -55,7 +55,7 @@ extension FetchedRows {
 }
 
 extension Connection {
-  /// Runs something with the statement of a query, bound, which a cancelled task stops.
+  /// Runs a body with the bound statement of a query. A cancelled task stops the statement.
   func withStatement(
     _ query: CompiledQuery, _ body: (OpaquePointer) throws(StoreError) -> Void
   ) throws(StoreError) {

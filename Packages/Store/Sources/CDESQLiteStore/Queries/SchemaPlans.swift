@@ -1,15 +1,15 @@
 import CDEStore
 
-/// What is worked out once for each entity when a store opens: how to select, insert and clean up its rows.
+/// Facts computed once for each entity when a store opens: how to select, insert and clean up its rows.
 ///
-/// Readers and writers are given the plans and a connection; they do not know the store that has both.
+/// Readers and writers get the plans and a connection. They do not refer to the store.
 final class SchemaPlans: Sendable {
   let physical: PhysicalSchema
   let selects: [SelectPlan]
   let ownSelects: [SelectPlan]
   let pointSelects: [String]
   let writes: [WritePlan]
-  /// For each root entity the columns that refer to rows of its tree.
+  /// For each root entity, the columns that refer to rows of its tree.
   let references: [[ReferenceColumn]]
 
   var schema: ResolvedSchema { physical.schema }

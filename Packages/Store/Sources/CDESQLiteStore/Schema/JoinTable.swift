@@ -2,28 +2,28 @@ import CDEStore
 
 /// The table of a many-to-many relationship.
 struct JoinTable: Sendable {
-  /// One relationship's view of the table.
+  /// The table from the side of one relationship.
   struct Side: Sendable {
     let table: String
     /// Column with the key of the object that owns the relationship.
     let owner: String
     /// Column with the key of the object at the other end.
     let member: String
-    /// Column with the member's place in the owner's order.
+    /// Column with the member's position in the owner's order.
     let order: String?
-    /// The relationship is its own inverse: a pair counts in both directions.
+    /// Whether the relationship is its own inverse. A pair then counts in both directions.
     let isReflexive: Bool
 
-    // Written once: quoting names again for each of a save's pairs took as long as inserting them.
-    /// Takes owner and member.
+    // Made once, because quoting names for each of a save's pairs took as long as inserting them.
+    /// Parameters: owner and member.
     let insertStatement: String
-    /// Takes owner, member and place, and moves a pair that is there; nil without an order.
+    /// Parameters: owner, member and position. Moves an existing pair. Nil without an order.
     let orderedInsertStatement: String?
-    /// Takes owner, member and place, and leaves a pair that is there; nil without an order.
+    /// Parameters: owner, member and position. Does not change an existing pair. Nil without an order.
     let appendStatement: String?
-    /// Takes the owner; gives the last place in its order. Nil without an order.
+    /// Parameter: the owner. Returns the last position in its order. Nil without an order.
     let lastPlaceStatement: String?
-    /// Takes owner and member.
+    /// Parameters: owner and member.
     let deleteStatement: String
 
     init(table: String, owner: String, member: String, order: String?, isReflexive: Bool) {
@@ -52,16 +52,17 @@ struct JoinTable: Sendable {
   /// The relationship that names the table, and its inverse.
   var naming: PhysicalSchema.PropertyKey
   var other: PhysicalSchema.PropertyKey
-  /// Holds keys of the naming relationship's owners.
+  /// The column with keys of the naming relationship's owners.
   var first: String
   var second: String
-  /// The order of `first` objects within the inverse, and of `second` objects within the naming relationship.
+  /// The columns with the order of `first` objects within the inverse, and of `second` objects within the
+  /// naming relationship.
   var firstOrder: String?
   var secondOrder: String?
   var isReflexive: Bool
 
-  /// The name when the inverse names the table: files have been seen to do either between two relationships
-  /// of one entity.
+  /// The name if the inverse names the table. Between two relationships of one entity both names occur in
+  /// files.
   var alternativeName: String
 
   static func all(of schema: ResolvedSchema, held: Set<Int>, numbers: [Int64]) -> [JoinTable] {
@@ -75,7 +76,8 @@ struct JoinTable: Sendable {
         guard let inverse = end.inverse, inverse.isToMany, let inverseSlot = end.inverseSlot else { continue }
         let declaring = schema.entities[end.destination].layout.properties[inverseSlot].declaringEntity
         let isReflexive = declaring == entity.index && inverse.name == property.name
-        // The side with the lower entity number names the table, between equals the first name.
+        // The relationship of the entity with the lower number names the table. If the numbers are equal, the
+        // first name does.
         let left = numbers[entity.index]
         let right = numbers[declaring]
         guard

@@ -1,7 +1,7 @@
 import CDEStore
 
 extension PhysicalSchema {
-  /// Columns stand in this order; within a class they go by entity and property.
+  /// Columns have this order. Within a class they are ordered by entity and property.
   private enum SQLClass: Int, CaseIterable {
     case integer, floating, decimal, string, uri, uuid, transformable, binary
   }
@@ -71,7 +71,7 @@ extension PhysicalSchema {
     to columns: inout [Column]
   ) {
     let layout = schema.entities[entity].layout
-    // The layout's properties are sorted by code point already.
+    // The layout's properties are already sorted by code point.
     let toOnes = layout.properties.filter {
       guard case .toOne = $0.kind else { return false }
       return $0.declaringEntity == entity && !$0.isTransient
@@ -123,7 +123,7 @@ extension PhysicalSchema {
   }
 }
 
-/// Gives out names; one that is taken gets the first free number as a suffix.
+/// Assigns names. A name that is used gets the first free number as a suffix.
 struct NameAllocator {
   private var taken: Set<String>
   private var counts: [String: Int] = [:]

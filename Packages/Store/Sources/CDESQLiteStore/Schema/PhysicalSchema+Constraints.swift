@@ -1,7 +1,7 @@
 import Foundation
 
 extension PhysicalSchema {
-  /// Which constraint SQLite means by "UNIQUE constraint failed: TABLE.COLUMN, TABLE.COLUMN".
+  /// The constraint in SQLite's message "UNIQUE constraint failed: TABLE.COLUMN, TABLE.COLUMN".
   func constraint(in message: String) -> (entity: String, properties: [String])? {
     guard let list = message.split(separator: ": ", maxSplits: 1).last else { return nil }
     let parts = list.components(separatedBy: ", ").map {

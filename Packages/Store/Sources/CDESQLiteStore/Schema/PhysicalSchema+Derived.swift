@@ -1,16 +1,16 @@
 import CDEStore
 
-/// A derived attribute's column and the triggers that keep it.
+/// A derived attribute's column and the triggers that update it.
 ///
-/// The triggers, their names and the functions that they call are Core Data's where its files show them:
-/// for counts over a foreign key all of it, for copies the names and the columns they watch. Sums and
-/// many-to-many counts go by the same names and are computed anew each time.
+/// Where Core Data's files show them, the triggers, their names and the functions that they call are Core
+/// Data's: completely for counts over a foreign key, and the names and watched columns for copies. Sums and
+/// many-to-many counts have the same names and are computed again each time.
 struct DerivedColumn {
   let entity: ResolvedSchema.Entity
   let attribute: String
   let column: String
   let table: String
-  /// Computes one row's value; `owner` stands for its key.
+  /// Computes one row's value. `owner` is the SQL of its key.
   let value: (_ owner: String) -> String
   private(set) var triggers: [PhysicalSchema.Definition] = []
 
@@ -25,7 +25,7 @@ struct DerivedColumn {
     self.value = value
   }
 
-  /// Whether a trigger of a file keeps this attribute.
+  /// Whether a trigger of a file updates this attribute.
   func isKept(by trigger: String) -> Bool {
     trigger.hasPrefix("Z_DA_") && trigger.contains("_\(entity.source.name)_\(attribute)_")
   }
@@ -37,10 +37,10 @@ struct DerivedColumn {
   }
 
   /// - Parameters:
-  ///   - table: the one that the trigger watches.
+  ///   - table: the table of the trigger.
   ///   - kind: the end of the trigger's name.
-  ///   - event: what it watches, such as `UPDATE OF ZBOOK`.
-  ///   - rows: which rows of the attribute's table change.
+  ///   - event: the event, such as `UPDATE OF ZBOOK`.
+  ///   - rows: the condition for the rows of the attribute's table that change.
   mutating func add(
     on watched: String, _ kind: String, _ event: String, when condition: String? = nil,
     set value: String, where rows: String
@@ -63,7 +63,7 @@ struct DerivedColumn {
 }
 
 extension PhysicalSchema {
-  /// The attributes that triggers keep, by entity and name.
+  /// The attributes that triggers update, by entity and name.
   func derivedColumns() throws(StoreError) -> [DerivedColumn] {
     guard hasDerivedColumns else { return [] }
     var result: [DerivedColumn] = []
@@ -129,7 +129,7 @@ extension PhysicalSchema {
     return result
   }
 
-  /// A count, or with an attribute a sum, over a to-many relationship.
+  /// A count, or a sum if there is an attribute, over a to-many relationship.
   private func aggregate(
     _ name: String, _ column: String, of entity: ResolvedSchema.Entity, _ relationship: String,
     attribute: String?

@@ -3,7 +3,7 @@ import CDEStore
 extension PhysicalSchema {
   /// How the elements of a to-many relationship are found.
   enum ToMany {
-    /// The elements' table has the owner's key in `key`.
+    /// The elements' table contains the owner's key in the column `key`.
     case inverse(key: String, order: String?)
     case implied(key: String, order: String?)
     case join(JoinTable.Side)

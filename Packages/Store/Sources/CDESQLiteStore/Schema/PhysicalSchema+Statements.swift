@@ -6,7 +6,7 @@ extension PhysicalSchema {
     var sql: String
   }
 
-  /// Everything that creates the tables and indexes of an empty store, in an order that works.
+  /// The statements that create the tables and indexes of an empty store, in a valid order.
   func definitions() throws(StoreError) -> [Definition] {
     var result: [Definition] = []
     let roots = tables.keys.sorted()
@@ -109,7 +109,7 @@ extension PhysicalSchema {
     "Z_\(entity.source.name)_UNIQUE_\(constraint.joined(separator: "_"))"
   }
 
-  /// Core Data leaves out fetch indexes over a single relationship: its column is indexed anyway.
+  /// Core Data omits fetch indexes over a single relationship, because its column is indexed in any case.
   private func isOnlyRelationship(_ index: StoreIndex, in entity: ResolvedSchema.Entity) -> Bool {
     guard index.elements.count == 1,
       let property = entity.layout.property(named: index.elements[0].property)

@@ -1,9 +1,9 @@
 import CDEStore
 
-/// Where everything of a schema stands in the file: tables, columns and join tables by name.
+/// The places of a schema's parts in the file: tables, columns and join tables by name.
 ///
-/// The layout is Core Data's. For a new store all names follow from the schema; for an existing one they are
-/// derived with the store's own entity numbers and then checked against what the file really has.
+/// The layout is Core Data's. For a new store all names follow from the schema. For an existing store they
+/// are derived with the store's own entity numbers and then checked against the file.
 struct PhysicalSchema: Sendable {
   struct Column: Sendable, Hashable {
     enum Source: Sendable, Hashable {
@@ -16,7 +16,7 @@ struct PhysicalSchema: Sendable {
 
     var name: String
     var declaration: String
-    /// The entity whose place in the column order this is.
+    /// The entity that determines the position in the column order.
     var entity: Int
     /// The entity and property that the column belongs to.
     var declaringEntity: Int
@@ -36,21 +36,21 @@ struct PhysicalSchema: Sendable {
   }
 
   let schema: ResolvedSchema
-  /// Indexes of the entities that the file holds: all, or those of a configuration, ancestors included.
+  /// Indexes of the file's entities: all, or those of a configuration and their ancestors.
   let held: Set<Int>
-  /// For each entity index its `Z_ENT`; below zero for entities that the file does not hold.
+  /// For each entity index its `Z_ENT`; below zero for entities that are not in the file.
   let numbers: [Int64]
   let indexes: [Int64: Int]
-  /// For each root that is held its table.
+  /// For each root in the file its table.
   var tables: [Int: Table]
   var joinTables: [JoinTable]
   /// For each entity index the column names of its layout's cells.
   private(set) var cellColumns: [[String]]
   private(set) var impliedColumns: [PropertyKey: ImpliedColumns]
   private(set) var joinSides: [PropertyKey: JoinTable.Side]
-  /// Entities that have attributes, inherited ones included, that the store derives.
+  /// Entities with attributes that the store derives, including inherited ones.
   let derivedEntities: Set<Int>
-  /// Whether triggers keep attributes.
+  /// Whether triggers update attributes.
   var hasDerivedColumns: Bool { !derivedEntities.isEmpty }
 
   struct ImpliedColumns: Sendable {
@@ -59,7 +59,7 @@ struct PhysicalSchema: Sendable {
     var order: String?
   }
 
-  /// - Parameter numbers: `Z_ENT` for each entity held.
+  /// - Parameter numbers: `Z_ENT` for each entity of the file.
   init(_ schema: ResolvedSchema, numbers: [Int: Int64]) {
     self.schema = schema
     held = Set(numbers.keys)
@@ -86,15 +86,15 @@ struct PhysicalSchema: Sendable {
     index()
   }
 
-  /// The table of an entity's rows; empty for an entity that is not held, which no statement may name.
+  /// The table of an entity's rows; empty for an entity that is not in the file. No statement may use it.
   func tableName(of entity: Int) -> String { tables[schema.entities[entity].root]?.name ?? "" }
 
-  /// Core Data's numbers of a new store: the entities held, in order.
+  /// Core Data's numbers for a new store: the file's entities, in order.
   static func newNumbers(of entities: Set<Int>) -> [Int: Int64] {
     Dictionary(uniqueKeysWithValues: entities.sorted().enumerated().map { ($1, Int64($0 + 1)) })
   }
 
-  /// Rebuilds the look-ups after tables or join tables changed.
+  /// Rebuilds the look-up tables after tables or join tables changed.
   mutating func index() {
     impliedColumns = [:]
     struct Key: Hashable {
@@ -149,7 +149,7 @@ struct PhysicalSchema: Sendable {
     }
   }
 
-  /// The columns of a property of `entity`, by role; a composite has one for each leaf.
+  /// The columns of a property of `entity`, by role. A composite has one for each leaf.
   func columns(of name: String, in entity: Int) -> [String]? {
     let layout = schema.entities[entity].layout
     let path = name.split(separator: ".").map(String.init)
@@ -180,14 +180,14 @@ struct PhysicalSchema: Sendable {
   }
 }
 
-/// An identifier, quoted. Names come from models and from files, so they are never trusted to be plain.
+/// A quoted identifier. Names come from models and files, so they may contain any character.
 func quoted(_ name: String) -> String {
-  // Hardly any name has one, and every query quotes its names.
+  // Very few names contain a quote, and each query quotes its names.
   guard name.utf8.contains(UInt8(ascii: "\"")) else { return "\"\(name)\"" }
   return "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
 }
 
-/// An identifier as Core Data writes it: bare where that is possible.
+/// An identifier in Core Data's form: without quotes if possible.
 func bare(_ name: String) -> String {
   let isPlain =
     !name.isEmpty

@@ -1,6 +1,6 @@
 import CDEStore
 
-/// A column that holds keys of a tree's rows.
+/// A column with keys of a tree's rows.
 struct ReferenceColumn: Sendable {
   /// The relationship, the entity that declares it, and the entity that it leads to.
   let property: String
@@ -8,12 +8,12 @@ struct ReferenceColumn: Sendable {
   let destination: Int
   /// The name of the relationship's inverse.
   let inverse: String?
-  /// Finds the lowest key, from one on, that a row refers to.
+  /// Finds the lowest key, starting at a given one, that a row refers to.
   let next: String
-  /// Finds the rows that refer to a range of keys: their keys, entity numbers, and the keys referred to.
+  /// Finds the rows that refer to a range of keys: their keys, entity numbers, and the referenced keys.
   let select: String
 
-  /// The columns of all to-one relationships, by the root of the tree that they lead to.
+  /// The columns of all to-one relationships, by the root of the destination's tree.
   static func all(_ physical: PhysicalSchema) -> [[ReferenceColumn]] {
     var columns: [[ReferenceColumn]] = Array(repeating: [], count: physical.schema.entities.count)
     for entity in physical.schema.entities where physical.held.contains(entity.index) {

@@ -22,9 +22,10 @@ struct WritePlan: Sendable {
   let externalCells: [Int]
   /// For each slot its cells.
   let cellsOfSlots: [Range<Int>]
-  /// Cells whose columns a uniqueness constraint names: of whichever entity of the tree, as all share a table.
+  /// Cells whose columns a uniqueness constraint of any entity of the tree names, because all of them share a
+  /// table.
   let uniqueCells: Set<Int>
-  /// Statements with one parameter, the key, that undo what points at a deleted row.
+  /// Statements that remove references to a deleted row. Their only parameter is the key.
   let cleanUps: [String]
 
   init(entity: Int, physical: PhysicalSchema) {

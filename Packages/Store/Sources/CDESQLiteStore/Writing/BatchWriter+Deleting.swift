@@ -2,8 +2,8 @@ import CDESQLite
 import CDEStore
 
 extension BatchWriter {
-  /// Deletes the listed rows: first those that cascades add are listed, then denials are looked for, then what
-  /// points at the rows is cleared, and then they go.
+  /// Deletes the listed rows. The steps: list rows that cascades add, check denials, clear references to the
+  /// rows, delete the rows.
   func delete(_ batch: StoreBatchDelete) throws(StoreError) {
     if result.rows.isEmpty { return }
     try cascade(batch.rules)
@@ -38,8 +38,7 @@ extension BatchWriter {
       + "AND ent = \(physical.numbers[entity])"
   }
 
-  /// Keys of the rows of one concrete entity that the level bound as `?1` added, found without reading the levels
-  /// before it.
+  /// Keys of the rows of one concrete entity that the level bound as `?1` added. Earlier levels are not read.
   private func listed(_ entity: Int, addedBy level: Int) -> String {
     if level == 0 { return listed(entity) + " AND level = ?1" }
     return "SELECT pk FROM \(Self.list) INDEXED BY cde_batch_level WHERE level = ?1 AND level > 0 "
@@ -69,7 +68,7 @@ extension BatchWriter {
 
   // MARK: Rules
 
-  /// The keys of the objects that a relationship leads to from some owners.
+  /// The keys of the objects that a relationship leads to from given owners.
   private func members(of property: RowLayout.Property, _ entity: Int, owners: String)
     throws(StoreError) -> String
   {
@@ -105,10 +104,10 @@ extension BatchWriter {
     }
   }
 
-  /// Lists what the listed rows take along, level by level until nothing is added.
+  /// Lists the rows that cascades of the listed rows add, level by level until no row is added.
   ///
-  /// A level reads the rows that the level before it added and no others, and its number is bound, so that a chain
-  /// of any length runs the same few statements and costs by its length.
+  /// A level reads only the rows that the previous level added. Its number is bound, so a chain of any length
+  /// runs the same few statements, and the cost is linear in its length.
   private func cascade(_ rules: [[Int: StoreBatchDelete.Rule]]) throws(StoreError) {
     guard rules.contains(where: { $0.values.contains(.cascade) }) else { return }
     var level = 0
@@ -149,7 +148,7 @@ extension BatchWriter {
     }
   }
 
-  // MARK: What points at the rows
+  // MARK: References to the rows
 
   private func clearReferences(
     to entity: Int, _ rules: [Int: StoreBatchDelete.Rule]
@@ -180,7 +179,7 @@ extension BatchWriter {
     }
   }
 
-  /// Clears references that have no inverse: no rule of the deleted rows' entity says anything about them.
+  /// Clears references that have no inverse. No rule of the deleted rows' entity concerns them.
   private func clearOneWayReferences(to entity: Int) throws(StoreError) {
     for column in plans.references[schema.entities[entity].root] where column.inverse == nil {
       guard let slot = schema.entities[column.owner].layout.slot(named: column.property) else { continue }
@@ -188,7 +187,7 @@ extension BatchWriter {
     }
   }
 
-  /// Notes owners that lose members and stay themselves.
+  /// Notes owners that lose members but are not deleted.
   private func touch(owners: String, _ destination: Int, _ slot: Int) throws(StoreError) {
     try connection.forEachRow(
       "SELECT Z_PK FROM \(quoted(physical.tableName(of: destination))) WHERE Z_PK IN (\(owners)) "
@@ -199,14 +198,14 @@ extension BatchWriter {
     }
   }
 
-  /// Clears a to-one relationship of rows that stay.
+  /// Clears a to-one relationship of remaining rows.
   private func nullify(_ slot: Int, of destination: Int, deleted: Int) throws(StoreError) {
     let layout = schema.entities[destination].layout
     let property = layout.properties[slot]
     let names = physical.cellColumns[destination]
     guard let first = property.cells.first, case .toOne(let relationship) = property.kind else { return }
     let table = quoted(physical.tableName(of: destination))
-    // Which rows the column belongs to: other entities of the tree may use it for something else.
+    // The entities whose rows use the column. Other entities of the tree may use it for another property.
     let types = QueryCompiler(physical).entityCondition(destination, true, alias: table).map {
       " AND " + $0.sql
     }

@@ -1,10 +1,10 @@
 import CDESQLite
 import CDEStore
 
-/// Carries one batch out, inside an SQLite transaction that the caller began.
+/// Executes one batch, inside an SQLite transaction that the caller began.
 ///
-/// The rows concerned are listed in a temporary table: entity tree, key, concrete entity, and how many delete
-/// rules lie between the row and those that the query found.
+/// The rows are listed in a temporary table: entity tree, key, concrete entity, and the number of delete
+/// rules between the row and the rows that the query found.
 final class BatchWriter {
   let plans: SchemaPlans
   let connection: Connection
@@ -13,7 +13,8 @@ final class BatchWriter {
 
   static let list = "temp.cde_batch"
   static let levelIndex = "temp.cde_batch_level"
-  /// The version of a changed row. One more than the greatest integer would be a floating-point number to SQLite.
+  /// The version of a changed row. In SQLite one more than the greatest integer would be a floating-point
+  /// number.
   static let nextVersion =
     "CASE ifnull(Z_OPT, 0) WHEN \(Int64.max) THEN \(Int64.min) ELSE ifnull(Z_OPT, 0) + 1 END"
 
@@ -32,7 +33,7 @@ final class BatchWriter {
       "CREATE TEMP TABLE IF NOT EXISTS cde_batch "
         + "(root INTEGER, pk INTEGER, ent INTEGER, level INTEGER, PRIMARY KEY (root, pk)) WITHOUT ROWID",
       while: task)
-    // Partial, so that rows found by the query cost nothing more.
+    // A partial index, so that rows found by the query cost nothing more.
     try connection.run(
       "CREATE INDEX IF NOT EXISTS \(Self.levelIndex) ON cde_batch (level, ent, root) WHERE level > 0",
       while: task)
@@ -53,7 +54,8 @@ final class BatchWriter {
     }
   }
 
-  /// A row of an entity that the schema does not know, in a table that it knows: not ours to change.
+  /// The error for a row of an entity outside the schema, in a table of the schema. Such a row must not be
+  /// changed.
   private func foreignRow(_ entity: Int) -> StoreError {
     StoreError(
       .unsupportedQuery,
@@ -88,10 +90,10 @@ final class BatchWriter {
     let statement = try connection.prepare(
       "UPDATE \(quoted(plan.table)) AS t0 SET \(settings.joined(separator: ", ")) WHERE Z_PK IN (\(own))",
       while: task)
-    // Bound memory belongs to the batch.
+    // The batch owns the bound memory.
     defer { Connection.reset(statement) }
     let binder = TransactionWriter(plans, connection)
-    // A file belongs to one row: values that many rows share stay in their rows.
+    // A file belongs to one row. Values shared by many rows stay in their rows.
     let steps = cells.map { cell in
       var step = plan.steps[cell]
       if step.kind == .external { step.kind = .blob }
@@ -109,7 +111,7 @@ final class BatchWriter {
 
   // MARK: Common
 
-  /// Remembers the files that rows name, to remove them once nothing does.
+  /// Records the files that rows name, to remove them when no row names them.
   func noteFiles(_ cells: [Int], of plan: WritePlan, where keys: String) throws(StoreError) {
     for cell in cells {
       let column = quoted(plan.columns[cell])

@@ -24,7 +24,7 @@ struct ComputedColumns {
           entity: entity)
       }
       let compiled = try QueryCompiler.compile(value.expression, of: plan.entity, physical)
-      // Rows are written one after the other: the later ones would see the new values of the earlier ones.
+      // Rows are written one after the other. Later rows would see the new values of earlier ones.
       guard !["FROM", "JOIN"].contains(where: { compiled.sql.contains("\($0) \(quoted(plan.table)) AS ") })
       else {
         throw StoreError(
@@ -34,7 +34,7 @@ struct ComputedColumns {
           entity: entity, properties: [attribute.name])
       }
       let column = quoted(plan.columns[cell])
-      // An integer that overflowed is a floating-point number to SQLite, which would store it as such.
+      // In SQLite an integer that overflows becomes a floating-point number and would be stored as such.
       let result =
         switch attribute.type {
         case .integer16, .integer32, .integer64: "CAST(\(compiled.sql) AS INTEGER)"
@@ -47,7 +47,7 @@ struct ComputedColumns {
     }
   }
 
-  /// Refuses results that the attributes can't hold, inside the transaction that wrote them.
+  /// Refuses results that the attributes can't store, inside the transaction that wrote them.
   func check(on connection: Connection, where keys: String) throws(StoreError) {
     for (column, attribute) in columns {
       func exists(_ condition: String) throws(StoreError) -> Bool {

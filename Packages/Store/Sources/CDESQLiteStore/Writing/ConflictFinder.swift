@@ -3,7 +3,7 @@ import CDEStore
 
 /// Compares a transaction with the store, within one read of a connection.
 ///
-/// A commit stops at the first unique value that collides, in the middle of its work; this looks at all of it.
+/// A commit stops at the first unique value that collides. This type checks the whole transaction.
 struct ConflictFinder {
   private let plans: SchemaPlans
   private let connection: Connection
@@ -25,7 +25,7 @@ struct ConflictFinder {
 
   mutating func find() throws(StoreError) -> TransactionConflicts {
     try findVersions()
-    // An index of a tree's table is one constraint, whichever and how many of the entities declare it.
+    // An index of a tree's table is one constraint, even if several entities declare it.
     var seen: Set<[String]> = []
     for entity in plans.schema.entities where plans.physical.held.contains(entity.index) {
       for constraint in entity.source.uniquenessConstraints {
@@ -71,7 +71,7 @@ struct ConflictFinder {
 
   // MARK: Uniqueness
 
-  /// One cell's value, as the index compares it.
+  /// One cell's value in the form that the index compares.
   private enum CellValue: Hashable {
     case word(UInt64)
     case bytes([UInt8])
@@ -83,7 +83,7 @@ struct ConflictFinder {
     var sample: RowReference
   }
 
-  /// The cells of an entity that stand in columns of a constraint; nil where an index can't compare them.
+  /// The cells of an entity in the columns of a constraint; nil if an index can't compare them.
   private func cells(of entity: Int, in columns: [String]) -> (cells: [Int], slots: PropertySet)? {
     let plan = plans.writes[entity]
     let cells = columns.compactMap { plan.columns.firstIndex(of: $0) }
@@ -124,7 +124,7 @@ struct ConflictFinder {
     }
   }
 
-  /// A row without a value collides with none.
+  /// A row without a value collides with no row.
   private static func values(_ batch: RowBatch, _ row: Int, _ cells: [Int]) -> [CellValue]? {
     var values: [CellValue] = []
     for cell in cells {
@@ -146,7 +146,7 @@ struct ConflictFinder {
     guard let steps = cells(of: batch.layout.entity, in: columns)?.cells.map({ plan.steps[$0] }) else {
       return nil
     }
-    // A row that refers to a new one can't have the values of a row that is there.
+    // A row that refers to a new row can't have the values of an existing row.
     for step in steps where step.kind == .key {
       if let key = batch.integer(row, Int(step.cell)), key < 0 { return nil }
     }

@@ -1,10 +1,10 @@
 import CDEStore
 import Foundation
 
-/// Large values in files beside the store, as Core Data keeps them.
+/// Large values in files outside the database, as in Core Data.
 ///
-/// A cell of an attribute that allows external storage has a head byte: 1 before the value itself, 2 before
-/// the name of a file. Writers always hand over the first form; the store decides what goes out.
+/// A cell of an attribute with external storage has a head byte: 1 before the value itself, 2 before the name
+/// of a file. Writers always use the first form. The store decides which values go into files.
 struct ExternalStorage: Sendable {
   /// Values longer than this go into files.
   static let inlineLimit = 128 << 10
@@ -23,7 +23,7 @@ struct ExternalStorage: Sendable {
 
   private func path(_ name: String) -> String { (folder as NSString).appendingPathComponent(name) }
 
-  /// File names come from rows, which may be hostile: only UUIDs name files.
+  /// File names come from rows, which may be manipulated. Only UUIDs are accepted.
   private func checked(_ name: String) throws(StoreError) -> String {
     guard UUID(uuidString: name) != nil else {
       throw StoreError(.unreadable, "A row names an external value that is no UUID; the store is damaged.")
@@ -77,12 +77,12 @@ struct ExternalStorage: Sendable {
 
   /// The names of all files.
   func names() -> [String] {
-    // Most stores have no such folder, and in one that can't be read nothing can be removed either.
+    // Most stores have no such folder. If a folder can't be read, no file in it can be removed either.
     let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return entries.filter { UUID(uuidString: $0) != nil }
   }
 
-  /// Removes files; one that is gone already is no failure.
+  /// Removes files. A missing file is no failure.
   func remove(_ names: [String]) {
     for name in names where UUID(uuidString: name) != nil { files.remove(path(name)) }
   }

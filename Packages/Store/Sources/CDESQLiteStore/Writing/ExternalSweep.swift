@@ -4,18 +4,19 @@ import Foundation
 
 /// Finds and removes files of external values that no row names.
 ///
-/// A process that dies between writing such a file and its commit leaves one, and so does one that dies between
-/// a commit and the removal of what the commit made useless. What is removed is certain to be unneeded:
+/// A process leaves such a file if it dies between writing the file and its commit, or between a commit and
+/// the removal of files that the commit no longer needs. Only files that are certainly not needed are
+/// removed:
 ///
-/// - Files are written within a write transaction and are named by random UUIDs, once. While the sweep holds the
-///   write lock, no other writer of any process has a file that it has not committed, and no later transaction
-///   names a file that was there before.
-/// - A commit that failed at its last step may still be in the log behind the last good one, where the next
-///   process would find it, and its files have to stay until then. So the sweep commits first, which overwrites
-///   that place, and removes files afterwards.
-/// - Rows of tables and columns that the schema does not know may name files as well. All columns are read that
-///   may hold a name.
-/// - Stores whose names differ in the extension alone share a folder. Where there is such a neighbour, nothing is
+/// - Files are written within a write transaction, and each has a random UUID as its name. While the sweep
+///   holds the write lock, no other writer of any process has a file that it has not committed, and no later
+///   transaction names an older file.
+/// - A commit that failed at its last step may still be in the log after the last valid commit. The next
+///   process may find it there, so its files must stay until then. Therefore the sweep commits first, which
+///   overwrites that place in the log, and removes files afterwards.
+/// - Rows of tables and columns outside the schema may name files, too. All columns that may contain a name
+///   are read.
+/// - Stores whose names differ only in the extension share a folder. If there is such a store, no file is
 ///   removed.
 struct ExternalSweep {
   let externals: ExternalStorage
@@ -23,9 +24,9 @@ struct ExternalSweep {
 
   private static let task = "Looking for unneeded external values"
 
-  /// - Returns: how many files were removed.
+  /// - Returns: the number of removed files.
   func run(on connection: Connection) throws(StoreError) -> Int {
-    // Before rows are read: a file that is written meanwhile is not in the list.
+    // Before rows are read, so that the list contains no file that is written meanwhile.
     guard !externals.names().isEmpty, try !unnamed(on: connection).isEmpty, !hasNeighbour() else { return 0 }
     var names: [String] = []
     try connection.inWriteTransaction { () throws(StoreError) in
@@ -41,7 +42,7 @@ struct ExternalSweep {
     var names: [String: String] = [:]
     for name in externals.names() { names[name.uppercased()] = name }
     for (table, columns) in try candidates(on: connection) where !names.isEmpty {
-      // A head byte and a UUID, which some files end with a zero. The length alone is known without reading the
+      // A head byte and a UUID, to which some files add a zero. The length is known without reading the
       // value, which may be long.
       let lengths = columns.map { "length(\($0)) BETWEEN 37 AND 38" }
       let values = zip(columns, lengths).map { "CASE WHEN \($1) THEN \($0) END" }
@@ -60,7 +61,7 @@ struct ExternalSweep {
     return names.values.sorted()
   }
 
-  /// All columns but those that Core Data declares for numbers and text.
+  /// All columns except those that Core Data declares for numbers and text.
   private func candidates(
     on connection: Connection
   ) throws(StoreError) -> [(table: String, columns: [String])] {
@@ -87,7 +88,7 @@ struct ExternalSweep {
     do {
       entries = try FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)
     } catch {
-      // What can't be seen may be there.
+      // If the folder can't be read, another store may exist.
       return true
     }
     let files = [own] + ["-wal", "-shm", "-journal"].map { own + $0 }

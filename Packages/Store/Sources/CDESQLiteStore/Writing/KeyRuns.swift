@@ -1,8 +1,8 @@
-/// Distinct keys in ascending order, those that follow each other taken together.
+/// Distinct keys in ascending order. Consecutive keys are joined.
 struct KeyRuns {
   let ranges: [ClosedRange<Int64>]
 
-  /// From this length on, counting the rows of a run costs less than looking each of them up.
+  /// From this length on, counting the rows of a run costs less than a look-up of each row.
   static let worthCounting = 4
 
   init(_ keys: [Int64]) {
@@ -20,12 +20,12 @@ struct KeyRuns {
     self.ranges = ranges
   }
 
-  /// The keys in ascending order, in linear time where they lie close to each other, as those of a table mostly do.
+  /// The keys in ascending order. Takes linear time if they are dense, as those of a table mostly are.
   private static func ascending(_ keys: [Int64]) -> [Int64] {
     if zip(keys, keys.dropFirst()).allSatisfy({ $0 < $1 }) { return keys }
     guard let low = keys.min(), let high = keys.max() else { return [] }
     let (span, isTooWide) = high.subtractingReportingOverflow(low)
-    // A word of 64 bits for each key at most.
+    // At most one word of 64 bits for each key.
     if isTooWide || span / 64 >= Int64(keys.count) { return keys.sorted() }
     var bits = [UInt64](repeating: 0, count: Int(span / 64) + 1)
     for key in keys {

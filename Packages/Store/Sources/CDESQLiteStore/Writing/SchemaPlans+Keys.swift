@@ -2,13 +2,13 @@ import CDESQLite
 import CDEStore
 
 extension SchemaPlans {
-  /// Moves a tree's key counter.
+  /// Raises a tree's key counter.
   ///
-  /// - Returns: the last key given out before.
+  /// - Returns: the last key assigned before.
   func takeKeys(_ count: Int, root: Int, on connection: Connection) throws(StoreError) -> Int64 {
     let number = physical.numbers[root]
     let task = "Handing out keys"
-    // The counter is the truth, unless some other writer inserted rows and left it behind.
+    // The counter is valid, unless another writer inserted rows without raising it.
     let base =
       try connection.integer(
         "SELECT max(ifnull((SELECT CAST(Z_MAX AS INTEGER) FROM Z_PRIMARYKEY WHERE Z_ENT = ?), 0), "

@@ -11,7 +11,7 @@ extension TransactionWriter {
     var key: Int64
   }
 
-  /// Updates rows in the order of their keys: neighbours share pages.
+  /// Updates rows in the order of their keys, because neighbours share pages.
   func update() throws(StoreError) {
     var changes: [Change] = []
     changes.reserveCapacity(transaction.updated.reduce(0) { $0 + $1.batch.count })
@@ -30,7 +30,7 @@ extension TransactionWriter {
 
     var lastKey = UpdateKey(entity: -1, changed: [], isUnversioned: false)
     var last: UpdateStatement?
-    // Bound memory belongs to the batches: nothing may point at it afterwards.
+    // The batches own the bound memory. No statement may refer to it afterwards.
     var used: [UpdateStatement] = []
     defer { for statement in used { Connection.reset(statement.handle) } }
     var hasVacated = false
@@ -54,7 +54,7 @@ extension TransactionWriter {
       let next = Int32(statement.steps.count)
       sqlite3_bind_int64(statement.handle, next + 1, version)
       sqlite3_bind_int64(statement.handle, next + 2, change.key)
-      // Another writer may have left the greatest version there is, behind which the least comes.
+      // Another writer may have left the greatest possible version, which is followed by the smallest one.
       sqlite3_bind_int64(statement.handle, next + 3, version &- 1)
       var code = sqlite3_step(statement.handle)
       if code == CDE_SQLITE_CONSTRAINT_UNIQUE, !hasVacated {
@@ -100,7 +100,7 @@ extension TransactionWriter {
       StoreError.RowConflict(entity: entity, key: key, expectedVersion: expected, foundVersion: found))
   }
 
-  /// Remembers the files that a row names now, to remove them once nothing does.
+  /// Records the files that a row names now, to remove them when no row names them.
   private func noteFiles(of entity: Int, key: Int64, cells: [Int]) throws(StoreError) {
     let plan = plans.writes[entity]
     let columns = cells.map { "substr(\(quoted(plan.columns[$0])), 1, 64)" }.joined(separator: ", ")
@@ -116,7 +116,7 @@ extension TransactionWriter {
     }
   }
 
-  /// A file named by a changed row's new value stays.
+  /// Keeps files that a changed row's new value names.
   func keepNamedFiles() {
     if obsoleteFiles.isEmpty { return }
     var kept: Set<String> = []

@@ -2,7 +2,8 @@ import CDESQLite
 import CDEStore
 
 extension TransactionWriter {
-  /// Removes pairs. Before others are added, so that a pair that moves between owners never stands twice.
+  /// Removes pairs. This is done before pairs are added, so that a pair that moves between owners never
+  /// exists twice.
   func removeLinks() throws(StoreError) {
     for link in transaction.links where link.kind == .remove { try remove(link) }
   }
@@ -52,7 +53,7 @@ extension TransactionWriter {
       } else {
         try addPair(side, owner, member, link.order)
       }
-      // Which direction of a symmetric pair a reader asks for is not known, so both stand in the table.
+      // Readers may use either direction of a symmetric pair, so the table contains both.
       if side.isReflexive, owner != member { try addPair(side, member, owner, nil) }
     case .implied(let key, let order):
       var values: [StoreValue] = [.integer(owner)]
@@ -61,7 +62,7 @@ extension TransactionWriter {
         let place = try nextPlace(
           link, owner,
           "SELECT max(\(quoted(order))) FROM \(quoted(memberTable(of: link))) WHERE \(quoted(key)) = ?")
-        // Expressions see the row as it was.
+        // SQL expressions use the row before the change.
         settings += ", \(quoted(order)) = CASE WHEN \(quoted(key)) = ? THEN \(quoted(order)) ELSE ? END"
         values += [.integer(owner), .integer(place)]
       } else if let order {
@@ -75,9 +76,9 @@ extension TransactionWriter {
     }
   }
 
-  /// The place behind all members of an owner, 1024 beyond the last as Core Data spaces them.
+  /// The position after all members of an owner: 1024 above the last one, the spacing of Core Data.
   ///
-  /// The store is asked once for each owner: what this transaction appends itself is counted here.
+  /// The store is read once for each owner. Later positions of this transaction are computed here.
   private func nextPlace(_ link: LinkChange, _ owner: Int64, _ lastPlace: String) throws(StoreError) -> Int64
   {
     let key = OrderKey(entity: link.entity, slot: link.slot, owner: owner)

@@ -14,11 +14,12 @@ struct DeletedRows {
   func contains(root: Int, key: Int64) -> Bool { keys[root]?.contains(key) == true }
 }
 
-// Versions do not protect references: a row gets no new version when other rows begin to refer to it.
+// Versions do not protect references, because a row gets no new version when other rows begin to refer to it.
 extension TransactionWriter {
-  /// Looks for references that would lead nowhere: to rows that others deleted, and of others to rows deleted here.
+  /// Finds references that would lead to no row: to rows that other writers deleted, and from other rows to
+  /// rows deleted here.
   ///
-  /// Called when everything is written, so that rows of the transaction count as they will be.
+  /// Called after all changes are written, so that the transaction's rows have their final state.
   func checkReferences() throws(StoreError) {
     try findMissingTargets()
     try findReferrers()
@@ -34,7 +35,7 @@ extension TransactionWriter {
       entity: entity.source.name, properties: name.map { [$0] } ?? [], references: references)
   }
 
-  // MARK: Rows that others deleted
+  // MARK: Rows that other writers deleted
 
   private func findMissingTargets() throws(StoreError) {
     var missing: [Int: Set<Int64>] = [:]
@@ -55,7 +56,7 @@ extension TransactionWriter {
       var last = keys.last ?? 0
       for row in 0..<batch.count where !batch.isNull(row, cell) {
         let key = Int64(bitPattern: batch.word(row, cell))
-        // Members of one owner mostly follow each other.
+        // Most members of one owner are consecutive.
         if key <= 0 || key == last || !changed(row) { continue }
         keys.append(key)
         last = key
@@ -72,7 +73,7 @@ extension TransactionWriter {
     return targets
   }
 
-  /// Visits the cells of rows in which the transaction may write references, with what tells whether it does.
+  /// Visits the cells in which the transaction may write references, with a test whether a row does.
   private func forEachReferenceCell(
     _ body: (_ root: Int, _ batch: RowBatch, _ cell: Int, _ isWritten: (_ row: Int) -> Bool) -> Void
   ) {
@@ -89,7 +90,7 @@ extension TransactionWriter {
     }
   }
 
-  /// Keys so close to each other are reached by going from row to row, others by a look-up.
+  /// For keys this close to each other the cursor moves from row to row. Other keys are looked up.
   private static let stepLimit: Int64 = 8
 
   private func missingKeys(_ runs: KeyRuns, _ table: String) throws(StoreError) -> Set<Int64> {
@@ -98,7 +99,7 @@ extension TransactionWriter {
     let cursor = try connection.prepare(
       "SELECT Z_PK FROM \(table) WHERE Z_PK >= ? ORDER BY Z_PK", while: task)
     defer { Connection.reset(cursor) }
-    // The row that the cursor is at: none before the first look-up, the greatest number behind the last row.
+    // The row of the cursor: nil before the first look-up, the greatest number after the last row.
     var current: Int64?
     func step() throws(StoreError) {
       switch sqlite3_step(cursor) {
@@ -156,7 +157,7 @@ extension TransactionWriter {
     }
   }
 
-  // MARK: Rows that others refer to
+  // MARK: Rows that other writers refer to
 
   private func findReferrers() throws(StoreError) {
     if transaction.deleted.isEmpty { return }
@@ -201,7 +202,7 @@ extension TransactionWriter {
       Connection.reset(next)
       Connection.reset(statement)
     }
-    // The lowest key from here on that anything refers to: runs before it need no look-up.
+    // The lowest key from here on that a row refers to. Runs before it need no look-up.
     var referred: Int64 = .min
     for run in runs.ranges {
       if referred < run.lowerBound {
@@ -216,7 +217,7 @@ extension TransactionWriter {
       sqlite3_bind_int64(statement, 2, run.upperBound)
       var code = sqlite3_step(statement)
       while code == SQLITE_ROW {
-        // Other entities of the tree may use the column for something else.
+        // Other entities of the tree may use the column for another property.
         if let entity = plans.physical.indexes[sqlite3_column_int64(statement, 1)],
           let slot = plans.schema.entities[entity].layout.slot(named: column.property)
         {
@@ -233,7 +234,8 @@ extension TransactionWriter {
     }
   }
 
-  /// Notes members of relationships that the deletion was to leave empty, unless they go as well.
+  /// Notes members of relationships that the deletion must leave empty, unless the members are deleted as
+  /// well.
   func noteMembersLeft(by deletion: RowDeletion, _ deleted: DeletedRows) throws(StoreError) {
     for slot in deletion.emptied {
       let destination = plans.schema.end(of: slot, in: deletion.entity).destination

@@ -2,10 +2,11 @@ import CDESQLite
 import CDEStore
 
 extension TransactionWriter {
-  /// Takes the unique values away from rows whose update is still to come, so that rows can swap them.
+  /// Clears the unique values of rows that are updated later, so that rows can swap them.
   ///
-  /// SQLite checks uniqueness row by row, a save means all rows together. Rows without a value never collide,
-  /// and each of these gets its new one in a moment. Called at the first collision only: most saves have none.
+  /// SQLite checks uniqueness row by row, but a save requires it for all rows together. Rows without a value
+  /// never collide, and each of these rows gets its new value afterwards. Called at the first collision only,
+  /// because most saves have none.
   func vacateUniqueValues(of changes: ArraySlice<Change>) throws(StoreError) {
     for change in changes {
       let update = transaction.updated[Int(change.update)]
@@ -20,7 +21,7 @@ extension TransactionWriter {
         }
       }
       if settings.isEmpty { continue }
-      // A row in conflict keeps its value: the save fails because of it anyway.
+      // A row in conflict keeps its value, because the save fails in any case.
       try connection.run(
         "UPDATE \(quoted(plan.table)) SET \(settings.joined(separator: ", ")) "
           + "WHERE Z_PK = ? AND ifnull(Z_OPT, 0) = ?",

@@ -1,7 +1,7 @@
 import CDESQLite
 import CDEStore
 
-/// One owner's order in a relationship that is kept by links.
+/// One owner's order in a relationship that is stored by links.
 struct OrderKey: Hashable {
   var entity: Int
   var slot: Int
@@ -13,22 +13,22 @@ final class TransactionWriter {
   let plans: SchemaPlans
   let connection: Connection
   let transaction: StoreTransaction
-  /// Where large values go; nil in memory.
+  /// The location of large values; nil in memory.
   private let externals: ExternalStorage?
   private let checksReferences: Bool
-  /// For each entity index that is a root, the last key given out before.
+  /// For each index of a root entity, the last key assigned before.
   private(set) var keyBase: [Int64]
   var conflicts: [StoreError.RowConflict] = []
-  /// References of other writers that a deletion came upon.
+  /// References of other writers that a deletion found.
   var references: [ReferenceConflict] = []
-  /// External files that this transaction wrote, and those that nothing needs once it is committed.
+  /// External files that this transaction wrote, and those that are not needed after its commit.
   var writtenFiles: [String] = []
   var obsoleteFiles: [String] = []
-  /// Whether everything was written, so that only SQLite's own commit is left to do.
+  /// Whether everything was written. Only SQLite's own commit is left.
   private(set) var isComplete = false
-  /// The last places in ordered relationships that this transaction appends to.
+  /// The last positions in ordered relationships to which this transaction appends.
   var lastPlaces: [OrderKey: Int64] = [:]
-  /// Rows with derived attributes, as they stand at the end.
+  /// Rows with derived attributes, in their final state.
   private(set) var derived: [RowBatch] = []
 
   init(
@@ -43,7 +43,7 @@ final class TransactionWriter {
     keyBase = Array(repeating: 0, count: plans.schema.entities.count)
   }
 
-  /// Binds and reads for requests that are no transaction.
+  /// Makes a writer that binds and reads for requests without a transaction.
   convenience init(_ plans: SchemaPlans, _ connection: Connection) {
     self.init(plans, connection, StoreTransaction(), externals: nil, checksReferences: false)
   }
@@ -51,9 +51,9 @@ final class TransactionWriter {
   func write() throws(StoreError) {
     connection.derived.clear()
     try takeKeys()
-    // Pairs are removed first: those that a deleted row still has then are other writers'.
+    // Pairs are removed first. Pairs that a deleted row still has afterwards belong to other writers.
     try removeLinks()
-    // Deletions next: they free unique values that other rows of the transaction take over.
+    // Deletions are next, because they free unique values for other rows of the transaction.
     try delete()
     try update()
     if !conflicts.isEmpty { throw conflictError() }
@@ -65,10 +65,10 @@ final class TransactionWriter {
     isComplete = true
   }
 
-  /// Reads the rows whose derived attributes may differ from what the transaction said.
+  /// Reads the rows whose derived attributes may differ from those in the transaction.
   ///
-  /// Written ones are among them even when no trigger ran: their derived values are as old as the object
-  /// that was written, since other rows' changes do not raise its version.
+  /// Written rows are included even if no trigger ran. Their derived values are as old as the written object,
+  /// because changes of other rows do not raise its version.
   func readDerived() throws(StoreError) {
     guard plans.physical.hasDerivedColumns else { return }
     var keys: [Int: Set<Int64>] = [:]
@@ -108,7 +108,7 @@ final class TransactionWriter {
 
   // MARK: Binding
 
-  /// Binds cells straight from the batch's memory, which outlives the step.
+  /// Binds cells directly from the batch's memory, which outlives the step.
   @inline(__always)
   func bind(
     _ batch: RowBatch, _ row: Int, _ steps: [BindStep], to statement: OpaquePointer, from first: Int32
@@ -183,7 +183,7 @@ final class TransactionWriter {
         statement = try connection.prepareUncached(plan.insert, while: task)
         connection.inserts[plan.entity] = statement
       }
-      // Bound memory belongs to the batch: nothing may point at it afterwards.
+      // The batch owns the bound memory. No statement may refer to it afterwards.
       defer { Connection.reset(statement) }
       for row in 0..<batch.count {
         sqlite3_bind_int64(statement, 1, permanent(batch.key(row), root: plan.root))
@@ -197,7 +197,7 @@ final class TransactionWriter {
     }
   }
 
-  /// The error where another writer has already written a deleted row again.
+  /// The error if another writer has already written a deleted row again.
   private func takenKey(_ batch: RowBatch, _ row: Int) -> StoreError {
     StoreError(
       .conflict, "A deleted row of \(batch.layout.entityName) was written again by another writer.",

@@ -1,20 +1,20 @@
 internal import CDEStore
 internal import Foundation
 
-// What comes before a save writes: hooks and announcements, until nothing changes any more.
+// The steps before a save writes: hooks and announcements, until nothing changes any more.
 extension NSManagedObjectContext {
   /// Calls the hooks of all changed objects and announces the changes, until nothing changes any more.
   ///
-  /// - Returns: what was announced, if that was all in one announcement.
+  /// - Returns: the announced objects, if there was exactly one announcement.
   /// - Throws: ``ManagedObjectError`` with code `.unsettledChanges` when the changes do not end.
-  func settleChanges() throws -> Announced {
-    var rounds = SettlingRounds()
+  func runHooks() throws -> Announced {
+    var rounds = HookRounds()
     hooks.areRunning = true
-    defer { endSettling() }
+    defer { endHooks() }
     try callWillSaveHooks(of: changed, &rounds, releasing: true)
     var announced = announcePending()
     while !pending.isEmpty || !hooks.changed.isEmpty {
-      let further = rounds.changed(among: takeChangedWhileSettling())
+      let further = rounds.changed(among: takeChangedByHooks())
       if further.isEmpty, pending.isEmpty { break }
       try callWillSaveHooks(of: further, &rounds, releasing: true)
       announcePending()
@@ -23,40 +23,39 @@ extension NSManagedObjectContext {
     return announced
   }
 
-  /// Calls the hooks of objects that joined a save after it had begun, because of a conflict with another
-  /// writer.
+  /// Calls the hooks of objects that a conflict with another writer added to a save after its start.
   ///
-  /// - Parameter called: those whose hooks were called before; the others are added.
+  /// - Parameter called: the objects whose hooks were called before. The function adds the others.
   func callWillSaveHooks(but called: inout Set<ObjectIdentifier>) throws {
     let joined = changed.filter { called.insert(ObjectIdentifier($0)).inserted }
     if joined.isEmpty { return }
-    var rounds = SettlingRounds()
+    var rounds = HookRounds()
     hooks.areRunning = true
-    defer { endSettling() }
+    defer { endHooks() }
     try callWillSaveHooks(of: joined, &rounds, releasing: false)
     for object in changed { called.insert(ObjectIdentifier(object)) }
   }
 
-  private func endSettling() {
+  private func endHooks() {
     hooks.areRunning = false
     hooks.changed = []
     hooks.silenced = [:]
   }
 
-  private func takeChangedWhileSettling() -> [NSManagedObject] {
+  private func takeChangedByHooks() -> [NSManagedObject] {
     defer { hooks.changed = [] }
     return hooks.changed
   }
 
-  /// Calls hooks, and those of the objects that they change, until no hook changes anything.
+  /// Calls hooks, then the hooks of the objects that they changed, until no hook changes anything.
   ///
   /// - Parameters:
-  ///   - objects: a list of its own, because a hook may change the context's, also by a rollback.
-  ///   - releases: whether one-to-one partners that a merge brought are let go first.
+  ///   - objects: a separate list, because a hook or a rollback in it may change the context's list.
+  ///   - releases: whether one-to-one partners that a merge brought are released first.
   private func callWillSaveHooks(
-    of objects: [NSManagedObject], _ rounds: inout SettlingRounds, releasing releases: Bool
+    of objects: [NSManagedObject], _ rounds: inout HookRounds, releasing releases: Bool
   ) throws {
-    // A hook may write what it reads, and no later step repeats its reads.
+    // A hook may write values that it reads, and no later step repeats these reads.
     failedReads.areRepeated = false
     defer { failedReads.areRepeated = true }
     var objects = objects
@@ -64,38 +63,38 @@ extension NSManagedObjectContext {
       let isFirst = rounds.isFirst
       try rounds.begin(with: objects)
       objects[...].forEachBorrowed { object in
-        // A later change sets the flag again; the hook has then not seen that change.
+        // The hook clears the flag. A later change sets it again and calls the hook again.
         if !object.leavePending(), !isFirst { return }
         if releases, object.isMarkedUpdated { releaseFormerPartners(of: object) }
         guard object.hasChanges else { return }
         if !isFirst { rounds.note(object) }
         object.willSave()
       }
-      objects = rounds.changed(among: takeChangedWhileSettling())
+      objects = rounds.changed(among: takeChangedByHooks())
     } while !objects.isEmpty
   }
 }
 
-/// Counts the rounds of hooks before a save, and tells changes from values that are set again.
-private struct SettlingRounds {
-  /// As many as in Core Data.
+/// Counts the rounds of hooks before a save, and distinguishes changes from equal values that are set again.
+private struct HookRounds {
+  /// The same limit as in Core Data.
   private static let limit = 1_000
   private var count = 0
-  /// What objects held before their last hook call. The first round records nothing: most saves have no other
-  /// round.
+  /// The objects' values before their last hook call. The first round records nothing, because most saves
+  /// have no other round.
   private var images: [ObjectIdentifier: ValueImage] = [:]
 
   var isFirst: Bool { count == 0 }
 
-  /// - Throws: ``ManagedObjectError`` when there were enough rounds.
+  /// - Throws: ``ManagedObjectError`` when the limit is reached.
   mutating func begin(with objects: [NSManagedObject]) throws {
-    if count == Self.limit { throw unsettled(objects) }
+    if count == Self.limit { throw endless(objects) }
     count += 1
   }
 
   mutating func note(_ object: NSManagedObject) { images[ObjectIdentifier(object)] = ValueImage(object) }
 
-  /// Those of the objects that have changed since their hooks were called.
+  /// The objects that have changed since their hooks were called.
   func changed(among objects: [NSManagedObject]) -> [NSManagedObject] {
     objects.filter { object in
       guard object.isPending else { return false }
@@ -104,7 +103,7 @@ private struct SettlingRounds {
     }
   }
 
-  private func unsettled(_ objects: [NSManagedObject]) -> ManagedObjectError {
+  private func endless(_ objects: [NSManagedObject]) -> ManagedObjectError {
     func properties(_ object: NSManagedObject) -> [String] {
       images[ObjectIdentifier(object)]?.differences(from: object) ?? []
     }
@@ -157,7 +156,7 @@ private struct ValueImage {
     change != object.unsavedChange || !differences(from: object).isEmpty
   }
 
-  /// The names of the properties that the object holds otherwise now.
+  /// The names of the properties whose values differ from those of the object now.
   func differences(from object: NSManagedObject) -> [String] {
     let now = ValueImage(object)
     let silenced =
@@ -170,7 +169,7 @@ private struct ValueImage {
       case (.single(let one), .single(let other)): return !one.isSame(as: other)
       case (.members(let added, let removed, let all), .members(let added2, let removed2, let all2)):
         return added != added2 || removed != removed2 || all != all2
-      // Members that were read meanwhile are no change.
+      // Reading members meanwhile is no change.
       case (.single, .members(let added, let removed, let all)),
         (.members(let added, let removed, let all), .single):
         return !(added.isEmpty && removed.isEmpty && all.isEmpty)
@@ -180,7 +179,7 @@ private struct ValueImage {
 }
 
 extension _PropertyValue {
-  /// Whether another value is the same to a hook that sets it again.
+  /// Whether another value is equal for a hook that sets it again.
   fileprivate func isSame(as other: _PropertyValue) -> Bool {
     switch (self, other) {
     case (.unset, .unset), (.null, .null): true

@@ -1,9 +1,9 @@
 @_spi(CDE) internal import CDEStore
 
-// How an object comes out of a save.
+// Rows that an object takes from a save.
 extension NSManagedObject {
-  /// The object's changes were saved; `row` is its new row, if one was written.
-  final func settle(_ row: RowReference?) {
+  /// Marks the changes as saved. `row` is the object's new row, if one was written.
+  final func takeSaved(_ row: RowReference?) {
     unmarkUpdated()
     if let row {
       _batch = row.batch
@@ -11,12 +11,12 @@ extension NSManagedObject {
       _flags.remove(.fault)
     }
     let transient = withBinding(\.savedSlots.transient)
-    if withOverlay({ $0.settle(but: transient) }) == true { dropOverlay() }
+    if withOverlay({ $0.markSaved(but: transient) }) == true { dropOverlay() }
   }
 }
 
 extension NSManagedObject {
-  /// Takes a row, with the derived values of another row of the same object, which has newer ones.
+  /// Takes a row, but the derived values of another, newer row of the same object.
   final func take(_ row: RowReference, derivedFrom newer: RowReference) {
     guard row.batch.layout === _binding.layout, newer.batch.layout === _binding.layout else { return }
     var builder = RowBatchBuilder(layout: _binding.layout, rows: 1)

@@ -1,0 +1,26 @@
+internal import CDEStore
+
+/// The part of a save's conflict resolution that a conflict needs.
+protocol ConflictResolving: AnyObject {
+  /// The store's refusal that led to the conflict.
+  var refusal: StoreError? { get }
+
+  /// Makes an object use the store's current row, with the unsaved values that the policy keeps.
+  func resolve(_ object: NSManagedObject, _ row: RowReference?, by type: NSMergePolicyType)
+
+  /// Chooses the one object that keeps the values of a constraint.
+  func resolve(_ clash: UniquenessClash, by type: NSMergePolicyType) throws
+
+  /// The object of a row. It is made if necessary.
+  func object(for row: RowReference) -> NSManagedObject
+}
+
+/// Objects with the same values of a uniqueness constraint.
+struct UniquenessClash {
+  /// The names of the properties whose combined values must be unique.
+  var constraint: [String]
+  /// The objects of the context, in the order of their changes.
+  var objects: [NSManagedObject]
+  /// The row in the store that has the values.
+  var stored: RowReference?
+}

@@ -9,23 +9,28 @@ final class MergeInbox: Sendable {
     var head = 0
   }
 
+  /// A structure, because a lock that holds a closure itself wraps it once more at every access.
+  private struct Listener: Sendable {
+    let notify: @Sendable (UInt64) -> Void
+  }
+
   private let waiting = Lock(Waiting())
   /// Makes the context merge, soon, the waiting commits up to a number; nil if the context does not merge
   /// automatically.
-  private let listener = Lock<(@Sendable (UInt64) -> Void)?>(nil)
+  private let listener = Lock<Listener?>(nil)
 
   /// Whether the context merges other contexts' commits automatically.
   var isOpen: Bool { listener.withLock { $0 != nil } }
 
   /// Starts accepting commits.
   func open(notifying listener: @escaping @Sendable (UInt64) -> Void) {
-    self.listener.withLock { $0 = listener }
+    self.listener.withLock { $0 = Listener(notify: listener) }
   }
 
   /// Stops accepting commits. Waiting commits stay.
   func close() { listener.withLock { $0 = nil } }
 
-  func notify(_ number: UInt64) { listener.withLock { $0 }?(number) }
+  func notify(_ number: UInt64) { listener.withLock { $0 }?.notify(number) }
 
   func append(_ commit: CommittedTransaction) {
     waiting.withLock { $0.commits.append(commit) }

@@ -4,12 +4,17 @@ internal import Foundation
 /// Receives notes that can't be thrown to a caller. They go to a handler of the application, otherwise to
 /// standard error.
 public enum Diagnostics {
-  private static let storedHandler = Lock<(@Sendable (String) -> Void)?>(nil)
+  /// A structure, because a lock that holds a closure itself wraps it once more at every access.
+  private struct Handler: Sendable {
+    let report: @Sendable (String) -> Void
+  }
+
+  private static let storedHandler = Lock<Handler?>(nil)
 
   /// The handler of all notes; nil sends them to standard error.
   public static var handler: (@Sendable (String) -> Void)? {
-    get { storedHandler.withLock { $0 } }
-    set { storedHandler.withLock { $0 = newValue } }
+    get { storedHandler.withLock { $0?.report } }
+    set { storedHandler.withLock { $0 = newValue.map(Handler.init) } }
   }
 
   private static let topics = Lock<Set<String>>([])

@@ -231,7 +231,8 @@ extension QueryInterpreter {
   /// The values of the row that an order compares.
   func sortKeys(_ sort: [StoreSort]) throws -> [PredicateConstant] {
     try sort.map { term in
-      guard case .string(let text) = try value(term.expression) else { return try value(term.expression) }
+      let value = try value(term.expression)
+      guard case .string(let text) = value else { return value }
       return .string(PredicateText.fold(text, PredicateTextOptions(rawValue: term.options.rawValue)))
     }
   }

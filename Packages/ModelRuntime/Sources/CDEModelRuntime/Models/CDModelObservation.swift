@@ -8,16 +8,12 @@ public nonisolated struct CDModelObservation: Sendable {
   /// Wakes readers of certain fields of the class; nil means all fields.
   let wake: @Sendable (NSManagedObject, CDEObservationFieldSet?) -> Void
 
+  /// Describes the observed properties of one class.
+  ///
   /// - Parameters:
-  ///   - type: The class.
-  ///   - parent: The lineage of its superclass; nil for `NSManagedObject`.
-  ///   - schema: The class's own attributes and relationships.
-  ///   - propertyNames: The persistent names of its own properties.
-  ///   - swiftNames: The names of the same properties in code.
-  ///   - predicateKey: The key of a key path that starts at the class, inherited properties included.
-  ///   - attributes: Makes the fields of its own attributes.
-  ///   - relationships: Makes the fields of its own relationships, and those of their destinations.
-  ///   - observation: How to wake readers of its own properties; nil for a class that is not observed.
+  ///   - paths: For each property, in the order of declaration, the names that readers use.
+  ///   - transient: The persistent names of properties that no save announces.
+  ///   - wake: Wakes readers of certain fields of the class; nil means all fields.
   public init(
     paths: [[String]], transient: Set<String>,
     wake: @escaping @Sendable (NSManagedObject, CDEObservationFieldSet?) -> Void

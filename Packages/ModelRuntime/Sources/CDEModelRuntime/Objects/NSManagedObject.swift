@@ -99,7 +99,7 @@ nonisolated open class NSManagedObject: NSObject {
   /// inserts it later.
   ///
   /// An override is called for every object, new or fetched, as in Core Data. A context that fetches many objects of a
-  /// class without an override copies the first of them, which has the same result; see ``__cdPlainClass``.
+  /// class without an override copies the first of them, which has the same result; see `__cdPlainClass`.
   ///
   /// - Parameters:
   ///   - entity: an entity of a model in use; abstract entities trap when inserted.

@@ -136,3 +136,18 @@ extension PredicateTree {
     .comparison(PredicateComparison(left, op, right, options: options))
   }
 }
+
+extension PredicateTree {
+  /// Visits both sides of every comparison, from left to right. Conditions inside an expression are part of that
+  /// expression.
+  @_spi(CDE) public func forEachOperand(_ body: (ExpressionTree) -> Void) {
+    switch self {
+    case .constant: break
+    case .comparison(let comparison):
+      body(comparison.left)
+      body(comparison.right)
+    case .and(let parts), .or(let parts): for part in parts { part.forEachOperand(body) }
+    case .not(let part): part.forEachOperand(body)
+    }
+  }
+}

@@ -1,4 +1,4 @@
-internal import CDEPredicates
+@_spi(CDE) internal import CDEPredicates
 internal import CDEStore
 
 /// Which commits can change the result of a fetch, or its order.
@@ -47,16 +47,7 @@ internal import CDEStore
       if path.count == 1 { names.insert(path[0]) } else if path.count > 1 { isWide = true }
     }
 
-    mutating func read(_ tree: PredicateTree) {
-      switch tree {
-      case .constant: break
-      case .comparison(let comparison):
-        read(comparison.left)
-        read(comparison.right)
-      case .and(let parts), .or(let parts): for part in parts { read(part) }
-      case .not(let part): read(part)
-      }
-    }
+    mutating func read(_ tree: PredicateTree) { tree.forEachOperand { read($0) } }
 
     private mutating func read(_ expression: ExpressionTree) {
       switch expression {

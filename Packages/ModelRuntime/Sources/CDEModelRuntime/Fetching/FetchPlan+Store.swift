@@ -1,4 +1,4 @@
-internal import CDEPredicates
+@_spi(CDE) internal import CDEPredicates
 internal import CDEStore
 internal import Foundation
 
@@ -66,16 +66,7 @@ private struct PredicateKeyPaths {
     if path.count > longest.count { longest = path }
   }
 
-  private mutating func read(_ tree: PredicateTree) {
-    switch tree {
-    case .constant: break
-    case .comparison(let comparison):
-      read(comparison.left)
-      read(comparison.right)
-    case .and(let parts), .or(let parts): for part in parts { read(part) }
-    case .not(let part): read(part)
-    }
-  }
+  private mutating func read(_ tree: PredicateTree) { tree.forEachOperand { read($0) } }
 
   private mutating func read(_ expression: ExpressionTree) {
     switch expression {

@@ -91,13 +91,19 @@ extension NSManagedObject {
 // MARK: Changes of an object's state
 extension NSManagedObject {
   /// saved -> deleted, inserted -> deleted.
-  final func markDeleted() { _flags.insert(.deleted) }
+  final func markDeleted() {
+    assert(state != .deleted && state != .free, "An object that is \(state) can't be marked as deleted.")
+    _flags.insert(.deleted)
+  }
 
   /// deleted -> saved: a policy keeps another writer's row.
   final func unmarkDeleted() { _flags.remove(.deleted) }
 
   /// inserted -> saved: its context saved it.
-  final func becomeSaved() { _flags.remove(.inserted) }
+  final func becomeSaved() {
+    assert(state == .inserted, "An object that is \(state) is not saved for the first time.")
+    _flags.remove(.inserted)
+  }
 
   /// inserted -> saved, with unsaved values: the object takes over a row that another writer wrote.
   final func takeOverRow() {

@@ -1,5 +1,5 @@
 /// The block of a waiting thread, and its result.
-private final class WaitingBlock<Value, Failure: Error>: @unchecked Sendable {
+final class WaitingBlock<Value, Failure: Error>: @unchecked Sendable {
   // Guard: written by the waiting thread before the task starts and read after it finished; between, only
   // the task touches it.
   private var body: (() throws(Failure) -> Value)?
@@ -91,6 +91,13 @@ extension ContextExecutor {
       }
     }
     if Task.isCancelled { task.cancel() }
-    ThreadBlock.run(as: nil) { waitingThreads.runJobs(until: thread) }
+    let source = WaitGraph.callerIdentity
+    ThreadBlock.run(as: nil) {
+      waitingThreads.runJobs(until: thread) { job in
+        let edge = WaitGraph.beginHelping(self, from: source)
+        job.runSynchronously(on: self.waitingThreads.asUnownedTaskExecutor())
+        WaitGraph.end(edge)
+      }
+    }
   }
 }

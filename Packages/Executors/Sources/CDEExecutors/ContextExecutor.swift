@@ -82,6 +82,12 @@ public final class ContextExecutor: Sendable {
     return true
   }
 
+  /// Whether code that checks the actor of its thread finds the executor's: false in a nested wait that runs on another thread
+  /// than the main one, in the middle of a blocked job of the main actor.
+  ///
+  /// Precondition: the caller is on the executor.
+  public var isOnOwnThread: Bool { defaultActor != nil || MainProbe.isCurrent }
+
   /// Whether any work has ever run on this executor: blocks, runs, waits, or calls of actors that share it.
   /// Until then, the state that the executor guards belongs to the code that made the executor.
   public var wasEntered: Bool { entered.load(ordering: .acquiring) }

@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// The waits between executors: which executor's job blocks until another executor is free, and which executors are
 /// reserved for a holder that has not started.
 ///
@@ -8,6 +16,8 @@ enum WaitGraph {
     let id: UInt64
     let source: UInt
     let target: ContextExecutor
+    /// The wait, if the code that occupies the target may run it before it blocks.
+    let nested: NestedWait?
   }
 
   /// A reservation whose holder was resumed and has not started.
@@ -25,8 +35,14 @@ enum WaitGraph {
 
     mutating func add(_ source: UInt, _ target: ContextExecutor) -> UInt64 {
       lastEdge += 1
-      edges.append(Edge(id: lastEdge, source: source, target: target))
+      edges.append(Edge(id: lastEdge, source: source, target: target, nested: nil))
       return lastEdge
+    }
+
+    mutating func add(_ source: UInt, _ target: ContextExecutor, nested wait: NestedWait) {
+      lastEdge += 1
+      wait.edge = lastEdge
+      edges.append(Edge(id: lastEdge, source: source, target: target, nested: wait))
     }
 
     /// Whether the holder's actor is occupied, directly or over other reservations, until a job of this executor has
@@ -44,30 +60,69 @@ enum WaitGraph {
 
   private static let state = Lock(State())
 
+  /// The executor that the calling thread occupies; zero if it is on no actor.
+  ///
+  /// The holder of a reservation is on the reserved executor; the reservation is an edge from the holder's actor.
+  static var callerIdentity: UInt {
+    ThreadBlock.current?.actorIdentity
+      ?? (MainProbe.isCurrent ? ContextExecutor.mainIdentity : currentExecutor())
+  }
+
   /// Adds the wait of the calling thread, which may be on an executor, for another executor.
+  ///
+  /// Before that, runs the nested waits of other threads for the caller's executor that would close a cycle.
   ///
   /// - Returns: The argument for `end(_:)`; nil if the thread is on no actor: then no other wait depends on it.
   static func begin(waitingFor target: ContextExecutor) -> UInt64? {
-    let executor = MainProbe.isCurrent ? ContextExecutor.mainIdentity : currentExecutor()
-    // The holder of a reservation is on the reserved executor; the reservation is an edge from the holder's actor.
-    let source = ThreadBlock.current?.actorIdentity ?? executor
+    let source = callerIdentity
     guard source != 0 else { return nil }
-    var cycle: [ContextExecutor]?
-    let edge = state.withLock { state in
-      let edge = state.add(source, target)
-      cycle = path(from: target, to: source, in: state.edges)
-      return edge
+    while true {
+      var cycle: [Edge]?
+      let edge: UInt64? = state.withLock { state in
+        cycle = path(from: target, to: source, in: state.edges)
+        return cycle == nil ? state.add(source, target) : nil
+      }
+      guard let cycle else { return edge }
+      guard let nested = cycle.last?.nested else { failCycle(target, cycle) }
+      // If another thread runs the wait already, its edge is about to be removed.
+      if !nested.run() { sched_yield() }
     }
-    if let cycle, let last = cycle.last {
-      let chain = ([last] + cycle).map(\.description).joined(separator: " waits for ")
-      failPrecondition(
-        """
-        Wait cycle between executors: \(chain). Each runs a job that blocks until the next is free, so \
-        none can continue. Wait without blocking (await perform) in at least one of them, or nest waits in \
-        one order everywhere.
-        """)
+  }
+
+  /// Adds a wait that the code which occupies the target may run, instead of blocking for the caller's executor.
+  ///
+  /// - Returns: the argument for `end(_:)` if the caller has to run the work at once, because the code that occupies the
+  ///   target is already blocked until the caller's job has ended; nil if the wait was added.
+  static func begin(_ wait: NestedWait, for target: ContextExecutor) -> UInt64? {
+    let source = callerIdentity
+    guard source != 0 else { return nil }
+    return state.withLock { state in
+      // While the work runs at once, the caller's job depends on what the work waits for.
+      if path(from: target, to: source, in: state.edges) != nil { return state.add(source, target) }
+      state.add(source, target, nested: wait)
+      return nil
     }
-    return edge
+  }
+
+  private static func failCycle(_ first: ContextExecutor, _ cycle: [Edge]) -> Never {
+    let executors = [first] + cycle.map(\.target)
+    let chain = ([executors[executors.count - 1]] + executors).map(\.description)
+      .joined(separator: " waits for ")
+    failPrecondition(
+      """
+      Wait cycle between executors: \(chain). Each runs a job that blocks until the next is free, so \
+      none can continue. Wait without blocking (await perform) in at least one of them, or nest waits in \
+      one order everywhere.
+      """)
+  }
+
+  /// Adds the wait of code below on the calling thread's stack for a job of an executor that the thread is about to run.
+  ///
+  /// The code can't go on before the job ends, even if its own wait is over.
+  ///
+  /// - Parameter source: the executor of that code, from ``callerIdentity``.
+  static func beginHelping(_ target: ContextExecutor, from source: UInt) -> UInt64? {
+    source == 0 ? nil : state.withLock { $0.add(source, target) }
   }
 
   static func end(_ edge: UInt64?) {
@@ -124,19 +179,21 @@ enum WaitGraph {
     return edge
   }
 
-  /// Follows the waits from executor to executor. A job waits for one other executor at most.
-  private static func path(from executor: ContextExecutor, to goal: UInt, in edges: [Edge])
-    -> [ContextExecutor]?
-  {
-    var path = [executor]
-    while let actor = path.last?.actorIdentity {
-      if actor == goal { return path }
-      guard path.count <= edges.count, let edge = edges.first(where: { $0.source == actor }) else {
-        return nil
+  /// Follows the waits from executor to executor.
+  ///
+  /// A job may have several: the wait that it is blocked in, and those of nested waits that run meanwhile.
+  ///
+  /// - Returns: the waits; nil if they do not lead to the goal.
+  private static func path(from executor: ContextExecutor, to goal: UInt, in edges: [Edge]) -> [Edge]? {
+    var visited: Set<UInt64> = []
+    func search(_ actor: UInt) -> [Edge]? {
+      if actor == goal { return [] }
+      for edge in edges where edge.source == actor && visited.insert(edge.id).inserted {
+        if let rest = search(edge.target.actorIdentity) { return [edge] + rest }
       }
-      path.append(edge.target)
+      return nil
     }
-    return nil
+    return search(executor.actorIdentity)
   }
 }
 

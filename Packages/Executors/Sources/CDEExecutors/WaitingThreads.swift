@@ -43,7 +43,7 @@ final class WaitingThreads: TaskExecutor {
   func announce() { state.withLock { $0.announced += 1 } }
 
   /// Runs jobs on the calling thread until its wait is finished. Precondition: the thread has called `announce()`.
-  func runJobs(until thread: WaitingThread) {
+  func runJobs(until thread: WaitingThread, _ run: (UnownedJob) -> Void) {
     enum Step {
       case run(UnownedJob)
       case sleep
@@ -73,7 +73,7 @@ final class WaitingThreads: TaskExecutor {
       }
       last = step
       switch step {
-      case .run(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+      case .run(let job): run(job)
       case .sleep: thread.signal.wait()
       case .leave(let handOver, let next):
         if handOver { wake(next) }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Order and exclusion")
 struct ExecutorOrderTests {
-  @Test("64 tasks over 16 executors never overlap, whatever way they enter", .timeLimit(.minutes(2)))
+  @Test("64 tasks over 16 executors never overlap, whatever way they enter", .timeLimit(.minutes(10)))
   func exclusion() async {
     await watched("exclusion") {
       let actors = (0..<16).map { BoundActor(ContextExecutor(name: "executor \($0)")) }

@@ -249,7 +249,7 @@ struct ExecutorReservationTests {
     #expect(Set(log.all) == [0, 1, 2])
   }
 
-  @Test("While a block runs on its actor nothing else runs on the executor", .timeLimit(.minutes(5)))
+  @Test("While a block runs on its actor nothing else runs on the executor", .timeLimit(.minutes(10)))
   func exclusive() async {
     await watched("reservations among everything else") {
       let actors = (0..<2).map { _ in BoundActor(ContextExecutor()) }
@@ -321,7 +321,7 @@ struct ExecutorReservationTests {
 
   @Test(
     "Actors that reserve each other's executors, and the main actor's, never deadlock",
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
   func crosswise() async {
     await watched("crosswise reservations") {
       let actors = (0..<3).map { BoundActor(ContextExecutor(name: "executor \($0)")) }

@@ -86,7 +86,7 @@ struct ExecutorWaitTests {
   }
 
   @Test(
-    "Actors that wait for each other's executors without blocking never deadlock", .timeLimit(.minutes(2)))
+    "Actors that wait for each other's executors without blocking never deadlock", .timeLimit(.minutes(10)))
   func mutual() async {
     await watched("mutual calls") {
       let actors = (0..<4).map { BoundActor(ContextExecutor(name: "executor \($0)")) }

@@ -11,7 +11,7 @@ extension SQLiteStore {
   /// - Throws: `.unsupportedQuery`, `.tooBig` for a query beyond SQLite's limits, `.cancelled` when the
   ///   calling task is cancelled, `.busy`, `.io`, `.closed` and so on.
   public func fetch(
-    _ query: StoreQuery, isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
+    _ query: StoreQuery, isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
   ) throws(StoreError) -> FetchedRows {
     try plans.checkEntity(query.entity)
     if query.limit == 0 { return FetchedRows(batches: []) }
@@ -62,7 +62,7 @@ extension SQLiteStore {
   ///
   /// - Returns: `nil` when there is no such row, or when its entity is outside the tree of `entity`.
   /// - Throws: the errors of ``fetch(_:isKnown:)``.
-  public func row(entity: Int, key: Int64) throws(StoreError) -> RowReference? {
+  public func row(entity: EntityIndex, key: Int64) throws(StoreError) -> RowReference? {
     try plans.checkEntity(entity)
     let plan = plans.selects[entity]
     return try pool.read { (connection) throws(StoreError) in
@@ -75,9 +75,9 @@ extension SQLiteStore {
       var concrete = plan.concretes[0]
       if plan.hasEntityColumn {
         guard let index = plan.numbers[sqlite3_column_int64(statement, 2)],
-          plan.concretes.indices.contains(index - plan.firstEntity)
+          plan.concretes.indices.contains(plan.firstEntity.distance(to: index))
         else { return nil }
-        concrete = plan.concretes[index - plan.firstEntity]
+        concrete = plan.concretes[plan.firstEntity.distance(to: index)]
       }
       var builder = RowBatchBuilder(layout: concrete.layout, rows: 1, arenaBytes: 128)
       let fits = concrete.steps.withUnsafeBufferPointer { steps in
@@ -93,7 +93,7 @@ extension SQLiteStore {
   /// Reads rows by their keys, with one look-up for each, in ascending order of the keys.
   ///
   /// - Throws: the errors of ``fetch(_:isKnown:)``.
-  public func rows(entity: Int, keys: [Int64]) throws(StoreError) -> FetchedRows {
+  public func rows(entity: EntityIndex, keys: [Int64]) throws(StoreError) -> FetchedRows {
     try plans.checkEntity(entity)
     var keys = keys
     if zip(keys, keys.dropFirst()).contains(where: { $0 >= $1 }) { keys = Array(Set(keys)).sorted() }
@@ -114,7 +114,8 @@ extension SQLiteStore {
   ///     - isKnown: as for ``fetch(_:isKnown:)``.
   /// - Throws: the errors of ``fetch(_:isKnown:)``.
   public func related(
-    entity: Int, slot: Int, owners: [Int64], isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
+    entity: EntityIndex, slot: SlotIndex, owners: [Int64],
+    isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
   ) throws(StoreError) -> RelatedRows {
     try plans.checkEntity(entity)
     let source = try plans.physical.toMany(slot, of: entity)

@@ -1,4 +1,5 @@
 import CDESQLite
+import Foundation
 @_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
@@ -9,6 +10,18 @@ extension SQLiteStore {
     try pool.read(.upkeep) { (connection) throws(StoreError) in try MetadataTable.read(connection).metadata }
   }
 
+  /// Reads the metadata of a file that is not opened as a store. Needs no schema, and changes nothing.
+  ///
+  /// - Returns: the store's identifier and its metadata.
+  /// - Throws: `.cannotOpen` for a missing file, `.unreadable` for a file that is no store, `.busy` and so on.
+  @_spi(CDE) public static func metadata(
+    ofFileAt path: String
+  ) throws(StoreError) -> (identifier: String, metadata: StoreMetadata) {
+    let connection = try Connection(
+      uri: "file:\(StoreOpener.escaped(path))?mode=ro", flags: SQLITE_OPEN_READONLY, busyTimeout: 5_000)
+    return try MetadataTable.read(connection)
+  }
+
   /// Replaces the metadata, except for the keys that describe the file itself.
   ///
   /// - Throws: `.readOnly`, `.busy`, `.full`, `.closed` and so on.
@@ -16,11 +29,72 @@ extension SQLiteStore {
     try requireWritable()
     try pool.write(.upkeep) { (connection) throws(StoreError) in
       try connection.inWriteTransaction { () throws(StoreError) in
-        let stored = try MetadataTable.read(connection).metadata.values
-        var values = metadata.values.filter { !MetadataTable.ownKeys.contains($0.key) }
-        for key in MetadataTable.ownKeys { values[key] = stored[key] }
-        try MetadataTable.update(StoreMetadata(values: values), on: connection)
+        try MetadataTable.replace(metadata, on: connection)
       }
+    }
+  }
+
+  /// Replaces the metadata of a file that is not opened as a store, except for the keys that describe the file itself.
+  ///
+  /// - Throws: `.cannotOpen` for a missing file, `.unreadable` for a file that is no store, `.busy` and so on.
+  @_spi(CDE) public static func setMetadata(
+    _ metadata: StoreMetadata, ofFileAt path: String
+  ) throws(StoreError) {
+    let connection = try Connection(
+      uri: "file:\(StoreOpener.escaped(path))?mode=rw", flags: SQLITE_OPEN_READWRITE, busyTimeout: 5_000)
+    try connection.inWriteTransaction { () throws(StoreError) in
+      try MetadataTable.replace(metadata, on: connection)
+    }
+  }
+
+  /// Writes the committed data of a file, which may be in use, to a new file, a database without a log. External values
+  /// are copied as well.
+  ///
+  /// If the copy fails, files that were written are removed.
+  ///
+  /// - Throws: ``StoreError``, also for a destination that exists.
+  @_spi(CDE) public static func copyFile(at path: String, to destination: String) throws(StoreError) {
+    let (old, new) = (
+      ExternalStorage.folder(ofStoreAt: path), ExternalStorage.folder(ofStoreAt: destination)
+    )
+    let places = [destination, (new as NSString).deletingLastPathComponent]
+    if let taken = places.first(where: { FileManager.default.fileExists(atPath: $0) }) {
+      throw StoreError(.cannotOpen, "\(taken) exists. Copy to another place, or delete it first.")
+    }
+    let parent = (destination as NSString).deletingLastPathComponent
+    guard FileManager.default.fileExists(atPath: parent) else {
+      throw StoreError(.cannotOpen, "There is no folder \(parent). Create it first.")
+    }
+    do throws(StoreError) {
+      let connection = try Connection(
+        uri: "file:\(StoreOpener.escaped(path))?mode=ro", flags: SQLITE_OPEN_READONLY, busyTimeout: 5_000)
+      // A value's file is never changed, and may be deleted once no row names it. What the copied rows name is
+      // there before the copy, or was added meanwhile.
+      try copyFiles(in: old, to: new)
+      try connection.run(
+        "VACUUM INTO ?", [.text("file:\(StoreOpener.escaped(destination))")], while: "Copying the store")
+      try copyFiles(in: old, to: new)
+    } catch {
+      for place in places { try? FileManager.default.removeItem(atPath: place) }
+      throw error
+    }
+  }
+
+  private static func copyFiles(in folder: String, to destination: String) throws(StoreError) {
+    let manager = FileManager.default
+    guard let names = try? manager.contentsOfDirectory(atPath: folder) else { return }
+    do {
+      try manager.createDirectory(atPath: destination, withIntermediateDirectories: true)
+      for name in names {
+        let (source, copy) = (folder + "/" + name, destination + "/" + name)
+        if manager.fileExists(atPath: copy) { continue }
+        do { try manager.copyItem(atPath: source, toPath: copy) } catch {
+          // Deleted since the folder was read: no copied row names it.
+          if manager.fileExists(atPath: source) { throw error }
+        }
+      }
+    } catch {
+      throw StoreError(.io, "Copying external values to \(destination) failed: \(error)", cause: error)
     }
   }
 
@@ -41,11 +115,11 @@ extension SQLiteStore {
   /// - Parameter counts: the number of keys for each index of a root entity.
   /// - Returns: for each root the first of its keys. The others follow it.
   /// - Throws: `.readOnly`, `.busy`, `.full` and so on.
-  public func allocateKeys(_ counts: [Int: Int]) throws(StoreError) -> [Int: Int64] {
+  public func allocateKeys(_ counts: [RootIndex: Int]) throws(StoreError) -> [RootIndex: Int64] {
     try requireWritable()
-    for root in counts.keys { try plans.checkEntity(root) }
+    for root in counts.keys { try plans.checkEntity(root.entity) }
     return try pool.write(.upkeep) { (connection) throws(StoreError) in
-      var result: [Int: Int64] = [:]
+      var result: [RootIndex: Int64] = [:]
       try connection.inWriteTransaction { () throws(StoreError) in
         for (root, count) in counts where count > 0 {
           result[root] = try plans.takeKeys(count, root: root, on: connection) + 1

@@ -55,21 +55,22 @@ public final class SQLiteStore: Store {
   ///     destinations of their relationships. The file is then that of a schema without the other entities:
   ///     it contains no table, number or version hash for them.
   public convenience init(
-    schema resolved: ResolvedSchema, entities: Set<Int>? = nil, configuration: Configuration
+    schema resolved: ResolvedSchema, entities: Set<EntityIndex>? = nil, configuration: Configuration
   ) throws(StoreError) {
     try self.init(schema: resolved, entities: entities, configuration: configuration, observer: nil)
   }
 
-  /// The same as ``init(schema:entities:configuration:)``, with an observer of the later requests.
+  /// The same as ``init(schema:entities:configuration:)``, with an observer of the later requests, and with the
+  /// copy of the model that a new store has, see ``modelCache(of:)``. The closure is called only when a store is made.
   @_spi(CDE) public init(
-    schema resolved: ResolvedSchema, entities: Set<Int>?, configuration: Configuration,
-    observer: (any StatementObserver)?
+    schema resolved: ResolvedSchema, entities: Set<EntityIndex>?, configuration: Configuration,
+    observer: (any StatementObserver)?, modelCache: (@Sendable () -> [UInt8]?)? = nil
   ) throws(StoreError) {
     self.schema = resolved
     self.configuration = configuration
     let opened = try StoreOpener(
       schema: resolved, held: entities ?? Set(resolved.entities.indices), configuration: configuration,
-      observer: observer
+      observer: observer, modelCache: modelCache
     ).open()
     identifier = opened.identifier
     openedMetadata = opened.metadata

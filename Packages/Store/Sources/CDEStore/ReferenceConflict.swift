@@ -9,14 +9,14 @@ public struct ReferenceConflict: Hashable, Sendable {
   /// The row that contains the reference. A new row has its key in the transaction, below zero.
   public var row: Row
   /// The relationship's slot in the entity of ``row``; nil where only the pair of the two rows is known.
-  public var slot: Int?
+  public var slot: SlotIndex?
   /// The missing row. Its entity is the relationship's destination, or an ancestor of the row's own entity.
   public var target: Row
   /// Whether the transaction itself deletes the target.
   public var isDeletedHere: Bool
 
   /// Makes a conflict from its parts; see the properties.
-  public init(row: Row, slot: Int?, target: Row, isDeletedHere: Bool) {
+  public init(row: Row, slot: SlotIndex?, target: Row, isDeletedHere: Bool) {
     self.row = row
     self.slot = slot
     self.target = target

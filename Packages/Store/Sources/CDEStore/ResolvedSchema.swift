@@ -6,17 +6,20 @@ public final class ResolvedSchema: Sendable {
   /// An entity with its numbers and its layout.
   public struct Entity: Sendable {
     /// The entity's index in ``ResolvedSchema/entities``.
-    public var index: Int
+    public var index: EntityIndex
     /// The entity in the schema.
     public var source: StoreEntity
     /// Index of the entity that this one inherits from; `nil` for a root.
-    public var parent: Int?
+    public var parent: EntityIndex?
     /// Index of the root of the inheritance tree; the entity's own index if it is one.
-    public var root: Int
+    public var root: RootIndex
     /// The indexes of the entity and all entities below it. They are contiguous by construction.
-    public var subtree: Range<Int>
+    public var subtree: Range<EntityIndex>
     /// The layout of the entity's rows in memory, with inherited properties.
     public var layout: RowLayout
+
+    /// Whether the entity inherits from no other.
+    public var isRoot: Bool { root.entity == index }
 
     /// Whether other entities inherit from this one.
     public var hasSubentities: Bool { subtree.count > 1 }
@@ -25,9 +28,9 @@ public final class ResolvedSchema: Sendable {
   /// The other end of a relationship.
   public struct RelationshipEnd: Sendable {
     /// Index of the destination entity.
-    public var destination: Int
+    public var destination: EntityIndex
     /// The inverse's slot in the destination's layout; `nil` for a one-way relationship.
-    public var inverseSlot: Int?
+    public var inverseSlot: SlotIndex?
     /// The inverse in its entity's declaration; `nil` for a one-way relationship.
     public var inverse: StoreRelationship?
   }
@@ -35,10 +38,10 @@ public final class ResolvedSchema: Sendable {
   /// The schema that was checked and numbered.
   public let source: StoreSchema
   /// All entities, in the order of their indexes.
-  public let entities: [Entity]
-  private let indexesByName: [String: Int]
+  public let entities: IndexedArray<EntityIndex, Entity>
+  private let indexesByName: [String: EntityIndex]
   // Keyed by entity index, then slot.
-  private let ends: [[Int: RelationshipEnd]]
+  private let ends: IndexedArray<EntityIndex, [SlotIndex: RelationshipEnd]>
 
   /// The entity with this name, `nil` if there is none. Costs one look-up in a hash table.
   public func entity(named name: String) -> Entity? { indexesByName[name].map { entities[$0] } }
@@ -46,20 +49,20 @@ public final class ResolvedSchema: Sendable {
   /// The other end of the relationship in `slot` of `entity`.
   ///
   /// - Precondition: the slot belongs to a relationship.
-  public func end(of slot: Int, in entity: Int) -> RelationshipEnd { ends[entity][slot]! }
+  public func end(of slot: SlotIndex, in entity: EntityIndex) -> RelationshipEnd { ends[entity][slot]! }
 
   /// - Throws: ``StoreError`` with code `.invalidSchema`. The message names entity and property.
   public init(_ source: StoreSchema) throws {
     self.source = source
-    let order = try Self.numbered(source)
-    var indexes: [String: Int] = [:]
-    for (index, entity) in order.enumerated() { indexes[entity.name] = index }
+    let order = IndexedArray<EntityIndex, StoreEntity>(try Self.numbered(source))
+    var indexes: [String: EntityIndex] = [:]
+    for (index, entity) in zip(order.indices, order) { indexes[entity.name] = index }
     indexesByName = indexes
 
-    var entities: [Entity] = []
-    for (index, entity) in order.enumerated() {
+    var entities: IndexedArray<EntityIndex, Entity> = []
+    for (index, entity) in zip(order.indices, order) {
       let parent = entity.parent.flatMap { indexes[$0] }
-      let root = parent.map { entities[$0].root } ?? index
+      let root = parent.map { entities[$0].root } ?? RootIndex(index.rawValue)
       let properties = try Self.properties(of: index, in: order, indexes: indexes)
       let layout = Self.layout(
         of: index, root: root, properties: properties, in: order, indexes: indexes)
@@ -75,8 +78,8 @@ public final class ResolvedSchema: Sendable {
     }
     self.entities = entities
 
-    ends = try entities.map { entity in
-      var result: [Int: RelationshipEnd] = [:]
+    ends = try entities.mapped { entity in
+      var result: [SlotIndex: RelationshipEnd] = [:]
       for property in entity.layout.properties {
         let relationship: StoreRelationship
         switch property.kind {
@@ -154,11 +157,11 @@ public final class ResolvedSchema: Sendable {
 
   /// All properties of an entity, inherited ones included, by name, without cells.
   private static func properties(
-    of index: Int, in order: [StoreEntity], indexes: [String: Int]
-  ) throws -> [RowLayout.Property] {
+    of index: EntityIndex, in order: IndexedArray<EntityIndex, StoreEntity>, indexes: [String: EntityIndex]
+  ) throws -> IndexedArray<SlotIndex, RowLayout.Property> {
     var result: [String: RowLayout.Property] = [:]
-    var current: Int? = index
-    var lineage: [Int] = []
+    var current: EntityIndex? = index
+    var lineage: [EntityIndex] = []
     while let entity = current {
       lineage.append(entity)
       current = order[entity].parent.flatMap { indexes[$0] }
@@ -193,20 +196,21 @@ public final class ResolvedSchema: Sendable {
           transient: relationship.isTransient)
       }
     }
-    return result.values.sorted { codePointOrder($0.name, $1.name) }
+    return IndexedArray(result.values.sorted { codePointOrder($0.name, $1.name) })
   }
 
   private static func layout(
-    of index: Int, root: Int, properties: [RowLayout.Property], in order: [StoreEntity],
-    indexes: [String: Int]
+    of index: EntityIndex, root: RootIndex, properties: IndexedArray<SlotIndex, RowLayout.Property>,
+    in order: IndexedArray<EntityIndex, StoreEntity>,
+    indexes: [String: EntityIndex]
   ) -> RowLayout {
     let parents = Set(order.compactMap(\.parent))
-    var cells: [RowLayout.Cell] = []
+    var cells: IndexedArray<CellIndex, RowLayout.Cell> = []
     var numbered = properties
     for slot in numbered.indices {
       numbered[slot].slot = slot
-      let first = cells.count
-      defer { numbered[slot].cells = first..<cells.count }
+      let first = cells.endIndex
+      defer { numbered[slot].cells = first..<cells.endIndex }
       guard !numbered[slot].isTransient else { continue }
       switch numbered[slot].kind {
       case .attribute(let attribute), .composite(let attribute):
@@ -239,7 +243,8 @@ public final class ResolvedSchema: Sendable {
   }
 
   private static func isOrderedToMany(
-    _ name: String, of entity: String, in order: [StoreEntity], indexes: [String: Int]
+    _ name: String, of entity: String, in order: IndexedArray<EntityIndex, StoreEntity>,
+    indexes: [String: EntityIndex]
   ) -> Bool {
     var current = indexes[entity]
     while let index = current {

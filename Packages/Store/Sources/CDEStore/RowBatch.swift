@@ -52,31 +52,37 @@ public final class RowBatch: @unchecked Sendable {
 
   /// Whether a cell has no value.
   @inlinable @inline(__always)
-  public func isNull(_ row: Int, _ cell: Int) -> Bool {
-    self.row(row)[2 &+ cell &>> 6] & (1 &<< UInt64(truncatingIfNeeded: cell & 63)) != 0
+  public func isNull(_ row: Int, _ cell: CellIndex) -> Bool {
+    self.row(row)[2 &+ cell.rawValue &>> 6] & (1 &<< UInt64(truncatingIfNeeded: cell.rawValue & 63)) != 0
   }
 
   /// The bits of a cell. Undefined when the cell is null.
   @inlinable @inline(__always)
-  public func word(_ row: Int, _ cell: Int) -> UInt64 {
-    self.row(row)[layout.headWords &+ cell]
+  public func word(_ row: Int, _ cell: CellIndex) -> UInt64 {
+    self.row(row)[layout.headWords &+ cell.rawValue]
   }
 
   /// The value of an integer cell; `nil` when the cell is null.
   @inlinable @inline(__always)
-  public func integer(_ row: Int, _ cell: Int) -> Int64? {
+  public func integer(_ row: Int, _ cell: CellIndex) -> Int64? {
     isNull(row, cell) ? nil : Int64(bitPattern: word(row, cell))
+  }
+
+  /// The concrete entity that a cell of the role `.entity` names; `nil` when the cell is null.
+  @inlinable @inline(__always)
+  public func entity(_ row: Int, _ cell: CellIndex) -> EntityIndex? {
+    isNull(row, cell) ? nil : EntityIndex(Int(truncatingIfNeeded: word(row, cell)))
   }
 
   /// The value of a floating-point cell; `nil` when the cell is null. Dates are seconds since 2001.
   @inlinable @inline(__always)
-  public func real(_ row: Int, _ cell: Int) -> Double? {
+  public func real(_ row: Int, _ cell: CellIndex) -> Double? {
     isNull(row, cell) ? nil : Double(bitPattern: word(row, cell))
   }
 
   /// The bytes of a text or blob cell, valid while the batch exists. Empty when the cell is null.
   @inlinable @inline(__always)
-  public func bytes(_ row: Int, _ cell: Int) -> UnsafeRawBufferPointer {
+  public func bytes(_ row: Int, _ cell: CellIndex) -> UnsafeRawBufferPointer {
     if isNull(row, cell) { return UnsafeRawBufferPointer(start: nil, count: 0) }
     let word = word(row, cell)
     return UnsafeRawBufferPointer(
@@ -86,7 +92,7 @@ public final class RowBatch: @unchecked Sendable {
 
   /// The value of a text cell as a new string; `nil` when the cell is null.
   @inlinable
-  public func string(_ row: Int, _ cell: Int) -> String? {
+  public func string(_ row: Int, _ cell: CellIndex) -> String? {
     isNull(row, cell) ? nil : String(decoding: bytes(row, cell), as: UTF8.self)
   }
 
@@ -94,22 +100,22 @@ public final class RowBatch: @unchecked Sendable {
   ///
   /// - Parameter base: for each index of a root entity, the last key assigned before. A pending key `-n`
   ///   becomes `base + n`.
-  @_spi(CDE) public func assignKeys(base: [Int64], schema: ResolvedSchema) {
+  @_spi(CDE) public func assignKeys(base: IndexedArray<RootIndex, Int64>, schema: ResolvedSchema) {
     for row in 0..<count where key(row) < 0 {
       self.row(row)[0] = UInt64(bitPattern: base[layout.root] - key(row))
     }
-    for (cell, description) in layout.cells.enumerated() where description.role == .key {
+    for (cell, description) in zip(layout.cells.indices, layout.cells) where description.role == .key {
       let destination = schema.end(of: description.slot, in: layout.entity).destination
       let root = schema.entities[destination].root
       for row in 0..<count {
         guard let reference = integer(row, cell), reference < 0 else { continue }
-        self.row(row)[layout.headWords + cell] = UInt64(bitPattern: base[root] - reference)
+        self.row(row)[layout.headWords + cell.rawValue] = UInt64(bitPattern: base[root] - reference)
       }
     }
   }
 
   /// Whether two rows have the same values. Keys and versions are not compared.
-  public func sameValues(_ row: Int, as other: RowBatch, _ otherRow: Int, cells: Range<Int>) -> Bool {
+  public func sameValues(_ row: Int, as other: RowBatch, _ otherRow: Int, cells: Range<CellIndex>) -> Bool {
     for cell in cells {
       guard isNull(row, cell) == other.isNull(otherRow, cell) else { return false }
       if isNull(row, cell) { continue }

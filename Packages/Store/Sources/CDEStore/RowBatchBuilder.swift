@@ -70,14 +70,14 @@ public struct RowBatchBuilder: ~Copyable {
   }
 
   /// Whether cells of the last row have the same bits and bytes as those of another row of the entity.
-  public func lastRowEquals(_ batch: RowBatch, _ row: Int, cells: Range<Int>) -> Bool {
+  public func lastRowEquals(_ batch: RowBatch, _ row: Int, cells: Range<CellIndex>) -> Bool {
     for cell in cells {
       let isNull = isLastRowNull(cell)
       guard isNull == batch.isNull(row, cell) else { return false }
       if isNull { continue }
       switch layout.cells[cell].kind {
       case .integer, .real:
-        guard current[layout.headWords &+ cell] == batch.word(row, cell) else { return false }
+        guard current[layout.headWords &+ cell.rawValue] == batch.word(row, cell) else { return false }
       case .text, .blob:
         guard writtenBytes(cell).equals(batch.bytes(row, cell)) else { return false }
       }
@@ -86,48 +86,54 @@ public struct RowBatchBuilder: ~Copyable {
   }
 
   /// The bytes of a text or blob cell of the last row, valid until the builder changes; nil for null.
-  public func lastRowBytes(_ cell: Int) -> UnsafeRawBufferPointer? {
+  public func lastRowBytes(_ cell: CellIndex) -> UnsafeRawBufferPointer? {
     isLastRowNull(cell) ? nil : writtenBytes(cell)
   }
 
-  private func isLastRowNull(_ cell: Int) -> Bool {
-    current[2 &+ cell &>> 6] & (1 &<< UInt64(truncatingIfNeeded: cell & 63)) != 0
+  private func isLastRowNull(_ cell: CellIndex) -> Bool {
+    current[2 &+ cell.rawValue &>> 6] & (1 &<< UInt64(truncatingIfNeeded: cell.rawValue & 63)) != 0
   }
 
-  private func writtenBytes(_ cell: Int) -> UnsafeRawBufferPointer {
-    let word = current[layout.headWords &+ cell]
+  private func writtenBytes(_ cell: CellIndex) -> UnsafeRawBufferPointer {
+    let word = current[layout.headWords &+ cell.rawValue]
     return UnsafeRawBufferPointer(
       start: arena + Int(truncatingIfNeeded: word & 0xFFFF_FFFF),
       count: Int(truncatingIfNeeded: word &>> 32))
   }
 
   @inlinable @inline(__always)
-  func markPresent(_ cell: Int) {
-    current[2 &+ cell &>> 6] &= ~(1 &<< UInt64(truncatingIfNeeded: cell & 63))
+  func markPresent(_ cell: CellIndex) {
+    current[2 &+ cell.rawValue &>> 6] &= ~(1 &<< UInt64(truncatingIfNeeded: cell.rawValue & 63))
   }
 
   /// Sets a cell of the last row to null.
   @inlinable @inline(__always)
-  public mutating func setNull(_ cell: Int) {
-    current[2 &+ cell &>> 6] |= 1 &<< UInt64(truncatingIfNeeded: cell & 63)
+  public mutating func setNull(_ cell: CellIndex) {
+    current[2 &+ cell.rawValue &>> 6] |= 1 &<< UInt64(truncatingIfNeeded: cell.rawValue & 63)
   }
 
   /// Sets a cell of the last row to the bits of an integer or floating-point value.
   @inlinable @inline(__always)
-  public mutating func setWord(_ cell: Int, _ word: UInt64) {
+  public mutating func setWord(_ cell: CellIndex, _ word: UInt64) {
     markPresent(cell)
-    current[layout.headWords &+ cell] = word
+    current[layout.headWords &+ cell.rawValue] = word
   }
 
   /// Sets an integer cell of the last row.
   @inlinable @inline(__always)
-  public mutating func setInteger(_ cell: Int, _ value: Int64) {
+  public mutating func setInteger(_ cell: CellIndex, _ value: Int64) {
     setWord(cell, UInt64(bitPattern: value))
+  }
+
+  /// Sets a cell of the role `.entity` of the last row.
+  @inlinable @inline(__always)
+  public mutating func setEntity(_ cell: CellIndex, _ entity: EntityIndex) {
+    setWord(cell, UInt64(truncatingIfNeeded: entity.rawValue))
   }
 
   /// Sets a floating-point cell of the last row. Dates are seconds since 2001.
   @inlinable @inline(__always)
-  public mutating func setReal(_ cell: Int, _ value: Double) { setWord(cell, value.bitPattern) }
+  public mutating func setReal(_ cell: CellIndex, _ value: Double) { setWord(cell, value.bitPattern) }
 
   /// Copies bytes into the arena and sets a text or blob cell of the last row to them.
   ///
@@ -135,7 +141,7 @@ public struct RowBatchBuilder: ~Copyable {
   ///   - cell: the index of the cell.
   ///   - bytes: the value; UTF-8 for a text cell.
   @inlinable @inline(__always)
-  public mutating func setBytes(_ cell: Int, _ bytes: UnsafeRawBufferPointer) {
+  public mutating func setBytes(_ cell: CellIndex, _ bytes: UnsafeRawBufferPointer) {
     let end = arenaUsed &+ bytes.count
     if end > arenaCapacity { growArena(to: end) }
     if let start = bytes.baseAddress {
@@ -147,7 +153,7 @@ public struct RowBatchBuilder: ~Copyable {
 
   /// Copies text into the arena and sets a text cell of the last row to it.
   @inlinable @inline(__always)
-  public mutating func setString(_ cell: Int, _ string: String) {
+  public mutating func setString(_ cell: CellIndex, _ string: String) {
     // Mostly the text is borrowed. A copy would have to retain it.
     if string.utf8.withContiguousStorageIfAvailable({ setBytes(cell, UnsafeRawBufferPointer($0)) }) != nil {
       return

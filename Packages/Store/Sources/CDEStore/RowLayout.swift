@@ -28,7 +28,7 @@ public final class RowLayout: Sendable {
     /// The purpose of the cell.
     public var role: Role
     /// Slot of the property that the cell belongs to.
-    public var slot: Int
+    public var slot: SlotIndex
     /// Whether large values of the cell may be stored in files outside the database.
     public var allowsExternalStorage: Bool
 
@@ -59,28 +59,28 @@ public final class RowLayout: Sendable {
     /// The property's name.
     public var name: String
     /// The property's index in ``RowLayout/properties``.
-    public var slot: Int
+    public var slot: SlotIndex
     /// The kind of the property.
     public var kind: Kind
     /// Whether the property is not stored. It then has no cells.
     public var isTransient: Bool
     /// Index of the entity that declares the property: this one or an ancestor.
-    public var declaringEntity: Int
+    public var declaringEntity: EntityIndex
     /// The cells of the property; empty for transient and to-many properties.
-    public var cells: Range<Int>
+    public var cells: Range<CellIndex>
   }
 
   /// The name of the entity.
   public let entityName: String
   /// Index of the entity in its ``ResolvedSchema``.
-  public let entity: Int
+  public let entity: EntityIndex
   /// Index of the root of the entity's inheritance tree; keys are unique within it.
-  public let root: Int
+  public let root: RootIndex
   /// All properties, in the order of their slots.
-  public let properties: [Property]
+  public let properties: IndexedArray<SlotIndex, Property>
   /// All cells, in the order of their indexes.
-  public let cells: [Cell]
-  private let slotsByName: [String: Int]
+  public let cells: IndexedArray<CellIndex, Cell>
+  private let slotsByName: [String: SlotIndex]
 
   /// The number of words before a row's cells: key, version, null bits.
   @usableFromInline let headWords: Int
@@ -88,9 +88,12 @@ public final class RowLayout: Sendable {
   @usableFromInline let stride: Int
   @usableFromInline let nullWords: Int
   /// Cells whose contents are in the arena.
-  let arenaCells: [Int]
+  let arenaCells: [CellIndex]
 
-  init(entityName: String, entity: Int, root: Int, properties: [Property], cells: [Cell]) {
+  init(
+    entityName: String, entity: EntityIndex, root: RootIndex, properties: IndexedArray<SlotIndex, Property>,
+    cells: IndexedArray<CellIndex, Cell>
+  ) {
     self.entityName = entityName
     self.entity = entity
     self.root = root
@@ -104,7 +107,7 @@ public final class RowLayout: Sendable {
   }
 
   /// The slot of a property; `nil` if the entity has none with this name. Costs one look-up in a hash table.
-  public func slot(named name: String) -> Int? { slotsByName[name] }
+  public func slot(named name: String) -> SlotIndex? { slotsByName[name] }
 
   /// The property with this name; `nil` if the entity has none. Costs one look-up in a hash table.
   public func property(named name: String) -> Property? { slotsByName[name].map { properties[$0] } }

@@ -21,18 +21,21 @@ public protocol Store: AnyObject, Sendable {
   ///     not decoded and only its key is reported. It runs on the calling thread during the fetch and must
   ///     not call the store.
   func fetch(
-    _ query: StoreQuery, isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
+    _ query: StoreQuery, isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
   ) throws(StoreError) -> FetchedRows
 
   /// The number of rows that a query finds. The limit applies, but the order has no effect.
   func count(_ query: StoreQuery) throws(StoreError) -> Int
 
+  /// Computes values from rows, one by one or in groups.
+  func project(_ projection: StoreProjection) throws(StoreError) -> ProjectedRows
+
   /// The rows with these keys in the tree of `entity`, in the order of their keys. Keys without a row are
   /// omitted.
-  func rows(entity: Int, keys: [Int64]) throws(StoreError) -> FetchedRows
+  func rows(entity: EntityIndex, keys: [Int64]) throws(StoreError) -> FetchedRows
 
   /// The row with this key in the tree of `entity`, or `nil`.
-  func row(entity: Int, key: Int64) throws(StoreError) -> RowReference?
+  func row(entity: EntityIndex, key: Int64) throws(StoreError) -> RowReference?
 
   /// The elements of a to-many relationship for each owner.
   ///
@@ -44,7 +47,8 @@ public protocol Store: AnyObject, Sendable {
   /// - Returns: the elements of all owners, and for each owner the range of its elements, in the
   ///   relationship's order if it has one and by key otherwise.
   func related(
-    entity: Int, slot: Int, owners: [Int64], isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
+    entity: EntityIndex, slot: SlotIndex, owners: [Int64],
+    isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
   ) throws(StoreError) -> RelatedRows
 
   /// Writes the whole transaction or nothing.
@@ -83,7 +87,7 @@ public protocol Store: AnyObject, Sendable {
   ///
   /// - Parameter counts: the number of keys for each index of a root entity.
   /// - Returns: for each root the first of its keys. The others follow it.
-  func allocateKeys(_ counts: [Int: Int]) throws(StoreError) -> [Int: Int64]
+  func allocateKeys(_ counts: [RootIndex: Int]) throws(StoreError) -> [RootIndex: Int64]
 
   /// The bytes of an external value, which a cell of an attribute with external storage refers to.
   func externalValue(_ cell: ExternalValue) throws(StoreError) -> [UInt8]

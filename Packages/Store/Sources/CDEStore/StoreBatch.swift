@@ -17,12 +17,12 @@ public struct StoreBatchUpdate: Sendable {
   /// A new value of an attribute with a column.
   public struct Computed: Hashable, Sendable {
     /// The attribute's slot in the layout of the rows' entity.
-    public var slot: Int
+    public var slot: SlotIndex
     /// Computes the new value.
     public var expression: StoreExpression
 
     /// Sets an attribute to the result of an expression.
-    public init(slot: Int, expression: StoreExpression) {
+    public init(slot: SlotIndex, expression: StoreExpression) {
       self.slot = slot
       self.expression = expression
     }
@@ -44,10 +44,10 @@ public struct StoreBatchDelete: Sendable {
   /// Finds the rows to delete.
   public var query: StoreQuery
   /// For each entity index the rule of each relationship, by slot.
-  public var rules: [[Int: Rule]]
+  public var rules: IndexedArray<EntityIndex, [SlotIndex: Rule]>
 
   /// Makes a deletion; see the properties.
-  public init(query: StoreQuery, rules: [[Int: Rule]]) {
+  public init(query: StoreQuery, rules: IndexedArray<EntityIndex, [SlotIndex: Rule]>) {
     self.query = query
     self.rules = rules
   }
@@ -58,7 +58,7 @@ public struct StoreBatchResult: Sendable {
   /// A row by entity and key.
   public struct Row: Hashable, Sendable {
     /// Index of the concrete entity.
-    public var entity: Int
+    public var entity: EntityIndex
     /// The row's primary key.
     public var key: Int64
 
@@ -66,7 +66,7 @@ public struct StoreBatchResult: Sendable {
     public var isPending: Bool { key < 0 }
 
     /// Names a row.
-    public init(entity: Int, key: Int64) {
+    public init(entity: EntityIndex, key: Int64) {
       self.entity = entity
       self.key = key
     }
@@ -77,10 +77,10 @@ public struct StoreBatchResult: Sendable {
     /// The row that changed.
     public var row: Row
     /// Slot of the property that changed.
-    public var slot: Int
+    public var slot: SlotIndex
 
     /// Names a property of a row.
-    public init(row: Row, slot: Int) {
+    public init(row: Row, slot: SlotIndex) {
       self.row = row
       self.slot = slot
     }

@@ -19,6 +19,8 @@ public struct StoreError: CDEError {
     public static let unreadable = Code(rawValue: "unreadable")
     /// The store's entities differ from the schema's.
     public static let incompatibleSchema = Code(rawValue: "incompatibleSchema")
+    /// The store's rows can't be migrated to the schema; ``StoreError/obstacles`` lists the reasons.
+    public static let migration = Code(rawValue: "migration")
     /// The file or its folder can't be opened or created.
     public static let cannotOpen = Code(rawValue: "cannotOpen")
     /// The store's file was deleted, renamed or replaced while the store was open.
@@ -58,7 +60,7 @@ public struct StoreError: CDEError {
   /// A row whose version differs from the version that the transaction had read.
   public struct RowConflict: Hashable, Sendable {
     /// Index of the row's entity in the schema.
-    public var entity: Int
+    public var entity: EntityIndex
     /// The row's primary key.
     public var key: Int64
     /// The version the transaction expected.
@@ -67,7 +69,7 @@ public struct StoreError: CDEError {
     public var foundVersion: Int64?
 
     /// Makes a conflict from its parts.
-    public init(entity: Int, key: Int64, expectedVersion: Int64, foundVersion: Int64?) {
+    public init(entity: EntityIndex, key: Int64, expectedVersion: Int64, foundVersion: Int64?) {
       self.entity = entity
       self.key = key
       self.expectedVersion = expectedVersion
@@ -91,12 +93,14 @@ public struct StoreError: CDEError {
   public var conflicts: [RowConflict]
   /// The references, for `.danglingReference`.
   public var references: [ReferenceConflict]
+  /// The reasons why rows can't be migrated, for `.migration`.
+  public var obstacles: [MigrationObstacle]
 
   /// Makes an error from its parts; see the properties.
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, engineCode: Int32? = nil,
     entity: String? = nil, properties: [String] = [], conflicts: [RowConflict] = [],
-    references: [ReferenceConflict] = []
+    references: [ReferenceConflict] = [], obstacles: [MigrationObstacle] = []
   ) {
     self.code = code
     self.message = message
@@ -106,5 +110,6 @@ public struct StoreError: CDEError {
     self.properties = properties
     self.conflicts = conflicts
     self.references = references
+    self.obstacles = obstacles
   }
 }

@@ -1,7 +1,7 @@
 /// A fetch that refers to a ``ResolvedSchema``: slots instead of names.
 public struct StoreQuery: Hashable, Sendable {
   /// Index of the entity to fetch.
-  public var entity: Int
+  public var entity: EntityIndex
   /// Whether rows of the entities that inherit from ``entity`` are included.
   public var includesSubentities: Bool
   /// The condition for rows; `.constant(true)` for all rows.
@@ -17,7 +17,7 @@ public struct StoreQuery: Hashable, Sendable {
 
   /// Makes a query; see the properties.
   public init(
-    entity: Int, includesSubentities: Bool = true, filter: StoreFilter = .constant(true),
+    entity: EntityIndex, includesSubentities: Bool = true, filter: StoreFilter = .constant(true),
     sort: [StoreSort] = [], limit: Int? = nil, offset: Int = 0, keysOnly: Bool = false
   ) {
     self.entity = entity
@@ -36,7 +36,7 @@ public struct StorePath: Hashable, Sendable {
   /// ``StoreFilter/any(_:matching:)`` or ``StoreExpression/countWhere(_:matching:)``, and so on inwards.
   public var scope: Int
   /// Slots of the relationships to follow. Each is a slot in the layout of the previous destination.
-  public var hops: [Int]
+  public var hops: [SlotIndex]
   /// The end of the path.
   public var end: End
 
@@ -46,11 +46,11 @@ public struct StorePath: Hashable, Sendable {
     case object
     /// A property of that row. For a composite, `leaf` is the index of the leaf among the property's cells,
     /// otherwise 0.
-    case property(slot: Int, leaf: Int)
+    case property(slot: SlotIndex, leaf: Int)
   }
 
   /// Makes a path; see the properties.
-  public init(scope: Int = 0, hops: [Int] = [], end: End) {
+  public init(scope: Int = 0, hops: [SlotIndex] = [], end: End) {
     self.scope = scope
     self.hops = hops
     self.end = end
@@ -73,15 +73,25 @@ public indirect enum StoreExpression: Hashable, Sendable {
   case function(Function, [StoreExpression])
   /// The first branch when the filter is true, otherwise the second.
   case conditional(StoreFilter, StoreExpression, StoreExpression)
+  /// An aggregate over the rows of a group of a ``StoreProjection``. The expression is computed for each row of the
+  /// group and contains no other of this case. Nowhere else is there a group.
+  case group(Aggregate, StoreExpression)
 
-  /// A function from the values of several rows to one value.
-  public enum Aggregate: String, Hashable, Sendable { case min, max, sum, average }
+  /// A function from the values of several rows to one value. Nil values are left out.
+  public enum Aggregate: String, Hashable, Sendable { case min, max, sum, average, count }
 
   /// `length` counts Unicode scalars, as in SQLite. The division of integers is integer division. A division
-  /// by zero gives nil.
+  /// by zero gives nil. The functions of bits and shifts are of integers; a shift by a negative number goes the
+  /// other way.
   public enum Function: String, Hashable, Sendable {
     case add, subtract, multiply, divide, modulus, negate, absolute
+    case bitAnd, bitOr, bitNot, shiftLeft, shiftRight
     case lowercase, uppercase, length, concatenate, firstNonNil
+    /// Functions of numbers with a fraction. A logarithm of what is not above zero, a root of a negative number and any
+    /// other result that is no number give nil. `floor`, `ceiling` and `truncate` of an integer give it unchanged.
+    case power, squareRoot, exponential, naturalLogarithm, logarithm, floor, ceiling, truncate, remainder
+    /// The text with the differences of case and accents folded.
+    case canonical
   }
 }
 
@@ -102,6 +112,9 @@ public indirect enum StoreFilter: Hashable, Sendable {
   /// The fetched row is one of these objects, by keys within the fetched entity's tree. Refers to the fetched
   /// row also in an inner scope.
   case keys([Int64])
+  /// The row at the end of a path over to-one hops is of one of these entities, and not only of one that inherits
+  /// from them. The path ends in `.object`. False if it leads to no row.
+  case entity(StorePath, isIn: [EntityIndex])
 
   /// How two values are compared.
   public enum Comparison: String, Hashable, Sendable {
@@ -123,6 +136,10 @@ public indirect enum StoreFilter: Hashable, Sendable {
     public static let caseInsensitive = TextOptions(rawValue: 1)
     /// Letters that differ only in accents are equal: `[d]` in format strings.
     public static let diacriticInsensitive = TextOptions(rawValue: 2)
+    /// Sorts as Foundation's `localizedCompare` does. For sort orders only.
+    public static let localized = TextOptions(rawValue: 16)
+    /// Sorts as Foundation's `localizedStandardCompare` does. For sort orders only.
+    public static let localizedStandard = TextOptions(rawValue: 32)
   }
 }
 
@@ -157,14 +174,14 @@ public struct FetchedRows: Sendable {
     /// The row's primary key.
     public var key: Int64
     /// Index of the concrete entity.
-    public var entity: Int32
+    public var entity: NarrowIndex<EntityIndex>
     /// Index of the batch, -1 when the row was not decoded.
     public var batch: Int32
     /// The row's index in its batch, -1 when the row was not decoded.
     public var row: Int32
 
     /// Makes an entry; without a batch, of a row that was not decoded.
-    @inlinable public init(key: Int64, entity: Int32, batch: Int32 = -1, row: Int32 = -1) {
+    @inlinable public init(key: Int64, entity: NarrowIndex<EntityIndex>, batch: Int32 = -1, row: Int32 = -1) {
       self.key = key
       self.entity = entity
       self.batch = batch

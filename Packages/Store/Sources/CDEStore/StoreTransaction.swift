@@ -14,6 +14,8 @@ public struct StoreTransaction: Sendable {
   public var updated: [RowUpdate] = []
   /// Rows to delete. A row whose stored version has changed is a conflict.
   public var deleted: [RowDeletion] = []
+  /// Rows that the transaction does not write. A row whose stored version has changed is a conflict all the same.
+  public var checked: [RowCheck] = []
   /// Changes of relationships that no to-one cell stores.
   public var links: [LinkChange] = []
   /// The author of the transaction, for the history and for observers.
@@ -49,10 +51,27 @@ public struct RowUpdate: Sendable {
   }
 }
 
+/// A row whose version a transaction compares, and that it does not write.
+public struct RowCheck: Sendable {
+  /// Index of the row's concrete entity.
+  public var entity: EntityIndex
+  /// The row's primary key.
+  public var key: Int64
+  /// The version read. If the stored version differs, or the row does not exist, the transaction is a conflict.
+  public var version: Int64
+
+  /// Makes a check; see the properties.
+  public init(entity: EntityIndex, key: Int64, version: Int64) {
+    self.entity = entity
+    self.key = key
+    self.version = version
+  }
+}
+
 /// A row to delete, with the checks that the delete rules of its relationships require.
 public struct RowDeletion: Sendable {
   /// Index of the row's concrete entity.
-  public var entity: Int
+  public var entity: EntityIndex
   /// The row's primary key.
   public var key: Int64
   /// The version read. If the stored version differs, the deletion is a conflict.
@@ -66,7 +85,7 @@ public struct RowDeletion: Sendable {
 
   /// Makes a deletion; see the properties.
   public init(
-    entity: Int, key: Int64, version: Int64, emptied: PropertySet = PropertySet(),
+    entity: EntityIndex, key: Int64, version: Int64, emptied: PropertySet = PropertySet(),
     kept: PropertySet = PropertySet()
   ) {
     self.entity = entity
@@ -86,9 +105,9 @@ public struct LinkChange: Hashable, Sendable {
   /// Whether the pair is added or removed.
   public var kind: Kind
   /// Index of the entity that declares or inherits the relationship.
-  public var entity: Int
+  public var entity: EntityIndex
   /// The relationship's slot in ``entity``.
-  public var slot: Int
+  public var slot: SlotIndex
   /// Key of the object that owns the relationship.
   public var owner: Int64
   /// Key of the object at the other end.
@@ -102,7 +121,7 @@ public struct LinkChange: Hashable, Sendable {
 
   /// Makes a change; see the properties.
   public init(
-    kind: Kind, entity: Int, slot: Int, owner: Int64, member: Int64, order: Int64? = nil,
+    kind: Kind, entity: EntityIndex, slot: SlotIndex, owner: Int64, member: Int64, order: Int64? = nil,
     isAppended: Bool = false
   ) {
     self.kind = kind
@@ -118,7 +137,7 @@ public struct LinkChange: Hashable, Sendable {
 /// The result of a commit.
 public struct CommitResult: Sendable {
   /// For each index of a root entity, the last key assigned before. The pending key `-n` became `base + n`.
-  public var keyBase: [Int64]
+  public var keyBase: IndexedArray<RootIndex, Int64>
   /// Number of the commit in this store object. Numbers ascend from 1.
   public var sequence: UInt64
   /// Rows with attributes that the store derived, as after the commit: written rows, and others whose values
@@ -126,7 +145,7 @@ public struct CommitResult: Sendable {
   public var derived: [RowBatch]
 
   /// Makes a result from its parts; see the properties.
-  public init(keyBase: [Int64], sequence: UInt64, derived: [RowBatch] = []) {
+  public init(keyBase: IndexedArray<RootIndex, Int64>, sequence: UInt64, derived: [RowBatch] = []) {
     self.keyBase = keyBase
     self.sequence = sequence
     self.derived = derived
@@ -138,7 +157,7 @@ public struct CommitResult: Sendable {
   ///   - key: a key of the transaction. A key above zero is permanent and does not change.
   ///   - root: index of the root of the row's inheritance tree.
   /// - Returns: the permanent key.
-  public func permanentKey(for key: Int64, root: Int) -> Int64 {
+  public func permanentKey(for key: Int64, root: RootIndex) -> Int64 {
     key < 0 ? keyBase[root] - key : key
   }
 }

@@ -8,5 +8,5 @@ public enum StoreValue: Hashable, Sendable {
   case text(String)
   case blob(Data)
   /// The object with this key in the tree of the entity with this index.
-  case reference(entity: Int, key: Int64)
+  case reference(entity: EntityIndex, key: Int64)
 }

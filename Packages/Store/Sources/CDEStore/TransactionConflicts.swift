@@ -9,7 +9,7 @@ public struct TransactionConflicts: Sendable {
   /// Rows with the same values of a uniqueness constraint, which at most one row can have.
   public struct Uniqueness: Hashable, Sendable {
     /// Index of the entity that declares the constraint.
-    public var entity: Int
+    public var entity: EntityIndex
     /// The names of the properties whose combined values must be unique.
     public var properties: [String]
     /// Rows of the transaction, in its order. New rows have their keys in the transaction, below zero.
@@ -18,7 +18,7 @@ public struct TransactionConflicts: Sendable {
     public var stored: Row?
 
     /// Makes a conflict from its parts; see the properties.
-    public init(entity: Int, properties: [String], rows: [Row], stored: Row?) {
+    public init(entity: EntityIndex, properties: [String], rows: [Row], stored: Row?) {
       self.entity = entity
       self.properties = properties
       self.rows = rows

@@ -74,7 +74,7 @@ struct CommitTests {
       scratch.file(),
       "UPDATE ZCATEGORY SET Z_OPT = 1; INSERT INTO ZCATEGORY(Z_PK,Z_ENT,Z_OPT,ZCODE) VALUES(3,1,1,3)")
     let result = try store.commit(transaction)
-    #expect(result.permanentKey(for: -1, root: store.index("Tag")) == 1)
+    #expect(result.permanentKey(for: -1, root: store.root("Tag")) == 1)
     #expect(transaction.inserted[0].key(0) == 1)
     #expect(sql(scratch.file(), "SELECT Z_PK, ZCODE FROM ZCATEGORY") == [["1", "11"], ["2", "12"]])
   }
@@ -93,6 +93,30 @@ struct CommitTests {
     // The counter had not moved with them.
     try store.insert("Category", [Draft(key: -1, values: ["code": .integer(5)])])
     #expect(try store.describe("Category", 2)?["code"] == "5")
+  }
+
+  @Test(
+    "A row that is only checked keeps its version, and another version of it refuses the whole transaction")
+  func checks() throws {
+    try store.insert(
+      "Category",
+      [Draft(key: -1, values: ["code": .integer(1)]), Draft(key: -2, values: ["code": .integer(2)])])
+    func transaction(_ code: Int64, _ key: Int64, version: Int64) -> StoreTransaction {
+      var transaction = StoreTransaction()
+      transaction.inserted = [store.batch("Category", [Draft(key: -1, values: ["code": .integer(code)])])]
+      transaction.checked = [RowCheck(entity: store.index("Category"), key: key, version: version)]
+      return transaction
+    }
+    _ = try store.commit(transaction(3, 1, version: 1))
+    #expect(sql(scratch.file(), "SELECT Z_OPT FROM ZCATEGORY WHERE Z_PK = 1") == [["1"]])
+    for (key, version, found) in [(2, 7, 1), (9, 1, nil)] as [(Int64, Int64, Int64?)] {
+      let refused = transaction(4, key, version: version)
+      let error = error { _ = try store.commit(refused) }
+      #expect(error?.code == .conflict)
+      #expect(error?.conflicts.map(\.foundVersion) == [found])
+      #expect(try store.conflicts(of: refused).versions.map(\.key) == [key])
+    }
+    #expect(sql(scratch.file(), "SELECT count(*) FROM ZCATEGORY") == [["3"]])
   }
 
   @Test("A uniqueness violation names entity and properties; a deleted row makes room")
@@ -130,7 +154,7 @@ struct CommitTests {
     try tight.close()
     let roomy = try SQLiteStore.file(scratch.file(), Shop.schema)
     let result = try roomy.commit(transaction)
-    #expect(result.permanentKey(for: -1, root: roomy.index("Tag")) == 2)
+    #expect(result.permanentKey(for: -1, root: roomy.root("Tag")) == 2)
     #expect(try roomy.count(StoreQuery(entity: roomy.index("Tag"))) == 201)
   }
 
@@ -174,7 +198,7 @@ struct CommitTests {
     #expect(transaction.inserted[0].key(0) == -1)
     other.run("COMMIT")
     let result = try store.commit(transaction)
-    #expect(result.keyBase[store.index("Category")] == 0)
+    #expect(result.keyBase[store.root("Category")] == 0)
     #expect(try store.describe("Category", 1)?["parent"] == "1")
   }
 

@@ -26,7 +26,7 @@ struct FullDiskTests {
           let store = try rig.open(path, faults)
           _ = try store.commit(FaultRig.change(of: store))
           try store.setMetadata(StoreMetadata(values: ["mine": .string("x")]))
-          _ = try store.allocateKeys([store.index("Item"): 5])
+          _ = try store.allocateKeys([store.root("Item"): 5])
           _ = try store.commit(.delete(store.deletion(of: "Item")))
           try store.close()
         }

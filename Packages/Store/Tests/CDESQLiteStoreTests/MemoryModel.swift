@@ -5,22 +5,22 @@ import Foundation
 /// The plainest possible store: dictionaries, and conditions evaluated row by row.
 struct MemoryModel {
   struct Row {
-    var entity: Int
-    var values: [Int: [StoreValue]] = [:]
-    var toMany: [Int: [Int64]] = [:]
+    var entity: EntityIndex
+    var values: [SlotIndex: [StoreValue]] = [:]
+    var toMany: [SlotIndex: [Int64]] = [:]
   }
 
   let schema: ResolvedSchema
   /// By root entity, then key.
-  var rows: [Int: [Int64: Row]] = [:]
+  var rows: [RootIndex: [Int64: Row]] = [:]
 
-  typealias Element = (entity: Int, key: Int64)
+  typealias Element = (entity: EntityIndex, key: Int64)
 
   func row(_ element: Element) -> Row? { rows[schema.entities[element.entity].root]?[element.key] }
 
   // MARK: Paths
 
-  private func elements(_ hops: [Int], from start: Element) -> [Element] {
+  func elements(_ hops: [SlotIndex], from start: Element) -> [Element] {
     var current: [Element] = [start]
     for slot in hops {
       current = current.flatMap { element -> [Element] in
@@ -56,16 +56,10 @@ struct MemoryModel {
       return .integer(Int64(found.count))
     case .aggregate(let aggregate, let path):
       guard case .property(let slot, let leaf) = path.end else { preconditionFailure() }
-      let values = elements(path.hops, from: scopes[path.scope])
-        .map { row($0)?.values[slot]?[leaf] ?? .null }.filter { $0 != .null }
-      switch aggregate {
-      case .min: return values.min { precedes($0, $1) } ?? .null
-      case .max: return values.max { precedes($0, $1) } ?? .null
-      case .sum: return .integer(values.reduce(0) { $0 + integer($1) })
-      case .average:
-        return values.isEmpty
-          ? .null : .real(Double(values.reduce(0) { $0 + integer($1) }) / Double(values.count))
-      }
+      return self.aggregate(
+        aggregate, elements(path.hops, from: scopes[path.scope]).map { row($0)?.values[slot]?[leaf] ?? .null }
+      )
+    case .group: preconditionFailure("groups are handled by projections")
     case .function(let function, let arguments):
       let values = arguments.map { value($0, scopes) }
       if function == .firstNonNil { return values.first { $0 != .null } ?? .null }
@@ -80,10 +74,23 @@ struct MemoryModel {
         return integer(values[1]) == 0 ? .null : .integer(integer(values[0]) % integer(values[1]))
       case .negate: return .integer(-integer(values[0]))
       case .absolute: return .integer(abs(integer(values[0])))
+      case .bitAnd: return .integer(integer(values[0]) & integer(values[1]))
+      case .bitOr: return .integer(integer(values[0]) | integer(values[1]))
+      case .bitNot: return .integer(~integer(values[0]))
+      case .shiftLeft: return .integer(integer(values[0]) << integer(values[1]))
+      case .shiftRight: return .integer(integer(values[0]) >> integer(values[1]))
       case .lowercase: return .text(text(values[0]).lowercased())
       case .uppercase: return .text(text(values[0]).uppercased())
       case .length: return .integer(Int64(text(values[0]).unicodeScalars.count))
       case .concatenate: return .text(text(values[0]) + text(values[1]))
+      case .floor, .ceiling, .truncate: return values[0]
+      case .canonical: return folded(values[0], [.caseInsensitive, .diacriticInsensitive])
+      case .power: return real(Foundation.pow(number(values[0]), number(values[1])))
+      case .squareRoot: return real(number(values[0]).squareRoot())
+      case .exponential: return real(Foundation.exp(number(values[0])))
+      case .naturalLogarithm: return number(values[0]) > 0 ? real(Foundation.log(number(values[0]))) : .null
+      case .logarithm: return number(values[0]) > 0 ? real(Foundation.log10(number(values[0]))) : .null
+      case .remainder: return real(number(values[0]).truncatingRemainder(dividingBy: number(values[1])))
       case .firstNonNil: preconditionFailure()
       }
     case .conditional(let filter, let first, let second):
@@ -91,10 +98,25 @@ struct MemoryModel {
     }
   }
 
+  func aggregate(_ aggregate: StoreExpression.Aggregate, _ values: [StoreValue]) -> StoreValue {
+    let values = values.filter { $0 != .null }
+    switch aggregate {
+    case .min: return values.min { precedes($0, $1) } ?? .null
+    case .max: return values.max { precedes($0, $1) } ?? .null
+    case .sum: return .integer(values.reduce(0) { $0 + integer($1) })
+    case .count: return .integer(Int64(values.count))
+    case .average:
+      return values.isEmpty
+        ? .null : .real(Double(values.reduce(0) { $0 + integer($1) }) / Double(values.count))
+    }
+  }
+
   private func integer(_ value: StoreValue) -> Int64 {
     if case .integer(let integer) = value { return integer }
     preconditionFailure("\(value) is no integer")
   }
+
+  private func real(_ value: Double) -> StoreValue { value.isNaN ? .null : .real(value) }
 
   private func text(_ value: StoreValue) -> String {
     if case .text(let text) = value { return text }
@@ -145,6 +167,11 @@ struct MemoryModel {
     case .or(let parts): return parts.contains { holds($0, scopes) }
     case .not(let part): return !holds(part, scopes)
     case .keys(let keys): return keys.contains(scopes[0].key)
+    case .entity(let path, let entities):
+      return elements(path.hops, from: scopes[path.scope]).first.flatMap(row).map {
+        entities.contains($0.entity)
+      }
+        ?? false
     case .any(let path, let inner):
       return elements(path.hops, from: scopes[path.scope]).contains { holds(inner, scopes + [$0]) }
     case .comparison(let leftExpression, let comparison, let rightExpression, let options):

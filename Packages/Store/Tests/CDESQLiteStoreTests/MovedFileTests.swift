@@ -34,7 +34,6 @@ struct MovedFileTests {
     let store = try SQLiteStore.file(scratch.file(), Shop.schema) { $0.journalMode = mode }
     try store.insert("Tag", [Draft(key: -1, values: ["name": .text("kept")])])
     try apply(change)
-    let tag = store.index("Tag")
     func expectFailure(_ body: () throws -> Void) {
       let error = #expect(throws: StoreError.self) { try body() }
       #expect(error?.code.rawValue == "fileMoved")
@@ -44,7 +43,7 @@ struct MovedFileTests {
     expectFailure { try store.insert("Tag", [Draft(key: -1)]) }
     expectFailure { _ = try store.commit(.delete(store.deletion(of: "Tag"))) }
     expectFailure { try store.setMetadata(StoreMetadata()) }
-    expectFailure { _ = try store.allocateKeys([tag: 1]) }
+    expectFailure { _ = try store.allocateKeys([store.root("Tag"): 1]) }
     try store.close()
     // Where the file is, it is whole.
     let moved = scratch.file("Moved.sqlite")

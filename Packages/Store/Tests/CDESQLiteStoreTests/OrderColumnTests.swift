@@ -73,7 +73,7 @@ struct OrderColumnTests {
       2048 + Int64(orders[name]!.firstIndex(of: key)!) * 1024
     }
     var transaction = StoreTransaction()
-    let box = Int64(store.index("Box"))
+    let box = Int64(store.index("Box").rawValue)
     transaction.inserted = [
       store.batch("Box", [Draft(key: -1)]), store.batch("Mix", [Draft(key: -1)]),
       store.batch("Shelf", [Draft(key: -1)]),

@@ -80,7 +80,7 @@ struct PartialStoreTests {
     let reading = #expect(throws: StoreError.self) { try store.count(StoreQuery(entity: alpha)) }
     #expect((reading?.code, reading?.entity) == (.unsupportedQuery, "Alpha"))
     #expect(throws: StoreError.self) { try store.insert("Alpha", [Draft(key: -1)]) }
-    #expect(throws: StoreError.self) { try store.allocateKeys([alpha: 1]) }
+    #expect(throws: StoreError.self) { try store.allocateKeys([store.root("Alpha"): 1]) }
   }
 
   @Test(

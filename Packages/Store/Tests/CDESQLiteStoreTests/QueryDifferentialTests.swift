@@ -17,7 +17,7 @@ struct QueryMaker {
   mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
   mutating func integer() -> Int64 { Int64.random(in: -3...3, using: &random) }
 
-  func slot(_ entity: String, _ property: String) -> Int { store.slot(entity, property) }
+  func slot(_ entity: String, _ property: String) -> SlotIndex { store.slot(entity, property) }
 
   func path(_ scope: Int, _ names: [(String, String)], leaf: Int = 0) -> StorePath {
     StorePath(
@@ -29,6 +29,10 @@ struct QueryMaker {
     StorePath(scope: scope, hops: names.map { slot($0.0, $0.1) }, end: .object)
   }
 
+  static let mathematics: [StoreExpression.Function] = [
+    .power, .squareRoot, .exponential, .naturalLogarithm, .logarithm, .floor, .ceiling, .truncate, .remainder,
+  ]
+
   // MARK: Expressions
 
   /// A number seen from an object of the entity at a scope.
@@ -36,7 +40,7 @@ struct QueryMaker {
     if chance(30) { return chance(10) ? .value(.null) : .value(.integer(integer())) }
     if depth > 0, chance(25) {
       let arguments = [number(scopes, depth: depth - 1), number(scopes, depth: depth - 1)]
-      switch Int.random(in: 0..<9, using: &random) {
+      switch Int.random(in: 0..<14, using: &random) {
       case 0: return .function(.add, arguments)
       case 1: return .function(.subtract, arguments)
       case 2: return .function(.multiply, arguments)
@@ -45,6 +49,12 @@ struct QueryMaker {
       case 5: return .function(.negate, [arguments[0]])
       case 6: return .function(.absolute, [arguments[0]])
       case 7: return .function(.firstNonNil, arguments)
+      case 8: return .function(.bitAnd, arguments)
+      case 9: return .function(.bitOr, arguments)
+      case 10: return .function(.bitNot, [arguments[0]])
+      // Small distances, so that the model's integers do not overflow.
+      case 11: return .function(.shiftLeft, [arguments[0], .value(.integer(Int64(chance(50) ? 1 : -2)))])
+      case 12: return .function(.shiftRight, [arguments[0], .value(.integer(Int64(chance(50) ? 3 : -1)))])
       default: return .conditional(filter(scopes, depth: depth - 1), arguments[0], arguments[1])
       }
     }
@@ -81,7 +91,8 @@ struct QueryMaker {
     if chance(30) { return chance(10) ? .value(.null) : .value(.text(pick(Self.texts))) }
     if depth > 0, chance(20) {
       let argument = text(scopes, depth: depth - 1)
-      switch Int.random(in: 0..<4, using: &random) {
+      switch Int.random(in: 0..<5, using: &random) {
+      case 4: return .function(.canonical, [argument])
       case 0: return .function(.lowercase, [argument])
       case 1: return .function(.uppercase, [argument])
       case 2: return .function(.concatenate, [argument, text(scopes, depth: depth - 1)])
@@ -117,6 +128,20 @@ struct QueryMaker {
       }
     }
     if chance(5) { return .constant(chance(50)) }
+    if chance(6), let scope = scopes.firstIndex(of: "Item") {
+      let entities = pick([[], ["Item"], ["SpecialItem"], ["Item", "SpecialItem"]]).map { store.index($0) }
+      return .entity(StorePath(scope: scope, end: .object), isIn: entities)
+    }
+    if chance(8) {
+      let argument = number(scopes, depth: 0)
+      let value: StoreExpression
+      switch pick(Self.mathematics) {
+      case let function where [.power, .remainder].contains(function):
+        value = .function(function, [argument, number(scopes, depth: 0)])
+      case let function: value = .function(function, [argument])
+      }
+      return .comparison(value, pick([.less, .greaterOrEqual, .notEqual]), .value(.integer(integer())), [])
+    }
     if chance(8) {
       return .keys((0..<pick([0, 3, 100])).map { _ in Int64.random(in: 1...80, using: &random) })
     }
@@ -219,15 +244,16 @@ struct QueryDifferentialTests {
       row.values[store.slot("Category", "code")] = [.integer(key - 4)]
       row.values[store.slot("Category", "parent")] = [parent.map { .integer($0) } ?? .null]
       for property in ["items", "children", "featured"] { row.toMany[store.slot("Category", property)] = [] }
-      model.rows[category, default: [:]][key] = row
+      model.rows[store.schema.entities[category].root, default: [:]][key] = row
       categories.append(
         Draft(
           key: -key, values: ["name": value(name), "code": .integer(key - 4)].compactMapValues { $0 },
           references: parent.map { ["parent": -$0] } ?? [:]))
     }
-    for (key, row) in model.rows[category]! {
+    for (key, row) in model.rows[store.schema.entities[category].root]! {
       if case .integer(let parent)? = row.values[store.slot("Category", "parent")]?.first {
-        model.rows[category]![parent]!.toMany[store.slot("Category", "children")]!.append(key)
+        model.rows[store.schema.entities[category].root]![parent]!.toMany[store.slot("Category", "children")]!
+          .append(key)
       }
     }
     transaction.inserted.append(store.batch("Category", categories))
@@ -245,8 +271,11 @@ struct QueryDifferentialTests {
       row.values[store.slot("Item", "place")] = [.null, texts[1]]
       row.values[store.slot("Item", "category")] = [owner.map { .integer($0) } ?? .null]
       row.toMany[store.slot("Item", "tags")] = []
-      model.rows[item, default: [:]][key] = row
-      if let owner { model.rows[category]![owner]!.toMany[store.slot("Category", "items")]!.append(key) }
+      model.rows[store.schema.entities[item].root, default: [:]][key] = row
+      if let owner {
+        model.rows[store.schema.entities[category].root]![owner]!.toMany[store.slot("Category", "items")]!
+          .append(key)
+      }
       let draft = Draft(
         key: -key,
         values: [
@@ -256,7 +285,8 @@ struct QueryDifferentialTests {
       transaction.inserted.append(store.batch(isSpecial ? "SpecialItem" : "Item", [draft]))
       if maker.chance(20) {
         let owner = Int64.random(in: 1...8, using: &maker.random)
-        model.rows[category]![owner]!.toMany[store.slot("Category", "featured")]!.append(key)
+        model.rows[store.schema.entities[category].root]![owner]!.toMany[store.slot("Category", "featured")]!
+          .append(key)
         transaction.links.append(
           LinkChange(
             kind: .add, entity: category, slot: store.slot("Category", "featured"), owner: -owner,
@@ -270,12 +300,12 @@ struct QueryDifferentialTests {
       row.values[store.slot("Tag", "name")] = [name]
       row.toMany[store.slot("Tag", "items")] = []
       row.toMany[store.slot("Tag", "related")] = []
-      model.rows[tag, default: [:]][key] = row
+      model.rows[store.schema.entities[tag].root, default: [:]][key] = row
       transaction.inserted.append(
         store.batch("Tag", [Draft(key: -key, values: ["name": value(name)].compactMapValues { $0 })]))
       for member in 1...Int64(60) where maker.chance(20) {
-        model.rows[tag]![key]!.toMany[store.slot("Tag", "items")]!.append(member)
-        model.rows[item]![member]!.toMany[store.slot("Item", "tags")]!.append(key)
+        model.rows[store.schema.entities[tag].root]![key]!.toMany[store.slot("Tag", "items")]!.append(member)
+        model.rows[store.schema.entities[item].root]![member]!.toMany[store.slot("Item", "tags")]!.append(key)
         transaction.links.append(
           LinkChange(
             kind: .add, entity: tag, slot: store.slot("Tag", "items"), owner: -key, member: -member,
@@ -284,8 +314,12 @@ struct QueryDifferentialTests {
     }
     for left in 1...Int64(6) {
       for right in left...6 where maker.chance(25) {
-        model.rows[tag]![left]!.toMany[store.slot("Tag", "related")]!.append(right)
-        if left != right { model.rows[tag]![right]!.toMany[store.slot("Tag", "related")]!.append(left) }
+        model.rows[store.schema.entities[tag].root]![left]!.toMany[store.slot("Tag", "related")]!.append(
+          right)
+        if left != right {
+          model.rows[store.schema.entities[tag].root]![right]!.toMany[store.slot("Tag", "related")]!.append(
+            left)
+        }
         transaction.links.append(
           LinkChange(
             kind: .add, entity: tag, slot: store.slot("Tag", "related"), owner: -left, member: -right))
@@ -327,7 +361,9 @@ struct QueryDifferentialTests {
       let whole: StoreFilter = isAnd ? .and(some) : .or(some)
       for filter in [whole, .not(whole)] {
         let found = try store.fetch(StoreQuery(entity: item, filter: filter), isKnown: nil).keys.sorted()
-        let expected = model.rows[item]!.keys.filter { model.holds(filter, [(item, $0)]) }.sorted()
+        let expected = model.rows[store.schema.entities[item].root]!.keys.filter {
+          model.holds(filter, [(item, $0)])
+        }.sorted()
         #expect(found == expected, "seed \(seed), round \(round): \(filter)")
       }
     }

@@ -40,7 +40,7 @@ struct RoundTripTests {
         store = try open()
       }
       for (index, value) in Self.values.enumerated() {
-        let key = result.permanentKey(for: Int64(-1 - index), root: store.index("Item"))
+        let key = result.permanentKey(for: Int64(-1 - index), root: store.root("Item"))
         let row = try #require(try store.describe("Item", key))
         #expect(row[value.0] == value.2, "\(value.0)")
         #expect(row.values.filter { $0 != "nil" }.count == 1, "\(value.0)")
@@ -83,7 +83,7 @@ struct RoundTripTests {
         [
           Draft(
             key: -1, references: ["item": -2],
-            entities: ["item": Int64(store.index("SpecialItem"))])
+            entities: ["item": Int64(store.index("SpecialItem").rawValue)])
         ]),
     ]
     let batches = transaction.inserted
@@ -96,7 +96,7 @@ struct RoundTripTests {
     let special = store.index("SpecialItem")
     let all = try store.fetch(StoreQuery(entity: item), isKnown: nil)
     #expect(all.keys == [1, 2, 3])
-    #expect(all.order?.map { Int($0.entity) } == [item, special, item])
+    #expect(all.order?.map { $0.entity.index } == [item, special, item])
     let entry = try #require(all.order?[1])
     #expect(all.batches[Int(entry.batch)].layout.entityName == "SpecialItem")
     #expect(all.batches[Int(entry.batch)].key(Int(entry.row)) == 2)
@@ -122,7 +122,7 @@ struct RoundTripTests {
     let sort = StoreSort(.path(StorePath(end: .property(slot: store.slot("Category", "code"), leaf: 0))))
     var asked: [Int64] = []
     let rows = try store.fetch(StoreQuery(entity: category, sort: [sort])) { root, key in
-      #expect(root == category)
+      #expect(root == store.root("Category"))
       asked.append(key)
       return key == 2 || key == 5
     }
@@ -151,8 +151,7 @@ struct RoundTripTests {
   @Test("Keys can be handed out ahead of the commit")
   func allocation() throws {
     let store = try open()
-    let category = store.index("Category")
-    #expect(try store.allocateKeys([category: 3]) == [category: 1])
+    #expect(try store.allocateKeys([store.root("Category"): 3]) == [store.root("Category"): 1])
     try store.insert(
       "Category",
       [Draft(key: 2, values: ["code": .integer(2)]), Draft(key: -1, values: ["code": .integer(4)])])

@@ -181,7 +181,7 @@ struct SchemaVectorTests {
     _ = sql(scratch.file(), script)
     let store = try SQLiteStore.file(scratch.file(), vector.schema) { $0.createsIfMissing = false }
     #expect(!store.isReadOnly)
-    for entity in store.schema.entities where entity.root == entity.index {
+    for entity in store.schema.entities where entity.isRoot {
       #expect(try store.count(StoreQuery(entity: entity.index)) == 0)
       for property in entity.layout.properties where !property.isTransient {
         guard case .toMany = property.kind else { continue }

@@ -85,9 +85,11 @@ struct Draft {
 }
 
 extension Store {
-  func index(_ entity: String) -> Int { schema.entity(named: entity)!.index }
+  func root(_ entity: String) -> RootIndex { schema.entity(named: entity)!.root }
 
-  func slot(_ entity: String, _ property: String) -> Int {
+  func index(_ entity: String) -> EntityIndex { schema.entity(named: entity)!.index }
+
+  func slot(_ entity: String, _ property: String) -> SlotIndex {
     schema.entity(named: entity)!.layout.slot(named: property)!
   }
 
@@ -96,7 +98,7 @@ extension Store {
     var builder = RowBatchBuilder(layout: layout, rows: max(drafts.count, 1))
     for draft in drafts {
       builder.beginRow(key: draft.key, version: draft.version)
-      for (cell, description) in layout.cells.enumerated() {
+      for (cell, description) in zip(layout.cells.indices, layout.cells) {
         // A composite's leaves go by "composite.leaf".
         let property = layout.properties[description.slot].name
         let name = property == description.name ? property : "\(property).\(description.name)"
@@ -133,8 +135,8 @@ extension Store {
   func deletion(of entity: String) -> StoreBatchDelete {
     StoreBatchDelete(
       query: StoreQuery(entity: index(entity)),
-      rules: schema.entities.map { entity in
-        var rules: [Int: StoreBatchDelete.Rule] = [:]
+      rules: schema.entities.mapped { entity in
+        var rules: [SlotIndex: StoreBatchDelete.Rule] = [:]
         for property in entity.layout.properties {
           switch property.kind {
           case .toOne, .toMany: rules[property.slot] = .nullify
@@ -149,7 +151,7 @@ extension Store {
     guard let reference = try row(entity: index(entity), key: key) else { return nil }
     let layout = reference.batch.layout
     var result: [String: String] = [:]
-    for (cell, description) in layout.cells.enumerated() {
+    for (cell, description) in zip(layout.cells.indices, layout.cells) {
       let property = layout.properties[description.slot].name
       let suffix: String =
         switch description.role {

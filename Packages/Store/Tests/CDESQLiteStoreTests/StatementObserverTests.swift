@@ -48,13 +48,13 @@ struct StatementObserverTests {
     #expect(try store.count(StoreQuery(entity: tag)) == 3)
     _ = try store.fetch(StoreQuery(entity: tag), isKnown: nil)
     _ = try store.metadata()
-    _ = try store.allocateKeys([tag: 1])
+    _ = try store.allocateKeys([store.root("Tag"): 1])
     let told = listener.take()
     #expect(told.map(\.kind) == [.read, .read, .upkeep, .upkeep])
     // Neither a read's own transaction nor its pragmas belong to what was asked.
     #expect(told.prefix(2).flatMap(\.statements).allSatisfy { $0.sql.hasPrefix("SELECT ") && $0.runs == 1 })
     #expect(told.prefix(2).map(\.statements.count) == [1, 1])
-    let rules = store.schema.entities.map { _ in [Int: StoreBatchDelete.Rule]() }
+    let rules = store.schema.entities.mapped { _ in [SlotIndex: StoreBatchDelete.Rule]() }
     _ = try store.commit(
       .delete(StoreBatchDelete(query: StoreQuery(entity: tag, keysOnly: true), rules: rules)))
     #expect(listener.take().map(\.kind) == [.batch])

@@ -65,7 +65,7 @@ struct SplitMix: RandomNumberGenerator {
 }
 
 /// A cell's value as text, for comparing rows.
-func describe(_ batch: RowBatch, _ row: Int, _ cell: Int) -> String {
+func describe(_ batch: RowBatch, _ row: Int, _ cell: CellIndex) -> String {
   if batch.isNull(row, cell) { return "nil" }
   switch batch.layout.cells[cell].kind {
   case .integer: return String(batch.integer(row, cell)!)
@@ -87,11 +87,11 @@ struct RowMaker {
   let layout: RowLayout
   init(_ store: any Store, _ entity: String) { layout = store.schema.entity(named: entity)!.layout }
 
-  func cell(_ name: String, _ role: RowLayout.Cell.Role = .value) -> Int {
+  func cell(_ name: String, _ role: RowLayout.Cell.Role = .value) -> CellIndex {
     layout.cells.firstIndex { $0.name == name && $0.role == role }!
   }
 
-  func slot(_ name: String) -> Int { layout.slot(named: name)! }
+  func slot(_ name: String) -> SlotIndex { layout.slot(named: name)! }
 }
 
 /// Another connection that stays open, to hold locks.

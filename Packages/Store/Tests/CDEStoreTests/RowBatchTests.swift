@@ -21,9 +21,9 @@ struct RowBatchTests {
     var builder = RowBatchBuilder(layout: layout, rows: 1, arenaBytes: 1)
     for row in 0..<40 {
       builder.beginRow(key: Int64(row), version: 7)
-      for cell in 0..<attributes where (cell + row) % 3 != 0 {
+      for cell in layout.cells.indices.prefix(attributes) where (cell.rawValue + row) % 3 != 0 {
         switch layout.cells[cell].kind {
-        case .integer: builder.setInteger(cell, Int64(row * cell))
+        case .integer: builder.setInteger(cell, Int64(row * cell.rawValue))
         case .real: builder.setReal(cell, Double(row) / 4)
         case .text: builder.setString(cell, String(repeating: "é", count: row))
         case .blob: [UInt8(row), 0].withUnsafeBytes { builder.setBytes(cell, $0) }
@@ -34,15 +34,15 @@ struct RowBatchTests {
     #expect(batch.count == 40)
     for row in 0..<40 {
       #expect(batch.key(row) == Int64(row) && batch.version(row) == 7)
-      for cell in 0..<attributes {
-        let isSet = (cell + row) % 3 != 0
+      for cell in layout.cells.indices.prefix(attributes) {
+        let isSet = (cell.rawValue + row) % 3 != 0
         #expect(batch.isNull(row, cell) == !isSet)
         guard isSet else {
           #expect(batch.bytes(row, cell).isEmpty)
           continue
         }
         switch layout.cells[cell].kind {
-        case .integer: #expect(batch.integer(row, cell) == Int64(row * cell))
+        case .integer: #expect(batch.integer(row, cell) == Int64(row * cell.rawValue))
         case .real: #expect(batch.real(row, cell) == Double(row) / 4)
         case .text: #expect(batch.string(row, cell) == String(repeating: "é", count: row))
         case .blob: #expect(batch.bytes(row, cell).elementsEqual([UInt8(row), 0]))

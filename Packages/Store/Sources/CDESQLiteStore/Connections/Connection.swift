@@ -11,8 +11,8 @@ final class Connection: @unchecked Sendable {
   private var cache: [String: OpaquePointer] = [:]
   private var cacheOrder: [String] = []
   /// Statements of frequently used functions. They are found by number instead of by text.
-  var pointSelects: [OpaquePointer?] = []
-  var inserts: [OpaquePointer?] = []
+  var pointSelects: IndexedArray<EntityIndex, OpaquePointer?> = []
+  var inserts: IndexedArray<EntityIndex, OpaquePointer?> = []
   var updates: [UpdateKey: UpdateStatement] = [:]
   var snapshot = HeldSnapshot()
   /// The file whose path is checked when this connection commits; nil if that is not possible.
@@ -58,6 +58,7 @@ final class Connection: @unchecked Sendable {
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DQS_DML, 0)
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DQS_DDL, 0)
     try SQLFunctions.register(on: handle, derived: derived)
+    try SQLMathematics.register(on: handle)
   }
 
   deinit {

@@ -3,7 +3,7 @@ import CDEStore
 
 /// The key of an update statement. There is one statement for each entity and set of changed properties.
 struct UpdateKey: Hashable {
-  var entity: Int
+  var entity: EntityIndex
   var changed: PropertySet
   /// Whether the rows have no version, because another library wrote them.
   var isUnversioned: Bool
@@ -12,9 +12,9 @@ struct UpdateKey: Hashable {
 final class UpdateStatement {
   let handle: OpaquePointer
   let steps: [BindStep]
-  let externalCells: [Int]
+  let externalCells: [CellIndex]
 
-  init(handle: OpaquePointer, steps: [BindStep], externalCells: [Int]) {
+  init(handle: OpaquePointer, steps: [BindStep], externalCells: [CellIndex]) {
     self.handle = handle
     self.steps = steps
     self.externalCells = externalCells

@@ -31,6 +31,7 @@ enum SQLFunctions {
   /// - Parameter derived: collects the rows that triggers changed.
   /// - Precondition: `derived` outlives the connection.
   static func register(on handle: OpaquePointer, derived: DerivedRows) throws(StoreError) {
+    try SQLCollations.register(on: handle)
     let noting: Body = { context, count, values in
       sqlite3_result_null(context)
       guard count >= 3, let values, let rows = sqlite3_user_data(context) else { return }
@@ -124,7 +125,7 @@ enum SQLFunctions {
     return made
   }
 
-  private static func register(
+  static func register(
     _ name: String, _ arguments: Int32, on handle: OpaquePointer, isDeterministic: Bool = true,
     data: UnsafeMutableRawPointer? = nil, _ body: Body
   ) throws(StoreError) {

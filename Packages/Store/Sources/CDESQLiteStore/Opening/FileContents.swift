@@ -41,6 +41,8 @@ struct FileContents: Sendable, Hashable {
   var metadata: Metadata?
   /// `Z_PRIMARYKEY`: entity numbers by name; nil if there is no such table.
   var numbers: [String: Int64]?
+  /// Whether the file has a copy of its model.
+  var hasModelCache: Bool { tables[ModelCacheTable.name] != nil }
 
   /// The version hashes of the entities by name, from the metadata; empty if there are none.
   var versionHashes: [String: StoreMetadata.Value] {

@@ -16,7 +16,7 @@ enum MetadataTable {
   /// The framework version written into new stores: the version of Core Data whose layout they have.
   private static let frameworkVersion: Int64 = 1414
 
-  static func initial(for schema: ResolvedSchema, held: Set<Int>) -> StoreMetadata {
+  static func initial(for schema: ResolvedSchema, held: Set<EntityIndex>) -> StoreMetadata {
     let entities = schema.entities.filter { held.contains($0.index) }.map(\.source)
       .filter { !$0.versionHash.isEmpty }
       .sorted { codePointOrder($0.name, $1.name) }
@@ -53,6 +53,14 @@ enum MetadataTable {
     try connection.run(
       "UPDATE Z_METADATA SET Z_PLIST = ? WHERE Z_VERSION = 1",
       [.blob(try PropertyList.encode(metadata))], while: "Writing the metadata")
+  }
+
+  /// Replaces the metadata of an application. The keys of the file itself stay.
+  static func replace(_ metadata: StoreMetadata, on connection: Connection) throws(StoreError) {
+    let stored = try read(connection).metadata.values
+    var values = metadata.values.filter { !ownKeys.contains($0.key) }
+    for key in ownKeys { values[key] = stored[key] }
+    try update(StoreMetadata(values: values), on: connection)
   }
 
   static func read(

@@ -17,7 +17,7 @@ struct StoreContents {
   ///
   /// - Throws: `.unreadable` for a file that is no store, or is newer; `.incompatibleSchema` for a store of
   ///   another schema, with the entity and the properties that differ.
-  init(_ file: FileContents, schema: ResolvedSchema, held: Set<Int>) throws(StoreError) {
+  init(_ file: FileContents, schema: ResolvedSchema, held: Set<EntityIndex>) throws(StoreError) {
     if file.isEmpty {
       throw StoreError(
         .unreadable,
@@ -64,14 +64,14 @@ struct StoreContents {
 
   private static func numbers(
     of entities: [ResolvedSchema.Entity], _ stored: [String: Int64]
-  ) throws(StoreError) -> [Int: Int64] {
-    var result: [Int: Int64] = [:]
+  ) throws(StoreError) -> [EntityIndex: Int64] {
+    var result: [EntityIndex: Int64] = [:]
     for entity in entities {
       guard let number = stored[entity.source.name] else {
         throw StoreError(
           .incompatibleSchema,
           "The store has no entity \(entity.source.name). "
-            + "Open it with the model it was made with, or make a new store and copy the objects.",
+            + "Migrate the store, or open it with the model it was made with.",
           entity: entity.source.name)
       }
       guard number > 0, !result.values.contains(number) else {
@@ -102,8 +102,7 @@ struct StoreContents {
       throw StoreError(
         .incompatibleSchema,
         "The store was made with another version of the model; these entities differ: "
-          + "\(differing.joined(separator: ", ")). Open it with the model it was made with, or make a new store and "
-          + "copy the objects.",
+          + "\(differing.joined(separator: ", ")). Migrate the store, or open it with the model it was made with.",
         entity: differing[0])
     }
   }
@@ -112,7 +111,7 @@ struct StoreContents {
 
   private mutating func reconcile(with tables: [String: FileContents.Table]) throws(StoreError) {
     for (root, table) in physical.tables {
-      let entity = physical.schema.entities[root].source.name
+      let entity = physical.schema.entities[root.entity].source.name
       guard let columns = tables[table.name]?.columns else {
         throw Self.incompatible("The store has no table for \(entity).", entity, [])
       }

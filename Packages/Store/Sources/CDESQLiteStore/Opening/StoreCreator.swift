@@ -5,7 +5,9 @@ import Foundation
 /// Creates the tables of an empty file, all or none.
 struct StoreCreator {
   let schema: ResolvedSchema
-  let held: Set<Int>
+  let held: Set<EntityIndex>
+  /// The content of `Z_MODELCACHE`; nil leaves the table out.
+  var modelCache: (@Sendable () -> [UInt8]?)?
 
   /// The statements that make the store. They are checked for colliding names.
   func layout() throws(StoreError) -> [PhysicalSchema.Definition] {
@@ -36,6 +38,7 @@ struct StoreCreator {
       }
       try MetadataTable.insert(
         identifier: UUID().uuidString, MetadataTable.initial(for: schema, held: held), on: connection)
+      if let model = modelCache?() { try ModelCacheTable.write(model, on: connection) }
       try connection.execute("COMMIT", while: "Creating the store")
     } catch {
       connection.rollBack()
@@ -45,9 +48,11 @@ struct StoreCreator {
 
   /// Entities whose names differ only in case would have the same table.
   private func checkNames(_ physical: PhysicalSchema) throws(StoreError) {
-    var owners: [String: String] = ["Z_PRIMARYKEY": "the store", "Z_METADATA": "the store"]
+    var owners: [String: String] = [
+      "Z_PRIMARYKEY": "the store", "Z_METADATA": "the store", "Z_MODELCACHE": "the store",
+    ]
     for (root, table) in physical.tables.sorted(by: { $0.key < $1.key }) {
-      let name = schema.entities[root].source.name
+      let name = schema.entities[root.entity].source.name
       if let other = owners.updateValue(name, forKey: table.name.uppercased()) {
         throw StoreError(
           .invalidSchema,

@@ -15,10 +15,12 @@ struct StoreOpener {
   }
 
   let schema: ResolvedSchema
-  let held: Set<Int>
+  let held: Set<EntityIndex>
   let configuration: SQLiteStore.Configuration
   /// Gets the requests of the open store.
   let observer: (any StatementObserver)?
+  /// The copy of the model for a new store.
+  var modelCache: (@Sendable () -> [UInt8]?)?
 
   // JSON functions are built in since version 3.38.
   private static let oldestSQLite: Int32 = 3_038_000
@@ -222,7 +224,7 @@ struct StoreOpener {
         PRAGMA page_size = 4096; \
         PRAGMA synchronous = \(configuration.synchronous.rawValue)
         """, while: "Creating the store")
-      try StoreCreator(schema: schema, held: held).create(on: connection)
+      try StoreCreator(schema: schema, held: held, modelCache: modelCache).create(on: connection)
       // The store is on the disk. The switch to a log changes some bytes of one sector and need not be
       // synced. If they are lost, the next opening switches again. Configuring the connection resets this
       // pragma.

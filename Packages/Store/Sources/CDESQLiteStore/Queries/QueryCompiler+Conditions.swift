@@ -28,6 +28,14 @@ extension QueryCompiler {
     case .keys(let keys):
       let list = SQLiteDialect.list(keys)
       return Piece("\(scopes[0].alias).Z_PK \(isNegated ? "NOT IN" : "IN") (") + list + Piece(")")
+    case .entity(let path, let entities):
+      guard path.end == .object else { throw unsupported("The path to an entity ends in a property.") }
+      let place = try follow(path.hops[...], from: try scope(path.scope))
+      for entity in entities where !physical.schema.entities.indices.contains(entity) {
+        throw unsupported("The condition's entity \(entity) is not in the schema.")
+      }
+      let numbers = entities.map { String(physical.numbers[$0]) }.joined(separator: ", ")
+      return SQLiteDialect.condition(Piece("\(place.alias).Z_ENT IN (\(numbers))"), isNegated: isNegated)
     }
   }
 
@@ -85,11 +93,17 @@ extension QueryCompiler {
 
   private func isComputedNumber(_ expression: StoreExpression) -> Bool {
     switch expression {
-    case .count, .countWhere, .aggregate(.sum, _), .aggregate(.average, _): true
+    case .count, .countWhere, .aggregate(.sum, _), .aggregate(.average, _), .aggregate(.count, _): true
+    case .group(.sum, _), .group(.average, _), .group(.count, _): true
+    case .group(_, let expression): isComputedNumber(expression)
     case .function(let function, _):
       switch function {
-      case .add, .subtract, .multiply, .divide, .modulus, .negate, .absolute, .length: true
-      case .lowercase, .uppercase, .concatenate, .firstNonNil: false
+      case .add, .subtract, .multiply, .divide, .modulus, .negate, .absolute, .bitAnd, .bitOr, .bitNot,
+        .shiftLeft, .shiftRight, .length, .power, .squareRoot, .exponential, .naturalLogarithm, .logarithm,
+        .floor,
+        .ceiling, .truncate, .remainder:
+        true
+      case .lowercase, .uppercase, .concatenate, .firstNonNil, .canonical: false
       }
     default: false
     }

@@ -3,7 +3,7 @@ import CDEStore
 extension QueryCompiler {
   /// The end of a path so far: a table's alias and the entity of its rows.
   struct Place {
-    var entity: Int
+    var entity: EntityIndex
     var alias: String
   }
 
@@ -14,7 +14,7 @@ extension QueryCompiler {
     return scopes[number]
   }
 
-  func property(_ slot: Int, of entity: Int) throws(StoreError) -> RowLayout.Property {
+  func property(_ slot: SlotIndex, of entity: EntityIndex) throws(StoreError) -> RowLayout.Property {
     let properties = physical.schema.entities[entity].layout.properties
     guard properties.indices.contains(slot) else {
       throw unsupported(
@@ -31,7 +31,8 @@ extension QueryCompiler {
     return property
   }
 
-  func column(of property: RowLayout.Property, leaf: Int, in entity: Int) throws(StoreError) -> String {
+  func column(of property: RowLayout.Property, leaf: Int, in entity: EntityIndex) throws(StoreError) -> String
+  {
     guard property.cells.indices.contains(property.cells.lowerBound + leaf), leaf >= 0 else {
       throw unsupported("\(property.name) has no stored value \(leaf).")
     }
@@ -39,9 +40,9 @@ extension QueryCompiler {
   }
 
   /// Follows to-one hops from a scope by left joins. Each join is made once.
-  mutating func follow(_ hops: ArraySlice<Int>, from scope: Scope) throws(StoreError) -> Place {
+  mutating func follow(_ hops: ArraySlice<SlotIndex>, from scope: Scope) throws(StoreError) -> Place {
     var place = Place(entity: scope.entity, alias: scope.alias)
-    var taken: [Int] = []
+    var taken: [SlotIndex] = []
     for slot in hops {
       taken.append(slot)
       let property = try property(slot, of: place.entity)
@@ -154,7 +155,7 @@ extension QueryCompiler {
 
   /// The condition that connects an element to its owner.
   private mutating func elementCondition(
-    _ slot: Int, of owner: Place, element: Place, sources: inout [String]
+    _ slot: SlotIndex, of owner: Place, element: Place, sources: inout [String]
   ) throws(StoreError) -> Piece {
     switch try physical.toMany(slot, of: owner.entity) {
     case .inverse(let column, _), .implied(let column, _):

@@ -30,6 +30,13 @@ extension QueryCompiler {
       let left = try value(first)
       let right = try value(second)
       return Piece("CASE WHEN ") + test + Piece(" THEN ") + left + Piece(" ELSE ") + right + Piece(" END")
+    case .group(let aggregate, let expression):
+      guard hasGroups else {
+        throw unsupported("An aggregate over a group stands where there are no groups.")
+      }
+      hasGroups = false
+      defer { hasGroups = true }
+      return SQLiteDialect.aggregate(aggregate, try value(expression))
     }
   }
 
@@ -47,8 +54,12 @@ extension QueryCompiler {
     for argument in arguments { pieces.append(try value(argument)) }
     let expected =
       switch function {
-      case .add, .subtract, .multiply, .divide, .modulus, .concatenate: 2...
-      case .negate, .absolute, .lowercase, .uppercase, .length: 1...
+      case .add, .subtract, .multiply, .divide, .modulus, .bitAnd, .bitOr, .shiftLeft, .shiftRight,
+        .concatenate, .power, .remainder:
+        2...
+      case .negate, .absolute, .bitNot, .lowercase, .uppercase, .length, .squareRoot, .exponential,
+        .naturalLogarithm, .logarithm, .floor, .ceiling, .truncate, .canonical:
+        1...
       case .firstNonNil: 1...
       }
     guard pieces.count >= expected.lowerBound else {

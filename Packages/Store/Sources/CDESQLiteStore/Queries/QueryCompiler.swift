@@ -14,11 +14,11 @@ struct CompiledQuery {
 struct QueryCompiler {
   /// A row at which paths can start, with the joins that paths over to-one relationships need.
   final class Scope {
-    let entity: Int
+    let entity: EntityIndex
     let alias: String
-    var joins: [(sql: String, hops: [Int], alias: String)] = []
+    var joins: [(sql: String, hops: [SlotIndex], alias: String)] = []
 
-    init(entity: Int, alias: String) {
+    init(entity: EntityIndex, alias: String) {
       self.entity = entity
       self.alias = alias
     }
@@ -28,6 +28,8 @@ struct QueryCompiler {
 
   let physical: PhysicalSchema
   var scopes: [Scope] = []
+  /// Whether the value being translated may be an aggregate over a group.
+  var hasGroups = false
   private var aliasCount = 0
   private var depth = 0
 
@@ -51,15 +53,7 @@ struct QueryCompiler {
     }
     if query.filter != .constant(true) { conditions.append(try condition(query.filter)) }
     var order: [Piece] = []
-    if case .rows = selection {
-      for sort in query.sort {
-        var piece = try value(sort.expression)
-        if !sort.options.isEmpty {
-          piece = SQLiteDialect.folded(piece, sort.options)
-        }
-        order.append(piece + Piece(sort.isAscending ? " ASC" : " DESC"))
-      }
-    }
+    if case .rows = selection { order = try self.order(query.sort) }
 
     let columns: String
     switch selection {
@@ -78,9 +72,24 @@ struct QueryCompiler {
     return CompiledQuery(sql: result.sql, bindings: result.bindings)
   }
 
+  /// The terms of `ORDER BY`.
+  mutating func order(_ sort: [StoreSort]) throws(StoreError) -> [Piece] {
+    var order: [Piece] = []
+    for term in sort {
+      var piece = try value(term.expression)
+      if let collation = SQLiteDialect.collation(term.options) {
+        piece = piece + Piece(collation)
+      } else if !term.options.isEmpty {
+        piece = SQLiteDialect.folded(piece, term.options)
+      }
+      order.append(piece + Piece(term.isAscending ? " ASC" : " DESC"))
+    }
+    return order
+  }
+
   /// A value computed from one row of an entity's table, whose alias is `t0`.
   static func compile(
-    _ expression: StoreExpression, of entity: Int, _ physical: PhysicalSchema
+    _ expression: StoreExpression, of entity: EntityIndex, _ physical: PhysicalSchema
   ) throws(StoreError) -> CompiledQuery {
     var compiler = QueryCompiler(physical)
     let scope = Scope(entity: entity, alias: compiler.newAlias())
@@ -100,10 +109,9 @@ struct QueryCompiler {
   }
 
   /// The condition that selects an entity's rows from its tree's table; `nil` if all rows belong to it.
-  func entityCondition(_ entity: Int, _ includesSubentities: Bool, alias: String) -> Piece? {
+  func entityCondition(_ entity: EntityIndex, _ includesSubentities: Bool, alias: String) -> Piece? {
     let description = physical.schema.entities[entity]
-    let isRoot = description.root == entity
-    if isRoot, includesSubentities || !description.hasSubentities { return nil }
+    if description.isRoot, includesSubentities || !description.hasSubentities { return nil }
     let range = includesSubentities ? description.subtree : entity..<(entity + 1)
     let numbers = range.map { String(physical.numbers[$0]) }
     return numbers.count == 1

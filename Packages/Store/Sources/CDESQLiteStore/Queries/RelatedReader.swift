@@ -6,11 +6,11 @@ struct RelatedReader {
   let plans: SchemaPlans
   let connection: Connection
   let source: PhysicalSchema.ToMany
-  let destination: Int
+  let destination: EntityIndex
   let plan: SelectPlan
-  let isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
+  let isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
 
-  private var root: Int { plans.schema.entities[destination].root }
+  private var root: RootIndex { plans.schema.entities[destination].root }
 
   private func collector(expectedRows: Int) -> RowCollector {
     RowCollector(
@@ -76,7 +76,7 @@ struct RelatedReader {
   }
 
   /// Whether there are so many owners that reading the whole table is faster than one look-up for each owner.
-  func isWorthScanning(_ owners: [Int64], of entity: Int) throws(StoreError) -> Bool {
+  func isWorthScanning(_ owners: [Int64], of entity: EntityIndex) throws(StoreError) -> Bool {
     guard owners.count >= 16 else { return false }
     let table = quoted(plans.physical.tableName(of: entity))
     let last = try connection.integer("SELECT max(Z_PK) FROM \(table)", while: "Reading a relationship") ?? 0

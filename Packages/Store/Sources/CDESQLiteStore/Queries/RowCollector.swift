@@ -4,8 +4,8 @@ import CDEStore
 /// Collects the rows of a statement in batches of one concrete entity each, and records their order.
 final class RowCollector {
   private let plan: SelectPlan
-  private let root: Int
-  private let isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
+  private let root: RootIndex
+  private let isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
   private let keysOnly: Bool
   // One builder for each concrete entity in use, with the index of its batch.
   private let builders: UnsafeMutablePointer<RowBatchBuilder>
@@ -16,8 +16,8 @@ final class RowCollector {
   private var expectedRows: Int
 
   init(
-    plan: SelectPlan, root: Int, keysOnly: Bool = false, expectedRows: Int = 16,
-    isKnown: ((_ root: Int, _ key: Int64) -> Bool)?, keepsEntries: Bool = false
+    plan: SelectPlan, root: RootIndex, keysOnly: Bool = false, expectedRows: Int = 16,
+    isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?, keepsEntries: Bool = false
   ) {
     self.plan = plan
     self.root = root
@@ -63,7 +63,7 @@ final class RowCollector {
   /// Collects only the keys of rows of one entity.
   private func collectKeys(_ statement: OpaquePointer, on connection: Connection) throws(StoreError) {
     var entries = order ?? []
-    let entity = Int32(plan.firstEntity)
+    let entity = NarrowIndex(plan.firstEntity)
     while true {
       let code = sqlite3_step(statement)
       if code == SQLITE_DONE { break }
@@ -79,7 +79,7 @@ final class RowCollector {
   /// Collects rows of one entity. This common case needs no records for others.
   private func collectPlain(_ statement: OpaquePointer, on connection: Connection) throws(StoreError) {
     let concrete = plan.concretes[0]
-    let entity = Int32(plan.firstEntity)
+    let entity = NarrowIndex(plan.firstEntity)
     var failure: Int32?
     var isTooBig = false
     var isCancelled = false
@@ -167,42 +167,44 @@ final class RowCollector {
       else { return nil }
       entity = index
     }
-    guard key > 0 else { throw Self.damagedKey(key, plan.concretes[entity - plan.firstEntity].layout) }
-    if keysOnly || isKnown?(root, key) == true {
-      return FetchedRows.Entry(key: key, entity: Int32(entity))
+    guard key > 0 else {
+      throw Self.damagedKey(key, plan.concretes[plan.firstEntity.distance(to: entity)].layout)
     }
-    let slot = entity - plan.firstEntity
-    let builder = builders + slot
-    let layout = plan.concretes[slot].layout
-    if open[slot] < 0 {
+    if keysOnly || isKnown?(root, key) == true {
+      return FetchedRows.Entry(key: key, entity: NarrowIndex(entity))
+    }
+    let place = plan.firstEntity.distance(to: entity)
+    let builder = builders + place
+    let layout = plan.concretes[place].layout
+    if open[place] < 0 {
       builder.initialize(
         to: RowBatchBuilder(layout: layout, rows: expectedRows, arenaBytes: expectedRows * 64))
-      open[slot] = Int32(batches.count)
+      open[place] = Int32(batches.count)
       batches.append(nil)
     }
     let entry = FetchedRows.Entry(
-      key: key, entity: Int32(entity), batch: open[slot], row: Int32(builder.pointee.count))
-    let fits = plan.concretes[slot].steps.withUnsafeBufferPointer { steps in
+      key: key, entity: NarrowIndex(entity), batch: open[place], row: Int32(builder.pointee.count))
+    let fits = plan.concretes[place].steps.withUnsafeBufferPointer { steps in
       RowDecoder.decode(statement, steps, numbers: plan.numbers, key: key, into: &builder.pointee)
     }
     guard fits else { throw Self.tooBig(layout) }
     if builder.pointee.count == RowDecoder.rowsPerBatch
       || builder.pointee.arenaCount > RowDecoder.bytesPerBatch
     {
-      close(slot)
+      close(place)
       expectedRows = RowDecoder.rowsPerBatch
     }
     return entry
   }
 
-  private func close(_ slot: Int) {
-    let batch = (builders + slot).move().finish()
-    batches[Int(open[slot])] = batch
-    open[slot] = -1
+  private func close(_ place: Int) {
+    let batch = (builders + place).move().finish()
+    batches[Int(open[place])] = batch
+    open[place] = -1
   }
 
   func finish() -> FetchedRows {
-    for slot in open.indices where open[slot] >= 0 { close(slot) }
+    for place in open.indices where open[place] >= 0 { close(place) }
     return FetchedRows(batches: batches.map { $0! }, order: simplified(order))
   }
 

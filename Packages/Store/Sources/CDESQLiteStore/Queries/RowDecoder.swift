@@ -6,7 +6,7 @@ struct ColumnStep {
   enum Kind: UInt8 { case integer, real, text, blob, uuid, entity, key }
 
   var column: Int32
-  var cell: Int32
+  var cell: NarrowIndex<CellIndex>
   var kind: Kind
 }
 
@@ -23,10 +23,10 @@ final class SelectPlan: Sendable {
   let columnCount: Int32
   /// Indexed by entity, starting at the first of the subtree.
   let concretes: [Concrete]
-  let firstEntity: Int
-  let numbers: [Int64: Int]
+  let firstEntity: EntityIndex
+  let numbers: [Int64: EntityIndex]
 
-  init(entity: Int, includesSubentities: Bool, physical: PhysicalSchema) {
+  init(entity: EntityIndex, includesSubentities: Bool, physical: PhysicalSchema) {
     let subtree =
       includesSubentities ? physical.schema.entities[entity].subtree : entity..<(entity + 1)
     firstEntity = entity
@@ -39,7 +39,7 @@ final class SelectPlan: Sendable {
     for index in subtree {
       let layout = physical.schema.entities[index].layout
       var steps: [ColumnStep] = []
-      for (cell, description) in layout.cells.enumerated() where physical.held.contains(index) {
+      for (cell, description) in zip(layout.cells.indices, layout.cells) where physical.held.contains(index) {
         let name = physical.cellColumns[index][cell]
         if places[name] == nil {
           places[name] = Int32(columns.count)
@@ -57,7 +57,7 @@ final class SelectPlan: Sendable {
           case .text: .text
           case .blob: description.type == .uuid ? .uuid : .blob
           }
-        steps.append(ColumnStep(column: places[name]!, cell: Int32(cell), kind: kind))
+        steps.append(ColumnStep(column: places[name]!, cell: NarrowIndex(cell), kind: kind))
       }
       concretes.append(Concrete(layout: layout, steps: steps))
     }
@@ -77,13 +77,13 @@ enum RowDecoder {
   /// - Returns: `false` when a value can't be stored: out of memory, or beyond the arena's limit.
   @inline(__always)
   static func decode(
-    _ statement: OpaquePointer, _ steps: UnsafeBufferPointer<ColumnStep>, numbers: [Int64: Int],
+    _ statement: OpaquePointer, _ steps: UnsafeBufferPointer<ColumnStep>, numbers: [Int64: EntityIndex],
     key: Int64, into builder: inout RowBatchBuilder
   ) -> Bool {
     builder.beginRow(key: key, version: sqlite3_column_int64(statement, 1))
     for step in steps {
       let column = step.column
-      let cell = Int(step.cell)
+      let cell = step.cell.index
       switch step.kind {
       case .integer:
         let value = sqlite3_column_int64(statement, column)
@@ -126,7 +126,7 @@ enum RowDecoder {
         if value > 0 { builder.setInteger(cell, value) }
       case .entity:
         if let index = numbers[sqlite3_column_int64(statement, column)] {
-          builder.setInteger(cell, Int64(index))
+          builder.setEntity(cell, index)
         }
       }
     }
@@ -136,7 +136,7 @@ enum RowDecoder {
   /// Some libraries store UUIDs as text.
   @inline(never)
   private static func setUUID(
-    _ text: UnsafeRawBufferPointer, _ cell: Int, _ builder: inout RowBatchBuilder
+    _ text: UnsafeRawBufferPointer, _ cell: CellIndex, _ builder: inout RowBatchBuilder
   ) {
     var bytes: [UInt8] = []
     var high: UInt8?

@@ -67,6 +67,12 @@ enum SQLiteDialect {
 
   // MARK: Text
 
+  /// The order of a locale, behind the text that it sorts; nil for texts without a locale.
+  static func collation(_ options: StoreFilter.TextOptions) -> String? {
+    if options.contains(.localizedStandard) { return " COLLATE \(SQLCollations.localizedStandard)" }
+    return options.contains(.localized) ? " COLLATE \(SQLCollations.localized)" : nil
+  }
+
   /// A text without the differences that the options ignore, computed for each row.
   static func folded(_ text: SQLPiece, _ options: StoreFilter.TextOptions) -> SQLPiece {
     SQLPiece("\(SQLFunctions.fold)(") + text + SQLPiece(", \(options.rawValue))")
@@ -92,7 +98,13 @@ enum SQLiteDialect {
     // Without elements the sum is zero, as in key-value coding, and the other aggregates are nil.
     case .sum: "IFNULL(SUM(\(column)), 0)"
     case .average: "AVG(\(column))"
+    case .count: "COUNT(\(column))"
     }
+  }
+
+  /// An aggregate over the rows of a group.
+  static func aggregate(_ aggregate: StoreExpression.Aggregate, _ piece: SQLPiece) -> SQLPiece {
+    SQLPiece(self.aggregate(aggregate, piece.sql), piece.bindings)
   }
 
   /// - Parameter arguments: the function's arguments, at least one.
@@ -105,12 +117,21 @@ enum SQLiteDialect {
     case .multiply: return infix(" * ")
     case .divide: return infix(" / ")
     case .modulus: return infix(" % ")
+    case .bitAnd: return infix(" & ")
+    case .bitOr: return infix(" | ")
+    case .shiftLeft: return infix(" << ")
+    case .shiftRight: return infix(" >> ")
+    case .bitNot: return SQLPiece("(~ ") + arguments[0] + SQLPiece(")")
     case .concatenate: return infix(" || ")
     case .negate: return SQLPiece("(- ") + arguments[0] + SQLPiece(")")
     case .absolute: return call("abs")
     case .lowercase: return call(SQLFunctions.lowercase)
     case .uppercase: return call(SQLFunctions.uppercase)
     case .length: return call(SQLFunctions.length)
+    case .canonical: return folded(arguments[0], [.caseInsensitive, .diacriticInsensitive])
+    case .power, .squareRoot, .exponential, .naturalLogarithm, .logarithm, .floor, .ceiling, .truncate,
+      .remainder:
+      return SQLPiece("\(SQLMathematics.name(of: function))(") + .joined(arguments, ", ") + SQLPiece(")")
     case .firstNonNil:
       return arguments.count == 1
         ? arguments[0] : SQLPiece("coalesce(") + .joined(arguments, ", ") + SQLPiece(")")

@@ -4,7 +4,7 @@ import CDESQLite
 extension SchemaPlans {
   /// Reads rows on the caller's connection, within its transaction.
   func rows(
-    entity: Int, ascending keys: [Int64], on connection: Connection, isCancellable: Bool
+    entity: EntityIndex, ascending keys: [Int64], on connection: Connection, isCancellable: Bool
   ) throws(StoreError) -> FetchedRows {
     let statement = try pointSelect(entity, on: connection)
     let collector = RowCollector(
@@ -23,7 +23,7 @@ extension SchemaPlans {
     return collector.finish().stamped(connection.asOf)
   }
 
-  func checkEntity(_ entity: Int) throws(StoreError) {
+  func checkEntity(_ entity: EntityIndex) throws(StoreError) {
     guard schema.entities.indices.contains(entity) else {
       throw StoreError(.unsupportedQuery, "The schema has no entity with the index \(entity).")
     }
@@ -35,9 +35,9 @@ extension SchemaPlans {
     }
   }
 
-  func pointSelect(_ entity: Int, on connection: Connection) throws(StoreError) -> OpaquePointer {
+  func pointSelect(_ entity: EntityIndex, on connection: Connection) throws(StoreError) -> OpaquePointer {
     if connection.pointSelects.isEmpty {
-      connection.pointSelects = Array(repeating: nil, count: schema.entities.count)
+      connection.pointSelects = IndexedArray(repeating: nil, count: schema.entities.count)
     }
     if let statement = connection.pointSelects[entity] { return statement }
     let statement = try connection.prepareUncached(pointSelects[entity], while: "Reading a row")

@@ -5,30 +5,31 @@ import CDEStore
 /// Readers and writers get the plans and a connection. They do not refer to the store.
 final class SchemaPlans: Sendable {
   let physical: PhysicalSchema
-  let selects: [SelectPlan]
-  let ownSelects: [SelectPlan]
-  let pointSelects: [String]
-  let writes: [WritePlan]
+  let selects: IndexedArray<EntityIndex, SelectPlan>
+  let ownSelects: IndexedArray<EntityIndex, SelectPlan>
+  let pointSelects: IndexedArray<EntityIndex, String>
+  let writes: IndexedArray<EntityIndex, WritePlan>
   /// For each root entity, the columns that refer to rows of its tree.
-  let references: [[ReferenceColumn]]
+  let references: IndexedArray<RootIndex, [ReferenceColumn]>
 
   var schema: ResolvedSchema { physical.schema }
 
   init(_ physical: PhysicalSchema) {
     self.physical = physical
     let entities = physical.schema.entities
-    selects = entities.map { SelectPlan(entity: $0.index, includesSubentities: true, physical: physical) }
-    ownSelects = entities.map {
-      $0.hasSubentities
-        ? SelectPlan(entity: $0.index, includesSubentities: false, physical: physical) : nil
-    }.enumerated().map { [selects] index, plan in plan ?? selects[index] }
+    selects = entities.mapped { SelectPlan(entity: $0.index, includesSubentities: true, physical: physical) }
+    ownSelects = entities.mapped { [selects] entity in
+      entity.hasSubentities
+        ? SelectPlan(entity: entity.index, includesSubentities: false, physical: physical)
+        : selects[entity.index]
+    }
     let compiler = QueryCompiler(physical)
-    pointSelects = entities.map { [selects] entity in
+    pointSelects = entities.mapped { [selects] entity in
       let table = quoted(physical.tableName(of: entity.index))
       let types = compiler.entityCondition(entity.index, true, alias: "t0").map { " AND " + $0.sql } ?? ""
       return "SELECT \(selects[entity.index].columnList) FROM \(table) AS t0 WHERE t0.Z_PK = ?\(types)"
     }
-    writes = entities.map { WritePlan(entity: $0.index, physical: physical) }
+    writes = entities.mapped { WritePlan(entity: $0.index, physical: physical) }
     references = ReferenceColumn.all(physical)
   }
 

@@ -65,7 +65,9 @@ struct JoinTable: Sendable {
   /// files.
   var alternativeName: String
 
-  static func all(of schema: ResolvedSchema, held: Set<Int>, numbers: [Int64]) -> [JoinTable] {
+  static func all(
+    of schema: ResolvedSchema, held: Set<EntityIndex>, numbers: IndexedArray<EntityIndex, Int64>
+  ) -> [JoinTable] {
     var result: [JoinTable] = []
     var names = NameAllocator()
     for entity in schema.entities where held.contains(entity.index) {

@@ -31,7 +31,8 @@ extension PhysicalSchema {
   }
 
   static func table(
-    of root: ResolvedSchema.Entity, schema: ResolvedSchema, held: Set<Int>, numbers: [Int64]
+    of root: ResolvedSchema.Entity, schema: ResolvedSchema, held: Set<EntityIndex>,
+    numbers: IndexedArray<EntityIndex, Int64>
   ) -> Table {
     var columns: [Column] = []
     var names = NameAllocator(taken: ["Z_PK", "Z_ENT", "Z_OPT"])
@@ -44,11 +45,11 @@ extension PhysicalSchema {
         }
       }
     }
-    return Table(name: "Z" + root.source.name.uppercased(), root: root.index, columns: columns)
+    return Table(name: "Z" + root.source.name.uppercased(), root: root.root, columns: columns)
   }
 
   private static func appendAttributes(
-    of entity: Int, _ sqlClass: SQLClass, schema: ResolvedSchema, names: inout NameAllocator,
+    of entity: EntityIndex, _ sqlClass: SQLClass, schema: ResolvedSchema, names: inout NameAllocator,
     to columns: inout [Column]
   ) {
     let attributes = schema.entities[entity].source.attributes
@@ -67,7 +68,8 @@ extension PhysicalSchema {
   }
 
   private static func appendRelationships(
-    of entity: Int, schema: ResolvedSchema, held: Set<Int>, numbers: [Int64], names: inout NameAllocator,
+    of entity: EntityIndex, schema: ResolvedSchema, held: Set<EntityIndex>,
+    numbers: IndexedArray<EntityIndex, Int64>, names: inout NameAllocator,
     to columns: inout [Column]
   ) {
     let layout = schema.entities[entity].layout
@@ -90,7 +92,7 @@ extension PhysicalSchema {
       }
     }
 
-    var implied: [(owner: Int, property: RowLayout.Property, isOrdered: Bool)] = []
+    var implied: [(owner: EntityIndex, property: RowLayout.Property, isOrdered: Bool)] = []
     for owner in schema.entities where held.contains(owner.index) {
       for property in owner.layout.properties where property.declaringEntity == owner.index {
         guard case .toMany(let relationship) = property.kind, relationship.inverse == nil,
@@ -104,7 +106,7 @@ extension PhysicalSchema {
       $0.property.name == $1.property.name
         ? $0.owner < $1.owner : codePointOrder($0.property.name, $1.property.name)
     }
-    func appendImplied(_ prefix: String, _ owner: Int, _ name: String, _ source: Column.Source) {
+    func appendImplied(_ prefix: String, _ owner: EntityIndex, _ name: String, _ source: Column.Source) {
       columns.append(
         Column(
           name: names.allocate("\(prefix)\(numbers[owner])\(name.uppercased())"),

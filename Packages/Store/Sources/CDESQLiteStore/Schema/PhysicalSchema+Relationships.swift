@@ -9,7 +9,7 @@ extension PhysicalSchema {
     case join(JoinTable.Side)
   }
 
-  func toMany(_ slot: Int, of entity: Int) throws(StoreError) -> ToMany {
+  func toMany(_ slot: SlotIndex, of entity: EntityIndex) throws(StoreError) -> ToMany {
     let properties = schema.entities[entity].layout.properties
     guard properties.indices.contains(slot), case .toMany = properties[slot].kind,
       !properties[slot].isTransient

@@ -4,6 +4,8 @@ extension PhysicalSchema {
   struct Definition: Sendable, Hashable {
     var name: String
     var sql: String
+    /// Fills what the statement made from rows that exist already; nil if there is nothing to fill.
+    var filling: String?
   }
 
   /// The statements that create the tables and indexes of an empty store, in a valid order.
@@ -56,7 +58,7 @@ extension PhysicalSchema {
       default: break
       }
     }
-    let root = schema.entities[table.root]
+    let root = schema.entities[table.root.entity]
     if root.subtree.count(where: held.contains) > 1 { append("\(table.name)_Z_ENT_INDEX", ["Z_ENT"]) }
     for index in root.subtree where held.contains(index) {
       let entity = schema.entities[index]
@@ -144,7 +146,11 @@ extension PhysicalSchema {
       Definition(
         name: name,
         sql: "CREATE VIRTUAL TABLE \(bare(name)) USING RTREE "
-          + "(Z_PK INTEGER PRIMARY KEY, \(bounds.joined(separator: ", ")))"))
+          + "(Z_PK INTEGER PRIMARY KEY, \(bounds.joined(separator: ", ")))",
+        filling: "INSERT INTO \(bare(name)) SELECT Z_PK, "
+          + columns.flatMap { [bare($0), bare($0)] }.joined(separator: ", ")
+          + " FROM \(bare(table.name)) WHERE "
+          + columns.map { "\(bare($0)) IS NOT NULL" }.joined(separator: " AND ")))
     let values = columns.flatMap { ["NEW.\(bare($0))", "NEW.\(bare($0))"] }.joined(separator: ", ")
     let present = columns.map { "NEW.\(bare($0)) IS NOT NULL" }.joined(separator: " AND ")
     let insert = "INSERT OR REPLACE INTO \(bare(name)) SELECT NEW.Z_PK, \(values) WHERE \(present)"

@@ -17,39 +17,39 @@ struct PhysicalSchema: Sendable {
     var name: String
     var declaration: String
     /// The entity that determines the position in the column order.
-    var entity: Int
+    var entity: EntityIndex
     /// The entity and property that the column belongs to.
-    var declaringEntity: Int
+    var declaringEntity: EntityIndex
     var property: String
     var source: Source
   }
 
   struct Table: Sendable {
     var name: String
-    var root: Int
+    var root: RootIndex
     var columns: [Column]
   }
 
   struct PropertyKey: Hashable, Sendable {
-    var entity: Int
+    var entity: EntityIndex
     var property: String
   }
 
   let schema: ResolvedSchema
   /// Indexes of the file's entities: all, or those of a configuration and their ancestors.
-  let held: Set<Int>
+  let held: Set<EntityIndex>
   /// For each entity index its `Z_ENT`; below zero for entities that are not in the file.
-  let numbers: [Int64]
-  let indexes: [Int64: Int]
+  let numbers: IndexedArray<EntityIndex, Int64>
+  let indexes: [Int64: EntityIndex]
   /// For each root in the file its table.
-  var tables: [Int: Table]
+  var tables: [RootIndex: Table]
   var joinTables: [JoinTable]
   /// For each entity index the column names of its layout's cells.
-  private(set) var cellColumns: [[String]]
+  private(set) var cellColumns: IndexedArray<EntityIndex, IndexedArray<CellIndex, String>>
   private(set) var impliedColumns: [PropertyKey: ImpliedColumns]
   private(set) var joinSides: [PropertyKey: JoinTable.Side]
   /// Entities with attributes that the store derives, including inherited ones.
-  let derivedEntities: Set<Int>
+  let derivedEntities: Set<EntityIndex>
   /// Whether triggers update attributes.
   var hasDerivedColumns: Bool { !derivedEntities.isEmpty }
 
@@ -60,10 +60,10 @@ struct PhysicalSchema: Sendable {
   }
 
   /// - Parameter numbers: `Z_ENT` for each entity of the file.
-  init(_ schema: ResolvedSchema, numbers: [Int: Int64]) {
+  init(_ schema: ResolvedSchema, numbers: [EntityIndex: Int64]) {
     self.schema = schema
     held = Set(numbers.keys)
-    self.numbers = schema.entities.map { numbers[$0.index] ?? -1 - Int64($0.index) }
+    self.numbers = schema.entities.mapped { numbers[$0.index] ?? -1 - Int64($0.index.rawValue) }
     derivedEntities = Set(
       schema.entities.lazy.filter { entity in
         numbers[entity.index] != nil
@@ -76,8 +76,8 @@ struct PhysicalSchema: Sendable {
       }.map(\.index))
     indexes = Dictionary(numbers.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     tables = [:]
-    for entity in schema.entities where entity.root == entity.index && held.contains(entity.index) {
-      tables[entity.index] = Self.table(of: entity, schema: schema, held: held, numbers: self.numbers)
+    for entity in schema.entities where entity.isRoot && held.contains(entity.index) {
+      tables[entity.root] = Self.table(of: entity, schema: schema, held: held, numbers: self.numbers)
     }
     joinTables = JoinTable.all(of: schema, held: held, numbers: self.numbers)
     cellColumns = []
@@ -87,10 +87,13 @@ struct PhysicalSchema: Sendable {
   }
 
   /// The table of an entity's rows; empty for an entity that is not in the file. No statement may use it.
-  func tableName(of entity: Int) -> String { tables[schema.entities[entity].root]?.name ?? "" }
+  func tableName(of entity: EntityIndex) -> String { tableName(of: schema.entities[entity].root) }
+
+  /// The table of a tree's rows; empty for a tree that is not in the file.
+  func tableName(of root: RootIndex) -> String { tables[root]?.name ?? "" }
 
   /// Core Data's numbers for a new store: the file's entities, in order.
-  static func newNumbers(of entities: Set<Int>) -> [Int: Int64] {
+  static func newNumbers(of entities: Set<EntityIndex>) -> [EntityIndex: Int64] {
     Dictionary(uniqueKeysWithValues: entities.sorted().enumerated().map { ($1, Int64($0 + 1)) })
   }
 
@@ -98,7 +101,7 @@ struct PhysicalSchema: Sendable {
   mutating func index() {
     impliedColumns = [:]
     struct Key: Hashable {
-      var entity: Int
+      var entity: EntityIndex
       var property: String
       var source: Column.Source
     }
@@ -120,10 +123,10 @@ struct PhysicalSchema: Sendable {
         }
       }
     }
-    cellColumns = schema.entities.map { entity in
-      var leaves: [Int: Int] = [:]
-      guard held.contains(entity.index) else { return entity.layout.cells.map { _ in "" } }
-      return entity.layout.cells.map { cell in
+    cellColumns = schema.entities.mapped { entity in
+      var leaves: [SlotIndex: Int] = [:]
+      guard held.contains(entity.index) else { return entity.layout.cells.mapped { _ in "" } }
+      return entity.layout.cells.mapped { cell in
         let property = entity.layout.properties[cell.slot]
         var leaf = 0
         if cell.role == .value {
@@ -150,7 +153,7 @@ struct PhysicalSchema: Sendable {
   }
 
   /// The columns of a property of `entity`, by role. A composite has one for each leaf.
-  func columns(of name: String, in entity: Int) -> [String]? {
+  func columns(of name: String, in entity: EntityIndex) -> [String]? {
     let layout = schema.entities[entity].layout
     let path = name.split(separator: ".").map(String.init)
     guard let head = path.first, let property = layout.property(named: head) else { return nil }

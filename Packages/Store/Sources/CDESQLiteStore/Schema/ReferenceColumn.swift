@@ -4,8 +4,8 @@ import CDEStore
 struct ReferenceColumn: Sendable {
   /// The relationship, the entity that declares it, and the entity that it leads to.
   let property: String
-  let owner: Int
-  let destination: Int
+  let owner: EntityIndex
+  let destination: EntityIndex
   /// The name of the relationship's inverse.
   let inverse: String?
   /// Finds the lowest key, starting at a given one, that a row refers to.
@@ -14,8 +14,9 @@ struct ReferenceColumn: Sendable {
   let select: String
 
   /// The columns of all to-one relationships, by the root of the destination's tree.
-  static func all(_ physical: PhysicalSchema) -> [[ReferenceColumn]] {
-    var columns: [[ReferenceColumn]] = Array(repeating: [], count: physical.schema.entities.count)
+  static func all(_ physical: PhysicalSchema) -> IndexedArray<RootIndex, [ReferenceColumn]> {
+    var columns = IndexedArray<RootIndex, [ReferenceColumn]>(
+      repeating: [], count: physical.schema.entities.count)
     for entity in physical.schema.entities where physical.held.contains(entity.index) {
       for property in entity.layout.properties
       where property.declaringEntity == entity.index && !property.isTransient {

@@ -4,59 +4,61 @@ import CDEStore
 struct BindStep: Sendable {
   enum Kind: UInt8, Sendable { case integer, real, text, blob, key, entity, external }
 
-  var cell: Int32
+  var cell: NarrowIndex<CellIndex>
   var kind: Kind
   /// For a key: the root of the tree that it belongs to.
-  var root: Int32
+  var root: NarrowIndex<RootIndex>
 }
 
 /// How rows of one concrete entity are written.
 struct WritePlan: Sendable {
-  let entity: Int
-  let root: Int
+  let entity: EntityIndex
+  let root: RootIndex
   let table: String
-  let columns: [String]
-  let steps: [BindStep]
+  let columns: IndexedArray<CellIndex, String>
+  let steps: IndexedArray<CellIndex, BindStep>
   let insert: String
   /// Cells that may name files.
-  let externalCells: [Int]
+  let externalCells: [CellIndex]
   /// For each slot its cells.
-  let cellsOfSlots: [Range<Int>]
+  let cellsOfSlots: IndexedArray<SlotIndex, Range<CellIndex>>
   /// Cells whose columns a uniqueness constraint of any entity of the tree names, because all of them share a
   /// table.
-  let uniqueCells: Set<Int>
+  let uniqueCells: Set<CellIndex>
   /// Statements that remove references to a deleted row. Their only parameter is the key.
   let cleanUps: [String]
 
-  init(entity: Int, physical: PhysicalSchema) {
+  init(entity: EntityIndex, physical: PhysicalSchema) {
     let description = physical.schema.entities[entity]
     let layout = description.layout
     self.entity = entity
     root = description.root
     table = physical.tableName(of: entity)
     columns = physical.cellColumns[entity]
-    var external: [Int] = []
-    steps = layout.cells.enumerated().map { index, cell in
-      var step = BindStep(cell: Int32(index), kind: .integer, root: 0)
-      switch (cell.role, cell.kind) {
-      case (.key, _):
-        let destination = physical.schema.end(of: cell.slot, in: entity).destination
-        step.kind = .key
-        step.root = Int32(physical.schema.entities[destination].root)
-      case (.entity, _): step.kind = .entity
-      case (_, .integer): step.kind = .integer
-      case (_, .real): step.kind = .real
-      case (_, .text): step.kind = .text
-      case (_, .blob):
-        step.kind = cell.allowsExternalStorage ? .external : .blob
-        if cell.allowsExternalStorage { external.append(index) }
-      }
-      return step
-    }
+    var external: [CellIndex] = []
+    steps = IndexedArray(
+      zip(layout.cells.indices, layout.cells).map { index, cell in
+        var step = BindStep(cell: NarrowIndex(index), kind: .integer, root: 0)
+        switch (cell.role, cell.kind) {
+        case (.key, _):
+          let destination = physical.schema.end(of: cell.slot, in: entity).destination
+          step.kind = .key
+          step.root = NarrowIndex(physical.schema.entities[destination].root)
+        case (.entity, _): step.kind = .entity
+        case (_, .integer): step.kind = .integer
+        case (_, .real): step.kind = .real
+        case (_, .text): step.kind = .text
+        case (_, .blob):
+          step.kind = cell.allowsExternalStorage ? .external : .blob
+          if cell.allowsExternalStorage { external.append(index) }
+        }
+        return step
+      })
     externalCells = external
-    cellsOfSlots = layout.properties.map(\.cells)
+    cellsOfSlots = layout.properties.mapped(\.cells)
     var uniqueColumns: Set<String> = []
-    for index in physical.schema.entities[description.root].subtree where physical.held.contains(index) {
+    for index in physical.schema.entities[description.root.entity].subtree where physical.held.contains(index)
+    {
       for name in physical.schema.entities[index].source.uniquenessConstraints.joined() {
         uniqueColumns.formUnion(physical.columns(of: name, in: index) ?? [])
       }

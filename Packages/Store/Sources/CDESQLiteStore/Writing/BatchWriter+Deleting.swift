@@ -19,7 +19,7 @@ extension BatchWriter {
     }
     for root in Set(entities.map { schema.entities[$0].root }).sorted() {
       try connection.run(
-        "DELETE FROM \(quoted(physical.tableName(of: root))) WHERE Z_PK IN (\(listed(inTreeOf: root)))",
+        "DELETE FROM \(quoted(physical.tableName(of: root))) WHERE Z_PK IN (\(listed(inTreeOf: root.entity)))",
         while: "Deleting rows")
     }
     try connection.forEachRow(
@@ -33,24 +33,24 @@ extension BatchWriter {
   // MARK: The list
 
   /// Keys of the listed rows of one concrete entity.
-  private func listed(_ entity: Int) -> String {
+  private func listed(_ entity: EntityIndex) -> String {
     "SELECT pk FROM \(Self.list) WHERE root = \(schema.entities[entity].root) "
       + "AND ent = \(physical.numbers[entity])"
   }
 
   /// Keys of the rows of one concrete entity that the level bound as `?1` added. Earlier levels are not read.
-  private func listed(_ entity: Int, addedBy level: Int) -> String {
+  private func listed(_ entity: EntityIndex, addedBy level: Int) -> String {
     if level == 0 { return listed(entity) + " AND level = ?1" }
     return "SELECT pk FROM \(Self.list) INDEXED BY cde_batch_level WHERE level = ?1 AND level > 0 "
       + "AND ent = \(physical.numbers[entity]) AND root = \(schema.entities[entity].root)"
   }
 
-  private func listed(inTreeOf entity: Int) -> String {
+  private func listed(inTreeOf entity: EntityIndex) -> String {
     "SELECT pk FROM \(Self.list) WHERE root = \(schema.entities[entity].root)"
   }
 
-  private func listedEntities(addedBy level: Int? = nil) throws(StoreError) -> [Int] {
-    var entities: [Int] = []
+  private func listedEntities(addedBy level: Int? = nil) throws(StoreError) -> [EntityIndex] {
+    var entities: [EntityIndex] = []
     let source =
       switch level {
       case nil: ""
@@ -69,7 +69,7 @@ extension BatchWriter {
   // MARK: Rules
 
   /// The keys of the objects that a relationship leads to from given owners.
-  private func members(of property: RowLayout.Property, _ entity: Int, owners: String)
+  private func members(of property: RowLayout.Property, _ entity: EntityIndex, owners: String)
     throws(StoreError) -> String
   {
     if case .toOne = property.kind {
@@ -94,7 +94,7 @@ extension BatchWriter {
     }
   }
 
-  private func relationships(_ entity: Int) -> [RowLayout.Property] {
+  private func relationships(_ entity: EntityIndex) -> [RowLayout.Property] {
     schema.entities[entity].layout.properties.filter { property in
       if property.isTransient { return false }
       switch property.kind {
@@ -108,7 +108,9 @@ extension BatchWriter {
   ///
   /// A level reads only the rows that the previous level added. Its number is bound, so a chain of any length
   /// runs the same few statements, and the cost is linear in its length.
-  private func cascade(_ rules: [[Int: StoreBatchDelete.Rule]]) throws(StoreError) {
+  private func cascade(_ rules: IndexedArray<EntityIndex, [SlotIndex: StoreBatchDelete.Rule]>)
+    throws(StoreError)
+  {
     guard rules.contains(where: { $0.values.contains(.cascade) }) else { return }
     var level = 0
     while true {
@@ -131,7 +133,7 @@ extension BatchWriter {
   }
 
   private func checkDenials(
-    _ entity: Int, _ rules: [Int: StoreBatchDelete.Rule]
+    _ entity: EntityIndex, _ rules: [SlotIndex: StoreBatchDelete.Rule]
   ) throws(StoreError) {
     for property in relationships(entity) where rules[property.slot] == .deny {
       let end = schema.end(of: property.slot, in: entity)
@@ -151,7 +153,7 @@ extension BatchWriter {
   // MARK: References to the rows
 
   private func clearReferences(
-    to entity: Int, _ rules: [Int: StoreBatchDelete.Rule]
+    to entity: EntityIndex, _ rules: [SlotIndex: StoreBatchDelete.Rule]
   ) throws(StoreError) {
     let task = "Removing deleted rows' relationships"
     for property in relationships(entity) {
@@ -180,7 +182,7 @@ extension BatchWriter {
   }
 
   /// Clears references that have no inverse. No rule of the deleted rows' entity concerns them.
-  private func clearOneWayReferences(to entity: Int) throws(StoreError) {
+  private func clearOneWayReferences(to entity: EntityIndex) throws(StoreError) {
     for column in plans.references[schema.entities[entity].root] where column.inverse == nil {
       guard let slot = schema.entities[column.owner].layout.slot(named: column.property) else { continue }
       try nullify(slot, of: column.owner, deleted: entity)
@@ -188,7 +190,7 @@ extension BatchWriter {
   }
 
   /// Notes owners that lose members but are not deleted.
-  private func touch(owners: String, _ destination: Int, _ slot: Int) throws(StoreError) {
+  private func touch(owners: String, _ destination: EntityIndex, _ slot: SlotIndex) throws(StoreError) {
     try connection.forEachRow(
       "SELECT Z_PK FROM \(quoted(physical.tableName(of: destination))) WHERE Z_PK IN (\(owners)) "
         + "AND Z_PK NOT IN (\(listed(inTreeOf: destination)))", while: "Finding owners"
@@ -199,7 +201,9 @@ extension BatchWriter {
   }
 
   /// Clears a to-one relationship of remaining rows.
-  private func nullify(_ slot: Int, of destination: Int, deleted: Int) throws(StoreError) {
+  private func nullify(_ slot: SlotIndex, of destination: EntityIndex, deleted: EntityIndex)
+    throws(StoreError)
+  {
     let layout = schema.entities[destination].layout
     let property = layout.properties[slot]
     let names = physical.cellColumns[destination]

@@ -56,7 +56,7 @@ final class BatchWriter {
 
   /// The error for a row of an entity outside the schema, in a table of the schema. Such a row must not be
   /// changed.
-  private func foreignRow(_ entity: Int) -> StoreError {
+  private func foreignRow(_ entity: EntityIndex) -> StoreError {
     StoreError(
       .unsupportedQuery,
       "The batch finds rows of an entity that the model does not have. Name a more special entity.",
@@ -76,7 +76,7 @@ final class BatchWriter {
     _ values: RowUpdate, _ computed: [StoreBatchUpdate.Computed]
   ) throws(StoreError) {
     let plan = plans.writes[values.batch.layout.entity]
-    var cells: [Int] = []
+    var cells: [CellIndex] = []
     for slot in values.changed[0] where plan.cellsOfSlots.indices.contains(slot) {
       cells += Array(plan.cellsOfSlots[slot])
     }
@@ -112,7 +112,7 @@ final class BatchWriter {
   // MARK: Common
 
   /// Records the files that rows name, to remove them when no row names them.
-  func noteFiles(_ cells: [Int], of plan: WritePlan, where keys: String) throws(StoreError) {
+  func noteFiles(_ cells: [CellIndex], of plan: WritePlan, where keys: String) throws(StoreError) {
     for cell in cells {
       let column = quoted(plan.columns[cell])
       try connection.forEachRow(

@@ -10,10 +10,10 @@ struct ConflictFinder {
   private let transaction: StoreTransaction
   private var found = TransactionConflicts()
   private var deleted: Set<RowKey> = []
-  private var updated: [RowKey: (entity: Int, changed: PropertySet)] = [:]
+  private var updated: [RowKey: (entity: EntityIndex, changed: PropertySet)] = [:]
 
   private struct RowKey: Hashable {
-    var root: Int
+    var root: RootIndex
     var key: Int64
   }
 
@@ -53,6 +53,9 @@ struct ConflictFinder {
       deleted.insert(RowKey(root: plans.schema.entities[deletion.entity].root, key: deletion.key))
       try compare(deletion.entity, deletion.key, expected: deletion.version)
     }
+    for check in transaction.checked {
+      try compare(check.entity, check.key, expected: check.version)
+    }
     for batch in transaction.inserted {
       for row in 0..<batch.count where batch.key(row) > 0 {
         try compare(batch.layout.entity, batch.key(row), expected: nil)
@@ -60,7 +63,7 @@ struct ConflictFinder {
     }
   }
 
-  private mutating func compare(_ entity: Int, _ key: Int64, expected: Int64?) throws(StoreError) {
+  private mutating func compare(_ entity: EntityIndex, _ key: Int64, expected: Int64?) throws(StoreError) {
     let version = try connection.integer(
       "SELECT ifnull(Z_OPT, 0) FROM \(quoted(plans.writes[entity].table)) WHERE Z_PK = ?",
       [.integer(key)], while: "Reading a version")
@@ -84,7 +87,9 @@ struct ConflictFinder {
   }
 
   /// The cells of an entity in the columns of a constraint; nil if an index can't compare them.
-  private func cells(of entity: Int, in columns: [String]) -> (cells: [Int], slots: PropertySet)? {
+  private func cells(of entity: EntityIndex, in columns: [String]) -> (
+    cells: [CellIndex], slots: PropertySet
+  )? {
     let plan = plans.writes[entity]
     let cells = columns.compactMap { plan.columns.firstIndex(of: $0) }
     guard !cells.isEmpty, cells.count == columns.count,
@@ -125,7 +130,7 @@ struct ConflictFinder {
   }
 
   /// A row without a value collides with no row.
-  private static func values(_ batch: RowBatch, _ row: Int, _ cells: [Int]) -> [CellValue]? {
+  private static func values(_ batch: RowBatch, _ row: Int, _ cells: [CellIndex]) -> [CellValue]? {
     var values: [CellValue] = []
     for cell in cells {
       if batch.isNull(row, cell) { return nil }
@@ -148,7 +153,7 @@ struct ConflictFinder {
     }
     // A row that refers to a new row can't have the values of an existing row.
     for step in steps where step.kind == .key {
-      if let key = batch.integer(row, Int(step.cell)), key < 0 { return nil }
+      if let key = batch.integer(row, step.cell.index), key < 0 { return nil }
     }
     let statement = try connection.prepare(
       "SELECT Z_PK, Z_ENT FROM \(quoted(plan.table)) WHERE "
@@ -177,7 +182,7 @@ struct ConflictFinder {
   // MARK: Rows
 
   private mutating func readRows() throws(StoreError) {
-    var keys: [Int: Set<Int64>] = [:]
+    var keys: [RootIndex: Set<Int64>] = [:]
     for conflict in found.versions where conflict.foundVersion != nil {
       keys[plans.schema.entities[conflict.entity].root, default: []].insert(conflict.key)
     }
@@ -186,7 +191,7 @@ struct ConflictFinder {
     }
     for (root, keys) in keys.sorted(by: { $0.key < $1.key }) {
       found.rows += try plans.rows(
-        entity: root, ascending: keys.sorted(), on: connection, isCancellable: false
+        entity: root.entity, ascending: keys.sorted(), on: connection, isCancellable: false
       ).batches
     }
   }

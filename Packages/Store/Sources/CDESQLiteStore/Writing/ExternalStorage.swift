@@ -14,10 +14,14 @@ struct ExternalStorage: Sendable {
 
   init(storePath: String, files: FileSystem) {
     self.files = files
+    folder = Self.folder(ofStoreAt: storePath)
+  }
+
+  /// The folder of the files of a store's values. Its parent folder belongs to the store, too.
+  static func folder(ofStoreAt storePath: String) -> String {
     let path = storePath as NSString
     let name = (path.lastPathComponent as NSString).deletingPathExtension
-    folder =
-      (path.deletingLastPathComponent as NSString)
+    return (path.deletingLastPathComponent as NSString)
       .appendingPathComponent(".\(name)_SUPPORT/_EXTERNAL_DATA")
   }
 

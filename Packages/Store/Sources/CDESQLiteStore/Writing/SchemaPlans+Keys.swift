@@ -5,8 +5,8 @@ extension SchemaPlans {
   /// Raises a tree's key counter.
   ///
   /// - Returns: the last key assigned before.
-  func takeKeys(_ count: Int, root: Int, on connection: Connection) throws(StoreError) -> Int64 {
-    let number = physical.numbers[root]
+  func takeKeys(_ count: Int, root: RootIndex, on connection: Connection) throws(StoreError) -> Int64 {
+    let number = physical.numbers[root.entity]
     let task = "Handing out keys"
     // The counter is valid, unless another writer inserted rows without raising it.
     let base =
@@ -17,16 +17,16 @@ extension SchemaPlans {
     let (last, overflows) = max(base, 0).addingReportingOverflow(Int64(count))
     guard !overflows else {
       throw StoreError(
-        .full, "\(schema.entities[root].source.name) has used all primary keys.",
-        entity: schema.entities[root].source.name)
+        .full, "\(schema.entities[root.entity].source.name) has used all primary keys.",
+        entity: schema.entities[root.entity].source.name)
     }
     try connection.run(
       "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?", [.integer(last), .integer(number)], while: task)
     guard sqlite3_changes(connection.handle) == 1 else {
       throw StoreError(
         .unreadable,
-        "The store lost its key counter for \(schema.entities[root].source.name); it is damaged.",
-        entity: schema.entities[root].source.name)
+        "The store lost its key counter for \(schema.entities[root.entity].source.name); it is damaged.",
+        entity: schema.entities[root.entity].source.name)
     }
     return max(base, 0)
   }

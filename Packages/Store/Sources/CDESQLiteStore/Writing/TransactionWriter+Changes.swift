@@ -5,7 +5,7 @@ extension TransactionWriter {
   // MARK: Updating
 
   struct Change {
-    var root: Int32
+    var root: NarrowIndex<RootIndex>
     var update: Int32
     var row: Int32
     var key: Int64
@@ -16,14 +16,14 @@ extension TransactionWriter {
     var changes: [Change] = []
     changes.reserveCapacity(transaction.updated.reduce(0) { $0 + $1.batch.count })
     for (index, update) in transaction.updated.enumerated() {
-      let root = Int32(update.batch.layout.root)
+      let root = NarrowIndex(update.batch.layout.root)
       for row in 0..<update.batch.count {
         changes.append(
           Change(root: root, update: Int32(index), row: Int32(row), key: update.batch.key(row)))
       }
     }
     func precedes(_ left: Change, _ right: Change) -> Bool {
-      left.root == right.root ? left.key < right.key : left.root < right.root
+      left.root == right.root ? left.key < right.key : left.root.rawValue < right.root.rawValue
     }
     let isSorted = changes.indices.dropFirst().allSatisfy { !precedes(changes[$0], changes[$0 - 1]) }
     if !isSorted { changes.sort(by: precedes) }
@@ -76,7 +76,7 @@ extension TransactionWriter {
   private func updateStatement(_ key: UpdateKey) throws(StoreError) -> UpdateStatement {
     if let kept = connection.updates[key] { return kept }
     let plan = plans.writes[key.entity]
-    var cells: [Int] = []
+    var cells: [CellIndex] = []
     for slot in key.changed where plan.cellsOfSlots.indices.contains(slot) {
       cells += Array(plan.cellsOfSlots[slot])
     }
@@ -92,7 +92,21 @@ extension TransactionWriter {
     return statement
   }
 
-  private func noteConflict(entity: Int, key: Int64, expected: Int64) throws(StoreError) {
+  /// Compares the versions of rows that the transaction does not write.
+  func check() throws(StoreError) {
+    for check in transaction.checked {
+      try plans.checkEntity(check.entity)
+      let found = try connection.integer(
+        "SELECT ifnull(Z_OPT, 0) FROM \(quoted(plans.writes[check.entity].table)) WHERE Z_PK = ?",
+        [.integer(check.key)], while: "Reading a version")
+      if found == check.version { continue }
+      conflicts.append(
+        StoreError.RowConflict(
+          entity: check.entity, key: check.key, expectedVersion: check.version, foundVersion: found))
+    }
+  }
+
+  private func noteConflict(entity: EntityIndex, key: Int64, expected: Int64) throws(StoreError) {
     let table = quoted(plans.writes[entity].table)
     let found = try connection.integer(
       "SELECT ifnull(Z_OPT, 0) FROM \(table) WHERE Z_PK = ?", [.integer(key)], while: "Reading a version")
@@ -101,7 +115,7 @@ extension TransactionWriter {
   }
 
   /// Records the files that a row names now, to remove them when no row names them.
-  private func noteFiles(of entity: Int, key: Int64, cells: [Int]) throws(StoreError) {
+  private func noteFiles(of entity: EntityIndex, key: Int64, cells: [CellIndex]) throws(StoreError) {
     let plan = plans.writes[entity]
     let columns = cells.map { "substr(\(quoted(plan.columns[$0])), 1, 64)" }.joined(separator: ", ")
     try connection.forEachRow(
@@ -143,7 +157,7 @@ extension TransactionWriter {
     let isSorted = deletions.indices.dropFirst().allSatisfy { !precedes(deletions[$0], deletions[$0 - 1]) }
     if !isSorted { deletions.sort(by: precedes) }
 
-    var lastRoot = -1
+    var lastRoot = RootIndex(-1)
     var statement: OpaquePointer!
     let emptied = deletions.contains { !$0.emptied.isEmpty } ? DeletedRows(deletions, plans.schema) : nil
     for deletion in deletions {

@@ -3,7 +3,7 @@ import CDEStore
 
 /// The rows that a transaction deletes.
 struct DeletedRows {
-  private var keys: [Int: Set<Int64>] = [:]
+  private var keys: [RootIndex: Set<Int64>] = [:]
 
   init(_ deletions: [RowDeletion], _ schema: ResolvedSchema) {
     for deletion in deletions {
@@ -11,7 +11,7 @@ struct DeletedRows {
     }
   }
 
-  func contains(root: Int, key: Int64) -> Bool { keys[root]?.contains(key) == true }
+  func contains(root: RootIndex, key: Int64) -> Bool { keys[root]?.contains(key) == true }
 }
 
 // Versions do not protect references, because a row gets no new version when other rows begin to refer to it.
@@ -38,7 +38,7 @@ extension TransactionWriter {
   // MARK: Rows that other writers deleted
 
   private func findMissingTargets() throws(StoreError) {
-    var missing: [Int: Set<Int64>] = [:]
+    var missing: [RootIndex: Set<Int64>] = [:]
     for (root, keys) in writtenTargets() {
       let table = plans.physical.tableName(of: root)
       if table.isEmpty { continue }
@@ -49,8 +49,8 @@ extension TransactionWriter {
   }
 
   /// The keys above zero that the transaction writes as references, by the root of their tree.
-  private func writtenTargets() -> [Int: [Int64]] {
-    var targets: [Int: [Int64]] = [:]
+  private func writtenTargets() -> [RootIndex: [Int64]] {
+    var targets: [RootIndex: [Int64]] = [:]
     forEachReferenceCell { root, batch, cell, changed in
       var keys = targets.removeValue(forKey: root) ?? []
       var last = keys.last ?? 0
@@ -75,17 +75,18 @@ extension TransactionWriter {
 
   /// Visits the cells in which the transaction may write references, with a test whether a row does.
   private func forEachReferenceCell(
-    _ body: (_ root: Int, _ batch: RowBatch, _ cell: Int, _ isWritten: (_ row: Int) -> Bool) -> Void
+    _ body: (_ root: RootIndex, _ batch: RowBatch, _ cell: CellIndex, _ isWritten: (_ row: Int) -> Bool) ->
+      Void
   ) {
     for batch in transaction.inserted {
       for step in plans.writes[batch.layout.entity].steps where step.kind == .key {
-        body(Int(step.root), batch, Int(step.cell)) { _ in true }
+        body(step.root.index, batch, step.cell.index) { _ in true }
       }
     }
     for update in transaction.updated {
       for step in plans.writes[update.batch.layout.entity].steps where step.kind == .key {
-        let slot = update.batch.layout.cells[Int(step.cell)].slot
-        body(Int(step.root), update.batch, Int(step.cell)) { update.changed[$0].contains(slot) }
+        let slot = update.batch.layout.cells[step.cell.index].slot
+        body(step.root.index, update.batch, step.cell.index) { update.changed[$0].contains(slot) }
       }
     }
   }
@@ -130,7 +131,7 @@ extension TransactionWriter {
     return missing
   }
 
-  private func noteReferences(to missing: [Int: Set<Int64>]) {
+  private func noteReferences(to missing: [RootIndex: Set<Int64>]) {
     let schema = plans.schema
     forEachReferenceCell { root, batch, cell, isWritten in
       guard let missing = missing[root] else { return }
@@ -162,15 +163,15 @@ extension TransactionWriter {
   private func findReferrers() throws(StoreError) {
     if transaction.deleted.isEmpty { return }
     let entities = plans.schema.entities
-    var roots: Set<Int> = []
-    var last = -1
+    var roots: Set<RootIndex> = []
+    var last = EntityIndex(-1)
     for deletion in transaction.deleted where deletion.entity != last {
       last = deletion.entity
       roots.insert(entities[last].root)
     }
     let keepsSome = transaction.deleted.contains { !$0.kept.isEmpty }
     for root in roots {
-      let tree = entities[root].subtree
+      let tree = entities[root.entity].subtree
       let columns = plans.references[root]
       if columns.isEmpty { continue }
       func runs(_ isWanted: (RowDeletion) -> Bool) -> KeyRuns {

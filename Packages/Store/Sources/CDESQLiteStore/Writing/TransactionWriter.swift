@@ -3,8 +3,8 @@ import CDEStore
 
 /// One owner's order in a relationship that is stored by links.
 struct OrderKey: Hashable {
-  var entity: Int
-  var slot: Int
+  var entity: EntityIndex
+  var slot: SlotIndex
   var owner: Int64
 }
 
@@ -17,7 +17,7 @@ final class TransactionWriter {
   private let externals: ExternalStorage?
   private let checksReferences: Bool
   /// For each index of a root entity, the last key assigned before.
-  private(set) var keyBase: [Int64]
+  private(set) var keyBase: IndexedArray<RootIndex, Int64>
   var conflicts: [StoreError.RowConflict] = []
   /// References of other writers that a deletion found.
   var references: [ReferenceConflict] = []
@@ -40,7 +40,7 @@ final class TransactionWriter {
     self.transaction = transaction
     self.externals = externals
     self.checksReferences = checksReferences
-    keyBase = Array(repeating: 0, count: plans.schema.entities.count)
+    keyBase = IndexedArray(repeating: 0, count: plans.schema.entities.count)
   }
 
   /// Makes a writer that binds and reads for requests without a transaction.
@@ -56,6 +56,7 @@ final class TransactionWriter {
     // Deletions are next, because they free unique values for other rows of the transaction.
     try delete()
     try update()
+    try check()
     if !conflicts.isEmpty { throw conflictError() }
     try insert()
     try addLinks()
@@ -71,7 +72,7 @@ final class TransactionWriter {
   /// because changes of other rows do not raise its version.
   func readDerived() throws(StoreError) {
     guard plans.physical.hasDerivedColumns else { return }
-    var keys: [Int: Set<Int64>] = [:]
+    var keys: [RootIndex: Set<Int64>] = [:]
     for (number, noted) in connection.derived.keys() {
       guard let entity = plans.physical.indexes[number] else { continue }
       keys[plans.schema.entities[entity].root, default: []].formUnion(noted)
@@ -84,7 +85,7 @@ final class TransactionWriter {
     }
     for (root, keys) in keys.sorted(by: { $0.key < $1.key }) {
       derived += try plans.rows(
-        entity: root, ascending: keys.sorted(), on: connection, isCancellable: false
+        entity: root.entity, ascending: keys.sorted(), on: connection, isCancellable: false
       ).batches
     }
   }
@@ -92,7 +93,7 @@ final class TransactionWriter {
   // MARK: Keys
 
   private func takeKeys() throws(StoreError) {
-    var counts: [Int: Int64] = [:]
+    var counts: [RootIndex: Int64] = [:]
     for batch in transaction.inserted {
       var lowest: Int64 = 0
       for row in 0..<batch.count { lowest = min(lowest, batch.key(row)) }
@@ -104,7 +105,7 @@ final class TransactionWriter {
   }
 
   @inline(__always)
-  func permanent(_ key: Int64, root: Int) -> Int64 { key < 0 ? keyBase[root] &- key : key }
+  func permanent(_ key: Int64, root: RootIndex) -> Int64 { key < 0 ? keyBase[root] &- key : key }
 
   // MARK: Binding
 
@@ -115,7 +116,7 @@ final class TransactionWriter {
   ) throws(StoreError) {
     var parameter = first
     for step in steps {
-      let cell = Int(step.cell)
+      let cell = step.cell.index
       var code = SQLITE_OK
       if batch.isNull(row, cell) {
         code = sqlite3_bind_null(statement, parameter)
@@ -126,10 +127,10 @@ final class TransactionWriter {
         case .real:
           code = sqlite3_bind_double(statement, parameter, Double(bitPattern: batch.word(row, cell)))
         case .key:
-          let key = permanent(Int64(bitPattern: batch.word(row, cell)), root: Int(step.root))
+          let key = permanent(Int64(bitPattern: batch.word(row, cell)), root: step.root.index)
           code = sqlite3_bind_int64(statement, parameter, key)
         case .entity:
-          let index = Int(truncatingIfNeeded: batch.word(row, cell))
+          let index = EntityIndex(Int(truncatingIfNeeded: batch.word(row, cell)))
           code = sqlite3_bind_int64(statement, parameter, plans.physical.numbers[index])
         case .text:
           let bytes = batch.bytes(row, cell)
@@ -171,7 +172,7 @@ final class TransactionWriter {
 
   private func insert() throws(StoreError) {
     if connection.inserts.isEmpty {
-      connection.inserts = Array(repeating: nil, count: plans.schema.entities.count)
+      connection.inserts = IndexedArray(repeating: nil, count: plans.schema.entities.count)
     }
     for batch in transaction.inserted {
       let plan = plans.writes[batch.layout.entity]
@@ -188,7 +189,7 @@ final class TransactionWriter {
       for row in 0..<batch.count {
         sqlite3_bind_int64(statement, 1, permanent(batch.key(row), root: plan.root))
         sqlite3_bind_int64(statement, 2, batch.version(row))
-        try bind(batch, row, plan.steps, to: statement, from: 3)
+        try bind(batch, row, plan.steps.elements, to: statement, from: 3)
         let code = sqlite3_step(statement)
         if code == CDE_SQLITE_CONSTRAINT_PRIMARYKEY { throw takenKey(batch, row) }
         guard code == SQLITE_DONE else { throw failure(code, plan.entity, task) }
@@ -207,7 +208,7 @@ final class TransactionWriter {
       ])
   }
 
-  func failure(_ code: Int32, _ entity: Int, _ task: String) -> StoreError {
+  func failure(_ code: Int32, _ entity: EntityIndex, _ task: String) -> StoreError {
     var error = connection.error(code, while: task)
     error.entity = plans.schema.entities[entity].source.name
     guard code == CDE_SQLITE_CONSTRAINT_UNIQUE,

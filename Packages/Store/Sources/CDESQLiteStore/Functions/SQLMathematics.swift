@@ -1,0 +1,72 @@
+import CDESQLite
+import CDEStore
+import Foundation
+
+/// Mathematical functions with the results that predicates have in memory. SQLite's own are a choice of its build.
+enum SQLMathematics {
+  static func name(of function: StoreExpression.Function) -> String {
+    "cde_\(function.rawValue.lowercased())"
+  }
+
+  static func register(on handle: OpaquePointer) throws(StoreError) {
+    try SQLFunctions.register(name(of: .power), 2, on: handle) { context, _, values in
+      SQLMathematics.give(context, SQLMathematics.numbers(values, 2).map { Foundation.pow($0[0], $0[1]) })
+    }
+    try SQLFunctions.register(name(of: .remainder), 2, on: handle) { context, _, values in
+      SQLMathematics.give(
+        context,
+        SQLMathematics.numbers(values, 2).map {
+          $0[1] == 0 ? .nan : $0[0].truncatingRemainder(dividingBy: $0[1])
+        })
+    }
+    try SQLFunctions.register(name(of: .squareRoot), 1, on: handle) { context, _, values in
+      SQLMathematics.give(context, SQLMathematics.numbers(values, 1).map { $0[0].squareRoot() })
+    }
+    try SQLFunctions.register(name(of: .exponential), 1, on: handle) { context, _, values in
+      SQLMathematics.give(context, SQLMathematics.numbers(values, 1).map { Foundation.exp($0[0]) })
+    }
+    try SQLFunctions.register(name(of: .naturalLogarithm), 1, on: handle) { context, _, values in
+      SQLMathematics.give(
+        context, SQLMathematics.numbers(values, 1).map { $0[0] > 0 ? Foundation.log($0[0]) : .nan })
+    }
+    try SQLFunctions.register(name(of: .logarithm), 1, on: handle) { context, _, values in
+      SQLMathematics.give(
+        context, SQLMathematics.numbers(values, 1).map { $0[0] > 0 ? Foundation.log10($0[0]) : .nan })
+    }
+    try SQLFunctions.register(name(of: .floor), 1, on: handle) { context, _, values in
+      SQLMathematics.round(context, values, .down)
+    }
+    try SQLFunctions.register(name(of: .ceiling), 1, on: handle) { context, _, values in
+      SQLMathematics.round(context, values, .up)
+    }
+    try SQLFunctions.register(name(of: .truncate), 1, on: handle) { context, _, values in
+      SQLMathematics.round(context, values, .towardZero)
+    }
+  }
+
+  /// The arguments as numbers; nil if one is NULL.
+  private static func numbers(_ values: UnsafeMutablePointer<OpaquePointer?>?, _ count: Int) -> [Double]? {
+    guard let values else { return nil }
+    var result: [Double] = []
+    for index in 0..<count {
+      if sqlite3_value_type(values[index]) == SQLITE_NULL { return nil }
+      result.append(sqlite3_value_double(values[index]))
+    }
+    return result
+  }
+
+  /// SQLite has no value for what is no number, and takes it as NULL.
+  private static func give(_ context: OpaquePointer?, _ result: Double?) {
+    guard let result, !result.isNaN else { return sqlite3_result_null(context) }
+    sqlite3_result_double(context, result)
+  }
+
+  private static func round(
+    _ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?,
+    _ rule: FloatingPointRoundingRule
+  ) {
+    guard let values else { return sqlite3_result_null(context) }
+    if sqlite3_value_type(values[0]) == SQLITE_INTEGER { return sqlite3_result_value(context, values[0]) }
+    give(context, numbers(values, 1).map { $0[0].rounded(rule) })
+  }
+}

@@ -1,0 +1,166 @@
+import CDEStore
+
+/// Finds the obstacles of a migration in the old rows. Reads only.
+struct MigrationCheck {
+  let script: MigrationScript
+  /// With the names that the old tables have before the migration.
+  private let moves: EntityMoves
+  private let now: Double
+  private var old: PhysicalSchema { moves.source }
+  private var new: PhysicalSchema { moves.destination }
+  private static let task = "Checking the rows to migrate"
+
+  init(_ script: MigrationScript, now: Double) {
+    self.script = script
+    self.now = now
+    moves = script.preflight
+  }
+
+  func survey(_ connection: Connection) throws(StoreError) -> MigrationSurvey {
+    MigrationSurvey(
+      rows: try rows(connection), obstacles: try obstacles(connection),
+      rewrittenTables: script.tables.filter { $0.kept == nil }.map(\.name).sorted())
+  }
+
+  private func rows(_ connection: Connection) throws(StoreError) -> [String: Int] {
+    var result: [String: Int] = [:]
+    for entity in old.schema.entities
+    where old.held.contains(entity.index) && !entity.source.isAbstract {
+      result[entity.source.name] = try count(
+        SQLPiece("SELECT COUNT(*) FROM \(table(entity.index)) WHERE Z_ENT = \(old.numbers[entity.index])"),
+        connection)
+    }
+    return result
+  }
+
+  private func table(_ entity: EntityIndex) -> String { moves.table(of: entity) }
+
+  private func count(_ piece: SQLPiece, _ connection: Connection) throws(StoreError) -> Int {
+    Int(try connection.integer(piece.sql, piece.bindings, while: Self.task) ?? 0)
+  }
+
+  func obstacles(_ connection: Connection) throws(StoreError) -> [MigrationObstacle] {
+    var result: [MigrationObstacle] = []
+    func add(_ kind: MigrationObstacle.Kind, _ entity: String, _ properties: [String], _ count: Int) {
+      if count > 0 {
+        result.append(MigrationObstacle(kind, entity: entity, properties: properties, count: count))
+      }
+    }
+    for move in moves.moves {
+      let entity = new.schema.entities[move.destination]
+      let name = entity.source.name
+      let number = old.numbers[move.source]
+      let rows = "SELECT COUNT(*) FROM \(table(move.source)) AS s WHERE s.Z_ENT = \(number)"
+      if entity.source.isAbstract {
+        add(.abstractObjects, name, [], try count(SQLPiece(rows), connection))
+      }
+      let source = ValueSource(moves: moves, move: move, now: now)
+      for property in entity.layout.properties where !property.isTransient {
+        switch property.kind {
+        case .attribute(let attribute), .composite(let attribute):
+          guard let missing = source.missing(property, attribute) else { continue }
+          let piece = SQLPiece("\(rows) AND \(missing.sql)", missing.bindings)
+          add(.missingValues, name, [property.name], try count(piece, connection))
+        case .toOne:
+          for relation in source.sources(property) {
+            guard let surplus = relation.surplus(of: number, moves) else { continue }
+            add(.severalObjects, name, [property.name], try count(SQLPiece(surplus), connection))
+          }
+        case .toMany: continue
+        }
+      }
+      try addMembers(of: move, source, number, connection, add)
+    }
+    for table in script.tables { try addDuplicates(in: table, connection, add) }
+    return result
+  }
+
+  /// A member of a to-many relationship without an inverse has one owner.
+  private func addMembers(
+    of move: EntityMoves.Move, _ source: ValueSource, _ number: Int64, _ connection: Connection,
+    _ add: (MigrationObstacle.Kind, String, [String], Int) -> Void
+  ) throws(StoreError) {
+    let root = new.schema.entities[move.destination].root
+    for column in new.tables[root]?.columns ?? [] {
+      guard case .impliedKey = column.source,
+        new.schema.entities[column.entity].subtree.contains(move.destination)
+      else { continue }
+      for relation in source.sources(ofMembersIn: column.property, of: column.declaringEntity) {
+        guard let surplus = relation.surplus(of: number, moves) else { continue }
+        let owner = new.schema.entities[column.declaringEntity].source.name
+        add(.severalObjects, owner, [column.property], try count(SQLPiece(surplus), connection))
+      }
+    }
+  }
+
+  // MARK: Unique values
+
+  private func addDuplicates(
+    in table: MigrationScript.Table, _ connection: Connection,
+    _ add: (MigrationObstacle.Kind, String, [String], Int) -> Void
+  ) throws(StoreError) {
+    for entity in new.schema.entities
+    where new.held.contains(entity.index) && new.tableName(of: entity.index) == table.name {
+      for constraint in entity.source.uniquenessConstraints where !isOld(constraint, entity, table) {
+        var pieces: [SQLPiece] = []
+        var width = 0
+        for move in moves.moves(into: entity.index) {
+          let values = self.values(constraint, of: move)
+          width = values.count
+          let columns = SQLPiece.joined(
+            values.enumerated().map { SQLPiece("\($1.sql) AS c\($0)", $1.bindings) }, ", ")
+          pieces.append(
+            SQLPiece(
+              "SELECT \(columns.sql) FROM \(self.table(move.source)) AS s "
+                + "WHERE s.Z_ENT = \(old.numbers[move.source])", columns.bindings))
+        }
+        guard width > 0 else { continue }
+        let rows = SQLPiece.joined(pieces, " UNION ALL ")
+        let names = (0..<width).map { "c\($0)" }
+        let found = SQLPiece(
+          "SELECT COUNT(*) FROM (SELECT 1 FROM (\(rows.sql)) "
+            + "WHERE \(names.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")) "
+            + "GROUP BY \(names.joined(separator: ", ")) HAVING COUNT(*) > 1)", rows.bindings)
+        add(.duplicateValues, entity.source.name, constraint, try count(found, connection))
+      }
+    }
+  }
+
+  /// Whether the table stays as it is and had the same constraint before.
+  private func isOld(
+    _ constraint: [String], _ entity: ResolvedSchema.Entity, _ table: MigrationScript.Table
+  ) -> Bool {
+    guard table.kept != nil, let columns = columns(constraint, entity.index, new) else { return false }
+    return old.schema.entities.contains { former in
+      old.held.contains(former.index) && old.tableName(of: former.index) == table.name
+        && former.source.uniquenessConstraints.contains {
+          self.columns($0, former.index, old) == columns
+        }
+    }
+  }
+
+  private func columns(_ names: [String], _ entity: EntityIndex, _ physical: PhysicalSchema) -> [String]? {
+    let columns = names.map { physical.columns(of: $0, in: entity) }
+    return columns.contains { $0 == nil } ? nil : columns.flatMap { $0! }
+  }
+
+  private func values(_ constraint: [String], of move: EntityMoves.Move) -> [SQLPiece] {
+    let source = ValueSource(moves: moves, move: move, now: now)
+    let layout = new.schema.entities[move.destination].layout
+    return constraint.flatMap { path -> [SQLPiece] in
+      let head = path.split(separator: ".").first.map(String.init) ?? path
+      guard let property = layout.property(named: head),
+        let wanted = new.columns(of: path, in: move.destination)
+      else { return [] }
+      let values: [ValueSource.Value]
+      switch property.kind {
+      case .attribute(let attribute), .composite(let attribute):
+        values = source.attribute(property, attribute)
+      case .toOne: values = source.toOne(property)
+      case .toMany: values = []
+      }
+      let names = property.cells.map { new.cellColumns[move.destination][$0] }
+      return zip(names, values).filter { wanted.contains($0.0) }.map(\.1.piece)
+    }
+  }
+}

@@ -1,0 +1,251 @@
+import CDESQLite
+@_spi(CDE) import CDEStore
+import Foundation
+
+/// Migrates a store's file to another schema, in one transaction: whatever happens, the file is the old store or the new one.
+struct StoreMigrator {
+  let migration: StoreMigration
+  let source: ResolvedSchema
+  let destination: ResolvedSchema
+  /// The entities that the store has afterwards.
+  let held: Set<EntityIndex>
+  let configuration: SQLiteStore.Configuration
+  let modelCache: [UInt8]?
+
+  private static let task = "Migrating the store"
+  /// How long one attempt waits for the lock. Between attempts the store may turn out to be migrated already.
+  private static let patience: Int32 = 100
+
+  // MARK: Looking
+
+  func survey(path: String) throws(StoreError) -> MigrationSurvey {
+    let connection = try StoreInspection.connect(path, configuration)
+    try connection.execute("BEGIN", while: Self.task)
+    defer { connection.rollBack() }
+    let (script, now) = try script(FileContents(reading: connection), connection)
+    return try MigrationCheck(script, now: now).survey(connection)
+  }
+
+  /// What is in the file decides whether it is a store of the old schema, and where the parts of that are.
+  private func script(
+    _ file: FileContents, _ connection: Connection
+  ) throws(StoreError) -> (MigrationScript, now: Double) {
+    let stored = file.versionHashes.keys
+    let entities = stored.isEmpty ? Array(file.numbers?.keys ?? [:].keys) : Array(stored)
+    let oldHeld = Set(entities.compactMap { source.entity(named: $0)?.index })
+    let contents = try StoreContents(file, schema: source, held: oldHeld)
+    if contents.isReadOnly {
+      throw StoreError(.readOnly, "The store can't be migrated. " + (contents.notes.first ?? ""))
+    }
+    let new = PhysicalSchema(destination, numbers: PhysicalSchema.newNumbers(of: held))
+    var lastKeys: [RootIndex: Int64] = [:]
+    for (root, table) in contents.physical.tables {
+      let number = contents.physical.numbers[root.entity]
+      let given = try connection.integer(
+        "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)], while: Self.task)
+      let used = try connection.integer("SELECT MAX(Z_PK) FROM \(quoted(table.name))", while: Self.task)
+      lastKeys[root] = max(given ?? 0, used ?? 0)
+    }
+    let moves = EntityMoves(migration, from: contents.physical, to: new, lastKeys: lastKeys)
+    let now = Date().timeIntervalSinceReferenceDate
+    return (MigrationScript(moves, now: now), now)
+  }
+
+  // MARK: Migrating
+
+  /// - Returns: false if another process has migrated the store meanwhile.
+  func run(path: String) throws(StoreError) -> Bool {
+    let deadline = ContinuousClock.now + configuration.busyTimeout
+    while true {
+      let connection = try Connection(
+        uri: StoreInspection.uri(path, configuration), flags: SQLITE_OPEN_READWRITE,
+        busyTimeout: min(Self.patience, configuration.busyMilliseconds))
+      do throws(StoreError) {
+        try begin(connection)
+      } catch {
+        guard error.code == .busy else { throw error }
+        // The process that has the lock may have migrated the store.
+        if let file = try? FileContents(reading: try StoreInspection.connect(path, configuration)),
+          isMigrated(file)
+        {
+          return false
+        }
+        if ContinuousClock.now < deadline { continue }
+        throw StoreError(
+          .busy,
+          "The store \(path) has to be migrated to the new model, and it is in use: by another process, or by another "
+            + "container of this one. Close it there, then open it again.", cause: error)
+      }
+      defer { connection.rollBack() }
+      return try migrate(connection, path)
+    }
+  }
+
+  /// Takes the only lock: no other connection may be open, because it would go on with the old numbers and columns.
+  private func begin(_ connection: Connection) throws(StoreError) {
+    try connection.execute(
+      "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; "
+        + "PRAGMA legacy_alter_table = ON; PRAGMA cell_size_check = ON; BEGIN EXCLUSIVE", while: Self.task)
+  }
+
+  private func isMigrated(_ file: FileContents) -> Bool {
+    (try? StoreContents(file, schema: destination, held: held)) != nil
+  }
+
+  private func migrate(_ connection: Connection, _ path: String) throws(StoreError) -> Bool {
+    let file = try FileContents(reading: connection)
+    if isMigrated(file) { return false }
+    let (script, now) = try script(file, connection)
+    let obstacles = try MigrationCheck(script, now: now).obstacles(connection)
+    if let first = obstacles.first {
+      throw StoreError(
+        .migration,
+        "The store can't be migrated, and stays as it is. \(obstacles.map(\.description).joined(separator: " "))",
+        entity: first.entity, properties: first.properties, obstacles: obstacles)
+    }
+    try execute(script, file, connection, path)
+    try connection.execute("COMMIT", while: Self.task)
+    return true
+  }
+
+  private func execute(
+    _ script: MigrationScript, _ file: FileContents, _ connection: Connection, _ path: String
+  ) throws(StoreError) {
+    let (old, new) = (script.moves.source, script.moves.destination)
+    try dropDefinitions(of: old, file, connection)
+    for (table, temporary) in script.renamed {
+      try connection.execute(
+        "ALTER TABLE \(quoted(table)) RENAME TO \(quoted(temporary))", while: "Migrating \(table)")
+    }
+    let definitions = try new.definitions()
+    let written = Set(script.tables.filter { $0.kept == nil }.map(\.name))
+    for definition in definitions where written.contains(definition.name) {
+      try connection.execute(definition.sql, while: "Creating \(definition.name)")
+    }
+    for table in script.tables where table.kept == nil {
+      for insert in table.inserts {
+        try connection.run(insert.sql, insert.bindings, while: "Migrating the rows of \(table.name)")
+      }
+    }
+    for table in script.tables where table.kept == nil {
+      for completion in table.completions {
+        try connection.execute(completion, while: "Migrating the order of \(table.name)")
+      }
+    }
+    try inline(script.inlined, connection, path)
+    // No statement on the old tables may be left, or they can't be dropped.
+    for (table, temporary) in script.renamed {
+      try connection.execute("DROP TABLE \(quoted(temporary))", while: "Removing the old table \(table)")
+    }
+    for derived in try new.derivedColumns() {
+      try connection.execute(derived.recomputation, while: "Computing \(derived.attribute)")
+    }
+    try define(definitions, except: Set(script.tables.map(\.name)), connection)
+    try describe(script, file, connection)
+  }
+
+  // MARK: Indexes, triggers
+
+  /// Drops what belongs to the old schema besides tables. Core Data's triggers are made anew.
+  private func dropDefinitions(
+    of old: PhysicalSchema, _ file: FileContents, _ connection: Connection
+  ) throws(StoreError) {
+    let tables = Set((old.tables.values.map(\.name) + old.joinTables.map(\.name)).map { $0.uppercased() })
+    for trigger in file.triggers where tables.contains(trigger.table.uppercased()) {
+      try connection.execute("DROP TRIGGER \(quoted(trigger.name))", while: Self.task)
+    }
+    for definition in (try? old.definitions()) ?? [] where !tables.contains(definition.name.uppercased()) {
+      let kind =
+        definition.sql.hasPrefix("CREATE VIRTUAL TABLE")
+        ? "TABLE" : definition.sql.hasPrefix("CREATE TABLE") ? nil : "INDEX"
+      guard let kind, !definition.sql.hasPrefix("CREATE TRIGGER") else { continue }
+      try connection.execute("DROP \(kind) IF EXISTS \(quoted(definition.name))", while: Self.task)
+    }
+  }
+
+  private func define(
+    _ definitions: [PhysicalSchema.Definition], except tables: Set<String>, _ connection: Connection
+  ) throws(StoreError) {
+    for definition in definitions
+    where !tables.contains(definition.name) && PhysicalSchema.bookkeeping[definition.name] == nil {
+      // Another program may have made an index of this name.
+      if definition.sql.hasPrefix("CREATE INDEX") || definition.sql.hasPrefix("CREATE UNIQUE INDEX") {
+        try connection.execute("DROP INDEX IF EXISTS \(quoted(definition.name))", while: Self.task)
+      }
+      try connection.execute(definition.sql, while: "Creating \(definition.name)")
+      if let filling = definition.filling {
+        try connection.execute(filling, while: "Filling \(definition.name)")
+      }
+    }
+  }
+
+  // MARK: Values in files
+
+  private func inline(
+    _ list: [MigrationScript.Inlined], _ connection: Connection, _ path: String
+  ) throws(StoreError) {
+    guard !list.isEmpty else { return }
+    let externals = ExternalStorage(storePath: path, files: try FileSystem(named: configuration.vfs))
+    for item in list {
+      var named: [(key: Int64, name: String)] = []
+      try connection.forEachRow(item.select, while: Self.task) { statement in
+        guard let start = sqlite3_column_blob(statement, 1) else { return }
+        let count = Int(sqlite3_column_bytes(statement, 1))
+        let cell = ExternalValue(cell: UnsafeRawBufferPointer(start: start, count: count))
+        if case .file(let name)? = cell { named.append((sqlite3_column_int64(statement, 0), name)) }
+      }
+      for (key, name) in named {
+        let value = Data(try externals.read(name))
+        try connection.run(item.update, [.blob(value), .integer(key)], while: Self.task)
+      }
+    }
+  }
+
+  // MARK: The store's own tables
+
+  private func describe(
+    _ script: MigrationScript, _ file: FileContents, _ connection: Connection
+  ) throws(StoreError) {
+    let new = script.moves.destination
+    try migrateHistory(script.moves, file, connection)
+    // Higher numbers belong to the history.
+    try connection.run("DELETE FROM Z_PRIMARYKEY WHERE Z_ENT < 16001", while: Self.task)
+    for entity in destination.entities where held.contains(entity.index) {
+      let last = entity.isRoot ? script.moves.lastKeys[entity.root] ?? 0 : 0
+      try connection.run(
+        "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, ?)",
+        [
+          .integer(new.numbers[entity.index]), .text(entity.source.name),
+          .integer(entity.parent.map { new.numbers[$0] } ?? 0), .integer(last),
+        ], while: Self.task)
+    }
+    var values = file.metadata?.values.values ?? [:]
+    for key in MetadataTable.ownKeys { values[key] = nil }
+    values.merge(MetadataTable.initial(for: destination, held: held).values) { $1 }
+    try MetadataTable.update(StoreMetadata(values: values), on: connection)
+    if let modelCache {
+      try ModelCacheTable.write(modelCache, on: connection)
+    } else if file.hasModelCache {
+      try ModelCacheTable.clear(on: connection)
+    }
+  }
+
+  /// The changes of a history name entities by number. Which columns changed is forgotten, because bits number them by the old
+  /// model; changes of removed entities get the number 0.
+  private func migrateHistory(
+    _ moves: EntityMoves, _ file: FileContents, _ connection: Connection
+  ) throws(StoreError) {
+    guard let columns = file.tables["ACHANGE"]?.columns, columns["ZENTITY"] != nil,
+      columns["ZENTITYPK"] != nil
+    else { return }
+    func choice(_ value: (EntityMoves.Move) -> String, _ otherwise: String) -> String {
+      let cases = moves.moves.map { "WHEN \(moves.source.numbers[$0.source]) THEN \(value($0))" }
+      return cases.isEmpty ? otherwise : "CASE ZENTITY \(cases.joined(separator: " ")) ELSE \(otherwise) END"
+    }
+    let columnsReset = columns["ZCOLUMNS"] == nil ? "" : ", ZCOLUMNS = NULL"
+    let number = choice({ "\(moves.destination.numbers[$0.destination])" }, "0")
+    let key = choice({ "ZENTITYPK + \($0.offset)" }, "ZENTITYPK")
+    try connection.execute(
+      "UPDATE ACHANGE SET ZENTITY = \(number), ZENTITYPK = \(key)\(columnsReset)", while: Self.task)
+  }
+}

@@ -1,0 +1,73 @@
+import CDEStore
+
+/// How the columns of a statement become the values of a projection.
+struct ProjectedColumn {
+  /// The statement's column of the value, or of an object's key.
+  var column: Int32
+  /// The column with the number of an object's entity.
+  var entityColumn: Int32?
+  /// The entity of an object that has no sub-entities.
+  var entity: EntityIndex?
+}
+
+extension QueryCompiler {
+  /// The SQL of a projection, and how to read its results.
+  mutating func compile(
+    _ projection: StoreProjection
+  ) throws(StoreError) -> (query: CompiledQuery, columns: [ProjectedColumn]) {
+    guard !projection.columns.isEmpty else { throw unsupported("A projection needs columns.") }
+    let scope = Scope(entity: projection.entity, alias: newAlias())
+    scopes = [scope]
+    let (selected, columns) = try select(projection.columns)
+    var conditions: [Piece] = []
+    if let types = entityCondition(projection.entity, projection.includesSubentities, alias: scope.alias) {
+      conditions.append(types)
+    }
+    if projection.filter != .constant(true) { conditions.append(try condition(projection.filter)) }
+    var grouping: [Piece] = []
+    for expression in projection.grouping { grouping.append(try value(expression)) }
+    hasGroups = true
+    let having = projection.having == .constant(true) ? nil : try condition(projection.having)
+    let order = try self.order(projection.sort)
+    hasGroups = false
+
+    var result = Piece(projection.isDistinct ? "SELECT DISTINCT " : "SELECT ") + .joined(selected, ", ")
+    result.sql += " FROM \(quoted(physical.tableName(of: projection.entity))) AS \(scope.alias)"
+    for join in scope.joins { result.sql += " " + join.sql }
+    if !conditions.isEmpty { result = result + Piece(" WHERE ") + .joined(conditions, " AND ") }
+    if !grouping.isEmpty { result = result + Piece(" GROUP BY ") + .joined(grouping, ", ") }
+    if let having { result = result + Piece(" HAVING ") + having }
+    if !order.isEmpty { result = result + Piece(" ORDER BY ") + .joined(order, ", ") }
+    if projection.limit != nil || projection.offset > 0 {
+      result = result + SQLiteDialect.range(limit: projection.limit, offset: projection.offset)
+    }
+    return (CompiledQuery(sql: result.sql, bindings: result.bindings), columns)
+  }
+
+  private mutating func select(
+    _ columns: [StoreProjection.Column]
+  ) throws(StoreError) -> ([Piece], [ProjectedColumn]) {
+    hasGroups = true
+    defer { hasGroups = false }
+    var pieces: [Piece] = []
+    var result: [ProjectedColumn] = []
+    for column in columns {
+      var projected = ProjectedColumn(column: Int32(pieces.count))
+      switch column {
+      case .value(let expression): pieces.append(try value(expression))
+      case .object(let path):
+        guard path.end == .object else { throw unsupported("The path of an object ends in a property.") }
+        let place = try follow(path.hops[...], from: try scope(path.scope))
+        pieces.append(Piece("\(place.alias).Z_PK"))
+        if physical.schema.entities[place.entity].hasSubentities {
+          projected.entityColumn = Int32(pieces.count)
+          pieces.append(Piece("\(place.alias).Z_ENT"))
+        } else {
+          projected.entity = place.entity
+        }
+      }
+      result.append(projected)
+    }
+    return (pieces, result)
+  }
+}

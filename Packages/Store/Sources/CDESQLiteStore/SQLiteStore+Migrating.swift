@@ -1,0 +1,62 @@
+@_spi(CDE) public import CDEStore
+
+extension SQLiteStore {
+  private static func path(_ configuration: Configuration) throws(StoreError) -> String {
+    guard case .file(let path) = configuration.location else {
+      throw StoreError(
+        .cannotOpen, "A store in memory is made anew each time, so there is nothing to migrate.")
+    }
+    guard try StoreFile(at: path, in: try FileSystem(named: configuration.vfs)).state == .filled else {
+      throw StoreError(.cannotOpen, "There is no store at \(path). Check the path.")
+    }
+    return path
+  }
+
+  /// The archive of a model in the form in which a store keeps it.
+  @_spi(CDE) public static func modelCache(of archive: [UInt8]) -> [UInt8] { Deflate.compress(archive) }
+
+  /// Reads what is in a file that is not opened as a store. Changes nothing.
+  ///
+  /// - Throws: `.cannotOpen` for a missing file, `.unreadable` for a file that is no store, `.busy` and so on.
+  @_spi(CDE) public static func inspection(
+    _ configuration: Configuration
+  ) throws(StoreError) -> StoreInspection {
+    let path = try path(configuration)
+    let connection = try StoreInspection.connect(path, configuration)
+    let file = try FileContents(reading: connection)
+    return try StoreInspection(
+      file, modelArchive: file.hasModelCache ? ModelCacheTable.read(connection) : nil)
+  }
+
+  /// Finds out what a migration would do to a store, and what stands in its way. Changes nothing, and counts rows: it takes about
+  /// as long as reading the store.
+  ///
+  /// - Throws: `.incompatibleSchema` if the store is not one of the old schema, `.readOnly` for a store with triggers of other
+  ///   programs, `.busy` and so on.
+  @_spi(CDE) public static func survey(
+    _ migration: StoreMigration, from source: ResolvedSchema, to destination: ResolvedSchema,
+    entities: Set<EntityIndex>, configuration: Configuration
+  ) throws(StoreError) -> MigrationSurvey {
+    try StoreMigrator(
+      migration: migration, source: source, destination: destination, held: entities,
+      configuration: configuration, modelCache: nil
+    ).survey(path: try path(configuration))
+  }
+
+  /// Migrates a store that is not open, in one transaction. If that fails, or the process dies, the store is as before.
+  ///
+  /// Waits up to the busy timeout until no other connection uses the store. The migrated store has the same UUID, the same keys,
+  /// row versions and metadata of the application, and the numbers of a new store.
+  ///
+  /// - Returns: false if another process has migrated the store meanwhile.
+  /// - Throws: `.migration` with the obstacles, `.busy` if the store stays in use, `.full`, `.io` and so on.
+  @_spi(CDE) @discardableResult public static func migrate(
+    _ migration: StoreMigration, from source: ResolvedSchema, to destination: ResolvedSchema,
+    entities: Set<EntityIndex>, configuration: Configuration, modelCache: [UInt8]?
+  ) throws(StoreError) -> Bool {
+    try StoreMigrator(
+      migration: migration, source: source, destination: destination, held: entities,
+      configuration: configuration, modelCache: modelCache
+    ).run(path: try path(configuration))
+  }
+}

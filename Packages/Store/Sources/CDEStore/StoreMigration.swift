@@ -1,0 +1,116 @@
+/// What becomes of the entities and properties of a store when it is migrated to another schema, by name.
+///
+/// The object layer compares two versions of a model and makes this value. An engine carries it out. Entities without a place here are
+/// new, or are removed with their rows.
+public struct StoreMigration: Hashable, Sendable {
+  /// Where the value of a property comes from.
+  public struct Property: Hashable, Sendable {
+    /// The property of the old entity; `nil` for a new one.
+    public var source: String?
+    /// The value of each leaf of an attribute where the old row has none: of a new attribute, and of one that must have a value.
+    /// Empty for a relationship.
+    public var defaults: [StoreValue]
+
+    /// Makes a property; see the properties.
+    public init(source: String?, defaults: [StoreValue] = []) {
+      self.source = source
+      self.defaults = defaults
+    }
+  }
+
+  /// An old entity and what it becomes.
+  public struct Entity: Hashable, Sendable {
+    /// The entity in the old schema.
+    public var source: String
+    /// The entity in the new schema.
+    public var destination: String
+    /// All stored properties of the new entity by name, inherited ones included.
+    public var properties: [String: Property]
+
+    /// Makes an entity; see the properties.
+    public init(source: String, destination: String, properties: [String: Property]) {
+      self.source = source
+      self.destination = destination
+      self.properties = properties
+    }
+  }
+
+  /// The entities that stay, perhaps under another name. Each old and each new entity occurs at most once.
+  public var entities: [Entity]
+
+  /// Makes a migration of entities.
+  public init(entities: [Entity]) { self.entities = entities }
+}
+
+/// A reason why the rows of a store can't be migrated. Nothing was changed.
+public struct MigrationObstacle: Hashable, Sendable, CustomStringConvertible {
+  /// The kinds of reasons.
+  public enum Kind: String, Hashable, Sendable {
+    /// Rows have no value for an attribute that must have one and has no default.
+    case missingValues
+    /// Rows have the same values of a new uniqueness constraint.
+    case duplicateValues
+    /// Rows have several objects in a relationship that becomes to-one.
+    case severalObjects
+    /// Rows belong to an entity that becomes abstract.
+    case abstractObjects
+  }
+
+  /// The kind of reason.
+  public var kind: Kind
+  /// The entity in the new schema.
+  public var entity: String
+  /// The properties in the new schema; empty for abstract entities.
+  public var properties: [String]
+  /// The number of rows concerned; for duplicates the number of values that several rows share.
+  public var count: Int
+
+  /// Makes an obstacle; see the properties.
+  public init(_ kind: Kind, entity: String, properties: [String], count: Int) {
+    self.kind = kind
+    self.entity = entity
+    self.properties = properties
+    self.count = count
+  }
+
+  /// The reason and the remedy in sentences. Contains no values of rows.
+  public var description: String {
+    let names = properties.map { "\(entity).\($0)" }.joined(separator: ", ")
+    let objects = count == 1 ? "1 object" : "\(count) objects"
+    switch kind {
+    case .missingValues:
+      return
+        "\(names) must have a value now, and \(objects) of the store \(count == 1 ? "has" : "have") none. Give the "
+        + "attribute a default value, make it optional, or set the values with the old model first."
+    case .duplicateValues:
+      return
+        "\(names) must be unique now, and \(count == 1 ? "1 value is" : "\(count) values are") shared by several "
+        + "objects of the store. Make the values different with the old model first, or leave the constraint out."
+    case .severalObjects:
+      return
+        "\(names) leads to one object now, and \(objects) of the store \(count == 1 ? "has" : "have") several there. "
+        + "Keep the relationship to-many, or remove the surplus with the old model first."
+    case .abstractObjects:
+      return
+        "\(entity) is abstract now, and the store has \(objects) of it. Keep the entity concrete, or delete the objects "
+        + "with the old model first."
+    }
+  }
+}
+
+/// What a migration would do to the rows of a store. Nothing was changed to find it out.
+public struct MigrationSurvey: Hashable, Sendable {
+  /// The number of rows of each old entity by name, without those of its sub-entities.
+  public var rows: [String: Int]
+  /// The reasons why the migration would fail.
+  public var obstacles: [MigrationObstacle]
+  /// The tables that would be written anew, by their new names. Other tables stay as they are.
+  public var rewrittenTables: [String]
+
+  /// Makes a survey; see the properties.
+  public init(rows: [String: Int], obstacles: [MigrationObstacle], rewrittenTables: [String]) {
+    self.rows = rows
+    self.obstacles = obstacles
+    self.rewrittenTables = rewrittenTables
+  }
+}

@@ -25,7 +25,7 @@ func toolchainHostFolder() -> String? {
 let syntaxModules = [
   "SwiftSyntax", "SwiftSyntaxMacros", "SwiftSyntaxBuilder", "SwiftParser", "SwiftDiagnostics",
   "SwiftOperators", "SwiftBasicFormat", "SwiftSyntaxMacroExpansion",
-  "SwiftCompilerPluginMessageHandling", "SwiftParserDiagnostics",
+  "SwiftCompilerPluginMessageHandling", "SwiftParserDiagnostics", "SwiftIfConfig",
 ]
 
 var swiftFlags: [String] = []

@@ -237,6 +237,38 @@ struct ModelMembersTests {
       Expansion.model("var a: String\ninit(a: String) {\nfatalError()\n}").text.contains("__cdPlainClass"))
   }
 
+  @Test("Methods that check one value are called by the names of their properties")
+  func validationMethods() {
+    let pointer = "_ value: UnsafeMutablePointer<AnyObject?>"
+    let text = Expansion.model(
+      """
+      @Attribute(persistentName: "title_") var title: String
+      var uRL: String
+      func validateTitle(\(pointer)) throws {
+      }
+      func validateOther(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {
+      }
+      func validateAll() throws {
+      }
+      func validateText(_ value: String) throws {
+      }
+      static func validateURL(\(pointer)) throws {
+      }
+      func validate(\(pointer)) throws {
+      }
+      """
+    ).text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(
+      text.contains(
+        "override class var _cdValidatedKeys: [String] { super._cdValidatedKeys + [\"title_\", \"other\", \"Other\"] }"
+      ),
+      "\(text)")
+    #expect(text.contains("case \"title_\": try validateTitle(value)"), "\(text)")
+    #expect(text.contains("case \"other\", \"Other\": try validateOther(value)"), "\(text)")
+    #expect(!text.contains("try validateText"))
+    #expect(!Expansion.model("var a: String").text.contains("_cdValidate"))
+  }
+
   @Test(
     "Every primitive maps to its schema type",
     arguments: [

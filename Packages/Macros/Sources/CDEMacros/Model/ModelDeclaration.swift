@@ -25,6 +25,8 @@ struct ModelDeclaration {
   let declaresFetchRequest: Bool
   /// Whether the class overrides the initialiser that contexts make objects with.
   let overridesInitializer: Bool
+  /// The class's methods that check one value, by the keys of the properties.
+  let validators: [ValidationMethod]
   /// To-many relationships whose count has the name of a declared property; reported, not generated.
   let clashingCounts: Set<String>
 
@@ -80,6 +82,8 @@ struct ModelDeclaration {
       return nil
     }
     declaresFetchRequest = type.memberBlock.members.contains { $0.decl.isFetchRequest }
+    let properties = self.properties
+    validators = type.memberBlock.members.compactMap { ValidationMethod($0.decl, of: properties) }
     overridesInitializer = type.memberBlock.members.contains { $0.decl.isObjectInitializer }
     diagnostics += ModelDeclaration.nameClashes(properties)
     let clashes =

@@ -21,6 +21,7 @@ struct ModelMembers {
     if !model.relationships.isEmpty { members.append(InverseCheck(model: model).check) }
     // In a hierarchy a function of each class would be one overload more; the runtime's is of every class.
     if !model.declaresFetchRequest, !model.isInHierarchy { members.append(fetchRequest) }
+    if !model.validators.isEmpty { members += ValidationMethod.members(of: model) }
     if model.options.generateInit, let initializer { members.append(initializer) }
     for property in model.relationships where property.isToMany {
       members += RelationshipMembers(model: model, property: property).declarations

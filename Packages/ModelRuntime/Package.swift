@@ -7,6 +7,7 @@ let package = Package(
   products: [
     .library(name: "CDEManagedModel", targets: ["CDEManagedModel"]),
     .library(name: "CDEPredicates", targets: ["CDEPredicates"]),
+    .library(name: "CDEModelFiles", targets: ["CDEModelFiles"]),
     .library(name: "CDEModelRuntime", targets: ["CDEModelRuntime"]),
   ],
   dependencies: [
@@ -18,6 +19,7 @@ let package = Package(
     .target(
       name: "CDEManagedModel",
       dependencies: [
+        "CDEPredicates",
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEStore", package: "Store"),
       ]),
@@ -27,11 +29,18 @@ let package = Package(
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEStore", package: "Store"),
       ]),
+    .target(
+      name: "CDEModelFiles",
+      dependencies: [
+        "CDEManagedModel", "CDEPredicates",
+        .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEStore", package: "Store"),
+      ]),
     .systemLibrary(name: "CDERuntimeABI"),
     .target(
       name: "CDEModelRuntime",
       dependencies: [
-        "CDEManagedModel", "CDEPredicates", "CDERuntimeABI",
+        "CDEManagedModel", "CDEModelFiles", "CDEPredicates", "CDERuntimeABI",
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEStore", package: "Store"),
         .product(name: "CDESQLiteStore", package: "Store"),
@@ -43,9 +52,17 @@ let package = Package(
       resources: [.copy("Fixtures")]),
     .testTarget(name: "CDEPredicatesTests", dependencies: ["CDEPredicates"]),
     .testTarget(
+      name: "CDEModelFilesTests",
+      dependencies: [
+        "CDEModelFiles", "CDEManagedModel", "CDEPredicates",
+        .product(name: "CDEStore", package: "Store"),
+        .product(name: "CDESQLiteFaults", package: "Store"),
+      ],
+      resources: [.copy("Fixtures")]),
+    .testTarget(
       name: "CDEModelRuntimeTests",
       dependencies: [
-        "CDEModelRuntime", "CDEManagedModel", "CDEPredicates",
+        "CDEModelRuntime", "CDEManagedModel", "CDEModelFiles", "CDEPredicates",
         .product(name: "CDEStore", package: "Store"),
         .product(name: "CDESQLiteStore", package: "Store"),
         .product(name: "CDESQLiteFaults", package: "Store"),

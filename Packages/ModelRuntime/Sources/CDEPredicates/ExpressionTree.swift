@@ -20,6 +20,9 @@ public indirect enum ExpressionTree: Sendable, Hashable {
   case function(PredicateFunction, [ExpressionTree])
   /// `{a, b}` with a member that is not constant. A list of constants is `constant(.list)`.
   case list([ExpressionTree])
+  /// `FUNCTION(target, "selector:", a, b)`: a method of an object. Only a ``PredicateCallable`` in memory can
+  /// answer it.
+  case call(target: ExpressionTree, selector: String, [ExpressionTree])
   /// `TERNARY(condition, a, b)`.
   case conditional(PredicateTree, then: ExpressionTree, else: ExpressionTree)
 }
@@ -44,6 +47,12 @@ public enum PredicateAggregate: String, Sendable, Hashable, CaseIterable {
 /// `add`, `subtract`, `multiply`, `negate` and `abs` of integers give integers, and so do `divide` and
 /// `modulus` (truncated towards zero, as in C and SQLite). If an operand is a double or decimal, the result
 /// is one, too. As in SQLite, division by zero gives nil, and an integer overflow gives a double.
+///
+/// A date plus or minus a number is the date that many seconds later or earlier. A date minus a date is the number of
+/// seconds between them.
+///
+/// The bit operations need integers. A shift by a negative number goes the other way, as in SQLite. `UNION`,
+/// `INTERSECT` and `MINUS` are of collections, in memory only, and give the members without duplicates.
 public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
   case add = "+"
   case subtract = "-"
@@ -52,11 +61,22 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
   case modulus = "modulus"
   case power = "**"
   case negate = "negate"
+  case bitAnd = "&"
+  case bitOr = "|"
+  case bitXor = "^"
+  case shiftLeft = "<<"
+  case shiftRight = ">>"
+  case bitNot = "~"
   case abs = "abs"
   case floor = "floor"
   case ceiling = "ceiling"
   case truncate = "trunc"
   case squareRoot = "sqrt"
+  case exponential = "exp"
+  /// The natural logarithm; nil for what is not above 0.
+  case naturalLogarithm = "ln"
+  /// The decimal logarithm; nil for what is not above 0.
+  case logarithm = "log"
   case lowercase = "lowercase"
   case uppercase = "uppercase"
   /// Case and diacritics folded, as in comparisons with `[cd]`. Core Data's derived attributes write
@@ -68,4 +88,13 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
   case coalesce = "coalesce"
   /// The time of the evaluation, a date.
   case now = "now"
+  /// The members of either collection.
+  case union = "UNION"
+  /// The members of both collections.
+  case intersect = "INTERSECT"
+  /// The members of the first collection that the second lacks.
+  case minus = "MINUS"
+  /// `tags[0]`, `tags[LAST]`: a member of a collection by its index, where -1 is the last, or a dictionary's value by
+  /// its key. Nil beyond the collection. In memory only.
+  case element = "objectFrom:withIndex:"
 }

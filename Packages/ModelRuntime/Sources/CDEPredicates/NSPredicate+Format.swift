@@ -29,6 +29,19 @@ extension PredicateFormatInitializable where Self: NSPredicate {
     self.init(predicateFormat, arguments ?? [])
   }
 
+  /// A predicate from a format string with a C argument list, from `getVaList` or `withVaList`.
+  ///
+  /// As on Apple's platforms, a placeholder that does not fit its argument is undefined behaviour. Prefer the other
+  /// initialisers, which check.
+  public init(format predicateFormat: String, arguments: CVaListPointer) {
+    self.init(
+      result: Result { () throws(PredicateTreeError) in
+        try PredicateTree(
+          format: predicateFormat,
+          arguments: try PredicateArgumentList.values(of: arguments, in: predicateFormat))
+      })
+  }
+
   private init(_ format: String, _ arguments: [Any?]) {
     self.init(
       result: Result { () throws(PredicateTreeError) in
@@ -39,7 +52,7 @@ extension PredicateFormatInitializable where Self: NSPredicate {
   // Only NSPredicate itself is made in this way. Its subclasses (a compound, an application's subclass) have
   // no format initialiser on Apple's platforms either.
   private init(result: Result<PredicateTree, PredicateTreeError>) {
-    guard let predicate = TreePredicate(result) as? Self else {
+    guard let predicate = TreePredicate.object(result) as? Self else {
       failPrecondition(
         "A format makes an NSPredicate: \(Self.self)(format:) has no instance of its own class.")
     }
@@ -65,14 +78,14 @@ extension NSPredicate {
   ///
   /// - Throws: ``PredicateTreeError`` that names the construct and its offset.
   public static func parsing(format: String, _ arguments: Any?...) throws(PredicateTreeError) -> NSPredicate {
-    TreePredicate(try PredicateTree(format: format, arguments: arguments))
+    TreePredicate.object(.success(try PredicateTree(format: format, arguments: arguments)))
   }
 
   /// The tree of any predicate: one with a format, any compound, or `NSPredicate(value:)`.
   ///
   /// - Throws: ``PredicateTreeError``: the error of the format, or an error for a block, which has no tree.
   public func predicateTree() throws(PredicateTreeError) -> PredicateTree {
-    if let predicate = self as? TreePredicate { return try predicate.result.get() }
+    if let result = ownResult { return try result.get() }
     if let compound = self as? NSCompoundPredicate {
       if compound.isTooDeep { return try compound.flatTree(from: 1).walkable() }
       return try compound.tree().walkable()
@@ -93,10 +106,10 @@ extension NSPredicate {
   /// - Throws: ``PredicateTreeError``.
   public func matches(_ object: Any?, substitutionVariables variables: [String: Any] = [:]) throws -> Bool {
     if let predicate = self as? TreePredicate {
-      return try predicate.result.get().evaluate(
-        with: PredicateValue(object),
-        variables: variables.isEmpty ? [:] : variables.mapValues { try PredicateValue($0) },
-        patterns: predicate.patterns)
+      return try predicate.result.get().holds(for: object, variables, predicate.patterns)
+    }
+    if let compound = self as? TreeCompoundPredicate, let tree = compound.parsed {
+      return try tree.holds(for: object, variables, compound.patterns)
     }
     if let compound = self as? NSCompoundPredicate {
       if compound.isTooDeep {
@@ -127,15 +140,15 @@ extension NSPredicate {
   /// If predicates do not support the kind of a value, the copy contains an error. Blocks are returned
   /// unchanged.
   public func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {
-    if let predicate = self as? TreePredicate {
-      return TreePredicate(
-        predicate.result.flatMap { tree in
+    if let result = ownResult {
+      return TreePredicate.object(
+        result.flatMap { tree in
           Result { () throws(PredicateTreeError) in try tree.substituting(variables) }
         })
     }
     if let compound = self as? NSCompoundPredicate {
       if compound.isTooDeep {
-        return TreePredicate(
+        return TreePredicate.object(
           Result { () throws(PredicateTreeError) in try predicateTree().substituting(variables) })
       }
       return TreeCompoundPredicate(
@@ -143,6 +156,14 @@ extension NSPredicate {
         subpredicates: compound.subpredicates.map { $0.withSubstitutionVariables(variables) })
     }
     return self
+  }
+}
+
+extension NSPredicate {
+  /// The tree or error that the predicate stores; nil for a compound of objects and for Foundation's own.
+  var ownResult: Result<PredicateTree, PredicateTreeError>? {
+    if let predicate = self as? TreePredicate { return predicate.result }
+    return (self as? TreeCompoundPredicate)?.parsed.map { .success($0) }
   }
 }
 
@@ -156,7 +177,7 @@ extension NSCompoundPredicate {
   }
 
   private static func tree(of part: NSPredicate) throws(PredicateTreeError) -> PredicateTree {
-    if let compound = part as? NSCompoundPredicate { return try compound.tree() }
+    if part.ownResult == nil, let compound = part as? NSCompoundPredicate { return try compound.tree() }
     return try part.predicateTree()
   }
 }

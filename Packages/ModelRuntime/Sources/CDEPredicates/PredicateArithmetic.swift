@@ -10,11 +10,23 @@ internal import Foundation
   {
     switch function {
     case .add, .subtract, .multiply, .divide, .modulus, .power:
+      if values.count == 2, let result = dates(function, values[0], values[1]) { return result }
       guard values.count == 2, values[0].isNumber, values[1].isNumber else {
         throw mismatch(function, "two numbers")
       }
       return apply(function, values[0], values[1])
-    case .negate, .abs, .floor, .ceiling, .truncate, .squareRoot:
+    case .bitAnd, .bitOr, .bitXor, .shiftLeft, .shiftRight:
+      guard values.count == 2, let a = values[0].integerValue, let b = values[1].integerValue else {
+        throw mismatch(function, "two whole numbers")
+      }
+      return .integer(bits(function, a, b))
+    case .bitNot:
+      guard values.count == 1, let value = values[0].integerValue else {
+        throw mismatch(function, "one whole number")
+      }
+      return .integer(~value)
+    case .negate, .abs, .floor, .ceiling, .truncate, .squareRoot, .exponential, .naturalLogarithm,
+      .logarithm:
       guard values.count == 1, values[0].isNumber else { throw mismatch(function, "one number") }
       return unary(function, values[0])
     case .lowercase, .uppercase, .canonical, .length:
@@ -27,7 +39,36 @@ internal import Foundation
       case .length: return .integer(Int64(text.unicodeScalars.count))
       default: return .string(PredicateText.fold(text, [.caseInsensitive, .diacriticInsensitive]))
       }
-    case .coalesce, .now: throw mismatch(function, "its own evaluation")
+    case .coalesce, .now, .union, .intersect, .minus, .element: throw mismatch(function, "its own evaluation")
+    }
+  }
+
+  /// A date and a number of seconds, or the seconds between two dates; nil for other operands.
+  private static func dates(
+    _ function: PredicateFunction, _ left: PredicateConstant, _ right: PredicateConstant
+  ) -> PredicateConstant? {
+    func moved(_ date: Date, by seconds: Double?) -> PredicateConstant {
+      guard let seconds, !seconds.isNaN else { return .null }
+      return .date(date.addingTimeInterval(seconds))
+    }
+    switch (function, left, right) {
+    case (.subtract, .date(let left), .date(let right)): return .double(left.timeIntervalSince(right))
+    case (.add, .date(let date), _) where right.isNumber: return moved(date, by: right.doubleValue)
+    case (.add, _, .date(let date)) where left.isNumber: return moved(date, by: left.doubleValue)
+    case (.subtract, .date(let date), _) where right.isNumber:
+      return moved(date, by: right.doubleValue.map { -$0 })
+    default: return nil
+    }
+  }
+
+  // Swift's shifts treat large and negative distances as SQLite's do.
+  private static func bits(_ function: PredicateFunction, _ a: Int64, _ b: Int64) -> Int64 {
+    switch function {
+    case .bitAnd: a & b
+    case .bitOr: a | b
+    case .bitXor: a ^ b
+    case .shiftLeft: a << b
+    default: a >> b
     }
   }
 
@@ -45,15 +86,18 @@ internal import Foundation
       return result
     }
     guard let a = left.doubleValue, let b = right.doubleValue else { return .null }
+    let result: Double
     switch function {
-    case .add: return .double(a + b)
-    case .subtract: return .double(a - b)
-    case .multiply: return .double(a * b)
-    case .divide: return b == 0 ? .null : .double(a / b)
-    case .modulus: return b == 0 ? .null : .double(a.truncatingRemainder(dividingBy: b))
-    case .power: return .double(Foundation.pow(a, b))
+    case .add: result = a + b
+    case .subtract: result = a - b
+    case .multiply: result = a * b
+    case .divide: result = b == 0 ? .nan : a / b
+    case .modulus: result = b == 0 ? .nan : a.truncatingRemainder(dividingBy: b)
+    case .power: result = Foundation.pow(a, b)
     default: return .null
     }
+    // SQLite has no value for it either.
+    return result.isNaN ? .null : .double(result)
   }
 
   // nil when the result is no 64-bit integer. The caller then computes with doubles.
@@ -112,6 +156,9 @@ internal import Foundation
     case .truncate: return .double(double.rounded(.towardZero))
     // SQLite has no square root of a negative number either.
     case .squareRoot: return double < 0 ? .null : .double(double.squareRoot())
+    case .exponential: return .double(Foundation.exp(double))
+    case .naturalLogarithm: return double > 0 ? .double(Foundation.log(double)) : .null
+    case .logarithm: return double > 0 ? .double(Foundation.log10(double)) : .null
     default: return .null
     }
   }

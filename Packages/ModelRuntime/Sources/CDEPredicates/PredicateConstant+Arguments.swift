@@ -101,6 +101,7 @@ extension PredicateConstant {
     case let value as any PredicateObjectReference: .object(PredicateObject(value))
     case let value as PredicateObject: .object(value)
     case is NSNull: .null
+    case let value as ArchivedDecimal: .decimal(value.value)
     case let value as String: .string(value)
     case let value as Substring: .string(String(value))
     case let value as Character: .string(String(value))

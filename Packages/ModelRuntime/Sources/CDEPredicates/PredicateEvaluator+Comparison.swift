@@ -146,6 +146,15 @@ extension PredicateEvaluator {
     return PredicateOrder.equal(left, right, comparison.options)
   }
 
+  /// Whether two members of collections are one. Values of different kinds are not.
+  func isSame(_ left: PredicateValue, _ right: PredicateValue) -> Bool {
+    if case .constant(let left) = left, case .constant(let right) = right {
+      return PredicateOrder.equal(left, right, [])
+    }
+    let comparison = PredicateComparison(.constant(.null), .equal, .constant(.null))
+    return (try? same(left, right, comparison)) ?? false
+  }
+
   // MARK: Kinds
 
   /// Values of different kinds. A constant among them is converted to the kind of the other value.
@@ -156,7 +165,15 @@ extension PredicateEvaluator {
     _ left: PredicateConstant, _ right: PredicateConstant, _ comparison: PredicateComparison
   ) throws -> (PredicateConstant, PredicateConstant)? {
     switch (comparison.left.isConstant, comparison.right.isConstant) {
-    case (true, true): return nil
+    case (true, true):
+      // A choice between a property and a constant has the property's kind, whichever it chose.
+      if comparison.right.isWholeConstant, !comparison.left.isWholeConstant {
+        return right.converted(toKindOf: left).map { (left, $0) }
+      }
+      if comparison.left.isWholeConstant, !comparison.right.isWholeConstant {
+        return left.converted(toKindOf: right).map { ($0, right) }
+      }
+      return nil
     case (false, true): if let right = right.converted(toKindOf: left) { return (left, right) }
     case (true, false): if let left = left.converted(toKindOf: right) { return (left, right) }
     case (false, false): break
@@ -218,6 +235,18 @@ extension ExpressionTree {
     case .list(let members): members.allSatisfy(\.isConstant)
     case .function(_, let arguments): arguments.allSatisfy(\.isConstant)
     case .conditional(_, let first, let second): first.isConstant || second.isConstant
+    default: false
+    }
+  }
+}
+
+extension ExpressionTree {
+  /// Whether the expression is computed from constants alone.
+  fileprivate var isWholeConstant: Bool {
+    switch self {
+    case .constant: true
+    case .list(let members): members.allSatisfy(\.isWholeConstant)
+    case .function(_, let arguments): arguments.allSatisfy(\.isWholeConstant)
     default: false
     }
   }

@@ -55,6 +55,7 @@ struct PredicateEvaluator {
     case .subquery(let collection, let variable, let predicate):
       return .collection(try members(of: collection, variable: variable, where: predicate))
     case .function(let function, let arguments): return try call(function, arguments)
+    case .call(let target, let selector, let arguments): return try call(selector, on: target, arguments)
     case .list(let members): return .collection(try members.map { try value($0) })
     case .conditional(let condition, let first, let second):
       return try value(holds(condition) ? first : second)
@@ -145,10 +146,65 @@ struct PredicateEvaluator {
         if !value.isNull { return value }
       }
       return .null
+    case .union, .intersect, .minus: return .collection(try combined(function, arguments))
+    case .element where arguments.count == 2:
+      return try element(of: value(arguments[0]), at: value(arguments[1]))
     default:
       let values = try arguments.map { try scalar(value($0), for: function.rawValue) }
       if values.contains(.null) { return .null }
       return .constant(try PredicateArithmetic.call(function, values))
     }
+  }
+
+  private func call(
+    _ selector: String, on target: ExpressionTree, _ arguments: [ExpressionTree]
+  ) throws -> PredicateValue {
+    guard case .object(let object) = try value(target),
+      let callable = ((object as? ReflectedObject)?.subject ?? object) as? any PredicateCallable
+    else {
+      throw PredicateTreeError(
+        .unsupported, construct: selector,
+        "\(selector) can't be called: its target is no PredicateCallable. Give the object a property instead, and name "
+          + "it in the predicate")
+    }
+    return try callable.predicateValue(calling: selector, arguments: try arguments.map { try value($0) })
+  }
+
+  private func element(of collection: PredicateValue, at index: PredicateValue) throws -> PredicateValue {
+    if collection.isNull || index.isNull { return .null }
+    switch (collection, index) {
+    case (.object(let object), .constant(.string(let key))): return try object.predicateValue(forKey: key)
+    case (_, .constant(let index)):
+      guard let members = collection.members, let index = index.integerValue else { break }
+      let place = index == -1 ? members.count - 1 : Int(clamping: index)
+      return members.indices.contains(place) ? members[place] : .null
+    default: break
+    }
+    throw PredicateTreeError(
+      .operands, construct: "[]",
+      "an index in brackets needs a collection and a whole number, or a dictionary and a key")
+  }
+
+  private func combined(
+    _ function: PredicateFunction, _ arguments: [ExpressionTree]
+  ) throws -> [PredicateValue] {
+    let sides = try arguments.map { argument in
+      let value = try value(argument)
+      guard let members = value.members ?? (value.isNull ? [] : nil) else {
+        throw PredicateTreeError(
+          .operands, construct: function.rawValue, "\(function.rawValue) needs two collections")
+      }
+      return members
+    }
+    let candidates: [PredicateValue]
+    switch function {
+    case .union: candidates = sides[0] + sides[1]
+    default:
+      let wanted = function == .intersect
+      candidates = sides[0].filter { member in sides[1].contains { isSame(member, $0) } == wanted }
+    }
+    var result: [PredicateValue] = []
+    for member in candidates where !result.contains(where: { isSame(member, $0) }) { result.append(member) }
+    return result
   }
 }

@@ -1,57 +1,65 @@
 internal import Foundation
 
 extension PredicateFormatParser {
-  /// Parses sums and differences, and all operators of higher precedence.
-  mutating func sum() throws(PredicateTreeError) -> Node {
-    try chain(Self.sums) { parser throws(PredicateTreeError) in try parser.product() }
+  /// Parses a value with all its operators. From the loosest to the tightest: set operations, `|`, `^`, `&`,
+  /// shifts, sums, products, powers. Between bit operations it is C's precedence, and all of them bind
+  /// tighter than a comparison: `flags & 4 != 0` tests a bit.
+  mutating func operand() throws(PredicateTreeError) -> Node {
+    try chain(0) { parser throws(PredicateTreeError) in try parser.unary() }
   }
 
-  private mutating func product() throws(PredicateTreeError) -> Node {
-    try chain(Self.products) { parser throws(PredicateTreeError) in try parser.powers() }
-  }
-
-  private mutating func powers() throws(PredicateTreeError) -> Node {
-    try chain(Self.powers) { parser throws(PredicateTreeError) in try parser.unary() }
-  }
-
-  // Static, because each operand of each comparison uses it.
-  private static let sums: [String: PredicateFunction] = ["+": .add, "-": .subtract]
-  private static let products: [String: PredicateFunction] = ["*": .multiply, "/": .divide]
-  private static let powers: [String: PredicateFunction] = ["**": .power]
-
+  // Most operands have no operator behind them. All levels are then passed by one look.
   private mutating func chain(
-    _ operators: [String: PredicateFunction],
-    _ operand: (inout Self) throws(PredicateTreeError) -> Node
+    _ level: Int, _ tightest: (inout Self) throws(PredicateTreeError) -> Node
   ) throws(PredicateTreeError) -> Node {
     let start = position
-    let first = try operand(&self)
-    guard !tokens[index].symbol.isEmpty, operators[tokens[index].symbol] != nil else { return first }
-    var result = try requireExpression(first, at: start)
+    var result = try tightest(&self)
+    guard var (function, precedence) = infix(), precedence >= level else { return result }
+    var left = try requireExpression(result, at: start)
     var length = 0
-    while case .symbol(let symbol) = token.kind, let function = operators[symbol] {
+    while precedence >= level {
       // Each operator adds a level to the tree, on the left.
       length += 1
       guard length < Self.depthLimit else {
-        throw unsupported(symbol, "an expression chains more than \(Self.depthLimit) operators")
+        throw unsupported(
+          function.rawValue, "an expression chains more than \(Self.depthLimit) operators")
       }
       advance()
       let start = position
-      result = .function(function, [result, try requireExpression(try operand(&self), at: start)])
+      let right = try chain(precedence + 1, tightest)
+      left = .function(function, [left, try requireExpression(right, at: start)])
+      guard let next = infix() else { break }
+      (function, precedence) = next
     }
-    return .expression(result)
+    result = .expression(left)
+    return result
   }
 
+  private func infix() -> (PredicateFunction, precedence: Int)? {
+    let token = tokens[index]
+    if !token.symbol.isEmpty { return Self.infixes[token.symbol] }
+    return token.keyword.isEmpty ? nil : Self.infixes[token.keyword]
+  }
+
+  // Static, because each operand of each comparison uses it.
+  private static let infixes: [String: (PredicateFunction, precedence: Int)] = [
+    "UNION": (.union, 0), "INTERSECT": (.intersect, 0), "MINUS": (.minus, 0),
+    "|": (.bitOr, 1), "^": (.bitXor, 2), "&": (.bitAnd, 3), "<<": (.shiftLeft, 4), ">>": (.shiftRight, 4),
+    "+": (.add, 5), "-": (.subtract, 5), "*": (.multiply, 6), "/": (.divide, 6), "**": (.power, 7),
+  ]
+
   private mutating func unary() throws(PredicateTreeError) -> Node {
-    guard tokens[index].symbol == "-" else { return try postfix() }
+    let sign = tokens[index].symbol
+    guard sign == "-" || sign == "~" else { return try postfix() }
     advance()
-    if case .number(let text) = token.kind {
+    if sign == "-", case .number(let text) = token.kind {
       let position = self.position
       advance()
       return .expression(.constant(try number("-" + text, at: position)))
     }
     let start = position
     let node = try nested { parser throws(PredicateTreeError) in try parser.unary() }
-    return .expression(.function(.negate, [try requireExpression(node, at: start)]))
+    return .expression(.function(sign == "-" ? .negate : .bitNot, [try requireExpression(node, at: start)]))
   }
 
   private mutating func postfix() throws(PredicateTreeError) -> Node {
@@ -103,8 +111,25 @@ extension PredicateFormatParser {
       try expect("]", after: "the index")
       return .aggregate(.count, of: base)
     }
-    throw unsupported(
-      "index", "only [SIZE] is understood; relationships have no index in a query", at: position)
+    advance()
+    let index: ExpressionTree
+    if skipWord("FIRST") {
+      index = .constant(.integer(0))
+    } else if skipWord("LAST") {
+      index = .constant(.integer(-1))
+    } else {
+      index = try requireExpression(try operand(), at: position)
+    }
+    try expect("]", after: "the index")
+    return .function(.element, [base, index])
+  }
+
+  /// Appends a key path, as text, to an expression. No key is a keyword.
+  static func appending(
+    _ path: String, to base: ExpressionTree
+  ) throws(PredicateTreeError) -> ExpressionTree {
+    var parser = try PredicateFormatParser(format: "%K", arguments: [path])
+    return try parser.appending(try parser.keyArgument(at: 0), to: base, at: 0)
   }
 
   /// Appends key path segments to an expression. Segments that begin with `@` are aggregates.
@@ -133,7 +158,7 @@ extension PredicateFormatParser {
     case .keyPath(let path): return .keyPath(path + [key])
     case .variable(let name): return .variableKeyPath(name, [key])
     case .variableKeyPath(let name, let path): return .variableKeyPath(name, path + [key])
-    case .subquery: return .projection(of: base, [key])
+    case .subquery, .function(.element, _): return .projection(of: base, [key])
     case .projection(let base, let path): return .projection(of: base, path + [key])
     default:
       throw malformed("key path", "this expression has no keys", at: position)
@@ -182,6 +207,7 @@ extension PredicateFormatParser {
   {
     let placeholder = "%\(conversion)"
     let value = try argument(at: position, for: placeholder)
+    if conversion == "@", let expression = value as? TreeExpression { return try expression.result.get() }
     guard let constant = PredicateConstant(value) else {
       let type = value.map { String(describing: Swift.type(of: $0)) } ?? "nil"
       throw PredicateTreeError(

@@ -68,7 +68,7 @@ extension PredicateFormatParser {
       case "SUBQUERY": return .expression(try subquery())
       case "CAST": return .expression(try cast())
       case "TERNARY": return .expression(try ternary())
-      case "FUNCTION": throw unsupported("FUNCTION", "a query cannot call methods of objects", at: position)
+      case "FUNCTION": return .expression(try method())
       default: return .expression(try call(word, at: position))
       }
     }
@@ -91,7 +91,7 @@ extension PredicateFormatParser {
     if !skip(end) {
       repeat {
         let start = position
-        members.append(try requireExpression(try sum(), at: start))
+        members.append(try requireExpression(try operand(), at: start))
       } while skip(",")
       try expect(end, after: "the list")
     }
@@ -111,7 +111,7 @@ extension PredicateFormatParser {
   private mutating func subquery() throws(PredicateTreeError) -> ExpressionTree {
     advance()
     let start = position
-    let collection = try requireExpression(try sum(), at: start)
+    let collection = try requireExpression(try operand(), at: start)
     try expect(",", after: "SUBQUERY")
     guard case .variable(let variable) = token.kind else {
       throw malformed("SUBQUERY", "the second part of SUBQUERY is a variable such as $x")
@@ -130,21 +130,40 @@ extension PredicateFormatParser {
     let condition = try requirePredicate(try disjunction(), at: start)
     try expect(",", after: "TERNARY")
     let thenStart = position
-    let first = try requireExpression(try sum(), at: thenStart)
+    let first = try requireExpression(try operand(), at: thenStart)
     try expect(",", after: "TERNARY")
     let elseStart = position
-    let second = try requireExpression(try sum(), at: elseStart)
+    let second = try requireExpression(try operand(), at: elseStart)
     try expect(")", after: "TERNARY")
     return .conditional(condition, then: first, else: second)
+  }
+
+  private mutating func method() throws(PredicateTreeError) -> ExpressionTree {
+    advance()
+    let start = position
+    let target = try requireExpression(try operand(), at: start)
+    try expect(",", after: "FUNCTION")
+    let nameStart = position
+    guard case .constant(.string(let selector)) = try requireExpression(try operand(), at: nameStart) else {
+      throw malformed(
+        "FUNCTION", "the second part of FUNCTION is the name of a method, in quotes", at: nameStart)
+    }
+    var arguments: [ExpressionTree] = []
+    while skip(",") {
+      let start = position
+      arguments.append(try requireExpression(try operand(), at: start))
+    }
+    try expect(")", after: "FUNCTION")
+    return .call(target: target, selector: selector, arguments)
   }
 
   private mutating func cast() throws(PredicateTreeError) -> ExpressionTree {
     advance()
     let start = position
-    let value = try requireExpression(try sum(), at: start)
+    let value = try requireExpression(try operand(), at: start)
     try expect(",", after: "CAST")
     let typeStart = position
-    guard case .constant(.string(let type)) = try requireExpression(try sum(), at: typeStart) else {
+    guard case .constant(.string(let type)) = try requireExpression(try operand(), at: typeStart) else {
       throw malformed(
         "CAST", "the second part of CAST is the name of a type, such as \"NSDate\"", at: typeStart)
     }
@@ -174,42 +193,21 @@ extension PredicateFormatParser {
     }
   }
 
-  private static let functions: [String: (function: PredicateFunction, arity: ClosedRange<Int>)] = [
-    "add:to:": (.add, 2...2), "from:subtract:": (.subtract, 2...2), "multiply:by:": (.multiply, 2...2),
-    "divide:by:": (.divide, 2...2), "modulus:by:": (.modulus, 2...2), "raise:toPower:": (.power, 2...2),
-    "modulus": (.modulus, 2...2), "negate": (.negate, 1...1),
-    "abs": (.abs, 1...1), "floor": (.floor, 1...1), "ceiling": (.ceiling, 1...1), "trunc": (.truncate, 1...1),
-    "sqrt": (.squareRoot, 1...1), "lowercase": (.lowercase, 1...1), "uppercase": (.uppercase, 1...1),
-    "canonical": (.canonical, 1...1), "length": (.length, 1...1), "coalesce": (.coalesce, 1...64),
-    "now": (.now, 0...0),
-  ]
-
-  private static let aggregates: [String: PredicateAggregate] = [
-    "count": .count, "sum": .sum, "average": .average, "avg": .average, "min": .minimum, "max": .maximum,
-  ]
-
   private mutating func call(_ name: String, at position: Int) throws(PredicateTreeError) -> ExpressionTree {
     try expect("(", after: "the call")
     var arguments: [ExpressionTree] = []
     if !skip(")") {
       repeat {
         let start = self.position
-        arguments.append(try requireExpression(try sum(), at: start))
+        arguments.append(try requireExpression(try operand(), at: start))
       } while skip(",")
       try expect(")", after: "the call")
     }
-    // Apple writes a function of one argument with and without the selector's colon.
-    let plain = name.hasSuffix(":") && name.filter { $0 == ":" }.count == 1 ? String(name.dropLast()) : name
-    if let entry = Self.functions[plain] {
-      guard entry.arity.contains(arguments.count) else {
-        throw malformed(plain, "\(plain) does not take \(arguments.count) arguments", at: position)
-      }
-      return .function(entry.function, arguments)
+    switch ExpressionTree.function(named: name, arguments) {
+    case .success(let tree): return tree
+    case .failure(let error):
+      throw PredicateTreeError(
+        error.code, construct: error.construct, position: position, error.message)
     }
-    if let aggregate = Self.aggregates[plain], !arguments.isEmpty {
-      let values = arguments.count == 1 ? arguments[0] : Self.list(arguments)
-      return .aggregate(aggregate, of: values)
-    }
-    throw unsupported(plain, "there is no function of this name", at: position)
   }
 }

@@ -34,7 +34,7 @@ struct PredicateFormatParser {
 
   /// Parses a whole expression, such as a derived attribute's `articles.@count`.
   mutating func expression() throws(PredicateTreeError) -> ExpressionTree {
-    let tree = try requireExpression(try sum(), at: 0)
+    let tree = try requireExpression(try operand(), at: 0)
     try requireEnd()
     return tree
   }
@@ -150,7 +150,7 @@ struct PredicateFormatParser {
   private mutating func comparison() throws(PredicateTreeError) -> Node {
     let start = position
     let quantifier = self.quantifier()
-    let node = try sum()
+    let node = try operand()
     let negated = isWord("NOT") && operatorAhead(1)
     if negated { advance() }
     let operatorPosition = position
@@ -163,7 +163,7 @@ struct PredicateFormatParser {
     let left = try requireExpression(node, at: start)
     let options = try self.options()
     let rightStart = position
-    let right = try requireExpression(try sum(), at: rightStart)
+    let right = try requireExpression(try operand(), at: rightStart)
     if op == .between { try requireBounds(right, at: rightStart) }
     if operatorAhead(0) {
       throw malformed("comparison", "comparisons cannot be chained; join them with AND")
@@ -212,9 +212,8 @@ struct PredicateFormatParser {
       advance()
       return op
     }
-    let symbol = tokens[index].symbol
-    if ["&", "|", "^", "~", ":="].contains(symbol) {
-      throw unsupported(symbol, "bit operations and assignments have no meaning in a query")
+    if tokens[index].symbol == ":=" {
+      throw unsupported(":=", "assignments have no meaning in a query")
     }
     return nil
   }

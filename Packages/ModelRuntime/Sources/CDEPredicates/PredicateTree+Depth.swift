@@ -38,6 +38,9 @@ extension PredicateTree {
         add(predicate)
       case .expression(.function(_, let arguments)), .expression(.list(let arguments)):
         for argument in arguments { add(argument) }
+      case .expression(.call(let target, _, let arguments)):
+        add(target)
+        for argument in arguments { add(argument) }
       case .expression(.conditional(let test, let first, let second)):
         add(test)
         add(first)
@@ -97,9 +100,10 @@ extension PredicateTree {
 extension NSCompoundPredicate {
   /// Whether the compound has too many levels for recursion.
   var isTooDeep: Bool {
+    if ownResult != nil { return false }
     var pending: [(predicate: NSPredicate, depth: Int)] = [(self, 1)]
     while let (predicate, depth) = pending.popLast() {
-      guard let compound = predicate as? NSCompoundPredicate else { continue }
+      guard predicate.ownResult == nil, let compound = predicate as? NSCompoundPredicate else { continue }
       if depth > PredicateTree.depthLimit { return true }
       for part in compound.subpredicates { pending.append((part, depth + 1)) }
     }
@@ -111,7 +115,9 @@ extension NSCompoundPredicate {
     if depth > PredicateTree.depthLimit { throw PredicateTree.tooDeep }
     if compoundPredicateType == .not {
       var (inner, isNegated) = (try negated(), true)
-      while let next = inner as? NSCompoundPredicate, next.compoundPredicateType == .not {
+      while inner.ownResult == nil, let next = inner as? NSCompoundPredicate,
+        next.compoundPredicateType == .not
+      {
         (inner, isNegated) = (try next.negated(), !isNegated)
       }
       let flat = try inner.flatTree(depth + 1)
@@ -120,7 +126,9 @@ extension NSCompoundPredicate {
     var parts: [PredicateTree] = []
     var pending = Array(subpredicates.reversed())
     while let part = pending.popLast() {
-      if let inner = part as? NSCompoundPredicate, inner.compoundPredicateType == compoundPredicateType {
+      if part.ownResult == nil, let inner = part as? NSCompoundPredicate,
+        inner.compoundPredicateType == compoundPredicateType
+      {
         pending += inner.subpredicates.reversed()
       } else {
         parts.append(try part.flatTree(depth + 1))
@@ -140,7 +148,9 @@ extension NSCompoundPredicate {
 
 extension NSPredicate {
   fileprivate func flatTree(_ depth: Int) throws(PredicateTreeError) -> PredicateTree {
-    if let compound = self as? NSCompoundPredicate { return try compound.flatTree(from: depth) }
+    if ownResult == nil, let compound = self as? NSCompoundPredicate {
+      return try compound.flatTree(from: depth)
+    }
     return try predicateTree()
   }
 }

@@ -19,6 +19,15 @@ extension PredicateTree {
     try evaluate(with: value, variables: variables, patterns: nil)
   }
 
+  /// Whether a predicate object with this tree is true for an object.
+  func holds(
+    for object: Any?, _ variables: [String: Any], _ patterns: PredicatePatternCache
+  ) throws -> Bool {
+    try evaluate(
+      with: PredicateValue(object),
+      variables: variables.isEmpty ? [:] : variables.mapValues { try PredicateValue($0) }, patterns: patterns)
+  }
+
   /// The same for many objects, with a common cache of prepared patterns.
   @_spi(CDE) public func evaluate(
     with value: PredicateValue, variables: [String: PredicateValue] = [:], patterns: PredicatePatternCache?

@@ -68,6 +68,8 @@ extension ExpressionTree: CustomStringConvertible {
     case .subquery(let collection, let variable, let predicate):
       "SUBQUERY(\(collection.predicateFormat), $\(variable), \(predicate.predicateFormat))"
     case .function(let function, let arguments): Self.format(function, arguments)
+    case .call(let target, let selector, let arguments):
+      "FUNCTION(\(([target, .constant(.string(selector))] + arguments).map(\.predicateFormat).joined(separator: ", ")))"
     case .list(let members): "{\(members.map(\.predicateFormat).joined(separator: ", "))}"
     case .conditional(let condition, let first, let second):
       "TERNARY(\(condition.predicateFormat), \(first.predicateFormat), \(second.predicateFormat))"
@@ -86,7 +88,7 @@ extension ExpressionTree: CustomStringConvertible {
     case .subquery, .evaluatedObject: (prefix, path) = (base.predicateFormat, [])
     default:
       let name = aggregate == .average ? "average" : String(aggregate.rawValue.dropFirst())
-      return "\(name)(\(base.predicateFormat))"
+      return "\(name):(\(base.predicateFormat))"
     }
     var segments = path.map(PredicateKey.format)
     // The operator precedes the last key, as in key-value coding: tags.@max.score.
@@ -97,21 +99,38 @@ extension ExpressionTree: CustomStringConvertible {
 
   private static func format(_ function: PredicateFunction, _ arguments: [ExpressionTree]) -> String {
     switch function {
-    case .add, .subtract, .multiply, .divide, .power:
+    case .add, .subtract, .multiply, .divide, .power, .bitAnd, .bitOr, .bitXor, .shiftLeft, .shiftRight,
+      .union, .intersect, .minus:
       return arguments.map(\.operandFormat).joined(separator: " \(function.rawValue) ")
     case .negate:
       return "-(\(arguments.map(\.predicateFormat).joined(separator: ", ")))"
-    case .modulus:
-      return "modulus:by:(\(arguments.map(\.predicateFormat).joined(separator: ", ")))"
+    case .element where arguments.count == 2 && arguments[0].hasIndex:
+      let index = arguments[1] == .constant(.integer(-1)) ? "LAST" : arguments[1].predicateFormat
+      return "\(arguments[0].predicateFormat)[\(index)]"
+    case .bitNot:
+      return "~(\(arguments.map(\.predicateFormat).joined(separator: ", ")))"
     default:
-      return "\(function.rawValue)(\(arguments.map(\.predicateFormat).joined(separator: ", ")))"
+      return "\(function.selector)(\(arguments.map(\.predicateFormat).joined(separator: ", ")))"
+    }
+  }
+
+  /// Whether an index in brackets may stand behind the expression.
+  private var hasIndex: Bool {
+    switch self {
+    case .keyPath, .variable, .variableKeyPath, .projection, .evaluatedObject, .list, .constant(.list),
+      .subquery:
+      true
+    case .function(.element, let arguments): arguments.count == 2 && arguments[0].hasIndex
+    default: false
     }
   }
 
   private var operandFormat: String {
     guard case .function(let function, _) = self else { return predicateFormat }
     switch function {
-    case .add, .subtract, .multiply, .divide, .power, .negate: return "(\(predicateFormat))"
+    case .add, .subtract, .multiply, .divide, .power, .negate, .bitAnd, .bitOr, .bitXor, .shiftLeft,
+      .shiftRight, .bitNot, .union, .intersect, .minus:
+      return "(\(predicateFormat))"
     default: return predicateFormat
     }
   }

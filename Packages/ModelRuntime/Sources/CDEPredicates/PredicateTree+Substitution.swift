@@ -35,6 +35,10 @@ struct PredicateSubstitution {
     case .function(let function, let arguments):
       return .function(
         function, try map(arguments) { argument throws(PredicateTreeError) in try apply(argument) })
+    case .call(let target, let selector, let arguments):
+      return .call(
+        target: try apply(target), selector: selector,
+        try map(arguments) { argument throws(PredicateTreeError) in try apply(argument) })
     case .list(let members):
       return PredicateFormatParser.list(
         try map(members) { member throws(PredicateTreeError) in try apply(member) })

@@ -123,6 +123,9 @@ extension PredicateValue {
       return .collection(result)
     case .constant(.list(let members)):
       return try PredicateValue.collection(members.map { .constant($0) }).value(at: path)
+    // As in Core Data, a text has the key `length`.
+    case .constant(.string(let text)) where key == "length":
+      return try PredicateValue.constant(.integer(Int64(text.unicodeScalars.count))).value(at: rest)
     case .constant(.object):
       throw PredicateTreeError(
         .operands, construct: key,

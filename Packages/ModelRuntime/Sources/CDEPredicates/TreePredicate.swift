@@ -1,11 +1,14 @@
 public import Foundation
 
-/// The result of `NSPredicate(format:)` in this library: a ``PredicateTree``, or the error of the format.
+/// A predicate of this library as an object: a ``PredicateTree``, or the error of a format.
+///
+/// `NSPredicate(format:)` makes a ``TreeComparisonPredicate`` or a ``TreeCompoundPredicate``, which have parts.
+/// This class itself is the constant predicate and the malformed one.
 ///
 /// Immutable. Unlike on Apple's platforms, a malformed format does not trap. The predicate stores the error,
 /// and `evaluate(with:)` returns false. Functions that can throw (``Foundation/NSPredicate/predicateTree()``,
 /// ``Foundation/NSPredicate/matches(_:substitutionVariables:)``, a fetch) throw it.
-public final class TreePredicate: NSPredicate {
+public class TreePredicate: NSPredicate, NSSecureCoding {
   /// The tree, or the error of the format.
   public let result: Result<PredicateTree, PredicateTreeError>
   let patterns = PredicatePatternCache()
@@ -14,17 +17,58 @@ public final class TreePredicate: NSPredicate {
   ///
   /// A tree of more than 200 levels is flattened. If it is still deeper, the predicate has a
   /// ``PredicateTreeError`` with the code `unsupported` instead. Costs one pass over the tree.
-  public init(_ result: Result<PredicateTree, PredicateTreeError>) {
-    self.result = result.flatMap { tree in
-      Result { () throws(PredicateTreeError) in try tree.walkable() }
+  public convenience init(_ result: Result<PredicateTree, PredicateTreeError>) {
+    self.init(walkable: Self.walkable(result))
+  }
+
+  /// Makes a predicate of a tree that allows recursion.
+  init(walkable result: Result<PredicateTree, PredicateTreeError>) {
+    self.result = result
+    // Foundation compares its constant predicates by their value, so other trees may not have one.
+    if case .success(.constant(let value)) = result {
+      super.init(value: value)
+    } else {
+      super.init(block: { _, _ in false })
     }
-    // Not init(value:), because Foundation would then treat NSPredicate(value: false) as equal to every tree.
-    super.init(block: { _, _ in false })
   }
 
   /// Makes a predicate of a tree. If the flattened tree is still too deep, the predicate contains an error.
   public convenience init(_ tree: PredicateTree) {
     self.init(.success(tree))
+  }
+
+  /// Reads a predicate from a keyed archive in Core Data's form. See ``PredicateArchives``.
+  public required init?(coder: NSCoder) {
+    guard let result = Self.decoded(coder) else { return nil }
+    self.result = result
+    super.init(block: { _, _ in false })
+  }
+
+  public class var supportsSecureCoding: Bool { true }
+
+  /// Writes the predicate to a keyed archive in Core Data's form. See ``PredicateArchives``.
+  public func encode(with coder: NSCoder) { write(to: coder) }
+
+  public override var classForKeyedArchiver: AnyClass? { archivedClass }
+
+  static func walkable(
+    _ result: Result<PredicateTree, PredicateTreeError>
+  ) -> Result<PredicateTree, PredicateTreeError> {
+    result.flatMap { tree in
+      Result { () throws(PredicateTreeError) in try tree.walkable() }
+    }
+  }
+
+  /// The object for a tree or an error, of the class that has the tree's parts.
+  @_spi(CDE) public static func object(_ result: Result<PredicateTree, PredicateTreeError>) -> NSPredicate {
+    let result = walkable(result)
+    switch result {
+    case .success(.comparison(let comparison)): return TreeComparisonPredicate(walkable: comparison)
+    case .success(.and), .success(.or), .success(.not):
+      if case .success(let tree) = result { return TreeCompoundPredicate(walkable: tree) }
+      return TreePredicate(walkable: result)
+    default: return TreePredicate(walkable: result)
+    }
   }
 
   /// The error of parsing the format, or nil.
@@ -51,13 +95,13 @@ public final class TreePredicate: NSPredicate {
   }
 
   public override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
-    (try? matches(object, substitutionVariables: bindings ?? [:])) ?? false
+    (try? result.get().holds(for: object, bindings ?? [:], patterns)) ?? false
   }
 
   /// Predicates are equal if their trees are, compounds included. Malformed ones are equal if their errors
   /// are.
   public override func isEqual(_ object: Any?) -> Bool {
-    if let other = object as? TreePredicate { return other.result == result }
+    if let other = object as? NSPredicate, let result = other.ownResult { return self.result == result }
     guard case .success(let tree) = result, let other = object as? NSPredicate else { return false }
     return (try? other.predicateTree()) == tree
   }
@@ -72,83 +116,4 @@ public final class TreePredicate: NSPredicate {
   public override func copy() -> Any { self }
 
   public override func copy(with zone: NSZone? = nil) -> Any { self }
-}
-
-/// A compound that prints canonically. It is false (also under NOT) if a part has an error.
-///
-/// `NSCompoundPredicate(andPredicateWithSubpredicates:)` makes one. The other initialisers are inherited.
-public final class TreeCompoundPredicate: NSCompoundPredicate {
-  public override var predicateFormat: String { canonicalFormat }
-
-  public override var description: String { predicateFormat }
-
-  public override func evaluate(with object: Any?) -> Bool {
-    evaluate(with: object, substitutionVariables: nil)
-  }
-
-  public override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
-    (try? matches(object, substitutionVariables: bindings ?? [:])) ?? false
-  }
-
-  /// Equal if the trees are. Compounds with blocks or errors are equal if their parts are.
-  public override func isEqual(_ object: Any?) -> Bool {
-    if let tree = try? predicateTree() { return (try? (object as? NSPredicate)?.predicateTree()) == tree }
-    guard let other = object as? NSCompoundPredicate else { return false }
-    return other.compoundPredicateType == compoundPredicateType && other.subpredicates == subpredicates
-  }
-
-  public override var hash: Int {
-    if let tree = try? predicateTree() { return tree.hashValue }
-    var hasher = Hasher()
-    hasher.combine(compoundPredicateType)
-    hasher.combine(subpredicates)
-    return hasher.finalize()
-  }
-
-  public override func copy() -> Any { self }
-
-  public override func copy(with zone: NSZone? = nil) -> Any { self }
-}
-
-extension NSPredicate {
-  /// The printed form of any predicate, including compounds made by Foundation.
-  ///
-  /// Foundation's own `predicateFormat` is deprecated on Linux and does not print compounds. A block is
-  /// printed as `BLOCKPREDICATE`.
-  public var canonicalFormat: String {
-    if let tree = self as? TreePredicate { return tree.predicateFormat }
-    if let compound = self as? NSCompoundPredicate {
-      if !compound.isTooDeep { return compound.compoundFormat }
-      return (try? predicateTree())?.predicateFormat ?? "FALSEPREDICATE"
-    }
-    return (try? predicateTree())?.predicateFormat ?? "BLOCKPREDICATE"
-  }
-
-  /// Whether the printed form needs parentheses inside another compound.
-  var isCompound: Bool {
-    if let compound = self as? NSCompoundPredicate {
-      if compound.compoundPredicateType == .not { return false }
-      return compound.subpredicates.count == 1
-        ? compound.subpredicates[0].isCompound : !compound.subpredicates.isEmpty
-    }
-    switch try? predicateTree() {
-    case .and(let parts)?, .or(let parts)?: return parts.count > 1
-    default: return false
-    }
-  }
-}
-
-extension NSCompoundPredicate {
-  fileprivate var compoundFormat: String {
-    let parts = subpredicates.map { (format: $0.canonicalFormat, isCompound: $0.isCompound) }
-    let operands = parts.map { $0.isCompound ? "(\($0.format))" : $0.format }
-    switch compoundPredicateType {
-    case .not: return "NOT " + operands.prefix(1).joined()
-    case .and, .or:
-      let conjunction = compoundPredicateType == .and
-      if parts.isEmpty { return PredicateTree.constant(conjunction).predicateFormat }
-      if parts.count == 1 { return parts[0].format }
-      return operands.joined(separator: conjunction ? " AND " : " OR ")
-    }
-  }
 }

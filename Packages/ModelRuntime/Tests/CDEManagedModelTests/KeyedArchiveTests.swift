@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import CDEManagedModel
+@_spi(CDE) @testable import CDEManagedModel
 
 @Suite("Keyed archives")
 struct KeyedArchiveTests {

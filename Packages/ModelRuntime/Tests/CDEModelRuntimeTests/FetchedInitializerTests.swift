@@ -10,7 +10,7 @@ final class CountedModel: NSManagedObject {
   // Guard: the one test that uses the class.
   var name: String = ""
 
-  required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+  required override init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
     super.init(entity: entity, insertInto: context)
     Self.made += 1
   }
@@ -26,7 +26,7 @@ final class CountedChild: PlainParent {
   nonisolated(unsafe) static var made = 0
   // Guard: the one test that uses the class.
 
-  required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+  required override init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
     super.init(entity: entity, insertInto: context)
     Self.made += 1
   }
@@ -37,7 +37,7 @@ private final class CountedByHand: NSManagedObject {
   nonisolated(unsafe) static var made = 0
   // Guard: the one test that uses the class.
 
-  required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+  required override init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
     super.init(entity: entity, insertInto: context)
     Self.made += 1
   }

@@ -20,7 +20,7 @@ extension [ObjectChange] {
   /// The names of the properties told for an object.
   fileprivate func names(of object: NSManagedObject) -> Set<String> {
     let slots = filter { $0.object === object }.compactMap(\.properties).flatMap { $0.map { slot in slot } }
-    let properties = object.entity.properties.map(\.name).sorted()
+    let properties = IndexedArray<SlotIndex, String>(object.entity.properties.map(\.name).sorted())
     return Set(slots.map { properties[$0] })
   }
 }
@@ -59,7 +59,7 @@ struct MergePolicyNotificationTests {
       let listener = Listener(rivals.mine)
       try rivals.mine.save()
       let change = try #require(try commit(listener).changes.first { $0.row != nil })
-      let properties = item.entity.properties.map(\.name).sorted()
+      let properties = IndexedArray<SlotIndex, String>(item.entity.properties.map(\.name).sorted())
       #expect(Set(change.properties.map { properties[$0] }) == saved)
       #expect(change.row?.version == 3)
       let changed: Set = ["title", "note", "count", "category"]

@@ -43,9 +43,11 @@ struct MistakeTests {
   }
 
   /// The text of the error that loading a store gives.
-  private func loading(_ model: NSManagedObjectModel, at url: URL) -> String {
+  private func loading(_ model: NSManagedObjectModel, at url: URL, migrates: Bool = true) -> String {
     let container = NSPersistentContainer(name: "Test", managedObjectModel: model)
-    container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
+    let description = NSPersistentStoreDescription(url: url)
+    description.shouldMigrateStoreAutomatically = migrates
+    container.persistentStoreDescriptions = [description]
     var texts: [String] = []
     container.loadPersistentStores { _, error in
       texts.append((error as? ManagedObjectError)?.message ?? error.map { "\($0)" } ?? "no error")
@@ -139,8 +141,25 @@ struct MistakeTests {
     let changed = model(
       entity(
         "Note", nil, [attribute("text", .stringAttributeType), attribute("stars", .integer16AttributeType)]))
-    let text = loading(changed, at: try #require(store.url))
-    expect(text, "The store at \(store.url!.path) can't be opened: ", "Note")
+    let text = loading(changed, at: try #require(store.url), migrates: false)
+    expect(
+      text, "The store at \(store.url!.path) can't be opened: ", "Note", "shouldMigrateStoreAutomatically")
+    let narrowed = model(entity("Note", nil, [attribute("text", .integer16AttributeType)]))
+    expect(
+      loading(narrowed, at: store.url!),
+      "The store at \(store.url!.path) can't be migrated to the new model, and stays as it is: Note.text was of type"
+    )
+    let demanding = model(
+      entity(
+        "Note", nil,
+        [
+          attribute("text", .stringAttributeType),
+          attribute("stars", .integer16AttributeType, optional: false),
+        ]))
+    try RawSQLite(store.url!.path).run("INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT) VALUES (1, 1, 1)")
+    expect(
+      loading(demanding, at: store.url!), "The store at \(store.url!.path) was not migrated: ",
+      "Note.stars must have a value now")
   }
 
   @Test("A folder that takes no files, one that can't be made, and a path that is a folder")

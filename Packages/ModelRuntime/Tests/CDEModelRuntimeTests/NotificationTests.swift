@@ -211,3 +211,38 @@ actor Keeper {
   func title(_ id: NSManagedObjectID) -> String? { self[id, as: Item.self]?.title }
   func isCategory(_ id: NSManagedObjectID) -> Bool { self[id, as: Category.self] != nil }
 }
+
+@Suite("The notification of saved IDs")
+struct SavedIDTests {
+  @Test("It follows didSave, names permanent IDs, and can be merged")
+  func savedIDs() throws {
+    let stack = try Stack()
+    let (context, other) = (stack.context(), stack.context())
+    let names = [
+      NSManagedObjectContext.didSaveObjectsNotification, NSManagedObjectContext.didSaveObjectIDsNotification,
+    ]
+    let (kept, doomed) = (Item(context: context), Item(context: context))
+    try context.save()
+    let seen = try #require(other.existingObject(with: kept.objectID) as? Item)
+    let posted = Unchecked(NSMutableArray())
+    let tokens = names.map { name in
+      NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) {
+        posted.value.add($0)
+      }
+    }
+    defer { for token in tokens { NotificationCenter.default.removeObserver(token) } }
+    kept.title = "changed"
+    context.delete(doomed)
+    let made = Item(context: context)
+    try context.save()
+    let notes = posted.value.compactMap { $0 as? Notification }
+    #expect(notes.map(\.name) == names)
+    let info = try #require(notes.last?.userInfo)
+    #expect(info[NSInsertedObjectIDsKey] as? Set<NSManagedObjectID> == [made.objectID])
+    #expect(info[NSUpdatedObjectIDsKey] as? Set<NSManagedObjectID> == [kept.objectID])
+    #expect(info[NSDeletedObjectIDsKey] as? Set<NSManagedObjectID> == [doomed.objectID])
+    #expect(!made.objectID.isTemporaryID)
+    other.mergeChanges(fromContextDidSave: try #require(notes.last))
+    #expect(seen.title == "changed")
+  }
+}

@@ -8,12 +8,18 @@ import Testing
 
 @Suite("SQLite answers as the evaluation in memory does")
 struct QueryEngineAgreementTests {
-  @Test("Random predicates find the same objects", arguments: [11, 12, 13, 14] as [UInt64])
+  /// `CDE_SEED=… CDE_QUERY_ROUNDS=…` repeats a run, or makes a long one.
+  private static let rounds =
+    ProcessInfo.processInfo.environment["CDE_QUERY_ROUNDS"].flatMap(Int.init) ?? 8
+  private static let seed =
+    ProcessInfo.processInfo.environment["CDE_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
+
+  @Test("Random predicates find the same objects", arguments: [11, 12, 13, seed])
   func agreement(seed: UInt64) throws {
     let world = QueryWorld()
     var maker = QueryMaker(world: world, random: SplitMix(state: seed))
     var (compared, held) = (0, 0)
-    for round in 0..<8 {
+    for round in 0..<Self.rounds {
       let items = maker.objects()
       let store = try SQLiteStore(
         schema: world.schema,

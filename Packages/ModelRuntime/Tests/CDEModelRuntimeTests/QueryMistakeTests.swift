@@ -191,7 +191,6 @@ struct QueryMistakeTests {
         (NSSortDescriptor(key: "tags", ascending: true), "Item.tags is a collection"),
         (NSSortDescriptor(key: "tags.tag_name", ascending: true), "Item.tags.tag_name is a collection"),
         (NSSortDescriptor(keyPath: \Item.title.count, ascending: true), "none of its stored properties"),
-        (NSSortDescriptor(SortTerm(keyPath: ["title"], collation: .localizedStandard)), "follows a locale"),
       ]
       for (descriptor, message) in cases {
         fetch.sortDescriptors = [NSSortDescriptor(key: "count", ascending: true), descriptor]

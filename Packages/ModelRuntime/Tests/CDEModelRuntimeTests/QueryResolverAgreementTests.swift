@@ -1,3 +1,4 @@
+@_spi(CDE) import CDEManagedModel
 @_spi(CDE) import CDEPredicates
 import CDEStore
 import Foundation
@@ -123,7 +124,10 @@ struct QueryMaker {
     }
     let categories = make("Category", 3)
     let tags = make("Tag", 3)
-    let items = make("Item", 5)
+    var items = make("Item", 5)
+    for index in items.indices where chance(30) {
+      items[index] = QueryObject(schema.entity(named: "SpecialItem")!, key: Int64(index + 1))
+    }
     for category in categories {
       category.attributes = ["name": constant(.text), "rank": constant(.integer)]
       if chance(50) {
@@ -209,12 +213,29 @@ struct QueryMaker {
       case .integer, .real, .decimal, .flag:
         let function = pick([PredicateFunction.add, .subtract, .multiply, .divide])
         if chance(30) { return (.function(pick([.abs, .negate]), [value]), kind) }
+        if chance(30) { return (.function(pick([.floor, .ceiling, .truncate]), [value]), kind) }
+        if chance(20) {
+          return (
+            .function(pick([.squareRoot, .exponential, .naturalLogarithm, .logarithm]), [value]), .real
+          )
+        }
+        if chance(20) {
+          return (.function(pick([.power, .modulus]), [value, .constant(constant(.integer))]), .real)
+        }
         return (.function(function, [value, .constant(constant(.integer))]), kind)
       case .text:
-        if chance(50) { return (.function(pick([.lowercase, .uppercase]), [value]), kind) }
+        if chance(50) { return (.function(pick([.lowercase, .uppercase, .canonical]), [value]), kind) }
         return (
           .function(.coalesce, [value, .keyPath(["category", "name"]), .constant(constant(.text))]), kind
         )
+      case .date where chance(60):
+        let seconds = ExpressionTree.constant(constant(pick([.integer, .real]), nilPercent: 5))
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: return (.function(.add, [value, seconds]), .date)
+        case 1: return (.function(.add, [seconds, value]), .date)
+        case 2: return (.function(.subtract, [value, seconds]), .date)
+        default: return (.function(.subtract, [value, .keyPath(["created"])]), .real)
+        }
       case .date, .url, .data:
         return (.conditional(tree(depth: 0), then: value, else: .constant(constant(kind))), kind)
       }
@@ -223,7 +244,15 @@ struct QueryMaker {
       return pick([
         (.keyPath(["category", "name"]), .text), (.keyPath(["category", "parent", "rank"]), .integer),
         (.keyPath(["location", "lat"]), .real), (.keyPath(["location", "address", "city"]), .text),
-        (.function(.length, [.keyPath(["title"])]), .integer),
+        (.function(.length, [.keyPath(["title"])]), .integer), (.keyPath(["title", "length"]), .integer),
+        (.keyPath(["category", "name", "length"]), .integer),
+        (
+          .function(pick([.bitAnd, .bitOr, .bitXor]), [.keyPath(["count"]), .constant(.integer(5))]), .integer
+        ),
+        (
+          .function(pick([.shiftLeft, .shiftRight]), [.keyPath(["count"]), .constant(.integer(-1))]), .integer
+        ),
+        (.function(.bitNot, [.keyPath(["count"])]), .integer),
       ])
     }
     let (name, kind) = pick(Self.attributes)
@@ -282,6 +311,10 @@ struct QueryMaker {
     return .object(PredicateObject(world.reference(name, Int64.random(in: 1...4, using: &random))))
   }
 
+  private func entity(_ name: String) -> PredicateConstant {
+    .object(PredicateObject(EntityReference(name: name)))
+  }
+
   private mutating func objects(depth: Int) -> PredicateTree {
     let toOne: ExpressionTree = pick([
       .keyPath(["category"]), .keyPath(["category", "parent"]), .evaluatedObject,
@@ -290,7 +323,26 @@ struct QueryMaker {
       .keyPath(["tags"]), .keyPath(["category", "items"]), .keyPath(["tags", "category", "items"]),
       subquery(depth: depth),
     ])
-    switch Int.random(in: 0..<8, using: &random) {
+    switch Int.random(in: 0..<11, using: &random) {
+    case 8:
+      let path = pick([["entity"], ["category", "entity"], ["category", "parent", "entity"]])
+      let names = ["Item", "SpecialItem", "Category"]
+      if chance(30) {
+        return .compare(
+          .keyPath(path), .in, .constant(.list([entity(pick(names)), .null, entity(pick(names))])))
+      }
+      return .compare(
+        .keyPath(path), pick([.equal, .notEqual]),
+        chance(15) ? .constant(.null) : .constant(entity(pick(names))))
+    case 9:
+      return .compare(
+        .keyPath(pick([["entity", "name"], ["category", "entity", "name"]])),
+        pick([.equal, .notEqual, .contains]),
+        .constant(.string(pick(["Item", "SpecialItem", "Category"]))))
+    case 10:
+      return .compare(
+        .keyPath(pick([["objectID"], ["category", "objectID"], ["category", "self"]])),
+        pick([.equal, .notEqual]), .constant(reference()))
     case 0: return .compare(toOne, pick([.equal, .notEqual]), .constant(chance(30) ? .null : reference()))
     case 1: return .compare(toOne, .in, .constant(.list([reference(), .null, reference(), reference()])))
     case 2: return .compare(toMany, pick([.equal, .notEqual]), .constant(.null))

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDEManagedModel
 @_spi(CDE) import CDEPredicates
 import CDEStore
 import Foundation
@@ -54,7 +55,7 @@ struct QueryWorld {
     schema = try! ResolvedSchema(StoreSchema(entities: [item, tag, category, special]))
   }
 
-  func index(_ entity: String) -> Int { schema.entity(named: entity)!.index }
+  func index(_ entity: String) -> EntityIndex { schema.entity(named: entity)!.index }
 
   func reference(_ entity: String, _ key: Int64) -> QueryReference {
     QueryReference(entity: index(entity), root: schema.entity(named: entity)!.root, key: key)
@@ -83,7 +84,7 @@ struct QueryWorld {
 
   func objectPath(_ names: [String], from entity: String, scope: Int) -> StorePath {
     var owner = index(entity)
-    var hops: [Int] = []
+    var hops: [SlotIndex] = []
     for name in names {
       let slot = schema.entities[owner].layout.slot(named: name)!
       hops.append(slot)
@@ -94,8 +95,8 @@ struct QueryWorld {
 }
 
 struct QueryReference: PredicateObjectReference {
-  var entity: Int
-  var root: Int
+  var entity: EntityIndex
+  var root: RootIndex
   var key: Int64
 
   static func == (left: Self, right: Self) -> Bool { left.root == right.root && left.key == right.key }
@@ -125,6 +126,8 @@ final class QueryObject: PredicateValueProviding {
   var predicateValuesHaveTypes: Bool { true }
 
   func predicateValue(forKey key: String) throws -> PredicateValue {
+    if key == "objectID" || key == "self" { return .object(self) }
+    if key == "entity" { return .object(EntityReference(name: entity.layout.entityName)) }
     guard let property = entity.layout.property(named: key) else {
       throw PredicateTreeError(.unknownKey, construct: key, "no key \(key)")
     }
@@ -155,7 +158,9 @@ final class QueryObject: PredicateValueProviding {
 }
 
 extension QueryObject: InterpretedRow {
-  func value(of slot: Int, leaf: Int, in entity: ResolvedSchema.Entity) throws -> StoreValue {
+  var concreteEntity: EntityIndex { entity.index }
+
+  func value(of slot: SlotIndex, leaf: Int, in entity: ResolvedSchema.Entity) throws -> StoreValue {
     let property = entity.layout.properties[slot]
     switch property.kind {
     case .attribute:
@@ -167,7 +172,7 @@ extension QueryObject: InterpretedRow {
     }
   }
 
-  func destinations(of slot: Int, in entity: ResolvedSchema.Entity) -> [QueryObject] {
+  func destinations(of slot: SlotIndex, in entity: ResolvedSchema.Entity) -> [QueryObject] {
     let name = entity.layout.properties[slot].name
     return toMany[name] ?? toOne[name].map { [$0] } ?? []
   }

@@ -174,6 +174,8 @@ struct RandomRun {
   var committed = World()
   var world = World()
   var nextID = 1
+  /// Whether changes use relationships without an inverse.
+  var relatesOneWay = true
 
   init(seed: UInt64) throws {
     generator = SplitMix(state: seed)
@@ -251,7 +253,7 @@ struct RandomRun {
     var note: Notification?
   }
 
-  private func read(_ context: NSManagedObjectContext) throws -> [Int: NSManagedObject] {
+  func read(_ context: NSManagedObjectContext) throws -> [Int: NSManagedObject] {
     var objects: [Int: NSManagedObject] = [:]
     for name in ["Item", "Owner", "Label", "List", "Detail"] {
       for object in try context.all(name) { objects[number(object)] = object }
@@ -259,7 +261,7 @@ struct RandomRun {
     return objects
   }
 
-  private func number(_ object: NSManagedObject) -> Int { (object.value(forKey: "number") as? Int) ?? -1 }
+  func number(_ object: NSManagedObject) -> Int { (object.value(forKey: "number") as? Int) ?? -1 }
 
   // MARK: Changing
 
@@ -267,7 +269,7 @@ struct RandomRun {
     world.things.keys.filter { world.has($0, entity) }.sorted().randomElement(using: &generator)
   }
 
-  private mutating func change(_ context: NSManagedObjectContext, _ objects: inout [Int: NSManagedObject])
+  mutating func change(_ context: NSManagedObjectContext, _ objects: inout [Int: NSManagedObject])
     throws
   {
     let choice = Int.random(in: 0..<20, using: &generator)
@@ -302,6 +304,7 @@ struct RandomRun {
     _ id: Int, _ thing: World.Thing, _ object: NSManagedObject, _ objects: [Int: NSManagedObject]
   ) throws {
     let link = World.links[thing.entity]!.randomElement(using: &generator)!
+    if link.inverse == nil, !relatesOneWay { return }
     guard let other = pick(link.destination) else { return }
     if !link.isToMany {
       let destination = Int.random(in: 0..<4, using: &generator) == 0 ? nil : other
@@ -337,7 +340,7 @@ struct RandomRun {
 
   // MARK: Checking
 
-  private func check(_ context: NSManagedObjectContext, _ expected: World, _ when: String) throws {
+  func check(_ context: NSManagedObjectContext, _ expected: World, _ when: String) throws {
     var found = World()
     for object in try read(context).values { found.things[number(object)] = describe(object) }
     try #require(found.things.keys.sorted() == expected.things.keys.sorted(), "\(when): objects")

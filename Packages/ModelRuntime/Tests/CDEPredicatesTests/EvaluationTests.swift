@@ -154,7 +154,7 @@ struct EvaluationTests {
   func misuse() throws {
     let object = Thing(1, ["name": "x"], tags: [Thing(2)])
     for text in [
-      "tags < 1", "tags == 1", "tags BEGINSWITH 'x'", "name.length == 1", "$unbound == 1",
+      "tags < 1", "tags == 1", "tags BEGINSWITH 'x'", "name.size == 1", "$unbound == 1",
       "sum(tags) == 1",
       "name MATCHES '['", "SUBQUERY(name, $x, $x == 1).@count == 0", "name + 1 == 2", "length(1) == 1",
     ] {
@@ -191,7 +191,11 @@ struct EvaluationTests {
 
   @Test("Functions follow SQLite's arithmetic")
   func functions() throws {
-    let object: [String: Any] = ["a": 7, "b": 2, "s": "Äbc", "d": 7.0]
+    let object: [String: Any] = [
+      "a": 7, "b": 2, "s": "Äbc", "d": 7.0, "when": Date(timeIntervalSinceReferenceDate: 100),
+      "list": [5, 7, 9],
+      "map": ["k": 3], "maps": [["k": 3]], "names": ["ab", "c"],
+    ]
     for text in [
       "a / b == 3", "d / b == 3.5", "modulus:by:(a, b) == 1", "a / 0 == nil", "a + nil == nil", "-a == -7",
       "a ** b == 49", "abs(-3) == 3", "floor(2.5) == 2 AND ceiling(2.5) == 3 AND trunc(-2.5) == -2",
@@ -199,6 +203,13 @@ struct EvaluationTests {
       "lowercase(s) == 'äbc' AND uppercase(s) == 'ÄBC' AND length(s) == 3",
       "canonical(s) == 'abc'", "coalesce(nil, missing, a) == 7", "TERNARY(a > b, 'x', 'y') == 'x'",
       "9223372036854775807 + 1 > 9223372036854775807", "now() > CAST(0, 'NSDate')", "sum({1, 2, 3}) == 6",
+      "s.length == 3 AND names.length == {2, 1}", "(-1) ** 0.5 == nil",
+      "when + 60 == CAST(160, 'NSDate') AND 60 + when > when AND when - 60 == CAST(40, 'NSDate')",
+      "when - CAST(40, 'NSDate') == 60",
+      "list[0] == 5 AND list[FIRST] == 5 AND list[LAST] == 9 AND list[SIZE] == 3",
+      "list[7] == nil AND list[b] == 9 AND {1, 2}[1] == 2 AND missing[0] == nil",
+      "map['k'] == 3 AND list[1] + 1 == 8",
+      "maps[0].k == 3",
       "a * b - 4 == 10 AND (a - b) * 2 == 10", "count({1, 2}) == 2", "max({1, 3, 2}) == 3",
     ] {
       #expect(try holds(text, object), "\(text)")

@@ -10,7 +10,7 @@ struct FormatFuzzTests {
     "==", "!=", "<", "(", ")", "{", "}", "[", "]", ",", ".", "@count", "@max", "$x", "%@", "%K", "%d", "'t'",
     "\"",
     "'", "\\", "1", "-2.5", "nil", "YES", "SELF", "SUBQUERY(", "TERNARY(", "CAST(", "now()", "+", "*", "**",
-    "#", "é",
+    "&", "|", "^", "~", "<<", ">>", "UNION", "FUNCTION(", "#", "é",
     "\u{301}", "\u{0}", "🏳️‍🌈", "0x", "1e", "99999999999999999999999", ":", "&&", "||", "!", "TRUEPREDICATE",
     " ",
   ]
@@ -118,7 +118,7 @@ struct TreeGenerator {
   }
 
   mutating func expression(depth: Int) -> ExpressionTree {
-    switch depth <= 0 ? pick(5) : pick(12) {
+    switch depth <= 0 ? pick(5) : pick(13) {
     case 0: return .constant(constant(depth: depth))
     case 1: return .evaluatedObject
     case 2: return .keyPath(path())
@@ -139,6 +139,10 @@ struct TreeGenerator {
     case 9:
       return .conditional(
         predicate(depth: depth - 1), then: expression(depth: depth - 1), else: expression(depth: depth - 1))
+    case 10:
+      return .call(
+        target: expression(depth: depth - 1), selector: ["now", "find:in:"][pick(2)],
+        (0..<pick(3)).map { _ in expression(depth: depth - 1) })
     default: return function(depth: depth - 1)
     }
   }
@@ -152,7 +156,8 @@ struct TreeGenerator {
     switch function {
     case .now: return .function(.now, [])
     case .coalesce: return .function(.coalesce, (0...pick(3)).map { _ in expression(depth: depth) })
-    case .add, .subtract, .multiply, .divide, .modulus, .power:
+    case .add, .subtract, .multiply, .divide, .modulus, .power, .bitAnd, .bitOr, .bitXor, .shiftLeft,
+      .shiftRight, .union, .intersect, .minus, .element:
       return .function(function, [expression(depth: depth), expression(depth: depth)])
     default: return .function(function, [expression(depth: depth)])
     }

@@ -57,11 +57,17 @@ struct FormatTests {
       ("tags.@max.score > 2", "tags.@max.score > 2"),
       ("tags.owner.@avg.age > 2", "tags.owner.@avg.age > 2"),
       ("SUBQUERY(tags, $t, $t.a == 1).@max.score == 3", "SUBQUERY(tags, $t, $t.a == 1).@max.score == 3"),
-      ("max({1, 2}) == 2", "max({1, 2}) == 2"),
+      ("max({1, 2}) == 2", "max:({1, 2}) == 2"),
       ("a + b * 2 - 1 == 0", "(a + (b * 2)) - 1 == 0"),
       ("-a < -1", "-(a) < -1"),
       ("modulus:by:(a, 2) == 0", "modulus:by:(a, 2) == 0"),
-      ("length:(name) == 0 AND lowercase(name) == ''", "length(name) == 0 AND lowercase(name) == \"\""),
+      ("length:(name) == 0 AND lowercase(name) == ''", "length:(name) == 0 AND lowercase:(name) == \"\""),
+      ("flags & 4 != 0", "flags & 4 != 0"), ("(a & b | c ^ ~d) == 1", "(a & b) | (c ^ (~(d))) == 1"),
+      ("1<<a+1 == b >> 2", "1 << (a + 1) == b >> 2"),
+      ("onesComplement:(a) == bitwiseAnd:with:(a, b)", "~(a) == a & b"),
+      ("a union {1} == b MINUS c", "a UNION {1} == b MINUS c"),
+      ("FUNCTION($m, 'find:in:', a, 'x') == nil", "FUNCTION($m, \"find:in:\", a, \"x\") == nil"),
+      ("ln(a) + log(a) + exp:(a) > 0", "(ln:(a) + log:(a)) + exp:(a) > 0"),
       ("TERNARY(a == 1, b, c) == 3", "TERNARY(a == 1, b, c) == 3"),
       ("when > CAST(10, 'NSDate')", "when > CAST(10.0, \"NSDate\")"),
       (
@@ -134,6 +140,30 @@ struct FormatTests {
     #expect(tree.predicateFormat == "a == 1 AND b == 2 AND c == 3 AND d == 4 AND e == 5.5 AND f == 6")
   }
 
+  @Test("Arguments are read from a C argument list, in registers and behind them")
+  func argumentLists() throws {
+    let format =
+      "%K == %@ AND '%d' != %d AND a == %ld AND b > %f AND c == %lld AND d == %u AND e == %i AND f == %lf"
+    let arguments: [any CVarArg] = [
+      "owner.name", "Ada", -5, Int.min, 1.5, Int64.max, UInt32.max, Int32(-7), -0.25,
+    ]
+    let expected =
+      "owner.name == \"Ada\" AND \"%d\" != -5 AND a == \(Int.min) AND b > 1.5 AND c == \(Int64.max) "
+      + "AND d == \(UInt32.max) AND e == -7 AND f == -0.25"
+    let predicate = withVaList(arguments) { NSPredicate(format: format, arguments: $0) }
+    #expect(predicate.canonicalFormat == expected)
+    let many = Array(repeating: "x == %d AND y == %f", count: 20).joined(separator: " AND ")
+    let numbers = (0..<20).flatMap { [$0, Double($0) + 0.5] as [any CVarArg] }
+    let long = withVaList(numbers) { NSPredicate(format: many, arguments: $0) }
+    #expect(
+      long.canonicalFormat
+        == (0..<20).map { "x == \($0) AND y == \(Double($0) + 0.5)" }.joined(separator: " AND "))
+    let expression = withVaList(["a", 3]) { TreeExpression(format: "%K + %d", arguments: $0) }
+    #expect(expression.description == "a + 3")
+    let broken = withVaList([]) { NSPredicate(format: "a ==", arguments: $0) }
+    #expect(throws: PredicateTreeError.self) { try broken.predicateTree() }
+  }
+
   @Test("Placeholders inside quotes are text")
   func quotedPlaceholders() throws {
     let predicate = NSPredicate(format: "a == '%@ 100%% %K' AND b == %@", "x")
@@ -146,9 +176,9 @@ struct FormatTests {
       ("", "end", 0), ("a ==", "end", 4), ("a == 1 b", "end", 7), ("a", "comparison", 0),
       ("a == 'x", "string", 5), ("(a == 1", "the parenthesis", 7), ("a == %q", "%", 5),
       ("a == 1 AND", "end", 10), ("a IN {1, }", "}", 9), ("a BETWEEN {1}", "BETWEEN", 10),
-      ("a ==[x] 1", "options", 4), ("a == 1 == 2", "comparison", 7), ("a & 1 == 2", "&", 2),
-      ("a == %@", "%@", 5), ("%K == 1", "%K", 0), ("foo(a) == 1", "foo", 0), ("a[0] == 1", "index", 1),
-      ("SUBQUERY(a, b, c == 1).@count == 1", "SUBQUERY", 12), ("FUNCTION(a, 'b') == 1", "FUNCTION", 0),
+      ("a ==[x] 1", "options", 4), ("a == 1 == 2", "comparison", 7), ("a := 1", ":=", 2),
+      ("a == %@", "%@", 5), ("%K == 1", "%K", 0), ("foo(a) == 1", "foo", 0), ("a[0 == 1", "the index", 4),
+      ("SUBQUERY(a, b, c == 1).@count == 1", "SUBQUERY", 12), ("FUNCTION(a, b) == 1", "FUNCTION", 12),
       ("a.@distinctUnionOfObjects.b == 1", "@distinctUnionOfObjects", 2), ("ANY a", "comparison", 5),
       ("a == \u{1}", "\u{1}", 5), ("AND == 1", "AND", 0), ("a == (b == 1)", "expression", 5),
       ("NOT", "end", 3), ("$ == 1", "$", 0), ("@ == 1", "@", 0), ("a. == 1", "key path", 3),

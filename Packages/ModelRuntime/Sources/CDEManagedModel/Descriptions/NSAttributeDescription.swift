@@ -32,6 +32,9 @@ nonisolated public class NSAttributeDescription: NSPropertyDescription, @uncheck
   /// Whether the history keeps the last value of a deleted object.
   public var preservesValueInHistoryOnDeletion = false { willSet { requireMutable() } }
 
+  /// Whether a cloud may keep the value encrypted only. Kept for other programs; without an effect on Linux.
+  public var allowsCloudEncryption = false { willSet { requireMutable() } }
+
   override func makeCopy() -> NSPropertyDescription {
     let result = NSAttributeDescription()
     copyFields(to: result)
@@ -47,6 +50,7 @@ nonisolated public class NSAttributeDescription: NSPropertyDescription, @uncheck
     other.storedValueClassName = storedValueClassName
     other.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
     other.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
+    other.allowsCloudEncryption = allowsCloudEncryption
   }
 
   override func hashBytes() -> [UInt8] { attributeHash() }

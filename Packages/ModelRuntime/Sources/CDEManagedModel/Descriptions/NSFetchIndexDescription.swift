@@ -14,9 +14,12 @@ nonisolated public final class NSFetchIndexElementDescription: NSObject, NSCopyi
 
   /// The indexed property, when the element was made from one.
   public let property: NSPropertyDescription?
-  private let storedName: String
-  /// Name of the indexed property.
+  private let storedName: String?
+  /// Name of the indexed property; `nil` for an expression.
   public var propertyName: String? { property?.name ?? storedName }
+  /// The indexed expression, as a model file writes it; `nil` for a property. The store makes no index of
+  /// expressions, so fetches by them read every row.
+  @_spi(CDE) public let expressionFormat: String?
   /// Whether the element belongs to a binary index or to a spatial one.
   ///
   /// One element of type `.rTree` makes the whole index spatial. The setter traps when the model is in use.
@@ -39,6 +42,7 @@ nonisolated public final class NSFetchIndexElementDescription: NSObject, NSCopyi
   public init(property: NSPropertyDescription, collationType: NSFetchIndexElementType) {
     self.property = property
     self.storedName = property.name
+    self.expressionFormat = nil
     self.collationType = collationType
     super.init()
   }
@@ -47,6 +51,16 @@ nonisolated public final class NSFetchIndexElementDescription: NSObject, NSCopyi
   @_spi(CDE) public init(propertyName: String, collationType: NSFetchIndexElementType) {
     self.property = nil
     self.storedName = propertyName
+    self.expressionFormat = nil
+    self.collationType = collationType
+    super.init()
+  }
+
+  /// Makes an element from the text of an expression, for model readers.
+  @_spi(CDE) public init(expressionFormat: String, collationType: NSFetchIndexElementType) {
+    self.property = nil
+    self.storedName = nil
+    self.expressionFormat = expressionFormat
     self.collationType = collationType
     super.init()
   }
@@ -54,8 +68,12 @@ nonisolated public final class NSFetchIndexElementDescription: NSObject, NSCopyi
   /// A mutable copy that refers to its property by name. ``property`` of the copy is nil.
   public func copy(with zone: NSZone? = nil) -> Any {
     // By name, so that the copy of an entity does not retain the original's properties.
-    let result = NSFetchIndexElementDescription(
-      propertyName: propertyName ?? "", collationType: collationType)
+    let result =
+      if let expressionFormat {
+        NSFetchIndexElementDescription(expressionFormat: expressionFormat, collationType: collationType)
+      } else {
+        NSFetchIndexElementDescription(propertyName: propertyName ?? "", collationType: collationType)
+      }
     result.isAscending = isAscending
     return result
   }
@@ -76,6 +94,13 @@ nonisolated public final class NSFetchIndexDescription: NSObject, NSCopying, @un
   }
   /// The entity that the index belongs to.
   public internal(set) weak var entity: NSEntityDescription?
+  /// The condition for a row to be indexed; `nil` for all rows. The store applies a condition that consists
+  /// of comparisons with nil; with any other the index covers all rows, which changes no result.
+  ///
+  /// The setter traps when the model is in use.
+  public var partialIndexPredicate: NSPredicate? {
+    willSet { immutable.requireMutable("Index \(name)") }
+  }
   /// Names of properties that must not be nil for a row to be indexed; empty for a full index.
   @_spi(CDE) public var partialNotNil: [String] = [] {
     willSet { immutable.requireMutable("Index \(name)") }
@@ -97,6 +122,7 @@ nonisolated public final class NSFetchIndexDescription: NSObject, NSCopying, @un
     let result = NSFetchIndexDescription(
       name: name, elements: elements.map { $0.copy() as! NSFetchIndexElementDescription })
     result.partialNotNil = partialNotNil
+    result.partialIndexPredicate = partialIndexPredicate
     return result
   }
 

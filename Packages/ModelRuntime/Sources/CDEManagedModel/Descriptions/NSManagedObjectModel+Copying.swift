@@ -25,6 +25,7 @@ extension NSManagedObjectModel {
     adopt(copiesOf: sources)
     for model in models ?? [] {
       versionIdentifiers.formUnion(model.versionIdentifiers)
+      fetchRequestTemplates.merge(model.fetchRequestTemplates) { first, _ in first }
       for (name, members) in model.configurationsByName {
         let known = configurationsByName[name] ?? []
         let added = members.compactMap { $0.name.flatMap { entitiesByName[$0] } }
@@ -38,6 +39,7 @@ extension NSManagedObjectModel {
   public func copy(with zone: NSZone? = nil) -> Any {
     let result = NSManagedObjectModel()
     result.versionIdentifiers = versionIdentifiers
+    result.fetchRequestTemplates = fetchRequestTemplates
     let copies = result.adopt(copiesOf: entities)
     result.configurationsByName = configurationsByName.mapValues { members in
       members.compactMap { copies[ObjectIdentifier($0)] }

@@ -32,10 +32,18 @@ nonisolated public final class NSManagedObjectModel: NSObject, NSCopying, @unche
   }
   private var storedEntities: [NSEntityDescription] = []
 
+  /// The module whose code made the model. Class names without a module mean its classes first.
+  @_spi(CDE) public var callingModule: String?
+
   /// Names of the model's version, for people. A store's metadata contains them.
   public var versionIdentifiers: Set<AnyHashable> = [] { willSet { requireMutable() } }
 
   var configurationsByName: [String: [NSEntityDescription]] = [:] { willSet { requireMutable() } }
+
+  /// The fetch requests that the model describes, by name.
+  @_spi(CDE) public var fetchRequestTemplates: [String: FetchRequestTemplate] = [:] {
+    willSet { requireMutable() }
+  }
 
   /// Makes a model without entities.
   public override init() { super.init() }

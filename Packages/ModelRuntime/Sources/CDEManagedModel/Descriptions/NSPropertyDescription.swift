@@ -20,6 +20,10 @@ nonisolated public class NSPropertyDescription: NSObject, NSCopying, @unchecked 
   /// Requests a separate index. ``NSEntityDescription/indexes`` is the newer way.
   public var isIndexed = false { willSet { requireMutable() } }
 
+  /// Whether the system's search index may contain the property. Kept for other programs; without an effect
+  /// on Linux.
+  public var isIndexedBySpotlight = false { willSet { requireMutable() } }
+
   /// Values for the application's own use. They are not part of the version hash.
   public var userInfo: [AnyHashable: Any]? { willSet { requireMutable() } }
 
@@ -92,6 +96,7 @@ nonisolated public class NSPropertyDescription: NSObject, NSCopying, @unchecked 
     other.isOptional = isOptional
     other.isTransient = isTransient
     other.isIndexed = isIndexed
+    other.isIndexedBySpotlight = isIndexedBySpotlight
     other.userInfo = userInfo
     other.storedRenamingIdentifier = storedRenamingIdentifier
     other.versionHashModifier = versionHashModifier
@@ -104,10 +109,16 @@ nonisolated public class NSPropertyDescription: NSObject, NSCopying, @unchecked 
 
 /// A property whose value is the result of a fetch. It has no column and is not part of version hashes.
 nonisolated public final class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {
-  // Guard of @unchecked Sendable: adds no state to the superclass, which is read-only once in use.
+  // Guard of @unchecked Sendable: as inherited, mutable only until the model is in use.
+
+  /// The request whose result is the property's value. `$FETCH_SOURCE` in its condition is the object that
+  /// has the property, and `$FETCHED_PROPERTY` is this description.
+  @_spi(CDE) public var template: FetchRequestTemplate? { willSet { requireMutable() } }
+
   override func makeCopy() -> NSPropertyDescription {
     let result = NSFetchedPropertyDescription()
     copyFields(to: result)
+    result.template = template
     return result
   }
 }

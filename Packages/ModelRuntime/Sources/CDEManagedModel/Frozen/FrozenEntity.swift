@@ -15,7 +15,7 @@ public import Foundation
   public let name: String
   /// Position by name among the entity's properties, including inherited ones: the slot of `RowLayout` and of
   /// each `PropertySet`.
-  public let slot: Int
+  public let slot: SlotIndex
   /// The kind of the property. Derived and transformable attributes have the kind `attribute`.
   public let kind: Kind
   /// Whether the property must not be nil when saved.
@@ -25,9 +25,9 @@ public import Foundation
   /// The derivation of the value; `nil` for a property that is not derived.
   public let derivation: StoreDerivation?
   /// Cells of the property in a row; empty for transient and to-many properties.
-  public let cells: Range<Int>
+  public let cells: Range<CellIndex>
   /// Index of the entity that declares the property.
-  public let declaringEntity: Int
+  public let declaringEntity: EntityIndex
   /// The description. An inherited property has that of the declaring entity.
   public let description: NSPropertyDescription
 
@@ -41,10 +41,10 @@ public import Foundation
 
   // Relationships.
   /// Index of the destination entity; -1 for attributes.
-  public let destination: Int
+  public let destination: EntityIndex
   /// Slot of the inverse in the destination entity; -1 when there is none. Sub-entities of the destination
   /// may have the inverse in another slot: see ``FrozenModel/inverseSlot(of:in:destination:)``.
-  public let inverseSlot: Int
+  public let inverseSlot: SlotIndex
   /// What happens to the related objects when the owner is deleted; no action for attributes.
   public let deleteRule: NSDeleteRule
   /// The minimum number of related objects if there are any; 0 for no limit and for attributes. Validation
@@ -70,7 +70,7 @@ public import Foundation
 /// An entity of a frozen model.
 @_spi(CDE) public final class FrozenEntity: Sendable {
   /// Position in the model's `entities`, and in the `ResolvedSchema` of the whole model.
-  public let index: Int
+  public let index: EntityIndex
   /// The entity's name in the model.
   public let name: String
   /// Name of the class of the entity's objects in the model; by default `NSManagedObject`.
@@ -78,11 +78,11 @@ public import Foundation
   /// Whether only the sub-entities have objects, and this entity has none.
   public let isAbstract: Bool
   /// Index of the entity that this one inherits from; `nil` for a root.
-  public let parent: Int?
+  public let parent: EntityIndex?
   /// Index of the root of the inheritance tree.
-  public let root: Int
+  public let root: RootIndex
   /// The indexes of the entity and all entities below it.
-  public let subtree: Range<Int>
+  public let subtree: Range<EntityIndex>
   /// The slots and cells of the entity's properties in a row, including inherited ones.
   public let layout: RowLayout
   /// Core Data's version hash of the entity, 32 bytes.
@@ -90,7 +90,7 @@ public import Foundation
   public let description: NSEntityDescription
 
   /// The properties by slot.
-  public let properties: [FrozenProperty]
+  public let properties: IndexedArray<SlotIndex, FrozenProperty>
 
   /// Attributes, composites included.
   public let attributes: PropertySet
@@ -115,13 +115,13 @@ public import Foundation
   /// Relationships whose objects are deleted with their owner.
   public let cascading: PropertySet
   /// Slots whose combined values must be unique, inherited constraints first.
-  public let uniqueness: [[Int]]
+  public let uniqueness: [[SlotIndex]]
 
-  private let slots: [String: Int]
+  private let slots: [String: SlotIndex]
 
   /// The slot of the property with this name, including inherited ones; `nil` when there is none. Costs one
   /// hash look-up.
-  public func slot(named name: String) -> Int? { slots[name] }
+  public func slot(named name: String) -> SlotIndex? { slots[name] }
 
   /// The property with this name, including inherited ones; `nil` when there is none. Costs one hash look-up.
   public func property(named name: String) -> FrozenProperty? { slots[name].map { properties[$0] } }
@@ -130,8 +130,9 @@ public import Foundation
   public func isKind(of other: FrozenEntity) -> Bool { other.subtree.contains(index) }
 
   init(
-    resolved: ResolvedSchema.Entity, description: NSEntityDescription, properties: [FrozenProperty],
-    uniqueness: [[Int]], versionHash: Data
+    resolved: ResolvedSchema.Entity, description: NSEntityDescription,
+    properties: IndexedArray<SlotIndex, FrozenProperty>,
+    uniqueness: [[SlotIndex]], versionHash: Data
   ) {
     index = resolved.index
     name = resolved.source.name

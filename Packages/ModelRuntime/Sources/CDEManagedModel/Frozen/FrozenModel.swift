@@ -10,7 +10,7 @@ public import Foundation
   /// The schema with the number and layout of each entity. ``entities`` has the same numbers.
   public let resolved: ResolvedSchema
   /// The entities by index, in the order of `resolved.entities`.
-  public let entities: [FrozenEntity]
+  public let entities: IndexedArray<EntityIndex, FrozenEntity>
   /// The entities' 32-byte version hashes by name.
   public let versionHashes: [String: Data]
   /// `NSStoreModelVersionHashesDigest`: base64 of SHA-512 over names and hashes.
@@ -20,9 +20,9 @@ public import Foundation
 
   let descriptionsByName: [String: NSEntityDescription]
   private let configurations: [String: Set<String>]
-  private let indexes: [String: Int]
-  private let indexesByDescription: [ObjectIdentifier: Int]
-  private let indexesByClassName: [String: [Int]]
+  private let indexes: [String: EntityIndex]
+  private let indexesByDescription: [ObjectIdentifier: EntityIndex]
+  private let indexesByClassName: [String: [EntityIndex]]
 
   /// The entity with this name; `nil` when the model has none. Costs one hash look-up.
   public func entity(named name: String) -> FrozenEntity? { indexes[name].map { entities[$0] } }
@@ -33,11 +33,12 @@ public import Foundation
   }
 
   /// Indexes of the entities whose objects are of the class with this name, in ascending order.
-  public func entities(ofClassNamed name: String) -> [Int] { indexesByClassName[name] ?? [] }
+  public func entities(ofClassNamed name: String) -> [EntityIndex] { indexesByClassName[name] ?? [] }
 
   /// The slot of a relationship's inverse in an object of `destination`; `nil` for a one-way relationship.
   /// `destination` may be a sub-entity of the declared destination, with other slot numbers.
-  public func inverseSlot(of slot: Int, in entity: Int, destination: Int) -> Int? {
+  public func inverseSlot(of slot: SlotIndex, in entity: EntityIndex, destination: EntityIndex) -> SlotIndex?
+  {
     let property = entities[entity].properties[slot]
     guard property.inverseSlot >= 0 else { return nil }
     if destination == property.destination { return property.inverseSlot }
@@ -60,7 +61,7 @@ public import Foundation
     }
     var kept: Set<String> = []
     for entity in entities where members.contains(entity.name) {
-      var current: Int? = entity.index
+      var current: EntityIndex? = entity.index
       while let index = current {
         kept.insert(entities[index].name)
         current = entities[index].parent
@@ -80,7 +81,7 @@ public import Foundation
   }
 
   init(
-    schema: StoreSchema, resolved: ResolvedSchema, entities: [FrozenEntity],
+    schema: StoreSchema, resolved: ResolvedSchema, entities: IndexedArray<EntityIndex, FrozenEntity>,
     configurations: [String: Set<String>]
   ) {
     self.schema = schema

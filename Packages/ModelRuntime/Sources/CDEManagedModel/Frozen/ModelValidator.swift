@@ -182,7 +182,8 @@ struct ModelValidator {
       }
     }
     let indexed = entity.indexes.flatMap { index in
-      index.elements.map { $0.propertyName ?? "" } + index.partialNotNil
+      index.elements.filter { $0.expressionFormat == nil }.map { $0.propertyName ?? "" }
+        + index.partialNotNil
     }
     for property in indexed + entity.compoundIndexNames.flatMap({ $0 }) where !isStored(property) {
       throw ModelError(

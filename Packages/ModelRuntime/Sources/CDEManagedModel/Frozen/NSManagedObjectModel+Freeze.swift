@@ -36,10 +36,10 @@ extension NSManagedObjectModel {
         .invalidSchema, "The model is no valid schema of a store. The cause is the reason.", cause: error)
     }
     let byName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name ?? "", $0) })
-    var frozen: [FrozenEntity] = []
+    var frozen: IndexedArray<EntityIndex, FrozenEntity> = []
     for entity in resolved.entities {
       let description = byName[entity.source.name]!
-      let properties = try entity.layout.properties.map { property in
+      let properties = try entity.layout.properties.mapped { property in
         let declaring = byName[resolved.entities[property.declaringEntity].source.name]!
         let source = declaring.ownProperties.first { $0.name == property.name }!
         return try FrozenProperty(
@@ -63,7 +63,7 @@ extension NSManagedObjectModel {
 
 extension FrozenProperty {
   fileprivate init(
-    _ property: RowLayout.Property, of entity: Int, in schema: ResolvedSchema,
+    _ property: RowLayout.Property, of entity: EntityIndex, in schema: ResolvedSchema,
     description: NSPropertyDescription, owner: String
   ) throws {
     name = property.name

@@ -27,7 +27,8 @@ extension StoreEntity {
             name: property.name, kind: .indexedAttribute, elements: [.init(property: property.name)]))
       }
     }
-    for index in entity.indexes {
+    // The store has no indexes on expressions. Without one a fetch has the same result.
+    for index in entity.indexes where index.elements.allSatisfy({ $0.expressionFormat == nil }) {
       indexes.append(
         StoreIndex(
           name: index.name,

@@ -14,9 +14,9 @@ final class EntityBinding: @unchecked Sendable {
   @usableFromInline
   struct Place {
     /// -1 when the model lacks the property.
-    @usableFromInline var slot: Int32
+    @usableFromInline var slot: NarrowIndex<SlotIndex>
     /// -1 when the property has no cell or needs conversion.
-    @usableFromInline var cell: Int32
+    @usableFromInline var cell: NarrowIndex<CellIndex>
     /// The kind of the cell. A model made by hand may declare another type than the class.
     @usableFromInline var kind = RowLayout.CellKind.integer
     /// Values of texts read so far; nil for a property of another type.
@@ -25,7 +25,7 @@ final class EntityBinding: @unchecked Sendable {
 
   let description: NSEntityDescription
   let layout: RowLayout
-  let properties: [PropertyInfo]
+  let properties: IndexedArray<SlotIndex, PropertyInfo>
   /// The same properties, for code that only reads them. An array retains each element that it returns.
   let lentProperties: UnsafePointer<Borrowed<PropertyInfo>>
   /// Derived attributes that a save computes, and those that the store computes.
@@ -39,12 +39,14 @@ final class EntityBinding: @unchecked Sendable {
   /// registry of a context retains it for the context and its objects.
   unowned(unsafe) let model: ModelBinding
 
-  let index: Int
+  let index: EntityIndex
   let isAbstract: Bool
-  @usableFromInline let root: Int
+  @usableFromInline let root: RootIndex
   @usableFromInline @exclusivity(unchecked) var places: UnsafePointer<Place>
   private(set) var placeCount = 0
-  private(set) var ordinals: [CDOrdinal?] = []
+  /// Ordinals by name, for a class whose accessors name properties.
+  @usableFromInline @exclusivity(unchecked) var names = PropertyNames([], unknown: 0)
+  private(set) var ordinals: IndexedArray<SlotIndex, CDOrdinal?> = []
   /// Wakes readers of the class's objects; nil for a class without observation.
   private(set) var waker: ReaderWaker?
   /// The properties that key paths into the model's paths name, for snapshots.
@@ -53,14 +55,14 @@ final class EntityBinding: @unchecked Sendable {
   private let classLock = Lock<NSManagedObject.Type?>(nil)
 
   init(
-    description: NSEntityDescription, layout: RowLayout, properties: [PropertyInfo],
+    description: NSEntityDescription, layout: RowLayout, properties: IndexedArray<SlotIndex, PropertyInfo>,
     model: ModelBinding
   ) {
     self.description = description
     self.layout = layout
     self.properties = properties
     let lent = UnsafeMutablePointer<Borrowed<PropertyInfo>>.allocate(capacity: properties.count)
-    for (slot, info) in properties.enumerated() { (lent + slot).initialize(to: Borrowed(info)) }
+    for (place, info) in properties.enumerated() { (lent + place).initialize(to: Borrowed(info)) }
     lentProperties = UnsafePointer(lent)
     savedDerivations = properties.filter { $0.derivation?.isKeptByStore == false }
     storedDerivations = PropertySet(
@@ -71,18 +73,24 @@ final class EntityBinding: @unchecked Sendable {
     isAbstract = model.schema.entities[layout.entity].source.isAbstract
     root = layout.root
     defaults = Self.defaultRow(layout, properties)
-    places = UnsafePointer(UnsafeMutablePointer<Place>.allocate(capacity: 0))
+    // The place of a property that the entity lacks.
+    let places = UnsafeMutablePointer<Place>.allocate(capacity: 1)
+    places.initialize(to: Place(slot: -1, cell: -1))
+    self.places = UnsafePointer(places)
   }
 
   deinit {
     for ordinal in 0..<placeCount { places[ordinal].texts?.free() }
     places.deallocate()
+    names.free()
     lentProperties.deallocate()
   }
 
   var name: String { layout.entityName }
 
-  private static func defaultRow(_ layout: RowLayout, _ properties: [PropertyInfo]) -> RowBatch {
+  private static func defaultRow(_ layout: RowLayout, _ properties: IndexedArray<SlotIndex, PropertyInfo>)
+    -> RowBatch
+  {
     var builder = RowBatchBuilder(layout: layout, rows: 1)
     builder.beginRow(key: 0, version: 0)
     for property in properties where !property.isTransient {
@@ -107,9 +115,15 @@ final class EntityBinding: @unchecked Sendable {
     return classLock.withLock { bound in
       if let bound { return bound }
       let type = ManagedObjectClasses.find(for: description) ?? given
-      if let entity = type as? any CDPropertyNaming.Type { readPlaces(of: entity) }
+      let entity = type as? any CDPropertyNaming.Type
+      // Accessors that name properties may ask for any of their entity.
+      let known = entity?.__cdPropertyNames ?? properties.map(\.name)
+      readPlaces(of: known)
+      names.free()
+      names = PropertyNames(entity == nil ? known : [], unknown: known.count)
       if let observed = type as? any (NSManagedObject & CDEObservationInvalidationDispatching).Type {
-        waker = ReaderWaker(observed, fields: zip(ordinals, properties).map { $1.isTransient ? nil : $0 })
+        waker = ReaderWaker(
+          observed, fields: IndexedArray(zip(ordinals, properties).map { $1.isTransient ? nil : $0 }))
       }
       bound = type
       isBound.store(true, ordering: .releasing)
@@ -123,17 +137,17 @@ final class EntityBinding: @unchecked Sendable {
     if !isBound.load(ordering: .acquiring) { bind(given) }
   }
 
-  private func readPlaces(of type: any CDPropertyNaming.Type) {
-    let names = type.__cdPropertyNames
-    let table = UnsafeMutablePointer<Place>.allocate(capacity: max(names.count, 1))
-    ordinals = Array(repeating: nil, count: layout.properties.count)
+  private func readPlaces(of names: [String]) {
+    let table = UnsafeMutablePointer<Place>.allocate(capacity: names.count + 1)
+    (table + names.count).initialize(to: Place(slot: -1, cell: -1))
+    ordinals = IndexedArray(repeating: nil, count: layout.properties.count)
     for (ordinal, name) in names.enumerated() {
       var place = Place(slot: -1, cell: -1)
       if let property = layout.property(named: name) {
-        place.slot = Int32(property.slot)
+        place.slot = NarrowIndex(property.slot)
         ordinals[property.slot] = CDOrdinal(ordinal)
         if properties[property.slot].isDirect {
-          place.cell = Int32(property.cells.lowerBound)
+          place.cell = NarrowIndex(property.cells.lowerBound)
           place.kind = layout.cells[property.cells.lowerBound].kind
           if place.kind == .text { place.texts = RawTexts() }
         }

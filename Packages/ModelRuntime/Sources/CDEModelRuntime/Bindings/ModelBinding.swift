@@ -1,4 +1,6 @@
 @_spi(CDE) internal import CDEManagedModel
+internal import CDEModelFiles
+@_spi(CDE) internal import CDESQLiteStore
 internal import CDEStore
 internal import Foundation
 @_spi(CDE) internal import CDEExecutors
@@ -6,11 +8,13 @@ internal import Foundation
 /// A frozen model in the runtime's form: one binding for each entity, shared by all containers of the model.
 @usableFromInline
 final class ModelBinding: @unchecked Sendable {
-  // Guard: `entities` is filled by the initialiser, before the binding is shared; `byClass` by its mutex.
+  // Guard: `entities` is filled by the initialiser, before the binding is shared; `byClass` and `archive` by
+  // their mutexes.
   let model: NSManagedObjectModel
   let frozen: FrozenModel
   let schema: ResolvedSchema
-  private(set) var entities: [EntityBinding] = []
+  private(set) var entities: IndexedArray<EntityIndex, EntityBinding> = []
+  private let archive = Lock<(isMade: Bool, content: [UInt8]?)>((false, nil))
   private let byClass = Lock<[ObjectIdentifier: EntityBinding]>([:])
 
   private static let bindings = Lock<[ObjectIdentifier: BackReference<ModelBinding>]>([:])
@@ -43,11 +47,28 @@ final class ModelBinding: @unchecked Sendable {
     self.frozen = frozen
     let schema = frozen.resolved
     self.schema = schema
-    entities = frozen.entities.map { entity in
+    entities = frozen.entities.mapped { entity in
       EntityBinding(
         description: entity.description, layout: entity.layout,
-        properties: entity.properties.map { PropertyInfo($0, in: entity.index, schema: schema) },
+        properties: entity.properties.mapped { PropertyInfo($0, in: entity.index, schema: schema) },
         model: self)
+    }
+  }
+
+  /// The copy of the model that new stores keep, made once; nil if the model has a condition or a default value without a form in
+  /// archives.
+  var modelCache: [UInt8]? {
+    archive.withLock { archive -> [UInt8]? in
+      if archive.isMade { return archive.content }
+      var content: [UInt8]?
+      do throws(ModelFileError) {
+        content = SQLiteStore.modelCache(of: Array(try ModelCompiler.data(of: model)))
+      } catch {
+        Diagnostics.report(
+          "Stores keep no copy of the model, so a later version can't be compared with it: \(error.message)")
+      }
+      archive = (true, content)
+      return content
     }
   }
 
@@ -57,7 +78,7 @@ final class ModelBinding: @unchecked Sendable {
   }()
 
   /// Indexes of the entities of a configuration, their ancestors included.
-  func entities(in configuration: String?) throws -> Set<Int> {
+  func entities(in configuration: String?) throws -> Set<EntityIndex> {
     let names = Set(try frozen.storeSchema(configuration: configuration).entities.map(\.name))
     return Set(entities.indices.filter { names.contains(entities[$0].name) })
   }

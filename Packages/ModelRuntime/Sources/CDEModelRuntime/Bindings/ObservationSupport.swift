@@ -31,30 +31,27 @@ public final class CDEObservationRegistrarBox: Sendable {
 }
 
 /// A set of a model's observable properties. A field number is the position in the declaration.
-public typealias CDEObservationFieldSet = PropertySet
+public typealias CDEObservationFieldSet = IndexBits<CDOrdinal>
 
-extension PropertySet {
+extension IndexBits<CDOrdinal> {
   /// Makes the set of these fields.
-  public init(rawValues: [UInt16]) { self.init(rawValues.lazy.map(Int.init)) }
+  public init(rawValues: [UInt16]) { self.init(rawValues.lazy.map { CDOrdinal(Int($0)) }) }
 
   /// The fields in the set, in ascending order.
-  public var rawValues: [UInt16] { map(UInt16.init) }
+  public var rawValues: [UInt16] { map { UInt16($0.rawValue) } }
 
   /// Adds a field; does nothing if the set has it.
-  public mutating func insert(rawValue: UInt16) { insert(Int(rawValue)) }
+  public mutating func insert(rawValue: UInt16) { insert(CDOrdinal(Int(rawValue))) }
 
   /// Whether the set has the field.
-  public func contains(rawValue: UInt16) -> Bool { contains(Int(rawValue)) }
-
-  /// Whether a property is among the fields, whose numbers are ordinals.
-  public func contains(_ ordinal: CDOrdinal) -> Bool { contains(ordinal.rawValue) }
+  public func contains(rawValue: UInt16) -> Bool { contains(CDOrdinal(Int(rawValue))) }
 
   /// The set as 64-bit words, the lowest fields first.
   public var rawChunks: [UInt64] {
     var chunks: [UInt64] = []
-    for slot in self {
-      while chunks.count <= slot / 64 { chunks.append(0) }
-      chunks[slot / 64] |= 1 << UInt64(slot % 64)
+    for field in rawValues {
+      while chunks.count <= field / 64 { chunks.append(0) }
+      chunks[Int(field / 64)] |= 1 << UInt64(field % 64)
     }
     return chunks
   }

@@ -1,4 +1,5 @@
 @_spi(CDE) internal import CDEExecutors
+internal import CDEStore
 internal import Synchronization
 
 /// The property of an entity that a key path into its model's paths names, and how it is stored.
@@ -10,7 +11,7 @@ internal import Synchronization
 final class PathPlaces: @unchecked Sendable {
   // Guard: `adding` protects changes. Readers use only entries published by the atomic addresses.
   struct Place {
-    let slot: Int
+    let slot: SlotIndex
     let method: StorageMethod
   }
 

@@ -5,12 +5,12 @@ internal import CDEStore
 struct ReaderWaker: Sendable {
   let wake: @Sendable (AnyObject, CDEObservationFieldSet?) -> Void
   /// The field of each slot; -1 if there is none.
-  private let fieldOfSlot: [Int]
+  private let fieldOfSlot: IndexedArray<SlotIndex, CDOrdinal>
 
   init<Model: AnyObject & CDEObservationInvalidationDispatching & SendableMetatype>(
-    _ type: Model.Type, fields: [CDOrdinal?]
+    _ type: Model.Type, fields: IndexedArray<SlotIndex, CDOrdinal?>
   ) {
-    fieldOfSlot = fields.map { $0?.rawValue ?? -1 }
+    fieldOfSlot = fields.mapped { $0 ?? -1 }
     wake = { object, fields in
       guard let model = object as? Model else { return }
       if let fields {

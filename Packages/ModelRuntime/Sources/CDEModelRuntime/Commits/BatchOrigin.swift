@@ -6,13 +6,13 @@ internal import CDEStore
 /// delete rules deleted, and the relationships that lost members. IDs made from URIs do not refer to it.
 final class BatchOrigin: Sendable {
   /// The changed properties in the rows of the result, by concrete entity.
-  let properties: [Int: PropertySet]
+  let properties: [EntityIndex: PropertySet]
   /// The changes of other rows.
   let consequences: [CommittedTransaction.Change]
   let touched: Set<CommittedTransaction.Touch>
 
   init(
-    properties: [Int: PropertySet], consequences: [CommittedTransaction.Change] = [],
+    properties: [EntityIndex: PropertySet], consequences: [CommittedTransaction.Change] = [],
     touched: Set<CommittedTransaction.Touch> = []
   ) {
     self.properties = properties

@@ -6,8 +6,10 @@ public import Foundation
 /// Contains values only. The coordinator passes it to its other contexts, which adopt the rows without a
 /// query.
 public struct CommittedTransaction: Sendable {
-  /// Number of the commit in its coordinator. Numbers ascend.
+  /// Number of the commit in its coordinator, or in the parent context that it was saved to. Numbers ascend.
   public internal(set) var sequence: UInt64 = 0
+  /// The coordinator or parent context that numbered the commit; nil before it is numbered.
+  var order: CommitOrder?
   /// Distinguishes commits of all coordinators of the process.
   public let identity: UUID
   /// The ``NSManagedObjectContext/transactionAuthor`` of the context that saved; nil if it had none.
@@ -34,7 +36,7 @@ public struct CommittedTransaction: Sendable {
     /// What happened to the object.
     public var kind: Kind
     /// Index of the object's concrete entity in its model.
-    public var entity: Int
+    public var entity: EntityIndex
     /// The object's primary key, unique in its inheritance tree.
     public var key: Int64
     /// The slots of the properties that changed, derived ones and to-many relationships included; empty for
@@ -50,11 +52,11 @@ public struct CommittedTransaction: Sendable {
   /// An object with a changed to-many relationship but an unchanged row.
   @_spi(CDE) public struct Touch: Sendable, Hashable {
     /// Index of the entity that the relationship's other side leads to. The object may be of a sub-entity.
-    public var entity: Int
+    public var entity: EntityIndex
     /// The object's primary key, unique in its inheritance tree.
     public var key: Int64
     /// The slot of the relationship in that entity.
-    public var slot: Int
+    public var slot: SlotIndex
   }
 
   init(
@@ -70,6 +72,12 @@ public struct CommittedTransaction: Sendable {
     self.changes = changes
     self.touched = touched
     self.trace = trace
+  }
+
+  /// Numbers the commit.
+  mutating func enter(_ order: CommitOrder) {
+    self.order = order
+    sequence = order.next()
   }
 
   /// Whether nothing was written, because the new values of the saved objects equal the stored ones.

@@ -34,7 +34,7 @@ extension RowReference {
     of info: PropertyInfo, in binding: EntityBinding, _ id: NSManagedObjectID
   ) -> NSManagedObjectID? {
     guard let cell = info.cells.first, let key = batch.integer(row, cell) else { return nil }
-    let concrete = info.entityCell(in: binding.layout).flatMap { batch.integer(row, $0) }.map(Int.init)
+    let concrete = info.entityCell(in: binding.layout).flatMap { batch.entity(row, $0) }
     let isKnown = concrete.map(info.destinations.contains) ?? false
     let entity = binding.model.entities[isKnown ? concrete! : info.destination]
     return NSManagedObjectID(binding: entity, key: key, store: id.store)

@@ -1,5 +1,7 @@
 @_spi(CDE) internal import CDEExecutors
 public import CDEManagedModel
+@_spi(CDE) internal import CDEModelFiles
+internal import CDEStore
 public import Foundation
 
 /// A model, its stores and their contexts.
@@ -13,7 +15,7 @@ public import Foundation
 /// }
 /// ```
 nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
-  // Guard: immutable except for the descriptions, which the mutex of `descriptions` protects.
+  // Guard: immutable except for the descriptions and the reason of a missing model, which are behind mutexes.
 
   /// The container's name. It is also the name of the store's file, unless a description names another.
   public let name: String
@@ -38,12 +40,57 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
     viewContext.persistentStoreCoordinator = persistentStoreCoordinator
   }
 
-  /// Makes a container without its own model. Types that are registered later add their entities.
+  /// Makes a container with the compiled model of its name: `<name>.momd` or `<name>.mom` among the resources of the
+  /// calling target, then of other targets, then of the main bundle.
   ///
-  /// Core Data finds a compiled model of this name in the bundle. Linux has no model compiler, so the
-  /// container is empty here. Loading its stores reports an error that names alternatives.
-  public convenience init(name: String) {
-    self.init(name: name, managedObjectModel: NSManagedObjectModel())
+  /// Without such a model, or with a damaged one, the container is empty. Loading its stores then reports an error that
+  /// says where the model was looked for, or what is wrong with it.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the model, and of the store's file.
+  ///   - file: the calling file, which the compiler fills in.
+  public convenience init(name: String, _ file: String = #fileID) {
+    let module = ModelResources.module(in: file)
+    let search = ModelResources.model(named: name, for: module)
+    guard let url = search.found else {
+      self.init(name: name, managedObjectModel: NSManagedObjectModel())
+      missingModel.withLock { $0 = .places(search.looked) }
+      return
+    }
+    do {
+      self.init(name: name, managedObjectModel: try NSManagedObjectModel(modelFile: url, module: module))
+    } catch {
+      self.init(name: name, managedObjectModel: NSManagedObjectModel())
+      missingModel.withLock { $0 = .damaged(error) }
+    }
+  }
+
+  /// Why a container made by a name alone has no model.
+  private enum MissingModel {
+    case places([URL])
+    case damaged(any Error)
+  }
+  private let missingModel = Lock<MissingModel?>(nil)
+
+  private var modelError: ManagedObjectError {
+    let advice =
+      "Make it with NSPersistentContainer(name:managedObjectModel:), for instance from "
+      + "NSManagedObjectModel.makeRuntimeModel(Item.self)"
+    switch missingModel.withLock({ $0 }) {
+    case .damaged(let error)?:
+      return ManagedObjectError(
+        .modelMissing,
+        "The model of the container \"\(name)\" can't be read: \((error as? any CDEError)?.message ?? "\(error)")",
+        cause: error)
+    case .places(let places)?:
+      let list = places.map(\.path).joined(separator: ", ")
+      return ManagedObjectError(
+        .modelMissing,
+        "The container \"\(name)\" has no model: there is no \(name).momd and no \(name).mom in \(list). \(advice), or "
+          + "add the model's folder to a target with the plug-in CoreDataSources.")
+    case nil:
+      return ManagedObjectError(.modelMissing, "The container \"\(name)\" has no model. \(advice).")
+    }
   }
 
   /// The folder of stores without another URL: `$XDG_DATA_HOME`, otherwise `~/.local/share`, or the
@@ -63,12 +110,12 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
     set { descriptions.withLock { $0 = newValue } }
   }
 
-  /// Opens or creates the stores, and reports the result of each.
+  /// Opens or creates the stores, migrates those of another version of the model, and reports the result of each.
   ///
   /// - Parameter block: called once for each description with nil or the error, before this call returns. If
   ///   a description requests loading in the background, the block is called later: on its own actor, or in a
   ///   task without an actor if it has none.
-  public func loadPersistentStores(
+  open func loadPersistentStores(
     completionHandler block: @escaping @isolated(any) (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
     // The same closure. Only its type contains the isolation, and the cast removes it. The closure is called
@@ -104,10 +151,7 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
   private func failure(toLoad description: NSPersistentStoreDescription) -> (any Error)? {
     do {
       if managedObjectModel.entities.isEmpty {
-        throw ManagedObjectError(
-          .modelMissing,
-          "The container \"\(name)\" has no model. Make it with NSPersistentContainer(name:managedObjectModel:), "
-            + "for instance from NSManagedObjectModel.makeRuntimeModel(Item.self).")
+        throw modelError
       }
       if let folder = description.url?.deletingLastPathComponent(), description.type == NSSQLiteStoreType,
         description.url?.path != "/dev/null", !description.isReadOnly
@@ -117,7 +161,7 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
       try persistentStoreCoordinator.addPersistentStore(description)
       return nil
     } catch {
-      return error
+      return nsError(error)
     }
   }
 
@@ -141,14 +185,14 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
   }
 
   /// A new context with its own isolation.
-  public func newBackgroundContext() -> NSManagedObjectContext {
+  open func newBackgroundContext() -> NSManagedObjectContext {
     let context = NSManagedObjectContext(concurrencyType: .privateQueue)
     context.persistentStoreCoordinator = persistentStoreCoordinator
     return context
   }
 
   /// Runs a block on a new background context, later. Returns at once.
-  public func performBackgroundTask(_ block: @escaping @Sendable (NSManagedObjectContext) -> Void) {
+  open func performBackgroundTask(_ block: @escaping @Sendable (NSManagedObjectContext) -> Void) {
     let context = newBackgroundContext()
     context.perform { block(context) }
   }

@@ -30,16 +30,26 @@ enum BatchValues {
     // In the order of the names, so that among several mistakes the same one is always reported.
     var values: [(name: String, value: _PropertyValue)] = []
     var computed: [(name: String, expression: ExpressionTree)] = []
-    for (name, value) in given.sorted(by: { $0.key < $1.key }) {
+    for (name, given) in given.sorted(by: { $0.key < $1.key }) {
       let info = try attribute(name, of: binding)
+      var value = given
+      if let object = given as? TreeExpression {
+        let tree = try object.expressionTree()
+        // A constant is a value like others, so it is converted and validated like them.
+        if case .constant(let constant) = tree {
+          value = constant.plainValue ?? NSNull()
+        } else {
+          value = tree
+        }
+      }
       if let expression = value as? ExpressionTree {
         _ = try self.computed(expression, info, of: binding)
         computed.append((name, expression))
         continue
       }
-      let value = try self.value(value, info, of: binding)
-      if case .null = value, !info.isOptional { throw missing(info, of: binding) }
-      values.append((name, value))
+      let stored = try self.value(value, info, of: binding)
+      if case .null = stored, !info.isOptional { throw missing(info, of: binding) }
+      values.append((name, stored))
     }
     let now = Date()
     var update = StoreBatchUpdate(query: query, values: [])
@@ -179,12 +189,19 @@ struct BatchRows {
   private var builders = RowBuilders()
   private let now = Date()
   private(set) var count = 0
+  /// The properties that were given for each row. Empty if the entity has no unique values.
+  private(set) var given: [PropertySet] = []
+  private let hasUniqueValues: Bool
   private var infos: [String: PropertyInfo] = [:]
   /// Properties that every row must have.
   private let required: [PropertyInfo]
 
   init(_ binding: EntityBinding) {
     self.binding = binding
+    // A constraint of an entity in the same table counts as well.
+    hasUniqueValues = binding.model.schema.entities.contains {
+      $0.root == binding.root && !$0.source.uniquenessConstraints.isEmpty
+    }
     required = binding.properties.filter {
       !$0.isOptional && !$0.isTransient && !$0.isToMany && $0.derivation == nil
     }
@@ -231,6 +248,7 @@ struct BatchRows {
       if isNull { throw BatchValues.missing(info, of: binding, row: count) }
     }
     count += 1
+    if hasUniqueValues { self.given.append(slots(of: given)) }
     let defaults = RowReference(batch: binding.defaults, row: 0)
     builders.add(binding, copying: defaults, key: -Int64(count)) { builder in
       for (info, value) in given { builder.set(value, of: info) }
@@ -243,6 +261,19 @@ struct BatchRows {
         builder.set(info.derivation!.value(of: value), of: info)
       }
     }
+  }
+
+  /// The slots of given values, and of those derived from them.
+  private func slots(of given: [(PropertyInfo, _PropertyValue)]) -> PropertySet {
+    var slots = PropertySet(given.lazy.map(\.0.slot))
+    for info in binding.savedDerivations {
+      guard let source = info.derivation?.sourceAttribute.flatMap({ binding.property($0)?.slot }) else {
+        slots.insert(info.slot)
+        continue
+      }
+      if slots.contains(source) { slots.insert(info.slot) }
+    }
+    return slots
   }
 
   mutating func finish() -> [RowBatch] { builders.finish() }

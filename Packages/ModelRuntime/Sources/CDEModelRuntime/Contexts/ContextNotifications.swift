@@ -28,6 +28,9 @@ extension NSManagedObjectContext {
   public static var didChangeObjectsNotification: Notification.Name {
     .NSManagedObjectContextObjectsDidChange
   }
+  /// Posted after a save, after ``didSaveObjectsNotification``, with three sets of IDs, which may be empty. Contexts post it from the
+  /// first use of this name on: an observer that writes the name as a literal gets nothing.
+  public static var didSaveObjectIDsNotification: Notification.Name { PostedNames.useDidSaveObjectIDs() }
   /// Posted once for each merge, with sets of IDs.
   public static let didMergeChangesObjectIDsNotification = Notification.Name(
     "NSManagedObjectContextDidMergeChangesObjectIDsNotification")

@@ -42,4 +42,30 @@ struct Merging {
   var traces: [CommitTrace] = []
   /// Whether this block waits in the executor's queue.
   var isEndScheduled = false
+  /// Objects with other values whose hooks the end of the current merge calls.
+  var awakened: [NSManagedObject] = []
+  /// What the current merge brings to trackers; nil without trackers, and after they were told.
+  var news: MergedNews?
+}
+
+/// Retains the last faults made for a while. Without it, a loop over to-one relationships would make and free
+/// the same object repeatedly.
+struct RecentFaults {
+  private var ring: [NSManagedObject?] = []
+  private var next = 0
+  static let capacity = 1024
+
+  mutating func keep(_ object: NSManagedObject) {
+    if ring.count < Self.capacity {
+      ring.append(object)
+    } else {
+      ring[next] = object
+      next = (next + 1) % Self.capacity
+    }
+  }
+
+  mutating func clear() {
+    ring = []
+    next = 0
+  }
 }

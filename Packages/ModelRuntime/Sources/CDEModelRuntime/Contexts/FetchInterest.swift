@@ -1,10 +1,10 @@
 @_spi(CDE) internal import CDEPredicates
-internal import CDEStore
+public import CDEStore
 
 /// Which commits can change the result of a fetch, or its order.
 @_spi(CDE) public struct FetchInterest: Sendable {
   /// Indexes of the entities whose objects the fetch can return.
-  public let entities: Range<Int>
+  public let entities: Range<EntityIndex>
   /// For each of these entities, the slots that decide about membership and order; nil when other objects'
   /// values also decide.
   private let slots: [PropertySet]?
@@ -33,7 +33,7 @@ internal import CDEStore
     return commit.changes.contains { change in
       guard entities.contains(change.entity) else { return false }
       return change.kind != .updated
-        || change.properties.intersects(slots[change.entity - entities.lowerBound])
+        || change.properties.intersects(slots[entities.lowerBound.distance(to: change.entity)])
     } || commit.touched.contains { entities.contains($0.entity) }
   }
 
@@ -59,7 +59,7 @@ internal import CDEStore
         read(test)
         read(first)
         read(second)
-      case .aggregate, .subquery, .projection, .variable, .variableKeyPath: isWide = true
+      case .aggregate, .subquery, .projection, .variable, .variableKeyPath, .call: isWide = true
       }
     }
   }

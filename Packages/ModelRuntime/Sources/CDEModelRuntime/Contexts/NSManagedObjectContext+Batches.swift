@@ -3,26 +3,16 @@ internal import CDEStore
 internal import Foundation
 
 extension NSManagedObjectContext {
-  /// Carries out a batch request in the store, in one transaction.
-  ///
-  /// Contexts, this one included, do not see the changes until the object IDs of the result are merged. No
-  /// notification is posted before that. The IDs carry the changed properties. If a domain observes
-  /// precisely, the merge wakes only the readers of these properties.
-  ///
-  /// - Returns: an ``NSBatchUpdateResult``, ``NSBatchDeleteResult`` or ``NSBatchInsertResult``.
-  /// - Throws: ``ManagedObjectError``: unknown entities or attributes, values of another type, required values
-  ///   that are missing, violated constraints and delete rules, store errors. Nothing is written then.
-  @discardableResult
-  public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+  final func run(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
     preconditionIsolated("execute(_:)")
     switch request {
     case let request as NSBatchUpdateRequest: return try update(request)
     case let request as NSBatchDeleteRequest: return try delete(request)
     case let request as NSBatchInsertRequest: return try insert(request)
+    case let request as any ContextRequest: return try request.execute(by: self)
     default:
       throw ManagedObjectError(
-        .unsupportedRequest,
-        "execute(_:) takes batch requests, not \(type(of: request)). Give fetch requests to fetch(_:).")
+        .unsupportedRequest, "execute(_:) takes fetch requests and batch requests, not \(type(of: request)).")
     }
   }
 
@@ -36,7 +26,7 @@ extension NSManagedObjectContext {
   }
 
   private func commit(_ batch: StoreBatch, of entity: EntityBinding) throws -> StoreBatchResult {
-    let source = try source()
+    let source = try coordinator()
     do {
       return try source.commit(batch, of: entity)
     } catch {
@@ -65,7 +55,7 @@ extension NSManagedObjectContext {
     let plan = try fetch.plan(in: self)
     var update = try BatchValues.update(request, of: binding, StoreQuery(entity: binding.index))
     let isAsked = try plan.isAsked(of: coordinator())
-    let (result, handle) = try plan.ask(try source()) { handle, query in
+    let (result, handle) = try plan.ask(try coordinator()) { handle, query in
       update.query = query
       if !isAsked { return (StoreBatchResult(), handle) }
       return (try commit(.update(update), of: binding), handle)
@@ -94,7 +84,7 @@ extension NSManagedObjectContext {
       let number = NSNumber(value: request.resultType == .resultTypeCount ? 0 : 1)
       return NSBatchDeleteResult(isIDs ? [NSManagedObjectID]() : number, request.resultType)
     }
-    let rules = model.entities.map { binding in
+    let rules = model.entities.mapped { binding in
       let relationships = binding.properties.filter(\.isRelationship)
       return Dictionary(uniqueKeysWithValues: relationships.map { ($0.slot, $0.batchRule) })
     }
@@ -115,7 +105,7 @@ extension NSManagedObjectContext {
       let plan = try request.fetchRequest.plan(in: self)
       let isAsked =
         try isAsked(plan.binding, request.affectedStores) && isAsked(plan.binding, plan.stores)
-      (result, handle) = try plan.ask(try source()) {
+      (result, handle) = try plan.ask(try coordinator()) {
         isAsked ? try perform($1, $0) : (StoreBatchResult(), $0)
       }
     }
@@ -138,7 +128,7 @@ extension NSManagedObjectContext {
     _ ids: [NSManagedObjectID], _ model: ModelBinding
   ) throws -> (StoreQuery, StoreHandle) {
     let first = try batchBinding(ids[0].binding.name, nil)
-    let handle = try source().requiredHandle(for: first)
+    let handle = try coordinator().requiredHandle(for: first)
     for id in ids {
       guard !id.isTemporaryID else {
         throw ManagedObjectError(
@@ -155,7 +145,7 @@ extension NSManagedObjectContext {
             + "entity's objects by themselves.", entity: id.binding.name, objectID: id)
       }
     }
-    return (StoreQuery(entity: first.root, filter: .keys(ids.map(\.key)), keysOnly: true), handle)
+    return (StoreQuery(entity: first.root.entity, filter: .keys(ids.map(\.key)), keysOnly: true), handle)
   }
 
   // MARK: Inserting
@@ -167,7 +157,7 @@ extension NSManagedObjectContext {
         .unsupportedRequest, "\(binding.name) is abstract: insert objects of one of its sub-entities.",
         entity: binding.name)
     }
-    let handle = try source().requiredHandle(for: binding)
+    let handle = try coordinator().requiredHandle(for: binding)
     if let stores = request.affectedStores, try !coordinator().holds(binding, in: stores) {
       throw ManagedObjectError(
         .unsupportedRequest,
@@ -184,7 +174,7 @@ extension NSManagedObjectContext {
         values.removeAllObjects()
       }
     } else if let handler = request.managedObjectHandler {
-      let object = binding.objectClass.init(entity: binding.description, insertInto: nil)
+      let object = binding.objectClass.make(binding.description, in: nil)
       while !handler(object) {
         try rows.add(object)
         object.dropOverlay()
@@ -195,29 +185,63 @@ extension NSManagedObjectContext {
     transaction.author = transactionAuthor
     transaction.contextName = name
     transaction.isBatch = true
-    var derived: [RowBatch] = []
-    let source = try source()
-    do {
-      if !transaction.isEmpty { derived = try source.commit(transaction, of: binding) { _ in }.derived }
-    } catch {
-      throw ManagedObjectError.store(error)
-    }
+    var result = StoreBatchResult()
+    let upsert = try commit(&transaction, rows, of: binding, &result.derived)
     let outcome: Any
     switch request.resultType {
     case .statusOnly: outcome = NSNumber(value: true)
-    case .count: outcome = NSNumber(value: rows.count)
+    case .count: outcome = NSNumber(value: upsert?.count ?? rows.count)
     case .objectIDs:
       let inserted = transaction.inserted.flatMap { batch in
         (0..<batch.count).map { StoreBatchResult.Row(entity: binding.index, key: batch.key($0)) }
       }
-      var result = StoreBatchResult()
-      result.derived = derived
-      let all = PropertySet(allBelow: binding.properties.count)
+      let updated = upsert?.updatedRows ?? []
+      var properties = [binding.index: PropertySet(allBelow: binding.properties.count)]
+      for entity in Set(updated.map(\.entity)) {
+        properties[entity] = PropertySet(allBelow: registry.model.entities[entity].properties.count)
+      }
       outcome = ids(
-        inserted, handle,
-        BatchOrigin(properties: [binding.index: all], consequences: consequences(result)))
+        inserted + updated, handle,
+        BatchOrigin(properties: properties, consequences: consequences(result)))
     }
     return NSBatchInsertResult(outcome, request.resultType)
+  }
+
+  /// Writes the rows of an insertion. The merge policy's type decides about unique values that other rows have.
+  ///
+  /// - Returns: how such values were resolved; nil if there were none.
+  private func commit(
+    _ transaction: inout StoreTransaction, _ rows: BatchRows, of binding: EntityBinding,
+    _ derived: inout [RowBatch]
+  ) throws -> BatchUpsert? {
+    if transaction.isEmpty { return nil }
+    let source = try coordinator()
+    let (type, all) = (policy.mergeType, transaction.inserted)
+    var upsert: BatchUpsert?
+    var refusal: StoreError?
+    // Other writers may commit in between.
+    for _ in 0..<10 {
+      do {
+        if !transaction.isEmpty { derived = try source.commit(transaction, of: binding) { _ in }.derived }
+        return upsert
+      } catch {
+        guard type != .errorMergePolicyType, [.uniqueness, .conflict].contains(error.code) else {
+          throw ManagedObjectError.store(error)
+        }
+        refusal = error
+      }
+      if upsert == nil || refusal!.code == .conflict {
+        upsert = BatchUpsert(binding, type, all, given: rows.given)
+        try upsert!.fill(&transaction)
+      }
+      let found: TransactionConflicts
+      do { found = try source.conflicts(of: transaction, of: binding) } catch {
+        throw ManagedObjectError.store(error)
+      }
+      try upsert!.resolve(found, refusal!)
+      try upsert!.fill(&transaction)
+    }
+    throw ManagedObjectError.store(refusal!)
   }
 
   // MARK: Results

@@ -7,13 +7,14 @@ struct PendingChanges {
   var objects: [NSManagedObject] = []
   var refreshed: [NSManagedObject] = []
   var deletedByMerge: [NSManagedObject] = []
-  var insertedByMerge: [NSManagedObject] = []
+  /// Objects named as inserted that are not new: other writers inserted them, or their deletion was undone.
+  var appeared: [NSManagedObject] = []
   /// New objects that were announced, and then deleted before they were saved.
   var forgotten: [NSManagedObject] = []
   var isMerge = false
 
   var isEmpty: Bool {
-    objects.isEmpty && refreshed.isEmpty && deletedByMerge.isEmpty && insertedByMerge.isEmpty
+    objects.isEmpty && refreshed.isEmpty && deletedByMerge.isEmpty && appeared.isEmpty
       && forgotten.isEmpty
   }
 }
@@ -29,6 +30,10 @@ extension NSManagedObjectContext {
     }
   }
 
+  func keepFormerValues(_ values: FormerValues, of object: NSManagedObject) { event.keep(values, of: object) }
+
+  func eventValues(of object: NSManagedObject) -> FormerValues?? { event.values(of: object) }
+
   /// Announces changes after the current job of the executor.
   ///
   /// Does nothing inside a block, because the end of the block announces the changes. Does nothing for a
@@ -42,6 +47,7 @@ extension NSManagedObjectContext {
     executor.enqueue { [weak self] in
       self?.announcing.isScheduled = false
       self?.processPendingChanges()
+      self?.endUndoEvent()
     }
   }
 
@@ -86,8 +92,7 @@ extension NSManagedObjectContext {
     return Item(entity: try model.existingBinding(for: type).description, insertInto: self)
   }
 
-  /// Inserts an object made without a context. Does nothing if the object is already in this context.
-  public func insert(_ object: NSManagedObject) {
+  final func add(_ object: NSManagedObject) {
     preconditionIsolated(object._binding.name)
     let home = home
     if let theirs = object._home {
@@ -120,13 +125,6 @@ extension NSManagedObjectContext {
 
   // MARK: Announcing
 
-  /// Posts the changes since the last announcement, if there are any. The context calls this after each job
-  /// that changed objects.
-  public func processPendingChanges() {
-    preconditionIsolated("processPendingChanges()")
-    announcePending()
-  }
-
   /// The objects that an announcement named. A save that follows at once names the same objects. It uses
   /// these sets again, because making them is a large part of the cost of a large save.
   struct Announced {
@@ -144,10 +142,16 @@ extension NSManagedObjectContext {
   /// - Returns: the new and the changed objects among those announced.
   @discardableResult
   func announcePending() -> Announced {
+    if registry?.hasKeyObservers == true { tellKeyObservers() }
     guard !pending.isEmpty else { return Announced() }
     announcing.count &+= 1
     let pending = self.pending
     self.pending = PendingChanges()
+    if undoRecorder != nil { recordUndo(pending) }
+    event.announce(pending.objects)
+    defer { event.finish() }
+    let news = merging.news
+    if news != nil { merging.news = nil }
     var userInfo: [AnyHashable: Any] = [:]
     func add(_ key: String, _ objects: Set<NSManagedObject>) {
       if !objects.isEmpty { userInfo[key] = objects }
@@ -160,6 +164,7 @@ extension NSManagedObjectContext {
     var renewed: Set<NSManagedObject> = []
     pending.objects[...].forEachBorrowed { object in
       object.leavePending()
+      object.leaveEvent()
       switch object.unsavedChange {
       case .insertion:
         if object.noteAnnounced() {
@@ -174,8 +179,8 @@ extension NSManagedObjectContext {
     }
     add(
       NSInsertedObjectsKey,
-      pending.insertedByMerge.isEmpty
-        ? announced.inserted : announced.inserted.union(pending.insertedByMerge))
+      pending.appeared.isEmpty
+        ? announced.inserted : announced.inserted.union(pending.appeared))
     add(NSUpdatedObjectsKey, renewed.isEmpty ? announced.updated : announced.updated.union(renewed))
     add(NSDeletedObjectsKey, deleted.union(pending.deletedByMerge).union(pending.forgotten))
     add(NSRefreshedObjectsKey, Set(pending.refreshed))
@@ -183,6 +188,16 @@ extension NSManagedObjectContext {
     guard !userInfo.isEmpty else { return announced }
     NotificationCenter.default.post(
       name: PostedNames.objectsDidChange, object: self, userInfo: userInfo)
+    if !trackers.isEmpty { tellTrackers(pending, news) }
     return announced
+  }
+
+  /// Tells the observers of keys what a merge, a rollback or a delete rule has changed.
+  @inline(never)
+  private func tellKeyObservers() {
+    registry.tellKeyChanges()
+    for object in pending.refreshed + pending.appeared where object.isKeyObserved {
+      object.tellDifferences()
+    }
   }
 }

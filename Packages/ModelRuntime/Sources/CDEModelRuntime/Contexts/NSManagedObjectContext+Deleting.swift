@@ -3,13 +3,7 @@ internal import CDEStore
 internal import Foundation
 
 extension NSManagedObjectContext {
-  /// Marks an object to be deleted by the next save, and applies the delete rules of its relationships.
-  ///
-  /// An object that was never saved leaves the context at once. The rules are applied to related objects now:
-  /// `nullify` removes the reference, `cascade` marks the objects too. The save checks `deny`.
-  ///
-  /// - Precondition: the object belongs to this context.
-  public func delete(_ object: NSManagedObject) {
+  final func markDeleted(_ object: NSManagedObject) {
     preconditionIsolated(object._binding.name)
     guard object._registry === registry, registry != nil else {
       if object.isGone || object._home == nil { return }
@@ -30,6 +24,7 @@ extension NSManagedObjectContext {
     // A list instead of a recursion, because a cascade can be as long as the data.
     var cascade = [object]
     var unsaved: [NSManagedObject] = []
+    let isDeferred = !propagatesDeletesAtEndOfEvent && !isSaving
     while let next = cascade.popLast() {
       guard next._registry === registry, !next.isMarkedDeleted else { continue }
       if next.isFault { fire(next) }
@@ -40,9 +35,24 @@ extension NSManagedObjectContext {
       guard !next.isMarkedDeleted, next._registry === registry else { continue }
       next.markDeleted()
       if next.isInserted { unsaved.append(next) } else { noteChange(next) }
-      applyDeleteRules(of: next, &cascade)
+      if isDeferred, !next.isInserted {
+        deferredDeletions.append(next)
+      } else {
+        applyDeleteRules(of: next, &cascade)
+      }
     }
     if !unsaved.isEmpty { forgetUnsaved(unsaved) }
+    if registry.hasKeyObservers { registry.tellKeyChanges() }
+  }
+
+  /// Applies the delete rules of objects that were deleted since the last save.
+  func applyDeferredDeletions() {
+    let objects = deferredDeletions
+    deferredDeletions = []
+    failedReads.areRepeated = true
+    for object in objects where object._registry === registry && object.isMarkedDeleted {
+      spreadDeletion(of: object)
+    }
   }
 
   /// Applies delete rules that could not be applied when their objects were deleted.

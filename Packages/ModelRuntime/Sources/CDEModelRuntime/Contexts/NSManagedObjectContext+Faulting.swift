@@ -26,6 +26,7 @@ extension NSManagedObjectContext {
   /// If the row no longer exists, the object gets its declared defaults and `isDeleted` becomes true.
   func fire(_ object: NSManagedObject) {
     guard object.isFault else { return }
+    if !fetchedPages.isEmpty, fireBatch(of: object) { return }
     var row: RowReference?
     if object.isStored {
       do throws(StoreError) {
@@ -41,11 +42,38 @@ extension NSManagedObjectContext {
       }
     }
     guard let row, row.batch.layout.entity == object._binding.index else {
-      vanish(object)
+      if shouldDeleteInaccessibleFaults || !object.isStored {
+        vanish(object)
+      } else {
+        noteInaccessible(object)
+      }
       return
     }
     object.take(row.batch, row.row)
     awaken(object)
+  }
+
+  /// Reads the rows of the batch of a fetch that an object is in.
+  ///
+  /// - Returns: whether the object is no fault any more. Otherwise it is in no batch, its row is gone, or the read failed.
+  private func fireBatch(of object: NSManagedObject) -> Bool {
+    let root = object._binding.root
+    let keys = fetchedPages.batch(root: root, key: object._key)
+    if keys.count < 2 { return false }
+    fireAll(keys.compactMap { registry.object(root: root, key: $0) })
+    return !object.isFault
+  }
+
+  /// Notes that a fault without a row was read, which the context is not to take for a deletion.
+  @inline(never)
+  private func noteInaccessible(_ object: NSManagedObject) {
+    noteUnread(
+      object, nil,
+      StoreError(
+        .unreadable, "Its row does not exist, and shouldDeleteInaccessibleFaults is false.",
+        entity: object._binding.name))
+    object._batch = object._binding.defaults
+    object._row = 0
   }
 
   private func vanish(_ object: NSManagedObject) {
@@ -57,7 +85,7 @@ extension NSManagedObjectContext {
 
   /// The source of an entity's rows, for reading a row that existed before.
   private func loadedSource(of binding: EntityBinding) throws(StoreError) -> any RowSource {
-    if let source = persistentStoreCoordinator { return source }
+    if let source = rowSource { return source }
     throw StoreError(.closed, "The store of \(binding.name) was removed.", entity: binding.name)
   }
 
@@ -65,12 +93,12 @@ extension NSManagedObjectContext {
   func fireAll(_ objects: [NSManagedObject]) {
     let faults = objects.filter { $0.isFault && $0.isStored }
     for (root, group) in Dictionary(grouping: faults, by: { $0._binding.root }) {
-      guard let source = persistentStoreCoordinator, source.handle(for: group[0]._binding) != nil else {
+      guard let source = rowSource, source.handle(for: group[0]._binding) != nil else {
         continue
       }
       let keys = group.map(\._key).sorted()
       do {
-        let rows = try source.rows(of: registry.model.entities[root], keys: keys)
+        let rows = try source.rows(of: registry.model.entities[root.entity], keys: keys)
         for batch in rows.batches {
           for row in 0..<batch.count {
             guard let object = registry.object(root: root, key: batch.key(row)),
@@ -119,7 +147,7 @@ extension NSManagedObjectContext {
   }
 
   /// The stored members of a to-many relationship; `nil` when they can't be read.
-  func storedMembers(of object: NSManagedObject, slot: Int) -> [NSManagedObject]? {
+  func storedMembers(of object: NSManagedObject, slot: SlotIndex) -> [NSManagedObject]? {
     guard object.isStored else { return [] }
     let registry = registry!
     do throws(StoreError) {
@@ -135,12 +163,34 @@ extension NSManagedObjectContext {
     }
   }
 
+  /// The IDs of the stored members of a to-many relationship, read without their values.
+  ///
+  /// - Returns: nil when unsaved changes may concern the members, or they can't be read.
+  func storedMemberIDs(of object: NSManagedObject, slot: SlotIndex) -> [NSManagedObjectID]? {
+    guard object.isStored, !changed.contains(where: \.hasChanges) else { return nil }
+    do throws(StoreError) {
+      let related = try loadedSource(of: object._binding).related(
+        to: [object._key], of: object._binding, slot: slot, isKnown: { _, _ in true }, for: nil)
+      return related.entries.compactMap { entry in
+        let binding = registry.model.entities[entry.entity.index]
+        if let known = registry.object(root: binding.root, key: entry.key) {
+          return known.isDeletedOrGone ? nil : known.objectID
+        }
+        // A temporary ID names an object of this context.
+        if entry.key < 0 { return self.object(entity: binding.index, key: entry.key).objectID }
+        return NSManagedObjectID(binding: binding, key: entry.key, store: storeHandle(for: binding))
+      }
+    } catch {
+      return nil
+    }
+  }
+
   private func members(_ related: RelatedRows) -> [[NSManagedObject]] {
     let byBatch = related.rows.batches.map { adopt(FetchedRows(batches: [$0])) }
     return related.ranges.map { range in
       related.entries[range].map { entry in
         entry.batch >= 0
-          ? byBatch[Int(entry.batch)][Int(entry.row)] : object(entity: Int(entry.entity), key: entry.key)
+          ? byBatch[Int(entry.batch)][Int(entry.row)] : object(entity: entry.entity.index, key: entry.key)
       }
     }
   }
@@ -174,11 +224,12 @@ extension NSManagedObjectContext {
     }
   }
 
-  private func prefetchMembers(
+  @discardableResult
+  func prefetchMembers(
     _ info: PropertyInfo, of owners: [NSManagedObject], _ binding: EntityBinding
   ) throws -> [NSManagedObject] {
     let unloaded = owners.filter { $0.isStored && !$0.members(info.slot).isLoaded }
-    guard !unloaded.isEmpty, let source = persistentStoreCoordinator, source.handle(for: binding) != nil
+    guard !unloaded.isEmpty, let source = rowSource, source.handle(for: binding) != nil
     else {
       return []
     }
@@ -206,13 +257,7 @@ extension NSManagedObjectContext {
 
   // MARK: Refreshing
 
-  /// Makes an object take the store's values.
-  ///
-  /// - Parameters:
-  ///   - object: An object of this context. Other objects, and objects that were never saved, do not change.
-  ///   - mergeChanges: false makes the object a fault at once and drops unsaved values; true reads the row
-  ///     now and keeps unsaved values.
-  public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
+  final func refreshObject(_ object: NSManagedObject, mergeChanges: Bool) {
     preconditionIsolated(object._binding.name)
     guard object._registry === registry, registry != nil, !object.isInserted else { return }
     if mergeChanges {
@@ -229,6 +274,7 @@ extension NSManagedObjectContext {
         }
         object.take(row.batch, row.row)
         object.forgetUnread()
+        awaken([object], from: .refresh)
       } catch {
         // The object keeps its values, whether they were read or set.
         Diagnostics.report(
@@ -242,10 +288,10 @@ extension NSManagedObjectContext {
     pending.refreshed.append(object)
     announceSoon()
     observer?.contextDidRefresh([object])
+    if object.isKeyObserved { object.tellDifferences() }
   }
 
-  /// Refreshes every registered object that was saved before, and keeps unsaved values.
-  public func refreshAllObjects() {
+  final func refreshObjects() {
     preconditionIsolated("refreshAllObjects()")
     for object in registry?.all() ?? [] where !object.isInserted {
       refresh(object, mergeChanges: object.hasChanges)

@@ -8,7 +8,7 @@ extension NSManagedObjectContext {
       .noStore, "The context has no persistentStoreCoordinator. Take it from a container, or set one.")
   }
 
-  /// Fetches objects, IDs or their number.
+  /// Fetches objects, IDs, their number or dictionaries.
   ///
   /// Registered objects are returned as they are, with their unsaved changes. Other objects are made from the
   /// rows read. A value is decoded when it is first read, so a fetch costs little more than stepping through
@@ -18,6 +18,10 @@ extension NSManagedObjectContext {
   /// - Throws: ``ManagedObjectError``: unknown entity, a predicate that can't be translated, or a store
   ///   error.
   public func fetch<ResultType>(_ request: NSFetchRequest<ResultType>) throws -> [ResultType] {
+    try reportingNSErrors { try results(of: request) }
+  }
+
+  private func results<ResultType>(of request: NSFetchRequest<ResultType>) throws -> [ResultType] {
     preconditionIsolated("fetch(_:)")
     let plan = try request.plan(in: self)
     switch request.resultType {
@@ -27,6 +31,7 @@ extension NSManagedObjectContext {
       return try cast(try fetchObjects(keysOnly).map(\.objectID), plan)
     case .countResultType:
       return try cast([NSNumber(value: try count(plan))], plan)
+    case .dictionaryResultType: return try cast(try dictionaries(plan), plan)
     default:
       return try typed(try fetchObjects(plan), plan)
     }
@@ -52,7 +57,7 @@ extension NSManagedObjectContext {
       && changed.allSatisfy { !tree.contains($0._binding.index) || $0 is ResultType }
   }
 
-  private func cast<ResultType>(_ results: [Any], _ plan: FetchPlan) throws -> [ResultType] {
+  func cast<ResultType>(_ results: [Any], _ plan: FetchPlan) throws -> [ResultType] {
     try results.map {
       guard let result = $0 as? ResultType else {
         throw ManagedObjectError(
@@ -66,17 +71,22 @@ extension NSManagedObjectContext {
 
   /// The number of objects that a fetch would return, without making them where possible.
   public func count<ResultType>(for request: NSFetchRequest<ResultType>) throws -> Int {
+    try reportingNSErrors { try number(of: request) }
+  }
+
+  private func number<ResultType>(of request: NSFetchRequest<ResultType>) throws -> Int {
     preconditionIsolated("count(for:)")
     return try count(try request.plan(in: self))
   }
 
   func count(_ plan: FetchPlan) throws -> Int {
     if plan.stores != nil, try !plan.isAsked(of: coordinator()) { return 0 }
+    if plan.dictionaries != nil { return try dictionaryCount(plan) }
     if plan.includesPending, hasChanges(within: plan) { return try fetchObjects(plan).count }
     return try asking(plan) { source, query in try source.count(query, of: plan.binding) }
   }
 
-  private func hasChanges(within plan: FetchPlan) -> Bool {
+  func hasChanges(within plan: FetchPlan) -> Bool {
     if changed.isEmpty { return false }
     // A predicate may read related objects. Their changes then count as well.
     return changed.contains(where: \.hasChanges)
@@ -91,7 +101,10 @@ extension NSManagedObjectContext {
 
   // MARK: Objects
 
-  func fetchObjects(_ plan: FetchPlan) throws -> [NSManagedObject] {
+  /// The objects of a fetch.
+  ///
+  /// - Parameter rows: the rows, if they were read before. A fetch that depends on changes in between reads them again.
+  func fetchObjects(_ plan: FetchPlan, _ rows: FetchedRows? = nil) throws -> [NSManagedObject] {
     if plan.stores != nil, try !plan.isAsked(of: coordinator()) { return [] }
     let mixesPending = plan.includesPending && hasChanges(within: plan)
     var objects: [NSManagedObject]
@@ -101,10 +114,15 @@ extension NSManagedObjectContext {
       stored.offset = 0
       objects = try storedObjects(stored)
       objects = try mixingPending(into: objects, plan)
+    } else if let rows, !plan.refreshes {
+      objects = adopt(rows)
     } else {
       objects = try storedObjects(plan)
     }
     if plan.realizesFaults { fireAll(objects) }
+    if let size = plan.batchSize, objects.count > size {
+      fetchedPages.add(objects.map(\._key), root: plan.binding.root, batchSize: size)
+    }
     for path in plan.prefetch { try prefetch(path, of: objects) }
     return objects
   }
@@ -156,7 +174,7 @@ extension NSManagedObjectContext {
     }
     return order.map { entry in
       entry.batch >= 0
-        ? byBatch[Int(entry.batch)][Int(entry.row)] : object(entity: Int(entry.entity), key: entry.key)
+        ? byBatch[Int(entry.batch)][Int(entry.row)] : object(entity: entry.entity.index, key: entry.key)
     }
   }
 
@@ -217,7 +235,7 @@ extension NSManagedObjectContext {
       let entity = entries[start].entity
       var end = start + 1
       while end < entries.count, entries[end].entity == entity { end += 1 }
-      let binding = registry.model.entities[Int(entity)]
+      let binding = registry.model.entities[entity.index]
       var maker = ObjectMaker(
         self, binding, batch: binding.defaults, flags: baseFlags.union(.fault))
       let known = registry.objects(root: binding.root, keys: start..<end) { entries[$0].key }
@@ -246,66 +264,76 @@ extension NSManagedObjectContext {
   }
 
   private func mixingPending(into stored: [NSManagedObject], _ plan: FetchPlan) throws -> [NSManagedObject] {
-    let subtree = registry.model.schema.entities[plan.binding.index].subtree
-    func belongs(_ object: NSManagedObject) -> Bool {
-      plan.includesSubentities
-        ? subtree.contains(object._binding.index) : object._binding.index == plan.binding.index
-    }
-    var seen = Set<ObjectIdentifier>()
-    var objects: [NSManagedObject] = []
-    objects.reserveCapacity(stored.count)
     do {
-      let query = try plan.query(namingUnsaved: true)
-      let patterns = PredicatePatternCache()
-      func interpreter(_ object: NSManagedObject) -> QueryInterpreter<ObjectRow> {
-        QueryInterpreter(
-          schema: registry.model.schema, row: ObjectRow(object: object), entity: query.entity,
-          patterns: patterns)
-      }
-      // The store evaluated the condition for objects whose own values are as stored. For the others it is
-      // evaluated here.
-      for object in stored where !object.isMarkedDeleted {
-        seen.insert(ObjectIdentifier(object))
-        if object.hasChanges, try !interpreter(object).holds(query.filter) { continue }
-        objects.append(object)
-      }
-      for object in changed where belongs(object) && object.hasChanges && !object.isMarkedDeleted {
-        guard !seen.contains(ObjectIdentifier(object)), try interpreter(object).holds(query.filter) else {
-          continue
-        }
-        objects.append(object)
-      }
-      if !query.sort.isEmpty {
-        if plan.keysOnly { fireAll(objects) }
-        var keyed = try objects.map { (keys: try interpreter($0).sortKeys(query.sort), object: $0) }
-        keyed.sort { QueryInterpreter<ObjectRow>.precedes($0.keys, $1.keys, in: query.sort) }
-        objects = keyed.map(\.object)
-      }
+      return try mixingPending(into: stored, try plan.query(namingUnsaved: true), of: plan.binding)
     } catch let error as any CDEError where error is PredicateTreeError || error is StoreError {
       throw ManagedObjectError(
         .predicate, "The fetch of \(plan.binding.name) can't be answered in memory: \(error.message)",
         cause: error,
         entity: plan.binding.name)
     }
-    let tail = objects.dropFirst(plan.offset)
-    return Array(plan.limit.map { tail.prefix($0) } ?? tail)
+  }
+
+  /// Adds unsaved changes to the result of a query without its limit and offset.
+  func mixingPending(
+    into stored: [NSManagedObject], _ query: StoreQuery, of binding: EntityBinding
+  ) throws -> [NSManagedObject] {
+    let subtree = registry.model.schema.entities[binding.index].subtree
+    func belongs(_ object: NSManagedObject) -> Bool {
+      query.includesSubentities
+        ? subtree.contains(object._binding.index) : object._binding.index == binding.index
+    }
+    var seen = Set<ObjectIdentifier>()
+    var objects: [NSManagedObject] = []
+    objects.reserveCapacity(stored.count)
+    let patterns = PredicatePatternCache()
+    func interpreter(_ object: NSManagedObject) -> QueryInterpreter<ObjectRow> {
+      QueryInterpreter(
+        schema: registry.model.schema, row: ObjectRow(object: object), entity: query.entity,
+        patterns: patterns)
+    }
+    // The store evaluated the condition for objects whose own values are as stored. For the others it is
+    // evaluated here.
+    for object in stored where !object.isMarkedDeleted {
+      seen.insert(ObjectIdentifier(object))
+      if object.hasChanges, try !interpreter(object).holds(query.filter) { continue }
+      objects.append(object)
+    }
+    for object in changed where belongs(object) && object.hasChanges && !object.isMarkedDeleted {
+      guard !seen.contains(ObjectIdentifier(object)), try interpreter(object).holds(query.filter) else {
+        continue
+      }
+      objects.append(object)
+    }
+    if !query.sort.isEmpty {
+      if query.keysOnly { fireAll(objects) }
+      var keyed = try objects.map { (keys: try interpreter($0).sortKeys(query.sort), object: $0) }
+      keyed.sort { QueryInterpreter<ObjectRow>.precedes($0.keys, $1.keys, in: query.sort) }
+      objects = keyed.map(\.object)
+    }
+    let tail = objects.dropFirst(query.offset)
+    return Array(query.limit.map { tail.prefix($0) } ?? tail)
   }
 
   // MARK: Permanent IDs
 
-  /// Gives objects permanent IDs without saving them.
-  public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+  final func makePermanentIDs(for objects: [NSManagedObject]) throws {
     preconditionIsolated("obtainPermanentIDs(for:)")
+    if let parentSource {
+      // Objects that the parent has get their IDs there.
+      try parentSource.obtainPermanentKeys(
+        of: objects.filter { $0.state == .savedToParent && $0._registry === registry }.map(\.rowIdentity))
+    }
     let source = try source()
     let temporary = objects.filter {
       $0.isInserted && $0.hasTemporaryKey && $0._registry === registry
     }
     for (_, group) in Dictionary(grouping: temporary, by: { $0._binding.root }) {
-      let root = registry.model.entities[group[0]._binding.root]
+      let root = registry.model.entities[group[0]._binding.root.entity]
       _ = try source.requiredHandle(for: root)
       do {
         let start = try source.allocateKeys(group.count, of: root)
-        registry.rekey(group) { start + Int64($0) }
+        rekey(group) { start + Int64($0) }
       } catch {
         throw ManagedObjectError.store(error)
       }

@@ -13,27 +13,14 @@ extension NSManagedObjectContext {
     return registry.object(root: binding.root, key: objectID.key)
   }
 
-  /// The object with an ID: the registered one, or a fault made without a query.
-  ///
-  /// A fault whose row does not exist returns defaults. Use ``existingObject(with:)`` when the row may not
-  /// exist. An ID of another store, or a temporary ID of another context, can't name a row here. Its object
-  /// is gone: it returns defaults, its `isDeleted` is true, and it is never saved. Core Data raises an
-  /// exception when such a fault is read.
-  ///
-  /// - Precondition: the context's model has an entity with the name that the ID contains.
-  public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
-    preconditionIsolated("object(with:)")
-    return resident(objectID) ?? lookUp(objectID)
-  }
-
   /// The object that an ID was made for in this context. Only the returned reference is counted.
   @inline(__always)
-  private func resident(_ objectID: NSManagedObjectID) -> NSManagedObject? {
+  final func resident(_ objectID: NSManagedObjectID) -> NSManagedObject? {
     home.flatMap { ObjectRegistry.object(of: objectID, in: $0) }
   }
 
   @inline(never)
-  private func lookUp(_ objectID: NSManagedObjectID) -> NSManagedObject {
+  final func lookUp(_ objectID: NSManagedObjectID) -> NSManagedObject {
     guard let registry else { failPrecondition(missingCoordinator.message) }
     if registry.isAtHome(objectID),
       let known = registry.object(root: objectID.binding.root, key: objectID.key)
@@ -46,7 +33,8 @@ extension NSManagedObjectContext {
     }
     guard let binding = localBinding(of: objectID) else { return goneObject(named, objectID) }
     if let known = registry.object(root: binding.root, key: objectID.key) { return known }
-    if objectID.isTemporaryID { return goneObject(binding, objectID) }
+    // The parent may have the object of a temporary ID.
+    if objectID.isTemporaryID, parentSource == nil { return goneObject(binding, objectID) }
     // The ID may name an ancestor of the row's entity. Only the row identifies its class.
     return registry.model.schema.entities[binding.index].hasSubentities
       ? objectOfRow(binding, objectID.key) : object(entity: binding.index, key: objectID.key)
@@ -59,7 +47,7 @@ extension NSManagedObjectContext {
   @inline(never)
   func objectOfRow(_ binding: EntityBinding, _ key: Int64) -> NSManagedObject {
     if let known = registry.object(root: binding.root, key: key) { return known }
-    guard let source = persistentStoreCoordinator, let handle = source.handle(for: binding) else {
+    guard let source = rowSource, let handle = source.handle(for: binding) else {
       return object(entity: binding.index, key: key)
     }
     do {
@@ -74,11 +62,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The object with an ID. Its row is read.
-  ///
-  /// - Throws: ``ManagedObjectError`` with code `.objectNotFound` when there is no such row, also for IDs of
-  ///   other stores and models.
-  public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+  final func storedObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
     preconditionIsolated("existingObject(with:)")
     guard let registry else { throw missingCoordinator }
     func notFound(_ reason: String) -> ManagedObjectError {
@@ -98,7 +82,7 @@ extension NSManagedObjectContext {
     let known = registry.object(root: binding.root, key: objectID.key)
     if let known, known.isRealized {
       return known
-    } else if !objectID.isTemporaryID, let source = persistentStoreCoordinator,
+    } else if !objectID.isTemporaryID || parentSource != nil, let source = rowSource,
       source.handle(for: binding) != nil
     {
       do {

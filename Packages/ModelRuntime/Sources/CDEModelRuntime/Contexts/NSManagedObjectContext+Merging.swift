@@ -1,14 +1,8 @@
 @_spi(CDE) internal import CDEStore
-public import Foundation
+internal import Foundation
 
 extension NSManagedObjectContext {
-  /// Merges another context's save, given by its didSave notification.
-  ///
-  /// Registered objects take the saved values without a query. Unsaved changes stay. Deleted objects leave
-  /// the context, and their `isDeleted` stays true. New objects are named as inserted, see
-  /// `NSManagedObjectContextObjectsDidChange`. If this context merges automatically, it first merges the
-  /// saves that were committed earlier.
-  public func mergeChanges(fromContextDidSave notification: Notification) {
+  final func mergeCommit(named notification: Notification) {
     preconditionIsolated("mergeChanges(fromContextDidSave:)")
     merge(notification.userInfo ?? [:])
   }
@@ -31,7 +25,7 @@ extension NSManagedObjectContext {
   private func merge(_ data: [AnyHashable: Any]) {
     dropTracesSoon()
     if let commit = data[CommittedTransaction.userInfoKey] as? CommittedTransaction {
-      if isOfOwnStores(commit) {
+      if isOfOwnStores(commit), commit.order == nil || commit.order === ownOrder {
         mergeInbox(before: commit.sequence)
         merge(commit)
       } else {
@@ -45,6 +39,11 @@ extension NSManagedObjectContext {
       inserted: ids(in: data, NSInsertedObjectIDsKey, NSInsertedObjectsKey),
       updated: ids(in: data, NSUpdatedObjectIDsKey, NSUpdatedObjectsKey),
       deleted: ids(in: data, NSDeletedObjectIDsKey, NSDeletedObjectsKey))
+  }
+
+  /// The order of the commits in this context's inbox.
+  private var ownOrder: CommitOrder? {
+    parentSource?.parent.children.order ?? persistentStoreCoordinator?.commitOrder
   }
 
   private func isOfOwnStores(_ commit: CommittedTransaction) -> Bool {
@@ -115,13 +114,22 @@ extension NSManagedObjectContext {
     let isNested = merging.isRunning
     merging.isRunning = true
     defer { merging.isRunning = isNested }
+    if parentSource != nil {
+      // The rows are the parent's, which may have changed since.
+      return merge(
+        inserted: commit.ids(.inserted), updated: commit.ids(.updated), deleted: commit.ids(.deleted),
+        touched: touchedObjects(commit))
+    }
+    defer { children.deliver(commit) }
     processPendingChanges()
     var changes: [ObjectChange] = []
     var forgotten: [NSManagedObject] = []
     var ids = MergedIDs()
     var arrived: [CommittedTransaction.Change] = []
+    var missed: [CommittedTransaction.Change] = []
     let namesArrivals = PostedNames.isObjectsDidChangeUsed
-    let handle = { (entity: Int) in self.storeHandle(for: registry.model.entities[entity]) }
+    let isTracked = !trackers.isEmpty
+    let handle = { (entity: EntityIndex) in self.storeHandle(for: registry.model.entities[entity]) }
     for change in commit.changes {
       let binding = registry.model.entities[change.entity]
       let object = registry.object(root: binding.root, key: change.key)
@@ -130,7 +138,12 @@ extension NSManagedObjectContext {
         object?.objectID ?? NSManagedObjectID(binding: binding, key: change.key, store: handle(change.entity))
       )
       guard let object else {
-        if namesArrivals, change.kind == .inserted { arrived.append(change) }
+        if change.kind == .deleted { continue }
+        if namesArrivals, change.kind == .inserted {
+          arrived.append(change)
+        } else if isTracked, self.isTracked(change.entity) {
+          missed.append(change)
+        }
         continue
       }
       switch change.kind {
@@ -152,12 +165,12 @@ extension NSManagedObjectContext {
       change.properties?.forEach { unload(change.object, $0) }
       changes.append(change)
     }
-    if !arrived.isEmpty { pending.insertedByMerge += arrived.map(objectOfArrival) }
+    if !arrived.isEmpty { pending.appeared += arrived.map(objectOfArrival) }
     let source = MergeSource.commit(commit, isRepeated: noteMerge(commit.trace))
-    finishMerge(changes, ids, source)
+    finishMerge(changes, ids, source, found: missed.map(objectOfArrival))
   }
 
-  /// The object for a row that another context inserted, made from the saved row.
+  /// The object for a row that another context inserted or changed, made from the saved row.
   private func objectOfArrival(_ change: CommittedTransaction.Change) -> NSManagedObject {
     let binding = registry.model.entities[change.entity]
     if let known = registry.object(root: binding.root, key: change.key) { return known }
@@ -191,6 +204,7 @@ extension NSManagedObjectContext {
     } else {
       object.takeNews(row.batch, row.row)
     }
+    noteMerged(object)
     if change.adopted.isEmpty { return [] }
     changes += unloadOwners(of: object, known, row)
     return object.slotsThatDiffer(known, row).intersection(change.adopted)
@@ -202,7 +216,7 @@ extension NSManagedObjectContext {
     return !binding.storedDerivations.isEmpty && row.batch.asOf > known.batch.asOf
   }
 
-  func unload(_ object: NSManagedObject, _ slot: Int) {
+  func unload(_ object: NSManagedObject, _ slot: SlotIndex) {
     if case .toMany(let members)? = object._overlay?.values[slot] { members.unload() }
   }
 
@@ -220,16 +234,22 @@ extension NSManagedObjectContext {
     pending.deletedByMerge += objects
   }
 
-  func finishMerge(_ changes: [ObjectChange], _ ids: MergedIDs, _ source: MergeSource) {
+  /// - Parameter found: objects made for changed rows that had none, for trackers.
+  func finishMerge(
+    _ changes: [ObjectChange], _ ids: MergedIDs, _ source: MergeSource, found: [NSManagedObject] = []
+  ) {
+    awakenMerged()
     for change in changes where change.kind != .deleted {
       if change.kind == .inserted {
-        pending.insertedByMerge.append(change.object)
+        pending.appeared.append(change.object)
       } else {
         pending.refreshed.append(change.object)
       }
     }
     pending.isMerge = true
+    noteNews(changes, ids, found: found)
     processPendingChanges()
+    tellRemainingNews()
     pending.isMerge = false
     NotificationCenter.default.post(
       name: Self.didMergeChangesObjectIDsNotification, object: self, userInfo: ids.userInfo(source))

@@ -5,8 +5,11 @@ extension NSManagedObjectContext {
   /// Merges changes without their rows. The rows of registered objects are read again.
   ///
   /// Observers get the changed properties from recent saves of the same container.
+  ///
+  /// - Parameter touched: objects whose to-many relationships changed on the other side only.
   func merge(
-    inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]
+    inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID],
+    touched: [ObjectChange] = []
   ) {
     guard let registry else { return }
     func local(_ ids: [NSManagedObjectID]) -> [NSManagedObjectID] {
@@ -16,7 +19,7 @@ extension NSManagedObjectContext {
       }
     }
     let (inserted, updated, deleted) = (local(inserted), local(updated), local(deleted))
-    if inserted.isEmpty && updated.isEmpty && deleted.isEmpty { return }
+    if inserted.isEmpty, updated.isEmpty, deleted.isEmpty, touched.isEmpty { return }
     // The rows read here are newer than all waiting commits.
     mergeInbox(before: .max)
     let isNested = merging.isRunning
@@ -42,15 +45,24 @@ extension NSManagedObjectContext {
     }
     let arrived = inserted.filter { known($0) == nil }
     let joined = ownersOfInserted(arrived)
-    for change in orphaned + effects.touched + joined + left where change.object._registry === registry {
+    for change in orphaned + effects.touched + joined + left + touched
+    where change.object._registry === registry {
       change.properties?.forEach { unload(change.object, $0) }
       changes.append(change)
     }
-    if PostedNames.isObjectsDidChangeUsed { pending.insertedByMerge += arrived.map(object(with:)) }
+    if PostedNames.isObjectsDidChangeUsed { pending.appeared += arrived.map(object(with:)) }
     let ids = MergedIDs(
       inserted: Set(inserted), updated: Set(updated + effects.updated.map(\.objectID)),
       deleted: Set(deleted + effects.deleted.map(\.objectID)))
-    finishMerge(changes, ids, .identities(recent?.changes ?? RecentChanges()))
+    // An update may bring a row into a fetched result that has no object here.
+    let missed =
+      trackers.isEmpty
+      ? []
+      : (updated + arrived).filter { id in
+        known(id) == nil && registry.model.entity(named: id.binding.name).map { isTracked($0.index) } == true
+      }.map(object(with:))
+    finishMerge(changes, ids, .identities(recent?.changes ?? RecentChanges()), found: missed)
+    deliverToChildren(ids)
   }
 
   /// Registered objects whose to-many relationships contain deleted objects.
@@ -74,10 +86,10 @@ extension NSManagedObjectContext {
     var changes: [ObjectChange] = []
     let bindings = ids.compactMap { id in registry.model.entity(named: id.binding.name).map { ($0, id.key) } }
     for (root, group) in Dictionary(grouping: bindings, by: { $0.0.root }) {
-      guard let source = persistentStoreCoordinator, source.handle(for: group[0].0) != nil else { continue }
+      guard let source = rowSource, source.handle(for: group[0].0) != nil else { continue }
       let rows: FetchedRows
       do {
-        rows = try source.rows(of: registry.model.entities[root], keys: group.map(\.1).sorted())
+        rows = try source.rows(of: registry.model.entities[root.entity], keys: group.map(\.1).sorted())
       } catch {
         reportUnread(group[0].0, error)
         changes += possibleOwners(ofMembersIn: root)
@@ -102,7 +114,7 @@ extension NSManagedObjectContext {
   }
 
   /// All registered objects that may have got members of an entity tree.
-  private func possibleOwners(ofMembersIn root: Int) -> [ObjectChange] {
+  private func possibleOwners(ofMembersIn root: RootIndex) -> [ObjectChange] {
     registry.all().compactMap { object in
       let slots = object._binding.properties.filter {
         $0.isToMany && registry.model.entities[$0.destination].root == root
@@ -123,12 +135,12 @@ extension NSManagedObjectContext {
     for object in objects { object._overlay?.unloadMembers() }
     let realized = objects.filter { !$0.isFault && $0.isStored }
     for (root, group) in Dictionary(grouping: realized, by: { $0._binding.root }) {
-      guard let source = persistentStoreCoordinator, source.handle(for: group[0]._binding) != nil else {
+      guard let source = rowSource, source.handle(for: group[0]._binding) != nil else {
         continue
       }
       let rows: FetchedRows
       do {
-        rows = try source.rows(of: registry.model.entities[root], keys: group.map(\._key).sorted())
+        rows = try source.rows(of: registry.model.entities[root.entity], keys: group.map(\._key).sorted())
       } catch {
         reportUnread(group[0]._binding, error)
         for object in group where !object.hasChanges { object.turnIntoFault() }
@@ -141,6 +153,7 @@ extension NSManagedObjectContext {
           else { continue }
           let known = RowReference(batch: object._batch, row: Int(object._row))
           object.takeNews(batch, row)
+          noteMerged(object)
           owners += unloadOwners(of: object, known, RowReference(batch: batch, row: row))
         }
       }

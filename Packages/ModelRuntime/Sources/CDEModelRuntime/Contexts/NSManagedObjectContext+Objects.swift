@@ -4,7 +4,7 @@ internal import CDEStore
 extension NSManagedObjectContext: ObjectContext {
   func noteUnreadObject() { failedReads.areRemembered = true }
 
-  func noteSilentValue(_ object: NSManagedObject, _ slot: Int) {
+  func noteSilentValue(_ object: NSManagedObject, _ slot: SlotIndex) {
     guard hooks.areRunning else { return }
     hooks.silenced[ObjectIdentifier(object), default: PropertySet()].insert(slot)
   }

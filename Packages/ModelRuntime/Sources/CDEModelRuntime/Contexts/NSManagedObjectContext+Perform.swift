@@ -10,17 +10,7 @@ extension NSManagedObjectContext: RunObserver {
     case enqueued
   }
 
-  /// Runs a block on the context's isolation, later and in the order of the calls. The block never runs
-  /// inline. Returns at once.
-  ///
-  /// The block belongs to no actor, even if its caller does. It may capture values that its caller gives
-  /// away.
-  ///
-  /// At the top level of `main.swift` the compiler selects overloads as in a synchronous function. It takes
-  /// `await context.perform { … }` for this call if the block neither throws nor returns anything, and warns
-  /// that there is nothing to await. In that case write the statement in an `async` function.
-  public func perform(_ block: sending @escaping () -> Void) {
-    let carried = Carrier(block)
+  final func enqueue(_ carried: Carrier<() -> Void>) {
     executor.enqueue {
       self.runWillBegin()
       carried.value()
@@ -71,7 +61,9 @@ extension NSManagedObjectContext: RunObserver {
   /// Called when a block ends. Announces the changes of the block.
   public func runWillEnd() {
     announcing.blockDepth -= 1
-    if pending.isEmpty { return }
-    if isSaving { announceSoon() } else { processPendingChanges() }
+    if !pending.isEmpty {
+      if isSaving { announceSoon() } else { processPendingChanges() }
+    }
+    if undoRecorder != nil, announcing.blockDepth == 0 { endUndoEvent() }
   }
 }

@@ -130,7 +130,7 @@ private struct HookRounds {
 private struct ValueImage {
   private let object: NSManagedObject
   private let change: UnsavedChange
-  private let values: [Value]
+  private let values: IndexedArray<SlotIndex, Value>
 
   private enum Value {
     case single(_PropertyValue)
@@ -142,13 +142,14 @@ private struct ValueImage {
     change = object.unsavedChange
     values =
       object._overlay.map { overlay in
-        (0..<overlay.count).map { slot in
-          guard let members = overlay.members(slot) else { return .single(overlay.values[slot]) }
-          return .members(
-            added: members.added.objects.map(ObjectIdentifier.init),
-            removed: members.removed.objects.map(ObjectIdentifier.init),
-            all: members.isReordered ? members.objects.map(ObjectIdentifier.init) : [])
-        }
+        IndexedArray(
+          overlay.slots.map { slot in
+            guard let members = overlay.members(slot) else { return .single(overlay.values[slot]) }
+            return .members(
+              added: members.added.objects.map(ObjectIdentifier.init),
+              removed: members.removed.objects.map(ObjectIdentifier.init),
+              all: members.isReordered ? members.objects.map(ObjectIdentifier.init) : [])
+          })
       } ?? []
   }
 
@@ -163,8 +164,8 @@ private struct ValueImage {
       object.managedObjectContext?.hooks.silenced[ObjectIdentifier(object)] ?? PropertySet()
     return object._binding.properties.filter { info in
       if silenced.contains(info.slot) { return false }
-      let before = info.slot < values.count ? values[info.slot] : .single(.unset)
-      let after = info.slot < now.values.count ? now.values[info.slot] : .single(.unset)
+      let before = values.indices.contains(info.slot) ? values[info.slot] : .single(.unset)
+      let after = now.values.indices.contains(info.slot) ? now.values[info.slot] : .single(.unset)
       switch (before, after) {
       case (.single(let one), .single(let other)): return !one.isSame(as: other)
       case (.members(let added, let removed, let all), .members(let added2, let removed2, let all2)):
@@ -175,27 +176,5 @@ private struct ValueImage {
         return !(added.isEmpty && removed.isEmpty && all.isEmpty)
       }
     }.map(\.name)
-  }
-}
-
-extension _PropertyValue {
-  /// Whether another value is equal for a hook that sets it again.
-  fileprivate func isSame(as other: _PropertyValue) -> Bool {
-    switch (self, other) {
-    case (.unset, .unset), (.null, .null): true
-    case (.integer(let one), .integer(let other)): one == other
-    case (.real(let one), .real(let other)): one.bitPattern == other.bitPattern
-    case (.text(let one), .text(let other)): one.utf8.elementsEqual(other.utf8)
-    case (.data(let one), .data(let other)): one == other
-    case (.uuid(let one), .uuid(let other)): one == other
-    case (.decimal(let one), .decimal(let other)): one == other
-    case (.url(let one), .url(let other)): one == other
-    case (.object(let one), .object(let other)):
-      one === other
-        || (one.value as? AnyHashable).flatMap { one in (other.value as? AnyHashable).map { one == $0 } }
-          == true
-    case (.toOne(let one), .toOne(let other)): one === other
-    default: false
-    }
   }
 }

@@ -3,23 +3,7 @@ internal import CDEStore
 internal import Foundation
 
 extension NSManagedObjectContext {
-  /// Writes all changes in one transaction, or none.
-  ///
-  /// The steps: the objects' `willSave()` is called and changes are announced until nothing changes any more;
-  /// `NSManagedObjectContextWillSave` is posted; values are validated; the store writes; the commit is
-  /// delivered to the contexts that merge automatically; IDs become permanent; `didSave` is posted. Slow
-  /// observers and hooks of `didSave` therefore do not delay merges in other contexts. Without changes
-  /// nothing happens.
-  ///
-  /// Writes one row for each changed object, in the order of their keys, and only the changed columns.
-  ///
-  /// The ``mergePolicy`` resolves two kinds of conflicts: another writer changed an object after it was read,
-  /// or another object has a unique value. The save is then tried again.
-  ///
-  /// - Throws: ``ManagedObjectError``: hooks that change objects without end, validation failures (all of
-  ///   them), conflicts that the merge policy does not resolve, store errors. Nothing else changes, except
-  ///   for what a policy resolved. The same save can be tried again, or rolled back.
-  public func save() throws {
+  final func saveChanges() throws {
     preconditionIsolated("save()")
     guard !isSaving else {
       throw ManagedObjectError(
@@ -34,6 +18,7 @@ extension NSManagedObjectContext {
       failedReads.areRepeated = false
     }
     failedReads.last = nil
+    if !deferredDeletions.isEmpty { applyDeferredDeletions() }
     if !failedReads.unfinishedDeletions.isEmpty { try finishDeletions() }
     // Hooks and observers may change further objects. These changes must also be announced before willSave.
     var announced = try runHooks()
@@ -74,21 +59,24 @@ extension NSManagedObjectContext {
   /// Collects the changed objects and validates them. Validation may change further objects, which are
   /// validated and saved as well.
   func collectValidated() throws -> CollectedSave {
-    let objects = CollectedSave(changed[...])
+    let isRoot = parentSource == nil
+    let objects = CollectedSave(changed[...], numberingNew: isRoot)
     var validated = changed.count
     try objects.validate()
     if changed.count == validated, pending.isEmpty { return objects }
     while validated < changed.count {
-      let further = CollectedSave(changed[validated...])
+      let further = CollectedSave(changed[validated...], numberingNew: isRoot)
       validated = changed.count
       try further.validate()
     }
-    return CollectedSave(changed[...])
+    return CollectedSave(changed[...], numberingNew: isRoot)
   }
 
   func forgetChanges() {
     changed[...].forEachBorrowed { $0.leaveChanged() }
+    event.drop()
     changed.removeAll(keepingCapacity: changed.count <= 4096)
+    undoRecorder?.dropSaved()
   }
 
   /// The store's result for a save.
@@ -107,9 +95,11 @@ extension NSManagedObjectContext {
   ) throws -> CommitOutcome {
     let coordinator = try coordinator()
     let handle = try coordinator.handle(for: objects.bindings)
-    let save = SaveBuilder.build(objects, author: transactionAuthor, contextName: name)
+    var save = SaveBuilder.build(objects, author: transactionAuthor, contextName: name)
     if let unread = failedReads.last { throw ManagedObjectError.store(unread) }
+    if let parentSource { return .committed(try commit(save, to: parentSource, handle)) }
     if save.transaction.isEmpty { return .committed(applyUnwritten(save, handle, complete)) }
+    save.transaction.checked = rowChecks(besides: save, in: handle)
     var delivery = CommitDelivery()
     var committed: CommittedSave?
     do {
@@ -122,9 +112,10 @@ extension NSManagedObjectContext {
       guard let committed else {
         failPrecondition("A store has to report each transaction that it commits.")
       }
+      forgetDetected(in: handle)
       delivery.start(committed.transaction.sequence)
       coordinator.recentCommits.record(committed.transaction)
-      committed.apply(to: registry)
+      apply(committed)
       return .committed(committed)
     } catch  where [.conflict, .uniqueness, .danglingReference].contains(error.code) {
       return .refused(save, error)
@@ -160,12 +151,29 @@ extension NSManagedObjectContext {
       NSDeletedObjectsKey: Set(objects.deleted),
     ]
     NotificationCenter.default.post(name: .NSManagedObjectContextDidSave, object: self, userInfo: userInfo)
+    if PostedNames.isDidSaveObjectIDsUsed { announceIDs(of: objects, committed) }
     for saved in [objects.inserted, objects.updated, objects.deleted] {
       saved[...].forEachBorrowed { $0.didSave() }
+      if registry.hasKeyObservers {
+        for object in saved where object.isKeyObserved { object.tellDifferences() }
+      }
     }
-    if let observer {
+    if !trackers.isEmpty { tellTrackersOfSave(committed, objects.updated) }
+    // Observation reports changes that are in the store.
+    if let observer, parentSource == nil {
       observer.contextDidSave(changes(of: committed, objects) + taken, commit: committed)
     }
+  }
+
+  /// Posts the IDs of a save's objects.
+  private func announceIDs(of objects: CollectedSave, _ committed: CommittedTransaction) {
+    func ids(_ objects: [NSManagedObject]) -> Set<NSManagedObjectID> { Set(objects.map(\.objectID)) }
+    NotificationCenter.default.post(
+      name: PostedNames.didSaveObjectIDs, object: self,
+      userInfo: [
+        CommittedTransaction.userInfoKey: committed, NSInsertedObjectIDsKey: ids(objects.inserted),
+        NSUpdatedObjectIDsKey: ids(objects.updated), NSDeletedObjectIDsKey: ids(objects.deleted),
+      ])
   }
 
   /// The changes of a save to this context's own objects, touched owners included.
@@ -202,27 +210,31 @@ extension NSManagedObjectContext {
   }
 
   private struct KeyedEntity: Hashable {
-    var root: Int
+    var root: RootIndex
     var key: Int64
-    init(_ root: Int, _ key: Int64) {
+    init(_ root: RootIndex, _ key: Int64) {
       self.root = root
       self.key = key
     }
   }
 
-  func root(of entity: Int) -> Int { registry.model.entities[entity].root }
+  func root(of entity: EntityIndex) -> RootIndex { registry.model.entities[entity].root }
 
   // MARK: Dropping changes
 
-  /// Drops all unsaved changes. Values return to the last saved ones, new objects leave the context, deleted
-  /// objects stay.
-  public func rollback() {
+  final func dropChanges() {
     preconditionIsolated("rollback()")
     let objects = changed
     forgetChanges()
+    dropUndoActions()
     failedReads.unfinishedDeletions = []
-    for object in pending.objects { object.leavePending() }
+    deferredDeletions = []
+    for object in pending.objects {
+      object.leavePending()
+      object.leaveEvent()
+    }
     pending.objects = []
+    detected = []
     var restored: [NSManagedObject] = []
     var revivesDeleted = false
     for object in objects {
@@ -242,6 +254,7 @@ extension NSManagedObjectContext {
       // Members that were loaded meanwhile do not include the deleted objects.
       for object in registry.all() { object._overlay?.unloadMembers() }
     }
+    awaken(restored, from: .rollback)
     pending.refreshed += restored
     if pending.isEmpty, !objects.isEmpty {
       NotificationCenter.default.post(
@@ -251,12 +264,17 @@ extension NSManagedObjectContext {
     if !restored.isEmpty { observer?.contextDidRefresh(restored) }
   }
 
-  /// Drops all changes, objects and values. Objects that other code retains belong to no context any more.
-  public func reset() {
+  final func dropObjects() {
     preconditionIsolated("reset()")
     forgetChanges()
+    dropUndoActions()
     failedReads.unfinishedDeletions = []
-    for object in pending.objects { object.leavePending() }
+    deferredDeletions = []
+    for object in pending.objects {
+      object.leavePending()
+      object.leaveEvent()
+    }
+    detected = []
     pending = PendingChanges()
     recent.clear()
     forgetUnreadObjects()
@@ -268,6 +286,7 @@ extension NSManagedObjectContext {
     NotificationCenter.default.post(
       name: PostedNames.objectsDidChange, object: self,
       userInfo: [NSInvalidatedAllObjectsKey: true])
+    if !trackers.isEmpty { tellTrackersOfReset() }
     observer?.contextDidReset()
   }
 }

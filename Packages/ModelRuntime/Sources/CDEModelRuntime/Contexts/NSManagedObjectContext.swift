@@ -2,7 +2,6 @@
 internal import CDEManagedModel
 internal import CDEStore
 public import Foundation
-internal import Synchronization
 
 /// A set of objects from a container's stores with their unsaved changes. It has an isolation of its own.
 ///
@@ -40,8 +39,15 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var name: String?
     var transactionAuthor: String?
     var coordinator: NSPersistentStoreCoordinator?
+    /// The parent context as the source of rows; nil if the source is the coordinator.
+    var parent: (any RowSource)?
     var listeners: [CommitListener] = []
     var mergePolicy = NSMergePolicy.error
+    var stalenessInterval: TimeInterval = -1
+    var shouldDeleteInaccessibleFaults = true
+    var propagatesDeletes = true
+    /// Whether `undoRecorder` is set: readable on any isolation.
+    var hasUndoManager = false
   }
 
   let configuration = Lock(Configuration())
@@ -65,8 +71,15 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   // Read after each block, so without a check at run time.
   @exclusivity(unchecked) var pending = PendingChanges()
   @exclusivity(unchecked) var announcing = Announcing()
+  @exclusivity(unchecked) var event = CurrentEvent()
+  /// Objects that the next save compares with their rows although it does not change them.
+  var detected: [NSManagedObject] = []
+  var retainsObjects = false
+  /// Deleted objects whose delete rules the next save applies.
+  var deferredDeletions: [NSManagedObject] = []
   @exclusivity(unchecked) var temporaryKeys: Range<Int64> = 0..<0
   var recent = RecentFaults()
+  var fetchedPages = FetchedPages()
   var failedReads = FailedReads()
   @exclusivity(unchecked) var isSaving = false
   @exclusivity(unchecked) var hooks = SaveHooks()
@@ -74,7 +87,13 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   @exclusivity(unchecked) var isAwakening = false
   /// Commits of other contexts that this context has to merge. Any thread may add to it.
   let inbox = MergeInbox()
+  let children = ChildContexts()
   var merging = Merging()
+  /// What the undo manager needs; nil without one.
+  // Read after each block, so without a check at run time.
+  @exclusivity(unchecked) var undoRecorder: UndoRecorder?
+  /// What follows the context's changes: fetched results.
+  var trackers: [TrackerReference] = []
   /// The observer of reads, saves and merges: a domain.
   @_spi(CDE) public var observer: (any ContextObserver)? {
     didSet {
@@ -103,22 +122,24 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   deinit {
     let coordinator = configuration.withLock { $0.coordinator }
     coordinator?.remove(inbox)
+    parentSource?.leave()
     if observer != nil { coordinator?.recentCommits.count(-1) }
     guard let registry else { return }
     // Objects may outlive the context. They keep the values that were read and lose the parts that depend on
     // the context.
     registry.lastHandles =
-      coordinator.map { coordinator in registry.model.entities.map(coordinator.handle(for:)) } ?? []
+      coordinator.map { coordinator in registry.model.entities.mapped(coordinator.handle(for:)) } ?? []
     registry.context = nil
     for object in registry.all() {
       object._overlay?.dropRelationships(keepingChanged: false)
     }
+    registry.retainsAll = false
   }
 
   // MARK: Configuration, on any isolation
 
   /// A name for messages and logs; nil unless set.
-  public var name: String? {
+  open var name: String? {
     get { configuration.withLock { $0.name } }
     set {
       configuration.withLock { $0.name = newValue }
@@ -130,7 +151,10 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   ///
   /// Merges run soon after the save, on this context's isolation. Their order is the order in which the store
   /// committed the saves of all contexts.
-  public var automaticallyMergesChangesFromParent: Bool {
+  ///
+  /// A child context merges what the parent gets: saves of the parent's other children, saves of the parent, and commits
+  /// that the parent merges.
+  open var automaticallyMergesChangesFromParent: Bool {
     get { inbox.isOpen }
     set {
       if !newValue { return inbox.close() }
@@ -143,15 +167,33 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
 
   /// The author of this context's saves, for readers of the committed transactions.
-  public var transactionAuthor: String? {
+  open var transactionAuthor: String? {
     get { configuration.withLock { $0.transactionAuthor } }
     set { configuration.withLock { $0.transactionAuthor = newValue } }
+  }
+
+  /// Core Data's age after which a fault reads its row again; -1 at first, which means never.
+  ///
+  /// Kept and not read: there is no cache of rows, so a fault that is fired always reads the store's current row. Objects
+  /// with values keep them until they are refreshed, as in Core Data.
+  open var stalenessInterval: TimeInterval {
+    get { configuration.withLock { $0.stalenessInterval } }
+    set { configuration.withLock { $0.stalenessInterval = newValue } }
+  }
+
+  /// Whether a fault without a row counts as deleted; true at first.
+  ///
+  /// If true, such a fault returns defaults, and its `isDeleted` is true. If false, it returns defaults, stays a fault, and
+  /// is an error of the object: no save writes the object until it is refreshed. Core Data raises an exception then.
+  open var shouldDeleteInaccessibleFaults: Bool {
+    get { configuration.withLock { $0.shouldDeleteInaccessibleFaults } }
+    set { configuration.withLock { $0.shouldDeleteInaccessibleFaults = newValue } }
   }
 
   /// How saves resolve conflicts with other writers: an ``NSMergePolicy``. By default the save fails.
   ///
   /// `Any` as in Core Data.
-  public var mergePolicy: Any {
+  open var mergePolicy: Any {
     get { policy }
     set {
       guard let policy = newValue as? NSMergePolicy else {
@@ -166,29 +208,213 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   var policy: NSMergePolicy { configuration.withLock { $0.mergePolicy } }
 
   /// The coordinator whose stores the context reads and writes. Set it once, before use.
-  public var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
+  ///
+  /// The coordinator of a child context is its parent's.
+  open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
     get { configuration.withLock { $0.coordinator } }
     set {
       guard let newValue else { return }
-      let isFirst = configuration.withLock { configuration in
-        defer { configuration.coordinator = newValue }
-        return configuration.coordinator == nil
-      }
+      let isFirst = setCoordinator(newValue)
       checkPrecondition(
         isFirst || persistentStoreCoordinator === newValue,
         "A context's persistentStoreCoordinator can be set once only. Make another context for another coordinator."
       )
-      if isFirst {
-        registry = ObjectRegistry(
-          context: self, model: newValue.modelBinding, loneStore: newValue.loneStore)
-        if observer != nil {
-          registry.isObserved = true
-          newValue.recentCommits.count(1)
-        }
-        newValue.add(inbox)
-      }
+      if isFirst { newValue.add(inbox) }
     }
   }
+
+  /// The context whose objects this context reads and saves to; nil if it reads and saves to the coordinator's
+  /// stores. Set it once, before use, and instead of a coordinator.
+  ///
+  /// A child context sees the parent's unsaved changes. Its save applies its changes to the parent's objects, as unsaved
+  /// changes there; the parent's own save writes them. Each read and save of the child waits for the parent's
+  /// isolation. As in Core Data the child retains its parent.
+  ///
+  /// New objects keep their temporary IDs until the save that writes them to the store. Then their IDs become
+  /// permanent in all contexts on the way.
+  open var parent: NSManagedObjectContext? {
+    get { parentSource?.parent }
+    set {
+      guard let newValue, newValue !== parent else { return }
+      becomeChild(of: newValue)
+    }
+  }
+
+  /// Sets the coordinator if there is none.
+  ///
+  /// - Returns: whether there was none.
+  func setCoordinator(_ coordinator: NSPersistentStoreCoordinator) -> Bool {
+    let isFirst = configuration.withLock { configuration in
+      if configuration.coordinator != nil { return false }
+      configuration.coordinator = coordinator
+      return true
+    }
+    guard isFirst else { return false }
+    registry = ObjectRegistry(
+      context: self, model: coordinator.modelBinding, loneStore: coordinator.loneStore)
+    registry.retainsAll = retainsObjects
+    if observer != nil {
+      registry.isObserved = true
+      coordinator.recentCommits.count(1)
+    }
+    return true
+  }
+
+  // MARK: What applications override. Swift does not let a subclass override members of extensions.
+
+  /// Writes all changes in one transaction, or none.
+  ///
+  /// The steps: the objects' `willSave()` is called and changes are announced until nothing changes any more;
+  /// `NSManagedObjectContextWillSave` is posted; values are validated; the store writes; the commit is
+  /// delivered to the contexts that merge automatically; IDs become permanent; `didSave` is posted. Slow
+  /// observers and hooks of `didSave` therefore do not delay merges in other contexts. Without changes
+  /// nothing happens.
+  ///
+  /// Writes one row for each changed object, in the order of their keys, and only the changed columns.
+  ///
+  /// The ``mergePolicy`` resolves two kinds of conflicts: another writer changed an object after it was read,
+  /// or another object has a unique value. The save is then tried again.
+  ///
+  /// - Throws: ``ManagedObjectError``: hooks that change objects without end, validation failures (all of
+  ///   them), conflicts that the merge policy does not resolve, store errors. Nothing else changes, except
+  ///   for what a policy resolved. The same save can be tried again, or rolled back.
+  open func save() throws { try reportingNSErrors { try saveChanges() } }
+
+  /// Drops all unsaved changes. Values return to the last saved ones, new objects leave the context, deleted
+  /// objects stay.
+  open func rollback() { dropChanges() }
+
+  /// Drops all changes, objects and values. Objects that other code retains belong to no context any more.
+  open func reset() { dropObjects() }
+
+  /// Inserts an object made without a context. Does nothing if the object is already in this context.
+  open func insert(_ object: NSManagedObject) { add(object) }
+
+  /// Marks an object to be deleted by the next save, and applies the delete rules of its relationships.
+  ///
+  /// An object that was never saved leaves the context at once. The rules are applied to related objects now:
+  /// `nullify` removes the reference, `cascade` marks the objects too. The save checks `deny`.
+  ///
+  /// - Precondition: the object belongs to this context.
+  open func delete(_ object: NSManagedObject) { markDeleted(object) }
+
+  /// Posts the changes since the last announcement, if there are any. The context calls this after each job
+  /// that changed objects.
+  open func processPendingChanges() {
+    preconditionIsolated("processPendingChanges()")
+    announcePending()
+  }
+
+  /// The manager that gets an action for each change of this context's objects; nil at first, and then nothing is recorded.
+  ///
+  /// Core Data gives the view context one on macOS; here no context has one until it is set. All changes that the
+  /// context announces are recorded: insertions, deletions, values and relationships, also those that a child context
+  /// saves to this one. A save drops no action. A rollback and a reset drop all of this context.
+  ///
+  /// Setting nil is possible on any isolation while the context has no manager. Each changed object is retained
+  /// until its actions are dropped, and its former values with it. Set
+  /// ``UndoManager/levelsOfUndo`` to limit this.
+  open var undoManager: UndoManager? {
+    get { configuration.withLock(\.hasUndoManager) ? currentUndoManager : nil }
+    set {
+      if newValue == nil, !configuration.withLock(\.hasUndoManager) { return }
+      setUndoManager(newValue)
+    }
+  }
+
+  /// Announces the changes, and undoes the last group of actions of the ``undoManager``.
+  ///
+  /// Values, relationships, insertions and deletions return to what they were, in memory. The next save writes
+  /// that. An object whose deletion was saved is inserted again under its former key, or with a temporary ID in a
+  /// child context. An object that another writer deleted stays deleted. A reference without an inverse stays nil if its
+  /// destination's deletion was saved, because that save cleared it. Each object is told by its
+  /// `awake(fromSnapshotEvents:)`. Does nothing without a manager.
+  open func undo() {
+    preconditionIsolated("undo()")
+    processPendingChanges()
+    undoManager?.undo()
+  }
+
+  /// Announces the changes, and redoes the last group that was undone. Does nothing without a manager.
+  open func redo() {
+    preconditionIsolated("redo()")
+    processPendingChanges()
+    undoManager?.redo()
+  }
+
+  /// The object with an ID: the registered one, or a fault made without a query.
+  ///
+  /// A fault whose row does not exist returns defaults. Use ``existingObject(with:)`` when the row may not
+  /// exist. An ID of another store, or a temporary ID of another context, can't name a row here. Its object
+  /// is gone: it returns defaults, its `isDeleted` is true, and it is never saved. Core Data raises an
+  /// exception when such a fault is read.
+  ///
+  /// - Precondition: the context's model has an entity with the name that the ID contains.
+  open func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+    preconditionIsolated("object(with:)")
+    return resident(objectID) ?? lookUp(objectID)
+  }
+
+  /// The object with an ID. Its row is read.
+  ///
+  /// - Throws: ``ManagedObjectError`` with code `.objectNotFound` when there is no such row, also for IDs of
+  ///   other stores and models.
+  open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+    try reportingNSErrors { try storedObject(with: objectID) }
+  }
+
+  /// Makes an object take the store's values.
+  ///
+  /// - Parameters:
+  ///   - object: An object of this context. Other objects, and objects that were never saved, do not change.
+  ///   - flag: false makes the object a fault at once and drops unsaved values; true reads the row
+  ///     now and keeps unsaved values.
+  open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+    refreshObject(object, mergeChanges: flag)
+  }
+
+  /// Refreshes every registered object that was saved before, and keeps unsaved values.
+  open func refreshAllObjects() { refreshObjects() }
+
+  /// Gives objects permanent IDs without saving them.
+  open func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+    try reportingNSErrors { try makePermanentIDs(for: objects) }
+  }
+
+  /// Carries out a request: a fetch, a fetch in the background, or a batch request in the store, in one transaction.
+  ///
+  /// An ``NSAsynchronousFetchRequest`` returns at once. After a batch request contexts, this one included, do not
+  /// see the changes until the object IDs of the result are merged. No
+  /// notification is posted before that. The IDs carry the changed properties. If a domain observes
+  /// precisely, the merge wakes only the readers of these properties.
+  ///
+  /// - Returns: an ``NSBatchUpdateResult``, ``NSBatchDeleteResult`` or ``NSBatchInsertResult``; for fetches an
+  ///   ``NSAsynchronousFetchResult``.
+  /// - Throws: ``ManagedObjectError``: unknown entities or attributes, values of another type, required values
+  ///   that are missing, violated constraints and delete rules, store errors. Nothing is written then.
+  @discardableResult
+  open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+    try reportingNSErrors { try run(request) }
+  }
+
+  /// Merges another context's save, given by its didSave notification.
+  ///
+  /// Registered objects take the saved values without a query. Unsaved changes stay. Deleted objects leave
+  /// the context, and their `isDeleted` stays true. New objects are named as inserted, see
+  /// `NSManagedObjectContextObjectsDidChange`. If this context merges automatically, it first merges the
+  /// saves that were committed earlier.
+  open func mergeChanges(fromContextDidSave notification: Notification) { mergeCommit(named: notification) }
+
+  /// Runs a block on the context's isolation, later and in the order of the calls. The block never runs
+  /// inline. Returns at once.
+  ///
+  /// The block belongs to no actor, even if its caller does. It may capture values that its caller gives
+  /// away.
+  ///
+  /// At the top level of `main.swift` the compiler selects overloads as in a synchronous function. It takes
+  /// `await context.perform { … }` for this call if the block neither throws nor returns anything, and warns
+  /// that there is nothing to await. In that case write the statement in an `async` function.
+  open func perform(_ block: sending @escaping () -> Void) { enqueue(Carrier(block)) }
 
   var modelBinding: ModelBinding? { registry?.model }
 
@@ -199,8 +425,14 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       .noStore, "The context has no persistentStoreCoordinator. Take it from a container, or set one.")
   }
 
+  /// The source of the context's rows; nil if there is none.
+  var rowSource: (any RowSource)? {
+    let (parent, coordinator) = configuration.withLock { ($0.parent, $0.coordinator) }
+    return parent ?? coordinator
+  }
+
   /// The source of the context's rows, or an error if there is none.
-  func source() throws -> any RowSource { try coordinator() }
+  func source() throws -> any RowSource { try parentSource ?? coordinator() }
 
   func storeHandle(for binding: EntityBinding) -> StoreHandle? {
     persistentStoreCoordinator?.handle(for: binding)
@@ -222,84 +454,5 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       "\(what()) was used outside its context\(name.map { " \"\($0)\"" } ?? ""). Use it inside perform { }, performAndWait { } "
         + "or the model actor that owns the context\(concurrencyType == .mainQueue ? "; this one belongs to the main actor" : "")."
     )
-  }
-
-  // MARK: Making objects
-
-  struct Materialization {
-    var binding: EntityBinding
-    var batch: RowBatch
-    var row: Int32
-    var key: Int64
-    var flags: NSManagedObject.Flags
-  }
-
-  /// The row of the object being initialised; nil when the object is new.
-  func takeMaterialization(of entity: NSEntityDescription) -> Materialization? {
-    // An initialiser of a subclass may make other objects before this one.
-    guard let row = materialization, row.binding.description === entity else { return nil }
-    materialization = nil
-    return row
-  }
-
-  var baseFlags: NSManagedObject.Flags { isChecked ? .checked : [] }
-
-  func materialize(
-    _ binding: EntityBinding, _ type: NSManagedObject.Type, key: Int64, batch: RowBatch, row: Int32,
-    flags: NSManagedObject.Flags
-  ) -> NSManagedObject {
-    materialization = Materialization(binding: binding, batch: batch, row: row, key: key, flags: flags)
-    let object = type.init(entity: binding.description, insertInto: self)
-    checkPrecondition(
-      materialization == nil,
-      "\(type).init(entity:insertInto:) must hand its entity and its context to super unchanged: it is called for fetched objects "
-        + "as well as for new ones.")
-    return object
-  }
-
-  /// The object for a row: the registered one, or a fault.
-  func object(entity: Int, key: Int64) -> NSManagedObject {
-    let binding = registry.model.entities[entity]
-    if let known = registry.object(root: binding.root, key: key) { return known }
-    let made = materialize(
-      binding, binding.objectClass, key: key, batch: binding.defaults, row: 0,
-      flags: baseFlags.union(.fault))
-    registry.register(made)
-    recent.keep(made)
-    return made
-  }
-
-  func nextTemporaryKey() -> Int64 {
-    if temporaryKeys.isEmpty {
-      let block = Self.temporaryKeyBlocks.wrappingAdd(1, ordering: .relaxed).newValue
-      temporaryKeys = -(block * 4096)..<(-(block - 1) * 4096)
-    }
-    defer { temporaryKeys = temporaryKeys.lowerBound..<(temporaryKeys.upperBound - 1) }
-    return temporaryKeys.upperBound - 1
-  }
-
-  // Unique in the process, so that temporary IDs of different contexts differ.
-  private static let temporaryKeyBlocks = Atomic<Int64>(0)
-}
-
-/// Retains the last faults made for a while. Without it, a loop over to-one relationships would make and free
-/// the same object repeatedly.
-struct RecentFaults {
-  private var ring: [NSManagedObject?] = []
-  private var next = 0
-  static let capacity = 1024
-
-  mutating func keep(_ object: NSManagedObject) {
-    if ring.count < Self.capacity {
-      ring.append(object)
-    } else {
-      ring[next] = object
-      next = (next + 1) % Self.capacity
-    }
-  }
-
-  mutating func clear() {
-    ring = []
-    next = 0
   }
 }

@@ -1,7 +1,9 @@
 internal import CDEStore
 
 // Each request goes to the store of its entity.
-extension NSPersistentStoreCoordinator: RowSource {
+extension NSPersistentStoreCoordinator: StoreSource {
+  var hasUnsavedRows: Bool { false }
+
   private func loaded(_ entity: EntityBinding) throws(StoreError) -> StoreHandle {
     if let handle = handle(for: entity) { return handle }
     throw StoreError(.closed, "The store of \(entity.name) was removed.", entity: entity.name)
@@ -19,7 +21,8 @@ extension NSPersistentStoreCoordinator: RowSource {
   }
 
   func related(
-    to owners: [Int64], of entity: EntityBinding, slot: Int, isKnown: ((_ root: Int, _ key: Int64) -> Bool)?,
+    to owners: [Int64], of entity: EntityBinding, slot: SlotIndex,
+    isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?,
     for fault: FiredFault?
   ) throws(StoreError) -> RelatedRows {
     let handle = try loaded(entity)
@@ -29,7 +32,7 @@ extension NSPersistentStoreCoordinator: RowSource {
   }
 
   func fetch(
-    _ query: StoreQuery, of entity: EntityBinding, isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
+    _ query: StoreQuery, of entity: EntityBinding, isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
   ) throws(StoreError) -> FetchedRows {
     try loaded(entity).store.fetch(query, isKnown: isKnown)
   }
@@ -43,8 +46,8 @@ extension NSPersistentStoreCoordinator: RowSource {
   }
 
   func allocateKeys(_ count: Int, of root: EntityBinding) throws(StoreError) -> Int64 {
-    let first = try loaded(root).store.allocateKeys([root.index: count])
-    return first[root.index]!
+    let first = try loaded(root).store.allocateKeys([root.root: count])
+    return first[root.root]!
   }
 
   func commit(

@@ -20,17 +20,17 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   private struct State {
     var stores: [NSPersistentStore] = []
     /// The store of each entity, by index.
-    var handles: [StoreHandle?] = []
+    var handles: IndexedArray<EntityIndex, StoreHandle?> = []
     /// The removed stores, by their entities. Objects of these entities keep their IDs.
-    var removedHandles: [Int: StoreHandle] = [:]
+    var removedHandles: [EntityIndex: StoreHandle] = [:]
     var inboxes: [MergeInbox] = []
-    /// The number of commits made by contexts.
-    var commits: UInt64 = 0
   }
 
   private let state = Lock(State())
   let loneStore = LoneStore()
   let recentCommits = RecentCommits()
+  /// Numbers the commits of contexts. Guard: the lock of `state`.
+  let commitOrder = CommitOrder()
 
   /// Makes a coordinator for a model, which can't be changed afterwards.
   ///
@@ -53,7 +53,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
 
   // MARK: Stores
 
-  /// Opens or creates a store.
+  /// Opens or creates a store. A store of another version of the model is migrated if both options say so,
+  /// ``NSMigratePersistentStoresAutomaticallyOption`` and ``NSInferMappingModelAutomaticallyOption``.
   ///
   /// - Throws: ``ManagedObjectError``; the cause is the store's or the model's own error.
   @discardableResult
@@ -65,11 +66,13 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     description.type = type
     description.configuration = configuration
     description.url = url
+    // As in Core Data, only a description migrates unless it is told not to.
+    description.migratesByDefault = false
     for (key, value) in options ?? [:] { description.setOption(value, forKey: "\(key)") }
-    return try addPersistentStore(description)
+    return try reportingNSErrors { try addPersistentStore(description) }
   }
 
-  /// Opens or creates the store of a description.
+  /// Opens or creates the store of a description, and migrates it unless the description says not to.
   public func addPersistentStore(
     with description: NSPersistentStoreDescription,
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
@@ -78,25 +81,38 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       try addPersistentStore(description)
       block(description, nil)
     } catch {
-      block(description, error)
+      block(description, nsError(error))
     }
+  }
+
+  /// The binding of the coordinator's model.
+  ///
+  /// - Throws: ``ManagedObjectError`` for a model with a mistake.
+  func usableBinding() throws -> ModelBinding {
+    guard let modelError else { return modelBinding }
+    let reason = (modelError as? any CDEError)?.message ?? "\(modelError)"
+    throw ManagedObjectError(.store, "The model can't be used: \(reason)", cause: modelError)
   }
 
   @discardableResult
   func addPersistentStore(_ description: NSPersistentStoreDescription) throws -> NSPersistentStore {
-    if let modelError {
-      let reason = (modelError as? any CDEError)?.message ?? "\(modelError)"
-      throw ManagedObjectError(.store, "The model can't be used: \(reason)", cause: modelError)
-    }
+    let modelBinding = try usableBinding()
     let configuration = try description.storeConfiguration()
     let opened: SQLiteStore
-    let covered: Set<Int>
+    let covered: Set<EntityIndex>
     do {
       covered = try modelBinding.entities(in: description.configuration)
       try requireFree(covered)
-      opened = try SQLiteStore(
-        schema: modelBinding.schema, entities: covered, configuration: configuration,
-        observer: description.observer)
+      func open() throws(StoreError) -> SQLiteStore {
+        try SQLiteStore(
+          schema: modelBinding.schema, entities: covered, configuration: configuration,
+          observer: description.observer, modelCache: { modelBinding.modelCache })
+      }
+      do throws(StoreError) { opened = try open() } catch let refusal {
+        guard refusal.code == .incompatibleSchema else { throw refusal }
+        try migrate(description, configuration, entities: covered, after: refusal)
+        opened = try open()
+      }
     } catch let error as StoreError {
       throw ManagedObjectError(
         .store, "The store at \(description.url?.path ?? "(memory)") can't be opened: \(error.message)",
@@ -110,16 +126,19 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     store.persistentStoreCoordinator = self
     state.withLock { state in
       state.stores.append(store)
-      if state.handles.isEmpty { state.handles = Array(repeating: nil, count: modelBinding.entities.count) }
+      if state.handles.isEmpty {
+        state.handles = IndexedArray(repeating: nil, count: modelBinding.entities.count)
+      }
       for entity in covered { state.handles[entity] = store.handle }
       loneStore.update(state.stores.map(\.handle))
     }
+    postChange(NSAddedPersistentStoresKey, store)
     return store
   }
 
-  private func requireFree(_ entities: Set<Int>) throws {
+  private func requireFree(_ entities: Set<EntityIndex>) throws {
     let taken = state.withLock { state in
-      entities.first { $0 < state.handles.count && state.handles[$0] != nil }
+      entities.first { state.handles.indices.contains($0) && state.handles[$0] != nil }
     }
     guard let taken else { return }
     throw ManagedObjectError(
@@ -130,6 +149,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
 
   /// Closes a store. Objects of its entities can't be read or saved afterwards.
   public func remove(_ store: NSPersistentStore) throws {
+    NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
     state.withLock { state in
       state.stores.removeAll { $0 === store }
       for index in state.handles.indices where state.handles[index] === store.handle {
@@ -138,7 +158,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       }
       loneStore.update(state.stores.map(\.handle))
     }
-    do { try store.handle.store.close() } catch { throw ManagedObjectError.store(error) }
+    postChange(NSRemovedPersistentStoresKey, store)
+    do { try store.handle.store.close() } catch { throw nsError(ManagedObjectError.store(error)) }
   }
 
   /// The loaded store at a URL; nil when there is none. Two URLs are equal if their standardised forms are.
@@ -161,7 +182,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   // MARK: Requests of contexts
 
   func handle(for binding: EntityBinding) -> StoreHandle? {
-    state.withLock { binding.index < $0.handles.count ? $0.handles[binding.index] : nil }
+    state.withLock { binding.index < $0.handles.endIndex ? $0.handles[binding.index] : nil }
   }
 
   func removedHandle(for binding: EntityBinding) -> StoreHandle? {
@@ -213,8 +234,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   /// application runs.
   func handOn(_ commit: inout CommittedTransaction, from source: MergeInbox) -> CommitDelivery {
     state.withLock { state in
-      state.commits += 1
-      commit.sequence = state.commits
+      commit.enter(commitOrder)
       var delivery = CommitDelivery()
       for inbox in state.inboxes where inbox !== source && inbox.isOpen {
         inbox.append(commit)

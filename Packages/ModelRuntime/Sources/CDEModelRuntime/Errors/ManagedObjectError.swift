@@ -62,6 +62,16 @@ public struct ManagedObjectError: CDEError {
     public static let store = Code(rawValue: "store")
     /// A predicate or sort descriptor can't be used; the cause names the construct.
     public static let predicate = Code(rawValue: "predicate")
+    /// The rows of a store can't be migrated to the new model. The cause lists the reasons.
+    public static let migration = Code(rawValue: "migration")
+    /// Rows of a store to migrate have the same values of a new uniqueness constraint. The cause lists them.
+    public static let migrationConstraint = Code(rawValue: "migrationConstraint")
+    /// The model that a store to migrate was made with is not found.
+    public static let migrationLacksSourceModel = Code(rawValue: "migrationLacksSourceModel")
+    /// A store has to be migrated, and its description says not to infer what changed.
+    public static let migrationLacksMappingModel = Code(rawValue: "migrationLacksMappingModel")
+    /// It can't be inferred how two versions of a model belong together. The cause names the difference.
+    public static let inferredMapping = Code(rawValue: "inferredMapping")
     /// The container has no model, or one without entities.
     public static let modelMissing = Code(rawValue: "modelMissing")
   }
@@ -173,6 +183,11 @@ extension ManagedObjectError: CustomNSError {
     case .objectNotFound: return NSManagedObjectReferentialIntegrityError
     case .noStore: return NSPersistentStoreSaveError
     case .invalidStoreType: return NSPersistentStoreInvalidTypeError
+    case .migration: return NSMigrationError
+    case .migrationConstraint: return NSMigrationConstraintViolationError
+    case .migrationLacksSourceModel: return NSMigrationMissingSourceModelError
+    case .migrationLacksMappingModel: return NSMigrationMissingMappingModelError
+    case .inferredMapping: return NSInferredMappingModelError
     case .store: return storeCode
     default: return NSCoreDataError
     }
@@ -251,6 +266,16 @@ public let NSManagedObjectReferentialIntegrityError = 133000
 public let NSPersistentStoreInvalidTypeError = 134000
 /// A store has another version of the model: ``ManagedObjectError/Code/store`` with that cause.
 public let NSPersistentStoreIncompatibleVersionHashError = 134100
+/// The rows of a store can't be migrated: ``ManagedObjectError/Code/migration``.
+public let NSMigrationError = 134110
+/// Rows to migrate share values that must be unique: ``ManagedObjectError/Code/migrationConstraint``.
+public let NSMigrationConstraintViolationError = 134111
+/// The old model of a store to migrate is missing: ``ManagedObjectError/Code/migrationLacksSourceModel``.
+public let NSMigrationMissingSourceModelError = 134130
+/// A migration may not be inferred: ``ManagedObjectError/Code/migrationLacksMappingModel``.
+public let NSMigrationMissingMappingModelError = 134140
+/// A migration can't be inferred: ``ManagedObjectError/Code/inferredMapping``.
+public let NSInferredMappingModelError = 134190
 /// A store can't be opened or read: ``ManagedObjectError/Code/store`` with that cause.
 public let NSPersistentStoreOpenError = 134080
 /// Another writer kept the store locked for too long: ``ManagedObjectError/Code/store`` with that cause.

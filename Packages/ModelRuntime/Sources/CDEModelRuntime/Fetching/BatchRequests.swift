@@ -63,8 +63,8 @@ nonisolated open class NSBatchUpdateRequest: NSPersistentStoreRequest, @unchecke
   /// The new values by attribute name or description; nil or `NSNull` for no value.
   ///
   /// The store computes an `ExpressionTree` for each object, from its values before the update: `["count":
-  /// try ExpressionTree(format: "count + 1")]`. Core Data takes an `NSExpression` here, which Foundation
-  /// can't make on Linux. The expression may use attributes of the object itself, constants, arithmetic,
+  /// try ExpressionTree(format: "count + 1")]`. A `TreeExpression`, which is Core Data's `NSExpression`, stands for
+  /// its tree, and for the value if it is a constant. The expression may use attributes of the object itself, constants, arithmetic,
   /// `TERNARY`, text functions, and aggregates over to-many relationships to other entities. It can't follow
   /// to-one relationships. Integers are truncated towards zero, and limited to the largest value when they
   /// overflow.
@@ -128,7 +128,14 @@ nonisolated open class NSBatchDeleteRequest: NSPersistentStoreRequest, @unchecke
 ///
 /// Values are given by attribute name, as dictionaries or through one reused object. Other attributes get
 /// their defaults. Relationships can't be set. Required attributes must have values. Validation rules are not
-/// evaluated. A value that violates a uniqueness constraint fails the whole request.
+/// evaluated.
+///
+/// The type of the context's merge policy decides about a unique value that another row has, as in Core Data. With
+/// `.errorMergePolicyType`, the type at first, the whole request fails with code `.uniquenessConflict`. With
+/// `.mergeByPropertyObjectTrumpMergePolicyType` the row that has the value takes the given values, and with
+/// `.overwriteMergePolicyType` the defaults of all other attributes as well. With the other types that row stays as it is.
+/// Of several objects with one value the first one counts as the row. The result then names the inserted rows and the rows
+/// that took values. The methods of a policy's subclass are not called, because there are no objects to pass.
 ///
 /// Needs some ten bytes of memory for each property of each object, until the transaction is written.
 nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecked Sendable {

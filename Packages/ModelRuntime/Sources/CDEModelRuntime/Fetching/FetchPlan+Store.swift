@@ -7,9 +7,14 @@ extension FetchPlan {
   func ask<Answer>(
     _ source: any RowSource, _ ask: (StoreHandle, StoreQuery) throws -> Answer
   ) throws -> Answer {
+    try answering(source) { handle in try ask(handle, try query(namingUnsaved: source.hasUnsavedRows)) }
+  }
+
+  /// Calls the store of the plan's entity. Converts the errors to the runtime's error.
+  func answering<Answer>(_ source: any RowSource, _ ask: (StoreHandle) throws -> Answer) throws -> Answer {
     let handle = try source.requiredHandle(for: binding)
     do {
-      return try ask(handle, try query())
+      return try ask(handle)
     } catch let error as StoreError where [.tooBig, .unsupportedQuery].contains(error.code) {
       let path = PredicateKeyPaths(predicate, sort).longest
       let hint = path.count > 1 ? " Its longest key path is \(PredicateKeyPaths.shown(path))." : ""
@@ -31,7 +36,15 @@ extension FetchPlan {
   /// - Parameter namesUnsaved: whether temporary keys identify objects that were never saved, as in the rows
   ///   of a context. A store has no rows for such objects.
   func query(namingUnsaved namesUnsaved: Bool = false) throws -> StoreQuery {
-    let resolver = QueryResolver(schema: binding.model.schema, entity: binding.index) { object in
+    let resolver = resolver(namingUnsaved: namesUnsaved)
+    return StoreQuery(
+      entity: binding.index, includesSubentities: includesSubentities,
+      filter: try resolver.filter(predicate), sort: try resolver.sort(sort),
+      limit: limit, offset: offset, keysOnly: keysOnly)
+  }
+
+  func resolver(namingUnsaved namesUnsaved: Bool = false) -> QueryResolver {
+    QueryResolver(schema: binding.model.schema, entity: binding.index) { object in
       guard let id = object.reference as? NSManagedObjectID else {
         throw ManagedObjectError(
           .unsupportedRequest, "A predicate compares with an object that is no managed object.")
@@ -39,10 +52,6 @@ extension FetchPlan {
       // No row has the key 0.
       return .reference(entity: id.binding.index, key: id.isTemporaryID && !namesUnsaved ? 0 : id.key)
     }
-    return StoreQuery(
-      entity: binding.index, includesSubentities: includesSubentities,
-      filter: try resolver.filter(predicate), sort: try resolver.sort(sort),
-      limit: limit, offset: offset, keysOnly: keysOnly)
   }
 }
 
@@ -80,6 +89,7 @@ private struct PredicateKeyPaths {
       read(collection)
       read(predicate)
     case .function(_, let arguments), .list(let arguments): for argument in arguments { read(argument) }
+    case .call(let target, _, let arguments): for part in [target] + arguments { read(part) }
     case .conditional(let test, let first, let second):
       read(test)
       read(first)

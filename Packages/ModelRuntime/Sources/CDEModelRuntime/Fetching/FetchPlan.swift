@@ -11,8 +11,21 @@ struct FetchPlan {
   var includesPending = true
   var keysOnly = false
   var realizesFaults = false
+  /// The number of objects whose rows are read together, when the first of them is used; nil for all at once.
+  var batchSize: Int?
   var refreshes = false
   var prefetch: [String] = []
+  /// What dictionaries are made of; nil if the results are objects.
+  var dictionaries: DictionaryResults?
   /// The stores that the request names; nil for all.
   var stores: [NSPersistentStore]?
+}
+
+/// What the dictionaries of a request are made of, in the form that the request has it.
+struct DictionaryResults {
+  /// Nil for all attributes.
+  var properties: [Any]?
+  var groups: [Any]
+  var having: PredicateTree?
+  var isDistinct: Bool
 }

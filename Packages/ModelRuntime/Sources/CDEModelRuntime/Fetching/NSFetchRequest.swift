@@ -21,6 +21,8 @@ public struct NSFetchRequestResultType: OptionSet, Sendable {
   public static let managedObjectResultType: NSFetchRequestResultType = []
   /// The objects' IDs. The rows' values are not read.
   public static let managedObjectIDResultType = NSFetchRequestResultType(rawValue: 1)
+  /// Dictionaries with the values of ``NSFetchRequest/propertiesToFetch``, computed in the store.
+  public static let dictionaryResultType = NSFetchRequestResultType(rawValue: 2)
   /// One `NSNumber`: the number of objects.
   public static let countResultType = NSFetchRequestResultType(rawValue: 4)
 }
@@ -60,14 +62,21 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
   open var fetchLimit = 0
   /// The number of objects to skip at the start of the order.
   open var fetchOffset = 0
-  /// A hint only. The store selects the size of its batches, and values are decoded when they are read.
+  /// The number of objects whose rows are read together; 0 for all at once.
+  ///
+  /// With a batch size the fetch reads keys alone, in their order, and its objects are faults. The first use of one
+  /// reads the rows of its batch. Rows of objects that are kept stay in memory; the context's
+  /// ``NSManagedObjectContext/stream(_:batchSize:)`` keeps none. Without an effect if
+  /// ``returnsObjectsAsFaults`` is false, the limit is not greater, or objects are refreshed. The context remembers the
+  /// batches of its last four such results.
   open var fetchBatchSize = 0
-  /// The result of the fetch: by default the objects, otherwise their IDs or their number. The fetch throws
-  /// if the result is no `ResultType`.
+  /// The result of the fetch: by default the objects, otherwise their IDs, their number or dictionaries with some
+  /// of their values. The fetch throws if the result is no `ResultType`.
   open var resultType: NSFetchRequestResultType = .managedObjectResultType
   /// Whether objects of sub-entities are included; true by default.
   open var includesSubentities = true
-  /// Whether the context's unsaved changes are included; true by default.
+  /// Whether the context's unsaved changes are included; true by default. Dictionaries never include them, as in
+  /// Core Data.
   open var includesPendingChanges = true
   /// Whether values are read with the keys; true by default. Otherwise the objects are faults.
   open var includesPropertyValues = true
@@ -78,6 +87,22 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
   open var shouldRefreshRefetchedObjects = false
   /// Relationships to load with the result, in one query for each step of a path.
   open var relationshipKeyPathsForPrefetching: [String]?
+  /// The values of each dictionary of a request with ``NSFetchRequestResultType/dictionaryResultType``; nil for all
+  /// attributes. Other requests ignore it.
+  ///
+  /// Names of attributes, of elements of composite attributes and of to-one relationships, key paths over to-one
+  /// relationships such as `"author.name"`, `"objectID"`, collection operators such as `"tags.@count"`, the
+  /// descriptions of properties, and `NSExpressionDescription`s. The name is the key in the dictionary.
+  open var propertiesToFetch: [Any]?
+  /// The values that are equal for the objects of a group, as names or descriptions. Each group gives one
+  /// dictionary, and ``propertiesToFetch`` may have only these values and aggregates.
+  open var propertiesToGroupBy: [Any]?
+  /// The condition for groups. It is made of grouped values, aggregates and the names of expressions to fetch, each
+  /// as a key or as a variable: `$total > 100`.
+  open var havingPredicate: NSPredicate?
+  /// Whether equal dictionaries are returned once; false by default. The order may then only use fetched values.
+  /// Objects and their IDs are always distinct.
+  open var returnsDistinctResults = false
   public override init() { super.init() }
 
   /// Makes a request for all objects of an entity. The entity is found by its name in the model of the
@@ -123,6 +148,10 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
     copy.shouldRefreshRefetchedObjects = shouldRefreshRefetchedObjects
     copy.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
     copy.affectedStores = affectedStores
+    copy.propertiesToFetch = propertiesToFetch
+    copy.propertiesToGroupBy = propertiesToGroupBy
+    copy.havingPredicate = havingPredicate
+    copy.returnsDistinctResults = returnsDistinctResults
     return copy
   }
 
@@ -151,6 +180,11 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
     do {
       plan.predicate = try predicate?.predicateTree() ?? .constant(true)
       plan.sort = try (sortDescriptors ?? []).map { try SortTerm($0) }
+      if resultType == .dictionaryResultType {
+        plan.dictionaries = DictionaryResults(
+          properties: propertiesToFetch, groups: propertiesToGroupBy ?? [],
+          having: try havingPredicate?.predicateTree(), isDistinct: returnsDistinctResults)
+      }
     } catch {
       throw ManagedObjectError(
         .predicate,
@@ -162,6 +196,12 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
     plan.includesSubentities = includesSubentities
     plan.includesPending = includesPendingChanges
     plan.keysOnly = !includesPropertyValues && returnsObjectsAsFaults
+    let isPaged =
+      returnsObjectsAsFaults && !shouldRefreshRefetchedObjects && resultType == .managedObjectResultType
+    if fetchBatchSize > 0, isPaged, fetchLimit <= 0 || fetchLimit > fetchBatchSize {
+      plan.batchSize = fetchBatchSize
+      plan.keysOnly = true
+    }
     plan.realizesFaults = !returnsObjectsAsFaults
     plan.refreshes = shouldRefreshRefetchedObjects
     plan.prefetch = relationshipKeyPathsForPrefetching ?? []

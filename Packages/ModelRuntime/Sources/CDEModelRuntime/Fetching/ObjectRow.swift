@@ -9,7 +9,9 @@ struct ObjectRow: InterpretedRow {
 
   var key: Int64 { object._key }
 
-  func value(of slot: Int, leaf: Int, in entity: ResolvedSchema.Entity) throws -> StoreValue {
+  var concreteEntity: EntityIndex { object._binding.index }
+
+  func value(of slot: SlotIndex, leaf: Int, in entity: ResolvedSchema.Entity) throws -> StoreValue {
     let info = info(slot, entity)
     let value = object.attributeValue(info)
     guard info.kind == .composite else { return value.stored }
@@ -19,14 +21,14 @@ struct ObjectRow: InterpretedRow {
     return (try? _PropertyValue(any: elements[part.name], as: part.type))?.stored ?? .null
   }
 
-  func destinations(of slot: Int, in entity: ResolvedSchema.Entity) throws -> [ObjectRow] {
+  func destinations(of slot: SlotIndex, in entity: ResolvedSchema.Entity) throws -> [ObjectRow] {
     let info = info(slot, entity)
     guard info.isToMany else { return object.toOne(info.slot).map { [ObjectRow(object: $0)] } ?? [] }
     return object.loadedMembers(info.slot).objects.lazy.filter { !$0.isMarkedDeleted }.map(ObjectRow.init)
   }
 
   /// The property in the object's own entity, which may inherit from the entity that numbers the slot.
-  private func info(_ slot: Int, _ entity: ResolvedSchema.Entity) -> PropertyInfo {
+  private func info(_ slot: SlotIndex, _ entity: ResolvedSchema.Entity) -> PropertyInfo {
     let binding = object._binding
     if binding.index == entity.index { return binding.properties[slot] }
     // An entity has all properties of the entities that it inherits from.

@@ -1,19 +1,23 @@
 @_spi(CDE) internal import CDEPredicates
 internal import CDEStore
+internal import Foundation
 
 /// A row in the form that the interpreter of queries reads.
 protocol InterpretedRow {
   /// Unique in the row's inheritance tree. Below zero for a row that is not in a store.
   var key: Int64 { get }
 
+  /// The row's own entity.
+  var concreteEntity: EntityIndex { get }
+
   /// The value of an attribute, or of a composite's leaf, in the form of a store.
   ///
   /// - Parameter entity: the entity whose layout numbers the slot: the row's own entity or one that it
   ///   inherits from.
-  func value(of slot: Int, leaf: Int, in entity: ResolvedSchema.Entity) throws -> StoreValue
+  func value(of slot: SlotIndex, leaf: Int, in entity: ResolvedSchema.Entity) throws -> StoreValue
 
   /// The rows that a relationship leads to, in any order.
-  func destinations(of slot: Int, in entity: ResolvedSchema.Entity) throws -> [Self]
+  func destinations(of slot: SlotIndex, in entity: ResolvedSchema.Entity) throws -> [Self]
 }
 
 /// Evaluates a store's conditions for rows in memory, as the store's contract defines them (see
@@ -24,14 +28,14 @@ protocol InterpretedRow {
 struct QueryInterpreter<Row: InterpretedRow> {
   let schema: ResolvedSchema
   /// The rows at which paths can start, with the entities whose layouts number their slots.
-  private var scopes: [(row: Row, entity: Int)]
+  private var scopes: [(row: Row, entity: EntityIndex)]
   private let patterns: PredicatePatternCache
 
   /// - Parameters:
   ///   - row: the row for which the condition is evaluated.
   ///   - entity: the entity that is fetched.
   ///   - patterns: patterns prepared by earlier rows.
-  init(schema: ResolvedSchema, row: Row, entity: Int, patterns: PredicatePatternCache) {
+  init(schema: ResolvedSchema, row: Row, entity: EntityIndex, patterns: PredicatePatternCache) {
     self.schema = schema
     scopes = [(row, entity)]
     self.patterns = patterns
@@ -48,6 +52,8 @@ struct QueryInterpreter<Row: InterpretedRow> {
     case .or(let parts): try parts.contains { try holds($0) }
     case .not(let part): try !holds(part)
     case .keys(let keys): keys.contains(scopes[0].row.key)
+    case .entity(let path, let entities):
+      try elements(path).contains { entities.contains($0.row.concreteEntity) }
     case .any(let path, let condition):
       try elements(path).contains { try inner($0).holds(condition) }
     case .comparison(let left, let comparison, let right, let options):
@@ -55,7 +61,7 @@ struct QueryInterpreter<Row: InterpretedRow> {
     }
   }
 
-  private func inner(_ element: (row: Row, entity: Int)) -> QueryInterpreter {
+  private func inner(_ element: (row: Row, entity: EntityIndex)) -> QueryInterpreter {
     var inner = self
     inner.scopes.append(element)
     return inner
@@ -68,7 +74,7 @@ struct QueryInterpreter<Row: InterpretedRow> {
   // MARK: Paths
 
   /// All rows that the hops lead to. Nil relationships lead to no row.
-  private func rows(_ path: StorePath) throws -> [(row: Row, entity: Int)] {
+  private func rows(_ path: StorePath) throws -> [(row: Row, entity: EntityIndex)] {
     var rows = [scopes[path.scope]]
     for slot in path.hops {
       rows = try rows.flatMap { start in
@@ -81,12 +87,14 @@ struct QueryInterpreter<Row: InterpretedRow> {
     return rows
   }
 
-  private func elements(_ path: StorePath) throws -> [(row: Row, entity: Int)] {
+  private func elements(_ path: StorePath) throws -> [(row: Row, entity: EntityIndex)] {
     guard path.end == .object else { throw Self.misuse("a path to elements ends in a property") }
     return try rows(path)
   }
 
-  private func value(_ end: StorePath.End, of row: (row: Row, entity: Int)) throws -> PredicateConstant {
+  private func value(_ end: StorePath.End, of row: (row: Row, entity: EntityIndex)) throws
+    -> PredicateConstant
+  {
     guard case .property(let slot, let leaf) = end else { return .integer(row.row.key) }
     return try row.row.value(of: slot, leaf: leaf, in: schema.entities[row.entity]).constant
   }
@@ -112,10 +120,12 @@ struct QueryInterpreter<Row: InterpretedRow> {
         aggregate, try rows(path).map { try value(path.end, of: $0) }.filter { $0 != .null })
     case .function(let function, let arguments):
       return try call(function, try arguments.map { try value($0) })
+    case .group: throw Self.misuse("an aggregate over a group stands where there are no groups")
     }
   }
 
-  private func aggregate(
+  /// An aggregate of values that are not nil.
+  func aggregate(
     _ aggregate: StoreExpression.Aggregate, _ values: [PredicateConstant]
   ) throws -> PredicateConstant {
     func sum(_ start: PredicateConstant) throws -> PredicateConstant {
@@ -127,6 +137,7 @@ struct QueryInterpreter<Row: InterpretedRow> {
         let order = PredicateOrder.compare(value, best, []) ?? 0
         return (aggregate == .min ? order < 0 : order > 0) ? value : best
       }
+    case .count: return .integer(Int64(values.count))
     case .sum: return try sum(.integer(0))
     case .average:
       if values.isEmpty { return .null }
@@ -232,7 +243,10 @@ extension QueryInterpreter {
   func sortKeys(_ sort: [StoreSort]) throws -> [PredicateConstant] {
     try sort.map { term in
       let value = try value(term.expression)
-      guard case .string(let text) = value else { return value }
+      guard case .string(let text) = value, term.options.isDisjoint(with: [.localized, .localizedStandard])
+      else {
+        return value
+      }
       return .string(PredicateText.fold(text, PredicateTextOptions(rawValue: term.options.rawValue)))
     }
   }
@@ -247,6 +261,10 @@ extension QueryInterpreter {
         case (.null, .null): 0
         case (.null, _): -1
         case (_, .null): 1
+        case (.string(let one), .string(let other)) where term.options.contains(.localizedStandard):
+          one.localizedStandardCompare(other).rawValue
+        case (.string(let one), .string(let other)) where term.options.contains(.localized):
+          one.localizedCompare(other).rawValue
         case (let one, let other): PredicateOrder.compare(one, other, []) ?? 0
         }
       if order != 0 { return term.isAscending ? order < 0 : order > 0 }
@@ -269,6 +287,21 @@ extension StoreExpression.Function {
     case .lowercase: .lowercase
     case .uppercase: .uppercase
     case .length: .length
+    case .bitAnd: .bitAnd
+    case .bitOr: .bitOr
+    case .bitNot: .bitNot
+    case .shiftLeft: .shiftLeft
+    case .shiftRight: .shiftRight
+    case .power: .power
+    case .squareRoot: .squareRoot
+    case .exponential: .exponential
+    case .naturalLogarithm: .naturalLogarithm
+    case .logarithm: .logarithm
+    case .floor: .floor
+    case .ceiling: .ceiling
+    case .truncate: .truncate
+    case .remainder: .modulus
+    case .canonical: .canonical
     // These two are handled before.
     case .concatenate, .firstNonNil: .coalesce
     }

@@ -8,7 +8,7 @@ extension QueryOperand {
   func lifted(from made: Int, to depth: Int) -> QueryOperand {
     if made == depth { return self }
     switch self {
-    case .constant, .row, .composite: return self
+    case .constant, .row, .composite, .entity: return self
     case .value(var value):
       value.expression = value.expression.lifted(Lift(above: made, by: depth - made))
       return .value(value)
@@ -56,6 +56,7 @@ extension StoreExpression {
     case .function(let function, let arguments): .function(function, arguments.map { $0.lifted(lift) })
     case .conditional(let test, let first, let second):
       .conditional(test.lifted(lift), first.lifted(lift), second.lifted(lift))
+    case .group(let aggregate, let expression): .group(aggregate, expression.lifted(lift))
     }
   }
 }
@@ -69,6 +70,7 @@ extension StoreFilter {
     case .not(let part): .not(part.lifted(lift))
     case .comparison(let left, let comparison, let right, let options):
       .comparison(left.lifted(lift), comparison, right.lifted(lift), options)
+    case .entity(let path, let entities): .entity(lift.path(path), isIn: entities)
     case .any(let path, let condition): .any(lift.path(path), matching: condition.lifted(lift))
     }
   }

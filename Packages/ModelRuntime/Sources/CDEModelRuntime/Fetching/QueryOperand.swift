@@ -6,6 +6,8 @@ indirect enum QueryOperand {
   /// Never a list, which is ``members(_:)``.
   case constant(PredicateConstant)
   case row(QueryRow)
+  /// The entity of an object, or the entity's name.
+  case entity(QueryRow, isName: Bool)
   /// A composite attribute, or a composite within one.
   case composite(QueryComposite)
   case value(QueryValue)
@@ -15,16 +17,16 @@ indirect enum QueryOperand {
 /// An object: a scope's row, or the row that to-one hops from there lead to.
 struct QueryRow: Equatable {
   var scope: Int
-  var hops: [Int]
+  var hops: [SlotIndex]
   /// The declared entity of the object.
-  var entity: Int
+  var entity: EntityIndex
 
   var object: StoreExpression { .path(StorePath(scope: scope, hops: hops, end: .object)) }
 }
 
 struct QueryComposite {
   var row: QueryRow
-  var slot: Int
+  var slot: SlotIndex
   var attribute: StoreAttribute
   /// Index of the first leaf among the cells of the whole attribute.
   var firstLeaf: Int
@@ -49,7 +51,7 @@ enum QueryKind: Equatable {
   case uuid
   case url
   /// The root of the entity's tree, within which keys are unique.
-  case object(root: Int)
+  case object(root: RootIndex)
   /// A column whose contents a query can only compare with nil. The text gives the reason.
   case opaque(String)
 
@@ -121,7 +123,7 @@ enum QueryKind: Equatable {
 indirect enum QueryMembers {
   case list([QueryOperand])
   /// The to-many relationship in a slot.
-  case relationship(QueryRow, slot: Int)
+  case relationship(QueryRow, slot: SlotIndex)
   /// The values of a key path from each member. Values of inner collections are members themselves.
   case projected(QueryMembers, [String])
   /// The members for which the predicate is true, with the variable bound to the member.

@@ -35,11 +35,11 @@ extension QueryResolver {
     }
   }
 
-  private func element(of row: QueryRow, _ slot: Int, _ depth: Int) -> QueryOperand {
+  private func element(of row: QueryRow, _ slot: SlotIndex, _ depth: Int) -> QueryOperand {
     .row(QueryRow(scope: depth + 1, hops: [], entity: schema.end(of: slot, in: row.entity).destination))
   }
 
-  private static func path(_ row: QueryRow, _ slot: Int) -> StorePath {
+  private static func path(_ row: QueryRow, _ slot: SlotIndex) -> StorePath {
     StorePath(scope: row.scope, hops: row.hops + [slot], end: .object)
   }
 
@@ -58,6 +58,7 @@ extension QueryResolver {
         return .value(QueryValue(expression: count, kind: .number(.integer), name: "@count"))
       }
       return .value(try self.aggregate(aggregate, of: members, scope.depth))
+    case let operand where hasGroups && scope.depth == 0: return .value(try grouped(aggregate, operand))
     default:
       throw PredicateTreeError(
         .operands, construct: aggregate.rawValue, "\(aggregate.rawValue) needs a collection")
@@ -187,5 +188,49 @@ extension QueryResolver {
       chain.tail = value
       return chain
     }
+  }
+}
+
+// MARK: Groups
+extension QueryResolver {
+  /// An aggregate of a single value, over the rows of a group.
+  func grouped(_ aggregate: PredicateAggregate, _ operand: QueryOperand) throws -> QueryValue {
+    if aggregate == .count {
+      let expression: StoreExpression
+      switch operand {
+      case .row(let row): expression = row.object
+      // A value that can't be compared can be counted.
+      case .value(let value): expression = value.expression
+      default: expression = try single(operand, for: aggregate.rawValue).expression
+      }
+      return try grouped(.count, expression, .number(.integer), "count")
+    }
+    let value = try single(operand, for: aggregate.rawValue)
+    let construct = "\(aggregate.rawValue.dropFirst()) of \(value.name)"
+    if case .object = value.kind {
+      throw PredicateTreeError(
+        .operands, construct: aggregate.rawValue, "\(construct) needs single values, not objects")
+    }
+    if aggregate == .minimum { return try grouped(.min, value.expression, value.kind, construct) }
+    if aggregate == .maximum { return try grouped(.max, value.expression, value.kind, construct) }
+    guard case .number = value.kind else {
+      throw PredicateTreeError(
+        .operands, construct: aggregate.rawValue,
+        "sums and averages are of numbers alone, but \(value.name) is \(value.kind.noun)")
+    }
+    return aggregate == .sum
+      ? try grouped(.sum, value.expression, value.kind, construct)
+      : try grouped(.average, value.expression, .number(.real), construct)
+  }
+
+  private func grouped(
+    _ aggregate: StoreExpression.Aggregate, _ inner: StoreExpression, _ kind: QueryKind, _ name: String
+  ) throws -> QueryValue {
+    if inner.hasGroup {
+      throw PredicateTreeError(
+        .operands, construct: name,
+        "\(name) is of an aggregate over the same objects; an aggregate is of values of single objects")
+    }
+    return QueryValue(expression: .group(aggregate, inner), kind: kind, name: name)
   }
 }

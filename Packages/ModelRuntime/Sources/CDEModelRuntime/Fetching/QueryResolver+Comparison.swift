@@ -6,6 +6,8 @@ extension QueryResolver {
     _ left: QueryOperand, _ op: PredicateOperator, _ right: QueryOperand, _ options: PredicateTextOptions,
     _ depth: Int
   ) throws -> StoreFilter {
+    if case .entity(let row, _) = left { return try entity(of: row, left, op, right, options) }
+    if case .entity(let row, _) = right { return try entity(of: row, left, op, right, options) }
     switch op {
     case .equal: return try equal(left, right, options, depth)
     case .notEqual: return try equal(left, right, options, depth).opposite
@@ -152,7 +154,7 @@ extension QueryResolver {
     switch operand {
     case .value(let value): value
     case .row: try single(operand, for: "IN")
-    case .constant, .composite, .members: nil
+    case .constant, .composite, .members, .entity: nil
     }
   }
 

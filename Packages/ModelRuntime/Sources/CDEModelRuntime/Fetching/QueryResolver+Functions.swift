@@ -14,6 +14,7 @@ extension QueryResolver {
     _ function: PredicateFunction, _ arguments: [ExpressionTree], _ scope: Scope
   ) throws -> QueryOperand {
     let operands = try arguments.map { try operand($0, scope) }
+    if function == .element { return try element(operands) }
     let constants = operands.compactMap { operand in
       if case .constant(let constant) = operand { constant } else { PredicateConstant?.none }
     }
@@ -29,6 +30,12 @@ extension QueryResolver {
     case .multiply: return try arithmetic(.multiply, function, values)
     case .divide: return try arithmetic(.divide, function, values)
     case .modulus: return try arithmetic(.modulus, function, values)
+    case .bitAnd: return try arithmetic(.bitAnd, function, values)
+    case .bitOr: return try arithmetic(.bitOr, function, values)
+    case .bitNot: return try arithmetic(.bitNot, function, values)
+    case .shiftLeft: return try arithmetic(.shiftLeft, function, values)
+    case .shiftRight: return try arithmetic(.shiftRight, function, values)
+    case .bitXor: return try exclusiveOr(values)
     case .negate: return try arithmetic(.negate, function, values)
     case .abs: return try arithmetic(.absolute, function, values)
     case .lowercase: return try text(.lowercase, function, values, .text)
@@ -36,11 +43,41 @@ extension QueryResolver {
     case .length: return try text(.length, function, values, .number(.integer))
     case .floor, .ceiling, .truncate:
       if try Self.form(function, values) == .integer { return operands[0] }
-      throw unsupported(function, values, "evaluate the predicate in memory")
-    case .canonical: throw unsupported(function, values, "compare with the option [cd] instead")
-    case .power, .squareRoot, .coalesce, .now:
+      return try real(
+        function == .floor ? .floor : function == .ceiling ? .ceiling : .truncate, function, values)
+    case .power: return try real(.power, function, values)
+    case .squareRoot: return try real(.squareRoot, function, values)
+    case .exponential: return try real(.exponential, function, values)
+    case .naturalLogarithm: return try real(.naturalLogarithm, function, values)
+    case .logarithm: return try real(.logarithm, function, values)
+    case .canonical: return try text(.canonical, function, values, .text)
+    case .coalesce, .now, .union, .intersect, .minus, .element:
       throw unsupported(function, values, "evaluate the predicate in memory")
     }
+  }
+
+  /// A function whose result is a number with a fraction.
+  private func real(
+    _ store: StoreExpression.Function, _ function: PredicateFunction, _ values: [QueryValue]
+  ) throws -> QueryOperand {
+    _ = try Self.form(function, values)
+    return .value(
+      QueryValue(
+        expression: .function(store, values.map(\.expression)), kind: .number(.real), name: function.rawValue)
+    )
+  }
+
+  private func element(_ operands: [QueryOperand]) throws -> QueryOperand {
+    if operands.count == 2, case .members(.list(let members)) = operands[0],
+      case .constant(.integer(let index)) = operands[1]
+    {
+      let place = index == -1 ? members.count - 1 : Int(clamping: index)
+      return members.indices.contains(place) ? members[place] : .constant(.null)
+    }
+    throw PredicateTreeError(
+      .unsupported, construct: "[]",
+      "a member by its index has no form in a store; quantify the relationship with ANY, compare an aggregate such as "
+        + "@max, or evaluate the predicate in memory")
   }
 
   private func unsupported(
@@ -75,10 +112,16 @@ extension QueryResolver {
   private func arithmetic(
     _ store: StoreExpression.Function, _ function: PredicateFunction, _ values: [QueryValue]
   ) throws -> QueryOperand {
+    if let kind = Self.kindOfDates(function, values) {
+      return .value(
+        QueryValue(
+          expression: .function(store, values.map(\.expression)), kind: kind, name: function.rawValue))
+    }
     let form = try Self.form(function, values)
     var arguments = values.map(\.expression)
-    if function == .modulus, form != .integer {
-      throw unsupported(function, values, "a store has the remainder of integers alone")
+    if function == .modulus, form != .integer { return try real(.remainder, function, values) }
+    if function.isOfBits, form != .integer {
+      throw unsupported(function, values, "a store has the bits of integers alone")
     }
     if function == .divide, form == .decimal {
       // A whole decimal is an integer in the column, and a division of integers would lose the fraction.
@@ -89,7 +132,25 @@ extension QueryResolver {
         expression: .function(store, arguments), kind: .number(form), name: function.rawValue))
   }
 
-  private func text(
+  /// The kind of a date moved by seconds, or of the seconds between two dates; nil for other operands.
+  private static func kindOfDates(_ function: PredicateFunction, _ values: [QueryValue]) -> QueryKind? {
+    guard values.count == 2, !values[0].isNaN, !values[1].isNaN else { return nil }
+    switch (function, values[0].kind, values[1].kind) {
+    case (.subtract, .date, .date): return .number(.real)
+    case (.add, .date, .number), (.add, .number, .date), (.subtract, .date, .number): return .date
+    default: return nil
+    }
+  }
+
+  // SQL has no operator for it: the bits of either without the bits of both.
+  private func exclusiveOr(_ values: [QueryValue]) throws -> QueryOperand {
+    guard case .value(let either) = try arithmetic(.bitOr, .bitXor, values),
+      case .value(let both) = try arithmetic(.bitAnd, .bitXor, values)
+    else { return .constant(.null) }
+    return try arithmetic(.subtract, .bitXor, [either, both])
+  }
+
+  func text(
     _ store: StoreExpression.Function, _ function: PredicateFunction, _ values: [QueryValue],
     _ kind: QueryKind
   ) throws -> QueryOperand {
@@ -154,6 +215,12 @@ extension QueryResolver {
       if case .number(let a) = result, case .number(let b) = value.kind { result = .number(a.joined(b)) }
     }
     return result
+  }
+}
+
+extension PredicateFunction {
+  fileprivate var isOfBits: Bool {
+    [.bitAnd, .bitOr, .bitXor, .bitNot, .shiftLeft, .shiftRight].contains(self)
   }
 }
 

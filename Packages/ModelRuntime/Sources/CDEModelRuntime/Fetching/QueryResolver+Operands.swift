@@ -6,7 +6,8 @@ extension QueryResolver {
     switch expression {
     case .constant(let constant): return operand(constant)
     case .evaluatedObject: return subject
-    case .keyPath(let path): return try follow(subject, path)
+    case .keyPath(let path):
+      return try result(path.joined(separator: "."), scope) ?? follow(subject, path)
     case .variable(let name): return try variable(name, scope)
     case .variableKeyPath(let name, let path): return try follow(try variable(name, scope), path)
     case .projection(let base, let path): return try follow(try operand(base, scope), path)
@@ -21,6 +22,10 @@ extension QueryResolver {
           .operands, construct: "SUBQUERY", "the first part of SUBQUERY is not a collection")
       }
     case .function(let function, let arguments): return try call(function, arguments, scope)
+    case .call(_, let selector, _):
+      throw PredicateTreeError(
+        .unsupported, construct: selector,
+        "a store can't call \(selector), a method of an object; filter the fetched objects")
     case .list(let members): return .members(.list(try members.map { try operand($0, scope) }))
     case .conditional(let condition, let first, let second):
       return try conditional(condition, first, second, scope)
@@ -34,8 +39,14 @@ extension QueryResolver {
     return .constant(constant)
   }
 
+  /// The request's result of a name.
+  private func result(_ name: @autoclosure () -> String, _ scope: Scope) -> QueryOperand? {
+    results.isEmpty ? nil : results[name()]?.lifted(from: 0, to: scope.depth)
+  }
+
   private func variable(_ name: String, _ scope: Scope) throws -> QueryOperand {
     guard let value = scope.variables[name] else {
+      if let result = result(name, scope) { return result }
       throw PredicateTreeError(
         .missingVariable, construct: "$" + name,
         "nothing was substituted for $\(name); give the variable a value")
@@ -62,7 +73,16 @@ extension QueryResolver {
       case .row(let row): operand = try property(key, of: row)
       case .composite(let composite): operand = try element(key, of: composite)
       case .members(let members): return .members(members.appending(Array(path[index...])))
+      case .entity(let row, false) where key == "name": operand = .entity(row, isName: true)
+      case .entity:
+        throw PredicateTreeError(
+          .unknownKey, construct: key, "\(key) can't be read from an entity; compare the entity, or its name")
       case .constant(.null): return operand
+      // As in Core Data, a text has the key `length`.
+      case .value(let value) where value.kind == .text && key == "length":
+        operand = try text(.length, .length, [value], .number(.integer))
+      case .constant(.string(let text)) where key == "length":
+        operand = .constant(.integer(Int64(text.unicodeScalars.count)))
       case .constant(.object):
         throw PredicateTreeError(
           .operands, construct: key,
@@ -88,7 +108,12 @@ extension QueryResolver {
   private func property(_ key: String, of row: QueryRow) throws -> QueryOperand {
     let owner = schema.entities[row.entity]
     let name = "\(owner.layout.entityName).\(key)"
-    guard let property = owner.layout.property(named: key) else { throw unknownKey(key, of: owner) }
+    guard let property = owner.layout.property(named: key) else {
+      // The object itself, under the names that it has in memory.
+      if key == "objectID" || key == "self" || key == "SELF" { return .row(row) }
+      if key == "entity" { return .entity(row, isName: false) }
+      throw unknownKey(key, of: owner)
+    }
     guard !property.isTransient else {
       throw PredicateTreeError(
         .unsupported, construct: name, "\(name) is transient and has no column: evaluate it in memory")
@@ -145,7 +170,7 @@ extension QueryResolver {
   }
 
   private func value(
-    _ kind: QueryKind, of row: QueryRow, _ slot: Int, leaf: Int, name: String
+    _ kind: QueryKind, of row: QueryRow, _ slot: SlotIndex, leaf: Int, name: String
   ) -> QueryOperand {
     let end = StorePath.End.property(slot: slot, leaf: leaf)
     return .value(
@@ -184,6 +209,11 @@ extension QueryResolver {
           "\(value.name) \(reason): compare it with nil alone or evaluate the predicate in memory")
       }
       return value
+    case .entity(let row, _):
+      throw PredicateTreeError(
+        .operands, construct: construct,
+        "\(schema.entities[row.entity].layout.entityName).entity is a description, which is compared with other "
+          + "descriptions alone")
     case .composite(let composite):
       throw PredicateTreeError(
         .operands, construct: composite.name,
@@ -212,6 +242,7 @@ extension QueryResolver {
     // A scope's own row always exists.
     case .row(let row) where row.hops.isEmpty: return .constant(false)
     case .row(let row): return .comparison(row.object, .equal, .value(.null), [])
+    case .entity(let row, _): return try isNil(.row(row))
     case .value(let value): return .comparison(value.expression, .equal, .value(.null), [])
     case .composite(let composite):
       return .every(

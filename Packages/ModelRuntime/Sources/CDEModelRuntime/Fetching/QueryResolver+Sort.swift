@@ -7,8 +7,8 @@ extension QueryResolver {
   /// Objects have no order of their own. A term that ends in an object puts nil first and does not order the
   /// rest.
   ///
-  /// - Throws: ``PredicateTreeError`` for unknown keys, collections, columns without an order, and orders
-  ///   that only memory can apply: comparators and localized collations.
+  /// - Throws: ``PredicateTreeError`` for unknown keys, collections, columns without an order, and comparators, which
+  ///   only memory can apply.
   func sort(_ terms: [SortTerm]) throws -> [StoreSort] {
     try terms.map(sort)
   }
@@ -20,22 +20,21 @@ extension QueryResolver {
         .unsupported, construct: key,
         "the order by \(key) has a comparator, which a store cannot call; sort in memory")
     }
-    if let aggregate = term.keyPath.first(where: { $0.hasPrefix("@") }) {
+    let result = results[term.key]
+    if result == nil, let aggregate = term.keyPath.first(where: { $0.hasPrefix("@") }) {
       throw PredicateTreeError(
         .unsupported, construct: aggregate, "a sort order has no collection operators, but \(key) names one")
     }
-    let operand = try follow(
-      .row(QueryRow(scope: 0, hops: [], entity: entity)), term.keyPath)
+    let operand =
+      try result ?? follow(.row(QueryRow(scope: 0, hops: [], entity: entity)), term.keyPath)
     let value = try single(operand, for: key)
     var options: StoreFilter.TextOptions = []
     if value.kind == .text {
       switch term.collation {
       case .binary: break
       case .caseInsensitive: options = .caseInsensitive
-      case .localized, .localizedStandard:
-        throw PredicateTreeError(
-          .unsupported, construct: key,
-          "the order by \(value.name) follows a locale, which stores do not support; sort in memory")
+      case .localized: options = .localized
+      case .localizedStandard: options = .localizedStandard
       }
     }
     return StoreSort(value.expression, isAscending: term.ascending, options: options)

@@ -10,7 +10,11 @@ internal import CDEStore
 struct QueryResolver {
   let schema: ResolvedSchema
   /// Index of the entity whose objects are searched.
-  let entity: Int
+  let entity: EntityIndex
+  /// Whether an aggregate of a single value is one over the rows of a group, as in dictionary results.
+  var hasGroups = false
+  /// Results of the request by name, which the condition on groups and the order may name.
+  var results: [String: QueryOperand] = [:]
   /// The `.reference(entity:key:)` of an object of the store. Other values equal no row.
   let reference: (PredicateObject) throws -> StoreValue
 

@@ -13,16 +13,16 @@ nonisolated extension CDModelLineage {
     CDEObservationFieldMap(
       fieldsByCoreDataKey: Dictionary(
         observedFields.filter { !$0.isTransient }.map { field in
-          (propertyNames[field.ordinal], CDEObservationFieldSet([field.ordinal]))
+          (propertyNames[field.ordinal.rawValue], CDEObservationFieldSet([field.ordinal]))
         }, uniquingKeysWith: { $1 }))
   }
 
-  private var observedFields: [(ordinal: Int, paths: [String], isTransient: Bool)] {
+  private var observedFields: [(ordinal: CDOrdinal, paths: [String], isTransient: Bool)] {
     levels.flatMap { level in
       let start = level.parent?.propertyNames.count ?? 0
       return (level.observation?.paths ?? []).enumerated().map { place, paths in
         let name = level.propertyNames[start + place]
-        return (start + place, paths, level.observation?.transient.contains(name) == true)
+        return (CDOrdinal(start + place), paths, level.observation?.transient.contains(name) == true)
       }
     }
   }

@@ -1,4 +1,5 @@
 internal import CDERuntimeABI
+internal import CDEStore
 
 /// The hash table of a registry: open addressing with linear probing. An entry is a pointer with 16 bits of the hash above it.
 ///
@@ -46,7 +47,7 @@ struct IdentityTable: ~Copyable {
     var retained: Borrowed<NSManagedObject>? { tryRetain(object.address).map { Borrowed(at: $0) } }
 
     @inline(__always)
-    fileprivate func matches(_ root: Int, _ key: Int64) -> Bool {
+    fileprivate func matches(_ root: RootIndex, _ key: Int64) -> Bool {
       object.with { $0._key == key && $0._binding.root == root }
     }
   }
@@ -96,14 +97,14 @@ struct IdentityTable: ~Copyable {
   @inline(__always)
   private func next(_ bucket: Bucket) -> Bucket { Bucket(offset: (bucket.offset &+ 1) & mask) }
 
-  func live(of root: Int) -> Int {
-    assert((0..<roots).contains(root), "There is no such root.")
-    return liveByRoot[root]
+  func live(of root: RootIndex) -> Int {
+    assert((0..<roots).contains(root.rawValue), "There is no such root.")
+    return liveByRoot[root.rawValue]
   }
 
   @inline(__always)
-  private static func hash(_ root: Int, _ key: Int64) -> UInt {
-    let octet = UInt(bitPattern: Int(key &>> 3)) &+ UInt(bitPattern: root) &<< 40
+  private static func hash(_ root: RootIndex, _ key: Int64) -> UInt {
+    let octet = UInt(bitPattern: Int(key &>> 3)) &+ UInt(bitPattern: root.rawValue) &<< 40
     var hash = octet &* 0x9E37_79B9_7F4A_7C15
     hash ^= hash &>> 32
     return hash &<< 3 | UInt(bitPattern: Int(key)) & 7
@@ -111,7 +112,7 @@ struct IdentityTable: ~Copyable {
 
   /// The position of a row's object.
   @inline(__always)
-  func bucket(of root: Int, _ key: Int64) -> Bucket? {
+  func bucket(of root: RootIndex, _ key: Int64) -> Bucket? {
     let hash = Self.hash(root, key)
     let tag = Entry.tag(hash)
     var bucket = start(hash)
@@ -148,7 +149,7 @@ struct IdentityTable: ~Copyable {
     }
     self[bucket] = made
     live += 1
-    liveByRoot[root] += 1
+    liveByRoot[root.rawValue] += 1
     used += 1
   }
 
@@ -199,7 +200,7 @@ struct IdentityTable: ~Copyable {
       bucket = next(bucket)
     }
     live -= 1
-    liveByRoot[root] -= 1
+    liveByRoot[root.rawValue] -= 1
     if self[next(bucket)] == .empty {
       // No probe chain continues after this position.
       self[bucket] = .empty

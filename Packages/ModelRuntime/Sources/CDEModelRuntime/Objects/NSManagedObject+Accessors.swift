@@ -1,5 +1,5 @@
 @_spi(CDE) internal import CDEExecutors
-internal import CDEStore
+public import CDEStore
 internal import Foundation
 
 // What the accessors that @PersistentModel generates call. Underscored: no part of the API to write by hand.
@@ -8,23 +8,24 @@ extension NSManagedObject {
   @inlinable
   public final func _cdValue<Value: CDPrimitive>(_ ordinal: CDOrdinal) -> Value? {
     let place = _binding.places[ordinal.rawValue]
-    if _flags.isDisjoint(with: .slowRead), place.cell >= 0, place.kind == Value._cellKind {
+    if _flags.isDisjoint(with: .slowRead), place.cell.rawValue >= 0, place.kind == Value._cellKind {
       if !Value._isKept { return _readRow(place) }
       // The first read only decodes. The overlay keeps a value from its second read on.
-      let bit: UInt32 = place.slot < 32 ? 1 &<< UInt32(truncatingIfNeeded: place.slot) : 0
+      let slot = place.slot.rawValue
+      let bit: UInt32 = slot < 32 ? 1 &<< UInt32(truncatingIfNeeded: slot) : 0
       if _readBefore & bit == 0 {
         _readBefore |= bit
         return _readRow(place)
       }
     }
-    return Value._slowRead(self, Int(place.slot), Int(place.cell))
+    return Value._slowRead(self, place.slot.index, place.cell.index)
   }
 
   /// Reads a cell of the row, which the object holds on to, without counting a reference.
   @inlinable @inline(__always)
   final func _readRow<Value: CDPrimitive>(_ place: EntityBinding.Place) -> Value? {
     Borrowed(_batch).with {
-      Value._read($0, Int(_row), Int(place.cell))
+      Value._read($0, Int(_row), place.cell.index)
     }
   }
 
@@ -39,10 +40,10 @@ extension NSManagedObject {
 
   @inlinable
   public final func _cdSetValue<Value: CDPrimitive>(_ ordinal: CDOrdinal, _ value: Value?) {
-    _setAttribute(Int(_binding.places[ordinal.rawValue].slot), value.map(\._propertyValue) ?? .null)
+    _setAttribute(_binding.places[ordinal.rawValue].slot.index, value.map(\._propertyValue) ?? .null)
   }
 
-  final func _slowValue<Value: CDPrimitive>(_ slot: Int, _ cell: Int) -> Value? {
+  final func _slowValue<Value: CDPrimitive>(_ slot: SlotIndex, _ cell: CellIndex) -> Value? {
     guard slot >= 0 else { missingProperty() }
     willAccess()
     let info = _binding.properties[slot]
@@ -50,15 +51,15 @@ extension NSManagedObject {
       return Value._read(overlay.values[slot].converted(for: Value._cellKind))
     }
     if info.isTransient { return Value._read(info.defaultValue.converted(for: Value._cellKind)) }
-    guard cell >= 0, _binding.layout.cells[cell].kind == Value._cellKind else {
+    guard cell.rawValue >= 0, _binding.layout.cells[cell].kind == Value._cellKind else {
       return Value._read(storedValue(info).converted(for: Value._cellKind))
     }
     let value = Value._read(_batch, Int(_row), cell)
     if Value._isKept, slot < 32 {
-      if _readBefore & (1 << UInt32(slot)) != 0 {
+      if _readBefore & (1 << UInt32(slot.rawValue)) != 0 {
         overlay.values[slot] = value.map(\._propertyValue) ?? .null
       } else {
-        _readBefore |= 1 << UInt32(slot)
+        _readBefore |= 1 << UInt32(slot.rawValue)
       }
     }
     return value
@@ -69,10 +70,11 @@ extension NSManagedObject {
   /// Ends the program only for a new object whose value was never set. A row can hold anything.
   @usableFromInline
   final func _missingValue<Value: CDPrimitive>(_ ordinal: CDOrdinal) -> Value {
-    missingValue(Int(_binding.places[ordinal.rawValue].slot), propertyName(ordinal))
+    missingValue(_binding.places[ordinal.rawValue].slot.index, propertyName(ordinal))
   }
 
-  private func missingValue<Value: CDPrimitive>(_ slot: Int, _ name: @autoclosure () -> String) -> Value {
+  private func missingValue<Value: CDPrimitive>(_ slot: SlotIndex, _ name: @autoclosure () -> String) -> Value
+  {
     if lacksValue(slot) {
       failPrecondition(
         "\(_binding.name).\(name()) is required and has no value. Set it before reading, give it a default, "
@@ -88,7 +90,7 @@ extension NSManagedObject {
 
   /// Whether a property of a new object was never set and has no default: a mistake of the program, not of
   /// the data.
-  final func lacksValue(_ slot: Int) -> Bool {
+  final func lacksValue(_ slot: SlotIndex) -> Bool {
     guard !isDeletedOrGone, !isStored else { return false }
     guard slot >= 0, let overlay = _overlay else { return true }
     return overlay.values[slot].isUnset && !isRefused(slot)
@@ -113,7 +115,7 @@ extension NSManagedObject {
   }
 
   @usableFromInline
-  final func _setAttribute(_ slot: Int, _ value: _PropertyValue) {
+  final func _setAttribute(_ slot: SlotIndex, _ value: _PropertyValue) {
     guard slot >= 0 else { missingProperty() }
     if !_flags.isDisjoint(with: .slowWrite) { prepareToSet(slot) }
     change(slot, to: value)
@@ -121,14 +123,20 @@ extension NSManagedObject {
 
   /// Makes the change known to the context, once.
   @inline(__always)
-  final func markUpdated() {
-    if _flags.isSuperset(of: [.listed, .pending]), !_flags.isDisjoint(with: [.updated, .inserted]) {
+  final func markUpdated(_ slot: SlotIndex) {
+    if _flags.intersection(.knownOrObserved) == .known, !_flags.isDisjoint(with: [.updated, .inserted]) {
       return
     }
-    markUpdatedSlowly()
+    markUpdatedSlowly(slot)
   }
 
-  private func markUpdatedSlowly() {
+  private func markUpdatedSlowly(_ slot: SlotIndex) {
+    enterUpdated()
+    if _flags.contains(.keyObserved), _registry?.context?.isAwakening != true { keyChanged(slot) }
+  }
+
+  /// Makes a change known to the context that changed no value.
+  final func enterUpdated() {
     guard let context = _registry?.context else { return }
     if context.isAwakening {
       if _flags.isDisjoint(with: [.inserted, .updated, .deleted]) { silenceChanges() }

@@ -87,7 +87,7 @@ extension NSManagedObject {
   // MARK: Common
 
   final func info(at ordinal: CDOrdinal) -> PropertyInfo {
-    let slot = Int(_binding.places[ordinal.rawValue].slot)
+    let slot = _binding.places[ordinal.rawValue].slot.index
     guard slot >= 0 else { missingProperty() }
     return _binding.properties[slot]
   }

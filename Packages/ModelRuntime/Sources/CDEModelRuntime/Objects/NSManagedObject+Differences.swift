@@ -3,7 +3,7 @@ internal import CDEStore
 // Decides which unsaved values are changes: those whose stored form differs from the row.
 extension NSManagedObject {
   /// Whether the stored form of an unsaved value would have other bits or bytes than the row.
-  final func differsFromRow(_ slot: Int) -> Bool {
+  final func differsFromRow(_ slot: SlotIndex) -> Bool {
     guard let overlay = _overlay, overlay.changed.contains(slot) else { return false }
     // There is no stored value to compare with.
     if !isStored || isGone { return true }
@@ -67,7 +67,7 @@ extension NSManagedObject {
   ///
   /// Members count as changed if they were not loaded and no row contains their pairs. Only a query could
   /// compare them.
-  final func hasChangedMembers(_ slot: Int) -> Bool {
+  final func hasChangedMembers(_ slot: SlotIndex) -> Bool {
     guard let members = withOverlay({ $0.members(slot) }) ?? nil, members.hasChanges else { return false }
     let info = _binding.properties[slot]
     guard !members.isReordered, !info.usesLinks, let inverse = info.inverseSlot else { return true }

@@ -1,4 +1,5 @@
 @_spi(CDE) internal import CDEExecutors
+internal import CDEManagedModel
 internal import CDEStore
 public import Foundation
 
@@ -13,21 +14,17 @@ extension NSManagedObject {
     return info
   }
 
-  /// The value of a property. Numbers are returned as `NSNumber`, decimals as `NSDecimalNumber`, a to-one
-  /// relationship as its object, to-many relationships as `NSSet` or `NSOrderedSet`. Nil if there is no
-  /// value.
-  ///
-  /// - Parameter key: the property's persistent name. An unknown one traps.
-  public final func value(forKey key: String) -> Any? { anyValue(info(key)) }
+  final func propertyValue(_ key: String) -> Any? {
+    guard let info = _binding.property(key) else {
+      guard let fetched = _binding.description.propertiesByName[key] as? NSFetchedPropertyDescription,
+        let context = _registry?.context
+      else { return anyValue(info(key)) }
+      return context.fetchedValue(of: fetched, for: self)
+    }
+    return anyValue(info)
+  }
 
-  /// Sets a property as its accessor does, including the inverse of a relationship.
-  ///
-  /// - Parameters:
-  ///   - value: the type that ``value(forKey:)`` returns, or the Swift value. Nil is accepted for a required
-  ///     attribute, and so is a number that the attribute's type can't represent exactly; the save then
-  ///     fails. In the second case the attribute keeps its old value. A value of another type traps.
-  ///   - key: the property's persistent name. An unknown one traps.
-  public final func setValue(_ value: Any?, forKey key: String) {
+  final func setPropertyValue(_ value: Any?, forKey key: String) {
     let info = info(key)
     switch info.kind {
     case .attribute, .composite: setAny(value, info)
@@ -62,36 +59,16 @@ extension NSManagedObject {
     return objects
   }
 
-  /// Follows a dotted path over to-one relationships and composites. A to-many step returns the set of
-  /// values.
-  public final func value(forKeyPath path: String) -> Any? {
+  final func valueAlongPath(_ path: String) -> Any? {
     var parts = path.split(separator: ".").map(String.init)
     guard !parts.isEmpty else { return nil }
     let value = value(forKey: parts.removeFirst())
     if parts.isEmpty { return value }
     let rest = parts.joined(separator: ".")
-    switch value {
-    case let object as NSManagedObject: return object.value(forKeyPath: rest)
-    case let elements as [String: Any]: return elements[rest]
-    case let set as NSSet:
-      return NSSet(array: set.allObjects.compactMap { ($0 as? NSManagedObject)?.value(forKeyPath: rest) })
-    default: return nil
-    }
+    return CollectedValues.value(of: value, along: rest)
   }
 
-  /// The same as ``value(forKey:)``. Neither calls an accessor of a subclass.
-  public final func primitiveValue(forKey key: String) -> Any? { value(forKey: key) }
-
-  /// Sets a value without a change, and without changing the inverse of a relationship.
-  ///
-  /// Reads return the value as any other. It is saved together with another change of the object. A rollback
-  /// of the object drops it, and so does a refresh without merging. Between ``willChangeValue(forKey:)`` and
-  /// ``didChangeValue(forKey:)`` it counts as a change, as with a setter.
-  ///
-  /// - Parameters:
-  ///   - value: a value that ``setValue(_:forKey:)`` accepts.
-  ///   - key: the property's persistent name. An unknown one traps.
-  public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
+  final func setPropertySilently(_ value: Any?, forKey key: String) {
     let info = info(key)
     switch info.kind {
     case .attribute, .composite:
@@ -107,21 +84,10 @@ extension NSManagedObject {
     }
   }
 
-  /// Reads the row if the object is a fault. Core Data requires this call before a primitive value is set.
-  /// ``didChangeValue(forKey:)`` counts the change.
-  public final func willChangeValue(forKey key: String) { willAccess() }
-
-  /// Marks the property as changed, after a primitive value was set or a part of a transformable value
-  /// changed.
-  public final func didChangeValue(forKey key: String) {
+  final func noteChanged(key: String) {
     noteChanged(info(key).slot)
+    tellRelated()
   }
-
-  /// Reads the row if the object is a fault.
-  public final func willAccessValue(forKey key: String?) { willAccess() }
-
-  /// Does nothing. Core Data requires this call after a primitive value was read.
-  public final func didAccessValue(forKey key: String?) {}
 
   /// Whether a relationship has not been read yet.
   public final func hasFault(forRelationshipNamed key: String) -> Bool {
@@ -129,6 +95,23 @@ extension NSManagedObject {
     guard info.isToMany else { return isFault }
     if case .toMany(let members)? = _overlay?.values[info.slot] { return !members.isLoaded }
     return isStored
+  }
+
+  /// The IDs of the objects of a relationship, in its order if it has one.
+  ///
+  /// While the context has no unsaved changes, members that were not read stay so: the call makes neither objects nor reads
+  /// their values. As in Core Data.
+  ///
+  /// - Parameter key: the relationship's persistent name. An unknown one traps.
+  public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
+    let info = info(key)
+    guard info.isToMany else { return (value(forKey: key) as? NSManagedObject).map { [$0.objectID] } ?? [] }
+    if hasFault(forRelationshipNamed: key),
+      let ids = _registry?.context?.storedMemberIDs(of: self, slot: info.slot)
+    {
+      return ids
+    }
+    return loadedMembers(info.slot).objects.map(\.objectID)
   }
 
   /// Unsaved values by key. The dictionary contains values set since the last save or fetch that differ from
@@ -144,21 +127,23 @@ extension NSManagedObject {
     return result
   }
 
-  /// Values as last read or saved, without to-many relationships. `NSNull` represents nil.
+  /// Values as last read or saved. `NSNull` represents nil.
   ///
-  /// - Parameter keys: the requested properties; nil for all that have a column.
+  /// To-many relationships are read if they are named, and left out otherwise. The values of a new object are its defaults.
+  ///
+  /// - Parameter keys: the requested properties; nil for all but to-many relationships.
   public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
     willAccess()
     var result: [String: Any] = [:]
-    for info in keys.map({ $0.map(info) }) ?? _binding.properties where !info.isTransient {
+    for info in keys.map({ $0.map(info) }) ?? _binding.properties.elements where !info.isTransient {
       switch info.kind {
       case .attribute(let type): result[info.name] = storedValue(info).any(as: type) ?? NSNull()
       case .composite: result[info.name] = storedValue(info).any(as: .composite) ?? NSNull()
-      case .toOne:
-        let key = info.cells.first.flatMap { _batch.integer(Int(_row), $0) }
-        let object = key.flatMap { _registry?.context?.object(entity: storedEntity(info), key: $0) }
-        result[info.name] = object ?? NSNull()
-      case .toMany: break
+      case .toOne: result[info.name] = committedDestination(info) ?? NSNull()
+      case .toMany(let isOrdered):
+        if keys == nil { continue }
+        let members = committedMembers(info)
+        result[info.name] = isOrdered ? NSOrderedSet(array: members) : NSSet(array: members)
       }
     }
     return result

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEManagedModel
 public import CDEPredicates
 internal import CDEStore
 internal import Foundation
@@ -12,7 +13,8 @@ extension NSManagedObject: PredicateValueProviding, PredicateObjectConvertible {
 
   /// The value of a property in the form that predicates compare, with unsaved changes. Reads the row of a
   /// fault and the members of a relationship. Objects that the next save deletes are no members. `objectID`,
-  /// `self` and `SELF` return the object itself, represented by its ID.
+  /// `self` and `SELF` return the object itself, represented by its ID, and `entity` its entity, which equals exactly
+  /// that description.
   ///
   /// - Throws: ``ManagedObjectError`` with code `.predicate` for a key that is no property of the entity.
   public final func predicateValue(forKey key: String) throws -> PredicateValue {
@@ -20,6 +22,7 @@ extension NSManagedObject: PredicateValueProviding, PredicateObjectConvertible {
       return .constant(.object(PredicateObject(objectID)))
     }
     guard let info = _binding.property(key) else {
+      if key == "entity" { return .object(EntityReference(name: _binding.name)) }
       throw ManagedObjectError(
         .predicate, "The entity \(_binding.name) has no property \"\(key)\".", entity: _binding.name,
         property: key)

@@ -19,12 +19,12 @@ extension NSManagedObject {
     var error = reason.error(for: info, of: _binding.name)
     error.objectID = objectID
     problems.refused[info.slot] = error
-    markUpdated()
+    enterUpdated()
   }
 
   /// The first step of a setter if the object is not ready for it. Reads the row, and clears a refused value.
   @inline(never)
-  final func prepareToSet(_ slot: Int) {
+  final func prepareToSet(_ slot: SlotIndex) {
     willAccess()
     if hasProblems { overlay.problems?.refused[slot] = nil }
   }
@@ -46,7 +46,7 @@ extension NSManagedObject {
 
   /// Reports once that a stored value is invalid for a property, and which value the read returned instead.
   @inline(never)
-  final func reportUnfit(_ slot: Int, _ what: @autoclosure () -> String) {
+  final func reportUnfit(_ slot: SlotIndex, _ what: @autoclosure () -> String) {
     if slot < 0 || problems.reported.contains(slot) { return }
     problems.reported.insert(slot)
     let place = _key == 0 ? "an object without a context" : objectID.uriRepresentation().absoluteString
@@ -54,7 +54,7 @@ extension NSManagedObject {
   }
 
   /// Copies the refusals of another overlay, in which the properties had other slots.
-  final func takeRefusals(of old: Overlay, properties: [PropertyInfo]) {
+  final func takeRefusals(of old: Overlay, properties: IndexedArray<SlotIndex, PropertyInfo>) {
     for (slot, error) in old.problems?.refused ?? [:] {
       guard let mine = _binding.layout.slot(named: properties[slot].name) else { continue }
       problems.refused[mine] = error
@@ -76,7 +76,7 @@ extension NSManagedObject {
   }
 
   /// Whether the value set last was refused.
-  final func isRefused(_ slot: Int) -> Bool {
+  final func isRefused(_ slot: SlotIndex) -> Bool {
     hasProblems && _overlay?.problems?.refused[slot] != nil
   }
 
@@ -85,5 +85,17 @@ extension NSManagedObject {
     guard hasProblems, let problems = _overlay?.problems else { return }
     let refused = problems.refused.sorted { $0.key < $1.key }.map(\.value)
     try ManagedObjectError.throwing((problems.unread.map { [$0] } ?? []) + refused)
+  }
+}
+
+/// Runs a validation, whose errors then name the object.
+func reportingNSErrors(of object: NSManagedObject, _ body: () throws -> Void) throws {
+  do { try body() } catch {
+    // `is` would be true for the value as well, because it can be bridged.
+    guard !(type(of: error) is _ManagedObjectNSError.Type), var known = error as? ManagedObjectError else {
+      throw error
+    }
+    if known.object == nil { known.object = object }
+    throw _ManagedObjectNSError(known)
   }
 }

@@ -14,7 +14,7 @@ extension NSManagedObject {
       _flags.isDisjoint(with: .slowRead)
       ? Borrowed(_batch).with {
         texts.entry(
-          $0.bytes(Int(_row), Int(_binding.places[ordinal.rawValue].cell)), ObjectIdentifier(Value.self))
+          $0.bytes(Int(_row), _binding.places[ordinal.rawValue].cell.index), ObjectIdentifier(Value.self))
       }
       : _slowlyKnownRaw(_binding.places[ordinal.rawValue], ObjectIdentifier(Value.self))
     guard let entry else { return nil }
@@ -28,10 +28,10 @@ extension NSManagedObject {
   >? {
     guard let texts = place.texts else { return nil }
     willAccess()
-    guard let overlay = _overlay, !overlay.values[Int(place.slot)].isUnset else {
-      return texts.entry(_batch.bytes(Int(_row), Int(place.cell)), type)
+    guard let overlay = _overlay, !overlay.values[place.slot.index].isUnset else {
+      return texts.entry(_batch.bytes(Int(_row), place.cell.index), type)
     }
-    guard case .text(var text) = overlay.values[Int(place.slot)] else { return nil }
+    guard case .text(var text) = overlay.values[place.slot.index] else { return nil }
     return text.withUTF8 { texts.entry(UnsafeRawBufferPointer($0), type) }
   }
 

@@ -61,13 +61,13 @@ extension NSManagedObject {
   @usableFromInline
   final func _missingRaw<Value: RawRepresentable>(_ ordinal: CDOrdinal) -> Value
   where Value.RawValue: CDPrimitive {
-    missingRaw(Int(_binding.places[ordinal.rawValue].slot), propertyName(ordinal), _cdValue(ordinal))
+    missingRaw(_binding.places[ordinal.rawValue].slot.index, propertyName(ordinal), _cdValue(ordinal))
   }
 
   /// The value of a property without a default in code whose raw value has no case: the model's default, the
   /// case of zero, or the first case.
   private func missingRaw<Value: RawRepresentable>(
-    _ slot: Int, _ name: @autoclosure () -> String, _ stored: Value.RawValue?
+    _ slot: SlotIndex, _ name: @autoclosure () -> String, _ stored: Value.RawValue?
   ) -> Value where Value.RawValue: CDPrimitive {
     if stored == nil, lacksValue(slot) {
       failPrecondition(
@@ -125,7 +125,7 @@ extension NSManagedObject {
 
   @usableFromInline
   final func propertyName(_ ordinal: CDOrdinal) -> String {
-    let slot = Int(_binding.places[ordinal.rawValue].slot)
+    let slot = _binding.places[ordinal.rawValue].slot.index
     return slot >= 0 ? _binding.properties[slot].name : "property \(ordinal.rawValue)"
   }
 

@@ -8,7 +8,7 @@ extension NSManagedObject {
   // MARK: Reading
 
   /// The destination of a to-one relationship. It is made as a fault if it is not registered.
-  final func toOne(_ slot: Int) -> NSManagedObject? {
+  final func toOne(_ slot: SlotIndex) -> NSManagedObject? {
     willAccess()
     if let overlay = _overlay {
       switch overlay.values[slot] {
@@ -20,8 +20,17 @@ extension NSManagedObject {
     return withProperty(slot, storedToOne)
   }
 
-  /// The destination of a to-one relationship according to the row.
+  /// The destination of a to-one relationship according to the row, which the object keeps.
   private func storedToOne(_ info: PropertyInfo) -> NSManagedObject? {
+    guard let object = rowDestination(info) else { return nil }
+    // Objects with an overlay or a registrar keep the destination. For other objects the context's ring of
+    // recent faults keeps it for a while.
+    if _flags.contains(.hasOverlay) || _registrar != nil { overlay.values[info.slot] = .toOne(object) }
+    return object
+  }
+
+  /// The destination of a to-one relationship according to the row.
+  final func rowDestination(_ info: PropertyInfo) -> NSManagedObject? {
     guard let cell = info.cells.first, let key = _batch.integer(Int(_row), cell),
       let context = _registry?.context
     else { return nil }
@@ -30,30 +39,26 @@ extension NSManagedObject {
       ? context.objectOfRow(_binding.model.entities[info.destination], key)
       : context.object(entity: storedEntity(info), key: key)
     // In a damaged store the row may be of an entity that is no destination of the relationship.
-    guard info.destinations.contains(object.withBinding(\.index)) else { return nil }
-    // Objects with an overlay or a registrar keep the destination. For other objects the context's ring of
-    // recent faults keeps it for a while.
-    if _flags.contains(.hasOverlay) || _registrar != nil { overlay.values[info.slot] = .toOne(object) }
-    return object
+    return info.destinations.contains(object.withBinding(\.index)) ? object : nil
   }
 
   /// Whether a reference does not name the entity of its row, although several are possible.
   private func isEntityUnknown(_ info: PropertyInfo) -> Bool {
     guard let cell = info.entityCell(in: _binding.layout) else { return false }
-    guard let concrete = _batch.integer(Int(_row), cell) else { return true }
-    return !info.destinations.contains(Int(concrete))
+    guard let concrete = _batch.entity(Int(_row), cell) else { return true }
+    return !info.destinations.contains(concrete)
   }
 
   /// The concrete entity that a to-one relationship's row refers to.
-  final func storedEntity(_ info: PropertyInfo) -> Int {
-    guard let cell = info.entityCell(in: _binding.layout), let concrete = _batch.integer(Int(_row), cell),
-      info.destinations.contains(Int(concrete))
+  final func storedEntity(_ info: PropertyInfo) -> EntityIndex {
+    guard let cell = info.entityCell(in: _binding.layout), let concrete = _batch.entity(Int(_row), cell),
+      info.destinations.contains(concrete)
     else { return info.destination }
-    return Int(concrete)
+    return concrete
   }
 
   /// The members of a to-many relationship, without loading them.
-  final func members(_ slot: Int) -> ToManyMembers {
+  final func members(_ slot: SlotIndex) -> ToManyMembers {
     if let known = withOverlay({ $0.members(slot) }) ?? nil { return known }
     let isNew = !isStored
     let made = ToManyMembers(isLoaded: isNew, isOrdered: _binding.properties[slot].isOrdered)
@@ -63,7 +68,7 @@ extension NSManagedObject {
 
   /// The members of a to-many relationship, loaded. If they can't be read they stay unloaded, and the next
   /// use tries again.
-  final func loadedMembers(_ slot: Int) -> ToManyMembers {
+  final func loadedMembers(_ slot: SlotIndex) -> ToManyMembers {
     if _flags.contains(.checked) { checkIsolation() }
     let members = members(slot)
     if !members.isLoaded {
@@ -80,7 +85,7 @@ extension NSManagedObject {
     return members
   }
 
-  final func load(_ members: ToManyMembers, with stored: [NSManagedObject], slot: Int) {
+  final func load(_ members: ToManyMembers, with stored: [NSManagedObject], slot: SlotIndex) {
     let info = _binding.properties[slot]
     guard let inverse = info.inverseSlot, !info.inverseIsToMany else {
       members.load(stored)
@@ -98,7 +103,7 @@ extension NSManagedObject {
 
   // MARK: Writing, both sides
 
-  final func setToOne(_ slot: Int, _ object: NSManagedObject?) {
+  final func setToOne(_ slot: SlotIndex, _ object: NSManagedObject?) {
     withProperty(slot) { setToOne($0, object) }
   }
 
@@ -128,11 +133,11 @@ extension NSManagedObject {
 
   /// Ends a one-to-one relationship with an object, unless the relationship already has another object. A
   /// merge may have brought a row that refers to an object whose unsaved value is different.
-  final func leave(_ slot: Int, _ object: NSManagedObject) {
+  final func leave(_ slot: SlotIndex, _ object: NSManagedObject) {
     if toOne(slot) === object { writeToOne(slot, nil) }
   }
 
-  final func addMember(_ slot: Int, _ object: NSManagedObject, at index: Int? = nil) {
+  final func addMember(_ slot: SlotIndex, _ object: NSManagedObject, at index: Int? = nil) {
     let info = _binding.properties[slot]
     checkSameContext(object, info)
     guard let inverse = info.inverseSlot else {
@@ -151,7 +156,7 @@ extension NSManagedObject {
     }
   }
 
-  final func removeMember(_ slot: Int, _ object: NSManagedObject) {
+  final func removeMember(_ slot: SlotIndex, _ object: NSManagedObject) {
     let info = _binding.properties[slot]
     guard let inverse = info.inverseSlot else {
       writeRemove(slot, object)
@@ -168,7 +173,7 @@ extension NSManagedObject {
   }
 
   /// Replaces all members.
-  final func setMembers(_ slot: Int, _ objects: [NSManagedObject]) {
+  final func setMembers(_ slot: SlotIndex, _ objects: [NSManagedObject]) {
     let members = loadedMembers(slot)
     let wanted = Set(objects.map(ObjectIdentifier.init))
     for object in members.objects where !wanted.contains(ObjectIdentifier(object)) {
@@ -182,17 +187,30 @@ extension NSManagedObject {
         objects.filter { !$0.isDeletedOrGone && seen.insert(ObjectIdentifier($0)).inserted })
     }
     noteChanged(slot)
+    tellRelated()
+  }
+
+  /// Gives an ordered relationship an order. Members that it does not name come last.
+  final func setOrder(_ slot: SlotIndex, _ order: [NSManagedObject]) {
+    let members = loadedMembers(slot)
+    let isPresent = Set(members.objects.map(ObjectIdentifier.init))
+    let wanted = order.filter { isPresent.contains(ObjectIdentifier($0)) }
+    let isWanted = Set(wanted.map(ObjectIdentifier.init))
+    let all = wanted + members.objects.filter { !isWanted.contains(ObjectIdentifier($0)) }
+    if all.elementsEqual(members.objects, by: ===) { return }
+    members.reorder(all)
+    noteChanged(slot)
   }
 
   // MARK: Slots of the other side
 
   /// The inverse's slot in this object's own entity, which may be a sub-entity of the declared destination.
-  final func slot(of info: PropertyInfo, _ inverse: Int) -> Int {
+  final func slot(of info: PropertyInfo, _ inverse: SlotIndex) -> SlotIndex {
     if withBinding(\.index) == info.destination { return inverse }
     return slot(named: _binding.model.entities[info.destination].properties[inverse].name)
   }
 
-  private func slot(named name: String) -> Int {
+  private func slot(named name: String) -> SlotIndex {
     guard let slot = _binding.layout.slot(named: name) else {
       failPrecondition(
         "\(_binding.name) has no property \(name): the object is of another entity than the relationship's.")
@@ -221,8 +239,8 @@ extension NSManagedObject {
 
 // Called by generated accessors.
 extension NSManagedObject {
-  private func relationshipSlot(_ ordinal: CDOrdinal) -> Int {
-    let slot = Int(_binding.places[ordinal.rawValue].slot)
+  private func relationshipSlot(_ ordinal: CDOrdinal) -> SlotIndex {
+    let slot = _binding.places[ordinal.rawValue].slot.index
     if slot < 0 { missingProperty() }
     return slot
   }

@@ -4,7 +4,7 @@ internal import CDEStore
 // as any other value. They are saved together with a change of the object.
 extension NSManagedObject {
   /// Sets a value that does not count as a change.
-  final func setSilently(_ slot: Int, _ value: _PropertyValue) {
+  final func setSilently(_ slot: SlotIndex, _ value: _PropertyValue) {
     prepareToSet(slot)
     // The former value is released at the end, because its deinit may call this object.
     let former = overlay.values[slot]
@@ -14,7 +14,7 @@ extension NSManagedObject {
   }
 
   /// Replaces the members of a to-many relationship, on this side alone and without a change.
-  final func setMembersSilently(_ slot: Int, _ objects: [NSManagedObject]) {
+  final func setMembersSilently(_ slot: SlotIndex, _ objects: [NSManagedObject]) {
     prepareToSet(slot)
     let members = loadedMembers(slot)
     let wanted = Set(objects.map(ObjectIdentifier.init))
@@ -27,7 +27,7 @@ extension NSManagedObject {
     silence(slot)
   }
 
-  private func silence(_ slot: Int) {
+  private func silence(_ slot: SlotIndex) {
     _registry?.context?.noteSilentValue(self, slot)
     if overlay.changed.contains(slot) { return }
     // A new object is saved with all its values.

@@ -120,11 +120,12 @@ extension NSManagedObject {
   /// Any state -> gone.
   final func becomeGone(_ reason: Disappearance) {
     switch reason {
-    case .neverSaved: _flags.subtract([.inserted, .deleted, .updated, .listed, .pending, .announced])
+    case .neverSaved:
+      _flags.subtract([.inserted, .deleted, .updated, .listed, .pending, .announced, .inEvent])
     case .deletionSaved:
       _flags.subtract([.deleted, .updated])
       _flags.insert(.deletionSaved)
-    case .deletedByOthers: _flags.subtract([.updated, .deleted, .inserted, .listed, .pending])
+    case .deletedByOthers: _flags.subtract([.updated, .deleted, .inserted, .listed, .pending, .inEvent])
     case .notFound: _flags.remove(.fault)
     }
     _flags.insert(.gone)
@@ -147,7 +148,9 @@ extension NSManagedObject {
   final func unmarkUpdated() { _flags.remove(.updated) }
 
   /// The context dropped all its objects.
-  final func forgetContext() { _flags.subtract([.inserted, .updated, .deleted, .pending, .listed]) }
+  final func forgetContext() {
+    _flags.subtract([.inserted, .updated, .deleted, .pending, .listed, .inEvent])
+  }
 }
 
 // MARK: The context's lists that contain an object
@@ -166,8 +169,17 @@ extension NSManagedObject {
 
   final func leaveChanged() { _flags.remove(.listed) }
 
+  /// Whether the object changed since the last announcement.
+  final var isInEvent: Bool { _flags.contains(.inEvent) }
+
+  final func leaveEvent() { _flags.remove(.inEvent) }
+
   /// - Returns: whether the object was not among the pending ones before.
-  final func enterPending() -> Bool { _flags.insert(.pending).inserted }
+  final func enterPending() -> Bool {
+    let isNew = !_flags.contains(.pending)
+    _flags.insert([.pending, .inEvent])
+    return isNew
+  }
 
   /// - Returns: whether the object was among the pending ones.
   @discardableResult

@@ -34,4 +34,23 @@ extension NSManagedObject {
       Diagnostics.report("\(_binding.name).\(info.name) could not be read: \(error)")
     }
   }
+
+  /// Writes a reference to an object by its present key, which may be temporary. Positions in orders stay as they are.
+  final func write(
+    _ destination: NSManagedObject?, as info: PropertyInfo, into builder: inout RowBatchBuilder
+  ) {
+    for cell in info.cells {
+      switch _binding.layout.cells[cell].role {
+      case .key:
+        if let destination { builder.setInteger(cell, destination._key) } else { builder.setNull(cell) }
+      case .entity:
+        if let destination {
+          builder.setEntity(cell, destination._binding.index)
+        } else {
+          builder.setNull(cell)
+        }
+      case .order, .value: break
+      }
+    }
+  }
 }

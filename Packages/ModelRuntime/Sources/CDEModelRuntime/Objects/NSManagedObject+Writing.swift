@@ -10,48 +10,57 @@ extension NSManagedObject {
 
   /// Sets a value and reports the change to the context.
   @inline(__always)
-  final func change(_ slot: Int, to value: consuming _PropertyValue) {
+  final func change(_ slot: SlotIndex, to value: consuming _PropertyValue) {
     if _overlay == nil { makeOverlay() }
+    if _flags.intersection(.listedOrInEvent) == .listed { keepFormerValues() }
     // The object owns its overlay during the call, so the overlay is not retained for each value. The former
     // value is released at the end, because its deinit may call this object.
     Borrowed(_overlay.unsafelyUnwrapped).with { overlay in
       swap(&value, &overlay.values[slot])
       overlay.changed.insert(slot)
     }
-    markUpdated()
+    markUpdated(slot)
   }
 
-  final func writeToOne(_ slot: Int, _ object: NSManagedObject?) {
+  final func writeToOne(_ slot: SlotIndex, _ object: NSManagedObject?) {
     if _flags.contains(.checked) { checkIsolation() }
     change(slot, to: object.map { .toOne($0) } ?? .null)
   }
 
-  final func writeAdd(_ slot: Int, _ object: NSManagedObject, at index: Int? = nil) {
+  final func writeAdd(_ slot: SlotIndex, _ object: NSManagedObject, at index: Int? = nil) {
     if _flags.contains(.checked) { checkIsolation() }
     // An order can only be set if all members are loaded.
     let members = withProperty(slot, \.isOrdered) ? loadedMembers(slot) : members(slot)
+    if _flags.intersection(.listedOrInEvent) == .listed { keepFormerValues() }
     members.add(object, at: index)
     noteChanged(slot)
   }
 
-  final func writeRemove(_ slot: Int, _ object: NSManagedObject) {
+  final func writeRemove(_ slot: SlotIndex, _ object: NSManagedObject) {
     if _flags.contains(.checked) { checkIsolation() }
     let members = withProperty(slot, \.isOrdered) ? loadedMembers(slot) : members(slot)
+    if _flags.intersection(.listedOrInEvent) == .listed { keepFormerValues() }
     members.remove(object)
     noteChanged(slot)
   }
 
+  /// Keeps the unsaved values of an object that changes for the first time since the last announcement.
+  @inline(never)
+  private func keepFormerValues() {
+    if let overlay = _overlay { _registry?.context?.keepFormerValues(FormerValues(overlay), of: self) }
+  }
+
   /// Marks a property as changed whose value, or a part of it, was changed in place.
-  final func noteChanged(_ slot: Int) {
+  final func noteChanged(_ slot: SlotIndex) {
     if _overlay == nil { makeOverlay() }
     withOverlay { $0.changed.insert(slot) }
-    markUpdated()
+    markUpdated(slot)
   }
 
   // MARK: Changes made for a conflict
 
   /// Makes a value unsaved that must stay although the row has changed. The caller announces the object.
-  final func setUnsaved(_ slot: Int, to value: _PropertyValue) {
+  final func setUnsaved(_ slot: SlotIndex, to value: _PropertyValue) {
     // The former value is released at the end, because its deinit may call this object.
     let former = overlay.values[slot]
     overlay.values[slot] = value
@@ -60,7 +69,7 @@ extension NSManagedObject {
   }
 
   /// Drops an unsaved value. The property has the row's value again.
-  final func clearUnsaved(_ slot: Int) {
+  final func clearUnsaved(_ slot: SlotIndex) {
     guard let overlay = _overlay else { return }
     let former = overlay.values[slot]
     overlay.values[slot] = .unset
@@ -69,5 +78,5 @@ extension NSManagedObject {
   }
 
   /// Unmarks a changed property. Its value stays.
-  final func keepUnchanged(_ slot: Int) { withOverlay { $0.changed.remove(slot) } }
+  final func keepUnchanged(_ slot: SlotIndex) { withOverlay { $0.changed.remove(slot) } }
 }

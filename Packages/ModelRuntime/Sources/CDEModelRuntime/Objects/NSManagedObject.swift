@@ -11,9 +11,8 @@ public import Foundation
 /// and, after the first write, at a small overlay. An unread object costs some 100 bytes in addition to its
 /// row.
 ///
-/// Behaviour follows Core Data's `NSManagedObject`, with these differences. ``init(entity:insertInto:)`` is
-/// the only designated initialiser and is required. Reading an object whose row has vanished returns declared
-/// defaults and raises no exception.
+/// Behaviour follows Core Data's `NSManagedObject`, with one difference: reading an object whose row has vanished
+/// returns declared defaults and raises no exception.
 nonisolated open class NSManagedObject: NSObject {
   // Guard of all state below: the executor of the object's context. No access runs other code before it ends.
   // To check that at run time would cost more than most reads.
@@ -39,60 +38,6 @@ nonisolated open class NSManagedObject: NSObject {
   @exclusivity(unchecked) final var _identity: NSManagedObjectID?
   @exclusivity(unchecked) final var _registrar: CDEObservationRegistrarBox?
 
-  @usableFromInline
-  struct Flags: OptionSet, Sendable {
-    @usableFromInline let rawValue: UInt32
-    @inlinable init(rawValue: UInt32) { self.rawValue = rawValue }
-
-    // The standard library's version uses witnesses of the raw type. They cost measurable time in each read
-    // and write.
-    @inlinable static func == (one: Flags, other: Flags) -> Bool { one.rawValue == other.rawValue }
-    @inlinable func isDisjoint(with other: Flags) -> Bool { rawValue & other.rawValue == 0 }
-    @inlinable func isSuperset(of other: Flags) -> Bool { rawValue & other.rawValue == other.rawValue }
-    @inlinable func contains(_ other: Flags) -> Bool { isSuperset(of: other) }
-    @inlinable @discardableResult
-    mutating func insert(_ other: Flags) -> (inserted: Bool, memberAfterInsert: Flags) {
-      let isNew = !isSuperset(of: other)
-      self = Flags(rawValue: rawValue | other.rawValue)
-      return (isNew, other)
-    }
-    @inlinable @discardableResult
-    mutating func remove(_ other: Flags) -> Flags? {
-      let removed = Flags(rawValue: rawValue & other.rawValue)
-      self = Flags(rawValue: rawValue & ~other.rawValue)
-      return removed.rawValue == 0 ? nil : removed
-    }
-
-    /// The row has not been read.
-    @usableFromInline static let fault = Flags(rawValue: 1)
-    @usableFromInline static let inserted = Flags(rawValue: 2)
-    /// Has unsaved changes (and is not new).
-    @usableFromInline static let updated = Flags(rawValue: 4)
-    @usableFromInline static let deleted = Flags(rawValue: 8)
-    /// Deleted and saved, or its row has vanished.
-    @usableFromInline static let gone = Flags(rawValue: 16)
-    @usableFromInline static let hasOverlay = Flags(rawValue: 32)
-    /// Every access is checked against the executor.
-    @usableFromInline static let checked = Flags(rawValue: 64)
-    /// The object itself keeps its binding alive, because it is in no registry.
-    @usableFromInline static let ownsBinding = Flags(rawValue: 128)
-    /// Listed for the next "objects did change" notification.
-    @usableFromInline static let pending = Flags(rawValue: 256)
-    /// In the context's list of changed objects.
-    @usableFromInline static let listed = Flags(rawValue: 512)
-    /// New, and named as inserted by a notification.
-    @usableFromInline static let announced = Flags(rawValue: 1024)
-    /// Has values that were refused, or could not be read.
-    @usableFromInline static let hasProblems = Flags(rawValue: 2048)
-    /// Gone because its own context saved its deletion.
-    @usableFromInline static let deletionSaved = Flags(rawValue: 4096)
-    /// A write needs more than an overlay: `fault`, `checked` and `hasProblems`.
-    @usableFromInline static let slowWrite = Flags(rawValue: 1 | 64 | 2048)
-    /// A read can't use the row directly: `fault`, `hasOverlay` and `checked`. A number, so that accessors in
-    /// other modules can inline it.
-    @inlinable static var slowRead: Flags { Flags(rawValue: 1 | 32 | 64) }
-  }
-
   /// Makes an object of an entity and, with a context, inserts it there.
   ///
   /// Without a context the object has values and belongs to no store. `NSManagedObjectContext.insert(_:)`
@@ -101,10 +46,12 @@ nonisolated open class NSManagedObject: NSObject {
   /// An override is called for every object, new or fetched, as in Core Data. A context that fetches many objects of a
   /// class without an override copies the first of them, which has the same result; see `__cdPlainClass`.
   ///
+  /// A subclass with designated initialisers of its own must override this one: contexts make fetched objects with it.
+  ///
   /// - Parameters:
   ///   - entity: an entity of a model in use; abstract entities trap when inserted.
   ///   - context: the context to insert into, on whose isolation the call runs.
-  public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+  public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
     if let context, let row = context.takeMaterialization(of: entity) {
       _home = context.home
       _binding = row.binding
@@ -134,12 +81,18 @@ nonisolated open class NSManagedObject: NSObject {
   ///
   /// - Precondition: the model has an entity for the class.
   public convenience init(context: NSManagedObjectContext) {
-    guard let binding = context.home?.with({ $0.binding(for: Self.self) }) else {
+    self.init(entity: Self.entity(of: Self.self, in: context), insertInto: context)
+  }
+
+  /// The entity of a class in the model of a context.
+  static func entity(of type: NSManagedObject.Type, in context: NSManagedObjectContext) -> NSEntityDescription
+  {
+    guard let binding = context.home?.with({ $0.binding(for: type) }) else {
       failPrecondition(
-        "The model of this context has no entity for the class \(Self.self), or several. Add the class to the model's types, "
+        "The model of this context has no entity for the class \(type), or several. Add the class to the model's types, "
           + "set the entity's managedObjectClassName, or use init(entity:insertInto:).")
     }
-    self.init(entity: binding.with(\.description), insertInto: context)
+    return binding.with(\.description)
   }
 
   /// Facts about a class that a conformance can't provide, because subclasses inherit conformances; nil for a
@@ -151,6 +104,10 @@ nonisolated open class NSManagedObject: NSObject {
   /// ``init(entity:insertInto:)``.
   open class var __cdPlainClass: NSManagedObject.Type? { nil }
 
+  /// The name that `@objc(Name)` gives the class on Apple's platforms; nil without such a name. Rewritten sources
+  /// override it.
+  open class var _cdObjectiveCName: String? { nil }
+
   /// The object's registry; nil without a context.
   final var _registry: ObjectRegistry? { _home?.object }
 
@@ -160,6 +117,8 @@ nonisolated open class NSManagedObject: NSObject {
   deinit {
     // The registry outlives its objects, so it need not be retained for each of them.
     _home?.with { $0.unregister(self) }
+    if _flags.isDisjoint(with: [.ownsBinding, .keyObserved]) { return }
+    if _flags.contains(.keyObserved) { forgetKeyObservers() }
     if _flags.contains(.ownsBinding) { Borrowed(_binding.model).release() }
   }
 
@@ -186,7 +145,7 @@ nonisolated open class NSManagedObject: NSObject {
   // MARK: Identity
 
   /// The object's ID: temporary from insertion to the first save, permanent from then on.
-  public final var objectID: NSManagedObjectID {
+  open var objectID: NSManagedObjectID {
     if let known = _identity { return known }
     let made = NSManagedObjectID(
       binding: _binding, key: _key, store: _registry?.identityHandle(for: _binding),
@@ -204,7 +163,7 @@ nonisolated open class NSManagedObject: NSObject {
 
   /// The object's context; nil before insertion, after its deletion was saved and after its context was
   /// freed.
-  public final var managedObjectContext: NSManagedObjectContext? {
+  open var managedObjectContext: NSManagedObjectContext? {
     // Contexts are the only implementation.
     _registry?.context.map { unsafeDowncast($0, to: NSManagedObjectContext.self) }
   }
@@ -263,17 +222,144 @@ nonisolated open class NSManagedObject: NSObject {
   /// again.
   open func didTurnIntoFault() {}
 
+  /// Called after the object got other values at once: by a refresh that keeps unsaved changes, a merge of another
+  /// context's save, a rollback, a merge policy, an undo or a redo.
+  ///
+  /// Compute here what depends on the values. Values that the hook sets, also by setters, do not count as changes. A
+  /// fault has no values and gets no call; ``awakeFromFetch()`` is called when it reads its row.
+  ///
+  /// - Parameter flags: what happened.
+  open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
+
   /// Called when the object is deleted, before the delete rules are applied to related objects.
   open func prepareForDeletion() {}
 
   /// Checks the values of a new object before it is saved. Call `super`.
-  open func validateForInsert() throws { try validateValues() }
+  open func validateForInsert() throws { try reportingNSErrors(of: self) { try validateValues() } }
 
   /// Checks the values of a changed object before it is saved. Call `super`.
-  open func validateForUpdate() throws { try validateValues() }
+  open func validateForUpdate() throws { try reportingNSErrors(of: self) { try validateValues() } }
 
   /// Checks whether the object may be deleted. Call `super`.
-  open func validateForDelete() throws { try validateDeletion() }
+  open func validateForDelete() throws { try reportingNSErrors(of: self) { try validateDeletion() } }
+
+  /// Checks whether a property may have a value: by the model's rules, then by the class's own method for the property.
+  ///
+  /// A method for the property is called `validate<Key>`, `validateTitle(_:)` for a property `title`, has the same first
+  /// parameter and throws. The macro `@PersistentModel` and rewritten sources make it known.
+  ///
+  /// A save calls an override of this function, or the method for a property, for each property of an inserted or
+  /// updated object. It leaves out to-many relationships whose members were not read. A value that the check puts in
+  /// the place of the given one is set on the object. The check should do so only for a value that is not valid.
+  ///
+  /// - Parameters:
+  ///   - value: the value as ``value(forKey:)`` returns it, nil for none; where the check may leave another one.
+  ///   - key: the property's persistent name. A name that the model does not have is checked by the method alone.
+  /// - Throws: ``ManagedObjectError``, as a save does, or the error of the class's own method.
+  open func validateValue(_ value: UnsafeMutablePointer<AnyObject?>, forKey key: String) throws {
+    try reportingNSErrors(of: self) { try checkValue(value, forKey: key) }
+  }
+
+  /// The properties with a `validate<Key>` method. Expansions and rewritten sources override it.
+  open class var _cdValidatedKeys: [String] { [] }
+
+  /// Calls the `validate<Key>` method of a property. Expansions and rewritten sources override it.
+  open func _cdValidate(_ value: UnsafeMutablePointer<AnyObject?>, forKey key: String) throws {}
+
+  // MARK: Key-value coding. In the class itself, because Swift does not let a subclass override members of extensions.
+
+  /// The value of a property. Numbers are returned as `NSNumber`, decimals as `NSDecimalNumber`, a to-one
+  /// relationship as its object, to-many relationships as `NSSet` or `NSOrderedSet`. Nil if there is no
+  /// value. A fetched property is fetched at each call and is an array.
+  ///
+  /// - Parameter key: the property's persistent name. An unknown one traps.
+  open func value(forKey key: String) -> Any? {
+    _binding.property(key) == nil ? value(forUndefinedKey: key) : propertyValue(key)
+  }
+
+  /// Sets a property as its accessor does, including the inverse of a relationship.
+  ///
+  /// - Parameters:
+  ///   - value: the type that ``value(forKey:)`` returns, or the Swift value. Nil is accepted for a required
+  ///     attribute, and so is a number that the attribute's type can't represent exactly; the save then
+  ///     fails. In the second case the attribute keeps its old value. A value of another type traps.
+  ///   - key: the property's persistent name. An unknown one traps.
+  open func setValue(_ value: Any?, forKey key: String) {
+    if _binding.property(key) == nil {
+      setValue(value, forUndefinedKey: key)
+    } else {
+      setPropertyValue(value, forKey: key)
+    }
+  }
+
+  /// Called for a key that is the name of no property. Traps, unless a subclass knows the key.
+  ///
+  /// - Parameter key: the key that ``value(forKey:)`` was given.
+  open func value(forUndefinedKey key: String) -> Any? { propertyValue(key) }
+
+  /// Called to set a key that is the name of no property. Traps, unless a subclass knows the key.
+  ///
+  /// - Parameters:
+  ///   - value: the value that ``setValue(_:forKey:)`` was given.
+  ///   - key: its key.
+  open func setValue(_ value: Any?, forUndefinedKey key: String) { setPropertyValue(value, forKey: key) }
+
+  /// Follows a dotted path over to-one relationships and composites. A to-many step returns the set of
+  /// values.
+  open func value(forKeyPath path: String) -> Any? { valueAlongPath(path) }
+
+  /// Sets the property at the end of a dotted path over to-one relationships. Does nothing if an object on the way is nil.
+  ///
+  /// - Parameters:
+  ///   - value: a value that ``setValue(_:forKey:)`` of the last object accepts.
+  ///   - path: keys separated by points.
+  open func setValue(_ value: Any?, forKeyPath path: String) {
+    guard let point = path.lastIndex(of: ".") else { return setValue(value, forKey: path) }
+    let owner = self.value(forKeyPath: String(path[..<point])) as? NSManagedObject
+    owner?.setValue(value, forKey: String(path[path.index(after: point)...]))
+  }
+
+  /// The values of several properties, with `NSNull` for nil.
+  ///
+  /// - Parameter keys: keys of properties.
+  open func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
+    Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }) { _, last in last }
+  }
+
+  /// Sets several properties. `NSNull` sets nil.
+  ///
+  /// - Parameter keyedValues: values by the keys of properties.
+  open func setValuesForKeys(_ keyedValues: [String: Any]) {
+    for (key, value) in keyedValues { setValue(value is NSNull ? nil : value, forKey: key) }
+  }
+
+  /// The same as ``value(forKey:)``. Neither calls an accessor of a subclass.
+  open func primitiveValue(forKey key: String) -> Any? { propertyValue(key) }
+
+  /// Sets a value without a change, and without changing the inverse of a relationship.
+  ///
+  /// Reads return the value as any other. It is saved together with another change of the object. A rollback
+  /// of the object drops it, and so does a refresh without merging. Between ``willChangeValue(forKey:)`` and
+  /// ``didChangeValue(forKey:)`` it counts as a change, as with a setter.
+  ///
+  /// - Parameters:
+  ///   - value: a value that ``setValue(_:forKey:)`` accepts.
+  ///   - key: the property's persistent name. An unknown one traps.
+  open func setPrimitiveValue(_ value: Any?, forKey key: String) { setPropertySilently(value, forKey: key) }
+
+  /// Reads the row if the object is a fault. Core Data requires this call before a primitive value is set.
+  /// ``didChangeValue(forKey:)`` counts the change.
+  open func willChangeValue(forKey key: String) { willAccess() }
+
+  /// Marks the property as changed, after a primitive value was set or a part of a transformable value
+  /// changed.
+  open func didChangeValue(forKey key: String) { noteChanged(key: key) }
+
+  /// Reads the row if the object is a fault.
+  open func willAccessValue(forKey key: String?) { willAccess() }
+
+  /// Does nothing. Core Data requires this call after a primitive value was read.
+  open func didAccessValue(forKey key: String?) {}
 
   open override var description: String {
     let id = _key == 0 ? "no context" : objectID.uriRepresentation().absoluteString
@@ -303,8 +389,10 @@ extension NSManagedObject {
 
   /// Passes a property of the binding to a closure.
   @inline(__always)
-  final func withProperty<Result>(_ slot: Int, _ body: (PropertyInfo) throws -> Result) rethrows -> Result {
-    try withBinding { try $0.lentProperties[slot].with(body) }
+  final func withProperty<Result>(_ slot: SlotIndex, _ body: (PropertyInfo) throws -> Result) rethrows
+    -> Result
+  {
+    try withBinding { try $0.lentProperties[slot.rawValue].with(body) }
   }
 
   /// Passes the overlay, if there is one, to a closure.
@@ -345,6 +433,7 @@ extension NSManagedObject {
     _ = objectID
     // This is the first step, because the last object may free the registry, and the registry the model.
     Borrowed(_binding.model).retain()
+    registry.release(self)
     registry.unregister(self)
     _flags.insert(.ownsBinding)
     _home = nil
@@ -393,7 +482,9 @@ extension NSManagedObject {
     _identity = nil
     _home = Borrowed(registry)
     if _flags.contains(.ownsBinding) { Borrowed(_binding.model).release() }
-    _flags = flags.union(_flags.intersection([.hasOverlay, .hasProblems, .pending, .listed]))
+    _flags = flags.union(
+      _flags.intersection([.hasOverlay, .hasProblems, .pending, .listed, .inEvent, .keyObserved]))
+    if isKeyObserved { registry.hasKeyObservers = true }
     registry.register(self)
   }
 }

@@ -1,3 +1,4 @@
+internal import CDEManagedModel
 internal import CDEStore
 internal import Foundation
 
@@ -14,16 +15,23 @@ protocol ObjectContext: AnyObject {
   func fireAll(_ objects: [NSManagedObject])
 
   /// The object for a row: the registered one, or a fault.
-  func object(entity: Int, key: Int64) -> NSManagedObject
+  func object(entity: EntityIndex, key: Int64) -> NSManagedObject
 
   /// The object for a row of an entity or of one that inherits from it. Only the row identifies the entity.
   func objectOfRow(_ binding: EntityBinding, _ key: Int64) -> NSManagedObject
 
   /// The stored members of a to-many relationship; nil when they can't be read.
-  func storedMembers(of object: NSManagedObject, slot: Int) -> [NSManagedObject]?
+  func storedMembers(of object: NSManagedObject, slot: SlotIndex) -> [NSManagedObject]?
+
+  /// The IDs of the stored members of a to-many relationship; nil when unsaved changes may concern the members, or they can't
+  /// be read.
+  func storedMemberIDs(of object: NSManagedObject, slot: SlotIndex) -> [NSManagedObjectID]?
 
   /// The bytes of a value that is stored in a file outside the database.
   func externalData(_ value: ExternalValue, for binding: EntityBinding) throws -> Data
+
+  /// The objects that a fetched property finds for an object.
+  func fetchedValue(of property: NSFetchedPropertyDescription, for object: NSManagedObject) -> [Any]
 
   /// Reports a failed read where no error can be thrown.
   func noteUnread(_ object: NSManagedObject, _ property: String?, _ error: any Error)
@@ -39,8 +47,16 @@ protocol ObjectContext: AnyObject {
   /// Notes a change of an object, once until it is announced and once until it is saved.
   func noteChange(_ object: NSManagedObject)
 
+  /// Keeps the values that an object had before it changed for the first time since the last announcement.
+  func keepFormerValues(_ values: FormerValues, of object: NSManagedObject)
+
+  /// The values of an object before the changes since the last announcement.
+  ///
+  /// - Returns: nil when the object did not change since then; else the unsaved values before, if it had any.
+  func eventValues(of object: NSManagedObject) -> FormerValues??
+
   /// Notes a property that was set without a change.
-  func noteSilentValue(_ object: NSManagedObject, _ slot: Int)
+  func noteSilentValue(_ object: NSManagedObject, _ slot: SlotIndex)
 
   // MARK: Identity and isolation
 

@@ -12,18 +12,25 @@ internal import CDEStore
 /// the context) -> orphaned (the context was freed) -> freed with its last object.
 @usableFromInline
 final class ObjectRegistry: @unchecked Sendable {
-  // Guard: `lock` protects the table. The context's executor protects `context`, `isObserved`, `vanished` and
+  // Guard: `lock` protects the table. The context's executor protects `context`, `isObserved`, `vanished`,
+  // the fields of key observers and
   // all properties named `last` or `recent`.
   @exclusivity(unchecked) unowned(unsafe) var context: (any ObjectContext)?
   /// Whether a domain observes tracked reads. A copy of the context's property, because accessors reach it
   /// with one load.
   @usableFromInline @exclusivity(unchecked) var isObserved = false
+  /// Whether keys of an object were ever observed.
+  @exclusivity(unchecked) var hasKeyObservers = false
+  /// Relationships that were changed, and whose observers are told when both sides are.
+  @exclusivity(unchecked) var keyChanges: [(object: NSManagedObject, slot: SlotIndex)] = []
+  /// All registered objects, if the context is to retain them. On the context's executor.
+  @exclusivity(unchecked) private var retained: [ObjectIdentifier: NSManagedObject]?
   /// The number of objects that have lost their rows. To-many members that were filtered at a lower count may
   /// contain such objects.
   var vanished = 0
   /// The stores when the context was freed. Objects that outlive the context find the stores of their rows
   /// here.
-  var lastHandles: [StoreHandle?] = []
+  var lastHandles: IndexedArray<EntityIndex, StoreHandle?> = []
   private let lock = Lock(())
   @exclusivity(unchecked) private var table: IdentityTable
   let model: ModelBinding
@@ -65,7 +72,7 @@ final class ObjectRegistry: @unchecked Sendable {
   }
 
   // The store looked up last, because most objects of one entity are consecutive.
-  @exclusivity(unchecked) private var lastStore: (entity: Int, handle: StoreHandle)?
+  @exclusivity(unchecked) private var lastStore: (entity: EntityIndex, handle: StoreHandle)?
 
   func storeHandle(for binding: EntityBinding) -> StoreHandle? {
     if let context {
@@ -77,7 +84,7 @@ final class ObjectRegistry: @unchecked Sendable {
       lastStore = found.map { (binding.index, $0) }
       return found
     }
-    return binding.index < lastHandles.count ? lastHandles[binding.index] : nil
+    return binding.index < lastHandles.endIndex ? lastHandles[binding.index] : nil
   }
 
   /// The store that IDs of an entity's rows name: the one that has them, or had them last.
@@ -109,7 +116,7 @@ final class ObjectRegistry: @unchecked Sendable {
   }
 
   /// The registered object for a row, or nil.
-  func object(root: Int, key: Int64) -> NSManagedObject? {
+  func object(root: RootIndex, key: Int64) -> NSManagedObject? {
     lock.withLock { _ in
       table.bucket(of: root, key).flatMap { table[$0].retained }
     }?.takeOwnership()
@@ -119,18 +126,33 @@ final class ObjectRegistry: @unchecked Sendable {
   ///
   /// Retains nothing. An object whose deinit waits for the lock counts as well. The caller may then get a new
   /// fault for the row, which reads the row itself.
-  func realized(root: Int, key: Int64) -> Bool {
+  func realized(root: RootIndex, key: Int64) -> Bool {
     lock.withLock { _ in
       guard let bucket = table.bucket(of: root, key) else { return false }
       return table[bucket].object.with(\.isRealized)
     }
   }
 
-  func contains(root: Int, key: Int64) -> Bool {
+  func contains(root: RootIndex, key: Int64) -> Bool {
     lock.withLock { _ in table.bucket(of: root, key) != nil }
   }
 
+  /// Whether the registry retains its objects, and with them itself.
+  var retainsAll: Bool {
+    get { retained != nil }
+    set {
+      if newValue == (retained != nil) { return }
+      let former = retained
+      retained = newValue ? Dictionary(all().map { (ObjectIdentifier($0), $0) }) { $1 } : nil
+      withExtendedLifetime(former) {}
+    }
+  }
+
+  /// Releases an object that leaves the context.
+  func release(_ object: NSManagedObject) { retained?[ObjectIdentifier(object)] = nil }
+
   func register(_ object: NSManagedObject) {
+    retained?[ObjectIdentifier(object)] = object
     let wasEmpty = lock.withLock { _ in
       table.insert(object)
       table.attached += 1
@@ -142,7 +164,7 @@ final class ObjectRegistry: @unchecked Sendable {
   /// Looks up many rows at once.
   ///
   /// - Returns: for each key the object or nil; an empty array when no object of the tree is registered.
-  func objects(root: Int, keys: Range<Int>, key: (Int) -> Int64) -> [NSManagedObject?] {
+  func objects(root: RootIndex, keys: Range<Int>, key: (Int) -> Int64) -> [NSManagedObject?] {
     lock.withLock { _ -> Found in
       if table.live(of: root) == 0 { return Found() }
       var found = Found()
@@ -163,6 +185,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
   func register(_ objects: ArraySlice<NSManagedObject>) {
     if objects.isEmpty { return }
+    if retained != nil { for object in objects { retained?[ObjectIdentifier(object)] = object } }
     let wasEmpty = objects.withBorrowed { objects in
       lock.withLock { _ in
         let wasEmpty = table.attached == 0
@@ -228,7 +251,7 @@ final class ObjectRegistry: @unchecked Sendable {
   var count: Int { lock.withLock { _ in table.live } }
 
   /// The number of registered objects of one inheritance tree.
-  func count(root: Int) -> Int { lock.withLock { _ in table.live(of: root) } }
+  func count(root: RootIndex) -> Int { lock.withLock { _ in table.live(of: root) } }
 
   private func keepAlive() { Borrowed(self).retain() }
 

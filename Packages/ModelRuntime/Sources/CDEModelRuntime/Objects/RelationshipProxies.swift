@@ -1,13 +1,14 @@
 @_spi(CDE) internal import CDEExecutors
 internal import CDEPredicates
+internal import CDEStore
 internal import Foundation
 
 /// The result of `mutableSetValue(forKey:)`. Reads and writes are applied to the relationship.
 final class RelationshipSet: NSMutableSet {
   private let owner: NSManagedObject
-  private let slot: Int
+  private let slot: SlotIndex
 
-  init(_ owner: NSManagedObject, _ slot: Int) {
+  init(_ owner: NSManagedObject, _ slot: SlotIndex) {
     self.owner = owner
     self.slot = slot
     super.init(capacity: 0)
@@ -51,11 +52,11 @@ final class RelationshipSet: NSMutableSet {
 /// - `count` was read.
 final class RelationshipOrderedSet: NSMutableOrderedSet {
   private var owner: NSManagedObject!
-  private var slot = 0
+  private var slot = SlotIndex(0)
   /// Foundation's methods call each other. Those that fill the storage must not change the relationship.
   private var isMirroring = false
 
-  init(_ owner: NSManagedObject, _ slot: Int) {
+  init(_ owner: NSManagedObject, _ slot: SlotIndex) {
     super.init(capacity: 0)
     self.owner = owner
     self.slot = slot

@@ -6,11 +6,11 @@ public import Foundation
 /// The twelve conforming types are fixed; generated accessors are generic over them and specialised
 /// where a model is declared.
 public protocol CDPrimitive: Sendable {
-  static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Self?
+  static func _read(_ batch: RowBatch, _ row: Int, _ cell: CellIndex) -> Self?
   static func _read(_ value: _PropertyValue) -> Self?
   /// The value, if reading it takes more than a look into the row. Implemented by each type, because clients
   /// can't specialise generic code here: through witness tables it takes twice as long.
-  static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Self?
+  static func _slowRead(_ object: NSManagedObject, _ slot: SlotIndex, _ cell: CellIndex) -> Self?
   var _propertyValue: _PropertyValue { get }
   /// Whether reading costs an allocation, so that a second read is worth keeping.
   static var _isKept: Bool { get }
@@ -27,7 +27,7 @@ extension CDPrimitive {
 }
 
 extension Bool: CDPrimitive {
-  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Bool? {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: CellIndex) -> Bool? {
     batch.integer(row, cell).map { $0 != 0 }
   }
   @inlinable public static func _read(_ value: _PropertyValue) -> Bool? {
@@ -44,7 +44,7 @@ extension Bool: CDPrimitive {
 public protocol _CDIntegerPrimitive: CDPrimitive, FixedWidthInteger {}
 
 extension _CDIntegerPrimitive {
-  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Self? {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: CellIndex) -> Self? {
     guard let value = batch.integer(row, cell) else { return nil }
     return Self(exactly: value) ?? _unfit(batch, row, cell, Self.self)
   }
@@ -63,7 +63,7 @@ extension Int32: _CDIntegerPrimitive {}
 extension Int64: _CDIntegerPrimitive {}
 
 extension Double: CDPrimitive {
-  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Double? {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: CellIndex) -> Double? {
     batch.real(row, cell)
   }
   @inlinable public static func _read(_ value: _PropertyValue) -> Double? {
@@ -76,7 +76,7 @@ extension Double: CDPrimitive {
 }
 
 extension Float: CDPrimitive {
-  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Float? {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: CellIndex) -> Float? {
     batch.real(row, cell).map { Float($0) }
   }
   @inlinable public static func _read(_ value: _PropertyValue) -> Float? {
@@ -89,7 +89,7 @@ extension Float: CDPrimitive {
 }
 
 extension Date: CDPrimitive {
-  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Date? {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: CellIndex) -> Date? {
     batch.real(row, cell).map { Date(timeIntervalSinceReferenceDate: $0) }
   }
   @inlinable public static func _read(_ value: _PropertyValue) -> Date? {
@@ -102,7 +102,7 @@ extension Date: CDPrimitive {
 }
 
 extension String: CDPrimitive {
-  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> String? {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: CellIndex) -> String? {
     batch.string(row, cell)
   }
   @inlinable public static func _read(_ value: _PropertyValue) -> String? {
@@ -116,7 +116,7 @@ extension String: CDPrimitive {
 }
 
 extension Data: CDPrimitive {
-  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Data? {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: CellIndex) -> Data? {
     batch.isNull(row, cell) ? nil : Data(batch.bytes(row, cell))
   }
   @inlinable public static func _read(_ value: _PropertyValue) -> Data? {
@@ -130,7 +130,7 @@ extension Data: CDPrimitive {
 }
 
 extension UUID: CDPrimitive {
-  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> UUID? {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: CellIndex) -> UUID? {
     let bytes = batch.bytes(row, cell)
     if bytes.count == 16 { return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) }
     return _unfit(batch, row, cell, UUID.self)
@@ -145,7 +145,7 @@ extension UUID: CDPrimitive {
 }
 
 extension URL: CDPrimitive {
-  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> URL? {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: CellIndex) -> URL? {
     guard let text = batch.string(row, cell) else { return nil }
     return URL(string: text) ?? _unfit(batch, row, cell, URL.self)
   }
@@ -165,7 +165,7 @@ extension URL {
 }
 
 extension Decimal: CDPrimitive {
-  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: Int) -> Decimal? {
+  @inlinable public static func _read(_ batch: RowBatch, _ row: Int, _ cell: CellIndex) -> Decimal? {
     guard let text = batch.string(row, cell) else { return nil }
     // Foundation reads as much of a text as is a number, and takes "-Inf" for zero.
     if text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }),
@@ -188,7 +188,9 @@ extension Decimal: CDPrimitive {
 /// Tells that what a cell holds is no value of the type that is asked for, and reads as nothing; nil for a cell that
 /// holds nothing.
 @usableFromInline @inline(never)
-func _unfit<Value: CDPrimitive>(_ batch: RowBatch, _ row: Int, _ cell: Int, _ type: Value.Type) -> Value? {
+func _unfit<Value: CDPrimitive>(_ batch: RowBatch, _ row: Int, _ cell: CellIndex, _ type: Value.Type)
+  -> Value?
+{
   if batch.isNull(row, cell) { return nil }
   let (layout, name) = (batch.layout, batch.layout.cells[cell].name)
   Diagnostics.reportOnce(about: "\(layout.entityName).\(name)") {
@@ -201,67 +203,67 @@ func _unfit<Value: CDPrimitive>(_ batch: RowBatch, _ row: Int, _ cell: Int, _ ty
 // MARK: Slow reads
 
 extension Bool {
-  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Bool? {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: SlotIndex, _ cell: CellIndex) -> Bool? {
     object._slowValue(slot, cell)
   }
 }
 extension Int {
-  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Int? {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: SlotIndex, _ cell: CellIndex) -> Int? {
     object._slowValue(slot, cell)
   }
 }
 extension Int16 {
-  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Int16? {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: SlotIndex, _ cell: CellIndex) -> Int16? {
     object._slowValue(slot, cell)
   }
 }
 extension Int32 {
-  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Int32? {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: SlotIndex, _ cell: CellIndex) -> Int32? {
     object._slowValue(slot, cell)
   }
 }
 extension Int64 {
-  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Int64? {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: SlotIndex, _ cell: CellIndex) -> Int64? {
     object._slowValue(slot, cell)
   }
 }
 extension Double {
-  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Double? {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: SlotIndex, _ cell: CellIndex) -> Double? {
     object._slowValue(slot, cell)
   }
 }
 extension Float {
-  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Float? {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: SlotIndex, _ cell: CellIndex) -> Float? {
     object._slowValue(slot, cell)
   }
 }
 extension Date {
-  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Date? {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: SlotIndex, _ cell: CellIndex) -> Date? {
     object._slowValue(slot, cell)
   }
 }
 extension String {
-  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> String? {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: SlotIndex, _ cell: CellIndex) -> String? {
     object._slowValue(slot, cell)
   }
 }
 extension Data {
-  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Data? {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: SlotIndex, _ cell: CellIndex) -> Data? {
     object._slowValue(slot, cell)
   }
 }
 extension UUID {
-  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> UUID? {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: SlotIndex, _ cell: CellIndex) -> UUID? {
     object._slowValue(slot, cell)
   }
 }
 extension URL {
-  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> URL? {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: SlotIndex, _ cell: CellIndex) -> URL? {
     object._slowValue(slot, cell)
   }
 }
 extension Decimal {
-  public static func _slowRead(_ object: NSManagedObject, _ slot: Int, _ cell: Int) -> Decimal? {
+  public static func _slowRead(_ object: NSManagedObject, _ slot: SlotIndex, _ cell: CellIndex) -> Decimal? {
     object._slowValue(slot, cell)
   }
 }

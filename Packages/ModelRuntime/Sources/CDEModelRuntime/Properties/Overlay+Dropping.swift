@@ -4,7 +4,7 @@ internal import CDEStore
 extension Overlay {
   /// Releases related objects, so that objects that refer to each other can be freed.
   func dropRelationships(keepingChanged: Bool) {
-    for slot in 0..<count where !keepingChanged || !changed.contains(slot) {
+    for slot in slots where !keepingChanged || !changed.contains(slot) {
       switch values[slot] {
       case .toOne, .toMany: values[slot] = .unset
       default: break
@@ -15,7 +15,7 @@ extension Overlay {
   /// Drops copies of the old row's values. To-many members stay, because the row does not contain them.
   func dropKeptAttributes() {
     let unsaved = unsaved
-    for slot in 0..<count where !unsaved.contains(slot) {
+    for slot in slots where !unsaved.contains(slot) {
       if case .toMany = values[slot] { continue }
       values[slot] = .unset
     }
@@ -23,7 +23,7 @@ extension Overlay {
 
   /// Drops stored members. Added and removed members stay.
   func unloadMembers() {
-    for slot in 0..<count {
+    for slot in slots {
       if case .toMany(let members) = values[slot] { members.unload() }
     }
   }
@@ -46,7 +46,7 @@ extension Overlay {
   func markSaved(but transient: PropertySet) -> Bool {
     if isCopy(but: transient) { return true }
     changed = PropertySet()
-    for slot in 0..<count {
+    for slot in slots {
       switch values[slot] {
       case .unset, .object: continue
       case .toMany(let members): members.clearChanges()
@@ -59,7 +59,7 @@ extension Overlay {
 
   /// Whether the row contains each value as well, or will contain it.
   func isCopy(but transient: PropertySet) -> Bool {
-    for slot in 0..<count {
+    for slot in slots {
       switch values[slot] {
       case .unset: continue
       case .toMany, .object: return false

@@ -26,13 +26,15 @@ final class Overlay: ManagedBuffer<OverlayHead, _PropertyValue> {
 
   var count: Int { head.pointee.count }
 
+  var slots: Range<SlotIndex> { SlotIndex(0)..<SlotIndex(count) }
+
   @inlinable var changed: PropertySet {
     @inline(__always) get { head.pointee.changed }
     @inline(__always) _modify { yield &head.pointee.changed }
   }
 
   /// Values decoded from stored ones, by slot.
-  var decoded: [Int: DecodedValue] {
+  var decoded: [SlotIndex: DecodedValue] {
     get { head.pointee.decoded }
     _modify { yield &head.pointee.decoded }
   }
@@ -53,15 +55,15 @@ final class Overlay: ManagedBuffer<OverlayHead, _PropertyValue> {
   ///
   /// - Precondition: the body does not use this slot, which is empty during the call.
   @inline(__always)
-  func withValue<Result>(_ slot: Int, _ body: (borrowing _PropertyValue) -> Result) -> Result {
-    let place = values + slot
+  func withValue<Result>(_ slot: SlotIndex, _ body: (borrowing _PropertyValue) -> Result) -> Result {
+    let place = values + slot.rawValue
     let taken = place.move()
     defer { place.initialize(to: taken) }
     return body(taken)
   }
 
   /// The members of a to-many relationship, if the overlay has them.
-  func members(_ slot: Int) -> ToManyMembers? {
+  func members(_ slot: SlotIndex) -> ToManyMembers? {
     if case .toMany(let members) = values[slot] { return members }
     return nil
   }
@@ -73,7 +75,16 @@ final class Overlay: ManagedBuffer<OverlayHead, _PropertyValue> {
     decoded = [:]
     loadedFiles = PropertySet()
     let unsaved = unsaved
-    for slot in 0..<count where !unsaved.contains(slot) { values[slot] = .unset }
+    for slot in slots where !unsaved.contains(slot) { values[slot] = .unset }
+  }
+}
+
+extension UnsafeMutablePointer<_PropertyValue> {
+  /// The value in a slot, without a copy.
+  @inlinable
+  subscript(slot: SlotIndex) -> _PropertyValue {
+    @inline(__always) unsafeAddress { UnsafePointer(self + slot.rawValue) }
+    @inline(__always) nonmutating unsafeMutableAddress { self + slot.rawValue }
   }
 }
 
@@ -81,7 +92,7 @@ final class Overlay: ManagedBuffer<OverlayHead, _PropertyValue> {
 struct OverlayHead {
   @usableFromInline var changed = PropertySet()
   let count: Int
-  var decoded: [Int: DecodedValue] = [:]
+  var decoded: [SlotIndex: DecodedValue] = [:]
   var loadedFiles = PropertySet()
   var problems: ObjectProblems?
 

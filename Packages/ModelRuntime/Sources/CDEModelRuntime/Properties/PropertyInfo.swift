@@ -19,14 +19,14 @@ final class PropertyInfo: @unchecked Sendable {
   enum DeleteRule: Sendable { case noAction, nullify, cascade, deny }
 
   let name: String
-  let slot: Int
+  let slot: SlotIndex
   let kind: Kind
   let isOptional: Bool
   let isTransient: Bool
   /// Whether generated accessors may read the cell without conversion.
   let isDirect: Bool
   /// The property's cells; empty without a column.
-  let cells: Range<Int>
+  let cells: Range<CellIndex>
   let leaves: [StoreAttribute]
   let defaultValue: _PropertyValue
   let transformerName: String?
@@ -37,10 +37,10 @@ final class PropertyInfo: @unchecked Sendable {
   let rules: [ValidationRule]
 
   // Relationships
-  let destination: Int
+  let destination: EntityIndex
   /// The destination and its sub-entities, by index.
-  let destinations: Range<Int>
-  let inverseSlot: Int?
+  let destinations: Range<EntityIndex>
+  let inverseSlot: SlotIndex?
   let inverseIsToMany: Bool
   let inverseIsOrdered: Bool
   /// Whether this is a to-many relationship with an order.
@@ -51,7 +51,7 @@ final class PropertyInfo: @unchecked Sendable {
   /// Whether the pairs are stored outside the rows: many-to-many, or to-many without an inverse.
   let usesLinks: Bool
 
-  init(_ property: FrozenProperty, in entity: Int, schema: ResolvedSchema) {
+  init(_ property: FrozenProperty, in entity: EntityIndex, schema: ResolvedSchema) {
     name = property.name
     slot = property.slot
     isOptional = !property.isRequired
@@ -102,7 +102,7 @@ final class PropertyInfo: @unchecked Sendable {
   }
 
   /// A composite's leaf as a separate property.
-  init(leaf: StoreAttribute, cell: Int) {
+  init(leaf: StoreAttribute, cell: CellIndex) {
     name = leaf.name
     slot = -1
     kind = .attribute(leaf.type)
@@ -136,9 +136,9 @@ final class PropertyInfo: @unchecked Sendable {
   }
 
   /// Cell of the to-one reference's concrete entity, if the layout has one.
-  func entityCell(in layout: RowLayout) -> Int? { cells.first { layout.cells[$0].role == .entity } }
+  func entityCell(in layout: RowLayout) -> CellIndex? { cells.first { layout.cells[$0].role == .entity } }
 
-  func orderCell(in layout: RowLayout) -> Int? { cells.first { layout.cells[$0].role == .order } }
+  func orderCell(in layout: RowLayout) -> CellIndex? { cells.first { layout.cells[$0].role == .order } }
 
   /// Whether a save checks the number of the relationship's members.
   var countsMembers: Bool { isToMany && (minCount > 0 || maxCount > 0 || !isOptional) }

@@ -78,7 +78,7 @@ extension RowBatchBuilder {
   }
 
   /// External attributes have a head byte that names the location of the bytes.
-  private mutating func setData(_ cell: Int, _ data: Data, external: Bool) {
+  private mutating func setData(_ cell: CellIndex, _ data: Data, external: Bool) {
     if external {
       (Data([1]) + data).withUnsafeBytes { setBytes(cell, $0) }
     } else {

@@ -23,22 +23,22 @@ struct SavedSlots: Sendable {
   /// Attributes whose value is written into one cell unchanged.
   var plain: [PlainColumn] = []
   /// The slots of the other properties with columns.
-  var others: [Int] = []
+  var others: [SlotIndex] = []
   /// Slots of attributes that must not be null and need no other validation.
-  var required: [Int] = []
+  var required: [SlotIndex] = []
   /// Numbers whose column can't represent every value that the property can be set to.
   var bounded: [BoundedColumn] = []
   /// Properties that need further validation.
   var validated = PropertySet()
 
   struct PlainColumn {
-    var slot: Int
-    var cell: Int
+    var slot: SlotIndex
+    var cell: CellIndex
     var isReal: Bool
   }
 
   struct BoundedColumn {
-    var slot: Int
+    var slot: SlotIndex
     var least = Int64.min
     var greatest = Int64.max
     var limit = Double.infinity
@@ -59,7 +59,7 @@ struct SavedSlots: Sendable {
     }
   }
 
-  init(_ properties: [PropertyInfo], _ layout: RowLayout) {
+  init(_ properties: IndexedArray<SlotIndex, PropertyInfo>, _ layout: RowLayout) {
     bounded = properties.compactMap(BoundedColumn.init)
     for info in properties {
       if info.isPlain, let cell = info.cells.first {

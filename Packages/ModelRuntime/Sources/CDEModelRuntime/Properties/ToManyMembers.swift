@@ -120,7 +120,11 @@ public final class ToManyMembers {
       added.remove(object)
       return removed.append(object)
     }
-    guard take(object) else { return false }
+    guard take(object) else {
+      // Members that were loaded after the object's own reference had changed do not contain it.
+      added.remove(object)
+      return false
+    }
     if !added.remove(object) { removed.append(object) }
     return true
   }
@@ -172,6 +176,14 @@ public final class ToManyMembers {
   func forget(_ object: NSManagedObject) {
     if added.remove(object), isLoaded { _ = take(object) }
     if removed.remove(object) { unload() }
+  }
+
+  /// Replaces the changes. The next use loads the members.
+  func resetChanges(added: [NSManagedObject], removed: [NSManagedObject]) {
+    clearChanges()
+    unload()
+    for object in added { self.added.append(object) }
+    for object in removed { self.removed.append(object) }
   }
 
   /// Clears the changes, for example after they were saved.

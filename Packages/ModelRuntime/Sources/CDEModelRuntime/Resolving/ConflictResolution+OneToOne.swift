@@ -9,7 +9,7 @@ extension ConflictResolution {
     for slot in differing where object._binding.properties[slot].isOneToOne { notePartner(of: object, slot) }
   }
 
-  func notePartner(of object: NSManagedObject, _ slot: Int) { partners.append((object, slot)) }
+  func notePartner(of object: NSManagedObject, _ slot: SlotIndex) { partners.append((object, slot)) }
 
   /// Makes the other rows of such relationships match.
   func resolvePartners() throws {

@@ -4,11 +4,11 @@ internal import CDEStore
 extension ConflictResolution {
   /// Makes objects of the store's current rows. Objects without unsaved values take the store's values.
   func read(_ rows: [ReferenceConflict.Row]) throws {
-    var keys: [Int: Set<Int64>] = [:]
+    var keys: [RootIndex: Set<Int64>] = [:]
     for row in rows { keys[context.root(of: row.entity), default: []].insert(row.key) }
     for (root, keys) in keys.sorted(by: { $0.key < $1.key }) {
       let source = try context.source()
-      let binding = context.registry.model.entities[root]
+      let binding = context.registry.model.entities[root.entity]
       _ = try source.requiredHandle(for: binding)
       let found: FetchedRows
       do {

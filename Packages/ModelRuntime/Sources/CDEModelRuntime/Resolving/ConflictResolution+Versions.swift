@@ -117,7 +117,7 @@ extension NSManagedObject {
   }
 
   /// Drops the unsaved value of one property, on both sides of a relationship.
-  final func giveUp(_ slot: Int) {
+  final func giveUp(_ slot: SlotIndex) {
     guard let overlay = _overlay, overlay.changed.contains(slot) else { return }
     let info = _binding.properties[slot]
     let value = overlay.values[slot]
@@ -167,7 +167,7 @@ extension NSManagedObject {
   }
 
   /// Withdraws the addition or removal of a member.
-  private func forgetMember(_ object: NSManagedObject, _ slot: Int) {
+  private func forgetMember(_ object: NSManagedObject, _ slot: SlotIndex) {
     guard let overlay = _overlay, case .toMany(let members) = overlay.values[slot] else { return }
     members.forget(object)
     if !members.hasChanges { keepUnchanged(slot) }
@@ -175,7 +175,7 @@ extension NSManagedObject {
   }
 
   /// Restores the relationship to an object that this object left because the other object was deleted.
-  fileprivate final func takeBackLeaving(_ object: NSManagedObject, _ slot: Int) {
+  fileprivate final func takeBackLeaving(_ object: NSManagedObject, _ slot: SlotIndex) {
     guard let overlay = _overlay, overlay.changed.contains(slot) else { return }
     let info = _binding.properties[slot]
     switch overlay.values[slot] {

@@ -13,13 +13,15 @@ final class ConflictResolution: ConflictResolving {
   private(set) var refusal: StoreError?
   /// Objects that adopted values from the store, with the properties whose values changed.
   private var refreshed: [ObjectIdentifier: (object: NSManagedObject, slots: PropertySet)] = [:]
+  /// Objects that adopted values and whose hooks were not called yet.
+  private var resolvedNow: [ObjectIdentifier: NSManagedObject] = [:]
   private var touched: [ObjectChange] = []
   private var vanished: [ObjectChange] = []
   /// Objects of rows that a round concerns in addition to its conflicts. They are retained until the
   /// resolution ends.
   private var kept: [NSManagedObject] = []
   /// One-to-one relationships whose value after a round differs from the store's.
-  var partners: [(object: NSManagedObject, slot: Int)] = []
+  var partners: [(object: NSManagedObject, slot: SlotIndex)] = []
   /// Objects whose version conflict was resolved in this round.
   private var resolved: Set<ObjectIdentifier> = []
 
@@ -34,8 +36,11 @@ final class ConflictResolution: ConflictResolving {
     self.refusal = refusal
     resolved = []
     (kept, partners) = ([], [])
-    if refusal.code == .danglingReference { return try resolve(refusal.references, of: save) }
-    let source = try context.source()
+    if refusal.code == .danglingReference {
+      try resolve(refusal.references, of: save)
+      return awakenResolved()
+    }
+    let source = try context.coordinator()
     let handle = try source.handle(for: save.objects.bindings)
     let found: TransactionConflicts
     do {
@@ -56,6 +61,14 @@ final class ConflictResolution: ConflictResolving {
     }
     try dropMissingDestinations(of: versions.map(\.sourceObject))
     try resolvePartners()
+    awakenResolved()
+  }
+
+  /// Calls the hooks of objects that got other values since the last call.
+  private func awakenResolved() {
+    let objects = resolvedNow
+    resolvedNow = [:]
+    context.awaken(objects.values, from: .mergePolicy)
   }
 
   private func versionConflicts(
@@ -109,12 +122,12 @@ final class ConflictResolution: ConflictResolving {
       }
     }
 
-    subscript(root: Int, key: Int64) -> RowReference? { rows[.init(root: root, key: key)] }
+    subscript(root: RootIndex, key: Int64) -> RowReference? { rows[.init(root: root, key: key)] }
   }
 
   /// Clears to-one relationships to be written whose destinations another writer deleted.
   private func dropMissingDestinations(of objects: [NSManagedObject]) throws {
-    var references: [Int: [(object: NSManagedObject, slot: Int, key: Int64)]] = [:]
+    var references: [RootIndex: [(object: NSManagedObject, slot: SlotIndex, key: Int64)]] = [:]
     for object in objects where object.hasChanges && !object.isMarkedDeleted {
       guard object._registry === context.registry, let overlay = object._overlay else { continue }
       for slot in overlay.changed {
@@ -125,7 +138,7 @@ final class ConflictResolution: ConflictResolving {
     }
     for (root, references) in references {
       let source = try context.source()
-      let binding = context.registry.model.entities[root]
+      let binding = context.registry.model.entities[root.entity]
       _ = try source.requiredHandle(for: binding)
       var present: Set<Int64> = []
       do {
@@ -147,6 +160,7 @@ final class ConflictResolution: ConflictResolving {
 
   func note(_ object: NSManagedObject, _ slots: PropertySet) {
     if slots.isEmpty { return }
+    resolvedNow[ObjectIdentifier(object)] = object
     refreshed[ObjectIdentifier(object), default: (object, PropertySet())].slots.formUnion(slots)
   }
 
@@ -202,6 +216,8 @@ final class ConflictResolution: ConflictResolving {
   /// - Returns: the changes of objects that stay, for the context's observer. Changes of deleted objects are
   ///   reported at once, as by a merge.
   func announce() -> [ObjectChange] {
+    // A policy may have thrown after it had resolved some of the conflicts.
+    awakenResolved()
     var changes = refreshed.values
       .filter { $0.object._registry === context.registry }
       .map { ObjectChange(object: $0.object, kind: .updated, properties: $0.slots) }

@@ -3,7 +3,7 @@ internal import CDEStore
 /// The second phase of a save: the rows and links to be written.
 struct BuiltSave {
   let objects: CollectedSave
-  let transaction: StoreTransaction
+  var transaction: StoreTransaction
   /// The row of each inserted object.
   let insertedRows: [RowReference]
   /// Updated objects with a row to write, ordered by key, with their rows and the slots that these rows change.

@@ -13,7 +13,9 @@ struct CollectedSave {
   /// The entities of the objects.
   private(set) var bindings: [EntityBinding] = []
 
-  init(_ changed: ArraySlice<NSManagedObject>) {
+  /// - Parameter numbersNew: whether a store gives new objects their keys. In a child context they keep their
+  ///   temporary keys.
+  init(_ changed: ArraySlice<NSManagedObject>, numberingNew numbersNew: Bool = true) {
     let newCount = changed.newCount
     if newCount == changed.count {
       // The buffer is shared, so no object is retained for it.
@@ -22,7 +24,11 @@ struct CollectedSave {
       inserted.reserveCapacity(newCount)
       changed.forEachBorrowed { sort($0) }
     }
-    numberInserted()
+    if numbersNew {
+      numberInserted()
+    } else {
+      inserted[...].forEachBorrowed { noteBinding($0._binding) }
+    }
     for objects in [updated, deleted] { objects[...].forEachBorrowed { noteBinding($0._binding) } }
   }
 
@@ -40,7 +46,8 @@ struct CollectedSave {
   /// Numbers new objects within their inheritance tree. The store replaces `-n` by a key.
   private mutating func numberInserted() {
     guard let first = inserted.first else { return }
-    var counts = Array(repeating: Int32(0), count: first._binding.model.entities.count)
+    var counts = IndexedArray<RootIndex, Int32>(
+      repeating: Int32(0), count: first._binding.model.entities.count)
     inserted[...].forEachBorrowed { object in
       noteBinding(object._binding)
       guard object.hasTemporaryKey else { return }
@@ -86,8 +93,8 @@ struct CollectedSave {
 
 extension NSManagedObject {
   /// The key of the object in the transaction: its permanent key, or its negative number among the new
-  /// objects.
-  final var keyInSave: Int64 { hasPermanentKey ? _key : -Int64(_saveOrdinal) }
+  /// objects. Objects of child contexts have no numbers, and keep their temporary keys.
+  final var keyInSave: Int64 { hasPermanentKey || _saveOrdinal == 0 ? _key : -Int64(_saveOrdinal) }
 
   /// Whether the object has a row after the current save, unless the save deletes it.
   final var hasRowAfterSave: Bool { isInserted || (isStored && !isGone) }

@@ -42,8 +42,8 @@ struct CommittedSave {
   ///
   /// The member's row may store the owner of such a relationship. It has room for one owner, so an owner that
   /// had the member before must read its members again.
-  private var oneWaySlots: [Int: Set<String>] {
-    var names: [Int: Set<String>] = [:]
+  private var oneWaySlots: [RootIndex: Set<String>] {
+    var names: [RootIndex: Set<String>] = [:]
     objects.visitChanged({ $0.oneWay }) { owner, slots in
       for slot in slots {
         names[owner._binding.root, default: []].insert(owner._binding.properties[slot].name)
@@ -52,7 +52,7 @@ struct CommittedSave {
     return names
   }
 
-  private func unload(_ slots: [Int: Set<String>], in registry: ObjectRegistry) {
+  private func unload(_ slots: [RootIndex: Set<String>], in registry: ObjectRegistry) {
     if slots.isEmpty { return }
     for object in registry.all() {
       for name in slots[object._binding.root] ?? [] {

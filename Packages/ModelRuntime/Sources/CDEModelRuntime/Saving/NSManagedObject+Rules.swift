@@ -3,11 +3,10 @@ internal import CDEStore
 internal import Foundation
 
 extension NSManagedObject {
-  /// The rules of a property that its value breaks.
-  func ruleFailures(_ info: PropertyInfo) -> [ManagedObjectError] {
+  /// The rules of a property that a value breaks.
+  func ruleFailures(_ info: PropertyInfo, _ value: _PropertyValue) -> [ManagedObjectError] {
     let type: StoreAttributeType
     if case .attribute(let found) = info.kind { type = found } else { type = .composite }
-    let value = attributeValue(info)
     switch value {
     case .null, .unset: return []
     default: break

@@ -2,11 +2,11 @@ internal import CDEStore
 
 /// One growing batch for each entity. A batch is closed when it is large enough.
 struct RowBuilders {
-  private var open: [Int: Int] = [:]
+  private var open: [EntityIndex: Int] = [:]
   private var builders: [BuilderBox] = []
   private var places: [(builder: Int, row: Int)] = []
   // Most rows of one entity are consecutive.
-  private var last: (entity: Int, builder: Int) = (-1, -1)
+  private var last: (entity: EntityIndex, builder: Int) = (-1, -1)
   private(set) var rows: [RowReference] = []
 
   /// All rows of a batch live as long as any of them. Therefore a large save makes several batches.

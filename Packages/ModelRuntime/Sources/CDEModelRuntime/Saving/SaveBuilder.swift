@@ -23,7 +23,7 @@ final class SaveBuilder {
   /// Updated objects without a row to write: only to-many relationships changed, or no stored value.
   private var unwritten: [NSManagedObject] = []
   /// Positions in ordered to-many relationships, for members whose position changed.
-  private var orders: [ObjectIdentifier: [Int: Int64]] = [:]
+  private var orders: [ObjectIdentifier: [CellIndex: Int64]] = [:]
   /// Slots that are written although the object did not change them, because its position in an order
   /// changed.
   private var extraSlots: [ObjectIdentifier: PropertySet] = [:]
@@ -60,7 +60,7 @@ final class SaveBuilder {
         let inverse = info.inverseSlot!
         let members = owner.loadedMembers(slot).objects.filter { !$0.isDeletedOrGone }
         owner._registry?.context?.fireAll(members)
-        let places = members.map { member -> (slot: Int, cell: Int, now: Int64?) in
+        let places = members.map { member -> (slot: SlotIndex, cell: CellIndex, now: Int64?) in
           let name = owner._binding.model.entities[info.destination].properties[inverse].name
           let theirs = member._binding.property(name)!
           let cell = theirs.orderCell(in: member._binding.layout)!
@@ -96,7 +96,7 @@ final class SaveBuilder {
     let updated = objects.updated
     let candidates = moved.isEmpty ? updated : updated + moved
     // Each object is read once. Sorting moves numbers only.
-    var order: [(entity: Int, key: Int64, place: Int)] = []
+    var order: [(entity: EntityIndex, key: Int64, place: Int)] = []
     var written: [PropertySet] = []
     order.reserveCapacity(candidates.count)
     written.reserveCapacity(candidates.count)
@@ -265,7 +265,7 @@ final class SaveBuilder {
         if let destination { builder.setInteger(cell, destination.keyInSave) } else { builder.setNull(cell) }
       case .entity:
         if let destination {
-          builder.setInteger(cell, Int64(destination._binding.index))
+          builder.setEntity(cell, destination._binding.index)
         } else {
           builder.setNull(cell)
         }

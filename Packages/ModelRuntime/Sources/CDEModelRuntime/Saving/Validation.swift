@@ -59,9 +59,18 @@ extension ManagedObjectError {
 }
 
 extension NSManagedObject {
-  /// Checks required values and relationship counts of an object to be written.
+  /// Checks the values of an object to be written: required values, rules, relationship counts, and the checks that its
+  /// class declares.
   func validateValues() throws {
-    guard mayFail else { return }
+    if OverriddenMethods.includeValidateValue(type(of: self)) { return try validateByOverride() }
+    let keys = type(of: self)._cdValidatedKeys
+    guard keys.isEmpty else { return try validateByMethods(keys, after: modelFailures()) }
+    try ManagedObjectError.throwing(modelFailures())
+  }
+
+  /// What the model finds wrong with the values to be written.
+  private func modelFailures() -> [ManagedObjectError] {
+    guard mayFail else { return [] }
     var failures: [ManagedObjectError] = []
     let isNew = isInserted
     for info in _binding.properties {
@@ -72,7 +81,7 @@ extension NSManagedObject {
         if !info.isOptional, !info.isTransient, isNull(info), !isRefused(info.slot) {
           failures.append(missing(info))
         }
-        if !info.rules.isEmpty { failures += ruleFailures(info) }
+        if !info.rules.isEmpty { failures += ruleFailures(info, attributeValue(info)) }
         if let failure = valueFailure(info) ?? encodingFailure(info) { failures.append(failure) }
       case .toOne:
         if !info.isOptional, !info.isTransient, !isRefused(info.slot) {
@@ -80,10 +89,14 @@ extension NSManagedObject {
           if destination == nil || destination!.isDeletedOrGone { failures.append(missing(info)) }
         }
       case .toMany:
-        if let failure = countFailure(info) { failures.append(failure) }
+        if info.countsMembers,
+          let failure = countFailure(info, loadedMembers(info.slot).objects.count { !$0.isDeletedOrGone })
+        {
+          failures.append(failure)
+        }
       }
     }
-    try ManagedObjectError.throwing(failures)
+    return failures
   }
 
   /// Whether a value is missing or must be checked. This is false for most objects.
@@ -133,14 +146,14 @@ extension NSManagedObject {
   }
 
   /// Why a new value can't be stored; nil if it can.
-  private func valueFailure(_ info: PropertyInfo) -> ManagedObjectError? {
+  func valueFailure(_ info: PropertyInfo) -> ManagedObjectError? {
     guard !info.isTransient, let unfit = _overlay?.values[info.slot].unfitness(for: info) else { return nil }
     var failure = unfit.error(for: info, of: _binding.name)
     failure.objectID = objectID
     return failure
   }
 
-  private func missing(_ info: PropertyInfo) -> ManagedObjectError {
+  func missing(_ info: PropertyInfo) -> ManagedObjectError {
     ManagedObjectError(
       .missingMandatoryProperty,
       "\(_binding.name).\(info.name) is required and has no value. Set it before saving, "
@@ -148,9 +161,8 @@ extension NSManagedObject {
       entity: _binding.name, property: info.name, objectID: objectID)
   }
 
-  private func countFailure(_ info: PropertyInfo) -> ManagedObjectError? {
-    guard info.countsMembers else { return nil }
-    let count = loadedMembers(info.slot).objects.count { !$0.isDeletedOrGone }
+  /// Why a to-many relationship can't have a number of members; nil if it can.
+  func countFailure(_ info: PropertyInfo, _ count: Int) -> ManagedObjectError? {
     // An optional relationship may be empty, even if it has a minimum.
     if count == 0 && info.isOptional { return nil }
     let least = max(info.minCount, info.isOptional ? 0 : 1)

@@ -1,12 +1,15 @@
 internal import CDEStore
 
-/// The source of a context's rows and the destination of its saves: the coordinator.
+/// The source of a context's rows: the coordinator, or the parent context.
 ///
-/// A context uses its source only through this protocol. A parent context attaches here.
+/// A context uses its source only through this protocol.
 ///
 /// All calls may be made on any isolation. Operations of stores only, such as closing or metadata, are not
 /// included.
 protocol RowSource: AnyObject, Sendable {
+  /// Whether the source has rows of objects that were never saved to a store. Their keys are temporary.
+  var hasUnsavedRows: Bool { get }
+
   /// The store of an entity's rows; nil if none is loaded.
   func handle(for entity: EntityBinding) -> StoreHandle?
 
@@ -32,13 +35,14 @@ protocol RowSource: AnyObject, Sendable {
 
   /// The members of one to-many relationship for several owners, see `Store.related`.
   func related(
-    to owners: [Int64], of entity: EntityBinding, slot: Int, isKnown: ((_ root: Int, _ key: Int64) -> Bool)?,
+    to owners: [Int64], of entity: EntityBinding, slot: SlotIndex,
+    isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?,
     for fault: FiredFault?
   ) throws(StoreError) -> RelatedRows
 
   /// The rows that meet a query's condition, in its order. Rows for which `isKnown` holds come without values.
   func fetch(
-    _ query: StoreQuery, of entity: EntityBinding, isKnown: ((_ root: Int, _ key: Int64) -> Bool)?
+    _ query: StoreQuery, of entity: EntityBinding, isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
   ) throws(StoreError) -> FetchedRows
 
   /// The number of rows that meet a query's condition.
@@ -51,7 +55,10 @@ protocol RowSource: AnyObject, Sendable {
   ///
   /// - Returns: the first key. The others follow it.
   func allocateKeys(_ count: Int, of root: EntityBinding) throws(StoreError) -> Int64
+}
 
+/// A source of rows that writes saves to stores: the coordinator.
+protocol StoreSource: RowSource {
   /// Writes a save completely or not at all.
   ///
   /// - Parameters:

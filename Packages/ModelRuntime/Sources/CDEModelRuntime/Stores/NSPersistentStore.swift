@@ -18,6 +18,7 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
   public let options: [AnyHashable: Any]?
   /// The coordinator that loaded the store. Not retained, so nil after the coordinator was freed.
   public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
+  static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
   let handle: StoreHandle
   /// The metadata read last.
   private let metadata: Lock<StoreMetadata>
@@ -27,7 +28,7 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
     self.metadata = Lock(metadata)
     type = description.type
     url = description.url
-    configurationName = description.configuration ?? "PF_DEFAULT_CONFIGURATION_NAME"
+    configurationName = description.configuration ?? Self.defaultConfigurationName
     options = description.options
     super.init()
     handle.persistentStore = self

@@ -1,3 +1,4 @@
+public import CDEManagedModel
 internal import CDESQLiteStore
 internal import CDEStore
 public import Foundation
@@ -18,6 +19,10 @@ public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
 /// Option: a dictionary of SQLite pragmas, for example `journal_mode`.
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
+/// Option: a store of another version of the model is migrated when it is opened.
+public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
+/// Option: a migration works out itself what changed between the two versions of the model.
+public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
 /// Option: the name of the SQLite file system (its `sqlite3_vfs`) that reads and writes all of the store's
 /// files, as a string. It must be registered when the store is opened. Apple's Core Data has no such option.
 public let CDESQLiteVFSOption = "CDESQLiteVFSOption"
@@ -42,6 +47,24 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
     get { options[NSPersistentStoreTimeoutOption] as? TimeInterval ?? 240 }
     set { options[NSPersistentStoreTimeoutOption] = newValue }
   }
+  /// Whether a store of another version of the model is migrated when it is opened; true by default, as in Core Data. The same as
+  /// ``NSMigratePersistentStoresAutomaticallyOption``.
+  open var shouldMigrateStoreAutomatically: Bool {
+    get { options[NSMigratePersistentStoresAutomaticallyOption] as? Bool ?? migratesByDefault }
+    set { options[NSMigratePersistentStoresAutomaticallyOption] = newValue }
+  }
+  /// Whether a migration works out itself what changed; true by default, as in Core Data. Without it, opening a store of another
+  /// version is an error, because mapping models made by hand are not carried out. The same as
+  /// ``NSInferMappingModelAutomaticallyOption``.
+  open var shouldInferMappingModelAutomatically: Bool {
+    get { options[NSInferMappingModelAutomaticallyOption] as? Bool ?? migratesByDefault }
+    set { options[NSInferMappingModelAutomaticallyOption] = newValue }
+  }
+  /// Old versions of the model, to migrate a store that has no copy of its model from. Empty by default: the copy in the store and the
+  /// model files among the program's resources are found without it. Apple's Core Data has no such property.
+  open var migrationSourceModels: [NSManagedObjectModel] = []
+  /// Whether a store is migrated if no option says so.
+  var migratesByDefault = true
   /// Whether the store is loaded in the background; false by default.
   open var shouldAddStoreAsynchronously = false
   /// The options set so far, by the names of the option constants.
@@ -75,6 +98,8 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
     copy.url = url
     copy.type = type
     copy.configuration = configuration
+    copy.migrationSourceModels = migrationSourceModels
+    copy.migratesByDefault = migratesByDefault
     copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
     copy.options = options
     copy.sqlitePragmas = sqlitePragmas

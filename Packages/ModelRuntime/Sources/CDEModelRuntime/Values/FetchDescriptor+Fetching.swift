@@ -41,7 +41,7 @@ extension NSManagedObjectContext {
       let rows = try source.fetch(query, of: plan.binding, isKnown: nil)
       let order = rows.order ?? rows.batches.flatMap(\.entries)
       return order.map {
-        ModelHandle(store: handle.identifier, entity: model.entities[Int($0.entity)].name, key: $0.key)
+        ModelHandle(store: handle.identifier, entity: model.entities[$0.entity.index].name, key: $0.key)
       }
     }
   }
@@ -58,14 +58,15 @@ extension NSManagedObjectContext {
     preconditionIsolated("fetchSnapshots(_:)")
     guard let model = modelBinding else { throw missingCoordinator }
     let plan = try descriptor.plan(for: model)
-    guard plan.includesPending, changed.contains(where: \.hasChanges) else {
+    // The store lacks the unsaved changes of a parent context.
+    guard parentSource != nil || (plan.includesPending && changed.contains(where: \.hasChanges)) else {
       return try SnapshotFetch(descriptor, plan).snapshots(from: try coordinator())
     }
     let toMany = plan.prefetch.compactMap { plan.binding.property($0) }.filter(\.isToMany)
     let encoded = try descriptor.encodedSlots(plan.binding)
     return try fetch(descriptor).filter { !$0.isUnsaved }.map { item in
       let row = try item.currentRow(refersToUnsaved: false)
-      var members: [Int: [SnapshotExtras.Member]] = [:]
+      var members: [SlotIndex: [SnapshotExtras.Member]] = [:]
       for info in toMany {
         members[info.slot] = item.loadedMembers(info.slot).objects.filter {
           !$0.isDeletedOrGone && !$0.isUnsaved
@@ -160,7 +161,7 @@ private struct SnapshotFetch<Item: PersistentEntity> {
       let shared = SnapshotExtras.ifNeeded(members: [:], encoded: encoded)
       return Array(repeating: shared, count: rows.count)
     }
-    var members = [[Int: [SnapshotExtras.Member]]](repeating: [:], count: rows.count)
+    var members = [[SlotIndex: [SnapshotExtras.Member]]](repeating: [:], count: rows.count)
     let entities = Dictionary(grouping: rows.indices) { rows[$0].batch.layout.entity }
     for (entity, places) in entities {
       for info in toMany {
@@ -171,7 +172,7 @@ private struct SnapshotFetch<Item: PersistentEntity> {
           isKnown: { _, _ in true }, for: nil)
         for (place, range) in zip(places, related.ranges) {
           members[place][slot] = related.entries[range].map {
-            SnapshotExtras.Member(entity: Int($0.entity), key: $0.key)
+            SnapshotExtras.Member(entity: $0.entity.index, key: $0.key)
           }
         }
       }
@@ -181,13 +182,14 @@ private struct SnapshotFetch<Item: PersistentEntity> {
 }
 
 extension SnapshotExtras {
-  static func ifNeeded(members: [Int: [Member]], encoded: PropertySet?) -> SnapshotExtras? {
+  static func ifNeeded(members: [SlotIndex: [Member]], encoded: PropertySet?) -> SnapshotExtras? {
     members.isEmpty && encoded == nil ? nil : SnapshotExtras(members: members, encoded: encoded)
   }
 }
 
 extension RowBatch {
   fileprivate var entries: [FetchedRows.Entry] {
-    (0..<count).map { FetchedRows.Entry(key: key($0), entity: Int32(layout.entity)) }
+    let entity = NarrowIndex(layout.entity)
+    return (0..<count).map { FetchedRows.Entry(key: key($0), entity: entity) }
   }
 }

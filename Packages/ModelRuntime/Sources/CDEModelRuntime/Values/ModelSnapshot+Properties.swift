@@ -147,10 +147,10 @@ extension ModelSnapshot {
       let key = row.batch.integer(row.row, cell)
     else { return nil }
     var entity = info.destination
-    if let cell = info.entityCell(in: row.batch.layout), let concrete = row.batch.integer(row.row, cell),
-      model.schema.entities[info.destination].subtree.contains(Int(concrete))
+    if let cell = info.entityCell(in: row.batch.layout), let concrete = row.batch.entity(row.row, cell),
+      model.schema.entities[info.destination].subtree.contains(concrete)
     {
-      entity = Int(concrete)
+      entity = concrete
     }
     return SnapshotExtras.Member(entity: entity, key: key)
   }

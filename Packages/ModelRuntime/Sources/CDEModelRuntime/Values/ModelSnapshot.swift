@@ -43,15 +43,15 @@ public struct ModelSnapshot<Item: PersistentEntity>: Sendable {
 /// Lists of related objects, and the slots to encode.
 final class SnapshotExtras: Sendable {
   struct Member: Sendable, Hashable {
-    let entity: Int
+    let entity: EntityIndex
     let key: Int64
   }
 
-  let members: [Int: [Member]]
+  let members: [SlotIndex: [Member]]
   /// Slots to encode; nil for all.
   let encoded: PropertySet?
 
-  init(members: [Int: [Member]] = [:], encoded: PropertySet? = nil) {
+  init(members: [SlotIndex: [Member]] = [:], encoded: PropertySet? = nil) {
     self.members = members
     self.encoded = encoded
   }
@@ -70,7 +70,7 @@ extension ModelSnapshot: Hashable {
   public func hash(into hasher: inout Hasher) {
     hasher.combine(row.key)
     let batch = row.batch
-    for (cell, description) in batch.layout.cells.enumerated() {
+    for (cell, description) in zip(batch.layout.cells.indices, batch.layout.cells) {
       guard !batch.isNull(row.row, cell) else {
         hasher.combine(cell)
         continue
@@ -114,7 +114,7 @@ extension PersistentEntity {
     handlesOf paths: repeat CDToManyRelationPath<Self, each Target>
   ) throws -> ModelSnapshot<Self> {
     let row = try currentRow(refersToUnsaved: false)
-    var members: [Int: [SnapshotExtras.Member]] = [:]
+    var members: [SlotIndex: [SnapshotExtras.Member]] = [:]
     for path in repeat each paths {
       let info = _binding.relationship(path.persistentPath)
       members[info.slot] = try loadedMembers(info.slot).objects.filter { !$0.isDeletedOrGone }.map { member in
@@ -176,23 +176,7 @@ extension NSManagedObject {
   ) throws {
     let destination = toOne(info.slot)
     if let destination, destination.isUnsaved, !refersToUnsaved { throw destination.unsavedError("handle") }
-    for cell in info.cells {
-      switch _binding.layout.cells[cell].role {
-      case .key:
-        if let destination {
-          builder.setInteger(cell, destination._key)
-        } else {
-          builder.setNull(cell)
-        }
-      case .entity:
-        if let destination {
-          builder.setInteger(cell, Int64(destination._binding.index))
-        } else {
-          builder.setNull(cell)
-        }
-      case .order, .value: break
-      }
-    }
+    write(destination, as: info, into: &builder)
   }
 
   final func snapshotStore() throws -> StoreHandle {

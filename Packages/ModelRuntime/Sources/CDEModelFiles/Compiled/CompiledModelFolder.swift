@@ -1,0 +1,39 @@
+@_spi(CDE) internal import CDEManagedModel
+internal import Foundation
+
+/// A `.momd`: the compiled versions of a model, and a list that says which is current.
+///
+/// The file `.omo` in it is a second, private form of the current version and is left out.
+struct CompiledModelFolder {
+  static let listName = "VersionInfo.plist"
+
+  let url: URL
+  let currentVersion: String
+
+  init(_ url: URL) throws(ModelFileError) {
+    self.url = url
+    let names = try ModelFile.names(in: url)
+    guard names.contains(Self.listName) else {
+      let versions = names.filter { $0.hasSuffix(".mom") }
+      guard versions.count == 1 else {
+        throw ModelFileError(
+          .unsupportedFormat, "The folder has no file \(Self.listName), which names the current version.",
+          file: url.path)
+      }
+      currentVersion = String(versions[0].dropLast(".mom".count))
+      return
+    }
+    let file = url.appendingPathComponent(Self.listName)
+    let list = try PropertyListFile.read(try ModelFile.data(at: file), file: file.path)
+    guard let name = list["NSManagedObjectModel_CurrentVersionName"]?.text else {
+      throw ModelFileError(.damaged, "The list of versions names no current version.", file: file.path)
+    }
+    _ = try ModelFile.member(name, of: url, file: file)
+    currentVersion = name
+  }
+
+  func read(into model: NSManagedObjectModel, module: String?) throws(ModelFileError) {
+    let file = url.appendingPathComponent("\(currentVersion).mom")
+    try CompiledModelReader(try ModelFile.data(at: file), file: file.path).fill(model, module: module)
+  }
+}

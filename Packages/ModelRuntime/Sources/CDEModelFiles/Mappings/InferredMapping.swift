@@ -1,0 +1,274 @@
+@_spi(CDE) public import CDEManagedModel
+internal import CDEStore
+
+/// How two versions of a model belong together, as Core Data infers it: by names and renaming identifiers.
+///
+/// A value that is made from the two models alone. Neither is changed or frozen.
+@_spi(CDE) public struct InferredMapping: Hashable, Sendable {
+  /// A property of the new model, and the one of the old model whose values it has.
+  public struct Property: Hashable, Sendable {
+    public let name: String
+    /// Nil for a new property.
+    public let source: String?
+  }
+
+  /// An entity of either model.
+  public struct Entity: Hashable, Sendable {
+    /// Nil for a new entity.
+    public let source: String?
+    /// Nil for a removed entity.
+    public let destination: String?
+    /// The stored properties of the new entity, inherited ones included, by name.
+    public let properties: [Property]
+  }
+
+  /// The entities of the new model by name, then the removed ones.
+  public let entities: [Entity]
+  /// The differences, in the order of the entities.
+  public let changes: [ModelChange]
+
+  /// Compares two versions of a model.
+  ///
+  /// - Throws: ``MappingInferenceError`` for the first difference that needs more than names.
+  public init(from source: NSManagedObjectModel, to destination: NSManagedObjectModel)
+    throws(MappingInferenceError)
+  {
+    let pairs = try EntityPairs(source, destination)
+    var entities: [Entity] = []
+    for new in pairs.destinations {
+      guard let old = pairs.source(of: new) else {
+        let names = Self.stored(new).map { Property(name: $0.name, source: nil) }
+        entities.append(Entity(source: nil, destination: new.name, properties: names))
+        continue
+      }
+      entities.append(
+        Entity(source: old.name, destination: new.name, properties: try pairs.properties(of: new, from: old)))
+    }
+    for old in pairs.removed {
+      entities.append(Entity(source: old.name, destination: nil, properties: []))
+    }
+    self.entities = entities
+    try pairs.checkEnds(entities)
+    changes = ModelComparison(pairs, entities).changes()
+  }
+
+  /// The properties that a store has values of, inherited ones included, by name.
+  static func stored(_ entity: NSEntityDescription) -> [NSPropertyDescription] {
+    entity.propertiesByName.values
+      .filter { !$0.isTransient && !($0 is NSFetchedPropertyDescription) }
+      .sorted { codePointOrder($0.name, $1.name) }
+  }
+}
+
+/// Which entities and properties of two models are the same.
+struct EntityPairs {
+  let destinations: [NSEntityDescription]
+  private(set) var removed: [NSEntityDescription] = []
+  private let sourceModel: NSManagedObjectModel
+  private let destinationModel: NSManagedObjectModel
+  private var sources: [String: NSEntityDescription] = [:]
+  private var targets: [String: NSEntityDescription] = [:]
+
+  init(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) throws(MappingInferenceError) {
+    sourceModel = source
+    destinationModel = destination
+    destinations = destination.entities.sorted { codePointOrder($0.name ?? "", $1.name ?? "") }
+    let old = source.entities.sorted { codePointOrder($0.name ?? "", $1.name ?? "") }
+    for entity in destinations {
+      let name = entity.name ?? ""
+      let (found, isAmbiguous) = Self.match(
+        name, entity.renamingIdentifier, among: old.map { ($0.name ?? "", $0.renamingIdentifier) })
+      guard !isAmbiguous else {
+        throw MappingInferenceError(
+          .ambiguousName,
+          "The entity \(name) may come from several entities of the old model with the renaming "
+            + "identifier \(entity.renamingIdentifier ?? name). Use the name of one of them.", entity: name)
+      }
+      guard let found else { continue }
+      if let other = targets.updateValue(entity, forKey: old[found].name ?? "") {
+        throw MappingInferenceError(
+          .ambiguousName,
+          "The entities \(other.name ?? "") and \(name) both come from \(old[found].name ?? "") of the old model. Give "
+            + "the new one a renaming identifier that the old model does not have.", entity: name)
+      }
+      sources[name] = old[found]
+    }
+    removed = old.filter { targets[$0.name ?? ""] == nil }
+  }
+
+  /// Finds the old name for a new one: by the renaming identifier, then by the name that it is.
+  private static func match(
+    _ name: String, _ identifier: String?, among old: [(name: String, identifier: String?)]
+  ) -> (Int?, isAmbiguous: Bool) {
+    let identifier = identifier ?? name
+    let same = old.indices.filter { old[$0].identifier == identifier }
+    if same.count > 1 {
+      let named = same.filter { old[$0].name == name || old[$0].name == identifier }
+      return named.count == 1 ? (named[0], false) : (nil, true)
+    }
+    return (same.first ?? old.indices.first { old[$0].name == identifier }, false)
+  }
+
+  func source(of entity: NSEntityDescription) -> NSEntityDescription? { sources[entity.name ?? ""] }
+
+  func destination(of entity: NSEntityDescription) -> NSEntityDescription? { targets[entity.name ?? ""] }
+
+  // MARK: Properties
+
+  func properties(
+    of new: NSEntityDescription, from old: NSEntityDescription
+  ) throws(MappingInferenceError) -> [InferredMapping.Property] {
+    let former = InferredMapping.stored(old)
+    var claimed: [String: String] = [:]
+    var result: [InferredMapping.Property] = []
+    let entity = new.name ?? ""
+    for property in InferredMapping.stored(new) {
+      let (found, isAmbiguous) = Self.match(
+        property.name, property.renamingIdentifier, among: former.map { ($0.name, $0.renamingIdentifier) })
+      guard !isAmbiguous else {
+        throw MappingInferenceError(
+          .ambiguousName,
+          "\(entity).\(property.name) may come from several properties of the old model with the renaming identifier "
+            + "\(property.renamingIdentifier ?? ""). Use the name of one of them.", entity: entity,
+          property: property.name)
+      }
+      guard let found, try fits(property, former[found], entity) else {
+        result.append(.init(name: property.name, source: nil))
+        continue
+      }
+      let name = former[found].name
+      if let other = claimed.updateValue(property.name, forKey: name) {
+        throw MappingInferenceError(
+          .ambiguousName,
+          "\(entity).\(other) and \(entity).\(property.name) both come from \(old.name ?? "").\(name) of the old model. "
+            + "Give the new one a renaming identifier that the old entity does not have.", entity: entity,
+          property: property.name)
+      }
+      result.append(.init(name: property.name, source: name))
+    }
+    return result
+  }
+
+  /// - Returns: false if the value is computed anew.
+  private func fits(
+    _ new: NSPropertyDescription, _ old: NSPropertyDescription, _ entity: String
+  ) throws(MappingInferenceError) -> Bool {
+    switch (new, old) {
+    case (let new as NSAttributeDescription, let old as NSAttributeDescription):
+      let isCompatible = AttributeWidening.allows(old, new)
+      if new is NSDerivedAttributeDescription { return isCompatible }
+      guard isCompatible else {
+        throw MappingInferenceError(
+          .incompatibleType,
+          "\(entity).\(new.name) was of type \(AttributeWidening.name(old)) and is of type \(AttributeWidening.name(new)), "
+            + "which has no place for all its values. Add an attribute under a new name with a renaming identifier of its "
+            + "own, and set its values in code.", entity: entity, property: new.name)
+      }
+      return true
+    case (let new as NSRelationshipDescription, let old as NSRelationshipDescription):
+      guard let former = old.destinationEntity, let destination = new.destinationEntity,
+        leadsToSame(former, destination)
+      else {
+        throw MappingInferenceError(
+          .incompatibleDestination,
+          "\(entity).\(new.name) led to \(old.destinationEntity?.name ?? "nothing") and leads to "
+            + "\(new.destinationEntity?.name ?? "nothing"), whose objects are others. Give the new relationship a renaming "
+            + "identifier of its own, or the entity \(new.destinationEntity?.name ?? "") the one of the old entity.",
+          entity: entity, property: new.name)
+      }
+      return true
+    default:
+      throw MappingInferenceError(
+        .incompatibleKind,
+        "\(entity).\(new.name) was \(old is NSRelationshipDescription ? "a relationship and is an attribute" : "an attribute and is a relationship")"
+          + ". Give the new property a renaming identifier that the old entity does not have.",
+        entity: entity,
+        property: new.name)
+    }
+  }
+
+  /// Whether objects of the old destination can be objects of the new one.
+  private func leadsToSame(_ old: NSEntityDescription, _ new: NSEntityDescription) -> Bool {
+    var open = [old]
+    while let entity = open.popLast() {
+      if let target = destination(of: entity), target.isKindOf(entity: new) || new.isKindOf(entity: target) {
+        return true
+      }
+      open += entity.subentities
+    }
+    return false
+  }
+
+  /// Both ends of a new relationship have to come from one relationship.
+  func checkEnds(_ entities: [InferredMapping.Entity]) throws(MappingInferenceError) {
+    var sourceNames: [String: [String: String]] = [:]
+    for entity in entities {
+      guard let name = entity.destination else { continue }
+      sourceNames[name] = Dictionary(
+        entity.properties.compactMap { property in property.source.map { (property.name, $0) } }
+      ) { first, _ in first }
+    }
+    func former(_ relationship: NSRelationshipDescription, _ entity: NSEntityDescription?)
+      -> NSRelationshipDescription?
+    {
+      guard let entity, let old = source(of: entity),
+        let name = sourceNames[entity.name ?? ""]?[relationship.name]
+      else { return nil }
+      return old.propertiesByName[name] as? NSRelationshipDescription
+    }
+    for entity in destinations {
+      for case let relationship as NSRelationshipDescription in InferredMapping.stored(entity) {
+        guard let inverse = relationship.inverseRelationship, let old = former(relationship, entity),
+          let oldInverse = former(inverse, inverse.entity), oldInverse !== old.inverseRelationship
+        else { continue }
+        throw MappingInferenceError(
+          .divergedEnds,
+          "\(entity.name ?? "").\(relationship.name) and its inverse \(inverse.name) come from two relationships of the "
+            + "old model: \(old.name) and \(oldInverse.name), which were not inverse. Give one of the ends a renaming "
+            + "identifier of its own.", entity: entity.name ?? "", property: relationship.name)
+      }
+    }
+  }
+}
+
+/// Which types have a place for all values of another one, in the form that stores have.
+enum AttributeWidening {
+  static func allows(_ old: NSAttributeDescription, _ new: NSAttributeDescription) -> Bool {
+    if let old = old as? NSCompositeAttributeDescription, let new = new as? NSCompositeAttributeDescription {
+      return new.elements.allSatisfy { element in
+        guard let former = old.elements.first(where: { $0.name == element.name }) else { return true }
+        return allows(former, element)
+      }
+    }
+    return allows(old.attributeType, new.attributeType)
+  }
+
+  static func allows(_ old: NSAttributeType, _ new: NSAttributeType) -> Bool {
+    if old == new { return true }
+    switch old {
+    case .booleanAttributeType: return isInteger(new) || isReal(new)
+    case .integer16AttributeType:
+      return [.integer32AttributeType, .integer64AttributeType].contains(new) || isReal(new)
+    case .integer32AttributeType:
+      return [.integer64AttributeType, .doubleAttributeType, .decimalAttributeType].contains(new)
+    case .integer64AttributeType: return new == .decimalAttributeType
+    case .floatAttributeType: return [.doubleAttributeType, .decimalAttributeType].contains(new)
+    case .doubleAttributeType: return new == .decimalAttributeType
+    case .URIAttributeType: return new == .stringAttributeType
+    default: return false
+    }
+  }
+
+  private static func isInteger(_ type: NSAttributeType) -> Bool {
+    [.integer16AttributeType, .integer32AttributeType, .integer64AttributeType].contains(type)
+  }
+
+  private static func isReal(_ type: NSAttributeType) -> Bool {
+    [.floatAttributeType, .doubleAttributeType, .decimalAttributeType].contains(type)
+  }
+
+  /// The name of an attribute's type in messages.
+  static func name(_ attribute: NSAttributeDescription) -> String {
+    attribute.attributeType.storeType.rawValue
+  }
+}

@@ -1,0 +1,322 @@
+internal import CDEManagedModel
+public import Foundation
+
+extension ModelSource {
+  /// Reads the bytes of a `contents` file.
+  ///
+  /// - Parameters:
+  ///   - data: The file, in XML.
+  ///   - file: The path of the file, for errors.
+  /// - Throws: ``ModelFileError`` that names the element and the line.
+  public init(xml data: Data, file: String) throws(ModelFileError) {
+    self.init(file: file)
+    var reader = ModelSourceReader(xml: try XMLReader(data, file: file))
+    while true {
+      switch try reader.xml.next() {
+      case .start(let tag):
+        guard tag.name == "model" else {
+          throw reader.xml.error(
+            .unsupportedFormat, "The file is no model: its root element is <\(tag.name)>.", in: tag)
+        }
+        versionIdentifier = tag["userDefinedModelVersionIdentifier"] ?? ""
+        try reader.readModel(into: &self)
+      case .finished: return
+      case .end, .text: break
+      }
+    }
+  }
+}
+
+/// Reads the elements of a `contents` file, one function for each kind of element.
+private struct ModelSourceReader {
+  var xml: XMLReader
+
+  /// Calls `body` with each child of the element that was started last. A child that `body` does not read,
+  /// which it says by `false`, is left out.
+  private mutating func children(
+    _ body: (inout Self, XMLTag) throws(ModelFileError) -> Bool
+  ) throws(ModelFileError) {
+    while true {
+      switch try xml.next() {
+      case .start(let tag): if try !body(&self, tag) { try xml.skipElement() }
+      case .end, .finished: return
+      case .text: break
+      }
+    }
+  }
+
+  private func required(_ name: String, of tag: XMLTag) throws(ModelFileError) -> String {
+    guard let value = tag[name], !value.isEmpty else {
+      throw xml.error(.invalidModel, "<\(tag.name)> has no \(name). Give it one.", in: tag)
+    }
+    return value
+  }
+
+  // MARK: The model
+
+  mutating func readModel(into source: inout ModelSource) throws(ModelFileError) {
+    var names: Set<String> = []
+    try children { (reader, tag) throws(ModelFileError) in
+      switch tag.name {
+      case "entity":
+        let entity = try reader.entity(tag)
+        guard names.insert(entity.name).inserted else {
+          throw reader.xml.error(
+            .invalidModel, "Two entities are named \(entity.name). Rename one of them.", in: tag)
+        }
+        source.entities.append(entity)
+      case "fetchRequest": source.requests.append(try reader.request(tag))
+      case "configuration":
+        var configuration = ModelSource.Configuration(
+          name: try reader.required("name", of: tag), line: tag.line)
+        try reader.children { (reader, tag) throws(ModelFileError) in
+          if tag.name == "memberEntity" {
+            configuration.members.append(try reader.required("name", of: tag))
+          }
+          return false
+        }
+        source.configurations.append(configuration)
+      case "composite":
+        var composite = ModelSource.Composite(name: try reader.required("name", of: tag), line: tag.line)
+        var elements: Set<String> = []
+        try reader.children { (reader, tag) throws(ModelFileError) in
+          guard tag.name == "attribute" else { return false }
+          let attribute = try reader.attribute(tag)
+          guard elements.insert(attribute.name).inserted else {
+            throw reader.xml.error(
+              .invalidModel,
+              "Two attributes of the composite \(composite.name) are named \(attribute.name). Rename one.",
+              in: tag)
+          }
+          composite.attributes.append(attribute)
+          return true
+        }
+        source.composites.append(composite)
+      default: return false
+      }
+      return true
+    }
+  }
+
+  // MARK: Entities
+
+  private mutating func entity(_ tag: XMLTag) throws(ModelFileError) -> ModelSource.Entity {
+    var entity = ModelSource.Entity(name: try required("name", of: tag), common: common(tag))
+    entity.representedClassName = tag["representedClassName"].flatMap { $0.isEmpty ? nil : $0 }
+    entity.parentName = tag["parentEntity"].flatMap { $0.isEmpty ? nil : $0 }
+    entity.isAbstract = flag(tag["isAbstract"])
+    entity.codeGeneration = tag["codeGenerationType"].flatMap { .init(rawValue: $0) } ?? .none
+    var names: Set<String> = []
+    try children { (reader, tag) throws(ModelFileError) in
+      switch tag.name {
+      case "attribute": entity.attributes.append(try reader.attribute(tag))
+      case "relationship": entity.relationships.append(try reader.relationship(tag))
+      case "fetchedProperty": entity.fetchedProperties.append(try reader.fetchedProperty(tag))
+      case "fetchIndex":
+        entity.indexes.append(try reader.index(tag))
+        return true
+      case "uniquenessConstraints":
+        entity.uniquenessConstraints += try reader.lists("uniquenessConstraint", of: "constraint")
+        return true
+      case "compoundIndexes":
+        entity.compoundIndexes += try reader.lists("compoundIndex", of: "index")
+        return true
+      case "userInfo":
+        entity.common.userInfo = try reader.userInfo()
+        return true
+      default: return false
+      }
+      let name = tag["name"] ?? ""
+      guard names.insert(name).inserted else {
+        throw reader.xml.error(
+          .invalidModel, "\(entity.name) has two properties named \(name). Rename one of them.", in: tag)
+      }
+      entity.order.append(name)
+      return true
+    }
+    return entity
+  }
+
+  private func common(_ tag: XMLTag) -> ModelSource.Common {
+    ModelSource.Common(
+      line: tag.line, isOptional: flag(tag["optional"]), isTransient: flag(tag["transient"]),
+      isIndexed: flag(tag["indexed"]), isIndexedBySpotlight: flag(tag["spotlightIndexingEnabled"]),
+      renamingIdentifier: tag["elementID"].flatMap { $0.isEmpty ? nil : $0 },
+      versionHashModifier: tag["versionHashModifier"].flatMap { $0.isEmpty ? nil : $0 })
+  }
+
+  /// The user info of the element that was started last.
+  private mutating func userInfo() throws(ModelFileError) -> [String: String] {
+    var result: [String: String] = [:]
+    try children { (_, tag) in
+      if tag.name == "entry", let key = tag["key"] { result[key] = tag["value"] ?? "" }
+      return false
+    }
+    return result
+  }
+
+  /// Reads the user info among the children of the element that was started last.
+  private mutating func readUserInfo(
+    into common: inout ModelSource.Common
+  ) throws(ModelFileError) {
+    var found: [String: String]?
+    try children { (reader, tag) throws(ModelFileError) in
+      guard tag.name == "userInfo" else { return false }
+      found = try reader.userInfo()
+      return true
+    }
+    common.userInfo = found
+  }
+
+  private mutating func lists(
+    _ list: String, of member: String
+  ) throws(ModelFileError) -> [[String]] {
+    var result: [[String]] = []
+    try children { (reader, tag) throws(ModelFileError) in
+      guard tag.name == list else { return false }
+      var members: [String] = []
+      try reader.children { (_, tag) in
+        if tag.name == member, let value = tag["value"] { members.append(value) }
+        return false
+      }
+      if !members.isEmpty { result.append(members) }
+      return true
+    }
+    return result
+  }
+
+  // MARK: Properties
+
+  private mutating func attribute(_ tag: XMLTag) throws(ModelFileError) -> ModelSource.Attribute {
+    var result = ModelSource.Attribute(name: try required("name", of: tag), common: common(tag))
+    if let type = tag["attributeType"] {
+      guard let known = AttributeTypeNames.type(named: type) else {
+        throw xml.error(
+          .unsupportedFormat, "The attribute \(result.name) has the type “\(type)”, which is unknown.",
+          in: tag)
+      }
+      result.type = known
+    }
+    func text(_ name: String) -> String? { tag[name].flatMap { $0.isEmpty ? nil : $0 } }
+    result.className = text("customClassName")
+    result.transformerName = text("valueTransformerName")
+    result.compositeName = text("composite")
+    result.derivation = text("derivationExpression")
+    result.isDerived = flag(tag["derived"]) || result.derivation != nil
+    result.allowsExternalStorage = flag(tag["allowsExternalBinaryDataStorage"])
+    result.preservesValueOnDeletion = flag(tag["preserveAfterDeletion"])
+    result.allowsCloudEncryption = flag(tag["allowsCloudEncryption"])
+    result.usesScalar = flag(tag["usesScalarValueType"])
+    result.defaultText = tag["defaultValueString"]
+    result.defaultSeconds = text("defaultDateTimeInterval")
+    result.minimum = text("minValueString")
+    result.maximum = text("maxValueString")
+    result.minimumSeconds = text("minDateTimeInterval")
+    result.maximumSeconds = text("maxDateTimeInterval")
+    result.pattern = text("regularExpressionString")
+    try readUserInfo(into: &result.common)
+    return result
+  }
+
+  private mutating func relationship(_ tag: XMLTag) throws(ModelFileError) -> ModelSource.Relationship {
+    var result = ModelSource.Relationship(
+      name: try required("name", of: tag), destination: try required("destinationEntity", of: tag),
+      common: common(tag))
+    result.inverseName = tag["inverseName"].flatMap { $0.isEmpty ? nil : $0 }
+    result.inverseEntity = tag["inverseEntity"].flatMap { $0.isEmpty ? nil : $0 }
+    func count(_ name: String) -> Int { max(0, tag[name].flatMap { Int32($0) }.map(Int.init) ?? 0) }
+    result.minCount = count("minCount")
+    result.maxCount = flag(tag["toMany"]) ? count("maxCount") : 1
+    result.isOrdered = flag(tag["ordered"])
+    switch tag["deletionRule"] {
+    case "No Action": result.deleteRule = .noActionDeleteRule
+    case "Cascade": result.deleteRule = .cascadeDeleteRule
+    case "Deny": result.deleteRule = .denyDeleteRule
+    default: result.deleteRule = .nullifyDeleteRule
+    }
+    try readUserInfo(into: &result.common)
+    return result
+  }
+
+  private mutating func fetchedProperty(
+    _ tag: XMLTag
+  ) throws(ModelFileError) -> ModelSource.FetchedProperty {
+    var result = ModelSource.FetchedProperty(name: try required("name", of: tag), common: common(tag))
+    try children { (reader, tag) throws(ModelFileError) in
+      switch tag.name {
+      case "fetchRequest": result.request = try reader.request(tag)
+      case "userInfo": result.common.userInfo = try reader.userInfo()
+      default: return false
+      }
+      return true
+    }
+    return result
+  }
+
+  private mutating func request(_ tag: XMLTag) throws(ModelFileError) -> ModelSource.Request {
+    func flag(_ name: String, _ other: Bool) -> Bool { tag[name].map(ModelFiles.flag) ?? other }
+    func count(_ name: String) -> Int { max(0, tag[name].flatMap { Int32($0) }.map(Int.init) ?? 0) }
+    var result = ModelSource.Request(
+      name: try required("name", of: tag), entity: try required("entity", of: tag), line: tag.line)
+    result.predicate = tag["predicateString"].flatMap { $0.isEmpty ? nil : $0 }
+    result.resultType = UInt(count("resultType"))
+    result.fetchLimit = count("fetchLimit")
+    result.fetchBatchSize = count("fetchBatchSize")
+    result.includesSubentities = flag("includeSubentities", true)
+    result.includesPropertyValues = flag("includePropertyValues", true)
+    result.returnsObjectsAsFaults = flag("returnObjectsAsFaults", true)
+    result.includesPendingChanges = flag("includesPendingChanges", true)
+    result.returnsDistinctResults = flag("returnDistinctResults", false)
+    try xml.skipElement()
+    return result
+  }
+
+  private mutating func index(_ tag: XMLTag) throws(ModelFileError) -> ModelSource.Index {
+    var result = ModelSource.Index(name: try required("name", of: tag))
+    result.partialPredicate = tag["partialIndexPredicate"].flatMap { $0.isEmpty ? nil : $0 }
+    try children { (reader, tag) throws(ModelFileError) in
+      guard tag.name == "fetchIndexElement" else { return false }
+      var element = ModelSource.Index.Element()
+      element.property = tag["property"].flatMap { $0.isEmpty ? nil : $0 }
+      element.expression = tag["expression"].flatMap { $0.isEmpty ? nil : $0 }
+      guard element.property != nil || element.expression != nil else {
+        throw reader.xml.error(
+          .invalidModel, "An element of the index \(result.name) names no property. Give it one.", in: tag)
+      }
+      element.isSpatial = tag["type"]?.lowercased() == "rtree"
+      element.isAscending = tag["order"]?.lowercased() != "descending"
+      result.elements.append(element)
+      return false
+    }
+    return result
+  }
+
+  private func flag(_ text: String?) -> Bool { text.map(ModelFiles.flag) ?? false }
+}
+
+enum ModelFiles {
+  /// The date that many seconds after 2001; `nil` for numbers that are no date. Foundation ends the process
+  /// when it prints dates far outside of the calendar.
+  static func date(_ seconds: Double) -> Date? {
+    abs(seconds) <= 1e11 ? Date(timeIntervalSinceReferenceDate: seconds) : nil
+  }
+
+  /// Whether an attribute of a model file says yes.
+  static func flag(_ text: String) -> Bool { text == "YES" || text == "true" || text == "1" }
+}
+
+/// The names of attribute types in model files.
+enum AttributeTypeNames {
+  private static let types: [String: NSAttributeType] = [
+    "Undefined": .undefinedAttributeType, "": .undefinedAttributeType,
+    "Integer 16": .integer16AttributeType, "Integer 32": .integer32AttributeType,
+    "Integer 64": .integer64AttributeType, "Decimal": .decimalAttributeType,
+    "Double": .doubleAttributeType, "Float": .floatAttributeType, "String": .stringAttributeType,
+    "Boolean": .booleanAttributeType, "Date": .dateAttributeType, "Binary": .binaryDataAttributeType,
+    "Binary Data": .binaryDataAttributeType, "UUID": .UUIDAttributeType, "URI": .URIAttributeType,
+    "Transformable": .transformableAttributeType, "ObjectID": .objectIDAttributeType,
+    "Object ID": .objectIDAttributeType, "Composite": .compositeAttributeType,
+  ]
+
+  static func type(named name: String) -> NSAttributeType? { types[name] }
+}

@@ -1,0 +1,48 @@
+@_spi(CDE) internal import CDEExecutors
+@_spi(CDE) internal import CDEManagedModel
+internal import Foundation
+
+/// The list of a target's managed classes, which the rewriting of its sources adds to the target.
+///
+/// Models name classes as the Objective-C runtime knows them. Swift's runtime finds a class by its module only. A list
+/// has a fixed name in its module, so that a module's name is enough to find it.
+public protocol CDPortedClasses: AnyObject {
+  /// The classes with the names that models use.
+  static var classes: [(name: String, type: NSManagedObject.Type)] { get }
+  /// The modules that the target imports, whose classes its models may name.
+  static var modules: [String] { get }
+}
+
+/// The lists read so far.
+enum PortedClasses {
+  private static let read = Lock<Set<String>>([])
+
+  /// Registers the classes of a module and of those that it imports.
+  static func load(_ module: String) {
+    var waiting = [module]
+    while let next = waiting.popLast() {
+      // The name itself is not tried twice. Classes are registered outside the lock, because that calls other code.
+      guard read.withLock({ $0.insert(next).inserted }),
+        let list = _typeByName("\(next)._CDEPortedClasses") as? any CDPortedClasses.Type
+      else { continue }
+      for (name, type) in list.classes {
+        ManagedClassRegistry.register(type, as: name)
+        ManagedClassRegistry.register(type, as: "\(next).\(name)")
+      }
+      waiting += list.modules
+    }
+  }
+}
+
+extension NSManagedObject {
+  /// The managed class of a name, for look-ups in rewritten sources.
+  ///
+  /// - Parameters:
+  ///   - name: a name with or without a module, or one given by `@objc(Name)`.
+  ///   - module: the module that asks, whose classes come first.
+  public static func _cdClass(named name: String, in module: String) -> NSManagedObject.Type? {
+    PortedClasses.load(module)
+    let found = ManagedClassRegistry.lookup("\(module).\(name)") ?? ManagedClassRegistry.lookup(name)
+    return found as? NSManagedObject.Type
+  }
+}

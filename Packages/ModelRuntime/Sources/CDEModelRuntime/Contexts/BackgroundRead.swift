@@ -1,0 +1,47 @@
+internal import CDEStore
+
+/// The reading part of a fetch, as a value that may leave the context's isolation.
+struct BackgroundRead: Sendable {
+  enum Question: Sendable {
+    case rows(StoreQuery)
+    case count(StoreQuery)
+    case projection(StoreProjection)
+    /// The request names other stores than the entity's.
+    case nothing
+  }
+
+  enum Answer: Sendable {
+    case rows(FetchedRows)
+    case count(Int)
+    case projection(ProjectedRows)
+    case nothing
+  }
+
+  let question: Question
+  let source: any RowSource
+  let binding: EntityBinding
+  let handle: StoreHandle
+
+  /// Whether ``answer()`` must be called on the context's isolation: the answer of a parent context changes its child.
+  var needsContext: Bool { source.hasUnsavedRows }
+
+  /// Reads on the calling thread.
+  func answer() throws(StoreError) -> Answer {
+    switch question {
+    case .rows(let query): .rows(try source.fetch(query, of: binding, isKnown: nil))
+    case .count(let query): .count(try source.count(query, of: binding))
+    case .projection(let projection): .projection(try handle.store.project(projection))
+    case .nothing: .nothing
+    }
+  }
+
+  /// Runs a body on another thread, and stops it if the calling task is cancelled.
+  static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    let task = Task.detached { try body() }
+    return try await withTaskCancellationHandler {
+      try await task.value
+    } onCancel: {
+      task.cancel()
+    }
+  }
+}

@@ -1,0 +1,95 @@
+@_spi(CDE) internal import CDEExecutors
+internal import CDEStore
+internal import Foundation
+
+// Members of contexts that few applications use.
+extension NSManagedObjectContext {
+  /// Whether the context retains all its objects; false at first, as in Core Data.
+  ///
+  /// If true, an object stays registered until it is deleted and saved, the context is reset or freed, or this is set to
+  /// false. If false, the context retains objects with unsaved changes only.
+  public var retainsRegisteredObjects: Bool {
+    get {
+      preconditionIsolated("retainsRegisteredObjects")
+      return retainsObjects
+    }
+    set {
+      preconditionIsolated("retainsRegisteredObjects")
+      retainsObjects = newValue
+      registry?.retainsAll = newValue
+    }
+  }
+
+  /// Whether delete rules are applied with the deletion; true at first, as in Core Data. If false, the next save applies
+  /// them, before its hooks and its validation.
+  ///
+  /// If true, the rules are applied at once, while Core Data does it at the end of the event, when changes are announced.
+  /// The rules of an object that was never saved are always applied at once, because the object leaves the context.
+  public var propagatesDeletesAtEndOfEvent: Bool {
+    get { configuration.withLock { $0.propagatesDeletes } }
+    set { configuration.withLock { $0.propagatesDeletes = newValue } }
+  }
+
+  /// Makes saves check that another writer has not changed an object since this context read it, although the saves do not
+  /// change it. A change is a conflict, which the ``mergePolicy`` resolves as other conflicts. As in Core Data.
+  ///
+  /// The next save to the object's store checks it, inside its transaction. A successful save, a rollback and a reset end
+  /// the check. A fault, and an object without a row, has no values to check. The save of a child context passes the request
+  /// on to the parent context. A save that writes nothing checks nothing.
+  ///
+  /// - Parameter object: an object of this context.
+  public func detectConflicts(for object: NSManagedObject) {
+    preconditionIsolated("detectConflicts(for:)")
+    guard object._registry === registry, object.isStored else { return }
+    if !detected.contains(where: { $0 === object }) { detected.append(object) }
+  }
+
+  /// Puts a new object into a store. All objects of an entity are in one store here, so this is the store that holds the
+  /// entity, and the call changes nothing.
+  ///
+  /// - Parameters:
+  ///   - object: a managed object of this context.
+  ///   - store: the store that holds the object's entity. Another one traps, as Core Data raises an exception for a store
+  ///     that can't hold the object.
+  public func assign(_ object: Any, to store: NSPersistentStore) {
+    preconditionIsolated("assign(_:to:)")
+    guard let object = object as? NSManagedObject else {
+      failPrecondition("assign(_:to:) takes a managed object, not \(type(of: object)).")
+    }
+    let holder = storeHandle(for: object._binding)
+    checkPrecondition(
+      holder === store.handle,
+      "\(object._binding.name) can't be assigned to the store \(store.url?.lastPathComponent ?? store.identifier), which "
+        + "does not hold the entity"
+        + (holder?.persistentStore.map { "; \($0.url?.lastPathComponent ?? $0.identifier) does" } ?? "")
+        + ". Put the entity into the configuration of one store.")
+  }
+
+  // MARK: Detecting conflicts
+
+  /// The rows that a save checks in addition to those that it writes.
+  func rowChecks(besides save: BuiltSave, in handle: StoreHandle) -> [RowCheck] {
+    if detected.isEmpty { return [] }
+    let written = Set((save.rewritten + save.objects.deleted).map(ObjectIdentifier.init))
+    return detected.filter { object in
+      object.isStored && object.isRealized && object._batch !== object._binding.defaults
+        && storeHandle(for: object._binding) === handle && !written.contains(ObjectIdentifier(object))
+    }.map {
+      RowCheck(entity: $0._binding.index, key: $0._key, version: $0._batch.version(Int($0._row)))
+    }
+  }
+
+  /// Forgets the objects that a successful save has checked.
+  func forgetDetected(in handle: StoreHandle) {
+    if !detected.isEmpty { detected.removeAll { storeHandle(for: $0._binding) === handle } }
+  }
+
+  /// Makes the next save check objects that a child context names.
+  func detectConflicts(ofChild rows: [(entity: EntityIndex, row: RowKey)]) {
+    for (entity, row) in rows {
+      let object = registeredForChild(row) ?? object(entity: entity, key: children.presentKey(of: row))
+      if object.isFault { object.fire() }
+      detectConflicts(for: object)
+    }
+  }
+}

@@ -1,0 +1,149 @@
+@_spi(CDE) internal import CDESQLiteStore
+internal import CDEStore
+public import Foundation
+
+// What a coordinator does with the files of stores, whether it has opened them or not.
+
+extension NSPersistentStoreCoordinator {
+  /// Reads the metadata of a store that is not opened, with Core Data's keys.
+  ///
+  /// - Parameters:
+  ///   - storeType: the type of the store: ``NSSQLiteStoreType``.
+  ///   - url: the URL of the store's file.
+  ///   - options: options as for opening the store. They are not read.
+  /// - Throws: ``ManagedObjectError``, for a missing file too.
+  public class func metadataForPersistentStore(
+    ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
+  ) throws -> [String: Any] {
+    try reportingNSErrors {
+      try requireFile(url, ofType: storeType)
+      do {
+        let (identifier, read) = try SQLiteStore.metadata(ofFileAt: url.path)
+        var metadata = read.values.mapValues(\.foundationValue)
+        metadata[NSStoreUUIDKey] = identifier
+        metadata[NSStoreTypeKey] = storeType
+        return metadata
+      } catch let error as StoreError {
+        throw ManagedObjectError(
+          .store, "The metadata of the store at \(url.path) can't be read: \(error.message)", cause: error)
+      }
+    }
+  }
+
+  /// Replaces the metadata of an open store, except for the keys that describe the file itself.
+  ///
+  /// The metadata is written at once, not with the next save as in Core Data. If that fails, a message is logged.
+  ///
+  /// - Parameters:
+  ///   - metadata: values of a property list by key. Other values are left out.
+  ///   - store: a store of this coordinator.
+  public func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
+    do throws(StoreError) {
+      try store.handle.store.setMetadata(StoreMetadata(foundationValues: metadata ?? [:]))
+    } catch {
+      Diagnostics.report("The metadata of the store \(store.identifier) could not be written: \(error)")
+    }
+  }
+
+  /// Replaces the metadata of a store that is not opened, except for the keys that describe the file itself.
+  ///
+  /// - Parameters:
+  ///   - metadata: values of a property list by key. Other values are left out.
+  ///   - storeType: the type of the store: ``NSSQLiteStoreType``.
+  ///   - url: the URL of the store's file.
+  ///   - options: options as for opening the store. They are not read.
+  /// - Throws: ``ManagedObjectError``, for a missing file too.
+  public class func setMetadata(
+    _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
+    options: [AnyHashable: Any]? = nil
+  ) throws {
+    try reportingNSErrors {
+      try requireFile(url, ofType: storeType)
+      do {
+        try SQLiteStore.setMetadata(StoreMetadata(foundationValues: metadata ?? [:]), ofFileAt: url.path)
+      } catch let error as StoreError {
+        throw ManagedObjectError(
+          .store, "The metadata of the store at \(url.path) can't be written: \(error.message)", cause: error)
+      }
+    }
+  }
+
+  /// Deletes a store: its file, the files that SQLite keeps beside it, and its external values.
+  ///
+  /// A store of this coordinator is closed first, so its objects can't be read or saved afterwards. Close the store in
+  /// other coordinators before: they keep the deleted file open, and what they save is lost with it. A store that does not
+  /// exist is no error.
+  ///
+  /// - Parameters:
+  ///   - url: the URL of the store's file. A store in memory has nothing to delete.
+  ///   - storeType: the type of the store.
+  ///   - options: options as for opening the store. They are not read.
+  /// - Throws: ``ManagedObjectError`` if a file can't be deleted.
+  public func destroyPersistentStore(
+    at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
+  ) throws {
+    try reportingNSErrors {
+      if storeType == NSInMemoryStoreType || url.path == "/dev/null" { return }
+      try Self.requireFile(url, ofType: storeType)
+      while let open = persistentStore(for: url) { try remove(open) }
+      // The database is deleted last, so that a deletion which fails half way can be tried again.
+      let places =
+        [Self.supportFolder(of: url)]
+        + ["-journal", "-wal", "-shm", ""].map { URL(fileURLWithPath: url.path + $0) }
+      for place in places where FileManager.default.fileExists(atPath: place.path) {
+        do {
+          try FileManager.default.removeItem(at: place)
+        } catch {
+          throw ManagedObjectError(
+            .store,
+            "The store at \(url.path) can't be deleted, because \(place.path) can't. Change the permissions of its folder.",
+            cause: error)
+        }
+      }
+    }
+  }
+
+  /// The folder that holds the external values of a store.
+  static func supportFolder(of url: URL) -> URL {
+    let name = url.deletingPathExtension().lastPathComponent
+    return url.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT")
+  }
+
+  static func requireFile(_ url: URL, ofType type: String) throws {
+    guard type == NSSQLiteStoreType else {
+      throw ManagedObjectError(
+        .invalidStoreType, "There are no files of the store type \"\(type)\". Use NSSQLiteStoreType.")
+    }
+    guard url.isFileURL else {
+      throw ManagedObjectError(
+        .noStore, "\(url) is no file URL, so there is no store. Make it with URL(fileURLWithPath:).")
+    }
+  }
+}
+
+extension StoreMetadata {
+  init(foundationValues: [String: Any]) {
+    self.init(values: foundationValues.compactMapValues(Value.init(foundationValue:)))
+  }
+}
+
+extension StoreMetadata.Value {
+  /// The value of an application's metadata; nil for what a property list can't contain.
+  init?(foundationValue: Any) {
+    switch foundationValue {
+    case let value as String: self = .string(value)
+    case let value as Data: self = .data(Array(value))
+    case let value as Date: self = .date(value.timeIntervalSinceReferenceDate)
+    case let value as [Any]: self = .array(value.compactMap(Self.init(foundationValue:)))
+    case let value as [String: Any]: self = .dictionary(value.compactMapValues(Self.init(foundationValue:)))
+    case let value as Bool where type(of: foundationValue) == Bool.self: self = .boolean(value)
+    case let value as NSNumber:
+      switch UInt8(bitPattern: value.objCType.pointee) {
+      case UInt8(ascii: "B"): self = .boolean(value.boolValue)
+      case UInt8(ascii: "d"), UInt8(ascii: "f"): self = .real(value.doubleValue)
+      default: self = .integer(value.int64Value)
+      }
+    default: return nil
+    }
+  }
+}

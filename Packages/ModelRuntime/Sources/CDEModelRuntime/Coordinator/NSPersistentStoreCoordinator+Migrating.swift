@@ -1,0 +1,89 @@
+public import CDEManagedModel
+@_spi(CDE) internal import CDEModelFiles
+@_spi(CDE) internal import CDESQLiteStore
+internal import CDEStore
+internal import Foundation
+
+// Stores of another version of the model.
+
+extension NSPersistentStoreCoordinator {
+  /// Finds out what opening a store would do to it, without touching it.
+  ///
+  /// Reads the store's metadata; if it has another version of the model, it also counts rows, which takes about as long as reading the
+  /// store. The store may be open elsewhere meanwhile. A store that does not exist needs no migration.
+  ///
+  /// - Parameters:
+  ///   - description: the description with which the store will be opened.
+  ///   - model: the new version of the model; nil for the coordinator's. It can't be changed afterwards.
+  /// - Returns: the differences, what is lost, and what stands in the way. Nothing of it is done.
+  /// - Throws: ``ManagedObjectError``, bridged to Core Data's `NSError`: the old model is missing, a difference can't be inferred, or
+  ///   the store can't be read.
+  public func migrationPlan(
+    for description: NSPersistentStoreDescription, to model: NSManagedObjectModel? = nil
+  ) throws -> StoreMigrationPlan {
+    try reportingNSErrors {
+      let url = description.url ?? URL(fileURLWithPath: "/dev/null")
+      do {
+        let binding = try model.map(ModelBinding.of) ?? usableBinding()
+        let configuration = try description.storeConfiguration()
+        let entities = try binding.entities(in: description.configuration)
+        guard case .file(let path) = configuration.location, FileManager.default.fileExists(atPath: path),
+          let pending = try PendingMigration(description, configuration, to: binding, entities: entities)
+        else { return StoreMigrationPlan(url: url, modelSource: nil) }
+        return StoreMigrationPlan(
+          url: url, modelSource: pending.modelSource, changes: pending.mapping.changes,
+          survey: try pending.survey())
+      } catch let error as StoreError {
+        throw Self.migrationError(error, url)
+      } catch let error as ModelError {
+        throw ManagedObjectError(.store, error.message, cause: error)
+      }
+    }
+  }
+
+  /// Migrates a store that could not be opened because it has another version of the model.
+  ///
+  /// - Parameter refusal: the error of the opening.
+  /// - Throws: `refusal`, if that is not the reason or the description forbids it; otherwise why the migration failed.
+  func migrate(
+    _ description: NSPersistentStoreDescription, _ configuration: SQLiteStore.Configuration,
+    entities: Set<EntityIndex>, after refusal: StoreError
+  ) throws {
+    guard refusal.code == .incompatibleSchema, case .file(let path) = configuration.location else {
+      throw refusal
+    }
+    guard description.shouldMigrateStoreAutomatically, !description.isReadOnly else {
+      var refusal = refusal
+      refusal.message +=
+        description.isReadOnly
+        ? " A store that is opened for reading only is not migrated."
+        : " To migrate it when it is opened, set shouldMigrateStoreAutomatically and shouldInferMappingModelAutomatically, "
+          + "or the options of these names."
+      throw refusal
+    }
+    guard description.shouldInferMappingModelAutomatically else {
+      throw ManagedObjectError(
+        .migrationLacksMappingModel,
+        "The store at \(path) has to be migrated, and its description says not to infer what changed. Mapping models made by "
+          + "hand are not carried out: set shouldInferMappingModelAutomatically.", cause: refusal)
+    }
+    do {
+      guard
+        let pending = try PendingMigration(description, configuration, to: modelBinding, entities: entities)
+      else { throw refusal }
+      try pending.run()
+    } catch let error as StoreError where error.code != .incompatibleSchema {
+      throw Self.migrationError(error, URL(fileURLWithPath: path))
+    }
+  }
+
+  private static func migrationError(_ error: StoreError, _ url: URL) -> ManagedObjectError {
+    let isDuplicate =
+      error.code == .uniqueness || error.obstacles.first?.kind == .duplicateValues
+    let code: ManagedObjectError.Code =
+      error.code == .migration || isDuplicate ? (isDuplicate ? .migrationConstraint : .migration) : .store
+    return ManagedObjectError(
+      code, "The store at \(url.path) was not migrated: \(error.message)", cause: error, entity: error.entity,
+      property: error.properties.first)
+  }
+}

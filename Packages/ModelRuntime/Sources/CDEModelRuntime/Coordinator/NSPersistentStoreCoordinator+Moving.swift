@@ -1,0 +1,124 @@
+@_spi(CDE) internal import CDESQLiteStore
+internal import CDEStore
+public import Foundation
+
+// Copies of whole stores, with their external values.
+
+extension NSPersistentStoreCoordinator {
+  /// Replaces a store, or makes one, by a copy of another one.
+  ///
+  /// The copy has the other store's UUID, so its objects' IDs are valid in both. It is complete before the old store is
+  /// deleted. Other processes and contexts may use the other store meanwhile. A store of this coordinator at the destination is
+  /// closed first; it must be closed in other coordinators, too, and added again afterwards.
+  ///
+  /// - Parameters:
+  ///   - destinationURL: the URL of the store to replace.
+  ///   - destinationOptions: options as for opening the store. They are not read.
+  ///   - sourceURL: the URL of the store to copy.
+  ///   - sourceOptions: options as for opening that store. They are not read.
+  ///   - storeType: the type of both: ``NSSQLiteStoreType``.
+  /// - Throws: ``ManagedObjectError`` if the other store is missing or can't be read, or a file can't be written. Then the
+  ///   store at the destination is as before.
+  public func replacePersistentStore(
+    at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
+    withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
+  ) throws {
+    try reportingNSErrors {
+      try Self.requireFile(sourceURL, ofType: storeType)
+      try Self.requireFile(destinationURL, ofType: storeType)
+      if sourceURL.standardizedFileURL == destinationURL.standardizedFileURL { return }
+      let made = destinationURL.deletingLastPathComponent()
+        .appendingPathComponent("\(destinationURL.lastPathComponent).\(UUID().uuidString)")
+      try Self.copyStore(at: sourceURL, to: made)
+      do {
+        try destroyPersistentStore(at: destinationURL, ofType: storeType)
+        // The values come first: a database whose values are missing would be worse than none.
+        try Self.move(Self.supportFolder(of: made), to: Self.supportFolder(of: destinationURL))
+        try Self.move(made, to: destinationURL)
+      } catch {
+        for place in [made, Self.supportFolder(of: made)] {
+          try? FileManager.default.removeItem(at: place)
+        }
+        throw error
+      }
+    }
+  }
+
+  /// Copies a store of this coordinator to another place, and uses the copy from then on. The old files stay.
+  ///
+  /// The copy has the same UUID, so the IDs of objects stay valid. While it is made, saves and reads of the store's entities fail
+  /// with ``ManagedObjectError/Code/noStore``; contexts keep their changes and can save afterwards. What is saved to a store in
+  /// memory while it is copied may be missing in the copy.
+  ///
+  /// - Parameters:
+  ///   - store: a store of this coordinator. It is closed.
+  ///   - url: the URL of the copy, where no file is.
+  ///   - options: options for opening the copy; nil for those of the store.
+  ///   - storeType: the type of the copy: ``NSSQLiteStoreType``.
+  /// - Returns: the opened copy.
+  /// - Throws: ``ManagedObjectError``; the old store is open again then.
+  @discardableResult
+  public func migratePersistentStore(
+    _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
+  ) throws -> NSPersistentStore {
+    try reportingNSErrors {
+      try Self.requireFile(url, ofType: storeType)
+      guard persistentStores.contains(where: { $0 === store }) else {
+        throw ManagedObjectError(
+          .noStore, "The store \(store.identifier) is not loaded in this coordinator, so it can't be moved.")
+      }
+      if FileManager.default.fileExists(atPath: url.path) {
+        throw ManagedObjectError(
+          .store,
+          "There is a file at \(url.path). Delete it with destroyPersistentStore, or choose another URL.")
+      }
+      let copy = Self.description(of: store, at: url, options)
+      guard let file = store.url, store.type == NSSQLiteStoreType, file.path != "/dev/null" else {
+        try store.writeCopy(to: url)
+        try remove(store)
+        return try addPersistentStore(copy)
+      }
+      try remove(store)
+      do {
+        try Self.copyStore(at: file, to: url)
+        return try addPersistentStore(copy)
+      } catch {
+        try addPersistentStore(Self.description(of: store, at: file, nil))
+        throw error
+      }
+    }
+  }
+
+  private static func description(
+    of store: NSPersistentStore, at url: URL, _ options: [AnyHashable: Any]?
+  ) -> NSPersistentStoreDescription {
+    let description = NSPersistentStoreDescription(url: url)
+    description.configuration =
+      store.configurationName == NSPersistentStore.defaultConfigurationName ? nil : store.configurationName
+    for (key, value) in options ?? store.options ?? [:] { description.setOption(value, forKey: "\(key)") }
+    description.observer = store.observer
+    return description
+  }
+
+  private static func copyStore(at url: URL, to destination: URL) throws {
+    do {
+      try SQLiteStore.copyFile(at: url.path, to: destination.path)
+    } catch {
+      throw ManagedObjectError(
+        .store, "The store at \(url.path) can't be copied to \(destination.path): \(error.message)",
+        cause: error)
+    }
+  }
+
+  private static func move(_ place: URL, to destination: URL) throws {
+    guard FileManager.default.fileExists(atPath: place.path) else { return }
+    do {
+      try FileManager.default.moveItem(at: place, to: destination)
+    } catch {
+      throw ManagedObjectError(
+        .store,
+        "The copy at \(place.path) can't be moved to \(destination.path). Check the permissions of the folder.",
+        cause: error)
+    }
+  }
+}

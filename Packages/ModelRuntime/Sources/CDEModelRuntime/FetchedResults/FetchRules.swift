@@ -1,0 +1,170 @@
+@_spi(CDE) internal import CDEPredicates
+internal import CDEStore
+internal import Foundation
+
+/// What a request says about one object: whether it belongs to the result, where, and in which section.
+///
+/// The answers are those of a fetch. Values are read from the objects, with unsaved changes.
+struct FetchRules {
+  let plan: FetchPlan
+  /// Which changes of other objects concern the result.
+  let reach: FetchReach
+  private let query: StoreQuery
+  private let schema: ResolvedSchema
+  private let entities: Range<EntityIndex>
+  private let sectionKeyPath: String?
+  private let patterns = PredicatePatternCache()
+
+  init(_ plan: FetchPlan, sectionKeyPath: String?) throws {
+    self.plan = plan
+    self.sectionKeyPath = sectionKeyPath
+    schema = plan.binding.model.schema
+    entities =
+      plan.includesSubentities
+      ? schema.entities[plan.binding.index].subtree : plan.binding.index..<(plan.binding.index + 1)
+    do {
+      query = try plan.query(namingUnsaved: true)
+    } catch let error as any CDEError where error is PredicateTreeError {
+      throw ManagedObjectError(
+        .predicate, "The fetch of \(plan.binding.name) can't be used: \(error.message)", cause: error,
+        entity: plan.binding.name)
+    }
+    var reach = FetchReach(plan.binding)
+    reach.add(query)
+    if let sectionKeyPath { reach.add(keyPath: sectionKeyPath, plan.binding) }
+    self.reach = reach
+  }
+
+  var isSectioned: Bool { sectionKeyPath != nil }
+
+  /// Whether the fetch can return objects of an entity.
+  func covers(_ entity: EntityIndex) -> Bool { entities.contains(entity) }
+
+  /// Whether an object of the context belongs to the result. Reads the row of a fault.
+  func contain(_ object: NSManagedObject, of context: NSManagedObjectContext) throws -> Bool {
+    guard covers(object._binding.index), object._registry === context.registry, !object.isMarkedDeleted
+    else { return false }
+    if object.isFault, object.isStored { context.fire(object) }
+    if object.isGone { return false }
+    return try interpreter(object).holds(query.filter)
+  }
+
+  /// The values that decide about the object's place.
+  func keys(of object: NSManagedObject) throws -> [PredicateConstant] {
+    try interpreter(object).sortKeys(query.sort)
+  }
+
+  private func interpreter(_ object: NSManagedObject) -> QueryInterpreter<ObjectRow> {
+    QueryInterpreter(
+      schema: schema, row: ObjectRow(object: object), entity: query.entity, patterns: patterns)
+  }
+
+  func precede(_ left: [PredicateConstant], _ right: [PredicateConstant]) -> Bool {
+    QueryInterpreter<ObjectRow>.precedes(left, right, in: query.sort)
+  }
+
+  func areEqual(_ left: [PredicateConstant], _ right: [PredicateConstant]) -> Bool {
+    !precede(left, right) && !precede(right, left)
+  }
+
+  /// The name of the object's section: text as it is, a number as its digits, other values by their description; empty
+  /// for nil.
+  func sectionName(of object: NSManagedObject) -> String {
+    guard let sectionKeyPath else { return "" }
+    let value =
+      sectionKeyPath.contains(".")
+      ? object.value(forKeyPath: sectionKeyPath) : object.value(forKey: sectionKeyPath)
+    switch _PropertyValue.unwrap(value) {
+    case nil, is NSNull: return ""
+    case let text as String: return text
+    case let truth as Bool where !(value is NSNumber): return truth ? "1" : "0"
+    case let number as NSNumber: return number.stringValue
+    case let value?: return "\(value)"
+    }
+  }
+}
+
+/// Which objects a fetch reads besides the fetched ones.
+struct FetchReach {
+  /// The entities whose objects the fetch reads along relationships, sub-entities included.
+  private(set) var related: Set<EntityIndex> = []
+  /// Whether the fetch reads members of to-many relationships. Another writer can change them without changing the owner's
+  /// row.
+  private(set) var readsMembers = false
+  /// Whether the fetch reads derived attributes, which a save changes after it has announced all changes.
+  private(set) var readsDerived = false
+  private let model: ModelBinding
+  /// The entities of the fetched row and of the elements of the enclosing conditions.
+  private var scopes: [EntityIndex]
+
+  init(_ binding: EntityBinding) {
+    model = binding.model
+    scopes = [binding.index]
+  }
+
+  mutating func add(_ query: StoreQuery) {
+    read(query.filter)
+    for term in query.sort { read(term.expression) }
+  }
+
+  /// Adds a path of names that key-value coding follows. Names that are no properties are the class's own matter.
+  mutating func add(keyPath: String, _ binding: EntityBinding) {
+    var binding = binding
+    for name in keyPath.split(separator: ".") {
+      guard let info = binding.property(String(name)) else { return }
+      if info.derivation != nil { readsDerived = true }
+      guard info.isRelationship else { return }
+      if info.isToMany { readsMembers = true }
+      related.formUnion(info.destinations)
+      binding = model.entities[info.destination]
+    }
+  }
+
+  private mutating func read(_ filter: StoreFilter) {
+    switch filter {
+    case .constant, .keys: break
+    case .and(let parts), .or(let parts): for part in parts { read(part) }
+    case .not(let part): read(part)
+    case .entity(let path, _): _ = read(path)
+    case .any(let path, let condition): read(condition, at: read(path))
+    case .comparison(let left, _, let right, _):
+      read(left)
+      read(right)
+    }
+  }
+
+  private mutating func read(_ expression: StoreExpression) {
+    switch expression {
+    case .value: break
+    case .list(let list), .function(_, let list): for part in list { read(part) }
+    case .group(_, let part): read(part)
+    case .path(let path), .count(let path), .aggregate(_, let path): _ = read(path)
+    case .countWhere(let path, let condition): read(condition, at: read(path))
+    case .conditional(let condition, let first, let second):
+      read(condition)
+      read(first)
+      read(second)
+    }
+  }
+
+  private mutating func read(_ condition: StoreFilter, at entity: EntityIndex) {
+    scopes.append(entity)
+    read(condition)
+    scopes.removeLast()
+  }
+
+  /// - Returns: the entity that the path leads to.
+  private mutating func read(_ path: StorePath) -> EntityIndex {
+    var entity = scopes[path.scope]
+    for slot in path.hops {
+      let info = model.entities[entity].properties[slot]
+      if info.isToMany { readsMembers = true }
+      related.formUnion(info.destinations)
+      entity = info.destination
+    }
+    if case .property(let slot, _) = path.end, model.entities[entity].properties[slot].derivation != nil {
+      readsDerived = true
+    }
+    return entity
+  }
+}

@@ -1,0 +1,20 @@
+internal import CDEStore
+
+/// One key of a request's dictionaries, and how its value is made of a projection's columns.
+struct DictionaryEntry {
+  enum Reading {
+    /// A number, text, date and so on.
+    case value(StoreAttributeType)
+    /// An attribute whose cell is only a reference to its value, or an archive of it.
+    case encoded(PropertyInfo, EntityBinding)
+    /// The leaves of a composite attribute, in as many columns.
+    case composite([StoreAttribute])
+    case object
+  }
+
+  var name: String
+  var reading: Reading
+  /// The first of its columns.
+  var column: Int
+  var columns: [StoreProjection.Column]
+}

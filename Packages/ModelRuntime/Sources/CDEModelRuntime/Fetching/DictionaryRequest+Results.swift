@@ -1,0 +1,51 @@
+@_spi(CDE) internal import CDEManagedModel
+internal import CDEStore
+internal import Foundation
+
+extension DictionaryRequest {
+  /// One result as a dictionary. As in Core Data, a key whose value is nil is left out.
+  ///
+  /// - Parameter external: returns bytes that are kept outside the rows of an entity.
+  func dictionary(
+    _ rows: ProjectedRows, _ row: Int, of handle: StoreHandle,
+    external: (ExternalValue, EntityBinding) throws -> [UInt8]
+  ) throws -> NSDictionary {
+    let result = NSMutableDictionary(capacity: entries.count)
+    for entry in entries {
+      let value: Any?
+      switch entry.reading {
+      case .value(let type): value = rows[row, entry.column].plain(as: type)
+      case .encoded(let info, let entity):
+        value = try Self.decoded(rows[row, entry.column], info, entity) { try external($0, entity) }
+      case .composite(let leaves):
+        var elements: [String: Any] = [:]
+        for (index, leaf) in leaves.enumerated() {
+          elements[leaf.name] = rows[row, entry.column + index].plain(as: leaf.type)
+        }
+        value = elements.isEmpty ? nil : elements
+      case .object:
+        guard case .reference(let entity, let key) = rows[row, entry.column] else { continue }
+        value = NSManagedObjectID(binding: model.entities[entity], key: key, store: handle)
+      }
+      if let value { result[entry.name] = value }
+    }
+    return result
+  }
+
+  private static func decoded(
+    _ stored: StoreValue, _ info: PropertyInfo, _ entity: EntityBinding,
+    external: (ExternalValue) throws -> [UInt8]
+  ) throws -> Any? {
+    guard case .blob(var data) = stored else { return nil }
+    if info.allowsExternalStorage {
+      switch data.withUnsafeBytes({ ExternalValue(cell: $0) }) {
+      case .inline(let bytes): data = Data(bytes)
+      case .file(let name): data = Data(try external(.file(name: name)))
+      case nil: break
+      }
+    }
+    guard info.kind == .attribute(.transformable) else { return data }
+    return try TransformableCoding.decode(
+      data, transformer: info.transformerName, entity: entity.name, property: info.name)
+  }
+}

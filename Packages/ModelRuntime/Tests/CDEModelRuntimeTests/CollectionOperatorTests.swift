@@ -1,0 +1,102 @@
+import CDEManagedModel
+import CDEModelRuntime
+import Foundation
+import Testing
+
+// Source: "Using Collection Operators" of Apple's Key-Value Coding Programming Guide.
+@Suite("Collection operators in key paths")
+struct CollectionOperatorTests {
+  private func category() throws -> (NSManagedObjectContext, NSManagedObject) {
+    let part = entity(
+      "Part", nil,
+      [
+        attribute("weight", .doubleAttributeType), attribute("price", .decimalAttributeType),
+        attribute("name", .stringAttributeType), attribute("made", .dateAttributeType),
+      ])
+    let box = entity("Box", nil, [attribute("name", .stringAttributeType)])
+    let tag = entity("Label", nil, [attribute("name", .stringAttributeType)])
+    connect(.many(box, "parts"), .one(part, "box"))
+    connect(.many(part, "labels"), .many(tag, "parts"))
+    let context = try Stack(model: model(part, box, tag)).context()
+    let made = context.make("Box")
+    let labels = ["x", "y"].map { context.make("Label", ["name": $0]) }
+    for (name, weight, price) in [("b", 1.5, "0.10"), ("a", 3, "0.20"), ("a", nil, nil)]
+      as [(String, Double?, String?)]
+    {
+      let part = context.make("Part", ["name": name, "box": made])
+      part.setValue(weight, forKey: "weight")
+      part.setValue(price.flatMap { Decimal(string: $0) }, forKey: "price")
+      part.setValue(Set(name == "a" ? labels : [labels[0]]) as NSSet, forKey: "labels")
+      part.setValue(Date(timeIntervalSinceReferenceDate: weight ?? 0), forKey: "made")
+    }
+    return (context, made)
+  }
+
+  @Test("Numbers: a missing value counts as zero, and sums of decimals are exact")
+  func numbers() throws {
+    let (context, box) = try category()
+    #expect(box.value(forKeyPath: "parts.@count") as? Int == 3)
+    #expect(box.value(forKeyPath: "parts.@sum.weight") as? Double == 4.5)
+    #expect(box.value(forKeyPath: "parts.@avg.weight") as? Double == 1.5)
+    #expect(box.value(forKeyPath: "parts.@min.weight") as? Double == 1.5)
+    #expect(box.value(forKeyPath: "parts.@max.weight") as? Double == 3)
+    #expect(box.value(forKeyPath: "parts.@sum.price") as? Decimal == Decimal(string: "0.30"))
+    let empty = context.make("Box")
+    #expect(empty.value(forKeyPath: "parts.@sum.weight") as? Int == 0)
+    #expect(empty.value(forKeyPath: "parts.@avg.weight") as? Int == 0)
+    #expect(empty.value(forKeyPath: "parts.@max.weight") == nil)
+  }
+
+  @Test("Least and greatest values of texts and dates")
+  func order() throws {
+    let (context, box) = try category()
+    #expect(box.value(forKeyPath: "parts.@min.name") as? String == "a")
+    #expect(box.value(forKeyPath: "parts.@max.made") as? Date == Date(timeIntervalSinceReferenceDate: 3))
+    withExtendedLifetime(context) {}
+  }
+
+  @Test("Unions, of values and of the members of collections")
+  func unions() throws {
+    let (context, box) = try category()
+    #expect((box.value(forKeyPath: "parts.@unionOfObjects.name") as? [String])?.sorted() == ["a", "a", "b"])
+    #expect(
+      (box.value(forKeyPath: "parts.@distinctUnionOfObjects.name") as? [String])?.sorted() == ["a", "b"])
+    let labels = try #require(box.value(forKeyPath: "parts.@distinctUnionOfSets.labels") as? NSSet)
+    #expect(labels.count == 2)
+    #expect((box.value(forKeyPath: "parts.@unionOfArrays.labels") as? [NSManagedObject])?.count == 5)
+    #expect((box.value(forKeyPath: "parts.@distinctUnionOfArrays.labels") as? [NSManagedObject])?.count == 2)
+    withExtendedLifetime(context) {}
+  }
+
+  @Test("Several values are read and set at once, and NSNull stands for none")
+  func several() throws {
+    let (context, box) = try category()
+    box.setValuesForKeys(["name": "n"])
+    #expect(box.dictionaryWithValues(forKeys: ["name"])["name"] as? String == "n")
+    box.setValuesForKeys(["name": NSNull()])
+    #expect(box.dictionaryWithValues(forKeys: ["name"])["name"] is NSNull)
+    withExtendedLifetime(context) {}
+  }
+
+  @Test(
+    "The IDs of a relationship's objects are read without the objects, unless unsaved changes may concern them"
+  )
+  func identities() throws {
+    let (writer, box) = try category()
+    try writer.save()
+    let coordinator = try #require(writer.persistentStoreCoordinator)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueue)
+    context.persistentStoreCoordinator = coordinator
+    let read = try context.existingObject(with: box.objectID)
+    let ids = Set(box.set("parts").map(\.objectID))
+    #expect(Set(read.objectIDs(forRelationshipNamed: "parts")) == ids)
+    #expect(context.registeredObjects == [read] && read.hasFault(forRelationshipNamed: "parts"))
+    let part = try context.existingObject(with: ids.first!)
+    #expect(part.objectIDs(forRelationshipNamed: "box") == [box.objectID])
+    part.setValue(nil, forKey: "box")
+    #expect(Set(read.objectIDs(forRelationshipNamed: "parts")) == ids.subtracting([part.objectID]))
+    #expect(part.objectIDs(forRelationshipNamed: "box").isEmpty)
+    let new = context.make("Part", ["box": read])
+    #expect(read.objectIDs(forRelationshipNamed: "parts").contains(new.objectID))
+  }
+}

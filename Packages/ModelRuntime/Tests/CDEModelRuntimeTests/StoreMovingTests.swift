@@ -1,0 +1,159 @@
+import CDEManagedModel
+import CDEModelRuntime
+@_spi(CDE) import CDESQLiteFaults
+import Foundation
+import Testing
+
+/// The method names and their effects are those of Core Data's documentation of `NSPersistentStoreCoordinator`.
+@Suite("Stores that are replaced and moved")
+struct StoreMovingTests {
+  private static let large = Data(repeating: 7, count: 300_000)
+
+  private func stack(memory: Bool = false) throws -> Stack {
+    let blob = attribute("blob", .binaryDataAttributeType)
+    blob.allowsExternalBinaryDataStorage = true
+    let note = entity("Note", nil, [attribute("text", .stringAttributeType), blob])
+    let stack = try Stack(model: model(note))
+    if memory {
+      let coordinator = stack.container.persistentStoreCoordinator
+      try coordinator.remove(coordinator.persistentStores[0])
+      try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+    }
+    return stack
+  }
+
+  private func url(_ stack: Stack) -> URL { stack.folder.appendingPathComponent("Test.sqlite") }
+
+  private func save(_ text: String, in stack: Stack) throws {
+    let context = stack.context()
+    context.make("Note", ["text": text, "blob": Self.large])
+    try context.save()
+  }
+
+  private func texts(_ stack: Stack) throws -> [String] {
+    let context = stack.context()
+    return try context.all("Note", sort: "text").map { note in
+      #expect(note.value(forKey: "blob") as? Data == Self.large)
+      return note.value(forKey: "text") as? String ?? ""
+    }
+  }
+
+  private func names(_ folder: URL) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+  }
+
+  @Test("A store is replaced by a copy of one that is in use, external values included")
+  func replacing() throws {
+    let (source, target) = (try stack(), try stack())
+    try save("old", in: target)
+    try save("new", in: source)
+    let coordinator = target.container.persistentStoreCoordinator
+    try coordinator.replacePersistentStore(
+      at: url(target), withPersistentStoreFrom: url(source), ofType: NSSQLiteStoreType)
+    #expect(coordinator.persistentStores.isEmpty)
+    #expect(try names(target.folder) == [".Test_SUPPORT", "Test.sqlite"])
+    #expect(try target.externalFiles() == source.externalFiles())
+    let store = try coordinator.addPersistentStore(
+      ofType: NSSQLiteStoreType, configurationName: nil, at: url(target))
+    #expect(store.identifier == source.container.persistentStoreCoordinator.persistentStores[0].identifier)
+    #expect(try texts(target) == ["new"])
+    try save("newer", in: target)
+    #expect(try texts(target) == ["new", "newer"])
+    #expect(try texts(source) == ["new"])
+  }
+
+  @Test("A store that is missing is made; one whose source is missing or no store stays as it was")
+  func replacingNothing() throws {
+    let (source, target) = (try stack(), try stack())
+    try save("kept", in: target)
+    try save("new", in: source)
+    let coordinator = target.container.persistentStoreCoordinator
+    let broken = target.folder.appendingPathComponent("broken.sqlite")
+    try Data("no database, and long enough to be read as a header of one".utf8).write(to: broken)
+    for bad in [target.folder.appendingPathComponent("missing.sqlite"), broken] {
+      let error = #expect(throws: (any Error).self) {
+        try coordinator.replacePersistentStore(
+          at: url(target), withPersistentStoreFrom: bad, ofType: NSSQLiteStoreType)
+      }
+      #expect((error as? ManagedObjectError)?.message.contains("can't be copied") == true)
+    }
+    #expect(try texts(target) == ["kept"])
+    #expect(try names(target.folder).filter { $0.hasPrefix("Test.sqlite.") }.isEmpty)
+    let fresh = target.folder.appendingPathComponent("Fresh.sqlite")
+    try coordinator.replacePersistentStore(
+      at: fresh, withPersistentStoreFrom: url(source), ofType: NSSQLiteStoreType)
+    #expect(FileManager.default.fileExists(atPath: fresh.path))
+    #expect(try texts(target) == ["kept"])
+  }
+
+  @Test(
+    "A store moves, from a file or from memory, and contexts go on with their objects",
+    arguments: [false, true])
+  func moving(fromMemory: Bool) throws {
+    let stack = try stack(memory: fromMemory)
+    try save("first", in: stack)
+    let coordinator = stack.container.persistentStoreCoordinator
+    let old = coordinator.persistentStores[0]
+    let context = stack.context()
+    let note = try #require(try context.all("Note").first)
+    note.setValue("changed", forKey: "text")
+    let moved = stack.folder.appendingPathComponent("Moved.sqlite")
+    let new = try coordinator.migratePersistentStore(old, to: moved, withType: NSSQLiteStoreType)
+    #expect(coordinator.persistentStores.map(\.url) == [moved])
+    #expect(new.identifier == old.identifier && new.type == NSSQLiteStoreType)
+    #expect(try texts(stack) == ["first"])
+    try context.save()
+    #expect(try texts(stack) == ["changed"])
+    #expect(try context.existingObject(with: note.objectID) === note)
+    #expect(FileManager.default.fileExists(atPath: moved.path))
+    if !fromMemory {
+      let other = NSPersistentStoreCoordinator(managedObjectModel: coordinator.managedObjectModel)
+      try other.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url(stack))
+      let reader = NSManagedObjectContext(.privateQueue)
+      reader.persistentStoreCoordinator = other
+      #expect(try reader.all("Note").map { $0.value(forKey: "text") as? String } == ["first"])
+    }
+  }
+
+  @Test("A store does not move onto a file, and stays open")
+  func movingOntoFile() throws {
+    let (stack, other) = (try stack(), try stack())
+    try save("kept", in: stack)
+    try save("other", in: other)
+    let coordinator = stack.container.persistentStoreCoordinator
+    let error = #expect(throws: (any Error).self) {
+      try coordinator.migratePersistentStore(
+        coordinator.persistentStores[0], to: url(other), withType: NSSQLiteStoreType)
+    }
+    #expect((error as? ManagedObjectError)?.message.contains("There is a file at") == true)
+    let folder = stack.folder.appendingPathComponent("missing/Moved.sqlite")
+    #expect(throws: (any Error).self) {
+      try coordinator.migratePersistentStore(
+        coordinator.persistentStores[0], to: folder, withType: NSSQLiteStoreType)
+    }
+    #expect(try texts(stack) == ["kept"])
+    #expect(try texts(other) == ["other"])
+    try save("more", in: stack)
+    #expect(try texts(stack) == ["kept", "more"])
+  }
+
+  @Test("The metadata of a store that is not opened can be replaced")
+  func metadata() throws {
+    let stack = try stack()
+    let coordinator = stack.container.persistentStoreCoordinator
+    let identifier = coordinator.persistentStores[0].identifier
+    try coordinator.remove(coordinator.persistentStores[0])
+    try NSPersistentStoreCoordinator.setMetadata(
+      ["answer": 42, NSStoreUUIDKey: "other"], forPersistentStoreOfType: NSSQLiteStoreType, at: url(stack))
+    let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      ofType: NSSQLiteStoreType, at: url(stack))
+    #expect(metadata["answer"] as? Int == 42)
+    #expect(metadata[NSStoreUUIDKey] as? String == identifier)
+    #expect(metadata["NSStoreModelVersionHashes"] != nil)
+    #expect(throws: (any Error).self) {
+      try NSPersistentStoreCoordinator.setMetadata(
+        [:], forPersistentStoreOfType: NSSQLiteStoreType,
+        at: stack.folder.appendingPathComponent("missing.sqlite"))
+    }
+  }
+}

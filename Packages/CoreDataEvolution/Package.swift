@@ -24,6 +24,7 @@ let package = Package(
         .product(name: "CDESQLiteStore", package: "Store"),
         .product(name: "CDESQLiteFaults", package: "Store"),
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEModelFiles", package: "ModelRuntime"),
         .product(name: "CDEPredicates", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDEObservation", package: "ObservationDomain"),

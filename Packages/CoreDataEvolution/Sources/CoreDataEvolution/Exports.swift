@@ -1,6 +1,7 @@
 @_exported import CDEDatabases
 @_exported import CDEExecutors
 @_exported import CDEManagedModel
+@_exported import CDEModelFiles
 @_exported import CDEModelRuntime
 @_exported import CDEObservation
 @_exported import CDEPredicates

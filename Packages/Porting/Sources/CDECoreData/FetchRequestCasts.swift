@@ -1,0 +1,29 @@
+infix operator ~!> : CastingPrecedence
+infix operator ~?> : CastingPrecedence
+
+/// What `request as! NSFetchRequest<Item>` becomes in rewritten sources.
+///
+/// Swift's own cast fails between two types of a generic class. The request itself has the same layout for all results.
+public func ~!> <Result>(request: Any, type: NSFetchRequest<Result>.Type) -> NSFetchRequest<Result> {
+  guard let cast = request ~?> type else {
+    fatalError("\(Swift.type(of: request)) is no fetch request and can't be cast to \(type).")
+  }
+  return cast
+}
+
+/// What `request as? NSFetchRequest<Item>` becomes in rewritten sources; nil for what is no fetch request.
+public func ~?> <Result>(request: Any, type: NSFetchRequest<Result>.Type) -> NSFetchRequest<Result>? {
+  if let same = request as? NSFetchRequest<Result> { return same }
+  guard let object = request as? NSPersistentStoreRequest,
+    String(describing: Swift.type(of: object)).hasPrefix("NSFetchRequest<")
+  else { return nil }
+  // The cast functions of Swift check the type of the result, which differs on purpose.
+  return Unmanaged.fromOpaque(Unmanaged.passUnretained(object).toOpaque()).takeUnretainedValue()
+}
+
+/// The same for a request that other code gave as an optional.
+public func ~?> <Source, Result>(
+  request: NSFetchRequest<Source>?, type: NSFetchRequest<Result>.Type
+) -> NSFetchRequest<Result>? {
+  request.flatMap { $0 as Any ~?> type }
+}

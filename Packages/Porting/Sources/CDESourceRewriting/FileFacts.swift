@@ -1,0 +1,131 @@
+/// What other files of a target need to know about one file.
+public struct FileFacts: Codable, Equatable, Sendable {
+  /// A class, or an extension of one.
+  struct TypeFacts: Codable, Equatable, Sendable {
+    /// The name with the names of the types around it, separated by points.
+    var name: String
+    var isExtension: Bool
+    /// The first inherited type of a class.
+    var superclass: String?
+    /// The name given by `@objc(Name)`.
+    var objectiveCName: String?
+    /// Whether code in other files can name the class.
+    var isVisible = true
+    /// Types of the variables by name; an empty string where the type is not written down.
+    var properties: [String: String] = [:]
+    /// The names by which key-value coding knows variables, where these differ.
+    var keys: [String: String] = [:]
+    /// Variables that code in other files can't name in a key path, or that may not be compiled.
+    var hidden: Set<String> = []
+    /// Variables with `@objc` that the model does not know, which key-value coding finds on Apple's platforms.
+    var computed: [Computed] = []
+    /// Whether a class has the function that key-value observing calls.
+    var isObserving = false
+    /// Functions `validate<Key>`, which check one value.
+    var validators: [String] = []
+
+    struct Computed: Codable, Equatable, Sendable {
+      var name: String
+      /// The type to cast a new value to; nil for a variable that can't be set.
+      var settable: String?
+    }
+  }
+
+  var types: [TypeFacts] = []
+  /// Names of functions that a protocol declares as optional requirements.
+  var optionalMembers: [String] = []
+  /// Imported modules.
+  var imports: [String] = []
+}
+
+/// What the rewriter knows about all files of a target.
+public struct SourceIndex: Sendable {
+  struct Class: Sendable {
+    var superclass: String?
+    var objectiveCName: String?
+    var isVisible = true
+    var properties: [String: String] = [:]
+    var keys: [String: String] = [:]
+    var hidden: Set<String> = []
+    var computed: [FileFacts.TypeFacts.Computed] = []
+    var isObserving = false
+    var validators: [String] = []
+  }
+
+  private(set) var classes: [String: Class] = [:]
+  /// Full names by the last part of a name.
+  private var fullNames: [String: [String]] = [:]
+  private(set) var optionalMembers: Set<String>
+  private(set) var imports: Set<String> = []
+
+  /// Requirements of the delegates that this package declares.
+  private static let knownOptionalMembers: Set<String> = [
+    "controllerWillChangeContent", "controllerDidChangeContent", "controller",
+  ]
+
+  public init(_ files: some Sequence<FileFacts>) {
+    optionalMembers = Self.knownOptionalMembers
+    let files = Array(files)
+    for file in files {
+      optionalMembers.formUnion(file.optionalMembers)
+      imports.formUnion(file.imports)
+      for type in file.types where !type.isExtension {
+        classes[type.name] = Class(
+          superclass: type.superclass, objectiveCName: type.objectiveCName, isVisible: type.isVisible,
+          properties: type.properties, keys: type.keys, hidden: type.hidden, computed: type.computed,
+          isObserving: type.isObserving, validators: type.validators)
+        let last = type.name.split(separator: ".").last.map(String.init) ?? type.name
+        fullNames[last, default: []].append(type.name)
+      }
+    }
+    for file in files {
+      for type in file.types where type.isExtension {
+        guard let name = fullName(of: type.name) else { continue }
+        classes[name]?.properties.merge(type.properties) { own, _ in own }
+        classes[name]?.keys.merge(type.keys) { own, _ in own }
+        classes[name]?.hidden.formUnion(type.hidden)
+        classes[name]?.computed += type.computed
+        classes[name]?.validators += type.validators
+      }
+    }
+  }
+
+  /// The full name of a class, given the name that a source uses for it.
+  ///
+  /// - Returns: nil for a name that no class of the target has, or that several have.
+  func fullName(of name: String) -> String? {
+    if classes[name] != nil { return name }
+    guard let last = name.split(separator: ".").last else { return nil }
+    let found = (fullNames[String(last)] ?? []).filter {
+      $0 == name || $0.hasSuffix(".\(last)") || $0 == last
+    }
+    return found.count == 1 ? found[0] : nil
+  }
+
+  /// Whether a class is a managed object class of this target.
+  func isManaged(_ name: String) -> Bool { lineage(of: name)?.isComplete == true }
+
+  /// The class and its superclasses in this target, from the class upward; `isComplete` if they end at
+  /// `NSManagedObject`.
+  func lineage(of name: String) -> (names: [String], isComplete: Bool)? {
+    guard var next = fullName(of: name) else { return nil }
+    var names: [String] = []
+    while true {
+      guard !names.contains(next) else { return (names, false) }
+      names.append(next)
+      guard let parent = classes[next]?.superclass else { return (names, false) }
+      if parent == "NSManagedObject" || parent.hasSuffix(".NSManagedObject") { return (names, true) }
+      guard let known = fullName(of: parent) else { return (names, false) }
+      next = known
+    }
+  }
+
+  /// A property of a class or its superclasses: the key of key-value coding and the written type.
+  func property(_ name: String, of type: String) -> (key: String, type: String)? {
+    for type in lineage(of: type)?.names ?? [] {
+      guard let facts = classes[type], let written = facts.properties[name] else { continue }
+      return (facts.keys[name] ?? name, written)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,214 @@
+internal import SwiftSyntax
+internal import SwiftIfConfig
+internal import SwiftParser
+
+/// Turns a source written for Core Data on Apple's platforms into one that compiles on Linux.
+///
+/// Only what the Linux compiler refuses is changed. Each line stays on its line.
+public struct SourceRewriter: Sendable {
+  /// What became of a file.
+  public struct Result: Sendable {
+    /// The bytes to compile.
+    public var bytes: [UInt8]
+    /// What the rewriter has to say about the file, in the order of lines.
+    public var messages: [SourceMessage]
+  }
+
+  /// A parsed file.
+  public struct Parsed {
+    let bytes: [UInt8]
+    let tree: SourceFileSyntax
+    /// What other files need to know about this one.
+    public let facts: FileFacts
+
+    /// Parses a file.
+    public init(_ bytes: [UInt8]) {
+      self.bytes = bytes
+      tree = bytes.withUnsafeBufferPointer { Parser.parse(source: $0) }
+      facts = FactCollector(tree).facts
+    }
+  }
+
+  private let index: SourceIndex
+
+  /// A rewriter for the files of one target.
+  ///
+  /// - Parameter index: what is known about all files of the target.
+  public init(index: SourceIndex) { self.index = index }
+
+  /// Whether a file needs rewriting. Other files compile as they are.
+  public static func isAffected(_ bytes: [UInt8], by index: SourceIndex? = nil) -> Bool {
+    SourceNeedles.areFound(in: bytes, optionalMembers: index?.optionalMembers ?? [])
+  }
+
+  /// Rewrites a parsed file.
+  public func rewrite(_ file: Parsed) -> Result {
+    let visitor = RewritingVisitor(file, index)
+    visitor.walk(file.tree)
+    visitor.finish()
+    return Result(
+      bytes: visitor.edits.isEmpty ? file.bytes : visitor.edits.applied(to: file.bytes),
+      messages: visitor.messages.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
+  }
+
+  /// Parses and rewrites a file.
+  public func rewrite(_ bytes: [UInt8]) -> Result { rewrite(Parsed(bytes)) }
+}
+
+/// Walks a file and collects its edits. The extensions handle one construct each.
+final class RewritingVisitor: ScopedVisitor {
+  let bytes: [UInt8]
+  let index: SourceIndex
+  var edits = SourceEdits()
+  var messages: [SourceMessage] = []
+  private let tree: SourceFileSyntax
+  private lazy var converter = SourceLocationConverter(fileName: "", tree: tree)
+  private lazy var regions = tree.configuredRegions(in: LinuxConfiguration())
+  /// Whether an edit uses a name of CDECoreData in a file that may not import it.
+  var needsImport = false
+  private var importsCoreData = false
+  private var firstImport: ImportDeclSyntax?
+
+  init(_ file: SourceRewriter.Parsed, _ index: SourceIndex) {
+    bytes = file.bytes
+    tree = file.tree
+    self.index = index
+    super.init(viewMode: .sourceAccurate)
+  }
+
+  func report(_ severity: SourceMessage.Severity, at node: some SyntaxProtocol, _ text: String) {
+    let place = converter.location(for: node.positionAfterSkippingLeadingTrivia)
+    messages.append(
+      SourceMessage(line: place.line, column: place.column, severity: severity, text: text))
+  }
+
+  func isActive(_ node: some SyntaxProtocol) -> Bool { regions.isActive(node) == .active }
+
+  func finish() {
+    guard needsImport, !importsCoreData else { return }
+    if let firstImport {
+      edits.insert("; import CDECoreData", at: firstImport.contentRange.upperBound)
+    } else {
+      edits.insert("import CDECoreData; ", at: tree.statements.first?.contentRange.lowerBound ?? 0)
+    }
+  }
+
+  // MARK: Imports
+
+  override func visit(_ node: ImportDeclSyntax) -> SyntaxVisitorContinueKind {
+    guard let first = node.path.first else { return .skipChildren }
+    let name = first.name.text
+    let active = isActive(node)
+    if let replacement = ImportedModules.replaced[name] {
+      if name == "CoreData" {
+        edits.replace(first.name, with: replacement)
+        if active { importsCoreData = true }
+      } else {
+        // `import os.log` names a submodule, which the replacement does not have.
+        edits.replace(node.path, with: replacement)
+      }
+    } else if active, let advice = ImportedModules.absent[name] {
+      report(.error, at: node, "There is no \(name) on Linux. \(advice)")
+    }
+    if active, firstImport == nil, !node.attributes.contains(where: { _ in true }) { firstImport = node }
+    return .skipChildren
+  }
+
+  override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
+    rewriteOptionalCall(node)
+    return rewriteLookup(node)
+  }
+
+  override func visit(_ node: DeclReferenceExprSyntax) -> SyntaxVisitorContinueKind {
+    rewriteName(node)
+    return .visitChildren
+  }
+
+  override func visit(_ node: MemberAccessExprSyntax) -> SyntaxVisitorContinueKind {
+    rewriteMainBundle(node)
+    if node.declName.baseName.text == "predicateFormat", node.base != nil {
+      // Foundation's own does not print compounds.
+      edits.replace(node.declName, with: "canonicalFormat")
+    }
+    return .visitChildren
+  }
+
+  override func visit(_ node: IdentifierTypeSyntax) -> SyntaxVisitorContinueKind {
+    if QualifiedNames.all.contains(node.name.text) {
+      edits.insert("CDECoreData.", at: node.name.contentRange.lowerBound)
+      needsImport = true
+    } else if node.name.text == "CoreData" {
+      edits.replace(node.name, with: "CDECoreData")
+    }
+    return .visitChildren
+  }
+
+  // MARK: Attributes
+
+  override func visit(_ node: AttributeSyntax) -> SyntaxVisitorContinueKind {
+    if ObjectiveCAttributes.all.contains(node.attributeName.trimmedDescription) {
+      edits.remove(node, in: bytes)
+      return .skipChildren
+    }
+    return .visitChildren
+  }
+
+  // MARK: Declarations
+
+  override func visit(_ node: VariableDeclSyntax) -> SyntaxVisitorContinueKind {
+    rewriteManagedProperty(node) ? .skipChildren : .visitChildren
+  }
+
+  override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
+    rewriteManagedFunction(node)
+    return .visitChildren
+  }
+
+  override func visit(_ node: ProtocolDeclSyntax) -> SyntaxVisitorContinueKind {
+    rewriteProtocol(node)
+    scope.enter(node.name.text)
+    return .visitChildren
+  }
+  override func visitPost(_ node: ProtocolDeclSyntax) { scope.leave() }
+
+  override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind {
+    scope.enter(node.name.text)
+    describeClass(node)
+    return .visitChildren
+  }
+
+  override func visit(_ node: ExtensionDeclSyntax) -> SyntaxVisitorContinueKind {
+    scope.enter(node.extendedType.trimmedDescription)
+    return .visitChildren
+  }
+
+  // MARK: Expressions
+
+  override func visit(_ node: MacroExpansionExprSyntax) -> SyntaxVisitorContinueKind {
+    switch node.macroName.text {
+    case "keyPath": rewriteKeyPath(node)
+    case "selector": rewriteSelector(node)
+    default: return .visitChildren
+    }
+    return .skipChildren
+  }
+
+  override func visit(_ node: SequenceExprSyntax) -> SyntaxVisitorContinueKind {
+    rewriteCasts(node)
+    return .visitChildren
+  }
+}
+
+/// Attributes that only the Objective-C runtime gives a meaning.
+enum ObjectiveCAttributes {
+  static let all: Set<String> = [
+    "objc", "objcMembers", "NSManaged", "IBOutlet", "IBInspectable", "IBDesignable", "IBSegueAction",
+    "NSCopying",
+    "GKInspectable",
+  ]
+}
+
+/// Names that both Foundation and CDECoreData declare.
+enum QualifiedNames {
+  static let all: Set<String> = ["NSExpression", "NSComparisonPredicate", "NSCompoundPredicate"]
+}

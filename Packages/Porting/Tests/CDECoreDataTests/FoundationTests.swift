@@ -1,0 +1,57 @@
+import CDECoreData
+import Testing
+
+@Suite("What Foundation has on Apple's platforms")
+struct FoundationTests {
+  @Test("A request is cast to another type of result, and back")
+  func casts() throws {
+    let stack = try Stack()
+    let context = stack.container.newBackgroundContext()
+    let request: NSFetchRequest<any NSFetchRequestResult> = NSFetchRequest(entityName: "Note")
+    request.predicate = NSPredicate(format: "title == %@", "A")
+    let cast = request ~!> NSFetchRequest<NSManagedObject>.self
+    try context.performAndWait {
+      stack.insertNote("A", in: context)
+      stack.insertNote("B", in: context)
+      let found = try context.fetch(cast)
+      #expect(found.count == 1)
+      let back = cast ~?> NSFetchRequest<any NSFetchRequestResult>.self
+      #expect(back === request as AnyObject)
+      let none = "text" as Any ~?> NSFetchRequest<NSManagedObject>.self
+      #expect(none == nil)
+    }
+  }
+
+  @Test("A sort descriptor sorts by the comparison that its selector names")
+  func sortSelectors() throws {
+    let values: [NSDictionary] = ["b", "A", "a10", "a9"].map { ["title": $0] }
+    func order(_ selector: Selector?) -> [String] {
+      let descriptor = NSSortDescriptor(key: "title", ascending: true, selector: selector)
+      return values.sorted { descriptor.compare($0, to: $1) == .orderedAscending }
+        .compactMap { $0["title"] as? String }
+    }
+    #expect(order(Selector("caseInsensitiveCompare:")) == ["A", "a10", "a9", "b"])
+    #expect(order("localizedStandardCompare:") == ["A", "a9", "a10", "b"])
+    #expect(order(nil).first == "A")
+  }
+
+  @Test("Literals make sets of Foundation")
+  func literals() {
+    let set: NSSet = ["a", "b", "a"]
+    #expect(set.count == 2)
+    let mutable: NSMutableSet = [1, 2]
+    mutable.add(3)
+    #expect(mutable.count == 3)
+    let ordered: NSOrderedSet = ["b", "a"]
+    #expect(ordered.firstObject as? String == "b")
+  }
+
+  @Test("Dates, identifiers and collections are arguments of formats")
+  func arguments() {
+    let date = Date(timeIntervalSinceReferenceDate: 7)
+    let arguments: [any CVarArg] = [date as CVarArg, UUID() as CVarArg, ["a"] as CVarArg, NSNumber(value: 1)]
+    #expect(arguments.count == 4)
+    let predicate = NSPredicate(format: "day == %@", date as CVarArg)
+    #expect(predicate.evaluate(with: ["day": date] as NSDictionary))
+  }
+}

@@ -1,0 +1,225 @@
+import CDESourceRewriting
+import Foundation
+import Testing
+
+@Suite("Rewriting one file")
+struct RewritingTests {
+  /// The result of rewriting a file that is a whole target.
+  private func rewritten(_ source: String) -> (text: String, messages: [String]) {
+    let file = SourceRewriter.Parsed(Array(source.utf8))
+    let result = SourceRewriter(index: SourceIndex([file.facts])).rewrite(file)
+    return (String(decoding: result.bytes, as: UTF8.self), result.messages.map { $0.printed(file: "F") })
+  }
+
+  @Test("an @NSManaged variable gets accessors and loses its attributes")
+  func managedVariable() {
+    let text = rewritten("class A: NSManagedObject {\n  @objc @NSManaged public var title: String?\n}").text
+    #expect(
+      text.contains(
+        "  public var title: String? { get { _cdGet(_CDName(\"title\", 0xda31296c0c1b6029), as: (String?).self) }"
+      ))
+    #expect(!text.contains("@"))
+  }
+
+  @Test("functions that check one value are called by the names of their properties, from extensions too")
+  func validation() {
+    let text = rewritten(
+      """
+      class A: NSManagedObject {
+        @objc func validateTitle(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {}
+        func validateText(_ value: String) throws {}
+        override func validateForInsert() throws {}
+      }
+      extension A {
+        @objc func validateRank(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {}
+        private func validateHidden(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {}
+      }
+      """
+    ).text
+    #expect(
+      text.contains(
+        "_cdValidatedKeys: [String] { super._cdValidatedKeys + [\"title\", \"Title\", \"rank\", \"Rank\"] }"),
+      "\(text)")
+    #expect(
+      text.contains("case \"title\", \"Title\": try validateTitle(value); case \"rank\", \"Rank\": try "))
+    #expect(!rewritten("class A: NSManagedObject { @NSManaged var a: Int }").text.contains("_cdValid"))
+  }
+
+  @Test("several variables of one declaration get a declaration each")
+  func severalVariables() {
+    let text = rewritten("class A: NSManagedObject { @NSManaged var a, b: Int }").text
+    #expect(text.contains("var a: Int { get"))
+    #expect(text.contains("}; var b: Int { get"))
+  }
+
+  @Test("a primitive variable reaches the primitive value")
+  func primitiveVariable() {
+    let text = rewritten("class A: NSManagedObject { @NSManaged var primitiveTitle: String? }").text
+    #expect(text.contains("_cdPrimitiveValue(\"Title\", as: (String?).self)"))
+  }
+
+  @Test(
+    "functions for to-many relationships get bodies",
+    arguments: [
+      ("@objc(addItemsObject:) @NSManaged func addToItems(_ v: Item)", "{ _cdAdd(\"Items\", v) }"),
+      ("@NSManaged func addToItems(_ v: Item)", "{ _cdAdd(\"Items\", v) }"),
+      ("@NSManaged func removeItems(_ v: NSSet)", "{ _cdRemove(\"Items\", v) }"),
+      ("@NSManaged func insertIntoItems(_ v: Item, at i: Int)", "{ _cdInsert(\"Items\", v, at: i) }"),
+      ("@NSManaged func removeFromItems(at i: Int)", "{ _cdRemove(\"Items\", at: i) }"),
+      (
+        "@objc(replaceItemsAtIndexes:withItems:) @NSManaged func replaceItems(at i: NSIndexSet, with v: [Item])",
+        "{ _cdReplace(\"Items\", at: i, with: v) }"
+      ),
+      (
+        "@objc(insertObject:inItemsAtIndex:) @NSManaged func insertIntoItems(_ v: Item, at i: Int)",
+        "{ _cdInsert(\"Items\", v, at: i) }"
+      ),
+    ])
+  func managedFunctions(_ source: String, _ body: String) {
+    #expect(rewritten("extension A { \(source) }").text.contains(body))
+  }
+
+  @Test("an @NSManaged function of another form is an error that names the forms")
+  func unknownFunction() {
+    #expect(
+      rewritten("extension A { @NSManaged func explode() }").messages == [
+        "F:1:15: error: Core Data has no accessor named explode. Functions with @NSManaged are addToItems(_:), "
+          + "removeFromItems(_:), insertIntoItems(_:at:), removeFromItems(at:) and replaceItems(at:with:) for a "
+          + "relationship items."
+      ])
+  }
+
+  @Test("a class that overrides what key-value observing calls conforms to a protocol instead")
+  func observers() {
+    let function =
+      "override func observeValue(forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?, "
+      + "context: UnsafeMutableRawPointer?) {}"
+    let text = rewritten("class A: NSObject { \(function) }\nclass B: A { \(function) }").text
+    #expect(text.hasPrefix("import CDECoreData; class A: NSObject, _CDKeyValueObserver { func observeValue"))
+    #expect(text.contains("class B: A { override func observeValue"), "Its parent has the function.")
+    let other = "class C: NSObject { override func observeValue(_ key: String) {} }"
+    #expect(rewritten(other).text == other)
+  }
+
+  @Test("#keyPath becomes a string, with the names that @objc gives")
+  func keyPaths() {
+    let source = """
+      class A: NSManagedObject { @objc(name) @NSManaged var title: String; @NSManaged var b: B? }
+      class B: NSManagedObject { @NSManaged var items: Set<A>; func f() { print(#keyPath(items.title)) } }
+      let x = [#keyPath(A.title), #keyPath(A.b.items.title), "\\(#keyPath(B.items)) == %@", #keyPath(Other.z)]
+      """
+    let (text, messages) = rewritten(source)
+    #expect(text.contains("print(\"items.name\")"))
+    #expect(text.contains("[\"name\", \"b.items.name\", \"\\(\"items\") == %@\", \"z\"]"))
+    #expect(messages.isEmpty)
+  }
+
+  @Test("#keyPath to a property that the class lacks is an error with its properties")
+  func unknownKeyPath() {
+    let source = "class A: NSManagedObject { @NSManaged var title: String }\nlet x = #keyPath(A.titel)"
+    #expect(
+      rewritten(source).messages == [
+        "F:2:9: error: #keyPath: the class A has no property titel. Its properties are title."
+      ])
+  }
+
+  @Test("#selector carries the function, with the class around it")
+  func selectors() {
+    let source =
+      "class A { func f() { g(#selector(saved(_:)), #selector(B.left), #selector(NSString.compare(_:))) } }"
+    #expect(
+      rewritten(source).text.contains(
+        "g(Selector(\"saved:\", A.saved(_:)), Selector(\"left\", B.left), Selector(\"compare:\"))"))
+  }
+
+  @Test("casts between fetch requests become calls of an operator")
+  func casts() {
+    let text = rewritten("let a = x as! NSFetchRequest<A>, b = x as? NSFetchRequest<A>, c = x as! A").text
+    #expect(text.contains("a = x ~!> NSFetchRequest<A>.self, b = x ~?> NSFetchRequest<A>.self, c = x as! A"))
+  }
+
+  @Test("imports and qualified names lead to the module of this package")
+  func imports() {
+    let source = """
+      @preconcurrency import CoreData
+      import class CoreData.NSManagedObject
+      #if canImport(CoreData)
+      typealias M = CoreData.NSManagedObjectModel
+      #endif
+      let e: NSExpression = NSExpression(forKeyPath: "a")
+      """
+    #expect(
+      rewritten(source).text == """
+        @preconcurrency import CDECoreData
+        import class CDECoreData.NSManagedObject
+        #if canImport(CDECoreData)
+        typealias M = CDECoreData.NSManagedObjectModel
+        #endif
+        let e: CDECoreData.NSExpression = CDECoreData.NSExpression(forKeyPath: "a")
+        """)
+  }
+
+  @Test("an import of an absent framework is an error, unless it is not compiled here")
+  func absentFrameworks() {
+    let messages = rewritten(
+      "#if canImport(UIKit)\nimport UIKit\n#elseif os(macOS)\nimport AppKit\n#endif\nimport Combine"
+    ).messages
+    #expect(messages.count == 1)
+    #expect(messages[0].hasPrefix("F:6:1: error: There is no Combine on Linux. "))
+  }
+
+  @Test(
+    "a protocol of Objective-C is for classes, and its optional requirements have default implementations")
+  func protocols() {
+    let source = """
+      @objc public protocol D: NSObjectProtocol { @objc optional func done(_ a: A) ; @objc optional func name() -> String? }
+      @objc protocol E { func e() }
+      func f(_ d: D?) { d?.done?(a); d?.other?(1) }
+      """
+    let text = rewritten(source).text
+    #expect(
+      text.contains("public protocol D: NSObjectProtocol { func done(_ a: A) ; func name() -> String? }"))
+    #expect(
+      text.contains("}; extension D { public func done(_ a: A) {  }; public func name() -> String? { nil } }")
+    )
+    #expect(text.contains("protocol E: AnyObject {"))
+    #expect(text.contains("d?.done(a); d?.other?(1)"))
+  }
+
+  @Test("each line stays on its line")
+  func lines() {
+    let source = """
+      import CoreData
+      @objc(
+        Thing
+      )
+      class A: NSManagedObject {
+        @NSManaged
+        // A comment.
+        public var a: Int,
+          b: String?
+        @objc(addItemsObject:)
+        @NSManaged public func addToItems(_ v: A)
+      }
+      let here = #line
+      """
+    let text = rewritten(source).text
+    #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count == 13)
+    #expect(text.hasSuffix("let here = #line"))
+  }
+
+  @Test("a damaged file is taken as far as it goes")
+  func damagedFiles() {
+    for source in [
+      "@objc(", "class A: NSManagedObject { @NSManaged var", "#keyPath(", "@NSManaged var x", "import", ")))",
+    ] {
+      _ = rewritten(source)
+    }
+  }
+
+  @Test("a file without a construct of Core Data is not affected")
+  func unaffected() {
+    #expect(!SourceRewriter.isAffected(Array("import Foundation\nstruct A { var b: Int? }\nf?(1)".utf8)))
+    #expect(SourceRewriter.isAffected(Array("import  Combine".utf8)))
+  }
+}

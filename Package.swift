@@ -29,7 +29,7 @@ func toolchainHostFolder() -> String? {
 let syntaxModules = [
   "SwiftSyntax", "SwiftSyntaxMacros", "SwiftSyntaxBuilder", "SwiftParser", "SwiftDiagnostics",
   "SwiftOperators", "SwiftBasicFormat", "SwiftSyntaxMacroExpansion",
-  "SwiftCompilerPluginMessageHandling", "SwiftParserDiagnostics",
+  "SwiftCompilerPluginMessageHandling", "SwiftParserDiagnostics", "SwiftIfConfig",
 ]
 
 var swiftFlags: [String] = []
@@ -58,12 +58,18 @@ let package = Package(
     .library(name: "CDESQLiteFaults", targets: ["CDESQLiteFaults"]),
     .library(name: "CDEManagedModel", targets: ["CDEManagedModel"]),
     .library(name: "CDEPredicates", targets: ["CDEPredicates"]),
+    .library(name: "CDEModelFiles", targets: ["CDEModelFiles"]),
     .library(name: "CDEModelRuntime", targets: ["CDEModelRuntime"]),
     .library(name: "CDEObservation", targets: ["CDEObservation"]),
     .library(name: "CDEDatabases", targets: ["CDEDatabases"]),
     .library(name: "CDETestSupport", targets: ["CDETestSupport"]),
     .library(name: "CDETesting", targets: ["CDETesting"]),
     .library(name: "CDEXCTest", targets: ["CDEXCTest"]),
+    .library(name: "CDECoreData", targets: ["CDECoreData"]),
+    .library(name: "CDELogging", targets: ["CDELogging"]),
+    .library(name: "CDESourceRewriting", targets: ["CDESourceRewriting"]),
+    .executable(name: "coredata-sources", targets: ["coredata-sources"]),
+    .plugin(name: "CoreDataSources", targets: ["CoreDataSources"]),
   ],
   targets: [
     // Executors
@@ -119,17 +125,22 @@ let package = Package(
     // ModelRuntime
     .target(
       name: "CDEManagedModel",
-      dependencies: ["CDEExecutors", "CDEStore"],
+      dependencies: ["CDEPredicates", "CDEExecutors", "CDEStore"],
       path: "Packages/ModelRuntime/Sources/CDEManagedModel"),
     .target(
       name: "CDEPredicates",
       dependencies: ["CDEExecutors", "CDEStore"],
       path: "Packages/ModelRuntime/Sources/CDEPredicates"),
+    .target(
+      name: "CDEModelFiles",
+      dependencies: ["CDEManagedModel", "CDEPredicates", "CDEExecutors", "CDEStore"],
+      path: "Packages/ModelRuntime/Sources/CDEModelFiles"),
     .systemLibrary(name: "CDERuntimeABI", path: "Packages/ModelRuntime/Sources/CDERuntimeABI"),
     .target(
       name: "CDEModelRuntime",
       dependencies: [
-        "CDEManagedModel", "CDEPredicates", "CDERuntimeABI", "CDEExecutors", "CDEStore", "CDESQLiteStore",
+        "CDEManagedModel", "CDEModelFiles", "CDEPredicates", "CDERuntimeABI", "CDEExecutors", "CDEStore",
+        "CDESQLiteStore",
         "CDEMacros",
       ],
       path: "Packages/ModelRuntime/Sources/CDEModelRuntime"),
@@ -143,10 +154,15 @@ let package = Package(
       dependencies: ["CDEPredicates"],
       path: "Packages/ModelRuntime/Tests/CDEPredicatesTests"),
     .testTarget(
+      name: "CDEModelFilesTests",
+      dependencies: ["CDEModelFiles", "CDEManagedModel", "CDEPredicates", "CDEStore", "CDESQLiteFaults"],
+      path: "Packages/ModelRuntime/Tests/CDEModelFilesTests",
+      resources: [.copy("Fixtures")]),
+    .testTarget(
       name: "CDEModelRuntimeTests",
       dependencies: [
-        "CDEModelRuntime", "CDEManagedModel", "CDEPredicates", "CDEStore", "CDESQLiteStore",
-        "CDESQLiteFaults",
+        "CDEModelRuntime", "CDEManagedModel", "CDEModelFiles", "CDEPredicates", "CDEStore",
+        "CDESQLiteStore", "CDESQLiteFaults",
         "CDEExecutors",
       ],
       path: "Packages/ModelRuntime/Tests/CDEModelRuntimeTests"),
@@ -207,14 +223,47 @@ let package = Package(
     .target(
       name: "CoreDataEvolution",
       dependencies: [
-        "CDEExecutors", "CDEStore", "CDESQLiteStore", "CDESQLiteFaults", "CDEManagedModel", "CDEPredicates",
-        "CDEModelRuntime", "CDEObservation", "CDEDatabases", "CDETestSupport",
+        "CDEExecutors", "CDEStore", "CDESQLiteStore", "CDESQLiteFaults", "CDEManagedModel", "CDEModelFiles",
+        "CDEPredicates", "CDEModelRuntime", "CDEObservation", "CDEDatabases", "CDETestSupport",
       ],
       path: "Packages/CoreDataEvolution/Sources/CoreDataEvolution"),
     .testTarget(
       name: "CoreDataEvolutionTests",
       dependencies: ["CoreDataEvolution"],
       path: "Packages/CoreDataEvolution/Tests/CoreDataEvolutionTests"),
+
+    // Porting: Core Data sources that stay as they are
+    .target(
+      name: "CDECoreData",
+      dependencies: ["CDEManagedModel", "CDEModelFiles", "CDEPredicates", "CDEModelRuntime", "CDELogging"],
+      path: "Packages/Porting/Sources/CDECoreData"),
+    .target(name: "CDELogging", path: "Packages/Porting/Sources/CDELogging"),
+    .target(
+      name: "CDESourceRewriting",
+      path: "Packages/Porting/Sources/CDESourceRewriting",
+      swiftSettings: [.unsafeFlags(swiftFlags)],
+      linkerSettings: [.unsafeFlags(linkFlags)]),
+    .executableTarget(
+      name: "coredata-sources",
+      dependencies: ["CDESourceRewriting", "CDEModelFiles", "CDEManagedModel"],
+      path: "Packages/Porting/Sources/coredata-sources",
+      swiftSettings: [.unsafeFlags(swiftFlags)],
+      linkerSettings: [.unsafeFlags(linkFlags)]),
+    .plugin(
+      name: "CoreDataSources",
+      capability: .buildTool(),
+      dependencies: ["coredata-sources"],
+      path: "Packages/Porting/Plugins/CoreDataSources"),
+    .testTarget(
+      name: "CDECoreDataTests",
+      dependencies: ["CDECoreData", "CDESQLiteFaults"],
+      path: "Packages/Porting/Tests/CDECoreDataTests"),
+    .testTarget(
+      name: "CDESourceRewritingTests",
+      dependencies: ["CDESourceRewriting"],
+      path: "Packages/Porting/Tests/CDESourceRewritingTests",
+      swiftSettings: [.unsafeFlags(swiftFlags)],
+      linkerSettings: [.unsafeFlags(linkFlags)]),
 
     // Whole-system tests, through the umbrella alone
     .testTarget(

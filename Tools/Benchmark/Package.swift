@@ -22,6 +22,7 @@ let package = Package(
         .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
         .product(name: "CDESQLiteStore", package: "CoreDataEvolution"),
         .product(name: "CDEStore", package: "CoreDataEvolution"),
+        .product(name: "CDEModelFiles", package: "CoreDataEvolution"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     // Tests see what is declared "package": importable for tests, the program would be built twice.

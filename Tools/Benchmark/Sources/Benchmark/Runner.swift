@@ -55,6 +55,13 @@ final class Runner {
     case .dbHop: try await database(row) { try $0.hop }
     case .dbRead: try await database(row) { try $0.read }
     case .dbWrite: try await database(row) { try $0.write }
+    case .namedTextRead: try await named(row) { $0.textRead }
+    case .namedTextWrite: try await named(row) { $0.textWrite }
+    case .namedNumberRead: try await named(row) { $0.numberRead }
+    case .namedNumberWrite: try await named(row) { $0.numberWrite }
+    case .namedObjectRead: try await named(row) { $0.objectRead }
+    case .namedObjectWrite: try await named(row) { $0.objectWrite }
+    case .loadModel: try await compare(row, ModelLoadingRow(workspace: workspace).contenders(), per: 1)
     case .build:
       try await compare(row, [Contender(.ours) { try BuildRow.seconds() }], per: 1, rounds: 1)
     }
@@ -86,6 +93,11 @@ final class Runner {
   ) async throws -> RowResult {
     let rows = DatabaseRows(workspace)
     return try await compare(row, contenders(rows), per: rows.count)
+  }
+
+  private func named(_ row: RowID, _ contenders: (NamedAccessRows) -> [Contender]) async throws -> RowResult {
+    let rows = try NamedAccessRows(workspace)
+    return try await compare(row, contenders(rows), per: rows.repetitions)
   }
 
   private func observe(

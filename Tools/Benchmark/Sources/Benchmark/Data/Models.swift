@@ -42,6 +42,36 @@ final class PlainCounter: NSManagedObject {
   var count: Int = 0
 }
 
+/// Not observed, with accessors of the macro and with those of rewritten `@NSManaged` properties.
+@PersistentModel
+final class Link: NSManagedObject {
+  var title: String = ""
+  var count: Int64 = 0
+
+  @Relationship(inverse: "previous", deleteRule: .nullify)
+  var next: Link?
+  @Relationship(inverse: "next", deleteRule: .nullify)
+  var previous: Set<Link>
+}
+
+// As the plug-in CoreDataSources writes them, under other names.
+extension Link {
+  var namedTitle: String {
+    get { _cdGet(_CDName("title", 0xda31296c0c1b6029), as: (String).self) }
+    set { _cdSet(_CDName("title", 0xda31296c0c1b6029), newValue) }
+  }
+
+  var namedCount: Int64 {
+    get { _cdGet(_CDName("count", 0xb1e5e28e4479a274), as: (Int64).self) }
+    set { _cdSet(_CDName("count", 0xb1e5e28e4479a274), newValue) }
+  }
+
+  var namedNext: Link? {
+    get { _cdGet(_CDName("next", 0xe5316cbaa025f028), as: (Link?).self) }
+    set { _cdSet(_CDName("next", 0xe5316cbaa025f028), newValue) }
+  }
+}
+
 /// What contexts of different sizes are filled with.
 @PersistentModel(observation: .mainActor)
 final class Entry: NSManagedObject {

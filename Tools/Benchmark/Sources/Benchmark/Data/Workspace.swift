@@ -108,6 +108,7 @@ struct OurStore {
     do {
       let model = try NSManagedObjectModel.makeRuntimeModel([
         Item.self, Category.self, PlainCounter.self, Diary.self, PlainDiary.self, Entry.self,
+        Link.self,
       ])
       model.entitiesByName["Entry"]!.attributesByName["section"]!.isIndexed = true
       return model

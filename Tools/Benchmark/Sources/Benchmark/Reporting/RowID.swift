@@ -29,6 +29,13 @@ package enum RowID: String, CaseIterable, Sendable {
   case merge, wake
   case observeLoad = "observe-load"
   case observeBytes = "observe-bytes"
+  case namedTextRead = "named-text-read"
+  case namedTextWrite = "named-text-write"
+  case namedNumberRead = "named-number-read"
+  case namedNumberWrite = "named-number-write"
+  case namedObjectRead = "named-object-read"
+  case namedObjectWrite = "named-object-write"
+  case loadModel = "load-model"
   case build
 
   package var name: String {
@@ -66,6 +73,13 @@ package enum RowID: String, CaseIterable, Sendable {
     case .wake: "wake one reader among 10,000"
     case .observeLoad: "last of 1,000 saves a second to its reader"
     case .observeBytes: "memory of tracking a registered object"
+    case .namedTextRead: "read a text by a rewritten accessor"
+    case .namedTextWrite: "write a text by a rewritten accessor"
+    case .namedNumberRead: "read a number by a rewritten accessor"
+    case .namedNumberWrite: "write a number by a rewritten accessor"
+    case .namedObjectRead: "read a to-one by a rewritten accessor"
+    case .namedObjectWrite: "write a to-one by a rewritten accessor"
+    case .loadModel: "load a compiled model of 200 entities"
     case .build: "clean debug build of the umbrella"
     }
   }
@@ -73,6 +87,7 @@ package enum RowID: String, CaseIterable, Sendable {
   package var unit: String {
     switch self {
     case .i, .observeBytes: "bytes"
+    case .loadModel: "ms"
     case .build: "s"
     default: "ns"
     }
@@ -87,6 +102,9 @@ package enum RowID: String, CaseIterable, Sendable {
     case .wake: "@Observable, alone"
     case .observeBytes: "an @Observable object"
     case .merge: "only the 100 registered"
+    case .namedTextRead, .namedTextWrite, .namedNumberRead, .namedNumberWrite, .namedObjectRead,
+      .namedObjectWrite:
+      "the macro's accessor"
     default: nil
     }
   }
@@ -97,7 +115,10 @@ package enum RowID: String, CaseIterable, Sendable {
   package var section: Section {
     switch self {
     case .references, .referencesDeleted, .hopActor, .hopPerform, .observeRead, .observeWrite,
-      .observeReadRaw, .observeWriteRaw, .merge, .wake, .observeLoad, .observeBytes, .build:
+      .observeReadRaw, .observeWriteRaw, .merge, .wake, .observeLoad, .observeBytes, .namedTextRead,
+      .namedTextWrite,
+      .namedNumberRead, .namedNumberWrite, .namedObjectRead, .namedObjectWrite, .loadModel,
+      .build:
       .others
     default: .databases
     }

@@ -60,6 +60,10 @@ extension RowID {
     case .wake: .ratioToReference(1.1)
     case .observeLoad: .value(10_000_000)
     case .observeBytes: .ratioToReference(1.5)
+    case .namedTextRead, .namedTextWrite, .namedNumberRead, .namedNumberWrite, .namedObjectRead,
+      .namedObjectWrite:
+      .ratioToReference(1.1)
+    case .loadModel: .value(10)
     case .build: .value(180)
     }
   }

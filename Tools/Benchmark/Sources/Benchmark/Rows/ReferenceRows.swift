@@ -68,7 +68,7 @@ struct ReferenceRows {
     var builder = RowBatchBuilder(layout: layout, rows: count)
     for number in 0..<count {
       builder.beginRow(key: -Int64(number + 1), version: 1)
-      for (cell, description) in layout.cells.enumerated() {
+      for (cell, description) in zip(layout.cells.indices, layout.cells) {
         if description.role == .key {
           if let key = target(number) { builder.setInteger(cell, key) }
         } else {

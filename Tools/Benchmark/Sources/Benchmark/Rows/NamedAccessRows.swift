@@ -1,0 +1,90 @@
+import CoreDataEvolution
+
+/// Rows named: the accessors of rewritten `@NSManaged` properties beside those of the macro, on one saved object.
+@MainActor
+struct NamedAccessRows {
+  private let store: OurStore
+  private let link: Link
+  private let targets: [Link]
+  let repetitions: Int
+
+  init(_ workspace: Workspace) throws {
+    store = try workspace.oursCopy()
+    let context = store.container.viewContext
+    let links = (0..<3).map { _ in Link(context: context) }
+    links[0].title = "A title of some length"
+    links[0].count = 7
+    links[0].next = links[1]
+    try context.save()
+    link = links[0]
+    targets = [links[1], links[2]]
+    repetitions = workspace.isSmoke ? 10_000 : 1_000_000
+  }
+
+  var textRead: [Contender] {
+    let link = link
+    return [time(.ours) { _ in link.namedTitle.utf8.count }, time(.reference) { _ in link.title.utf8.count }]
+  }
+
+  var textWrite: [Contender] {
+    let link = link
+    let texts = ["A title of some length", "Another title of some length"]
+    return [
+      time(.ours) {
+        link.namedTitle = texts[$0 & 1]; return 0
+      },
+      time(.reference) {
+        link.title = texts[$0 & 1]; return 0
+      },
+    ]
+  }
+
+  var numberRead: [Contender] {
+    let link = link
+    return [time(.ours) { _ in Int(link.namedCount) }, time(.reference) { _ in Int(link.count) }]
+  }
+
+  var numberWrite: [Contender] {
+    let link = link
+    return [
+      time(.ours) {
+        link.namedCount = Int64($0); return 0
+      },
+      time(.reference) {
+        link.count = Int64($0); return 0
+      },
+    ]
+  }
+
+  var objectRead: [Contender] {
+    let link = link
+    return [
+      time(.ours) { _ in link.namedNext == nil ? 0 : 1 }, time(.reference) { _ in link.next == nil ? 0 : 1 },
+    ]
+  }
+
+  var objectWrite: [Contender] {
+    let (link, targets) = (link, targets)
+    return [
+      time(.ours) {
+        link.namedNext = targets[$0 & 1]; return 0
+      },
+      time(.reference) {
+        link.next = targets[$0 & 1]; return 0
+      },
+    ]
+  }
+
+  @inline(__always)
+  private func time(_ side: Contender.Side, _ body: @escaping @MainActor (Int) -> Int) -> Contender {
+    Contender(side) { [repetitions, store] in
+      withExtendedLifetime(store) {
+        nanoseconds {
+          var sum = 0
+          for number in 0..<repetitions { sum &+= body(number) }
+          consume(sum)
+        }
+      }
+    }
+  }
+}

@@ -42,7 +42,7 @@ final class PlainCounter: NSManagedObject {
   var count: Int = 0
 }
 
-/// Not observed, with accessors of the macro and with those of rewritten `@NSManaged` properties.
+/// Not observed, with accessors of the macro.
 @PersistentModel
 final class Link: NSManagedObject {
   var title: String = ""
@@ -54,21 +54,48 @@ final class Link: NSManagedObject {
   var previous: Set<Link>
 }
 
-// As the plug-in CoreDataSources writes them, under other names.
-extension Link {
-  var namedTitle: String {
+/// The same with accessors as the plug-in CoreDataSources writes them for `@NSManaged` properties.
+final class NamedLink: NSManagedObject {
+  var title: String {
     get { _cdGet(_CDName("title", 0xda31296c0c1b6029), as: (String).self) }
     set { _cdSet(_CDName("title", 0xda31296c0c1b6029), newValue) }
   }
 
-  var namedCount: Int64 {
+  var count: Int64 {
     get { _cdGet(_CDName("count", 0xb1e5e28e4479a274), as: (Int64).self) }
     set { _cdSet(_CDName("count", 0xb1e5e28e4479a274), newValue) }
   }
 
-  var namedNext: Link? {
-    get { _cdGet(_CDName("next", 0xe5316cbaa025f028), as: (Link?).self) }
+  var next: NamedLink? {
+    get { _cdGet(_CDName("next", 0xe5316cbaa025f028), as: (NamedLink?).self) }
     set { _cdSet(_CDName("next", 0xe5316cbaa025f028), newValue) }
+  }
+
+  /// The entity, which a model file would describe.
+  static func description() -> NSEntityDescription {
+    let title = NSAttributeDescription()
+    title.name = "title"
+    title.attributeType = .stringAttributeType
+    title.defaultValue = ""
+    let count = NSAttributeDescription()
+    count.name = "count"
+    count.attributeType = .integer64AttributeType
+    count.defaultValue = 0
+    let entity = NSEntityDescription()
+    entity.name = "NamedLink"
+    entity.managedObjectClassName = "Benchmark.NamedLink"
+    let (next, previous) = (NSRelationshipDescription(), NSRelationshipDescription())
+    next.name = "next"
+    next.maxCount = 1
+    previous.name = "previous"
+    previous.maxCount = 0
+    for (relationship, inverse) in [(next, previous), (previous, next)] {
+      relationship.destinationEntity = entity
+      relationship.inverseRelationship = inverse
+      relationship.deleteRule = .nullifyDeleteRule
+    }
+    entity.properties = [title, count, next, previous]
+    return entity
   }
 }
 

@@ -110,6 +110,7 @@ struct OurStore {
         Item.self, Category.self, PlainCounter.self, Diary.self, PlainDiary.self, Entry.self,
         Link.self,
       ])
+      model.entities.append(NamedLink.description())
       model.entitiesByName["Entry"]!.attributesByName["section"]!.isIndexed = true
       return model
     } catch {

@@ -6,6 +6,8 @@ struct NamedAccessRows {
   private let store: OurStore
   private let link: Link
   private let targets: [Link]
+  private let named: NamedLink
+  private let namedTargets: [NamedLink]
   let repetitions: Int
 
   init(_ workspace: Workspace) throws {
@@ -15,23 +17,29 @@ struct NamedAccessRows {
     links[0].title = "A title of some length"
     links[0].count = 7
     links[0].next = links[1]
+    let namedLinks = (0..<3).map { _ in NamedLink(context: context) }
+    namedLinks[0].title = "A title of some length"
+    namedLinks[0].count = 7
+    namedLinks[0].next = namedLinks[1]
     try context.save()
     link = links[0]
     targets = [links[1], links[2]]
+    named = namedLinks[0]
+    namedTargets = [namedLinks[1], namedLinks[2]]
     repetitions = workspace.isSmoke ? 10_000 : 1_000_000
   }
 
   var textRead: [Contender] {
-    let link = link
-    return [time(.ours) { _ in link.namedTitle.utf8.count }, time(.reference) { _ in link.title.utf8.count }]
+    let (link, named) = (link, named)
+    return [time(.ours) { _ in named.title.utf8.count }, time(.reference) { _ in link.title.utf8.count }]
   }
 
   var textWrite: [Contender] {
-    let link = link
+    let (link, named) = (link, named)
     let texts = ["A title of some length", "Another title of some length"]
     return [
       time(.ours) {
-        link.namedTitle = texts[$0 & 1]; return 0
+        named.title = texts[$0 & 1]; return 0
       },
       time(.reference) {
         link.title = texts[$0 & 1]; return 0
@@ -40,15 +48,15 @@ struct NamedAccessRows {
   }
 
   var numberRead: [Contender] {
-    let link = link
-    return [time(.ours) { _ in Int(link.namedCount) }, time(.reference) { _ in Int(link.count) }]
+    let (link, named) = (link, named)
+    return [time(.ours) { _ in Int(named.count) }, time(.reference) { _ in Int(link.count) }]
   }
 
   var numberWrite: [Contender] {
-    let link = link
+    let (link, named) = (link, named)
     return [
       time(.ours) {
-        link.namedCount = Int64($0); return 0
+        named.count = Int64($0); return 0
       },
       time(.reference) {
         link.count = Int64($0); return 0
@@ -57,17 +65,17 @@ struct NamedAccessRows {
   }
 
   var objectRead: [Contender] {
-    let link = link
+    let (link, named) = (link, named)
     return [
-      time(.ours) { _ in link.namedNext == nil ? 0 : 1 }, time(.reference) { _ in link.next == nil ? 0 : 1 },
+      time(.ours) { _ in named.next == nil ? 0 : 1 }, time(.reference) { _ in link.next == nil ? 0 : 1 },
     ]
   }
 
   var objectWrite: [Contender] {
-    let (link, targets) = (link, targets)
+    let (link, targets, named, namedTargets) = (link, targets, named, namedTargets)
     return [
       time(.ours) {
-        link.namedNext = targets[$0 & 1]; return 0
+        named.next = namedTargets[$0 & 1]; return 0
       },
       time(.reference) {
         link.next = targets[$0 & 1]; return 0

@@ -5,7 +5,10 @@ struct AttributeDiagnosticsTests {
   @Test(
     "Wrong arguments are one error at the argument",
     arguments: [
-      ("(.indexed)", ".indexed", "only supports the `.unique` and `.transient` traits"),
+      (
+        "(.indexed)", ".indexed",
+        "only supports the traits `.unique`, `.transient` and `.preserveValueOnDeletion`"
+      ),
       ("(.unique, .transient)", ".transient", "cannot be combined with `.unique`"),
       ("(named: \"x\")", "named", "unknown argument label `named`"),
       ("(persistentName: name)", "name", "must be a string literal or nil"),

@@ -164,7 +164,7 @@ struct StorageDiagnosticsTests {
       "in `.raw` storage")
     check(
       "@Attribute(.indexed, persistentName: \"b\") var a: Int", at: ".indexed",
-      "only supports the `.unique` and `.transient` traits",
+      "only supports the traits `.unique`, `.transient` and `.preserveValueOnDeletion`",
       fixed: "@Attribute(persistentName: \"b\") var a: Int")
   }
 }

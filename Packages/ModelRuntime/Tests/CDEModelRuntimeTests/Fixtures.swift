@@ -46,13 +46,23 @@ struct Stack {
   let container: NSPersistentContainer
   let folder: URL
 
-  init(_ types: [any CDRuntimeSchemaProviding.Type] = [Item.self, Category.self, Tag.self]) throws {
-    folder = ProcessFolder.newURL()
+  /// - Parameters:
+  ///   - folder: the folder of another stack, whose store this one opens, too; by default a new one.
+  ///   - options: options that are on.
+  init(
+    _ types: [any CDRuntimeSchemaProviding.Type] = [Item.self, Category.self, Tag.self],
+    in folder: URL? = nil,
+    options: String...
+  ) throws {
+    self.folder = folder ?? ProcessFolder.newURL()
     container = NSPersistentContainer(
       name: "Test", managedObjectModel: try NSManagedObjectModel.makeRuntimeModel(types))
     container.persistentStoreDescriptions = [
-      NSPersistentStoreDescription(url: folder.appendingPathComponent("Test.sqlite"))
+      NSPersistentStoreDescription(url: self.folder.appendingPathComponent("Test.sqlite"))
     ]
+    for option in options {
+      container.persistentStoreDescriptions[0].setOption(true as NSNumber, forKey: option)
+    }
     var failure: (any Error)?
     container.loadPersistentStores { _, error in failure = error }
     if let failure { throw failure }

@@ -94,7 +94,7 @@ extension CocoaError.Code {
   public static var inferredMappingModel: Self { .init(rawValue: 134190) }
   /// External records can't be imported. Not reported here.
   public static var externalRecordImport: Self { .init(rawValue: 134200) }
-  /// A history token is too old. Not reported here.
+  /// Transactions after a history token were purged.
   public static var persistentHistoryTokenExpired: Self { .init(rawValue: 134301) }
 }
 
@@ -191,6 +191,6 @@ extension CocoaError {
   public static var inferredMappingModel: Code { .inferredMappingModel }
   /// External records can't be imported. Not reported here.
   public static var externalRecordImport: Code { .externalRecordImport }
-  /// A history token is too old. Not reported here.
+  /// Transactions after a history token were purged.
   public static var persistentHistoryTokenExpired: Code { .persistentHistoryTokenExpired }
 }

@@ -112,8 +112,4 @@ extension NSPersistentStoreCoordinator {
       return (result as? NSPersistentStoreAsynchronousResult)?.anyFinalResult ?? result
     }
   }
-
-  /// The token of the last transaction in the history.
-  @available(*, unavailable, message: "Stores record no history.")
-  public func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? { nil }
 }

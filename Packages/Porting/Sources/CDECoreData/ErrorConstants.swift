@@ -36,8 +36,6 @@ public let NSEntityMigrationPolicyError = 134170
 public let NSSQLiteError = 134180
 /// External records can't be imported.
 public let NSExternalRecordImportError = 134200
-/// A history token is too old.
-public let NSPersistentHistoryTokenExpiredError = 134301
 
 /// The domain of SQLite's own codes.
 public let NSSQLiteErrorDomain = "NSSQLiteErrorDomain"

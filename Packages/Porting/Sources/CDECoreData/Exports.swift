@@ -38,6 +38,11 @@
 @_exported public import class CDEModelRuntime.NSMergePolicy
 @_exported public import class CDEModelRuntime.NSPersistentCloudKitContainer
 @_exported public import class CDEModelRuntime.NSPersistentContainer
+@_exported public import class CDEModelRuntime.NSPersistentHistoryChange
+@_exported public import class CDEModelRuntime.NSPersistentHistoryChangeRequest
+@_exported public import class CDEModelRuntime.NSPersistentHistoryResult
+@_exported public import class CDEModelRuntime.NSPersistentHistoryToken
+@_exported public import class CDEModelRuntime.NSPersistentHistoryTransaction
 @_exported public import class CDEModelRuntime.NSPersistentStore
 @_exported public import class CDEModelRuntime.NSPersistentStoreAsynchronousResult
 @_exported public import class CDEModelRuntime.NSPersistentStoreCoordinator
@@ -53,6 +58,8 @@
 @_exported public import enum CDEModelRuntime.NSBatchUpdateRequestResultType
 @_exported public import enum CDEModelRuntime.NSFetchedResultsChangeType
 @_exported public import enum CDEModelRuntime.NSMergePolicyType
+@_exported public import enum CDEModelRuntime.NSPersistentHistoryChangeType
+@_exported public import enum CDEModelRuntime.NSPersistentHistoryResultType
 @_exported public import enum CDEModelRuntime._CDRelationshipCheck
 @_exported public import func CDEModelRuntime.NSStringFromClass
 @_exported public import let CDEModelRuntime.NSAddedPersistentStoresKey
@@ -83,6 +90,8 @@
 @_exported public import let CDEModelRuntime.NSMigrationMissingSourceModelError
 @_exported public import let CDEModelRuntime.NSObjectsChangedByMergeChangesKey
 @_exported public import let CDEModelRuntime.NSOverwriteMergePolicy
+@_exported public import let CDEModelRuntime.NSPersistentHistoryTokenExpiredError
+@_exported public import let CDEModelRuntime.NSPersistentHistoryTrackingKey
 @_exported public import let CDEModelRuntime.NSPersistentStoreIncompatibleVersionHashError
 @_exported public import let CDEModelRuntime.NSPersistentStoreInvalidTypeError
 @_exported public import let CDEModelRuntime.NSPersistentStoreOpenError

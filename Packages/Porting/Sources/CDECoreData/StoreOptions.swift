@@ -2,8 +2,6 @@ public import Foundation
 
 // Names of options and of metadata, with Core Data's values. Options without an effect are kept in the store's options.
 
-/// Option: Core Data records the changes of each save. Stores here record none, so it has no effect.
-public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
 /// Option: Core Data posts a notification for each save of any process. It has no effect here.
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey =
   "NSPersistentStoreRemoteChangeNotificationOptionKey"

@@ -29,6 +29,7 @@ extension SQLiteStore {
         case .delete(let delete): try writer.delete(delete)
         }
         try writer.readDerived()
+        try writer.history?.record(batch, writer.result)
       }
       externals?.remove(writer.obsoleteFiles)
       writer.result.sequence = pool.countCommit()

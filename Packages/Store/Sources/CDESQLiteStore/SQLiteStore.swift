@@ -76,7 +76,9 @@ public final class SQLiteStore: Store {
     openedMetadata = opened.metadata
     isReadOnly = opened.isReadOnly
     notes = opened.notes
-    plans = SchemaPlans(opened.physical)
+    plans = SchemaPlans(
+      opened.physical, history: opened.history,
+      recordsHistory: configuration.tracksHistory && !opened.isReadOnly)
     pool = opened.pool
     switch configuration.location {
     case .file(let path):

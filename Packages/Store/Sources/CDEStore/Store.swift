@@ -92,6 +92,22 @@ public protocol Store: AnyObject, Sendable {
   /// The bytes of an external value, which a cell of an attribute with external storage refers to.
   func externalValue(_ cell: ExternalValue) throws(StoreError) -> [UInt8]
 
+  /// Whether each commit is recorded in a history of the store.
+  var recordsHistory: Bool { get }
+
+  /// The recorded transactions, in the order of their commits. They belong to one state of the store.
+  ///
+  /// Changes of entities that the schema lacks are left out. A store without a history has no transactions.
+  func history(_ query: StoreHistoryQuery) throws(StoreError) -> [StoreHistoryTransaction]
+
+  /// The numbers of the recorded transactions; `nil` for a store without a history.
+  func historyExtent() throws(StoreError) -> StoreHistoryExtent?
+
+  /// Removes old transactions and their changes from the history. Numbers are not used again.
+  ///
+  /// - Returns: the number of removed transactions.
+  func purgeHistory(_ limit: StoreHistoryLimit) throws(StoreError) -> Int
+
   /// The store's metadata, with the keys that Core Data uses.
   func metadata() throws(StoreError) -> StoreMetadata
 

@@ -13,6 +13,10 @@ public struct StoreBatchUpdate: Sendable {
   /// For each element of `values` the attributes computed for each row, from the row before the change. Paths
   /// start at the row and follow no relationships. Empty when nothing is computed.
   public var computed: [[Computed]]
+  /// The author of the transaction, for the history.
+  public var author: String?
+  /// The name of the context that makes the request, for the history.
+  public var contextName: String?
 
   /// A new value of an attribute with a column.
   public struct Computed: Hashable, Sendable {
@@ -45,6 +49,10 @@ public struct StoreBatchDelete: Sendable {
   public var query: StoreQuery
   /// For each entity index the rule of each relationship, by slot.
   public var rules: IndexedArray<EntityIndex, [SlotIndex: Rule]>
+  /// The author of the transaction, for the history.
+  public var author: String?
+  /// The name of the context that makes the request, for the history.
+  public var contextName: String?
 
   /// Makes a deletion; see the properties.
   public init(query: StoreQuery, rules: IndexedArray<EntityIndex, [SlotIndex: Rule]>) {

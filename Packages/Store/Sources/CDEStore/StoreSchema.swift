@@ -69,8 +69,7 @@ public struct StoreAttribute: Hashable, Sendable {
   public var isTransient: Bool
   /// Whether large values may be stored in files outside the database.
   public var allowsExternalStorage: Bool
-  /// Whether the history contains the value of a deleted row. Part of the model; this engine writes no
-  /// history.
+  /// Whether the history contains the value of a deleted row.
   public var preservesValueOnDeletion: Bool
   /// The leaves of a composite, in declared order; empty otherwise.
   public var elements: [StoreAttribute]

@@ -18,6 +18,8 @@ public struct StoreTransaction: Sendable {
   public var checked: [RowCheck] = []
   /// Changes of relationships that no to-one cell stores.
   public var links: [LinkChange] = []
+  /// Objects whose to-many relationships change, for the history. Other stores ignore them.
+  public var touched: [StoreTouch] = []
   /// The author of the transaction, for the history and for observers.
   public var author: String?
   /// The name of the saved context, for the history and for observers.

@@ -179,7 +179,11 @@ struct SchemaVectorTests {
       "ATTACH '\(scratch.file("Ours.sqlite"))' AS ours;"
       + "INSERT INTO Z_METADATA SELECT * FROM ours.Z_METADATA;"
     _ = sql(scratch.file(), script)
-    let store = try SQLiteStore.file(scratch.file(), vector.schema) { $0.createsIfMissing = false }
+    let hasHistory = vector.statements["history"]?.isEmpty == false
+    let store = try SQLiteStore.file(scratch.file(), vector.schema) {
+      $0.createsIfMissing = false
+      $0.tracksHistory = hasHistory
+    }
     #expect(!store.isReadOnly)
     for entity in store.schema.entities where entity.isRoot {
       #expect(try store.count(StoreQuery(entity: entity.index)) == 0)
@@ -199,6 +203,10 @@ struct SchemaVectorTests {
       let result = try store.commit(transaction)
       let key = result.permanentKey(for: -1, root: entity.root)
       #expect(try store.row(entity: entity.index, key: key)?.version == 1)
+    }
+    if hasHistory {
+      let inserted = try store.history(StoreHistoryQuery()).flatMap(\.changes).filter { $0.kind == .inserted }
+      #expect(inserted.count == store.schema.entities.filter { !$0.source.isAbstract }.count)
     }
     try store.close()
   }

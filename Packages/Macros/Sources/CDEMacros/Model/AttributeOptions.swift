@@ -6,6 +6,7 @@ struct AttributeOptions {
   static let labels = ["persistentName", "storageMethod", "decodeFailurePolicy"]
 
   var isUnique = false
+  var isPreserved = false
   var isTransient = false
   var persistentName: String?
   var method = StorageMethodArgument.default
@@ -53,6 +54,7 @@ struct AttributeOptions {
   private mutating func read(trait argument: LabeledExprSyntax, _ diagnostics: inout [Diagnostic]) {
     switch argument.expression.caseName(of: "AttributeTrait") {
     case "unique": isUnique = true
+    case "preserveValueOnDeletion": isPreserved = true
     case "transient":
       isTransient = true
       transient = argument
@@ -63,7 +65,7 @@ struct AttributeOptions {
         diagnostics.append(
           .make(
             "attributeTrait", at: argument.expression,
-            "@Attribute only supports the `.unique` and `.transient` traits, and the rules "
+            "@Attribute only supports the traits `.unique`, `.transient` and `.preserveValueOnDeletion`, and the rules "
               + "`.range(…)`, `.length(…)` and `.matching(…)`; remove "
               + "`\(argument.expression.trimmedDescription)`.",
             fixIts: [.removing("Remove the trait", argument: argument)]))

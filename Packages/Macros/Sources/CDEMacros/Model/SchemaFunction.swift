@@ -56,6 +56,7 @@ struct SchemaFunction {
     if !options.validations.isEmpty {
       arguments.append("validations: [\(options.validations.map(\.schema).joined(separator: ", "))]")
     }
+    if options.isPreserved { arguments.append("isPreservedOnDeletion: true") }
     return "CDRuntimeAttributeSchema(\(arguments.joined(separator: ", ")))"
   }
 

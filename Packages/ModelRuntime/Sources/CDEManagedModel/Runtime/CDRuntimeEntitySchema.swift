@@ -90,13 +90,15 @@ public struct CDRuntimeAttributeSchema: Sendable, Equatable {
   public let defaultRawValue: CDRuntimeRawValue?
   /// The rules that a value must satisfy to be saved.
   public let validations: [CDRuntimeValidationRule]
+  /// Whether the store's history keeps the last value of a deleted object.
+  public let isPreservedOnDeletion: Bool
 
   /// Makes an attribute; see the properties. Called by the model macros.
   public init(
     swiftName: String, persistentName: String, swiftTypeName: String, isOptional: Bool,
     defaultValueExpression: String?, storage: CDRuntimeAttributeStorage, isUnique: Bool = false,
     isTransient: Bool = false, defaultRawValue: CDRuntimeRawValue? = nil,
-    validations: [CDRuntimeValidationRule] = []
+    validations: [CDRuntimeValidationRule] = [], isPreservedOnDeletion: Bool = false
   ) {
     self.swiftName = swiftName
     self.persistentName = persistentName
@@ -104,6 +106,7 @@ public struct CDRuntimeAttributeSchema: Sendable, Equatable {
     self.isOptional = isOptional
     self.defaultValueExpression = defaultValueExpression
     self.storage = storage
+    self.isPreservedOnDeletion = isPreservedOnDeletion
     self.isUnique = isUnique
     self.isTransient = isTransient
     self.defaultRawValue = defaultRawValue

@@ -124,6 +124,7 @@ public import Foundation
     attribute.name = schema.persistentName
     attribute.isOptional = schema.isOptional
     attribute.isTransient = schema.isTransient
+    attribute.preservesValueInHistoryOnDeletion = schema.isPreservedOnDeletion
     switch schema.storage {
     case .primitive(let type):
       attribute.attributeType = type.attributeType

@@ -25,6 +25,8 @@ public struct CommittedTransaction: Sendable {
   @_spi(CDE) public let trace: CommitTrace
   /// The store's number of the commit. The rows of the commit have the same number.
   let asOf: UInt64
+  /// Whether the rows have to be read from the store, because another process wrote them.
+  var lacksRows = false
   /// The model that defines these slots and entity indexes, and the store that was written.
   let model: ModelBinding
   let store: StoreHandle

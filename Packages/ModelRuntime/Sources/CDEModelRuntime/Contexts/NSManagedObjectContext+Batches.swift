@@ -57,6 +57,7 @@ extension NSManagedObjectContext {
     let isAsked = try plan.isAsked(of: coordinator())
     let (result, handle) = try plan.ask(try coordinator()) { handle, query in
       update.query = query
+      (update.author, update.contextName) = (transactionAuthor, name)
       if !isAsked { return (StoreBatchResult(), handle) }
       return (try commit(.update(update), of: binding), handle)
     }
@@ -90,7 +91,9 @@ extension NSManagedObjectContext {
     }
     func perform(_ query: StoreQuery, _ handle: StoreHandle) throws -> (StoreBatchResult, StoreHandle) {
       let entity = model.entities[query.entity]
-      return (try commit(.delete(StoreBatchDelete(query: query, rules: rules)), of: entity), handle)
+      var batch = StoreBatchDelete(query: query, rules: rules)
+      (batch.author, batch.contextName) = (transactionAuthor, name)
+      return (try commit(.delete(batch), of: entity), handle)
     }
     let result: StoreBatchResult
     let handle: StoreHandle

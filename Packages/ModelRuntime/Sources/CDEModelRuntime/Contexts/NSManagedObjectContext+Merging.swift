@@ -122,6 +122,7 @@ extension NSManagedObjectContext {
     }
     defer { children.deliver(commit) }
     processPendingChanges()
+    let commit = commit.lacksRows ? withRows(commit) : commit
     var changes: [ObjectChange] = []
     var forgotten: [NSManagedObject] = []
     var ids = MergedIDs()

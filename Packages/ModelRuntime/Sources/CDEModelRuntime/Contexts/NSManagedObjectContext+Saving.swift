@@ -100,6 +100,7 @@ extension NSManagedObjectContext {
     if let parentSource { return .committed(try commit(save, to: parentSource, handle)) }
     if save.transaction.isEmpty { return .committed(applyUnwritten(save, handle, complete)) }
     save.transaction.checked = rowChecks(besides: save, in: handle)
+    if handle.store.recordsHistory { save.nameTouchedOwners() }
     var delivery = CommitDelivery()
     var committed: CommittedSave?
     do {

@@ -72,6 +72,8 @@ public struct ManagedObjectError: CDEError {
     public static let migrationLacksMappingModel = Code(rawValue: "migrationLacksMappingModel")
     /// It can't be inferred how two versions of a model belong together. The cause names the difference.
     public static let inferredMapping = Code(rawValue: "inferredMapping")
+    /// Transactions after a history token were purged.
+    public static let historyTokenExpired = Code(rawValue: "historyTokenExpired")
     /// The container has no model, or one without entities.
     public static let modelMissing = Code(rawValue: "modelMissing")
   }
@@ -188,6 +190,7 @@ extension ManagedObjectError: CustomNSError {
     case .migrationLacksSourceModel: return NSMigrationMissingSourceModelError
     case .migrationLacksMappingModel: return NSMigrationMissingMappingModelError
     case .inferredMapping: return NSInferredMappingModelError
+    case .historyTokenExpired: return NSPersistentHistoryTokenExpiredError
     case .store: return storeCode
     default: return NSCoreDataError
     }
@@ -276,6 +279,8 @@ public let NSMigrationMissingSourceModelError = 134130
 public let NSMigrationMissingMappingModelError = 134140
 /// A migration can't be inferred: ``ManagedObjectError/Code/inferredMapping``.
 public let NSInferredMappingModelError = 134190
+/// Transactions after a history token were purged: ``ManagedObjectError/Code/historyTokenExpired``.
+public let NSPersistentHistoryTokenExpiredError = 134301
 /// A store can't be opened or read: ``ManagedObjectError/Code/store`` with that cause.
 public let NSPersistentStoreOpenError = 134080
 /// Another writer kept the store locked for too long: ``ManagedObjectError/Code/store`` with that cause.

@@ -8,6 +8,9 @@ public enum AttributeTrait: Sendable {
   case unique
   /// The value is kept in memory and never stored.
   case transient
+  /// The store's history keeps the last value of a deleted object, in `NSPersistentHistoryChange.tombstone`. For values in one
+  /// column.
+  case preserveValueOnDeletion
   /// A rule for values, made by ``range(_:)-(ClosedRange<Double>)`` and the similar functions.
   case _rule(CDRuntimeValidationRule)
 

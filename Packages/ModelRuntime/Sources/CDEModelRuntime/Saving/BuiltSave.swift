@@ -15,6 +15,18 @@ struct BuiltSave {
   /// Owners whose to-many relationships only the other side changed.
   let touched: Set<CommittedTransaction.Touch>
 
+  /// Adds the objects to the transaction whose to-many relationships change, for the store's history.
+  mutating func nameTouchedOwners() {
+    var touches = touched.map { StoreTouch(entity: $0.entity, key: $0.key, properties: [$0.slot]) }
+    objects.updated[...].forEachBorrowed { object in
+      let slots = object.changedSlots.intersection(object.withBinding(\.savedSlots.toMany))
+      if !slots.isEmpty, object.isStored {
+        touches.append(StoreTouch(entity: object._binding.index, key: object._key, properties: slots))
+      }
+    }
+    transaction.touched = touches
+  }
+
   /// The written transaction in the form for other contexts.
   ///
   /// The store calls this while other writers wait. It therefore changes no object and runs no code of the

@@ -136,8 +136,20 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
       throw ManagedObjectError(
         .noStore, "The option CDESQLiteVFSOption has to be a string, the name of a file system of SQLite's.")
     }
-    return SQLiteStore.Configuration(
+    var configuration = SQLiteStore.Configuration(
       location: location, journalMode: mode, isReadOnly: isReadOnly, busyTimeout: .seconds(timeout),
       pragmas: pragmas, vfs: vfs as? String)
+    configuration.tracksHistory = isSet(NSPersistentHistoryTrackingKey)
+    return configuration
+  }
+
+  /// Whether an option is on. Core Data also takes a dictionary of details.
+  func isSet(_ option: String) -> Bool {
+    switch options[option] {
+    case let number as Bool: number
+    case let number as NSNumber: number.boolValue
+    case is [AnyHashable: Any]: true
+    default: false
+    }
   }
 }

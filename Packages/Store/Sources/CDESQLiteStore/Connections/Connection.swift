@@ -22,6 +22,8 @@ final class Connection: @unchecked Sendable {
   private let generation = ProcessGeneration.current
   /// Rows that triggers changed in the current transaction.
   let derived = DerivedRows()
+  /// Numbers of texts in the history. They are dropped with a transaction that may have added them.
+  var historyStrings: [String: Int64] = [:]
   /// Collects the statements for the store's observer; nil without one.
   var collector: StatementCollector?
   /// Whether a cancelled task stops the current statement.
@@ -238,5 +240,6 @@ final class Connection: @unchecked Sendable {
   func rollBack() {
     // A failed statement may already have rolled back. A failure here can't be handled.
     if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+    historyStrings.removeAll()
   }
 }

@@ -230,22 +230,62 @@ struct StoreMigrator {
     }
   }
 
-  /// The changes of a history name entities by number. Which columns changed is forgotten, because bits number them by the old
-  /// model; changes of removed entities get the number 0.
+  /// The changes of a history name entities by number and properties by bits. Both get the new model's numbers. Changes of
+  /// removed entities get the number 0, and bits that the old model does not explain are dropped.
   private func migrateHistory(
     _ moves: EntityMoves, _ file: FileContents, _ connection: Connection
   ) throws(StoreError) {
-    guard let columns = file.tables["ACHANGE"]?.columns, columns["ZENTITY"] != nil,
+    guard let columns = file.tables[HistoryTables.changes]?.columns, columns["ZENTITY"] != nil,
       columns["ZENTITYPK"] != nil
     else { return }
+    if columns["ZCOLUMNS"] != nil { try migrateHistoryBits(moves, connection) }
     func choice(_ value: (EntityMoves.Move) -> String, _ otherwise: String) -> String {
       let cases = moves.moves.map { "WHEN \(moves.source.numbers[$0.source]) THEN \(value($0))" }
       return cases.isEmpty ? otherwise : "CASE ZENTITY \(cases.joined(separator: " ")) ELSE \(otherwise) END"
     }
-    let columnsReset = columns["ZCOLUMNS"] == nil ? "" : ", ZCOLUMNS = NULL"
     let number = choice({ "\(moves.destination.numbers[$0.destination])" }, "0")
     let key = choice({ "ZENTITYPK + \($0.offset)" }, "ZENTITYPK")
     try connection.execute(
-      "UPDATE ACHANGE SET ZENTITY = \(number), ZENTITYPK = \(key)\(columnsReset)", while: Self.task)
+      "UPDATE ACHANGE SET ZENTITY = \(number), ZENTITYPK = \(key)", while: Self.task)
+  }
+
+  /// A history has few different sets of bits, so each is translated once.
+  private func migrateHistoryBits(_ moves: EntityMoves, _ connection: Connection) throws(StoreError) {
+    var found: [(number: Int64, bits: [UInt8])] = []
+    try connection.forEachRow(
+      "SELECT DISTINCT ZENTITY, ZCOLUMNS FROM ACHANGE WHERE ZCOLUMNS IS NOT NULL", while: Self.task
+    ) { statement in
+      let bytes = UnsafeRawBufferPointer(
+        start: sqlite3_column_blob(statement, 1), count: Int(sqlite3_column_bytes(statement, 1)))
+      found.append((sqlite3_column_int64(statement, 0), Array(bytes)))
+    }
+    if found.isEmpty { return }
+    try connection.execute(
+      "CREATE TEMP TABLE cde_bits (number INTEGER, old BLOB, new BLOB, PRIMARY KEY (number, old))",
+      while: Self.task)
+    for (number, bits) in found {
+      let new = moves.source.indexes[number].flatMap { moves.move(of: $0) }.flatMap { move in
+        translated(bits, move, moves)
+      }
+      try connection.run(
+        "INSERT INTO temp.cde_bits VALUES (?, ?, ?)",
+        [.integer(number), .blob(Data(bits)), new.map { .blob(Data($0)) } ?? .null], while: Self.task)
+    }
+    try connection.execute(
+      "UPDATE ACHANGE SET ZCOLUMNS = (SELECT new FROM temp.cde_bits WHERE number = ZENTITY AND old = ZCOLUMNS) "
+        + "WHERE ZCOLUMNS IS NOT NULL; DROP TABLE temp.cde_bits", while: Self.task)
+  }
+
+  private func translated(_ bits: [UInt8], _ move: EntityMoves.Move, _ moves: EntityMoves) -> [UInt8]? {
+    let old = moves.source.schema.entities[move.source]
+    let new = moves.destination.schema.entities[move.destination]
+    let known = HistoryEntity(old, columns: moves.source.cellColumns[move.source])
+    guard let changed = bits.withUnsafeBytes({ known.decode($0) }) else { return nil }
+    let names = Set(changed.map { old.layout.properties[$0].name })
+    let slots = new.layout.properties.filter { property in
+      move.properties[property.name]?.source.map(names.contains) ?? false
+    }.map(\.slot)
+    return HistoryEntity(new, columns: moves.destination.cellColumns[move.destination]).encode(
+      PropertySet(slots))
   }
 }

@@ -55,6 +55,10 @@ extension SQLiteStore {
     ///
     /// - Precondition: it is registered when the store is opened, and while the store is open.
     public var vfs: String?
+    /// Whether each commit is recorded in the file, as Core Data's persistent history does. The tables are added to a file
+    /// without a history. A file that has one and is opened without this may only be read, as in Core Data: its history
+    /// would have gaps.
+    public var tracksHistory = false
     /// Whether commits check that references stay valid. Only the benchmark disables this, to measure its
     /// cost.
     @_spi(CDE) public var checksReferences = true

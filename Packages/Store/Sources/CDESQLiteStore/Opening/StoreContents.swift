@@ -10,6 +10,10 @@ struct StoreContents {
   /// Whether Core Data's triggers update an R-tree. This SQLite may treat that as unsafe in an untrusted
   /// schema.
   var hasSpatialTriggers = false
+  /// The tables of the file's history; nil if it has none.
+  private(set) var history: HistoryTables?
+  /// Whether the file has all that is needed to record a history.
+  private var hasWholeHistory = false
   /// Derived attributes that no trigger of the file updates.
   private(set) var unkept: [DerivedColumn] = []
 
@@ -38,6 +42,8 @@ struct StoreContents {
     physical = PhysicalSchema(schema, numbers: try Self.numbers(of: entities, stored))
     try reconcile(with: file.tables)
     inspect(file.triggers)
+    history = HistoryTables(file.tables, physical)
+    hasWholeHistory = HistoryTables.isComplete(file, physical)
     unkept = try physical.derivedColumns().filter { derived in
       !file.triggers.contains { derived.isKept(by: $0.name) }
     }
@@ -60,6 +66,34 @@ struct StoreContents {
       connection.rollBack()
       throw error
     }
+  }
+
+  /// Makes what the file lacks to record a history.
+  mutating func keepHistory(on connection: Connection) throws(StoreError) {
+    if hasWholeHistory || isReadOnly { return }
+    do throws(StoreError) {
+      try connection.execute("BEGIN IMMEDIATE", while: "Adding a history to the store")
+      // Another process may have added it meanwhile.
+      let found = try FileContents(reading: connection)
+      if !HistoryTables.isComplete(found, physical) {
+        try HistoryTables.complete(found.tables, physical, on: connection)
+      }
+      try connection.execute("COMMIT", while: "Adding a history to the store")
+    } catch {
+      connection.rollBack()
+      throw error
+    }
+    history = HistoryTables(try FileContents(reading: connection).tables, physical)
+    hasWholeHistory = true
+  }
+
+  /// Opens a store with a history for reading only, because the commits would be missing in it.
+  mutating func refuseUnrecordedCommits() {
+    guard history != nil, !isReadOnly else { return }
+    isReadOnly = true
+    notes.append(
+      "The store has a history, and was opened without NSPersistentHistoryTrackingKey, so it was opened for reading "
+        + "only. Set the option to write.")
   }
 
   private static func numbers(

@@ -12,6 +12,7 @@ struct StoreOpener {
     var notes: [String]
     var pool: ConnectionPool
     var checkpointer: Checkpointer?
+    var history: HistoryTables?
   }
 
   let schema: ResolvedSchema
@@ -66,7 +67,8 @@ struct StoreOpener {
       uri: uri, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busyTimeout: configuration.busyMilliseconds
     )
     try Self.configure(connection, configuration, role: .sole)
-    let contents = try prepareContents(of: connection, mayCreate: configuration.createsIfMissing)
+    var contents = try prepareContents(of: connection, mayCreate: configuration.createsIfMissing)
+    if configuration.tracksHistory { try contents.keepHistory(on: connection) }
     if contents.hasSpatialTriggers {
       _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
     }
@@ -104,6 +106,7 @@ struct StoreOpener {
     try connection.execute("PRAGMA cell_size_check = ON", while: "Opening the store")
     try WriteAheadLog.check(fits: found, path, on: connection, in: files)
     var contents = try prepareContents(of: connection, mayCreate: configuration.createsIfMissing)
+    if !configuration.tracksHistory { contents.refuseUnrecordedCommits() }
     if contents.isReadOnly {
       _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
       try connection.execute("PRAGMA query_only = ON", while: "Opening the store")
@@ -116,6 +119,7 @@ struct StoreOpener {
       if hadLog { _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0) }
       try Self.setJournalMode(connection, configuration)
       try contents.keepDerived(on: connection)
+      if configuration.tracksHistory { try contents.keepHistory(on: connection) }
     }
     try Self.configure(connection, configuration, role: .writer)
     let usesLog = try Self.journalMode(of: connection) == "wal"
@@ -209,7 +213,7 @@ struct StoreOpener {
     return Opened(
       physical: contents.physical, identifier: contents.identifier,
       metadata: contents.metadata, isReadOnly: contents.isReadOnly,
-      notes: contents.notes, pool: pool, checkpointer: checkpointer)
+      notes: contents.notes, pool: pool, checkpointer: checkpointer, history: contents.history)
   }
 
   private func prepareContents(

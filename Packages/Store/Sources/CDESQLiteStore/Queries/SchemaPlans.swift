@@ -11,11 +11,17 @@ final class SchemaPlans: Sendable {
   let writes: IndexedArray<EntityIndex, WritePlan>
   /// For each root entity, the columns that refer to rows of its tree.
   let references: IndexedArray<RootIndex, [ReferenceColumn]>
+  /// The tables of the file's history; nil if it has none.
+  let history: HistoryTables?
+  /// Whether commits are recorded there.
+  let recordsHistory: Bool
 
   var schema: ResolvedSchema { physical.schema }
 
-  init(_ physical: PhysicalSchema) {
+  init(_ physical: PhysicalSchema, history: HistoryTables? = nil, recordsHistory: Bool = false) {
     self.physical = physical
+    self.history = history
+    self.recordsHistory = recordsHistory
     let entities = physical.schema.entities
     selects = entities.mapped { SelectPlan(entity: $0.index, includesSubentities: true, physical: physical) }
     ownSelects = entities.mapped { [selects] entity in

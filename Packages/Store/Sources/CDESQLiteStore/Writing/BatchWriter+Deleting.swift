@@ -17,6 +17,7 @@ extension BatchWriter {
       let plan = plans.writes[entity]
       try noteFiles(plan.externalCells, of: plan, where: listed(entity))
     }
+    if let history { try preserve(entities, history) }
     for root in Set(entities.map { schema.entities[$0].root }).sorted() {
       try connection.run(
         "DELETE FROM \(quoted(physical.tableName(of: root))) WHERE Z_PK IN (\(listed(inTreeOf: root.entity)))",
@@ -27,6 +28,16 @@ extension BatchWriter {
     ) { statement in
       guard let entity = physical.indexes[sqlite3_column_int64(statement, 0)] else { return }
       result.cascaded.append(.init(entity: entity, key: sqlite3_column_int64(statement, 1)))
+    }
+  }
+
+  private func preserve(_ entities: [EntityIndex], _ history: HistoryWriter) throws(StoreError) {
+    for entity in entities {
+      var keys: [Int64] = []
+      try connection.forEachRow(listed(entity), while: "Deleting rows") {
+        keys.append(sqlite3_column_int64($0, 0))
+      }
+      for key in keys { try history.preserve(entity, key: key) }
     }
   }
 

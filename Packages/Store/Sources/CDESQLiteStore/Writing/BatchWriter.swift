@@ -10,6 +10,8 @@ final class BatchWriter {
   let connection: Connection
   var result = StoreBatchResult()
   var obsoleteFiles: [String] = []
+  /// Nil if the store records no history.
+  private(set) lazy var history = HistoryWriter(plans, connection)
 
   static let list = "temp.cde_batch"
   static let levelIndex = "temp.cde_batch_level"

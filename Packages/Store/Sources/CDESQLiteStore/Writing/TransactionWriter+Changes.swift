@@ -170,6 +170,7 @@ extension TransactionWriter {
       if !plan.externalCells.isEmpty {
         try noteFiles(of: deletion.entity, key: deletion.key, cells: plan.externalCells)
       }
+      try history?.preserve(deletion.entity, key: deletion.key)
       sqlite3_bind_int64(statement, 1, deletion.key)
       sqlite3_bind_int64(statement, 2, deletion.version)
       let code = sqlite3_step(statement)

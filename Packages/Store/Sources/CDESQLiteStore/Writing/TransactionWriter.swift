@@ -28,6 +28,8 @@ final class TransactionWriter {
   private(set) var isComplete = false
   /// The last positions in ordered relationships to which this transaction appends.
   var lastPlaces: [OrderKey: Int64] = [:]
+  /// Nil if the store records no history.
+  private(set) lazy var history = HistoryWriter(plans, connection)
   /// Rows with derived attributes, in their final state.
   private(set) var derived: [RowBatch] = []
 
@@ -63,6 +65,9 @@ final class TransactionWriter {
     if checksReferences { try checkReferences() }
     keepNamedFiles()
     try readDerived()
+    if let history {
+      try history.record(transaction) { permanent($0, root: $1) }
+    }
     isComplete = true
   }
 

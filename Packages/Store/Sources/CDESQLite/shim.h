@@ -64,6 +64,9 @@ typedef struct {
   uint64_t device;
   uint64_t inode;
   int64_t size;
+  // When the content changed last: seconds and nanoseconds since 1970.
+  int64_t seconds;
+  int64_t nanoseconds;
 } cde_file_status;
 
 // 0, or the system's error number.
@@ -73,6 +76,13 @@ static inline int cde_file_status_at(const char *path, cde_file_status *status) 
   status->device = (uint64_t)found.st_dev;
   status->inode = (uint64_t)found.st_ino;
   status->size = (int64_t)found.st_size;
+#ifdef __APPLE__
+  status->seconds = (int64_t)found.st_mtimespec.tv_sec;
+  status->nanoseconds = (int64_t)found.st_mtimespec.tv_nsec;
+#else
+  status->seconds = (int64_t)found.st_mtim.tv_sec;
+  status->nanoseconds = (int64_t)found.st_mtim.tv_nsec;
+#endif
   return 0;
 }
 

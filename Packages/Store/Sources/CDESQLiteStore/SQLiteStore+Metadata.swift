@@ -17,9 +17,8 @@ extension SQLiteStore {
   @_spi(CDE) public static func metadata(
     ofFileAt path: String
   ) throws(StoreError) -> (identifier: String, metadata: StoreMetadata) {
-    let connection = try Connection(
-      uri: "file:\(StoreOpener.escaped(path))?mode=ro", flags: SQLITE_OPEN_READONLY, busyTimeout: 5_000)
-    return try MetadataTable.read(connection)
+    let configuration = Configuration(location: .file(path: path), busyTimeout: .seconds(5))
+    return try MetadataTable.read(StoreInspection.connect(path, configuration))
   }
 
   /// Replaces the metadata, except for the keys that describe the file itself.

@@ -15,17 +15,31 @@ extension SQLiteStore {
   /// The archive of a model in the form in which a store keeps it.
   @_spi(CDE) public static func modelCache(of archive: [UInt8]) -> [UInt8] { Deflate.compress(archive) }
 
-  /// Reads what is in a file that is not opened as a store. Changes nothing.
+  /// Reads what is in a file that is not opened as a store. Neither the file nor its folder changes.
   ///
+  /// - Parameter configuration: the location, the file system and the busy timeout. The rest is not read.
   /// - Throws: `.cannotOpen` for a missing file, `.unreadable` for a file that is no store, `.busy` and so on.
-  @_spi(CDE) public static func inspection(
+  public static func inspection(
     _ configuration: Configuration
   ) throws(StoreError) -> StoreInspection {
     let path = try path(configuration)
+    let system = try FileSystem(named: configuration.vfs)
+    let found = try StoreFile(at: path, in: system)
     let connection = try StoreInspection.connect(path, configuration)
     let file = try FileContents(reading: connection)
+    let files = StoreInspection.Files(
+      path: path, size: try StoreFile.size(path), logSize: try StoreFile.size(path + "-wal"),
+      pageSize: found.pageSize, usesLog: found.usesLog,
+      externalValues: ExternalStorage(storePath: path, files: system).names().count)
     return try StoreInspection(
-      file, modelArchive: file.hasModelCache ? ModelCacheTable.read(connection) : nil)
+      file, files, modelArchive: file.hasModelCache ? ModelCacheTable.read(connection) : nil)
+  }
+
+  /// Reads what is in a file that is not opened as a store. Neither the file nor its folder changes.
+  ///
+  /// - Throws: `.cannotOpen` for a missing file, `.unreadable` for a file that is no store, `.busy` and so on.
+  public static func inspection(ofFileAt path: String) throws(StoreError) -> StoreInspection {
+    try inspection(Configuration(location: .file(path: path)))
   }
 
   /// Finds out what a migration would do to a store, and what stands in its way. Changes nothing, and counts rows: it takes about

@@ -90,11 +90,16 @@ public final class SQLiteStore: Store {
 
   /// Checkpoints the write-ahead log and closes all connections. Running reads on other threads complete on
   /// their connections. Later calls throw `.closed`, also a second `close`.
+  ///
+  /// - Throws: `.closed`; `.fileChanged` if another program changed the file of a store that was opened for reading only
+  ///   without locks. The store is closed then.
   public func close() throws(StoreError) {
     try pool.requireOwnProcess()
     let checkpointer = checkpointer
     checkpointer?.stop()
+    var change: StoreError?
     let wasOpen = pool.close { connection in
+      do throws(StoreError) { try connection.unchanging?.checkAtEnd() } catch { change = error }
       guard let checkpointer else { return }
       // A store that was only read has nothing to copy.
       if sqlite3_total_changes(connection.handle) > 0 { checkpointer.mark(connection.handle) }
@@ -102,6 +107,7 @@ public final class SQLiteStore: Store {
       sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
     if !wasOpen { throw StoreError.closed() }
+    if let change { throw change }
   }
 
   func requireWritable() throws(StoreError) {

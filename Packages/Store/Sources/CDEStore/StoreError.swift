@@ -25,6 +25,8 @@ public struct StoreError: CDEError {
     public static let cannotOpen = Code(rawValue: "cannotOpen")
     /// The store's file was deleted, renamed or replaced while the store was open.
     public static let fileMoved = Code(rawValue: "fileMoved")
+    /// Another program changed the file of a store that is opened for reading only.
+    public static let fileChanged = Code(rawValue: "fileChanged")
     /// The process, or the system, has reached its limit of open files.
     public static let tooManyOpenFiles = Code(rawValue: "tooManyOpenFiles")
     /// The store was opened before a `fork()`, by the parent process.

@@ -17,6 +17,8 @@ final class Connection: @unchecked Sendable {
   var snapshot = HeldSnapshot()
   /// The file whose path is checked when this connection commits; nil if that is not possible.
   var file: FileIdentity?
+  /// Set if this connection reads a file without locks, so that a change of the file must be noticed.
+  var unchanging: UnchangingFile?
   /// Set if this connection writes to a log.
   var firstPage: FirstPage?
   private let generation = ProcessGeneration.current

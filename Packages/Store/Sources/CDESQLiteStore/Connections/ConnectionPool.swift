@@ -93,7 +93,8 @@ final class ConnectionPool: Sendable {
         connection.asOf = commits.load(ordering: .acquiring)
         try connection.run("BEGIN", while: "Reading the store")
         defer { connection.rollBack() }
-        return try connection.observing(kind, body)
+        guard let unchanging = connection.unchanging else { return try connection.observing(kind, body) }
+        return try unchanging.checking { () throws(StoreError) in try connection.observing(kind, body) }
       }
     }
     try requireOwnProcess()

@@ -3,7 +3,29 @@ import CDESQLite
 import Foundation
 
 /// What is in the file of a store: facts, read without a schema. Whether a schema fits them is judged elsewhere.
-@_spi(CDE) public struct StoreInspection: Hashable, Sendable, CustomStringConvertible {
+///
+/// ```swift
+/// print(try SQLiteStore.inspection(ofFileAt: "/backup/Notes.sqlite"))
+/// ```
+public struct StoreInspection: Hashable, Sendable, CustomStringConvertible {
+  /// The sizes and modes of the files. They are read from the file's header, without SQLite.
+  public struct Files: Hashable, Sendable {
+    /// The path of the database.
+    public let path: String
+    /// The size of the database in bytes.
+    public let size: Int
+    /// The size of the write-ahead log beside it, in bytes; 0 without one. It holds the last commits.
+    public let logSize: Int
+    /// The bytes of a page.
+    public let pageSize: Int
+    /// Whether the database has a write-ahead log while it is in use. Otherwise it has a rollback journal.
+    public let usesLog: Bool
+    /// The number of values in files of their own.
+    public let externalValues: Int
+  }
+
+  /// The files.
+  public let files: Files
   /// The store's UUID.
   public let identifier: String
   /// The metadata with Core Data's keys.
@@ -17,7 +39,8 @@ import Foundation
   /// The archive of the model that the store was made with; nil if there is no copy of it, or a damaged one.
   public let modelArchive: [UInt8]?
 
-  init(_ file: FileContents, modelArchive: [UInt8]?) throws(StoreError) {
+  init(_ file: FileContents, _ files: Files, modelArchive: [UInt8]?) throws(StoreError) {
+    self.files = files
     guard let metadata = file.metadata, let numbers = file.numbers else {
       throw StoreError(
         .unreadable,
@@ -33,33 +56,30 @@ import Foundation
     self.modelArchive = modelArchive
   }
 
-  /// The facts as text, one table a line.
+  /// The facts as text: the files, the entities with their numbers, then one table a line.
   public var description: String {
     let entities = numbers.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map {
       "\($0.key) (\($0.value))"
     }
     let lines = tables.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value.joined(separator: ", "))" }
     let cache = modelArchive.map { "a copy of its model, \($0.count) bytes" } ?? "no copy of its model"
+    let log = files.usesLog ? "a log of \(files.logSize) bytes" : "a rollback journal"
+    let head =
+      "\(files.path): \(files.size) bytes in pages of \(files.pageSize), with \(log) and \(files.externalValues) values in "
+      + "files of their own."
     return
-      (["The store \(identifier) has the entities \(entities.joined(separator: ", ")) and \(cache)."] + lines)
+      ([head, "The store \(identifier) has the entities \(entities.joined(separator: ", ")) and \(cache)."]
+      + lines)
       .joined(separator: "\n")
   }
 
-  static func uri(_ path: String, _ configuration: SQLiteStore.Configuration, _ parameter: String? = nil)
-    -> String
-  {
-    let vfs = configuration.vfs.map { "vfs=\(StoreOpener.escaped($0))" }
-    let parameters = [parameter, vfs].compactMap(\.self)
-    return "file:\(StoreOpener.escaped(path))" + (parameters.isEmpty ? "" : "?")
-      + parameters.joined(separator: "&")
-  }
-
-  /// A connection for reading.
+  /// A connection for reading. The folder of the file does not change.
   static func connect(
     _ path: String, _ configuration: SQLiteStore.Configuration
   ) throws(StoreError) -> Connection {
-    try Connection(
-      uri: uri(path, configuration, "mode=ro"), flags: SQLITE_OPEN_READONLY,
-      busyTimeout: configuration.busyMilliseconds)
+    let files = try FileSystem(named: configuration.vfs)
+    return try ReadOnlySource(
+      path: path, files: files, vfs: configuration.vfs, busyTimeout: configuration.busyMilliseconds
+    ).connect(StoreFile(at: path, in: files)).connection
   }
 }

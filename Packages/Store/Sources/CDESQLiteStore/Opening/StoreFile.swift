@@ -18,7 +18,9 @@ struct StoreFile {
   let hasJournal: Bool
   /// The file's count of changes to the first page, without those in the log.
   private(set) var changes: UInt32 = 0
-  private var pageSize = 0
+  /// Whether the file has a write-ahead log while it is in use.
+  private(set) var usesLog = false
+  private(set) var pageSize = 0
 
   /// Checks the headers of the file, its log and its journal.
   init(at path: String, in files: FileSystem) throws(StoreError) {
@@ -125,6 +127,7 @@ struct StoreFile {
     guard head[19] <= 2, head.word(44) <= 4 else {
       throw unreadable("was written by a newer SQLite than this one.")
     }
+    usesLog = head[19] == 2
     changes = head.word(24)
     // The size in the header is valid only if it is as new as the rest. A log may contain pages that the file
     // lacks. A journal may contain the header before a commit that its process did not complete.

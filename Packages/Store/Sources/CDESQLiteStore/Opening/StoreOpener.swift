@@ -148,30 +148,14 @@ struct StoreOpener {
   private func openReadOnly(
     _ path: String, _ found: StoreFile, _ files: FileSystem
   ) throws(StoreError) -> Opened {
-    do throws(StoreError) {
-      return try openReadOnly(uri: uri(of: path)) { (connection) throws(StoreError) in
-        try WriteAheadLog.check(fits: found, path, on: connection, in: files)
-      }
-    } catch {
-      // On read-only media the index of a log can't be made. Without a log the file can be read directly.
-      guard error.code == .cannotOpen || error.code == .readOnly, try StoreFile.size(path + "-wal") == 0
-      else { throw error }
-      return try openReadOnly(uri: uri(of: path, "immutable=1")) { _ in }
-    }
-  }
-
-  private func openReadOnly(
-    uri: String, _ check: (Connection) throws(StoreError) -> Void
-  ) throws(StoreError) -> Opened {
-    let connection = try Connection(
-      uri: uri, flags: SQLITE_OPEN_READONLY, busyTimeout: configuration.busyMilliseconds)
-    try connection.execute("PRAGMA cell_size_check = ON", while: "Opening the store")
-    try check(connection)
+    let source = ReadOnlySource(
+      path: path, files: files, vfs: configuration.vfs, busyTimeout: configuration.busyMilliseconds)
+    let (connection, uri) = try source.connect(found)
     var contents = try prepareContents(of: connection, mayCreate: false)
     contents.isReadOnly = true
     try Self.configure(connection, configuration, role: .writer)
-    let usesLog = try Self.journalMode(of: connection) == "wal"
-    return opened(connection, contents, uri: uri, usesLog: usesLog)
+    let usesLog = uri == nil ? false : try Self.journalMode(of: connection) == "wal"
+    return opened(connection, contents, uri: uri ?? "", usesLog: usesLog)
   }
 
   private func opened(
@@ -299,10 +283,16 @@ struct StoreOpener {
   }
 
   /// The URI of a file for SQLite. It is the same for all connections.
-  private func uri(of path: String, _ parameters: String...) -> String {
-    let parameters = parameters + [configuration.vfs.map { "vfs=\(Self.escaped($0))" }].compactMap(\.self)
-    return "file:" + Self.escaped(path) + (parameters.isEmpty ? "" : "?")
-      + parameters.joined(separator: "&")
+  private func uri(of path: String) -> String { Self.uri(of: path, vfs: configuration.vfs) }
+
+  /// The URI of a file for SQLite.
+  ///
+  /// - Parameters:
+  ///   - vfs: the name of the file system; nil for the default.
+  ///   - parameters: further parameters, such as `immutable=1`.
+  static func uri(of path: String, vfs: String?, _ parameters: String...) -> String {
+    let parameters = parameters + [vfs.map { "vfs=\(escaped($0))" }].compactMap(\.self)
+    return "file:" + escaped(path) + (parameters.isEmpty ? "" : "?") + parameters.joined(separator: "&")
   }
 
   /// A path in the form for SQLite's file URI.

@@ -1,0 +1,80 @@
+import CDESQLite
+import CDEStore
+import Foundation
+
+/// Opens a file for reading so that its folder stays as it is: the names, the sizes, the times, the bytes.
+///
+/// SQLite's own read-only mode makes a log and its index beside a file that has a log. Its `immutable` mode
+/// makes none, but ignores a log that holds the last commits. So each state of the files has its own way.
+struct ReadOnlySource {
+  let path: String
+  let files: FileSystem
+  let vfs: String?
+  let busyTimeout: Int32
+
+  /// - Parameter found: the headers of the files.
+  /// - Returns: the connection, and the URI for further ones; nil if there can be none.
+  func connect(_ found: StoreFile) throws(StoreError) -> (connection: Connection, uri: String?) {
+    guard found.state == .filled else {
+      throw found.state == .missing
+        ? StoreError(.cannotOpen, "There is no store at \(path). Check the path.")
+        : StoreError(.unreadable, "The file at \(path) is empty, so it is no store.")
+    }
+    do throws(StoreError) {
+      // Its users have made the log and its index, and they may go on writing.
+      if FileUse.isInUse(path) { return try shared(found) }
+      // A rollback journal needs nothing but a lock for a moment.
+      if !found.usesLog, !found.hasLog { return try shared(found) }
+    } catch {
+      // A commit that died must be undone first, or the files belong to a folder that can't be written.
+      guard error.code == .readOnly || error.code == .cannotOpen else { throw error }
+    }
+    if found.hasLog || found.hasJournal {
+      return (try PrivateCopy(path: path, files: files, busyTimeout: busyTimeout).connect(found), nil)
+    }
+    let unchanging = try UnchangingFile(path, in: files)
+    let connection = try connection(StoreOpener.uri(of: path, vfs: vfs, "immutable=1"))
+    connection.unchanging = unchanging
+    return (connection, nil)
+  }
+
+  private func shared(_ found: StoreFile) throws(StoreError) -> (connection: Connection, uri: String?) {
+    let uri = StoreOpener.uri(of: path, vfs: vfs)
+    let connection = try connection(uri)
+    // The first read finds out whether the file can be read like this.
+    _ = try connection.integer("SELECT COUNT(*) FROM sqlite_master", while: "Opening the store")
+    try WriteAheadLog.check(fits: found, path, on: connection, in: files)
+    return (connection, uri)
+  }
+
+  private func connection(_ uri: String) throws(StoreError) -> Connection {
+    let connection = try Connection(uri: uri, flags: SQLITE_OPEN_READONLY, busyTimeout: busyTimeout)
+    try connection.execute("PRAGMA cell_size_check = ON", while: "Opening the store")
+    return connection
+  }
+}
+
+/// Finds out whether a connection of this or another process uses a database, without touching its files.
+///
+/// Opening and closing a file would release all locks that this process has on it.
+enum FileUse {
+  static func isInUse(_ path: String) -> Bool {
+    var inodes: Set<String> = []
+    for file in [path, path + "-shm"] {
+      var status = cde_file_status()
+      if cde_file_status_at(file, &status) == 0 { inodes.insert(String(status.inode)) }
+    }
+    // By a handle, because the system gives this file the size 0.
+    guard let file = FileHandle(forReadingAtPath: "/proc/locks"), let list = try? file.readToEnd() else {
+      // Without the system's list, the index of a log means that the log is in use.
+      return FileManager.default.fileExists(atPath: path + "-shm")
+    }
+    // Only by inode: some file systems show another device here than elsewhere.
+    return String(decoding: list, as: UTF8.self).split(separator: "\n").contains { line in
+      line.split(separator: " ").contains { field in
+        let parts = field.split(separator: ":")
+        return parts.count == 3 && inodes.contains(String(parts[2]))
+      }
+    }
+  }
+}

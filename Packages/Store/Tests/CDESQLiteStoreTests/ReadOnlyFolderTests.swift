@@ -1,0 +1,161 @@
+import CDESQLite
+import CDESQLiteFaults
+@_spi(CDE) import CDESQLiteStore
+import CDEStore
+import Foundation
+import Testing
+
+/// What a folder contains: names, sizes, times and bytes.
+private struct FolderState: Equatable {
+  struct Entry: Equatable {
+    var size: Int64
+    var seconds: Int64
+    var nanoseconds: Int64
+    var bytes: Data?
+  }
+
+  var entries: [String: Entry] = [:]
+
+  init(_ folder: String) {
+    let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+    for name in names + ["."] {
+      var status = cde_file_status()
+      guard cde_file_status_at(folder + "/" + name, &status) == 0 else { continue }
+      entries[name] = Entry(
+        size: status.size, seconds: status.seconds, nanoseconds: status.nanoseconds,
+        bytes: FileManager.default.contents(atPath: folder + "/" + name))
+    }
+  }
+}
+
+@Suite("Reading leaves the folder as it was")
+struct ReadOnlyFolderTests {
+  typealias Mode = SQLiteStore.Configuration.JournalMode
+
+  private func reading(_ path: String, vfs: String? = nil) throws -> SQLiteStore {
+    try SQLiteStore.file(path, FaultRig.schema) {
+      $0.isReadOnly = true
+      $0.vfs = vfs
+    }
+  }
+
+  private func titles(_ store: SQLiteStore) throws -> Int {
+    try store.count(StoreQuery(entity: store.index("Item")))
+  }
+
+  @Test(
+    "A store without a log", arguments: [Mode.wal, .delete], ["Test.sqlite", "Büro & 事務 %20?.storedata"])
+  func closed(mode: Mode, name: String) throws {
+    let rig = try FaultRig(mode)
+    let scratch = try rig.fresh()
+    if name != "Test.sqlite" {
+      try FileManager.default.moveItem(atPath: scratch.file(), toPath: scratch.file(name))
+    }
+    let before = FolderState(scratch.path)
+    let store = try reading(scratch.file(name))
+    #expect(store.isReadOnly)
+    #expect(try titles(store) == 2)
+    _ = try SQLiteStore.inspection(ofFileAt: scratch.file(name))
+    _ = try SQLiteStore.metadata(ofFileAt: scratch.file(name))
+    #expect(FolderState(scratch.path) == before)
+    try store.close()
+    #expect(FolderState(scratch.path) == before)
+  }
+
+  /// A copy of a store that is in use: its last commits are in the log, or its journal holds what to undo.
+  private func left(_ rig: FaultRig, _ mode: Mode) throws -> Scratch {
+    let (live, dead) = (try rig.fresh(), Scratch())
+    let holder = Holder(live.file())
+    if mode == .wal {
+      holder.run("PRAGMA wal_autocheckpoint = 0; INSERT INTO ZITEM (Z_ENT, Z_OPT) VALUES (2, 1)")
+    } else {
+      holder.run(
+        "PRAGMA cache_spill = 1; PRAGMA cache_size = 1; BEGIN; DELETE FROM ZITEM; "
+          + "INSERT INTO ZITEM (Z_ENT, ZPHOTO) VALUES (2, randomblob(900000))")
+    }
+    for name in try FileManager.default.contentsOfDirectory(atPath: live.path) where !name.hasSuffix("-shm") {
+      try FileManager.default.copyItem(atPath: live.file(name), toPath: dead.file(name))
+    }
+    if mode == .delete { holder.run("ROLLBACK") }
+    return dead
+  }
+
+  @Test("A log or a journal that a dead process left", arguments: [Mode.wal, .delete])
+  func left(mode: Mode) throws {
+    let scratch = try left(FaultRig(mode), mode)
+    let before = FolderState(scratch.path)
+    #expect(before.entries.keys.contains { $0.hasSuffix(mode == .wal ? "-wal" : "-journal") })
+    let store = try reading(scratch.file())
+    #expect(try titles(store) == (mode == .wal ? 3 : 2))
+    let facts = try SQLiteStore.inspection(ofFileAt: scratch.file())
+    #expect(facts.identifier == store.identifier)
+    #expect(FolderState(scratch.path) == before)
+    try store.close()
+    #expect(FolderState(scratch.path) == before)
+  }
+
+  @Test("The private copy has no name, so that it can't outlive the process")
+  func copies() async throws {
+    let scratch = try left(FaultRig(.wal), .wal)
+    await #expect(processExitsWith: .success) { [path = scratch.file() as String] in
+      let store = try SQLiteStore.file(path, FaultRig.schema) { $0.isReadOnly = true }
+      let names = try FileManager.default.contentsOfDirectory(
+        atPath: FileManager.default.temporaryDirectory.path)
+      try #require(try store.count(StoreQuery(entity: store.index("Item"))) == 3)
+      try #require(!names.contains { $0.hasPrefix("cde-reading-\(getpid())-") })
+    }
+  }
+
+  @Test("Nothing in the folder is opened for writing", arguments: [Mode.wal, .delete])
+  func steps(mode: Mode) throws {
+    let rig = try FaultRig(mode)
+    for scratch in [try rig.fresh(), try left(rig, mode)] {
+      let faults = StoreFaults()
+      faults.begin()
+      let store = try reading(scratch.file(), vfs: faults.vfs)
+      _ = try titles(store)
+      try store.close()
+      let writing: Set<StoreStep.Operation> = [.write, .truncate, .sync, .delete, .mapIndex, .lockIndex]
+      let steps = faults.end()
+      #expect(!steps.isEmpty)
+      #expect(steps.filter { writing.contains($0.operation) }.isEmpty)
+    }
+  }
+
+  #if os(Linux)
+    @Test("A store in use is read together with its users, and shows their commits")
+    func live() throws {
+      let rig = try FaultRig(.wal)
+      let scratch = try rig.fresh()
+      let writer = try rig.open(scratch.file())
+      try writer.insert("Item", [Draft(key: -1)])
+      // Reading the files here would release the store's locks on them.
+      func names() throws -> Set<String> {
+        Set(try FileManager.default.contentsOfDirectory(atPath: scratch.path))
+      }
+      let before = try names()
+      let reader = try reading(scratch.file())
+      #expect(try titles(reader) == 3)
+      try writer.insert("Item", [Draft(key: -1)])
+      #expect(try titles(reader) == 4)
+      #expect(try names() == before)
+      try reader.close()
+      try writer.close()
+    }
+  #endif
+
+  @Test("A file that changes while it is read without locks is an error, not a mixture")
+  func changed() throws {
+    let rig = try FaultRig(.wal)
+    let scratch = try rig.fresh()
+    let reader = try reading(scratch.file())
+    #expect(try titles(reader) == 2)
+    _ = sql(scratch.file(), "UPDATE ZITEM SET ZTITLE = 'other'; PRAGMA wal_checkpoint(TRUNCATE)")
+    #expect { try titles(reader) } throws: { ($0 as? StoreError)?.code == .fileChanged }
+    #expect { try reader.close() } throws: { ($0 as? StoreError)?.code == .fileChanged }
+    #expect { try reader.close() } throws: { ($0 as? StoreError)?.code == .closed }
+    let again = try reading(scratch.file())
+    #expect(try titles(again) == 2)
+    try again.close()
+  }
+}

@@ -105,7 +105,7 @@ let package = Package(
       path: "Packages/Store/Tests/CDEStoreTests"),
     .testTarget(
       name: "CDESQLiteStoreTests",
-      dependencies: ["CDESQLiteStore", "CDESQLiteFaults", "CDEStore", "CDESQLite"],
+      dependencies: ["CDESQLiteStore", "CDESQLiteFaults", "CDEStore", "CDESQLite", "CDEExecutors"],
       path: "Packages/Store/Tests/CDESQLiteStoreTests",
       resources: [.copy("Fixtures")]),
 

@@ -31,7 +31,10 @@ let package = Package(
     .testTarget(name: "CDEStoreTests", dependencies: ["CDEStore"]),
     .testTarget(
       name: "CDESQLiteStoreTests",
-      dependencies: ["CDESQLiteStore", "CDESQLiteFaults", "CDEStore", "CDESQLite"],
+      dependencies: [
+        "CDESQLiteStore", "CDESQLiteFaults", "CDEStore", "CDESQLite",
+        .product(name: "CDEExecutors", package: "Executors"),
+      ],
       resources: [.copy("Fixtures")]),
   ],
   swiftLanguageModes: [.v6]

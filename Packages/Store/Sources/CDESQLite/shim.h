@@ -2,10 +2,16 @@
 #define CDE_SQLITE_SHIM_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/inotify.h>
+#include <sys/vfs.h>
+#endif
 
 // Swift can't call C functions with variable arguments.
 static inline int cde_sqlite3_db_config_flag(sqlite3 *db, int option, int on) {
@@ -90,6 +96,79 @@ static inline int cde_file_status_at(const char *path, cde_file_status *status) 
 static inline int cde_sqlite3_file_has_moved(sqlite3 *db) {
   int moved = 0;
   return sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK ? moved : -1;
+}
+
+// Whether another process has the lock of a log's writer: byte 120 of the log's index, as
+// https://sqlite.org/walformat.html lays it out. The descriptor is one of the index. Locks of this process are not seen.
+static inline int cde_log_is_locked_by_others(int descriptor) {
+  struct flock lock = {0};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = 120;
+  lock.l_len = 1;
+  return fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+static inline int cde_open_for_looking(const char *path) { return open(path, O_RDONLY | O_CLOEXEC); }
+
+// Events of files that change. Linux reports those of its own processes; elsewhere there are none.
+static inline int cde_watch_open(void) {
+#ifdef __linux__
+  return inotify_init1(IN_CLOEXEC);
+#else
+  errno = ENOSYS;
+  return -1;
+#endif
+}
+
+// A number for the watched file, the same for the same file; -1 with the system's error number.
+static inline int cde_watch_add(int watch, const char *path) {
+#ifdef __linux__
+  return inotify_add_watch(watch, path, IN_MODIFY);
+#else
+  errno = ENOSYS;
+  return -1;
+#endif
+}
+
+static inline void cde_watch_remove(int watch, int number) {
+#ifdef __linux__
+  inotify_rm_watch(watch, number);
+#endif
+}
+
+// Waits for events and gives the numbers of their files; -1 at the end. Equal neighbours are given once.
+static inline int cde_watch_read(int watch, int *numbers, int capacity) {
+#ifdef __linux__
+  _Alignas(struct inotify_event) char buffer[4096];
+  ssize_t length;
+  do { length = read(watch, buffer, sizeof buffer); } while (length < 0 && errno == EINTR);
+  if (length <= 0) return -1;
+  int count = 0;
+  for (char *next = buffer; next < buffer + length;) {
+    struct inotify_event *event = (struct inotify_event *)next;
+    // Number -1 says that events were lost: any file may have changed.
+    if (count < capacity && (count == 0 || numbers[count - 1] != event->wd)) numbers[count++] = event->wd;
+    next += sizeof(struct inotify_event) + event->len;
+  }
+  return count;
+#else
+  return -1;
+#endif
+}
+
+// Whether a file is in a file system whose other machines cause no events here.
+static inline int cde_is_in_remote_file_system(const char *path) {
+#ifdef __linux__
+  struct statfs found;
+  if (statfs(path, &found) != 0) return 0;
+  switch ((uint32_t)found.f_type) {
+  case 0x6969: case 0x517B: case 0xFF534D42: case 0xFE534D42: case 0x01021997: case 0x65735546: return 1;
+  default: return 0;
+  }
+#else
+  return 0;
+#endif
 }
 
 // For file systems that fail on purpose: what the system would have said.

@@ -33,6 +33,8 @@ extension SQLiteStore {
       }
       externals?.remove(writer.obsoleteFiles)
       writer.result.sequence = pool.countCommit()
+      writer.result.historyNumber = writer.history.flatMap { $0.transaction == 0 ? nil : $0.transaction }
+      others.noteOwn(writer.result.historyNumber)
       for batch in writer.result.derived { batch.asOf = writer.result.sequence }
       return writer.result
     }

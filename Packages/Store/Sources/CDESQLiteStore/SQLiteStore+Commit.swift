@@ -45,7 +45,10 @@ extension SQLiteStore {
         batch.asOf = sequence
       }
       for batch in writer.derived { batch.asOf = sequence }
-      let result = CommitResult(keyBase: writer.keyBase, sequence: sequence, derived: writer.derived)
+      let number = writer.history.flatMap { $0.transaction == 0 ? nil : $0.transaction }
+      let result = CommitResult(
+        keyBase: writer.keyBase, sequence: sequence, derived: writer.derived, historyNumber: number)
+      others.noteOwn(number)
       committed(result)
       externals?.remove(writer.obsoleteFiles)
       return result

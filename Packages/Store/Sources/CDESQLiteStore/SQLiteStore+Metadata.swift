@@ -40,7 +40,7 @@ extension SQLiteStore {
     _ metadata: StoreMetadata, ofFileAt path: String
   ) throws(StoreError) {
     let connection = try Connection(
-      uri: "file:\(StoreOpener.escaped(path))?mode=rw", flags: SQLITE_OPEN_READWRITE, busyTimeout: 5_000)
+      uri: "file:\(StoreURI.escaped(path))?mode=rw", flags: SQLITE_OPEN_READWRITE, busyTimeout: 5_000)
     try connection.inWriteTransaction { () throws(StoreError) in
       try MetadataTable.replace(metadata, on: connection)
     }
@@ -66,12 +66,12 @@ extension SQLiteStore {
     }
     do throws(StoreError) {
       let connection = try Connection(
-        uri: "file:\(StoreOpener.escaped(path))?mode=ro", flags: SQLITE_OPEN_READONLY, busyTimeout: 5_000)
+        uri: "file:\(StoreURI.escaped(path))?mode=ro", flags: SQLITE_OPEN_READONLY, busyTimeout: 5_000)
       // A value's file is never changed, and may be deleted once no row names it. What the copied rows name is
       // there before the copy, or was added meanwhile.
       try copyFiles(in: old, to: new)
       try connection.run(
-        "VACUUM INTO ?", [.text("file:\(StoreOpener.escaped(destination))")], while: "Copying the store")
+        "VACUUM INTO ?", [.text("file:\(StoreURI.escaped(destination))")], while: "Copying the store")
       try copyFiles(in: old, to: new)
     } catch {
       for place in places { try? FileManager.default.removeItem(atPath: place) }
@@ -103,7 +103,7 @@ extension SQLiteStore {
   @_spi(CDE) public func copy(to path: String) throws(StoreError) {
     // Without the name of a file system the copy of a store in memory would also be in memory.
     let vfs = sqlite3_vfs_find(nil).map { String(cString: $0.pointee.zName) } ?? ""
-    let uri = "file:\(StoreOpener.escaped(path))?vfs=\(StoreOpener.escaped(vfs))"
+    let uri = "file:\(StoreURI.escaped(path))?vfs=\(StoreURI.escaped(vfs))"
     try pool.write(.upkeep) { (connection) throws(StoreError) in
       try connection.run("VACUUM INTO ?", [.text(uri)], while: "Copying the store")
     }

@@ -28,6 +28,8 @@ public final class SQLiteStore: Store {
   let pool: ConnectionPool
   let externals: ExternalStorage?
   let checkpointer: Checkpointer?
+  /// Notices commits of other connections, once that is asked for.
+  let others: OtherWriters
 
   /// Opens or creates a store.
   ///
@@ -86,6 +88,7 @@ public final class SQLiteStore: Store {
     case .inMemory: externals = nil
     }
     checkpointer = opened.checkpointer
+    others = OtherWriters(file: opened.file)
   }
 
   /// Checkpoints the write-ahead log and closes all connections. Running reads on other threads complete on
@@ -95,6 +98,7 @@ public final class SQLiteStore: Store {
   ///   without locks. The store is closed then.
   public func close() throws(StoreError) {
     try pool.requireOwnProcess()
+    others.stop(readsRun: pool.readCount > 0)
     let checkpointer = checkpointer
     checkpointer?.stop()
     var change: StoreError?
@@ -106,6 +110,7 @@ public final class SQLiteStore: Store {
       // Best effort. Data that stays in the log is equally durable, and the next opening reads it.
       sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
+    others.didClose()
     if !wasOpen { throw StoreError.closed() }
     if let change { throw change }
   }

@@ -103,6 +103,16 @@ public protocol Store: AnyObject, Sendable {
   /// The numbers of the recorded transactions; `nil` for a store without a history.
   func historyExtent() throws(StoreError) -> StoreHistoryExtent?
 
+  /// Reports commits that other connections made: other processes, and other stores of this process on the same file.
+  ///
+  /// - Parameter handler: called in the order of the commits, never at the same time as `committed` of a commit, so it must be
+  ///   short and must not call the store. What it returns is called afterwards, outside any lock. Commits made at the same
+  ///   time may be reported together.
+  /// - Returns: why commits of others may not be noticed; `nil` if they are.
+  func observeOthers(
+    _ handler: @escaping @Sendable (StoreForeignCommits) -> @Sendable () -> Void
+  ) throws(StoreError) -> String?
+
   /// Removes old transactions and their changes from the history. Numbers are not used again.
   ///
   /// - Returns: the number of removed transactions.

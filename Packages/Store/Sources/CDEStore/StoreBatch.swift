@@ -106,6 +106,8 @@ public struct StoreBatchResult: Sendable {
   public var sequence: UInt64 = 0
   /// Rows whose derived attributes the store computed again.
   public var derived: [RowBatch] = []
+  /// The number of the transaction in the store's history; `nil` if it was not recorded.
+  public var historyNumber: Int64?
 
   /// Makes the result of a batch that found nothing.
   public init() {}

@@ -128,3 +128,12 @@ public struct StoreTouch: Sendable, Hashable {
     self.properties = properties
   }
 }
+
+/// Commits that other connections made to a store.
+public struct StoreForeignCommits: Sendable {
+  /// The transactions, in the order of the commits; `nil` if the store has no history, so that any row may have changed.
+  public var transactions: [StoreHistoryTransaction]?
+
+  /// Makes a report from its parts.
+  public init(transactions: [StoreHistoryTransaction]?) { self.transactions = transactions }
+}

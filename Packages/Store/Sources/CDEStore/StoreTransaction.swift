@@ -145,12 +145,18 @@ public struct CommitResult: Sendable {
   /// Rows with attributes that the store derived, as after the commit: written rows, and others whose values
   /// depend on written rows. A changed derived value alone does not raise a row's version.
   public var derived: [RowBatch]
+  /// The number of the transaction in the store's history; `nil` if it was not recorded.
+  public var historyNumber: Int64?
 
   /// Makes a result from its parts; see the properties.
-  public init(keyBase: IndexedArray<RootIndex, Int64>, sequence: UInt64, derived: [RowBatch] = []) {
+  public init(
+    keyBase: IndexedArray<RootIndex, Int64>, sequence: UInt64, derived: [RowBatch] = [],
+    historyNumber: Int64? = nil
+  ) {
     self.keyBase = keyBase
     self.sequence = sequence
     self.derived = derived
+    self.historyNumber = historyNumber
   }
 
   /// The key that a row has after the commit.

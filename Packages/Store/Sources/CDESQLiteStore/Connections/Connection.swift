@@ -40,13 +40,8 @@ final class Connection: @unchecked Sendable {
   // As a rule a store runs fewer different texts. Others are prepared again.
   private static let cacheLimit = 256
 
-  /// Whether SQLite is configured for this process as this engine requires; false if SQLite was used before.
-  ///
-  /// - Precondition: no call of SQLite precedes the first read of this property.
-  static let isProcessConfigured = cde_sqlite3_configure_process() == SQLITE_OK
-
   init(uri: String, flags: Int32, busyTimeout: Int32) throws(StoreError) {
-    _ = Self.isProcessConfigured
+    _ = ProcessConfiguration.isDone
     var handle: OpaquePointer?
     let code = sqlite3_open_v2(
       uri, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE, nil)

@@ -61,6 +61,13 @@ final class ConnectionPool: Sendable {
     try withWriter { (connection) throws(StoreError) in try connection.observing(kind, body) }
   }
 
+  /// Lends the writing connection without a request.
+  func borrowWriter<R: Sendable>(
+    _ body: (Connection) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    try withWriter(body)
+  }
+
   /// Returns the number of the next commit. Called by the borrower of the writer, after its transaction was
   /// committed.
   func countCommit() -> UInt64 { commits.add(1, ordering: .releasing).newValue }

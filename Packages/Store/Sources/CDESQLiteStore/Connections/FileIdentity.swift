@@ -10,6 +10,13 @@ import Foundation
 /// mean the same file.
 struct FileIdentity: Sendable, Equatable {
   let path: String
+  /// Equal for two paths of the same file.
+  struct Key: Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
+  var key: Key { Key(device: device, inode: inode) }
   private let device: UInt64
   private let inode: UInt64
 

@@ -14,7 +14,7 @@ struct FileSystem: @unchecked Sendable {
 
   /// - Parameter name: the file system's name; `nil` for SQLite's default.
   init(named name: String?) throws(StoreError) {
-    _ = Connection.isProcessConfigured
+    _ = ProcessConfiguration.isDone
     guard let found = sqlite3_vfs_find(name) else {
       throw StoreError(
         .cannotOpen,

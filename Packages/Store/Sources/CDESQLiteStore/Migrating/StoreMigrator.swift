@@ -58,7 +58,7 @@ struct StoreMigrator {
     let deadline = ContinuousClock.now + configuration.busyTimeout
     while true {
       let connection = try Connection(
-        uri: StoreOpener.uri(of: path, vfs: configuration.vfs), flags: SQLITE_OPEN_READWRITE,
+        uri: StoreURI.of(path, vfs: configuration.vfs), flags: SQLITE_OPEN_READWRITE,
         busyTimeout: min(Self.patience, configuration.busyMilliseconds))
       do throws(StoreError) {
         try begin(connection)

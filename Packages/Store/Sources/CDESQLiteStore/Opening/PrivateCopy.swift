@@ -33,7 +33,7 @@ struct PrivateCopy {
     try copyFiles(to: copy)
     do {
       let connection = try Connection(
-        uri: StoreOpener.uri(of: copy, vfs: nil), flags: SQLITE_OPEN_READWRITE, busyTimeout: busyTimeout)
+        uri: StoreURI.of(copy, vfs: nil), flags: SQLITE_OPEN_READWRITE, busyTimeout: busyTimeout)
       try connection.execute("PRAGMA cell_size_check = ON", while: "Opening the store")
       // Recovers the log, or undoes the journal.
       _ = try connection.integer("SELECT COUNT(*) FROM sqlite_master", while: "Opening the store")
@@ -41,7 +41,7 @@ struct PrivateCopy {
       try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)", while: "Reading the log")
     }
     let connection = try Connection(
-      uri: StoreOpener.uri(of: copy, vfs: nil, "immutable=1"), flags: SQLITE_OPEN_READONLY,
+      uri: StoreURI.of(copy, vfs: nil, "immutable=1"), flags: SQLITE_OPEN_READONLY,
       busyTimeout: busyTimeout)
     try connection.execute("PRAGMA cell_size_check = ON", while: "Opening the store")
     _ = try connection.integer("SELECT COUNT(*) FROM sqlite_master", while: "Opening the store")

@@ -33,13 +33,13 @@ struct ReadOnlySource {
       return (try PrivateCopy(path: path, files: files, busyTimeout: busyTimeout).connect(found), nil)
     }
     let unchanging = try UnchangingFile(path, in: files)
-    let connection = try connection(StoreOpener.uri(of: path, vfs: vfs, "immutable=1"))
+    let connection = try connection(StoreURI.of(path, vfs: vfs, "immutable=1"))
     connection.unchanging = unchanging
     return (connection, nil)
   }
 
   private func shared(_ found: StoreFile) throws(StoreError) -> (connection: Connection, uri: String?) {
-    let uri = StoreOpener.uri(of: path, vfs: vfs)
+    let uri = StoreURI.of(path, vfs: vfs)
     let connection = try connection(uri)
     // The first read finds out whether the file can be read like this.
     _ = try connection.integer("SELECT COUNT(*) FROM sqlite_master", while: "Opening the store")

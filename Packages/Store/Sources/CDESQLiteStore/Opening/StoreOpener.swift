@@ -13,6 +13,8 @@ struct StoreOpener {
     var pool: ConnectionPool
     var checkpointer: Checkpointer?
     var history: HistoryTables?
+    /// The file of the store; nil in memory.
+    var file: FileIdentity?
   }
 
   let schema: ResolvedSchema
@@ -62,7 +64,7 @@ struct StoreOpener {
 
   private func openMemory(_ name: String) throws(StoreError) -> Opened {
     // A shared memory file of SQLite. It has a name and is removed with its last connection.
-    let uri = "file:/\(Self.escaped(name))?vfs=memdb"
+    let uri = "file:/\(StoreURI.escaped(name))?vfs=memdb"
     let connection = try Connection(
       uri: uri, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busyTimeout: configuration.busyMilliseconds
     )
@@ -197,7 +199,8 @@ struct StoreOpener {
     return Opened(
       physical: contents.physical, identifier: contents.identifier,
       metadata: contents.metadata, isReadOnly: contents.isReadOnly,
-      notes: contents.notes, pool: pool, checkpointer: checkpointer, history: contents.history)
+      notes: contents.notes, pool: pool, checkpointer: checkpointer, history: contents.history,
+      file: file)
   }
 
   private func prepareContents(
@@ -283,30 +286,5 @@ struct StoreOpener {
   }
 
   /// The URI of a file for SQLite. It is the same for all connections.
-  private func uri(of path: String) -> String { Self.uri(of: path, vfs: configuration.vfs) }
-
-  /// The URI of a file for SQLite.
-  ///
-  /// - Parameters:
-  ///   - vfs: the name of the file system; nil for the default.
-  ///   - parameters: further parameters, such as `immutable=1`.
-  static func uri(of path: String, vfs: String?, _ parameters: String...) -> String {
-    let parameters = parameters + [vfs.map { "vfs=\(escaped($0))" }].compactMap(\.self)
-    return "file:" + escaped(path) + (parameters.isEmpty ? "" : "?") + parameters.joined(separator: "&")
-  }
-
-  /// A path in the form for SQLite's file URI.
-  static func escaped(_ path: String) -> String {
-    var result = ""
-    for byte in path.utf8 {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2F, 0x2D, 0x2E, 0x5F:
-        result.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        let hex = String(byte, radix: 16, uppercase: true)
-        result += "%" + (hex.count == 1 ? "0" : "") + hex
-      }
-    }
-    return result
-  }
+  private func uri(of path: String) -> String { StoreURI.of(path, vfs: configuration.vfs) }
 }

@@ -17,7 +17,8 @@ final class HistoryWriter {
   private var tombstones: [Row: [StoreValue]] = [:]
   /// Changed properties besides those of written rows, by row: the entity in whose layout the slots are.
   private var touches: [Row: [(entity: EntityIndex, properties: PropertySet)]] = [:]
-  private var transaction: Int64 = 0
+  /// The number of the recorded transaction; 0 if nothing was recorded.
+  private(set) var transaction: Int64 = 0
   private var lastChange: Int64 = 0
   private var encoded: (entity: EntityIndex, properties: PropertySet, bytes: [UInt8])?
 

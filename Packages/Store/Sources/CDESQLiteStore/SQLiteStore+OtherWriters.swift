@@ -1,0 +1,57 @@
+import CDESQLite
+@_spi(CDE) public import CDEStore
+
+extension SQLiteStore {
+  /// Reports commits of other connections to the file, as ``CDEStore/Store`` describes it.
+  ///
+  /// Events of the file system start a look, so an idle store costs nothing. With a write-ahead log a copy of the log into the
+  /// file is reported like a commit if the store has no history.
+  ///
+  /// - Precondition: called at most once.
+  /// - Throws: `.busy`, `.closed` and the errors of reading.
+  public func observeOthers(
+    _ handler: @escaping @Sendable (StoreForeignCommits) -> @Sendable () -> Void
+  ) throws(StoreError) -> String? {
+    guard case .file = configuration.location else { return nil }
+    let (plans, pool, seen) = (plans, pool, others.seen)
+    let usesLog = try pool.borrowWriter { (connection) throws(StoreError) in
+      seen.isObserved = true
+      seen.version = try Self.dataVersion(of: connection)
+      if let tables = plans.history {
+        seen.transaction = try HistoryReader(tables: tables, plans: plans, connection: connection).extent()
+          .last
+      }
+      return try StoreOpener.journalMode(of: connection) == "wal"
+    }
+    return others.start(usesLog: usesLog) {
+      do throws(StoreError) {
+        let after = try pool.borrowWriter { (connection) throws(StoreError) -> (@Sendable () -> Void)? in
+          let version = try Self.dataVersion(of: connection)
+          if version == seen.version { return nil }
+          seen.version = version
+          guard let tables = plans.history else { return handler(StoreForeignCommits(transactions: nil)) }
+          try connection.run("BEGIN", while: "Reading the history")
+          defer { connection.rollBack() }
+          let reader = HistoryReader(tables: tables, plans: plans, connection: connection)
+          let found = try reader.transactions(StoreHistoryQuery(after: seen.transaction))
+          let foreign = found.filter { !seen.own.contains($0.number) }
+          if let last = found.last?.number {
+            seen.transaction = last
+            seen.own = seen.own.filter { $0 > last }
+          }
+          return foreign.isEmpty ? nil : handler(StoreForeignCommits(transactions: foreign))
+        }
+        after?()
+        return after != nil
+      } catch {
+        // The next event looks again.
+        return false
+      }
+    }
+  }
+
+  /// A number that differs after commits of other connections.
+  private static func dataVersion(of connection: Connection) throws(StoreError) -> Int64 {
+    try connection.integer("PRAGMA data_version", while: "Looking for commits of others") ?? 0
+  }
+}

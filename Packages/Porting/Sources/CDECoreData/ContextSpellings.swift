@@ -60,23 +60,10 @@ extension Notification.Name {
   /// Posted by Core Data when iCloud changes the stores of a coordinator. It is never posted here.
   public static let NSPersistentStoreCoordinatorStoresWillChange = Notification.Name(
     "NSPersistentStoreCoordinatorStoresWillChangeNotification")
-  /// Posted by Core Data for each save of any process.
-  @available(
-    *, unavailable,
-    message: """
-      Saves of other processes are not announced. Observe NSManagedObjectContextDidSave for those of this process, and \
-      fetch again for those of others.
-      """
-  )
-  public static var NSPersistentStoreRemoteChange: Notification.Name { fatalError() }
 }
 
 /// Holds the stores that iCloud replaced. Never posted here.
 public let NSUUIDChangedPersistentStoresKey = "NSUUIDChangedPersistentStoresKey"
-/// Holds the URL of the store of a remote change. Never posted here.
-public let NSPersistentStoreURLKey = "storeURL"
-/// Holds the history token of a remote change. Never posted here.
-public let NSPersistentHistoryTokenKey = "historyToken"
 
 extension NSFetchRequest {
   /// Fetches in the context whose block runs.

@@ -91,14 +91,17 @@
 @_exported public import let CDEModelRuntime.NSObjectsChangedByMergeChangesKey
 @_exported public import let CDEModelRuntime.NSOverwriteMergePolicy
 @_exported public import let CDEModelRuntime.NSPersistentHistoryTokenExpiredError
+@_exported public import let CDEModelRuntime.NSPersistentHistoryTokenKey
 @_exported public import let CDEModelRuntime.NSPersistentHistoryTrackingKey
 @_exported public import let CDEModelRuntime.NSPersistentStoreIncompatibleVersionHashError
 @_exported public import let CDEModelRuntime.NSPersistentStoreInvalidTypeError
 @_exported public import let CDEModelRuntime.NSPersistentStoreOpenError
+@_exported public import let CDEModelRuntime.NSPersistentStoreRemoteChangeNotificationPostOptionKey
 @_exported public import let CDEModelRuntime.NSPersistentStoreSaveConflictsErrorKey
 @_exported public import let CDEModelRuntime.NSPersistentStoreSaveError
 @_exported public import let CDEModelRuntime.NSPersistentStoreTimeoutError
 @_exported public import let CDEModelRuntime.NSPersistentStoreTimeoutOption
+@_exported public import let CDEModelRuntime.NSPersistentStoreURLKey
 @_exported public import let CDEModelRuntime.NSReadOnlyPersistentStoreOption
 @_exported public import let CDEModelRuntime.NSRefreshedObjectIDsKey
 @_exported public import let CDEModelRuntime.NSRefreshedObjectsKey

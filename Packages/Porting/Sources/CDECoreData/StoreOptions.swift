@@ -2,9 +2,6 @@ public import Foundation
 
 // Names of options and of metadata, with Core Data's values. Options without an effect are kept in the store's options.
 
-/// Option: Core Data posts a notification for each save of any process. It has no effect here.
-public let NSPersistentStoreRemoteChangeNotificationPostOptionKey =
-  "NSPersistentStoreRemoteChangeNotificationOptionKey"
 /// Option: Core Data opens a store of another version of the model. It has no effect here: such a store is refused.
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
 /// Option: Core Data opens a store as if it had just been migrated. It has no effect here.

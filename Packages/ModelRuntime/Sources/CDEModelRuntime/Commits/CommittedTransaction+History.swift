@@ -21,6 +21,16 @@ extension CommittedTransaction {
       asOf: .max, author: record.author, contextName: record.contextName, changes: changes, touched: [],
       trace: trace ?? CommitTrace(expecting: []), model: model, store: store)
     lacksRows = true
+    historyNumber = record.number
+  }
+
+  /// A commit of another process to a store without a history.
+  static func unknown(of store: StoreHandle, _ model: ModelBinding) -> CommittedTransaction {
+    var commit = CommittedTransaction(
+      asOf: .max, author: nil, contextName: nil, changes: [], touched: [], trace: CommitTrace(expecting: []),
+      model: model, store: store)
+    commit.isUnknown = true
+    return commit
   }
 }
 

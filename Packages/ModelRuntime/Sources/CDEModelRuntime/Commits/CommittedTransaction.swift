@@ -27,6 +27,10 @@ public struct CommittedTransaction: Sendable {
   let asOf: UInt64
   /// Whether the rows have to be read from the store, because another process wrote them.
   var lacksRows = false
+  /// Whether any row of the store may have changed, because another process wrote without a history.
+  var isUnknown = false
+  /// The number of the transaction in the store's history; nil if it was not recorded.
+  var historyNumber: Int64?
   /// The model that defines these slots and entity indexes, and the store that was written.
   let model: ModelBinding
   let store: StoreHandle

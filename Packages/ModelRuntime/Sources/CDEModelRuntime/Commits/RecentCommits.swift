@@ -10,6 +10,8 @@ final class RecentCommits: Sendable {
   private struct Entry {
     let trace: CommitTrace
     let rows: [Row]
+    let store: ObjectIdentifier
+    let historyNumber: Int64?
   }
 
   private struct Row {
@@ -49,7 +51,9 @@ final class RecentCommits: Sendable {
         row: .init(root: commit.model.entities[change.entity].root, key: change.key),
         version: change.row?.version, properties: change.properties.union(change.adopted))
     }
-    let entry = Entry(trace: commit.trace, rows: Array(rows))
+    let entry = Entry(
+      trace: commit.trace, rows: Array(rows), store: ObjectIdentifier(commit.store),
+      historyNumber: commit.historyNumber)
     log.withLock { log in
       log.entries.append(entry)
       log.rowCount += entry.rows.count
@@ -59,6 +63,13 @@ final class RecentCommits: Sendable {
         dropped += 1
       }
       if dropped > 0 { log.entries.removeFirst(dropped) }
+    }
+  }
+
+  /// The trace of a recent commit that a store's history has under a number.
+  func trace(of number: Int64, in store: StoreHandle) -> CommitTrace? {
+    log.withLock { log in
+      log.entries.last { $0.historyNumber == number && $0.store == ObjectIdentifier(store) }?.trace
     }
   }
 

@@ -111,6 +111,10 @@ extension NSManagedObjectContext {
   /// The cost grows with the number of changed objects that are registered here.
   func merge(_ commit: CommittedTransaction) {
     guard let registry else { return }
+    if commit.isUnknown {
+      if parentSource == nil { merge(differences(to: commit.store)) }
+      return
+    }
     let isNested = merging.isRunning
     merging.isRunning = true
     defer { merging.isRunning = isNested }

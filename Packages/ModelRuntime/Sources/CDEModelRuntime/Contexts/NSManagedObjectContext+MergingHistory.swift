@@ -49,4 +49,65 @@ extension NSManagedObjectContext {
     }
     return commit
   }
+
+  /// What others changed in the objects that are in memory here, found by the versions of their rows.
+  ///
+  /// Reads the rows of all objects of the store that are no faults. The members of relationships have no versions, so
+  /// those in memory count as changed.
+  func differences(to store: StoreHandle) -> CommittedTransaction {
+    var commit = CommittedTransaction(
+      asOf: .max, author: nil, contextName: nil, changes: [], touched: [], trace: CommitTrace(expecting: []),
+      model: registry.model, store: store)
+    let objects = registry.all().filter { $0.isStored && storeHandle(for: $0._binding) === store }
+    for (root, group) in Dictionary(grouping: objects, by: { $0._binding.root }) {
+      let entity = registry.model.entities[root.entity]
+      guard let source = rowSource, source.handle(for: entity) != nil else { continue }
+      let realized = group.filter { !$0.isFault }
+      var rows: [Int64: RowReference] = [:]
+      do {
+        for batch in try source.rows(of: entity, keys: realized.map(\._key).sorted()).batches {
+          for row in 0..<batch.count { rows[batch.key(row)] = RowReference(batch: batch, row: row) }
+        }
+      } catch {
+        Diagnostics.report(
+          "Changes of \(entity.name) by another writer could not be read: \(error). Refresh the objects to see them."
+        )
+        continue
+      }
+      for object in group {
+        var change = CommittedTransaction.Change(
+          kind: .updated, entity: object._binding.index, key: object._key, properties: loadedToMany(object),
+          row: nil)
+        if !object.isFault {
+          if let row = rows[object._key] {
+            let known = RowReference(batch: object._batch, row: Int(object._row))
+            if row.version != known.version {
+              change.adopted = object.slotsThatDiffer(known, row)
+              change.properties.formUnion(change.adopted)
+              change.row = row
+            }
+          } else {
+            change.kind = .deleted
+            change.properties = PropertySet()
+          }
+        }
+        if change.kind == .deleted || !change.properties.isEmpty { commit.changes.append(change) }
+      }
+    }
+    return commit
+  }
+
+  /// The to-many relationships whose members are in memory.
+  private func loadedToMany(_ object: NSManagedObject) -> PropertySet {
+    guard let overlay = object._overlay else { return [] }
+    return object.withBinding(\.savedSlots.toMany).filtered { slot in
+      if case .toMany = overlay.values[slot] { true } else { false }
+    }
+  }
+}
+
+extension PropertySet {
+  fileprivate func filtered(_ isIncluded: (SlotIndex) -> Bool) -> PropertySet {
+    PropertySet(lazy.filter(isIncluded))
+  }
 }

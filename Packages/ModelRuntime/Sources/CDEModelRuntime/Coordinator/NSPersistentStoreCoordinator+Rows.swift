@@ -53,7 +53,10 @@ extension NSPersistentStoreCoordinator: StoreSource {
   func commit(
     _ transaction: StoreTransaction, of entity: EntityBinding, committed: (CommitResult) -> Void
   ) throws(StoreError) -> CommitResult {
-    try loaded(entity).store.commit(transaction, committed: committed)
+    let handle = try loaded(entity)
+    let result = try handle.store.commit(transaction, committed: committed)
+    if handle.announcesChanges { announceChange(of: handle, result.historyNumber) }
+    return result
   }
 
   func conflicts(
@@ -63,6 +66,9 @@ extension NSPersistentStoreCoordinator: StoreSource {
   }
 
   func commit(_ batch: StoreBatch, of entity: EntityBinding) throws(StoreError) -> StoreBatchResult {
-    try loaded(entity).store.commit(batch)
+    let handle = try loaded(entity)
+    let result = try handle.store.commit(batch)
+    if handle.announcesChanges { announceChange(of: handle, result.historyNumber) }
+    return result
   }
 }

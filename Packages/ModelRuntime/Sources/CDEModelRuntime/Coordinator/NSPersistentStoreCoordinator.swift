@@ -121,7 +121,10 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       throw ManagedObjectError(.store, error.message, cause: error)
     }
     let store = NSPersistentStore(
-      handle: StoreHandle(opened, observer: description.observer), description: description,
+      handle: StoreHandle(
+        opened, observer: description.observer,
+        announcesChanges: description.isSet(NSPersistentStoreRemoteChangeNotificationPostOptionKey)),
+      description: description,
       metadata: opened.openedMetadata)
     store.persistentStoreCoordinator = self
     state.withLock { state in
@@ -132,6 +135,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       for entity in covered { state.handles[entity] = store.handle }
       loneStore.update(state.stores.map(\.handle))
     }
+    if store.handle.announcesChanges { observeOthers(of: store) }
     postChange(NSAddedPersistentStoresKey, store)
     return store
   }
@@ -232,7 +236,9 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   /// The store calls this while the commit still has its writer locked. All inboxes therefore get the commits
   /// of a store in the same order. The cost grows only with the number of contexts, and no code of the
   /// application runs.
-  func handOn(_ commit: inout CommittedTransaction, from source: MergeInbox) -> CommitDelivery {
+  ///
+  /// - Parameter source: the inbox of the context that saved; nil for a commit of another process.
+  func handOn(_ commit: inout CommittedTransaction, from source: MergeInbox?) -> CommitDelivery {
     state.withLock { state in
       commit.enter(commitOrder)
       var delivery = CommitDelivery()

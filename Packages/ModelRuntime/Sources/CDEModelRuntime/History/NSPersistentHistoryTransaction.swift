@@ -52,6 +52,8 @@ nonisolated public final class NSPersistentHistoryTransaction: NSObject, NSFetch
   /// Merged into a context of the same container, it also says which properties changed. Objects are read from the store when
   /// it is merged.
   public func objectIDNotification() -> Notification {
+    let coordinator = store.persistentStore?.persistentStoreCoordinator
+    let trace = coordinator?.recentCommits.trace(of: record.number, in: store)
     var ids: [StoreHistoryChange.Kind: Set<NSManagedObjectID>] = [:]
     for change in record.changes {
       ids[change.kind, default: []].insert(
@@ -62,7 +64,8 @@ nonisolated public final class NSPersistentHistoryTransaction: NSObject, NSFetch
       userInfo: [
         NSInsertedObjectIDsKey: ids[.inserted] ?? [], NSUpdatedObjectIDsKey: ids[.updated] ?? [],
         NSDeletedObjectIDsKey: ids[.deleted] ?? [],
-        CommittedTransaction.userInfoKey: CommittedTransaction(record, model: model, store: store),
+        CommittedTransaction.userInfoKey: CommittedTransaction(
+          record, model: model, store: store, trace: trace),
       ])
   }
 

@@ -63,10 +63,11 @@ struct BuiltSave {
     }
     for object in deleted { add(.deleted, object, PropertySet(), nil) }
     rows.add(to: &changes, model)
-    let transaction = CommittedTransaction(
+    var transaction = CommittedTransaction(
       asOf: result.sequence, author: self.transaction.author, contextName: self.transaction.contextName,
       changes: changes, touched: Array(touched), trace: trace,
       model: model, store: store)
+    transaction.historyNumber = result.historyNumber
     return CommittedSave(
       objects: objects, rewritten: rewritten, unwritten: unwritten, rows: rows, transaction: transaction)
   }

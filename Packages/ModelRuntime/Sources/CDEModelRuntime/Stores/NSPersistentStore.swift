@@ -76,10 +76,13 @@ final class StoreHandle: @unchecked Sendable {
   let store: any Store
   let identifier: String
   let observer: (any StoreActivityObserver)?
+  /// Whether the coordinator posts a notification for each commit.
+  let announcesChanges: Bool
   weak var persistentStore: NSPersistentStore?
 
-  init(_ store: any Store, observer: (any StoreActivityObserver)?) {
+  init(_ store: any Store, observer: (any StoreActivityObserver)?, announcesChanges: Bool = false) {
     self.store = store
+    self.announcesChanges = announcesChanges
     self.observer = observer
     identifier = store.identifier
   }

@@ -24,9 +24,10 @@ extension Notification.Name {
 
 // Commits that other processes, and other coordinators of this process, make to the stores.
 extension NSPersistentStoreCoordinator {
-  /// Begins to notice such commits.
+  /// Begins to notice such commits, unless it has begun.
   func observeOthers(of store: NSPersistentStore) {
     let handle = store.handle
+    guard handle.beginObserving() else { return }
     let name = store.url?.path ?? handle.identifier
     do {
       // The store owns the block, so the block must not own the handle.
@@ -46,6 +47,8 @@ extension NSPersistentStoreCoordinator {
   ///
   /// - Returns: what is done after the store has released its locks.
   private func deliver(_ report: StoreForeignCommits, of handle: StoreHandle) -> @Sendable () -> Void {
+    // Only a reader of the history asked for them.
+    guard handle.announcesChanges else { return { self.wakeHistoryReaders() } }
     let transactions = report.transactions?.map {
       CommittedTransaction($0, model: modelBinding, store: handle)
     }
@@ -60,14 +63,16 @@ extension NSPersistentStoreCoordinator {
         self.recentCommits.record(commit)
         delivery.start(commit.sequence)
       }
-      self.announceChange(of: handle, last)
+      self.noteCommit(to: handle, last)
     }
   }
 
-  /// Posts the notification of a commit, later.
+  /// Wakes readers of the history, and posts the notification of a commit, later.
   ///
   /// - Parameter number: the number of the transaction in the history; nil without a history.
-  func announceChange(of handle: StoreHandle, _ number: Int64?) {
+  func noteCommit(to handle: StoreHandle, _ number: Int64?) {
+    if number != nil { wakeHistoryReaders() }
+    guard handle.announcesChanges else { return }
     let url = handle.persistentStore?.url
     Self.announcing.async {
       var info: [AnyHashable: Any] = [NSStoreUUIDKey: handle.identifier]

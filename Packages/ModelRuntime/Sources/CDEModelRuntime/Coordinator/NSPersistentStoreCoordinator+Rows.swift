@@ -55,7 +55,7 @@ extension NSPersistentStoreCoordinator: StoreSource {
   ) throws(StoreError) -> CommitResult {
     let handle = try loaded(entity)
     let result = try handle.store.commit(transaction, committed: committed)
-    if handle.announcesChanges { announceChange(of: handle, result.historyNumber) }
+    noteCommit(to: handle, result.historyNumber)
     return result
   }
 
@@ -68,7 +68,7 @@ extension NSPersistentStoreCoordinator: StoreSource {
   func commit(_ batch: StoreBatch, of entity: EntityBinding) throws(StoreError) -> StoreBatchResult {
     let handle = try loaded(entity)
     let result = try handle.store.commit(batch)
-    if handle.announcesChanges { announceChange(of: handle, result.historyNumber) }
+    noteCommit(to: handle, result.historyNumber)
     return result
   }
 }

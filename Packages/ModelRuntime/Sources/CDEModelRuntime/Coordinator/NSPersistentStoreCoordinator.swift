@@ -24,6 +24,9 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     /// The removed stores, by their entities. Objects of these entities keep their IDs.
     var removedHandles: [EntityIndex: StoreHandle] = [:]
     var inboxes: [MergeInbox] = []
+    /// Streams that get an element after each commit to a store with a history.
+    var historyReaders: [Int: AsyncStream<Void>.Continuation] = [:]
+    var nextHistoryReader = 0
   }
 
   private let state = Lock(State())
@@ -135,7 +138,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       for entity in covered { state.handles[entity] = store.handle }
       loneStore.update(state.stores.map(\.handle))
     }
-    if store.handle.announcesChanges { observeOthers(of: store) }
+    if store.handle.announcesChanges || hasHistoryReaders { observeOthers(of: store) }
+    wakeHistoryReaders()
     postChange(NSAddedPersistentStoresKey, store)
     return store
   }
@@ -222,6 +226,29 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       handle.identifier.caseInsensitiveCompare(host) == .orderedSame
     else { return nil }
     return NSManagedObjectID(binding: binding, key: number, store: handle)
+  }
+
+  // MARK: Readers of the history
+
+  var hasHistoryReaders: Bool { state.withLock { !$0.historyReaders.isEmpty } }
+
+  /// Adds a stream that gets an element after each commit, own ones and those of others.
+  ///
+  /// - Returns: the number by which it is removed.
+  func addHistoryReader(_ reader: AsyncStream<Void>.Continuation) -> Int {
+    let number = state.withLock { state in
+      state.nextHistoryReader += 1
+      state.historyReaders[state.nextHistoryReader] = reader
+      return state.nextHistoryReader
+    }
+    for store in persistentStores where store.handle.store.recordsHistory { observeOthers(of: store) }
+    return number
+  }
+
+  func removeHistoryReader(_ number: Int) { state.withLock { $0.historyReaders[number] = nil } }
+
+  func wakeHistoryReaders() {
+    for reader in state.withLock({ Array($0.historyReaders.values) }) { reader.yield() }
   }
 
   // MARK: Contexts

@@ -27,32 +27,12 @@ extension NSPersistentHistoryChangeRequest: ContextRequest {
       case .date(let date): query.since = date.timeIntervalSinceReferenceDate
       case .token(let token): query.after = token.numbers[handle.identifier] ?? 0
       }
-      let read: [StoreHistoryTransaction]
-      let extent: StoreHistoryExtent?
-      do {
-        read = try handle.store.history(query)
-        // Read afterwards, so that a purge in between is noticed.
-        extent = query.after > 0 ? try handle.store.historyExtent() : nil
-      } catch {
-        throw ManagedObjectError.store(error)
-      }
-      if let extent, extent.isPurged(after: query.after) { throw expired(handle, query.after, extent) }
-      transactions += read.map {
+      transactions += try coordinator.transactions(query, of: handle).map {
         NSPersistentHistoryTransaction(
           $0, coordinator.modelBinding, handle, hasChanges: resultType != .transactionsOnly)
       }
     }
     return NSPersistentHistoryResult(try result(transactions, filter), resultType)
-  }
-
-  private func expired(
-    _ handle: StoreHandle, _ number: Int64, _ extent: StoreHistoryExtent
-  ) -> ManagedObjectError {
-    ManagedObjectError(
-      .historyTokenExpired,
-      "The token names transaction \(number) of the store \(handle.identifier), and later ones were purged: its history "
-        + "begins at \(extent.first.map { "\($0)" } ?? "\(extent.last + 1)"). Fetch the objects again, and continue with "
-        + "currentPersistentHistoryToken(fromStores:).")
   }
 
   private func result(_ transactions: [NSPersistentHistoryTransaction], _ filter: HistoryFilter) throws -> Any

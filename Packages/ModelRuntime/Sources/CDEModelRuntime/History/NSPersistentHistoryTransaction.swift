@@ -15,9 +15,14 @@ nonisolated public final class NSPersistentHistoryTransaction: NSObject, NSFetch
   let model: ModelBinding
   let store: StoreHandle
   private let hasChanges: Bool
+  private let place: NSPersistentHistoryToken?
 
-  init(_ record: StoreHistoryTransaction, _ model: ModelBinding, _ store: StoreHandle, hasChanges: Bool) {
+  init(
+    _ record: StoreHistoryTransaction, _ model: ModelBinding, _ store: StoreHandle, hasChanges: Bool,
+    place: NSPersistentHistoryToken? = nil
+  ) {
     self.record = record
+    self.place = place
     self.model = model
     self.store = store
     self.hasChanges = hasChanges
@@ -38,8 +43,16 @@ nonisolated public final class NSPersistentHistoryTransaction: NSObject, NSFetch
   public var contextName: String? { record.contextName }
   /// The ``NSManagedObjectContext/transactionAuthor`` of the context; nil if it had none.
   public var author: String? { record.author }
-  /// The place after this transaction in the history of its store.
-  public var token: NSPersistentHistoryToken { NSPersistentHistoryToken([store.identifier: record.number]) }
+  /// The place after this transaction in the history of its store; in a sequence of
+  /// ``NSManagedObjectContext/changes(after:)``, in the histories of all stores.
+  public var token: NSPersistentHistoryToken {
+    place ?? NSPersistentHistoryToken([store.identifier: record.number])
+  }
+
+  /// The same transaction, with a token that names more stores.
+  func at(_ place: NSPersistentHistoryToken) -> NSPersistentHistoryTransaction {
+    NSPersistentHistoryTransaction(record, model, store, hasChanges: hasChanges, place: place)
+  }
 
   /// The changes of single objects, in the order of their numbers; nil if the request did not ask for them. Made anew for
   /// each call.

@@ -79,11 +79,20 @@ final class StoreHandle: @unchecked Sendable {
   /// Whether the coordinator posts a notification for each commit.
   let announcesChanges: Bool
   weak var persistentStore: NSPersistentStore?
+  private let isObserved = Lock(false)
 
   init(_ store: any Store, observer: (any StoreActivityObserver)?, announcesChanges: Bool = false) {
     self.store = store
     self.announcesChanges = announcesChanges
     self.observer = observer
     identifier = store.identifier
+  }
+
+  /// Whether the caller is the first to observe commits of other processes to the store.
+  func beginObserving() -> Bool {
+    isObserved.withLock { isObserved in
+      defer { isObserved = true }
+      return !isObserved
+    }
   }
 }

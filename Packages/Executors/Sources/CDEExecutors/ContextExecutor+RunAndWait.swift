@@ -91,12 +91,11 @@ extension ContextExecutor {
       }
     }
     if Task.isCancelled { task.cancel() }
-    let source = WaitGraph.callerIdentity
-    ThreadBlock.run(as: nil) {
-      waitingThreads.runJobs(until: thread) { job in
-        let edge = WaitGraph.beginHelping(self, from: source)
-        job.runSynchronously(on: self.waitingThreads.asUnownedTaskExecutor())
-        WaitGraph.end(edge)
+    StackedWait.run(from: WaitGraph.callerIdentity, for: self) {
+      ThreadBlock.run(as: nil) {
+        waitingThreads.runJobs(until: thread) { job in
+          job.runSynchronously(on: self.waitingThreads.asUnownedTaskExecutor())
+        }
       }
     }
   }

@@ -35,7 +35,7 @@ extension ContextExecutor {
   /// the executor waits for the caller's executor.
   ///
   /// If that code was blocked first, the block runs at once, on the calling thread: the blocked code can't use the
-  /// executor meanwhile. If the caller was blocked first, the code that is about to wait for the caller's executor
+  /// executor meanwhile. If the caller was blocked first, the code that is about to close a cycle with its own wait
   /// runs the block before, on its own thread. The block must therefore be valid in the middle of any job of the
   /// executor that waits for other executors. On a main executor, the first case runs the block on the calling
   /// thread, which may not be the main one.

@@ -284,7 +284,9 @@ extension ContextExecutor {
       return false
     }
     noteEntry()
+    let below = WaitGraph.beginOccupying()
     reservations.occupyActor(for: reservation, resuming: holder)
+    WaitGraph.end(below)
     releaseAccess()
     return true
   }
@@ -311,8 +313,10 @@ extension ContextExecutor {
     reservation.edge = WaitGraph.begin(waitingFor: self)
     let granted = DispatchSemaphore(value: 0)
     let wait = BlockedWait(for: self, with: waiter) {
+      let below = WaitGraph.beginOccupying()
       granted.signal()
       reservation.changed.wait()
+      WaitGraph.end(below)
     }
     let isListed = mayMeetReservation(waiter)
     if isListed { reservations.add(wait) }

@@ -13,7 +13,8 @@
 /// executor identifies the actor.
 enum WaitGraph {
   private struct Edge {
-    let id: UInt64
+    /// The wait that the edge belongs to; several edges may belong to one.
+    let wait: UInt64
     let source: UInt
     let target: ContextExecutor
     /// The wait, if the code that occupies the target may run it before it blocks.
@@ -29,20 +30,47 @@ enum WaitGraph {
 
   private struct State {
     var edges: [Edge] = []
-    var lastEdge: UInt64 = 0
+    var lastWait: UInt64 = 0
     var pending: [Pending] = []
     var suspended: [UnsafeContinuation<Void, Never>] = []
 
-    mutating func add(_ source: UInt, _ target: ContextExecutor) -> UInt64 {
-      lastEdge += 1
-      edges.append(Edge(id: lastEdge, source: source, target: target, nested: nil))
-      return lastEdge
+    /// Adds a wait, and the waits of code below on the calling thread's stack, which last as long.
+    mutating func add(
+      _ source: UInt, _ target: ContextExecutor, nested wait: NestedWait? = nil, above below: StackedWait? = nil
+    ) -> UInt64 {
+      lastWait += 1
+      wait?.edge = lastWait
+      edges += stacked(below, wait: lastWait)
+      edges.append(Edge(wait: lastWait, source: source, target: target, nested: wait))
+      return lastWait
     }
 
-    mutating func add(_ source: UInt, _ target: ContextExecutor, nested wait: NestedWait) {
-      lastEdge += 1
-      wait.edge = lastEdge
-      edges.append(Edge(id: lastEdge, source: source, target: target, nested: wait))
+    func stacked(_ below: StackedWait?, wait: UInt64) -> [Edge] {
+      var (edges, next): ([Edge], StackedWait?) = ([], below)
+      while let stacked = next {
+        edges.append(Edge(wait: wait, source: stacked.source, target: stacked.target, nested: nil))
+        next = stacked.below
+      }
+      return edges
+    }
+
+    /// Follows the waits from executor to executor, also those of code below on the calling thread's stack.
+    ///
+    /// A job may have several: the wait that it is blocked in, and those of nested waits that run meanwhile.
+    ///
+    /// - Returns: the waits; nil if they do not lead to the goal.
+    func path(from executor: ContextExecutor, to goal: UInt, above below: StackedWait?) -> [Edge]? {
+      let edges = edges + stacked(below, wait: 0)
+      var visited: Set<Int> = []
+      func search(_ actor: UInt) -> [Edge]? {
+        if actor == goal { return [] }
+        for (index, edge) in edges.enumerated()
+        where edge.source == actor && visited.insert(index).inserted {
+          if let rest = search(edge.target.actorIdentity) { return [edge] + rest }
+        }
+        return nil
+      }
+      return search(executor.actorIdentity)
     }
 
     /// Whether the holder's actor is occupied, directly or over other reservations, until a job of this executor has
@@ -70,22 +98,29 @@ enum WaitGraph {
 
   /// Adds the wait of the calling thread, which may be on an executor, for another executor.
   ///
-  /// Before that, runs the nested waits of other threads for the caller's executor that would close a cycle.
+  /// Before that, runs the nested waits of other threads that would be part of a cycle: the code that occupies their
+  /// executors is blocked until the caller's job ends.
   ///
   /// - Returns: The argument for `end(_:)`; nil if the thread is on no actor: then no other wait depends on it.
   static func begin(waitingFor target: ContextExecutor) -> UInt64? {
     let source = callerIdentity
     guard source != 0 else { return nil }
+    let below = StackedWait.current
     while true {
       var cycle: [Edge]?
       let edge: UInt64? = state.withLock { state in
-        cycle = path(from: target, to: source, in: state.edges)
-        return cycle == nil ? state.add(source, target) : nil
+        cycle = state.path(from: target, to: source, above: below)
+        return cycle == nil ? state.add(source, target, above: below) : nil
       }
       guard let cycle else { return edge }
-      guard let nested = cycle.last?.nested else { failCycle(target, cycle) }
+      guard let last = cycle.last(where: { $0.nested != nil }), let nested = last.nested else {
+        failCycle(target, cycle)
+      }
+      let ran =
+        last.target.actorIdentity == source
+        ? nested.run() : StackedWait.run(from: source, for: last.target) { nested.run() }
       // If another thread runs the wait already, its edge is about to be removed.
-      if !nested.run() { sched_yield() }
+      if !ran { sched_yield() }
     }
   }
 
@@ -96,10 +131,13 @@ enum WaitGraph {
   static func begin(_ wait: NestedWait, for target: ContextExecutor) -> UInt64? {
     let source = callerIdentity
     guard source != 0 else { return nil }
+    let below = StackedWait.current
     return state.withLock { state in
       // While the work runs at once, the caller's job depends on what the work waits for.
-      if path(from: target, to: source, in: state.edges) != nil { return state.add(source, target) }
-      state.add(source, target, nested: wait)
+      if state.path(from: target, to: source, above: below) != nil {
+        return state.add(source, target, above: below)
+      }
+      _ = state.add(source, target, nested: wait, above: below)
       return nil
     }
   }
@@ -116,23 +154,25 @@ enum WaitGraph {
       """)
   }
 
-  /// Adds the wait of code below on the calling thread's stack for a job of an executor that the thread is about to run.
+  /// Adds the waits of code below on the calling thread's stack: the thread is about to block until a reservation ends.
   ///
-  /// The code can't go on before the job ends, even if its own wait is over.
-  ///
-  /// - Parameter source: the executor of that code, from ``callerIdentity``.
-  static func beginHelping(_ target: ContextExecutor, from source: UInt) -> UInt64? {
-    source == 0 ? nil : state.withLock { $0.add(source, target) }
+  /// - Returns: The argument for `end(_:)`, before the thread leaves the reserved executor; nil if nothing was added.
+  static func beginOccupying() -> UInt64? {
+    guard let below = StackedWait.current else { return nil }
+    return state.withLock { state in
+      state.lastWait += 1
+      state.edges += state.stacked(below, wait: state.lastWait)
+      return state.lastWait
+    }
   }
 
-  static func end(_ edge: UInt64?) {
-    guard let edge else { return }
-    state.withLock { state in
-      if let index = state.edges.lastIndex(where: { $0.id == edge }) {
-        state.edges.swapAt(index, state.edges.count - 1)
-        state.edges.removeLast()
-      }
-    }
+  /// Removes the edges of a wait.
+  ///
+  /// Precondition: the code that waited has not gone on. A path over a wait that is over would allow a nested wait to
+  /// run beside the code that waited.
+  static func end(_ wait: UInt64?) {
+    guard let wait else { return }
+    state.withLock { $0.edges.removeAll { $0.wait == wait } }
   }
 
   /// Adds a reservation whose holder is about to be resumed.
@@ -177,23 +217,6 @@ enum WaitGraph {
     }
     for continuation in suspended { continuation.resume() }
     return edge
-  }
-
-  /// Follows the waits from executor to executor.
-  ///
-  /// A job may have several: the wait that it is blocked in, and those of nested waits that run meanwhile.
-  ///
-  /// - Returns: the waits; nil if they do not lead to the goal.
-  private static func path(from executor: ContextExecutor, to goal: UInt, in edges: [Edge]) -> [Edge]? {
-    var visited: Set<UInt64> = []
-    func search(_ actor: UInt) -> [Edge]? {
-      if actor == goal { return [] }
-      for edge in edges where edge.source == actor && visited.insert(edge.id).inserted {
-        if let rest = search(edge.target.actorIdentity) { return [edge] + rest }
-      }
-      return nil
-    }
-    return search(executor.actorIdentity)
   }
 }
 

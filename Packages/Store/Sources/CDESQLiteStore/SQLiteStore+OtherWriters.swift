@@ -2,7 +2,7 @@ import CDESQLite
 @_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
-  /// Reports commits of other connections to the file, as ``CDEStore/Store`` describes it.
+  /// Reports commits of other connections to the file, as `Store` describes it.
   ///
   /// Events of the file system start a look, so an idle store costs nothing. With a write-ahead log a copy of the log into the
   /// file is reported like a commit if the store has no history.

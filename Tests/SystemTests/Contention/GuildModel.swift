@@ -3,7 +3,7 @@ import CoreDataEvolution
 /// A model with every delete rule and every kind of relationship, for writers that work against each other.
 enum GuildModel {
   /// One attribute for each writer: that writer counts in it, the others set it to what they have read.
-  static let marks = (0..<6).map { "mark\($0)" }
+  static let marks = (0..<12).map { "mark\($0)" }
 
   static func make() -> NSManagedObjectModel {
     let counted: [NSPropertyDescription] = marks.map { number($0) }
@@ -28,9 +28,12 @@ enum GuildModel {
     return model
   }
 
-  static func open(_ path: String) throws -> NSPersistentContainer {
+  /// - Parameter options: options of the store that are on.
+  static func open(_ path: String, _ options: [String] = []) throws -> NSPersistentContainer {
     let container = NSPersistentContainer(name: "Guilds", managedObjectModel: make())
-    container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: URL(fileURLWithPath: path))]
+    let description = NSPersistentStoreDescription(url: URL(fileURLWithPath: path))
+    for option in options { description.setOption(true as NSNumber, forKey: option) }
+    container.persistentStoreDescriptions = [description]
     var failure: (any Error)?
     container.loadPersistentStores { _, error in failure = error }
     if let failure { throw failure }

@@ -32,7 +32,7 @@ struct GuildTests {
       try check(writers.log, path, "seed \(seed)")
       let stored = try GuildWriters.graph(writers.container.newBackgroundContext())
       for (index, context) in writers.contexts.enumerated() {
-        let found = differences(try GuildWriters.graph(context), stored)
+        let found = GuildWriters.differences(try GuildWriters.graph(context), stored)
         try #require(found == [], "seed \(seed), context \(index)")
       }
     }
@@ -60,7 +60,7 @@ struct GuildTests {
       let stored = try GuildWriters.graph(writers.container.newBackgroundContext())
       for (index, context) in writers.contexts.enumerated() {
         context.performAndWait { context.refreshAllObjects() }
-        let found = differences(try GuildWriters.graph(context), stored)
+        let found = GuildWriters.differences(try GuildWriters.graph(context), stored)
         try #require(found == [], "seed \(seed), context \(index)")
       }
     }
@@ -96,18 +96,5 @@ struct GuildTests {
     }
     print("\(log.saves) saves, \(log.refusals) refused, \(compared) marks compared")
     #expect(log.saves > 0 && log.refusals > 0, comment)
-  }
-
-  private func differences(
-    _ graph: [String: [String: String]], _ stored: [String: [String: String]]
-  ) -> [String] {
-    var found = Set(graph.keys).symmetricDifference(stored.keys).map { "\($0) is in one only" }
-    for (id, values) in graph {
-      guard let other = stored[id] else { continue }
-      for (name, value) in values where other[name] != value {
-        found.append("\(id).\(name): \(value) instead of \(other[name] ?? "?")")
-      }
-    }
-    return found.sorted()
   }
 }

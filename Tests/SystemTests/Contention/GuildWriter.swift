@@ -32,8 +32,8 @@ struct GuildWriters {
   private var made = 0
   private let limit = 24
 
-  init(_ path: String, seed: UInt64, process: Int) throws {
-    container = try GuildModel.open(path)
+  init(_ path: String, seed: UInt64, process: Int, options: [String] = []) throws {
+    container = try GuildModel.open(path, options)
     random = SplitMix(seed: seed &+ UInt64(process) &* 0x9E37_79B9)
     firstMark = process * 3
     contexts = (0..<3).map { [container] _ in container.newBackgroundContext() }
@@ -180,6 +180,17 @@ struct GuildWriters {
     }
   }
 
+  /// The objects that a context has in memory and that are no faults, without a fetch.
+  static func held(_ context: NSManagedObjectContext) -> [String: [String: String]] {
+    context.performAndWait {
+      var graph: [String: [String: String]] = [:]
+      for object in context.registeredObjects where !object.isFault && !object.isDeleted {
+        graph[object.objectID.uriRepresentation().absoluteString] = values(object)
+      }
+      return graph
+    }
+  }
+
   private static func values(_ object: NSManagedObject) -> [String: String] {
     func id(_ value: Any?) -> String {
       (value as? NSManagedObject)?.objectID.uriRepresentation().lastPathComponent ?? "nil"
@@ -196,5 +207,24 @@ struct GuildWriters {
       }
     }
     return values
+  }
+
+  /// What a graph has otherwise than the stored one.
+  ///
+  /// - Parameter isWhole: whether the graph has all objects.
+  static func differences(
+    _ graph: [String: [String: String]], _ stored: [String: [String: String]],
+    isWhole: Bool = true
+  ) -> [String] {
+    let unmatched =
+      isWhole ? Set(graph.keys).symmetricDifference(stored.keys) : Set(graph.keys).subtracting(stored.keys)
+    var found = unmatched.map { "\($0) is in one only" }
+    for (id, values) in graph {
+      guard let other = stored[id] else { continue }
+      for (name, value) in values where other[name] != value {
+        found.append("\(id).\(name): \(value) instead of \(other[name] ?? "?")")
+      }
+    }
+    return found.sorted()
   }
 }

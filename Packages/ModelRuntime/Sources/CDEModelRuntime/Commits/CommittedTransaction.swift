@@ -23,8 +23,10 @@ public struct CommittedTransaction: Sendable {
   /// The listeners that expect the commit, and those that have received it; shared by all copies of the
   /// commit.
   @_spi(CDE) public let trace: CommitTrace
-  /// The store's number of the commit. The rows of the commit have the same number.
+  /// The store's number of the commit, which its rows have too; the greatest for commits of other processes, which the store
+  /// does not number. Their rows are read when they are merged.
   let asOf: UInt64
+  var isForeign: Bool { asOf == .max }
   /// Whether the rows have to be read from the store, because another process wrote them.
   var lacksRows = false
   /// Whether any row of the store may have changed, because another process wrote without a history.

@@ -158,7 +158,7 @@ extension NSManagedObjectContext {
         forgotten.append(object)
         changes.append(ObjectChange(object: object, kind: .deleted, properties: nil))
       case .inserted, .updated:
-        let missed = adopt(change, into: object, &changes)
+        let missed = adopt(change, into: object, isCurrent: commit.isForeign, &changes)
         changes.append(
           ObjectChange(
             object: object, kind: change.kind == .inserted ? .inserted : .updated,
@@ -191,17 +191,19 @@ extension NSManagedObjectContext {
     return made
   }
 
+  /// - Parameter isCurrent: whether the row was read for this merge. It is then at least as new as the known one.
   /// - Returns: properties outside the commit's own changes whose values in the row are new here. The save
   ///   adopted them from another writer. That writer's commit is still announced when it is merged, although
   ///   the row has its values already.
   private func adopt(
-    _ change: CommittedTransaction.Change, into object: NSManagedObject, _ changes: inout [ObjectChange]
+    _ change: CommittedTransaction.Change, into object: NSManagedObject, isCurrent: Bool,
+    _ changes: inout [ObjectChange]
   ) -> PropertySet {
     for slot in change.properties where object._binding.properties[slot].isToMany { unload(object, slot) }
     guard let row = change.row, !object.isFault, row.batch.layout === object._binding.layout
     else { return [] }
     let known = RowReference(batch: object._batch, row: Int(object._row))
-    guard isNews(row, over: known, of: object._binding) else { return [] }
+    guard isNews(row, over: known, of: object, isCurrent) else { return [] }
     if row.version > known.version, !object._binding.storedDerivations.isEmpty,
       known.batch.asOf > row.batch.asOf
     {
@@ -215,10 +217,14 @@ extension NSManagedObjectContext {
     return object.slotsThatDiffer(known, row).intersection(change.adopted)
   }
 
-  /// The store changes derived values without a new version. The later commit then has the newer values.
-  private func isNews(_ row: RowReference, over known: RowReference, of binding: EntityBinding) -> Bool {
+  /// The store changes derived values without a new version. The later commit then has the newer values. Commits of other
+  /// processes are not counted here, so a row that was read for the merge is compared by its values.
+  private func isNews(
+    _ row: RowReference, over known: RowReference, of object: NSManagedObject, _ isCurrent: Bool
+  ) -> Bool {
     if row.version != known.version { return row.version > known.version }
-    return !binding.storedDerivations.isEmpty && row.batch.asOf > known.batch.asOf
+    if object._binding.storedDerivations.isEmpty { return false }
+    return isCurrent ? !object.slotsThatDiffer(known, row).isEmpty : row.batch.asOf > known.batch.asOf
   }
 
   func unload(_ object: NSManagedObject, _ slot: SlotIndex) {

@@ -50,7 +50,7 @@ extension NSManagedObjectContext {
     return commit
   }
 
-  /// What others changed in the objects that are in memory here, found by the versions of their rows.
+  /// What others changed in the objects that are in memory here, found by the versions of their rows and by derived values.
   ///
   /// Reads the rows of all objects of the store that are no faults. The members of relationships have no versions, so
   /// those in memory count as changed.
@@ -81,7 +81,8 @@ extension NSManagedObjectContext {
         if !object.isFault {
           if let row = rows[object._key] {
             let known = RowReference(batch: object._batch, row: Int(object._row))
-            if row.version != known.version {
+            // The store changes derived values without a new version.
+            if row.version != known.version || !object._binding.storedDerivations.isEmpty {
               change.adopted = object.slotsThatDiffer(known, row)
               change.properties.formUnion(change.adopted)
               change.row = row

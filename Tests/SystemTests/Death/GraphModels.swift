@@ -33,12 +33,14 @@ final class Mark: NSManagedObject {
 
 enum GraphStore {
   /// Opens the store at a path, or makes it, with the settings an app would have.
-  static func open(_ path: String) throws -> NSPersistentContainer {
+  ///
+  /// - Parameter history: whether the store records its history.
+  static func open(_ path: String, history: Bool = false) throws -> NSPersistentContainer {
     let model = try NSManagedObjectModel.makeRuntimeModel(Owner.self, Member.self, Mark.self)
     let container = NSPersistentContainer(name: "Graphs", managedObjectModel: model)
-    container.persistentStoreDescriptions = [
-      NSPersistentStoreDescription(url: URL(fileURLWithPath: path))
-    ]
+    let description = NSPersistentStoreDescription(url: URL(fileURLWithPath: path))
+    if history { description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey) }
+    container.persistentStoreDescriptions = [description]
     var failure: (any Error)?
     container.loadPersistentStores { _, error in failure = error }
     if let failure { throw failure }

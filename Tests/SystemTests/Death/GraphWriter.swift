@@ -3,7 +3,9 @@ import CoreDataEvolution
 /// Does the steps of a ``GraphWorld`` in a store, one save each.
 @NSModelActor
 actor GraphWriter {
-  func save(_ step: GraphWorld.Step) throws {
+  /// - Parameter author: the author of the save in the store's history.
+  func save(_ step: GraphWorld.Step, author: String? = nil) throws {
+    modelContext.transactionAuthor = author
     switch step {
     case .insert(let number, let members, let marks):
       let owner = Owner(context: modelContext)

@@ -11,6 +11,8 @@ package struct Options {
   package var growthPlotPath: String?
   /// Set in the child process that measures memory: whose objects it makes, of which file.
   var memorySide: String?
+  /// Set in the child process that writes to a store: the path of the store.
+  var writtenStore: String?
   package var wantsHelp = false
 
   package struct UsageError: Error, CustomStringConvertible {
@@ -67,6 +69,7 @@ package struct Options {
       case "--svg": plotPath = try value(of: option)
       case "--growth-svg": growthPlotPath = try value(of: option)
       case "--memory": memorySide = try value(of: option)
+      case "--write": writtenStore = try value(of: option)
       case "--help", "-h": wantsHelp = true
       default: throw UsageError(description: "There is no option \(option).")
       }

@@ -62,6 +62,13 @@ final class Runner {
     case .namedObjectRead: try await named(row) { $0.objectRead }
     case .namedObjectWrite: try await named(row) { $0.objectWrite }
     case .loadModel: try await compare(row, ModelLoadingRow(workspace: workspace).contenders(), per: 1)
+    case .historySave:
+      try await compare(row, HistoryRows(workspace: workspace).save, per: HistoryRows.saves(workspace))
+    case .historyInsert: try await compare(row, HistoryRows(workspace: workspace).insert)
+    case .historyMerge:
+      try await compare(row, HistoryRows(workspace: workspace).merge, per: HistoryRows.merged(workspace))
+    case .remoteWake:
+      try await compare(row, RemoteWakeRow(workspace: workspace).contenders, per: RemoteWakeRow.wakes(workspace))
     case .build:
       try await compare(row, [Contender(.ours) { try BuildRow.seconds() }], per: 1, rounds: 1)
     }

@@ -74,7 +74,11 @@ final class Workspace {
   func rawCopyPath() throws -> String { try copy(rawMaster, to: "opponents-copy.sqlite").path }
 
   /// A fresh copy of our store, to be written.
-  func oursCopy() throws -> OurStore { try OurStore(at: copy(ourMaster, to: "ours-copy.sqlite")) }
+  ///
+  /// - Parameter options: options of the store that are on.
+  func oursCopy(_ options: [String] = []) throws -> OurStore {
+    try OurStore(at: copy(ourMaster, to: "ours-copy.sqlite"), options)
+  }
 
   /// A path at which nothing is.
   func emptyPath(_ name: String) throws -> URL {
@@ -118,9 +122,11 @@ struct OurStore {
     }
   }()
 
-  init(at url: URL) throws {
+  init(at url: URL, _ options: [String] = []) throws {
     container = NSPersistentContainer(name: "Benchmark", managedObjectModel: Self.model)
-    container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
+    let description = NSPersistentStoreDescription(url: url)
+    for option in options { description.setOption(true as NSNumber, forKey: option) }
+    container.persistentStoreDescriptions = [description]
     var failure: (any Error)?
     container.loadPersistentStores { _, error in failure = error }
     if let failure { throw failure }

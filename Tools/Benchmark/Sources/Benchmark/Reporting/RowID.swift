@@ -36,6 +36,10 @@ package enum RowID: String, CaseIterable, Sendable {
   case namedObjectRead = "named-object-read"
   case namedObjectWrite = "named-object-write"
   case loadModel = "load-model"
+  case historySave = "history-save"
+  case historyInsert = "history-insert"
+  case historyMerge = "history-merge"
+  case remoteWake = "remote-wake"
   case build
 
   package var name: String {
@@ -80,6 +84,10 @@ package enum RowID: String, CaseIterable, Sendable {
     case .namedObjectRead: "read a to-one by a rewritten accessor"
     case .namedObjectWrite: "write a to-one by a rewritten accessor"
     case .loadModel: "load a compiled model of 200 entities"
+    case .historySave: "save of one change, with a history"
+    case .historyInsert: "insert, one save, with a history"
+    case .historyMerge: "merge of 10,000 changes from a history"
+    case .remoteWake: "save of another process to its reader"
     case .build: "clean debug build of the umbrella"
     }
   }
@@ -105,6 +113,8 @@ package enum RowID: String, CaseIterable, Sendable {
     case .namedTextRead, .namedTextWrite, .namedNumberRead, .namedNumberWrite, .namedObjectRead,
       .namedObjectWrite:
       "the macro's accessor"
+    case .historySave, .historyInsert: "the same without a history"
+    case .historyMerge: "the same commits, in process"
     default: nil
     }
   }
@@ -117,8 +127,8 @@ package enum RowID: String, CaseIterable, Sendable {
     case .references, .referencesDeleted, .hopActor, .hopPerform, .observeRead, .observeWrite,
       .observeReadRaw, .observeWriteRaw, .merge, .wake, .observeLoad, .observeBytes, .namedTextRead,
       .namedTextWrite,
-      .namedNumberRead, .namedNumberWrite, .namedObjectRead, .namedObjectWrite, .loadModel,
-      .build:
+      .namedNumberRead, .namedNumberWrite, .namedObjectRead, .namedObjectWrite, .loadModel, .historySave,
+      .historyInsert, .historyMerge, .remoteWake, .build:
       .others
     default: .databases
     }

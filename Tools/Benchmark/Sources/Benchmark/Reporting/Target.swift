@@ -64,6 +64,10 @@ extension RowID {
       .namedObjectWrite:
       .ratioToReference(1.1)
     case .loadModel: .value(10)
+    case .historySave: .ratioToReference(1.15)
+    case .historyInsert: .ratioToReference(1.25)
+    case .historyMerge: .ratioToReference(1.5)
+    case .remoteWake: .value(5_000_000)
     case .build: .value(180)
     }
   }

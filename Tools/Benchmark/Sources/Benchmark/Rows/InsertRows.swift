@@ -19,8 +19,9 @@ struct InsertRows {
     ].map { $0.restartingSQLite() }
   }
 
-  private func ours() throws -> Double {
-    let store = try OurStore(at: workspace.emptyPath("insert-ours.sqlite"))
+  /// - Parameter options: options of the store that are on.
+  func ours(_ options: String...) throws -> Double {
+    let store = try OurStore(at: workspace.emptyPath("insert-ours.sqlite"), options)
     let context = store.container.newBackgroundContext()
     let time = try context.performAndWait {
       let categories = OurStore.makeCategories(workspace.samples, in: context)

@@ -1,0 +1,104 @@
+import CoreDataEvolution
+
+/// Rows history: what recording a history adds to saves, and what a merge of it takes beside one in process.
+@MainActor
+struct HistoryRows {
+  let workspace: Workspace
+
+  static func saves(_ workspace: Workspace) -> Int { workspace.isSmoke ? 50 : 2_000 }
+
+  /// One object changed in each of many saves.
+  var save: [Contender] {
+    [
+      Contender(.ours) { try saves(of: workspace.oursCopy([NSPersistentHistoryTrackingKey])) },
+      Contender(.reference) { try saves(of: workspace.oursCopy()) },
+    ].map { $0.restartingSQLite() }
+  }
+
+  private func saves(of store: OurStore) throws -> Double {
+    let context = store.container.newBackgroundContext()
+    let time = try context.performAndWait {
+      let request = Item.fetchRequest()
+      request.fetchLimit = 100
+      let items = try context.fetch(request)
+      return try nanoseconds {
+        for number in 0..<Self.saves(workspace) {
+          items[number % items.count].count &+= 1
+          try context.save()
+        }
+      }
+    }
+    try store.close()
+    return time
+  }
+
+  var insert: [Contender] {
+    let rows = InsertRows(workspace: workspace, batch: workspace.samples.itemCount)
+    return [
+      Contender(.ours) { try rows.ours(NSPersistentHistoryTrackingKey) },
+      Contender(.reference) { try rows.ours() },
+    ].map { $0.restartingSQLite() }
+  }
+
+  // MARK: Merging
+
+  private static let changesInACommit = 100
+
+  static func merged(_ workspace: Workspace) -> Int { workspace.isSmoke ? 1_000 : 10_000 }
+
+  /// Commits of 100 changes, merged into a context that holds all of their objects.
+  ///
+  /// Ours reads the history of the store, as a program does that was told of another process's commits. The other side merges the
+  /// notifications of the same saves.
+  var merge: [Contender] {
+    [
+      Contender(.ours) {
+        try merging { store, writer, change in
+          let coordinator = store.container.persistentStoreCoordinator
+          let token = coordinator.currentPersistentHistoryToken(fromStores: nil)
+          for start in starts { _ = try SaveNotification.caught(of: writer) { change(start) } }
+          return { context in
+            let result = try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: token))
+            let transactions = (result as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction]
+            for transaction in transactions ?? [] {
+              context.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
+            }
+          }
+        }
+      },
+      Contender(.reference) {
+        try merging { _, writer, change in
+          let caught = try starts.map { start in try SaveNotification.caught(of: writer) { change(start) } }
+          return { context in for notification in caught { context.mergeChanges(fromContextDidSave: notification) } }
+        }
+      },
+    ]
+  }
+
+  private var starts: StrideTo<Int> { stride(from: 0, to: Self.merged(workspace), by: Self.changesInACommit) }
+
+  /// - Parameter commit: saves the changes, and returns the merge of all of them.
+  private func merging(
+    _ commit: (OurStore, NSManagedObjectContext, _ change: (_ start: Int) -> Void) throws
+      -> (NSManagedObjectContext) throws -> Void
+  ) throws -> Double {
+    let store = try workspace.oursCopy([NSPersistentHistoryTrackingKey])
+    let (writer, reader) = (store.container.newBackgroundContext(), store.container.newBackgroundContext())
+    let request = Item.fetchRequest()
+    request.fetchLimit = Self.merged(workspace)
+    request.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
+    let changing = try writer.performAndWait { try writer.fetch(request) }
+    let held = try reader.performAndWait { try reader.fetch(request) }
+    let merge = try commit(store, writer) { start in
+      for item in changing[start..<start + Self.changesInACommit] { item.count &+= 1 }
+    }
+    let time = try reader.performAndWait {
+      let time = try nanoseconds { try merge(reader) }
+      precondition(
+        zip(held, changing).allSatisfy { $0.count == $1.count }, "The merges did not bring all saved values along.")
+      return time
+    }
+    try store.close()
+    return time
+  }
+}

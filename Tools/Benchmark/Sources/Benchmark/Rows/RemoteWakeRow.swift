@@ -17,16 +17,11 @@ struct RemoteWakeRow {
     let domain = CDEObservationDomain(container: store.container)
     let item = try OtherWriter.item(of: view)
     let writer = try OtherWriter(store.container.persistentStoreDescriptions[0].url!.path)
+    // The process has set the count once when it began.
+    while item.count != OtherWriter.firstCount { await change(of: item) {} }
     var total = 0.0
     for number in 1...Self.wakes(workspace) {
-      await withCheckedContinuation { continuation in
-        withObservationTracking {
-          consume(item.count)
-        } onChange: {
-          continuation.resume()
-        }
-        writer.saveOnce()
-      }
+      await change(of: item) { writer.saveOnce() }
       let woken = OtherWriter.now
       total += woken - (try writer.beginOfSave())
       precondition(item.count == OtherWriter.firstCount + number, "The reader woke without the saved value.")
@@ -35,6 +30,19 @@ struct RemoteWakeRow {
     withExtendedLifetime(domain) {}
     try store.close()
     return total
+  }
+}
+
+/// Waits until a reader of the count is woken.
+@MainActor
+private func change(of item: Item, after begin: () -> Void) async {
+  await withCheckedContinuation { continuation in
+    withObservationTracking {
+      consume(item.count)
+    } onChange: {
+      continuation.resume()
+    }
+    begin()
   }
 }
 

@@ -14,7 +14,8 @@ struct FollowerTests {
     "Every context of every process ends with the graph of the file, and with a history each commit comes once, in order",
     .timeLimit(.minutes(30)), arguments: [2, 4], [true, false])
   func following(processes: Int, history: Bool) async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-followers-\(UUID().uuidString)")
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "cde-followers-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let (seed, steps) = (Self.seed, Self.steps)
@@ -46,26 +47,30 @@ struct FollowerTests {
   }
 
   private static func options(_ history: Bool) -> [String] {
-    [NSPersistentStoreRemoteChangeNotificationPostOptionKey] + (history ? [NSPersistentHistoryTrackingKey] : [])
+    [NSPersistentStoreRemoteChangeNotificationPostOptionKey]
+      + (history ? [NSPersistentHistoryTrackingKey] : [])
   }
 
   private static func run(_ process: Int, of processes: Int, in folder: String, _ history: Bool) async {
     await #expect(processExitsWith: .success, "process \(process) of \(processes), history: \(history)") {
       [
-        process = process as Int, processes = processes as Int, folder = folder as String, history = history as Bool,
+        process = process as Int, processes = processes as Int, folder = folder as String,
+        history = history as Bool,
         seed = seed as UInt64, steps = steps as Int
       ] in
       let gate = Gate(URL(fileURLWithPath: folder), count: processes)
       let path = folder + "/Guilds.sqlite"
       let worked = Result {
-        var writers = try GuildWriters(path, seed: seed, process: process, options: FollowerTests.options(history))
+        var writers = try GuildWriters(
+          path, seed: seed, process: process, options: FollowerTests.options(history))
         for _ in 0..<steps { try writers.step() }
         try writers.finish()
         return writers
       }
       gate.pass(process)
       let writers = try worked.get()
-      let stored = try GuildWriters.graph(GuildModel.open(path, FollowerTests.options(history)).newBackgroundContext())
+      let stored = try GuildWriters.graph(
+        GuildModel.open(path, FollowerTests.options(history)).newBackgroundContext())
       var faults: [String] = []
       for (index, context) in writers.contexts.enumerated() {
         let found = FollowerTests.waitUntilEqual(context, stored)
@@ -74,7 +79,8 @@ struct FollowerTests {
         faults += fetched.map { "context \(index), fetched: \($0)" }
       }
       if history { faults += try await FollowerTests.historyFaults(writers, path) }
-      try faults.joined(separator: "\n").write(toFile: "\(folder)/faults \(process)", atomically: true, encoding: .utf8)
+      try faults.joined(separator: "\n").write(
+        toFile: "\(folder)/faults \(process)", atomically: true, encoding: .utf8)
     }
   }
 
@@ -105,7 +111,8 @@ struct FollowerTests {
       numbers.append(transaction.transactionNumber)
       if transaction.transactionNumber >= last { break }
     }
-    return numbers == Array(1...Int64(last)) ? [] : ["The history of \(last) transactions came as \(numbers)."]
+    return numbers == Array(1...Int64(last))
+      ? [] : ["The history of \(last) transactions came as \(numbers)."]
   }
 }
 

@@ -12,7 +12,9 @@ struct KilledHistoryTests {
     var token: Data
 
     static func read(_ path: String) -> Place? {
-      (try? Data(contentsOf: URL(fileURLWithPath: path))).flatMap { try? JSONDecoder().decode(Place.self, from: $0) }
+      (try? Data(contentsOf: URL(fileURLWithPath: path))).flatMap {
+        try? JSONDecoder().decode(Place.self, from: $0)
+      }
     }
 
     func write(_ path: String) throws {
@@ -20,15 +22,18 @@ struct KilledHistoryTests {
     }
 
     func unarchived() throws -> NSPersistentHistoryToken {
-      try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSPersistentHistoryToken.self, from: token))
+      try #require(
+        try NSKeyedUnarchiver.unarchivedObject(ofClass: NSPersistentHistoryToken.self, from: token))
     }
   }
 
-  @Test("The history has every acknowledged save in order, from some purge on, and a token is valid or expired")
+  @Test(
+    "The history has every acknowledged save in order, from some purge on, and a token is valid or expired")
   func deaths() async throws {
     let seed = Self.environment["CDE_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0..<1_000_000)
     let rounds = Self.environment["CDE_HISTORY_DEATHS"].flatMap(Int.init) ?? 12
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-history-\(UUID().uuidString)")
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "cde-history-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let store = folder.appendingPathComponent("Graphs.sqlite").path
@@ -72,7 +77,8 @@ struct KilledHistoryTests {
       #expect(try SQLiteFile(store).column("PRAGMA integrity_check") == ["ok"], comment)
     }
     print(
-      "Killed with a history: seed \(seed), \(rounds) rounds, \(known) saves, \(purged) purged, \(expired) tokens expired.")
+      "Killed with a history: seed \(seed), \(rounds) rounds, \(known) saves, \(purged) purged, \(expired) tokens expired."
+    )
     #expect(known > rounds && purged > 0, "seed \(seed): the processes were killed before they worked")
   }
 
@@ -92,7 +98,8 @@ struct KilledHistoryTests {
   ) async {
     await #expect(processExitsWith: .signal(SIGKILL), "writer, seed \(seed), round \(round)") {
       [
-        store = store as String, acknowledged = acknowledged as String, seed = seed as UInt64, known = known as Int,
+        store = store as String, acknowledged = acknowledged as String, seed = seed as UInt64,
+        known = known as Int,
         delay = delay as UInt32
       ] in
       killThisProcess(afterMicroseconds: delay)

@@ -37,7 +37,13 @@ struct Demo: AsyncParsableCommand {
     help: "Print the shortest dependency path between two packages, and nothing else: FROM TO.")
   var path: [String] = []
 
+  @Flag(help: "Index nothing; show the runs of other processes on the index as they go, until Ctrl-C.")
+  var watch = false
+
   func validate() throws {
+    if watch, limit != nil || status != nil || !lists.isEmpty || !path.isEmpty {
+      throw ValidationError("--watch goes with --store alone.")
+    }
     if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
     if !path.isEmpty, path.count != 2 { throw ValidationError("--path takes two packages: --path FROM TO.") }
     for file in (status.map { [$0] } ?? []) + lists {
@@ -64,6 +70,7 @@ struct Demo: AsyncParsableCommand {
     let url = store.map { URL(fileURLWithPath: $0) } ?? PackageStore.defaultURL
     do {
       let session = try Session(store: url)
+      if watch { return try await session.watch() }
       try await session.run(sources, limit: limit, path: path.isEmpty ? nil : (path[0], path[1]))
     } catch let stopped as Stopped {
       FileHandle.standardError.write(Data("\(stopped.text)\n".utf8))

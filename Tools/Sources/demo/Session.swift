@@ -8,6 +8,7 @@ final class Session {
   private let observation: CDEObservationDomain
   private let questions: Questions
   private let terminal = Terminal()
+  private var interrupt: Interrupt?
 
   init(store url: URL) throws {
     self.url = url
@@ -25,7 +26,8 @@ final class Session {
     try container.viewContext.save()
     terminal.show("Counting the records of \(counted(sources.count, "file"))")
     let total = min(await Self.count(sources), limit ?? .max)
-    let progress = IndexProgress(run, of: total, on: terminal)
+    let progress = IndexProgress(
+      run, of: total, beside: try RunWatcher.runs(observation, isFinished: false), on: terminal)
     progress.follow()
     let indexer = Indexer(observationDomain: observation)
     let id = run.objectID
@@ -35,6 +37,7 @@ final class Session {
     interrupt.cancel()
     progress.finish()
     let report = try result.get()
+    try PackageStore.purgeHistory(of: container)
     if report.isCancelled { throw Stopped(text: ReportText.stopped(report, of: total, store: url)) }
     let summary = ReportText.indexed(
       report, in: ContinuousClock.now - start, store: url, paintCount: progress.paintCount)
@@ -49,6 +52,18 @@ final class Session {
     }
     defer { ending.cancel() }
     if let path { try await show(path) } else { try await answer() }
+  }
+
+  /// Shows the runs of other processes until Ctrl-C.
+  func watch() async throws {
+    let watcher = try RunWatcher(observation, on: terminal)
+    terminal.note("Watching \(url.path). Start Tools/demo with this --store elsewhere; Ctrl-C ends this.")
+    watcher.follow()
+    await withCheckedContinuation { continuation in
+      interrupt = Interrupt { continuation.resume() }
+    }
+    interrupt = nil
+    watcher.finish()
   }
 
   /// The records that the sources seem to hold; one that can't be read counts for nothing here and is reported

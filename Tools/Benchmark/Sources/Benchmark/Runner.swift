@@ -68,7 +68,8 @@ final class Runner {
     case .historyMerge:
       try await compare(row, HistoryRows(workspace: workspace).merge, per: HistoryRows.merged(workspace))
     case .remoteWake:
-      try await compare(row, RemoteWakeRow(workspace: workspace).contenders, per: RemoteWakeRow.wakes(workspace))
+      try await compare(
+        row, RemoteWakeRow(workspace: workspace).contenders, per: RemoteWakeRow.wakes(workspace))
     case .build:
       try await compare(row, [Contender(.ours) { try BuildRow.seconds() }], per: 1, rounds: 1)
     }

@@ -6,14 +6,17 @@ import Observation
 final class IndexProgress {
   private let run: IndexRun
   private let terminal: Terminal
+  /// Runs that have not ended, those of other processes included.
+  private let running: CDEObservedFetch<IndexRun>
   /// How many records there are to read.
   private let total: Int
   private var isOver = false
   /// How often the line was painted.
   private(set) var paintCount = 0
 
-  init(_ run: IndexRun, of total: Int, on terminal: Terminal) {
+  init(_ run: IndexRun, of total: Int, beside running: CDEObservedFetch<IndexRun>, on terminal: Terminal) {
     self.run = run
+    self.running = running
     self.total = total
     self.terminal = terminal
   }
@@ -48,6 +51,9 @@ final class IndexProgress {
       (run.malformedCount, "malformed"),
     ] where count > 0 {
       parts.append("\(grouped(count)) \(word)")
+    }
+    for other in running.elements where other !== run {
+      parts.append("another process: \(counted(other.recordCount, "record"))")
     }
     return "\(parts.joined(separator: ", "))  \(task)"
   }

@@ -59,7 +59,8 @@ struct HistoryRows {
           for start in starts { _ = try SaveNotification.caught(of: writer) { change(start) } }
           return { context in
             let result = try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: token))
-            let transactions = (result as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction]
+            let transactions =
+              (result as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction]
             for transaction in transactions ?? [] {
               context.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
             }
@@ -69,7 +70,9 @@ struct HistoryRows {
       Contender(.reference) {
         try merging { _, writer, change in
           let caught = try starts.map { start in try SaveNotification.caught(of: writer) { change(start) } }
-          return { context in for notification in caught { context.mergeChanges(fromContextDidSave: notification) } }
+          return { context in
+            for notification in caught { context.mergeChanges(fromContextDidSave: notification) }
+          }
         }
       },
     ]
@@ -95,7 +98,8 @@ struct HistoryRows {
     let time = try reader.performAndWait {
       let time = try nanoseconds { try merge(reader) }
       precondition(
-        zip(held, changing).allSatisfy { $0.count == $1.count }, "The merges did not bring all saved values along.")
+        zip(held, changing).allSatisfy { $0.count == $1.count },
+        "The merges did not bring all saved values along.")
       return time
     }
     try store.close()

@@ -48,7 +48,9 @@ private func change(of item: Item, after begin: () -> Void) async {
 
 /// A process that saves one change whenever it is told to.
 final class OtherWriter {
-  static let options = [NSPersistentHistoryTrackingKey, NSPersistentStoreRemoteChangeNotificationPostOptionKey]
+  static let options = [
+    NSPersistentHistoryTrackingKey, NSPersistentStoreRemoteChangeNotificationPostOptionKey,
+  ]
   static let firstCount = 1_000_000
 
   private let process = Process()
@@ -71,7 +73,9 @@ final class OtherWriter {
     var line = Data()
     while line.last != UInt8(ascii: "\n") {
       let part = output.fileHandleForReading.availableData
-      if part.isEmpty { throw MemoryRow.Failure(description: "The process that writes to the store ended early.") }
+      if part.isEmpty {
+        throw MemoryRow.Failure(description: "The process that writes to the store ended early.")
+      }
       line += part
     }
     return Double(String(decoding: line.dropLast(), as: UTF8.self)) ?? .nan

@@ -114,7 +114,7 @@ final class ObservationRouter: ContextObserver, @unchecked Sendable {
   }
 
   private func route(_ changes: [ObjectChange], of commit: CommittedTransaction, _ isRepeated: Bool) {
-    let breadth = isExact(commit.trace) ? Breadth.exactly : .everything
+    let breadth = isExact(commit.trace) || commit.isFromHistory ? Breadth.exactly : .everything
     let swallows = swallowsEchoes || isRepeated
     switch commit.trace.deliver(to: listener) {
     case .first: route(changes, breadth, of: "merge of save \(commit.sequence)")

@@ -15,16 +15,17 @@ final class Stack {
   nonisolated let folderID: NSManagedObjectID
   private nonisolated let directory: URL
 
-  init(merges: Bool = true, cloud: Bool = false) throws {
+  /// - Parameter options: options of the store that are on.
+  init(merges: Bool = true, cloud: Bool = false, options: [String] = []) throws {
     let model = try NSManagedObjectModel.makeRuntimeModel(Item.self, Folder.self, Label.self, Memo.self)
     container =
       cloud
       ? NSPersistentCloudKitContainer(name: "Observed", managedObjectModel: model)
       : NSPersistentContainer(name: "Observed", managedObjectModel: model)
     directory = ProcessFolder.newURL()
-    container.persistentStoreDescriptions = [
-      NSPersistentStoreDescription(url: directory.appendingPathComponent("Observed.sqlite"))
-    ]
+    let description = NSPersistentStoreDescription(url: directory.appendingPathComponent("Observed.sqlite"))
+    for option in options { description.setOption(true as NSNumber, forKey: option) }
+    container.persistentStoreDescriptions = [description]
     var failure: (any Error)?
     container.loadPersistentStores { _, error in failure = error }
     if let failure { throw failure }

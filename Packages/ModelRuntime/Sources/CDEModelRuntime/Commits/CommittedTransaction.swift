@@ -27,6 +27,8 @@ public struct CommittedTransaction: Sendable {
   /// does not number. Their rows are read when they are merged.
   let asOf: UInt64
   var isForeign: Bool { asOf == .max }
+  /// Whether the changed properties were read from the history of the store.
+  @_spi(CDE) public var isFromHistory: Bool { isForeign && historyNumber != nil }
   /// Whether the rows have to be read from the store, because another process wrote them.
   var lacksRows = false
   /// Whether any row of the store may have changed, because another process wrote without a history.

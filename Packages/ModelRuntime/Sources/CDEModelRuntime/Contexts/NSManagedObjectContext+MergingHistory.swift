@@ -53,11 +53,10 @@ extension NSManagedObjectContext {
   /// What others changed in the objects that are in memory here, found by the versions of their rows and by derived values.
   ///
   /// Reads the rows of all objects of the store that are no faults. The members of relationships have no versions, so
-  /// those in memory count as changed.
+  /// those in memory count as touched.
   func differences(to store: StoreHandle) -> CommittedTransaction {
-    var commit = CommittedTransaction(
-      asOf: .max, author: nil, contextName: nil, changes: [], touched: [], trace: CommitTrace(expecting: []),
-      model: registry.model, store: store)
+    var changes: [CommittedTransaction.Change] = []
+    var touched: [CommittedTransaction.Touch] = []
     let objects = registry.all().filter { $0.isStored && storeHandle(for: $0._binding) === store }
     for (root, group) in Dictionary(grouping: objects, by: { $0._binding.root }) {
       let entity = registry.model.entities[root.entity]
@@ -75,27 +74,33 @@ extension NSManagedObjectContext {
         continue
       }
       for object in group {
-        var change = CommittedTransaction.Change(
-          kind: .updated, entity: object._binding.index, key: object._key, properties: loadedToMany(object),
-          row: nil)
+        let index = object._binding.index
         if !object.isFault {
-          if let row = rows[object._key] {
-            let known = RowReference(batch: object._batch, row: Int(object._row))
-            // The store changes derived values without a new version.
-            if row.version != known.version || !object._binding.storedDerivations.isEmpty {
-              change.adopted = object.slotsThatDiffer(known, row)
-              change.properties.formUnion(change.adopted)
-              change.row = row
+          guard let row = rows[object._key] else {
+            changes.append(
+              .init(kind: .deleted, entity: index, key: object._key, properties: PropertySet(), row: nil))
+            continue
+          }
+          let known = RowReference(batch: object._batch, row: Int(object._row))
+          // The store changes derived values without a new version.
+          if row.version != known.version || !object._binding.storedDerivations.isEmpty {
+            let adopted = object.slotsThatDiffer(known, row)
+            if row.version != known.version || !adopted.isEmpty {
+              changes.append(
+                .init(
+                  kind: .updated, entity: index, key: object._key, properties: adopted, row: row,
+                  adopted: adopted))
             }
-          } else {
-            change.kind = .deleted
-            change.properties = PropertySet()
           }
         }
-        if change.kind == .deleted || !change.properties.isEmpty { commit.changes.append(change) }
+        for slot in loadedToMany(object) {
+          touched.append(.init(entity: index, key: object._key, slot: slot))
+        }
       }
     }
-    return commit
+    return CommittedTransaction(
+      asOf: .max, author: nil, contextName: nil, changes: changes, touched: touched,
+      trace: CommitTrace(expecting: []), model: registry.model, store: store)
   }
 
   /// The to-many relationships whose members are in memory.

@@ -14,6 +14,7 @@ public final class ContextExecutor: Sendable {
   /// The exclusive access of blocks, runs and waits: a value of `AccessState`.
   @usableFromInline let access = Atomic<Int>(0)
   @usableFromInline let entered = Atomic<Bool>(false)
+  private let _owner = Atomic<UInt>(0)
   let queue = Lock(ExecutorQueue())
   let waitingThreads = WaitingThreads()
   let reservations: ActorReservations
@@ -80,6 +81,17 @@ public final class ContextExecutor: Sendable {
     guard defaultActor.isCurrent || ThreadBlock.isIn(self) else { return false }
     noteEntry()
     return true
+  }
+
+  /// The executor whose block the calling thread runs; nil outside of blocks, and in calls of actors that share an executor.
+  ///
+  /// A block that runs at once because its caller is on the executor already is part of the caller's block.
+  @_spi(CDE) public static var ofCurrentBlock: ContextExecutor? { ThreadBlock.current }
+
+  /// What the executor serves, by its address, for ``ofCurrentBlock``; zero at first.
+  @_spi(CDE) public var owner: UInt {
+    get { _owner.load(ordering: .acquiring) }
+    set { _owner.store(newValue, ordering: .releasing) }
   }
 
   /// Whether code that checks the actor of its thread finds the executor's: false in a nested wait that runs on another thread

@@ -65,12 +65,6 @@ extension Notification.Name {
 /// Holds the stores that iCloud replaced. Never posted here.
 public let NSUUIDChangedPersistentStoresKey = "NSUUIDChangedPersistentStoresKey"
 
-extension NSFetchRequest {
-  /// Fetches in the context whose block runs.
-  @available(*, unavailable, message: "Name the context: context.fetch(request).")
-  public func execute() throws -> [ResultType] { fatalError() }
-}
-
 extension NSPersistentStoreCoordinator {
   /// Runs a block and waits for it. The coordinator may be used on any thread, so the block runs on this one.
   public func performAndWait<Value, Failure: Error>(

@@ -25,6 +25,9 @@ public enum NSKeyValueChange: UInt, Sendable {
 }
 
 extension NSManagedObject {
+  /// The name of the class with its module, as `NSStringFromClass` has it.
+  public class func description() -> String { NSStringFromClass(self) }
+
   /// Announces that a to-many relationship's set is about to change.
   public func willChangeValue(
     forKey key: String, withSetMutation mutationKind: NSKeyValueSetMutationKind,

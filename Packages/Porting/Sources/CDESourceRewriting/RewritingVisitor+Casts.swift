@@ -4,6 +4,7 @@ internal import SwiftSyntax
 extension RewritingVisitor {
   func rewriteCasts(_ node: SequenceExprSyntax) {
     let elements = Array(node.elements)
+    rewriteBridging(elements)
     for (cast, type) in zip(elements, elements.dropFirst()) {
       guard let cast = cast.as(UnresolvedAsExprSyntax.self), let mark = cast.questionOrExclamationMark,
         let type = type.as(TypeExprSyntax.self), isFetchRequest(type.type)
@@ -11,6 +12,17 @@ extension RewritingVisitor {
       edits.replace(cast, with: mark.text == "!" ? "~!>" : "~?>")
       edits.insert(".self", at: type.contentRange.upperBound)
       needsImport = true
+    }
+  }
+
+  /// Adds `.rawValue` to kinds of file protection that are cast to a class. Apple's Foundation bridges them to their names.
+  private func rewriteBridging(_ elements: [ExprSyntax]) {
+    for (value, cast) in zip(elements, elements.dropFirst()) {
+      guard let cast = cast.as(UnresolvedAsExprSyntax.self), cast.questionOrExclamationMark == nil,
+        let member = value.as(MemberAccessExprSyntax.self), member.declName.baseName.text != "rawValue",
+        member.base?.trimmedDescription == "FileProtectionType"
+      else { continue }
+      edits.insert(".rawValue", at: value.contentRange.upperBound)
     }
   }
 

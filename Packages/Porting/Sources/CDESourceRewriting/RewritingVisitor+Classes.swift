@@ -35,7 +35,7 @@ extension RewritingVisitor {
       members.append(
         "public override class var __cdPlainClass: NSManagedObject.Type? { \(node.name.text).self }")
     }
-    members += keyValueFunctions(node) + validationFunctions()
+    members += computedValues() + keyValueFunctions(node) + validationFunctions()
     guard !members.isEmpty else { return }
     edits.insert(
       " \(members.joined(separator: "; "));", at: node.memberBlock.leftBrace.contentRange.upperBound)
@@ -67,31 +67,38 @@ extension RewritingVisitor {
     ]
   }
 
-  /// Key-value coding for variables with `@objc` that are no properties of the model.
-  private func keyValueFunctions(_ node: ClassDeclSyntax) -> [String] {
-    let computed = index.classes[scope.name]?.computed ?? []
-    let overrides = node.memberBlock.members.contains { member in
-      member.decl.as(FunctionDeclSyntax.self)?.signature.trimmedDescription.contains("forUndefinedKey")
-        == true
-    }
-    guard !computed.isEmpty, !overrides else { return [] }
-    let keys = index.classes[scope.name]?.keys ?? [:]
-    let cases = computed.map { "case \"\(keys[$0.name] ?? $0.name)\": return self.\($0.name)" }
-    var functions = [
-      "public override func value(forUndefinedKey key: String) -> Any? { switch key { "
-        + cases.joined(separator: "; ") + "; default: return super.value(forUndefinedKey: key) } }"
+  private var computedKeys: [(key: String, variable: FileFacts.TypeFacts.Computed)] {
+    guard let type = index.classes[scope.name] else { return [] }
+    return type.computed.map { (type.keys[$0.name] ?? $0.name, $0) }
+  }
+
+  /// Reading variables with `@objc` that the model does not store, by key-value coding.
+  private func computedValues() -> [String] {
+    if computedKeys.isEmpty { return [] }
+    let cases = computedKeys.map { "case \"\($0.key)\": return .some(self.\($0.variable.name))" }
+    return [
+      "public override func _cdComputedValue(forKey key: String) -> Any?? { switch key { "
+        + cases.joined(separator: "; ") + "; default: return super._cdComputedValue(forKey: key) } }"
     ]
-    let setters = computed.compactMap { variable in
+  }
+
+  /// Setting variables with `@objc` that are no properties of the model, by key-value coding.
+  private func keyValueFunctions(_ node: ClassDeclSyntax) -> [String] {
+    let overrides = node.memberBlock.members.contains { member in
+      guard let function = member.decl.as(FunctionDeclSyntax.self) else { return false }
+      return function.name.text == "setValue"
+        && function.signature.trimmedDescription.contains("forUndefinedKey")
+    }
+    let setters = computedKeys.compactMap { key, variable in
       variable.settable.map { type in
-        "case \"\(keys[variable.name] ?? variable.name)\": if let value = value as? \(type.hasSuffix("!") ? "\(type.dropLast())?" : type) "
+        "case \"\(key)\": if let value = value as? \(type.hasSuffix("!") ? "\(type.dropLast())?" : type) "
           + "{ self.\(variable.name) = value }"
       }
     }
-    if !setters.isEmpty {
-      functions.append(
-        "public override func setValue(_ value: Any?, forUndefinedKey key: String) { switch key { "
-          + setters.joined(separator: "; ") + "; default: super.setValue(value, forUndefinedKey: key) } }")
-    }
-    return functions
+    guard !setters.isEmpty, !overrides else { return [] }
+    return [
+      "public override func setValue(_ value: Any?, forUndefinedKey key: String) { switch key { "
+        + setters.joined(separator: "; ") + "; default: super.setValue(value, forUndefinedKey: key) } }"
+    ]
   }
 }

@@ -112,6 +112,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     self.concurrencyType = concurrencyType
     _executor = concurrencyType == .mainQueue ? ContextExecutor.main() : ContextExecutor()
     super.init()
+    registerForBlocks()
   }
 
   /// Makes a context, in Core Data's newer spelling: `NSManagedObjectContext(.privateQueue)`.
@@ -120,6 +121,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
 
   deinit {
+    executor.owner = 0
     let coordinator = configuration.withLock { $0.coordinator }
     coordinator?.remove(inbox)
     parentSource?.leave()

@@ -272,10 +272,17 @@ nonisolated open class NSManagedObject: NSObject {
   /// relationship as its object, to-many relationships as `NSSet` or `NSOrderedSet`. Nil if there is no
   /// value. A fetched property is fetched at each call and is an array.
   ///
+  /// A transient property whose class computes it has the computed value, as in Core Data.
+  ///
   /// - Parameter key: the property's persistent name. An unknown one traps.
   open func value(forKey key: String) -> Any? {
-    _binding.property(key) == nil ? value(forUndefinedKey: key) : propertyValue(key)
+    let info = _binding.property(key)
+    if info == nil || info?.isTransient == true, let value = _cdComputedValue(forKey: key) { return value }
+    return info == nil ? value(forUndefinedKey: key) : propertyValue(key)
   }
+
+  /// The value of a variable that the class computes, for key-value coding; nil for other keys. Rewritten sources override it.
+  open func _cdComputedValue(forKey key: String) -> Any?? { nil }
 
   /// Sets a property as its accessor does, including the inverse of a relationship.
   ///
@@ -360,6 +367,11 @@ nonisolated open class NSManagedObject: NSObject {
 
   /// Does nothing. Core Data requires this call after a primitive value was read.
   open func didAccessValue(forKey key: String?) {}
+
+  /// The keys that the value of another key depends on, for classes that are shared with Apple's platforms; none here.
+  ///
+  /// Key-value observing calls it there. Here properties of the model are observed, which depend on no others.
+  open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { [] }
 
   open override var description: String {
     let id = _key == 0 ? "no context" : objectID.uriRepresentation().absoluteString

@@ -54,6 +54,24 @@ public enum CDSortDescriptorError: Error, Equatable, LocalizedError, CustomStrin
 }
 
 extension SortKeyInitializable where Self: NSSortDescriptor {
+  /// Sorts by a property that need not be comparable for Swift, such as a truth value, as on Apple's platforms.
+  ///
+  /// - Parameters:
+  ///   - keyPath: a property of the model. Another one sorts in memory alone, by its value.
+  ///   - ascending: whether lower values come first.
+  @_disfavoredOverload
+  public init<Object: NSManagedObject, Value>(keyPath: KeyPath<Object, Value>, ascending: Bool) {
+    if let naming = Object.self as? any PredicateKeyPathNaming.Type, let key = naming.predicateKey(for: keyPath) {
+      self.init(key: key, ascending: ascending)
+      return
+    }
+    let natural = SortTerm(keyPath: [])
+    self.init(key: nil, ascending: ascending) { left, right in
+      guard let left = left as? Object, let right = right as? Object else { return .orderedSame }
+      return (try? natural.compare(left[keyPath: keyPath], right[keyPath: keyPath])) ?? .orderedSame
+    }
+  }
+
   /// Sorts by an attribute.
   public init<Object: CoreDataKeys>(_ type: Object.Type, key: Object.Keys, ascending: Bool) {
     self.init(key: key.rawValue, ascending: ascending)

@@ -32,15 +32,6 @@ open class NSIncrementalStore: NSObject {}
 )
 open class NSIncrementalStoreNode: NSObject {}
 
-/// A generation of a store.
-@available(
-  *, unavailable, message: "Contexts read the latest committed values. There are no query generations."
-)
-open class NSQueryGenerationToken: NSObject {
-  /// The latest generation.
-  open class var current: NSQueryGenerationToken { fatalError() }
-}
-
 // MARK: Requests
 
 /// A save, as a store of an application's own kind gets it.

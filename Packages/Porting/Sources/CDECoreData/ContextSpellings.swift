@@ -34,18 +34,6 @@ extension NSManagedObjectContext {
     /// Core Data's key of the IDs of invalidated objects. Not posted.
     case invalidatedObjectIDs = "invalidated_objectIDs"
   }
-
-  /// The generation of the store that the context reads.
-  @available(
-    *, unavailable, message: "Contexts read the latest committed values. There are no query generations."
-  )
-  public var queryGenerationToken: NSQueryGenerationToken? { nil }
-
-  /// Makes the context read one generation of the store.
-  @available(
-    *, unavailable, message: "Contexts read the latest committed values. There are no query generations."
-  )
-  public func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {}
 }
 
 extension Notification.Name {

@@ -49,6 +49,7 @@
 @_exported public import class CDEModelRuntime.NSPersistentStoreDescription
 @_exported public import class CDEModelRuntime.NSPersistentStoreRequest
 @_exported public import class CDEModelRuntime.NSPersistentStoreResult
+@_exported public import class CDEModelRuntime.NSQueryGenerationToken
 @_exported public import enum CDEManagedModel.NSAttributeType
 @_exported public import enum CDEManagedModel.NSDeleteRule
 @_exported public import enum CDEManagedModel.NSFetchIndexElementType

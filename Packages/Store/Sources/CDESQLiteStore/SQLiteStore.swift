@@ -91,6 +91,33 @@ public final class SQLiteStore: Store {
     others = OtherWriters(file: opened.file)
   }
 
+  /// The same store, read through other connections.
+  private init(_ store: SQLiteStore, readThrough pool: ConnectionPool) {
+    schema = store.schema
+    configuration = store.configuration
+    identifier = store.identifier
+    openedMetadata = store.openedMetadata
+    isReadOnly = true
+    notes = ["The store is read as it was at one time, and not written."]
+    plans = store.plans
+    self.pool = pool
+    externals = store.externals
+    checkpointer = nil
+    others = OtherWriters(file: store.others.file)
+  }
+
+  /// The store as it is now, for reading, whatever is committed later.
+  ///
+  /// The result has one connection, so its reads run one after the other. While it exists, the write-ahead log can't be reused
+  /// from its beginning and grows with later commits. Values in files of their own are read as they are.
+  ///
+  /// - Returns: nil for a store in memory and without a write-ahead log.
+  /// - Throws: `.closed`, `.cannotOpen`, `.busy` and the errors of reading.
+  public func pinned() throws(StoreError) -> (any Store)? {
+    guard let pool = try pool.pinned() else { return nil }
+    return SQLiteStore(self, readThrough: pool)
+  }
+
   /// Checkpoints the write-ahead log and closes all connections. Running reads on other threads complete on
   /// their connections. Later calls throw `.closed`, also a second `close`.
   ///

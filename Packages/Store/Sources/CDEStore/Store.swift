@@ -124,11 +124,21 @@ public protocol Store: AnyObject, Sendable {
   /// Replaces the metadata, except for the store's own keys.
   func setMetadata(_ metadata: StoreMetadata) throws(StoreError)
 
+  /// The store as it is now, for reading, whatever is committed later.
+  ///
+  /// The engine keeps what the state needs until the result is freed. Closing the store does not end it.
+  ///
+  /// - Returns: nil if the engine can't keep states.
+  func pinned() throws(StoreError) -> (any Store)?
+
   /// Completes the current work and closes all connections. Later calls throw `.closed`.
   func close() throws(StoreError)
 }
 
 extension Store {
+  /// No states are kept.
+  public func pinned() throws(StoreError) -> (any Store)? { nil }
+
   /// Writes the whole transaction or nothing, as ``commit(_:committed:)`` does.
   public func commit(_ transaction: StoreTransaction) throws(StoreError) -> CommitResult {
     try commit(transaction) { _ in }

@@ -30,7 +30,7 @@ struct BackgroundRead: Sendable {
     switch question {
     case .rows(let query): .rows(try source.fetch(query, of: binding, isKnown: nil))
     case .count(let query): .count(try source.count(query, of: binding))
-    case .projection(let projection): .projection(try handle.store.project(projection))
+    case .projection(let projection): .projection(try source.store(of: handle).project(projection))
     case .nothing: .nothing
     }
   }

@@ -26,7 +26,9 @@ extension NSManagedObjectContext {
   /// Lets ``CurrentContext`` find the context. Called once, by the initialiser.
   final func registerForBlocks() {
     executor.owner = UInt(bitPattern: Borrowed(self).address)
-    if concurrencyType == .mainQueue { CurrentContext.onMain.withLock { $0.append(CurrentContext.Weak(self)) } }
+    if concurrencyType == .mainQueue {
+      CurrentContext.onMain.withLock { $0.append(CurrentContext.Weak(self)) }
+    }
   }
 }
 
@@ -54,7 +56,8 @@ enum CurrentContext {
     let running = living.filter { $0.announcing.blockDepth > 0 }
     let fitting = (running.isEmpty ? living : running).filter { context in
       guard let model = context.persistentStoreCoordinator?.managedObjectModel else { return false }
-      return (!running.isEmpty || context.parent == nil) && entity.map { model.entitiesByName[$0] != nil } ?? true
+      return (!running.isEmpty || context.parent == nil)
+        && entity.map { model.entitiesByName[$0] != nil } ?? true
     }
     return fitting.count == 1 ? fitting[0] : nil
   }

@@ -13,7 +13,7 @@ extension NSManagedObjectContext {
     let source = try source()
     return try plan.answering(source) { handle in
       let request = try DictionaryRequest(plan)
-      let rows = try rows ?? handle.store.project(request.projection)
+      let rows = try rows ?? source.store(of: handle).project(request.projection)
       return try (0..<rows.count).map { row in
         try request.dictionary(rows, row, of: handle) { try source.externalValue($0, of: $1) }
       }
@@ -22,10 +22,13 @@ extension NSManagedObjectContext {
 
   /// The number of dictionaries that a request returns.
   func dictionaryCount(_ plan: FetchPlan) throws -> Int {
-    try plan.answering(try source()) { handle in
+    let source = try source()
+    return try plan.answering(source) { handle in
       let projection = try DictionaryRequest(plan).projection
-      guard projection.hasOneResultForEachRow else { return try handle.store.project(projection).count }
-      return try handle.store.count(try plan.query())
+      guard projection.hasOneResultForEachRow else {
+        return try source.store(of: handle).project(projection).count
+      }
+      return try source.store(of: handle).count(try plan.query())
     }
   }
 }

@@ -111,6 +111,7 @@ extension NSManagedObjectContext {
   /// The cost grows with the number of changed objects that are registered here.
   func merge(_ commit: CommittedTransaction) {
     guard let registry else { return }
+    advanceGeneration()
     if commit.isUnknown {
       if parentSource == nil { merge(differences(to: commit.store)) }
       return

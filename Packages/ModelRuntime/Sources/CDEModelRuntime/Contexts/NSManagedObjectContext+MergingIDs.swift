@@ -20,6 +20,7 @@ extension NSManagedObjectContext {
     }
     let (inserted, updated, deleted) = (local(inserted), local(updated), local(deleted))
     if inserted.isEmpty, updated.isEmpty, deleted.isEmpty, touched.isEmpty { return }
+    advanceGeneration()
     // The rows read here are newer than all waiting commits.
     mergeInbox(before: .max)
     let isNested = merging.isRunning

@@ -116,6 +116,7 @@ extension NSManagedObjectContext {
       forgetDetected(in: handle)
       delivery.start(committed.transaction.sequence)
       coordinator.recentCommits.record(committed.transaction)
+      advanceGeneration()
       apply(committed)
       return .committed(committed)
     } catch  where [.conflict, .uniqueness, .danglingReference].contains(error.code) {

@@ -41,6 +41,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var coordinator: NSPersistentStoreCoordinator?
     /// The parent context as the source of rows; nil if the source is the coordinator.
     var parent: (any RowSource)?
+    /// The state of the stores that the context is pinned to; nil if it reads the latest one.
+    var generation: StoreGeneration?
     var listeners: [CommitListener] = []
     var mergePolicy = NSMergePolicy.error
     var stalenessInterval: TimeInterval = -1
@@ -287,7 +289,10 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   open func rollback() { dropChanges() }
 
   /// Drops all changes, objects and values. Objects that other code retains belong to no context any more.
-  open func reset() { dropObjects() }
+  open func reset() {
+    advanceGeneration()
+    dropObjects()
+  }
 
   /// Inserts an object made without a context. Does nothing if the object is already in this context.
   open func insert(_ object: NSManagedObject) { add(object) }
@@ -429,12 +434,14 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// The source of the context's rows; nil if there is none.
   var rowSource: (any RowSource)? {
-    let (parent, coordinator) = configuration.withLock { ($0.parent, $0.coordinator) }
-    return parent ?? coordinator
+    let (parent, generation, coordinator) = configuration.withLock {
+      ($0.parent, $0.generation, $0.coordinator)
+    }
+    return parent ?? generation ?? coordinator
   }
 
   /// The source of the context's rows, or an error if there is none.
-  func source() throws -> any RowSource { try parentSource ?? coordinator() }
+  func source() throws -> any RowSource { try rowSource ?? coordinator() }
 
   func storeHandle(for binding: EntityBinding) -> StoreHandle? {
     persistentStoreCoordinator?.handle(for: binding)

@@ -52,6 +52,11 @@ final class ParentSource: RowSource {
     parent.persistentStoreCoordinator?.handle(for: entity)
   }
 
+  func store(of handle: StoreHandle) throws(StoreError) -> any Store {
+    if let source = parent.rowSource { return try source.store(of: handle) }
+    return handle.store
+  }
+
   func removedHandle(for entity: EntityBinding) -> StoreHandle? {
     parent.persistentStoreCoordinator?.removedHandle(for: entity)
   }

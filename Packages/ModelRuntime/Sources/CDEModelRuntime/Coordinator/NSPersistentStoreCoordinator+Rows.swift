@@ -1,23 +1,29 @@
 internal import CDEStore
 
-// Each request goes to the store of its entity.
-extension NSPersistentStoreCoordinator: StoreSource {
+/// A source of rows that asks stores: each request goes to the store of its entity.
+protocol StoreReader: RowSource {}
+
+extension StoreReader {
   var hasUnsavedRows: Bool { false }
 
-  private func loaded(_ entity: EntityBinding) throws(StoreError) -> StoreHandle {
+  func loaded(_ entity: EntityBinding) throws(StoreError) -> StoreHandle {
     if let handle = handle(for: entity) { return handle }
     throw StoreError(.closed, "The store of \(entity.name) was removed.", entity: entity.name)
   }
 
+  private func store(_ entity: EntityBinding) throws(StoreError) -> any Store {
+    try store(of: try loaded(entity))
+  }
+
   func row(of entity: EntityBinding, key: Int64, for fault: FiredFault?) throws(StoreError) -> RowReference? {
     let handle = try loaded(entity)
-    let row = try handle.store.row(entity: entity.index, key: key)
+    let row = try store(of: handle).row(entity: entity.index, key: key)
     if let fault { handle.observer?.didFire(fault) }
     return row
   }
 
   func rows(of root: EntityBinding, keys: [Int64]) throws(StoreError) -> FetchedRows {
-    try loaded(root).store.rows(entity: root.index, keys: keys)
+    try store(root).rows(entity: root.index, keys: keys)
   }
 
   func related(
@@ -26,7 +32,8 @@ extension NSPersistentStoreCoordinator: StoreSource {
     for fault: FiredFault?
   ) throws(StoreError) -> RelatedRows {
     let handle = try loaded(entity)
-    let related = try handle.store.related(entity: entity.index, slot: slot, owners: owners, isKnown: isKnown)
+    let related = try store(of: handle).related(
+      entity: entity.index, slot: slot, owners: owners, isKnown: isKnown)
     if let fault { handle.observer?.didFire(fault) }
     return related
   }
@@ -34,16 +41,20 @@ extension NSPersistentStoreCoordinator: StoreSource {
   func fetch(
     _ query: StoreQuery, of entity: EntityBinding, isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
   ) throws(StoreError) -> FetchedRows {
-    try loaded(entity).store.fetch(query, isKnown: isKnown)
+    try store(entity).fetch(query, isKnown: isKnown)
   }
 
   func count(_ query: StoreQuery, of entity: EntityBinding) throws(StoreError) -> Int {
-    try loaded(entity).store.count(query)
+    try store(entity).count(query)
   }
 
   func externalValue(_ value: ExternalValue, of entity: EntityBinding) throws(StoreError) -> [UInt8] {
-    try loaded(entity).store.externalValue(value)
+    try store(entity).externalValue(value)
   }
+}
+
+extension NSPersistentStoreCoordinator: StoreReader, StoreSource {
+  func store(of handle: StoreHandle) throws(StoreError) -> any Store { handle.store }
 
   func allocateKeys(_ count: Int, of root: EntityBinding) throws(StoreError) -> Int64 {
     let first = try loaded(root).store.allocateKeys([root.root: count])

@@ -61,7 +61,9 @@ extension SortKeyInitializable where Self: NSSortDescriptor {
   ///   - ascending: whether lower values come first.
   @_disfavoredOverload
   public init<Object: NSManagedObject, Value>(keyPath: KeyPath<Object, Value>, ascending: Bool) {
-    if let naming = Object.self as? any PredicateKeyPathNaming.Type, let key = naming.predicateKey(for: keyPath) {
+    if let naming = Object.self as? any PredicateKeyPathNaming.Type,
+      let key = naming.predicateKey(for: keyPath)
+    {
       self.init(key: key, ascending: ascending)
       return
     }

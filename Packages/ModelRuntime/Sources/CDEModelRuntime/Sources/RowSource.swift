@@ -21,6 +21,9 @@ protocol RowSource: AnyObject, Sendable {
   /// - Throws: ``ManagedObjectError`` with code `.noStore`, whose message names the store to load.
   func requiredHandle(for entity: EntityBinding) throws -> StoreHandle
 
+  /// The store that is read: that of a handle, or a state of it that is kept.
+  func store(of handle: StoreHandle) throws(StoreError) -> any Store
+
   /// One row of an entity or of one that inherits from it; nil if there is none.
   ///
   /// - Parameter fault: the fault that needs the row, for the observer of the store's requests; nil if the

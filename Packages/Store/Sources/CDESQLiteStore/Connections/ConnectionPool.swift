@@ -32,6 +32,8 @@ final class ConnectionPool: Sendable {
   /// The number of commits. It is changed while the writer is borrowed.
   private let commits = Atomic<UInt64>(0)
   private let generation = ProcessGeneration.current
+  /// Whether the one connection stays in a read transaction.
+  private let isPinned: Bool
 
   // An idle snapshot is kept for one to two intervals.
   private static let sweepInterval = DispatchTimeInterval.milliseconds(50)
@@ -52,6 +54,29 @@ final class ConnectionPool: Sendable {
     self.holdsSnapshots = holdsSnapshots
     canWait = processors > 1
     self.open = open
+    isPinned = false
+  }
+
+  private init(pinned connection: Connection) {
+    writer = Lock(connection)
+    (idleLimit, holdsSnapshots, canWait, open, isPinned) = (1, false, false, nil, true)
+  }
+
+  /// A pool for reading the current state of the store, on a connection of its own that stays in one read transaction.
+  ///
+  /// While the pool exists, the log can't be reused from its beginning.
+  ///
+  /// - Returns: nil without a write-ahead log, where a read transaction would block the writer.
+  func pinned() throws(StoreError) -> ConnectionPool? {
+    guard let open else { return nil }
+    try requireOwnProcess()
+    let connection = try open()
+    // Before the transaction begins, as in each read.
+    connection.asOf = commits.load(ordering: .acquiring)
+    try connection.run("BEGIN", while: "Reading the store")
+    // The first read begins the transaction.
+    _ = try connection.integer("SELECT rootpage FROM sqlite_master LIMIT 1", while: "Reading the store")
+    return ConnectionPool(pinned: connection)
   }
 
   /// - Parameter kind: the kind of request for the observer.
@@ -95,6 +120,9 @@ final class ConnectionPool: Sendable {
   func read<R: Sendable>(
     _ kind: ObservedRequest.Kind = .read, _ body: (Connection) throws(StoreError) -> R
   ) throws(StoreError) -> R {
+    if isPinned {
+      return try withWriter { (connection) throws(StoreError) in try connection.observing(kind, body) }
+    }
     guard let open else {
       return try withWriter { (connection) throws(StoreError) in
         connection.asOf = commits.load(ordering: .acquiring)

@@ -45,7 +45,7 @@ final class OtherWriters: Sendable {
   private static let files = Lock(Files())
 
   let seen = Seen()
-  private let file: FileIdentity?
+  let file: FileIdentity?
   private let state = Lock(State())
   private let queue = DispatchQueue(label: "CDEStore.OtherWriters", qos: .userInitiated)
 

@@ -15,6 +15,16 @@ extension Bundle {
     return resources(of: String(name.prefix { $0 != "." })) ?? .main
   }
 
+  /// What `urls(forResourcesWithExtension:subdirectory:)` becomes. Foundation has other elements on Linux.
+  public func _cdURLs(
+    forResourcesWithExtension type: String?, subdirectory: String?, localization: String? = nil
+  ) -> [URL]? {
+    let found =
+      localization.map { urls(forResourcesWithExtension: type, subdirectory: subdirectory, localization: $0) }
+      ?? urls(forResourcesWithExtension: type, subdirectory: subdirectory)
+    return found.map { $0.map { $0 as URL } }
+  }
+
   /// The resources of a module; without any of its own, those of another target with a model.
   private static func resources(of module: String) -> Bundle? {
     let folders = ModelResources.folders(of: module)

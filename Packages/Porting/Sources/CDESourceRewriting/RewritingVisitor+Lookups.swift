@@ -23,7 +23,14 @@ extension RewritingVisitor {
       else { break }
       edits.replace(name, with: "CDECoreData")
       return .skipChildren
-    default: break
+    default:
+      if let member = node.calledExpression.as(MemberAccessExprSyntax.self),
+        member.declName.baseName.text == "urls",
+        node.arguments.first?.label?.text == "forResourcesWithExtension"
+      {
+        edits.replace(member.declName.baseName, with: "_cdURLs")
+        needsImport = true
+      }
     }
     return .visitChildren
   }

@@ -6,7 +6,7 @@ enum SourceNeedles {
     "@objc", "@NSManaged", "#keyPath", "#selector", "CoreData", "NSFetchRequest<", "Bundle",
     "NSClassFromString",
     "NSExpression", "predicateFormat", "NSComparisonPredicate", "NSCompoundPredicate", "@IB",
-    "NSManagedObject", "observeValue", "FileProtectionType.", "?(", "import",
+    "NSManagedObject", "observeValue", "FileProtectionType.", "urls(forResources", "?(", "import",
   ].map { Array($0.utf8) }
 
   /// Words by their first byte.

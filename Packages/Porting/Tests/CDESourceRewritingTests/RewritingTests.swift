@@ -138,6 +138,15 @@ struct RewritingTests {
     #expect(text.contains("a = x ~!> NSFetchRequest<A>.self, b = x ~?> NSFetchRequest<A>.self, c = x as! A"))
   }
 
+  @Test("kinds of file protection are cast by their names, and URLs of resources are URLs")
+  func bridging() {
+    let text = rewritten(
+      "let a = FileProtectionType.complete as NSObject, b = bundle.urls(forResourcesWithExtension: \"mom\", subdirectory: nil)"
+    ).text
+    #expect(
+      text.contains("a = FileProtectionType.complete.rawValue as NSObject, b = bundle._cdURLs(forResources"))
+  }
+
   @Test("imports and qualified names lead to the module of this package")
   func imports() {
     let source = """

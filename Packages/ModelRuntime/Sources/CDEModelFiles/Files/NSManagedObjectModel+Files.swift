@@ -15,6 +15,12 @@ extension NSManagedObjectModel {
     do { try self.init(modelFile: url, module: ModelResources.module(in: file)) } catch { return nil }
   }
 
+  /// The same for code that names the initialiser without calling it, as in `urls.compactMap(NSManagedObjectModel.init(contentsOf:))`.
+  ///
+  /// The module of the caller is not known. Classes are found that were named with their module, or registered before.
+  @_disfavoredOverload
+  public convenience init?(contentsOf url: URL) { self.init(contentsOf: url, "") }
+
   /// Reads a model from a file or folder.
   ///
   /// - Parameters:

@@ -75,9 +75,7 @@ extension NSManagedObjectContext {
     return Set(registry?.all() ?? [])
   }
 
-  /// Whether the context has something to save: objects that are new, deleted or have unsaved values. In the
-  /// worst case the cost grows with the number of objects touched since the last save.
-  public var hasChanges: Bool {
+  final var hasUnsavedObjects: Bool {
     preconditionIsolated("hasChanges")
     return changed.contains { $0.hasChanges }
   }

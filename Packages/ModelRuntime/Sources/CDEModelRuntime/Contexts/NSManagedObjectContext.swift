@@ -294,6 +294,10 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     dropObjects()
   }
 
+  /// Whether the context has something to save: objects that are new, deleted or have unsaved values. In the
+  /// worst case the cost grows with the number of objects touched since the last save.
+  open var hasChanges: Bool { hasUnsavedObjects }
+
   /// Inserts an object made without a context. Does nothing if the object is already in this context.
   open func insert(_ object: NSManagedObject) { add(object) }
 

@@ -1,0 +1,70 @@
+//
+//  SpellingTests.swift
+//  TripsTests
+//
+
+import CoreData
+import XCTest
+
+@testable import Model
+
+extension NSManagedObjectContext {
+  fileprivate func all<T: NSManagedObject, Value>(
+    _ type: T.Type, sortedBy keyPath: KeyPath<T, Value>, ascending: Bool = true
+  ) throws -> [T] {
+    let request = NSFetchRequest<T>(entityName: String(describing: type))
+    request.sortDescriptors = [NSSortDescriptor(keyPath: keyPath, ascending: ascending)]
+    return try fetch(request)
+  }
+}
+
+final class SpellingTests: ModelTestCase {
+
+  func testSortsByAKeyPathWhoseValueIsNotComparable() throws {
+    makeTrip("later") { $0.isFavorite = true }
+    makeTrip("first") { $0.isFavorite = false }
+    try context.save()
+    XCTAssertEqual(try context.all(Trip.self, sortedBy: \.isFavorite).map(\.name), ["first", "later"])
+    XCTAssertEqual(
+      try context.all(Trip.self, sortedBy: \.isFavorite, ascending: false).map(\.name), ["later", "first"])
+  }
+
+  func testExecutesARequestInTheContextOfTheBlock() throws {
+    makeTrip("Everest")
+    try context.save()
+    let background = stack.container.newBackgroundContext()
+    let request = NSFetchRequest<Trip>(entityName: "Trip")
+    let found: [NSManagedObjectContext?] = try background.performAndWait {
+      try request.execute().map(\.managedObjectContext)
+    }
+    XCTAssertEqual(found, [background])
+    XCTAssertEqual(try context.performAndWait { try request.execute().first?.managedObjectContext }, context)
+  }
+
+  func testReadsATransientAttributeThatTheClassComputes() throws {
+    let person = makePerson("Messner")
+    XCTAssertEqual(person.value(forKey: #keyPath(Person.initial)) as? String, person.initial)
+    XCTAssertEqual(person.initial, "M")
+    try context.save()
+    let request = NSFetchRequest<Person>(entityName: "Person")
+    request.sortDescriptors = [NSSortDescriptor(keyPath: \Person.lastName, ascending: true)]
+    let controller = NSFetchedResultsController(
+      fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: #keyPath(Person.initial),
+      cacheName: nil)
+    try controller.performFetch()
+    XCTAssertEqual(controller.sections?.map(\.name), ["M"])
+  }
+
+  func testPinsAContextToAQueryGeneration() throws {
+    try context.setQueryGenerationFrom(.current)
+    XCTAssertEqual(context.queryGenerationToken, .current)
+    try context.setQueryGenerationFrom(nil)
+    XCTAssertNil(context.queryGenerationToken)
+  }
+
+  func testNamesAClass() {
+    XCTAssertEqual(Trip.description(), NSStringFromClass(Trip.self))
+    XCTAssertEqual(Trip.keyPathsForValuesAffectingValue(forKey: "stars"), [])
+    XCTAssertEqual([URL]().compactMap(NSManagedObjectModel.init(contentsOf:)).count, 0)
+  }
+}

@@ -32,7 +32,7 @@ final class SpellingTests: ModelTestCase {
   func testExecutesARequestInTheContextOfTheBlock() throws {
     makeTrip("Everest")
     try context.save()
-    let background = stack.container.newBackgroundContext()
+    let background = stack.newBackgroundContext()
     let request = NSFetchRequest<Trip>(entityName: "Trip")
     let found: [NSManagedObjectContext?] = try background.performAndWait {
       try request.execute().map(\.managedObjectContext)

@@ -36,7 +36,8 @@ enum WaitGraph {
 
     /// Adds a wait, and the waits of code below on the calling thread's stack, which last as long.
     mutating func add(
-      _ source: UInt, _ target: ContextExecutor, nested wait: NestedWait? = nil, above below: StackedWait? = nil
+      _ source: UInt, _ target: ContextExecutor, nested wait: NestedWait? = nil,
+      above below: StackedWait? = nil
     ) -> UInt64 {
       lastWait += 1
       wait?.edge = lastWait

@@ -29,6 +29,7 @@
 @_exported public import class CDEModelRuntime.NSBatchUpdateResult
 @_exported public import class CDEModelRuntime.NSConstraintConflict
 @_exported public import class CDEModelRuntime.NSDiffableDataSourceSnapshotReference
+@_exported public import class CDEModelRuntime.NSEntityMigrationPolicy
 @_exported public import class CDEModelRuntime.NSFetchRequest
 @_exported public import class CDEModelRuntime.NSFetchedResultsController
 @_exported public import class CDEModelRuntime.NSManagedObject
@@ -36,6 +37,7 @@
 @_exported public import class CDEModelRuntime.NSManagedObjectID
 @_exported public import class CDEModelRuntime.NSMergeConflict
 @_exported public import class CDEModelRuntime.NSMergePolicy
+@_exported public import class CDEModelRuntime.NSMigrationManager
 @_exported public import class CDEModelRuntime.NSPersistentCloudKitContainer
 @_exported public import class CDEModelRuntime.NSPersistentContainer
 @_exported public import class CDEModelRuntime.NSPersistentHistoryChange
@@ -67,6 +69,7 @@
 @_exported public import let CDEModelRuntime.NSDeletedObjectIDsKey
 @_exported public import let CDEModelRuntime.NSDeletedObjectsKey
 @_exported public import let CDEModelRuntime.NSDetailedErrorsKey
+@_exported public import let CDEModelRuntime.NSEntityMigrationPolicyError
 @_exported public import let CDEModelRuntime.NSErrorMergePolicy
 @_exported public import let CDEModelRuntime.NSInMemoryStoreType
 @_exported public import let CDEModelRuntime.NSInferMappingModelAutomaticallyOption
@@ -84,8 +87,11 @@
 @_exported public import let CDEModelRuntime.NSMergeByPropertyObjectTrumpMergePolicy
 @_exported public import let CDEModelRuntime.NSMergeByPropertyStoreTrumpMergePolicy
 @_exported public import let CDEModelRuntime.NSMigratePersistentStoresAutomaticallyOption
+@_exported public import let CDEModelRuntime.NSMigrationCancelledError
 @_exported public import let CDEModelRuntime.NSMigrationConstraintViolationError
 @_exported public import let CDEModelRuntime.NSMigrationError
+@_exported public import let CDEModelRuntime.NSMigrationManagerDestinationStoreError
+@_exported public import let CDEModelRuntime.NSMigrationManagerSourceStoreError
 @_exported public import let CDEModelRuntime.NSMigrationMissingMappingModelError
 @_exported public import let CDEModelRuntime.NSMigrationMissingSourceModelError
 @_exported public import let CDEModelRuntime.NSObjectsChangedByMergeChangesKey
@@ -109,6 +115,8 @@
 @_exported public import let CDEModelRuntime.NSRollbackMergePolicy
 @_exported public import let CDEModelRuntime.NSSQLitePragmasOption
 @_exported public import let CDEModelRuntime.NSSQLiteStoreType
+@_exported public import let CDEModelRuntime.NSStagedMigrationBackwardMigrationError
+@_exported public import let CDEModelRuntime.NSStagedMigrationFrameworkVersionMismatchError
 @_exported public import let CDEModelRuntime.NSStoreTypeKey
 @_exported public import let CDEModelRuntime.NSStoreUUIDKey
 @_exported public import let CDEModelRuntime.NSUndoCloseGroupingRunLoopOrdering

@@ -28,16 +28,20 @@
 @_exported public import class CDEModelRuntime.NSBatchUpdateRequest
 @_exported public import class CDEModelRuntime.NSBatchUpdateResult
 @_exported public import class CDEModelRuntime.NSConstraintConflict
+@_exported public import class CDEModelRuntime.NSCustomMigrationStage
 @_exported public import class CDEModelRuntime.NSDiffableDataSourceSnapshotReference
 @_exported public import class CDEModelRuntime.NSEntityMigrationPolicy
 @_exported public import class CDEModelRuntime.NSFetchRequest
 @_exported public import class CDEModelRuntime.NSFetchedResultsController
+@_exported public import class CDEModelRuntime.NSLightweightMigrationStage
 @_exported public import class CDEModelRuntime.NSManagedObject
 @_exported public import class CDEModelRuntime.NSManagedObjectContext
 @_exported public import class CDEModelRuntime.NSManagedObjectID
+@_exported public import class CDEModelRuntime.NSManagedObjectModelReference
 @_exported public import class CDEModelRuntime.NSMergeConflict
 @_exported public import class CDEModelRuntime.NSMergePolicy
 @_exported public import class CDEModelRuntime.NSMigrationManager
+@_exported public import class CDEModelRuntime.NSMigrationStage
 @_exported public import class CDEModelRuntime.NSPersistentCloudKitContainer
 @_exported public import class CDEModelRuntime.NSPersistentContainer
 @_exported public import class CDEModelRuntime.NSPersistentHistoryChange
@@ -51,6 +55,7 @@
 @_exported public import class CDEModelRuntime.NSPersistentStoreDescription
 @_exported public import class CDEModelRuntime.NSPersistentStoreRequest
 @_exported public import class CDEModelRuntime.NSPersistentStoreResult
+@_exported public import class CDEModelRuntime.NSStagedMigrationManager
 @_exported public import enum CDEManagedModel.NSAttributeType
 @_exported public import enum CDEManagedModel.NSDeleteRule
 @_exported public import enum CDEManagedModel.NSFetchIndexElementType
@@ -105,6 +110,7 @@
 @_exported public import let CDEModelRuntime.NSPersistentStoreRemoteChangeNotificationPostOptionKey
 @_exported public import let CDEModelRuntime.NSPersistentStoreSaveConflictsErrorKey
 @_exported public import let CDEModelRuntime.NSPersistentStoreSaveError
+@_exported public import let CDEModelRuntime.NSPersistentStoreStagedMigrationManagerOptionKey
 @_exported public import let CDEModelRuntime.NSPersistentStoreTimeoutError
 @_exported public import let CDEModelRuntime.NSPersistentStoreTimeoutOption
 @_exported public import let CDEModelRuntime.NSPersistentStoreURLKey

@@ -25,7 +25,8 @@ nonisolated open class NSEntityMigrationPolicy: NSObject {
   open func begin(_ mapping: NSEntityMapping, with manager: NSMigrationManager) throws {}
 
   /// Makes the new objects of an old one: one object of the mapping's new entity, with the values of the attribute mappings,
-  /// associated with the old one. A mapping without a new entity makes none.
+  /// associated with the old one. An attribute that must have a value keeps its default where the mapping gives nil. A mapping
+  /// without a new entity makes no object.
   ///
   /// - Parameters:
   ///   - sInstance: the old object, for which the source expression was true.

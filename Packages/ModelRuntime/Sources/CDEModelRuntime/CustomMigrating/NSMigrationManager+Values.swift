@@ -23,7 +23,7 @@ extension NSMigrationManager {
     } else if mapping.mappingType == .copyEntityMappingType, let source {
       for (name, attribute) in entity.attributesByName where source.entity.attributesByName[name] != nil {
         if attribute is NSDerivedAttributeDescription { continue }
-        try made.setMigrated(source.value(forKey: name), name)
+        try Self.set(source.value(forKey: name), name, of: made)
       }
     }
     if let source { associate(sourceInstance: source, withDestinationInstance: made, for: mapping) }
@@ -63,6 +63,16 @@ extension NSMigrationManager {
         "The value of \(made.entity.name ?? "").\(name) can't be computed in the mapping \(mapping.name ?? ""): "
           + "\(error.message). Correct the expression \(expression).", cause: error, entity: made.entity.name,
         property: name)
+    }
+    try Self.set(value, name, of: made)
+  }
+
+  /// Sets a value, but not nil where a value is required and there is a default, as in a lightweight migration.
+  private static func set(_ value: Any?, _ name: String, of made: NSManagedObject) throws {
+    if value == nil || value is NSNull, let attribute = made.entity.attributesByName[name],
+      !attribute.isOptional, attribute.defaultValue != nil
+    {
+      return
     }
     try made.setMigrated(value, name)
   }

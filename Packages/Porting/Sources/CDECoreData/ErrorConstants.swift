@@ -24,14 +24,6 @@ public let NSPersistentStoreSaveConflictsError = 134050
 public let NSPersistentStoreOperationError = 134070
 /// A store does not know a request.
 public let NSPersistentStoreUnsupportedRequestTypeError = 134091
-/// A migration was cancelled.
-public let NSMigrationCancelledError = 134120
-/// The store to migrate has a problem.
-public let NSMigrationManagerSourceStoreError = 134150
-/// The migrated store has a problem.
-public let NSMigrationManagerDestinationStoreError = 134160
-/// An entity's migration policy failed.
-public let NSEntityMigrationPolicyError = 134170
 /// SQLite reported an error. See `persistentStoreSave`.
 public let NSSQLiteError = 134180
 /// External records can't be imported.

@@ -28,14 +28,20 @@
 @_exported public import class CDEModelRuntime.NSBatchUpdateRequest
 @_exported public import class CDEModelRuntime.NSBatchUpdateResult
 @_exported public import class CDEModelRuntime.NSConstraintConflict
+@_exported public import class CDEModelRuntime.NSCustomMigrationStage
 @_exported public import class CDEModelRuntime.NSDiffableDataSourceSnapshotReference
+@_exported public import class CDEModelRuntime.NSEntityMigrationPolicy
 @_exported public import class CDEModelRuntime.NSFetchRequest
 @_exported public import class CDEModelRuntime.NSFetchedResultsController
+@_exported public import class CDEModelRuntime.NSLightweightMigrationStage
 @_exported public import class CDEModelRuntime.NSManagedObject
 @_exported public import class CDEModelRuntime.NSManagedObjectContext
 @_exported public import class CDEModelRuntime.NSManagedObjectID
+@_exported public import class CDEModelRuntime.NSManagedObjectModelReference
 @_exported public import class CDEModelRuntime.NSMergeConflict
 @_exported public import class CDEModelRuntime.NSMergePolicy
+@_exported public import class CDEModelRuntime.NSMigrationManager
+@_exported public import class CDEModelRuntime.NSMigrationStage
 @_exported public import class CDEModelRuntime.NSPersistentCloudKitContainer
 @_exported public import class CDEModelRuntime.NSPersistentContainer
 @_exported public import class CDEModelRuntime.NSPersistentHistoryChange
@@ -50,6 +56,7 @@
 @_exported public import class CDEModelRuntime.NSPersistentStoreRequest
 @_exported public import class CDEModelRuntime.NSPersistentStoreResult
 @_exported public import class CDEModelRuntime.NSQueryGenerationToken
+@_exported public import class CDEModelRuntime.NSStagedMigrationManager
 @_exported public import enum CDEManagedModel.NSAttributeType
 @_exported public import enum CDEManagedModel.NSDeleteRule
 @_exported public import enum CDEManagedModel.NSFetchIndexElementType
@@ -68,6 +75,7 @@
 @_exported public import let CDEModelRuntime.NSDeletedObjectIDsKey
 @_exported public import let CDEModelRuntime.NSDeletedObjectsKey
 @_exported public import let CDEModelRuntime.NSDetailedErrorsKey
+@_exported public import let CDEModelRuntime.NSEntityMigrationPolicyError
 @_exported public import let CDEModelRuntime.NSErrorMergePolicy
 @_exported public import let CDEModelRuntime.NSInMemoryStoreType
 @_exported public import let CDEModelRuntime.NSInferMappingModelAutomaticallyOption
@@ -85,8 +93,11 @@
 @_exported public import let CDEModelRuntime.NSMergeByPropertyObjectTrumpMergePolicy
 @_exported public import let CDEModelRuntime.NSMergeByPropertyStoreTrumpMergePolicy
 @_exported public import let CDEModelRuntime.NSMigratePersistentStoresAutomaticallyOption
+@_exported public import let CDEModelRuntime.NSMigrationCancelledError
 @_exported public import let CDEModelRuntime.NSMigrationConstraintViolationError
 @_exported public import let CDEModelRuntime.NSMigrationError
+@_exported public import let CDEModelRuntime.NSMigrationManagerDestinationStoreError
+@_exported public import let CDEModelRuntime.NSMigrationManagerSourceStoreError
 @_exported public import let CDEModelRuntime.NSMigrationMissingMappingModelError
 @_exported public import let CDEModelRuntime.NSMigrationMissingSourceModelError
 @_exported public import let CDEModelRuntime.NSObjectsChangedByMergeChangesKey
@@ -100,6 +111,7 @@
 @_exported public import let CDEModelRuntime.NSPersistentStoreRemoteChangeNotificationPostOptionKey
 @_exported public import let CDEModelRuntime.NSPersistentStoreSaveConflictsErrorKey
 @_exported public import let CDEModelRuntime.NSPersistentStoreSaveError
+@_exported public import let CDEModelRuntime.NSPersistentStoreStagedMigrationManagerOptionKey
 @_exported public import let CDEModelRuntime.NSPersistentStoreTimeoutError
 @_exported public import let CDEModelRuntime.NSPersistentStoreTimeoutOption
 @_exported public import let CDEModelRuntime.NSPersistentStoreURLKey
@@ -110,6 +122,8 @@
 @_exported public import let CDEModelRuntime.NSRollbackMergePolicy
 @_exported public import let CDEModelRuntime.NSSQLitePragmasOption
 @_exported public import let CDEModelRuntime.NSSQLiteStoreType
+@_exported public import let CDEModelRuntime.NSStagedMigrationBackwardMigrationError
+@_exported public import let CDEModelRuntime.NSStagedMigrationFrameworkVersionMismatchError
 @_exported public import let CDEModelRuntime.NSStoreTypeKey
 @_exported public import let CDEModelRuntime.NSStoreUUIDKey
 @_exported public import let CDEModelRuntime.NSUndoCloseGroupingRunLoopOrdering

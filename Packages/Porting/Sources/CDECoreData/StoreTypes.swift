@@ -103,3 +103,19 @@ extension NSPersistentStoreCoordinator {
   /// The place of a store.
   public func url(for store: NSPersistentStore) -> URL { store.url ?? URL(fileURLWithPath: "/dev/null") }
 }
+
+extension NSMigrationManager {
+  /// Migrates a store into another one, in Core Data's newer spelling.
+  ///
+  /// - Throws: `ManagedObjectError`. Then the old store is as before, and a store that this migration made is deleted.
+  public func migrateStore(
+    from sourceURL: URL, type sourceType: NSPersistentStore.StoreType,
+    options sourceOptions: [AnyHashable: Any]? = nil, mapping: NSMappingModel, to destinationURL: URL,
+    type destinationType: NSPersistentStore.StoreType, options destinationOptions: [AnyHashable: Any]? = nil
+  ) throws {
+    try migrateStore(
+      from: sourceURL, sourceType: sourceType.rawValue, options: sourceOptions, with: mapping,
+      toDestinationURL: destinationURL, destinationType: destinationType.rawValue,
+      destinationOptions: destinationOptions)
+  }
+}

@@ -1,7 +1,7 @@
 @_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
-  private static func path(_ configuration: Configuration) throws(StoreError) -> String {
+  static func path(_ configuration: Configuration) throws(StoreError) -> String {
     guard case .file(let path) = configuration.location else {
       throw StoreError(
         .cannotOpen, "A store in memory is made anew each time, so there is nothing to migrate.")

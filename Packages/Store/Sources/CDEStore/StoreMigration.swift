@@ -106,11 +106,17 @@ public struct MigrationSurvey: Hashable, Sendable {
   public var obstacles: [MigrationObstacle]
   /// The tables that would be written anew, by their new names. Other tables stay as they are.
   public var rewrittenTables: [String]
+  /// What is added to the keys of the rows of old entities by name, where that is not 0.
+  public var keyOffsets: [String: Int64]
 
   /// Makes a survey; see the properties.
-  public init(rows: [String: Int], obstacles: [MigrationObstacle], rewrittenTables: [String]) {
+  public init(
+    rows: [String: Int], obstacles: [MigrationObstacle], rewrittenTables: [String],
+    keyOffsets: [String: Int64] = [:]
+  ) {
     self.rows = rows
     self.obstacles = obstacles
     self.rewrittenTables = rewrittenTables
+    self.keyOffsets = keyOffsets
   }
 }

@@ -29,11 +29,14 @@ internal import CDEStore
 
   /// Compares two versions of a model.
   ///
+  /// - Parameter dropsUnfit: whether a property whose values have no place in the new one of its name counts as removed, and
+  ///   the new one as added. Otherwise that is an error.
   /// - Throws: ``MappingInferenceError`` for the first difference that needs more than names.
-  public init(from source: NSManagedObjectModel, to destination: NSManagedObjectModel)
-    throws(MappingInferenceError)
-  {
-    let pairs = try EntityPairs(source, destination)
+  public init(
+    from source: NSManagedObjectModel, to destination: NSManagedObjectModel, dropsUnfit: Bool = false
+  ) throws(MappingInferenceError) {
+    var pairs = try EntityPairs(source, destination)
+    pairs.dropsUnfit = dropsUnfit
     var entities: [Entity] = []
     for new in pairs.destinations {
       guard let old = pairs.source(of: new) else {
@@ -63,6 +66,8 @@ internal import CDEStore
 /// Which entities and properties of two models are the same.
 struct EntityPairs {
   let destinations: [NSEntityDescription]
+  /// Whether properties that do not fit are not the same.
+  var dropsUnfit = false
   private(set) var removed: [NSEntityDescription] = []
   private let sourceModel: NSManagedObjectModel
   private let destinationModel: NSManagedObjectModel
@@ -132,7 +137,7 @@ struct EntityPairs {
             + "\(property.renamingIdentifier ?? ""). Use the name of one of them.", entity: entity,
           property: property.name)
       }
-      guard let found, try fits(property, former[found], entity) else {
+      guard let found, try fits(property, former[found], entity, dropsUnfit) else {
         result.append(.init(name: property.name, source: nil))
         continue
       }
@@ -147,6 +152,15 @@ struct EntityPairs {
       result.append(.init(name: property.name, source: name))
     }
     return result
+  }
+
+  private func fits(
+    _ new: NSPropertyDescription, _ old: NSPropertyDescription, _ entity: String, _ dropsUnfit: Bool
+  ) throws(MappingInferenceError) -> Bool {
+    do { return try fits(new, old, entity) } catch {
+      if dropsUnfit { return false }
+      throw error
+    }
   }
 
   /// - Returns: false if the value is computed anew.

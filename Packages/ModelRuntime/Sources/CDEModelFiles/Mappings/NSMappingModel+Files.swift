@@ -70,6 +70,21 @@ extension NSMappingModel {
     entityMappings = mappings
   }
 
+  /// Whether each mapping is for these versions of its entities. Mappings made in code may have no versions; then the names count.
+  @_spi(CDE) public func fits(
+    source: NSManagedObjectModel, destination: NSManagedObjectModel
+  ) -> Bool {
+    func fits(_ name: String?, _ hash: Data?, _ model: NSManagedObjectModel) -> Bool {
+      guard let name else { return true }
+      guard let entity = model.entitiesByName[name] else { return false }
+      return hash == nil || hash == entity.versionHash
+    }
+    return (entityMappings ?? []).allSatisfy { mapping in
+      fits(mapping.sourceEntityName, mapping.sourceEntityVersionHash, source)
+        && fits(mapping.destinationEntityName, mapping.destinationEntityVersionHash, destination)
+    }
+  }
+
   static func mappings(in url: URL, models: [URL]) throws(ModelFileError) -> [NSEntityMapping] {
     switch url.pathExtension {
     case "cdm": return try CompiledMappingReader(try ModelFile.data(at: url), file: url.path).mappings()

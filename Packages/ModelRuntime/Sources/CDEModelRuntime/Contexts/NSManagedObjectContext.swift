@@ -31,7 +31,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Whether the context has an executor of its own or runs on the main actor.
   public let concurrencyType: ConcurrencyType
   /// The executor, for `perform`, which is inlined where it is called.
-  @usableFromInline let _executor: ContextExecutor
+  // Set once more only by `init(sharingExecutorOf:)`, before the context is used.
+  @usableFromInline @exclusivity(unchecked) final var _executor: ContextExecutor
   /// The executor that is the context's isolation: its blocks and its model actors run there.
   @_spi(CDE) public var executor: ContextExecutor { _executor }
 
@@ -115,6 +116,12 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     _executor = concurrencyType == .mainQueue ? ContextExecutor.main() : ContextExecutor()
     super.init()
     registerForBlocks()
+  }
+
+  /// Makes a private context with the isolation of another one, so that the same code may use the objects of both.
+  convenience init(sharingExecutorOf other: NSManagedObjectContext) {
+    self.init(concurrencyType: .privateQueue)
+    _executor = other._executor
   }
 
   /// Makes a context, in Core Data's newer spelling: `NSManagedObjectContext(.privateQueue)`.

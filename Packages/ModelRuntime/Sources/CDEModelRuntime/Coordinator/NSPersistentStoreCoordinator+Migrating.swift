@@ -61,23 +61,28 @@ extension NSPersistentStoreCoordinator {
           + "or the options of these names."
       throw refusal
     }
-    guard description.shouldInferMappingModelAutomatically else {
-      throw ManagedObjectError(
-        .migrationLacksMappingModel,
-        "The store at \(path) has to be migrated, and its description says not to infer what changed. Mapping models made by "
-          + "hand are not carried out: set shouldInferMappingModelAutomatically.", cause: refusal)
-    }
     do {
-      guard
-        let pending = try PendingMigration(description, configuration, to: modelBinding, entities: entities)
-      else { throw refusal }
-      try pending.run()
+      if try migrateByCode(description, configuration, entities: entities) { return }
+      guard description.shouldInferMappingModelAutomatically else {
+        if try migrateByMappingModel(description, configuration, entities: entities) { return }
+        throw ManagedObjectError(
+          .migrationLacksMappingModel,
+          "The store at \(path) has to be migrated, its description says not to infer what changed, and no mapping model is for "
+            + "both versions. Add one to the program's resources or to migrationMappingModels, or set "
+            + "shouldInferMappingModelAutomatically.", cause: refusal)
+      }
+      do {
+        // Nil if another process has migrated the store since it was refused.
+        try PendingMigration(description, configuration, to: modelBinding, entities: entities)?.run()
+      } catch let error as ManagedObjectError where error.code == .inferredMapping {
+        if try !migrateByMappingModel(description, configuration, entities: entities) { throw error }
+      }
     } catch let error as StoreError where error.code != .incompatibleSchema {
       throw Self.migrationError(error, URL(fileURLWithPath: path))
     }
   }
 
-  private static func migrationError(_ error: StoreError, _ url: URL) -> ManagedObjectError {
+  static func migrationError(_ error: StoreError, _ url: URL) -> ManagedObjectError {
     let isDuplicate =
       error.code == .uniqueness || error.obstacles.first?.kind == .duplicateValues
     let code: ManagedObjectError.Code =

@@ -123,6 +123,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     } catch let error as ModelError {
       throw ManagedObjectError(.store, error.message, cause: error)
     }
+    removeMigrationLeftovers(configuration)
     let store = NSPersistentStore(
       handle: StoreHandle(
         opened, observer: description.observer,

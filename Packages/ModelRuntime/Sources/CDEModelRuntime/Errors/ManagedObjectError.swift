@@ -192,7 +192,7 @@ extension ManagedObjectError: CustomNSError {
     case .inferredMapping: return NSInferredMappingModelError
     case .historyTokenExpired: return NSPersistentHistoryTokenExpiredError
     case .store: return storeCode
-    default: return NSCoreDataError
+    default: return customMigrationNumber ?? NSCoreDataError
     }
   }
 

@@ -49,7 +49,8 @@ struct PendingMigration {
     migration = StoreMigration(mapping, to: destination)
   }
 
-  private static func sourceModel(
+  /// The model with which a store was made, and where it was found.
+  static func sourceModel(
     _ description: NSPersistentStoreDescription, _ file: StoreInspection, _ hashes: [String: Data],
     _ new: NSManagedObjectModel
   ) -> (model: NSManagedObjectModel, from: StoreMigrationPlan.ModelSource)? {

@@ -1,4 +1,5 @@
 public import CDEManagedModel
+public import CDEModelFiles
 internal import CDESQLiteStore
 internal import CDEStore
 public import Foundation
@@ -53,8 +54,8 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
     get { options[NSMigratePersistentStoresAutomaticallyOption] as? Bool ?? migratesByDefault }
     set { options[NSMigratePersistentStoresAutomaticallyOption] = newValue }
   }
-  /// Whether a migration works out itself what changed; true by default, as in Core Data. Without it, opening a store of another
-  /// version is an error, because mapping models made by hand are not carried out. The same as
+  /// Whether a migration works out itself what changed; true by default, as in Core Data. Without it, a store of another version
+  /// needs a mapping model: one of ``migrationMappingModels``, or a compiled one among the program's resources. The same as
   /// ``NSInferMappingModelAutomaticallyOption``.
   open var shouldInferMappingModelAutomatically: Bool {
     get { options[NSInferMappingModelAutomaticallyOption] as? Bool ?? migratesByDefault }
@@ -63,6 +64,9 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
   /// Old versions of the model, to migrate a store that has no copy of its model from. Empty by default: the copy in the store and the
   /// model files among the program's resources are found without it. Apple's Core Data has no such property.
   open var migrationSourceModels: [NSManagedObjectModel] = []
+  /// Mapping models with which the store may be migrated. Empty by default: the compiled ones among the program's resources are
+  /// found without it. Apple's Core Data has no such property.
+  open var migrationMappingModels: [NSMappingModel] = []
   /// Whether a store is migrated if no option says so.
   var migratesByDefault = true
   /// Whether the store is loaded in the background; false by default.
@@ -99,6 +103,7 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
     copy.type = type
     copy.configuration = configuration
     copy.migrationSourceModels = migrationSourceModels
+    copy.migrationMappingModels = migrationMappingModels
     copy.migratesByDefault = migratesByDefault
     copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
     copy.options = options

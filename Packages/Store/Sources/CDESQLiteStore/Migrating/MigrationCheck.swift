@@ -19,7 +19,12 @@ struct MigrationCheck {
   func survey(_ connection: Connection) throws(StoreError) -> MigrationSurvey {
     MigrationSurvey(
       rows: try rows(connection), obstacles: try obstacles(connection),
-      rewrittenTables: script.tables.filter { $0.kept == nil }.map(\.name).sorted())
+      rewrittenTables: script.tables.filter { $0.kept == nil }.map(\.name).sorted(),
+      keyOffsets: Dictionary(
+        script.moves.moves.filter { $0.offset != 0 }.map {
+          (old.schema.entities[$0.source].source.name, $0.offset)
+        }
+      ) { first, _ in first })
   }
 
   private func rows(_ connection: Connection) throws(StoreError) -> [String: Int] {

@@ -21,6 +21,8 @@ struct FileContents: Sendable, Hashable {
     var name: String
     /// The table of the trigger.
     var table: String
+    /// Whether the name is one of Core Data's: of derived attributes, R-trees and their like.
+    var isCoreDatas: Bool { ["Z_DA_", "Z_RT_", "ZT_"].contains { name.hasPrefix($0) } }
   }
 
   struct Metadata: Sendable, Hashable {

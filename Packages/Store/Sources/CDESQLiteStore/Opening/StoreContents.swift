@@ -206,7 +206,7 @@ struct StoreContents {
     for trigger in triggers where ours.contains(trigger.table.uppercased()) {
       let name = trigger.name
       if name.hasPrefix("Z_RT_") { hasSpatialTriggers = true }
-      if ["Z_DA_", "Z_RT_", "ZT_"].contains(where: { name.hasPrefix($0) }) { continue }
+      if trigger.isCoreDatas { continue }
       isReadOnly = true
       notes.append(
         "The table \(trigger.table) has a trigger \(name) that is not Core Data's, so the store was "

@@ -1,0 +1,111 @@
+internal import CDEManagedModel
+@_spi(CDE) internal import CDEModelFiles
+@_spi(CDE) internal import CDESQLiteStore
+internal import CDEStore
+internal import Foundation
+
+/// A copy of a store on which the steps of a migration work, one after the other.
+///
+/// It is in a folder beside the store: `.Notes.sqlite.migration`. The folder is removed at the end of the migration, and what
+/// a killed one left is removed by the next migration or opening.
+final class WorkingStore {
+  /// The file of the copy after the steps so far.
+  private(set) var url: URL
+  private let folder: URL
+  private let description: NSPersistentStoreDescription
+  private var files = 1
+
+  /// Makes the folder, which is empty.
+  ///
+  /// - Parameter description: the description of the store, whose lock the caller has.
+  init(_ description: NSPersistentStoreDescription, at path: String) throws {
+    self.description = description
+    folder = Self.folder(path)
+    url = folder.appendingPathComponent("1.sqlite")
+    Self.removeLeftovers(at: path)
+    do {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    } catch {
+      throw ManagedObjectError(
+        .migrationDestinationStore,
+        "The folder \(folder.path) for the new store can't be made. Check that the store's folder may be written.",
+        cause: error)
+    }
+  }
+
+  private static func folder(_ path: String) -> URL {
+    let store = URL(fileURLWithPath: path)
+    return store.deletingLastPathComponent().appendingPathComponent(".\(store.lastPathComponent).migration")
+  }
+
+  /// Removes what a killed migration left. Only for a caller that has the lock of the store or has opened it: no
+  /// other process migrates it then.
+  static func removeLeftovers(at path: String) {
+    let folder = folder(path)
+    if FileManager.default.fileExists(atPath: folder.path) { try? FileManager.default.removeItem(at: folder) }
+  }
+
+  func remove() { try? FileManager.default.removeItem(at: folder) }
+
+  /// A description that opens the copy, and does not migrate it.
+  func opening() -> NSPersistentStoreDescription {
+    let copy = description.copy() as! NSPersistentStoreDescription
+    copy.url = url
+    copy.observer = nil
+    copy.shouldAddStoreAsynchronously = false
+    copy.shouldMigrateStoreAutomatically = false
+    copy.isReadOnly = false
+    // The copy is one file between the steps.
+    var pragmas = copy.options[NSSQLitePragmasOption] as? [String: Any] ?? [:]
+    pragmas["journal_mode"] = "DELETE"
+    copy.setOption(pragmas, forKey: NSSQLitePragmasOption)
+    return copy
+  }
+
+  /// The version hashes of the entities in the copy, and its old model.
+  private func inspection() throws -> StoreInspection {
+    try SQLiteStore.inspection(try opening().storeConfiguration())
+  }
+
+  func versionHashes() throws -> [String: Data] { try inspection().versionHashes.mapValues { Data($0) } }
+
+  // MARK: Steps
+
+  /// Migrates the copy to a version of the model as the difference can be inferred. Does nothing if it has that version.
+  func infer(to model: NSManagedObjectModel) throws {
+    let opening = opening()
+    let binding = try ModelBinding.of(model)
+    let pending = try PendingMigration(
+      opening, try opening.storeConfiguration(), to: binding,
+      entities: try binding.entities(in: Self.configuration(opening.configuration, in: model)))
+    try pending?.run()
+  }
+
+  /// Replaces the copy by a new store that a mapping model makes of it. It has the metadata of the application.
+  func map(_ mapping: NSMappingModel, from source: NSManagedObjectModel, to destination: NSManagedObjectModel)
+    throws
+  {
+    let old = opening()
+    old.configuration = Self.configuration(old.configuration, in: source)
+    let next = nextFile()
+    let new = opening()
+    new.url = next
+    // The objects that a migration makes are no changes of the application.
+    new.setOption(nil, forKey: NSPersistentHistoryTrackingKey)
+    try NSMigrationManager(sourceModel: source, destinationModel: destination).migrate(old, to: new, mapping)
+    let (_, metadata) = try SQLiteStore.metadata(ofFileAt: url.path)
+    try SQLiteStore.setMetadata(metadata, ofFileAt: next.path)
+    url = next
+  }
+
+  /// A place for another file in the folder.
+  func nextFile() -> URL {
+    files += 1
+    return folder.appendingPathComponent("\(files).sqlite")
+  }
+
+  /// The configuration of a store in another version of its model; nil, the whole model, if that has no such configuration.
+  static func configuration(_ name: String?, in model: NSManagedObjectModel) -> String? {
+    name.flatMap { model.configurations.contains($0) ? $0 : nil }
+  }
+}

@@ -7,7 +7,9 @@ internal import Foundation
 /// The copy of its model in a store's file, and what the file says about the model's entities.
 struct CachedModel {
   private let url: URL
-  private let file: StoreInspection
+  /// What else is in the file; nil if the file is damaged.
+  private let file: StoreInspection?
+  private let hashes: [String: Data]
   /// The archive of the model.
   let archive: Data
 
@@ -20,6 +22,7 @@ struct CachedModel {
         .noStore, "\(url) is no file URL, so there is no store. Make it with URL(fileURLWithPath:).")
     }
     self.url = url
+    let file: StoreInspection
     do throws(StoreError) { file = try SQLiteStore.inspection(ofFileAt: url.path) } catch {
       throw ManagedObjectError(
         .store, "The store at \(url.path) can't be read: \(error.message)", cause: error)
@@ -35,12 +38,32 @@ struct CachedModel {
           + "by NSManagedObjectModel(contentsOf:).")
     }
     self.archive = Data(archive)
+    self.file = file
+    hashes = file.versionHashes.mapValues { Data($0) }
+  }
+
+  /// Reads the copy in a damaged store.
+  ///
+  /// - Throws: ``ManagedObjectError``: `.modelMissing` if the copy is damaged as well, `.store` for a file that is missing.
+  init(inDamagedStoreAt url: URL) throws {
+    self.url = url
+    file = nil
+    let found: (archive: [UInt8]?, hashes: [String: [UInt8]])
+    do throws(StoreError) { found = try SQLiteStore.salvagedModel(ofFileAt: url.path) } catch {
+      throw ManagedObjectError(
+        .store, "The store at \(url.path) can't be read: \(error.message)", cause: error)
+    }
+    guard let archive = found.archive else {
+      throw ManagedObjectError(
+        .modelMissing,
+        "The store at \(url.path) has no copy of its model, or a damaged one. Give the model of its program.")
+    }
+    self.archive = Data(archive)
+    hashes = found.hashes.mapValues { Data($0) }
   }
 
   /// Whether the store has a history, so that commits must be recorded.
-  var hasHistory: Bool { file.hasHistory }
-
-  private var hashes: [String: Data] { file.versionHashes.mapValues { Data($0) } }
+  var hasHistory: Bool { file?.hasHistory ?? false }
 
   func unusable(_ error: any Error) -> ManagedObjectError {
     ManagedObjectError(
@@ -110,7 +133,6 @@ struct CachedModel {
   /// Where it differs from the computed one, either Core Data hashes what is not known here, or the copy is not the model
   /// that the tables were made with. The columns tell which.
   private func adoptHashes(_ model: NSManagedObjectModel, _ held: Set<String>) throws {
-    let hashes = hashes
     func depth(_ entity: NSEntityDescription) -> Int {
       entity.superentity.map { depth($0) + 1 } ?? 0
     }
@@ -123,7 +145,7 @@ struct CachedModel {
       throw unusable(error)
     }
     let indexes = schema.entities.filter { held.contains($0.source.name) }.map(\.index)
-    let differences = file.columnDifferences(from: schema, entities: Set(indexes))
+    let differences = file?.columnDifferences(from: schema, entities: Set(indexes)) ?? []
     guard differences.isEmpty else {
       throw otherVersion(differing.sorted(), differences.joined(separator: ", "))
     }

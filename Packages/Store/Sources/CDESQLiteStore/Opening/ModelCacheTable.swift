@@ -45,7 +45,7 @@ enum ModelCacheTable {
   }
 
   /// All stores seen so far have raw DEFLATE. An archive that is not compressed, or that has the header of zlib, is as plain.
-  private static func archive(_ content: [UInt8]) -> [UInt8]? {
+  static func archive(_ content: [UInt8]) -> [UInt8]? {
     let start = Array("bplist".utf8)
     if content.starts(with: start) { return content }
     if let raw = try? Deflate.decompress(content, limit: limit), raw.starts(with: start) { return raw }

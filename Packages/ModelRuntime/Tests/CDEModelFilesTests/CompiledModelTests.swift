@@ -276,6 +276,27 @@ struct CompiledModelTests {
     _ = try model.freeze()
   }
 
+  @Test("A description of an application's own subclass is read as what it is at least")
+  func subclasses() throws {
+    var objects = try AppleArchives.objects()[0]
+    for (index, object) in objects.enumerated() {
+      guard case .dictionary(var fields) = object,
+        case .string("NSAttributeDescription")? = fields["$classname"],
+        case .array(let chain)? = fields["$classes"]
+      else { continue }
+      fields["$classname"] = .string("App.Attribute")
+      fields["$classes"] = .array([.string("App.Attribute")] + chain)
+      objects[index] = .dictionary(fields)
+    }
+    let data = BinaryPropertyListWriter.data(
+      .dictionary(["$top": .dictionary(["root": .reference(1)]), "$objects": .array(objects)]))
+    let (read, plain) = (
+      try NSManagedObjectModel(compiledModel: data),
+      try NSManagedObjectModel(compiledModel: try AppleArchives.all()[0])
+    )
+    #expect(ModelText.lines(read) == ModelText.lines(plain))
+  }
+
   @Test("Objects that share collections can't stand for a model without end")
   func shared() throws {
     var objects: [PropertyListNode] = [.string("$null")]

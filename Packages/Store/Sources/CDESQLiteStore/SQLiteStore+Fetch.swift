@@ -71,7 +71,10 @@ extension SQLiteStore {
       sqlite3_bind_int64(statement, 1, key)
       let code = sqlite3_step(statement)
       if code == SQLITE_DONE { return nil }
-      guard code == SQLITE_ROW else { throw connection.error(code, while: "Reading a row") }
+      guard code == SQLITE_ROW else {
+        throw connection.error(
+          code, while: "Reading the row \(key) of \(plan.concretes[0].layout.entityName)")
+      }
       var concrete = plan.concretes[0]
       if plan.hasEntityColumn {
         guard let index = plan.numbers[sqlite3_column_int64(statement, 2)],

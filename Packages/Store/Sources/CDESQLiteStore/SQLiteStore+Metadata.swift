@@ -79,7 +79,7 @@ extension SQLiteStore {
     }
   }
 
-  private static func copyFiles(in folder: String, to destination: String) throws(StoreError) {
+  static func copyFiles(in folder: String, to destination: String) throws(StoreError) {
     let manager = FileManager.default
     guard let names = try? manager.contentsOfDirectory(atPath: folder) else { return }
     do {

@@ -30,8 +30,25 @@ extension NSEntityDescription {
 
   /// The entity's 32-byte version hash, computed as in Core Data. Two descriptions have equal hashes exactly
   /// if a store written with one can be read with the other. Computed at each call until the model is in use.
+  ///
+  /// An entity that was read from a store's copy of its model has the hash that the store has recorded for it, as long as
+  /// its description is not changed.
   public var versionHash: Data {
-    facts.withLock { $0?.versionHash } ?? Data(entityHash())
+    if let known = facts.withLock({ $0?.versionHash }) { return known }
+    let computed = Data(entityHash())
+    // A description that was changed since is another version.
+    if let recordedHash, recordedHash.computed == computed { return recordedHash.recorded }
+    return computed
+  }
+
+  /// Takes over the hash that a store has recorded for this very description, if it is not the computed one.
+  ///
+  /// Core Data may hash what is not known here. The parent's hash must be settled before, because it is part of the
+  /// children's.
+  @_spi(CDE) public func recordVersionHash(_ hash: Data) {
+    requireMutable()
+    let computed = Data(entityHash())
+    recordedHash = computed == hash ? nil : (computed, hash)
   }
 
   /// The entity's index in the frozen model's `entities`; `nil` until the model is in use.

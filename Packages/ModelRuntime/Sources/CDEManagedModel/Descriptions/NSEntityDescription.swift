@@ -18,6 +18,9 @@ nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchec
   }
   let facts = Lock<Facts?>(nil)
 
+  /// The hash that a store has recorded for the entity, and the one that is computed for the same description.
+  var recordedHash: (computed: Data, recorded: Data)?
+
   /// The entity's name, unique in its model. Fetch requests and stores use it.
   ///
   /// `nil`, and names with white space, quotes or control characters, are errors when the model is first
@@ -158,6 +161,7 @@ nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchec
     result.storedConstraints = uniquenessConstraints
     result.storedCompoundIndexes = compoundIndexes
     result.indexes = indexes.map { $0.copy() as! NSFetchIndexDescription }
+    result.recordedHash = recordedHash
     return result
   }
 

@@ -160,9 +160,17 @@ struct ModelValidator {
   private func validateNames(of entity: NSEntityDescription) throws {
     let name = entity.name!
     let properties = entity.collectedProperties()
-    func isStored(_ property: String) -> Bool {
-      guard let found = properties[property] else { return false }
-      return !found.isTransient && !(found is NSFetchedPropertyDescription)
+    func isStored(_ path: String) -> Bool {
+      var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+      guard var found = properties[names.removeFirst()], !found.isTransient else { return false }
+      // An element of a composite has a column of its own.
+      for name in names {
+        guard let composite = found as? NSCompositeAttributeDescription,
+          let element = composite.elements.first(where: { $0.name == name })
+        else { return false }
+        found = element
+      }
+      return !(found is NSFetchedPropertyDescription)
     }
     for (constraint, given) in zip(entity.constraintNames, entity.uniquenessConstraints) {
       guard !constraint.isEmpty, constraint.count == given.count else {

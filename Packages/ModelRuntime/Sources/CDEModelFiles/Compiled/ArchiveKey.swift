@@ -3,7 +3,7 @@
 /// Numbers, because an archive of a model contains some hundred thousand fields, and comparing their names
 /// would take most of the time of reading it.
 enum ArchiveKey: UInt8 {
-  case archiveClass, archiveClassName, archiveObjects, archiveTop, arguments
+  case archiveClass, archiveClassName, archiveClasses, archiveObjects, archiveTop, arguments
   case ascending, attributeType, attributeValueClassName, base, batchSize
   case classNameForEntity, collection, compositeElements, compoundIndexes, compoundPredicateType
   case configurations, constantValue, data, defaultValue, deleteRule
@@ -32,6 +32,7 @@ enum ArchiveKey: UInt8 {
   static let named: [String: ArchiveKey] = [
     "$class": .archiveClass,
     "$classname": .archiveClassName,
+    "$classes": .archiveClasses,
     "$objects": .archiveObjects,
     "$top": .archiveTop,
     "NSArguments": .arguments,

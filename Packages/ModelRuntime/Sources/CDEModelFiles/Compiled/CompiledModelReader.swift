@@ -21,6 +21,10 @@ struct CompiledModelReader {
   private var proxies: [Int: Int] = [:]
   private var propertyCount = 0
 
+  private static let propertyClasses: Set<String> = [
+    "NSAttributeDescription", "NSDerivedAttributeDescription", "NSCompositeAttributeDescription",
+    "NSRelationshipDescription", "NSFetchedPropertyDescription",
+  ]
   private static let inheritanceLimit = 64
   private static let compositeLimit = 16
 
@@ -61,7 +65,7 @@ struct CompiledModelReader {
   private mutating func readEntities(_ root: Fields, module: String?) throws(ModelFileError) {
     for (key, index) in archive.entries(root[.entities]) {
       guard let fields = archive.fields(index), entityByIndex[index] == nil,
-        archive.className(fields) == "NSEntityDescription"
+        archive.className(fields, among: ["NSEntityDescription"]) == "NSEntityDescription"
       else { throw archive.damaged("\(key) is no entity") }
       let name = archive.text(fields[.entityName]) ?? key
       let entity = NSEntityDescription()
@@ -85,7 +89,10 @@ struct CompiledModelReader {
 
   private func lists(_ node: PropertyListNode?) -> [[String]] {
     archive.members(node).map { list in
-      archive.members(.reference(list)).compactMap { archive.text(.reference($0)) }
+      // Names, or the properties themselves.
+      archive.members(.reference(list)).compactMap { member in
+        archive.text(.reference(member)) ?? archive.text(archive.fields(member)?[.propertyName])
+      }
     }.filter { !$0.isEmpty }
   }
 
@@ -157,7 +164,7 @@ struct CompiledModelReader {
       throw archive.damaged("\(owner).\(key) is a property of too many entities")
     }
     let result: NSPropertyDescription
-    switch archive.className(fields) {
+    switch archive.className(fields, among: Self.propertyClasses) {
     case "NSAttributeDescription": result = try attribute(NSAttributeDescription(), fields, owner, key)
     case "NSDerivedAttributeDescription":
       let derived = NSDerivedAttributeDescription()
@@ -255,14 +262,20 @@ struct CompiledModelReader {
       throw archive.damaged("the relationship \(relationship.name) has no destination")
     }
     relationship.destinationEntity = destination
+    var inverseName = archive.text(fields[.inverseRelationshipName])
     if var index = archive.reference(fields[.inverseRelationship]) {
-      index = proxies[index] ?? index
+      var depth = 0
+      while let underlying = proxies[index], depth < Self.inheritanceLimit {
+        (index, depth) = (underlying, depth + 1)
+      }
       if let inverse = properties[index] as? NSRelationshipDescription {
         relationship.inverseRelationship = inverse
         return
       }
+      // A store repeats inherited relationships in the sub-entities. The one that is meant has the same name.
+      inverseName = inverseName ?? archive.text(archive.fields(index)?[.propertyName])
     }
-    guard let name = archive.text(fields[.inverseRelationshipName]) else { return }
+    guard let name = inverseName else { return }
     var owner: NSEntityDescription? = destination
     while let entity = owner {
       if let inverse = entity.ownProperties.first(where: { $0.name == name }) {
@@ -286,7 +299,8 @@ extension CompiledModelReader {
         }
         let elements = archive.members(fields[.indexElements]).compactMap { archive.fields($0) }
           .compactMap { element($0) }
-        guard !elements.isEmpty else { continue }
+        // Core Data's own models also index what is no property, such as the entity. A fetch gives the same result.
+        guard !elements.isEmpty, elements.allSatisfy({ isStored($0, in: entity) }) else { continue }
         let description = NSFetchIndexDescription(name: name, elements: elements)
         if let predicate = predicates.predicate(fields[.partialIndexPredicate]) {
           description.setPartial(predicate)
@@ -295,6 +309,13 @@ extension CompiledModelReader {
       }
       entity.indexes = indexes
     }
+  }
+
+  private func isStored(_ element: NSFetchIndexElementDescription, in entity: NSEntityDescription) -> Bool {
+    if element.expressionFormat != nil { return true }
+    let name = element.propertyName?.split(separator: ".").first.map(String.init)
+    guard let name, let property = entity.propertiesByName[name] else { return false }
+    return !property.isTransient && !(property is NSFetchedPropertyDescription)
   }
 
   private mutating func element(_ fields: Fields) -> NSFetchIndexElementDescription? {

@@ -91,6 +91,18 @@ struct ArchiveFields {
     if case .array(let members)? = object(key) { storage.references(members) } else { nil }
   }
 
+  /// The texts in a field that is a list; others are left out.
+  func texts(_ key: ArchiveKey) -> [String] {
+    guard case .array(let members)? = object(key), members.count <= 64 else { return [] }
+    return (0..<members.count).compactMap { position in
+      if case .leaf(.string(let text))? = storage.object(storage.index.member(position, of: members)) {
+        text
+      } else {
+        nil
+      }
+    }
+  }
+
   /// The references in all fields that are no lists, in the order of the file.
   func references() -> [Int] { storage.references(values) }
 }
@@ -165,6 +177,14 @@ struct ModelArchive {
 
   func className(_ fields: Fields) -> String {
     self.fields(fields[.archiveClass])?[.archiveClassName]?.text ?? ""
+  }
+
+  /// The name of an object's class, or of the first of its superclasses that is one of some names. An archive names
+  /// them all, so an application's own subclass of a description is known by what it is at least.
+  func className(_ fields: Fields, among known: Set<String>) -> String {
+    let name = className(fields)
+    guard !known.contains(name), let own = self.fields(fields[.archiveClass]) else { return name }
+    return own.texts(.archiveClasses).first(where: known.contains) ?? name
   }
 
   // MARK: Plain values, in a field or referred to by it

@@ -45,7 +45,14 @@ extension DictionaryRequest {
       }
     }
     guard info.kind == .attribute(.transformable) else { return data }
-    return try TransformableCoding.decode(
-      data, transformer: info.transformerName, entity: entity.name, property: info.name)
+    do {
+      return try TransformableCoding.decode(
+        data, transformer: info.transformerName, entity: entity.name, property: info.name)
+    } catch {
+      guard entity.objectClass == NSManagedObject.self,
+        let value = UndecodedValue(data, of: info, because: error)
+      else { throw error }
+      return value
+    }
   }
 }

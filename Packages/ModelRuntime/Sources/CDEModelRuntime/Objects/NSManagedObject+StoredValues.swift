@@ -6,14 +6,20 @@ extension NSManagedObject {
   ///
   /// A failed read is recorded and returns no value.
   final func storedValue(_ info: PropertyInfo) -> _PropertyValue {
-    do {
-      return try RowReference(batch: _batch, row: Int(_row)).value(of: info) {
-        let data = try externalData($0)
-        // A save compares with these bytes, which are in the cache of the file system now.
-        overlay.loadedFiles.insert(info.slot)
-        return data
+    let row = RowReference(batch: _batch, row: Int(_row))
+    func external(_ value: ExternalValue) throws -> Data {
+      let data = try externalData(value)
+      // A save compares with these bytes, which are in the cache of the file system now.
+      overlay.loadedFiles.insert(info.slot)
+      return data
+    }
+    do { return try row.value(of: info, external: external) } catch {
+      // Without a class of the program, whatever transformer the model names may be unknown here.
+      if case .attribute(.transformable) = info.kind, type(of: self) == NSManagedObject.self,
+        let value = UndecodedValue(try? row.bytes(of: info, external: external), of: info, because: error)
+      {
+        return .object(_ObjectBox(value))
       }
-    } catch {
       unreadable(info, error)
       return .null
     }

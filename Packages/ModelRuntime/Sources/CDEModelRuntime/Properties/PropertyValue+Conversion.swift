@@ -107,9 +107,7 @@ extension RowBatchBuilder {
     box.encoded = nil
     do {
       guard
-        let data = try encoded
-          ?? TransformableCoding.encode(
-            value, transformer: property.transformerName, entity: layout.entityName, property: property.name)
+        let data = try encoded ?? box.encode(property, entity: layout.entityName)
       else { return setNull(property.cells.lowerBound) }
       setData(property.cells.lowerBound, data, external: property.allowsExternalStorage)
     } catch {

@@ -62,8 +62,7 @@ extension _PropertyValue {
   func keepEncoding(_ info: PropertyInfo, of binding: EntityBinding) throws(ManagedObjectError) {
     guard case .attribute(.transformable) = info.kind, case .object(let box) = self else { return }
     do {
-      box.encoded = try TransformableCoding.encode(
-        box.value, transformer: info.transformerName, entity: binding.name, property: info.name)
+      box.encoded = try box.encode(info, entity: binding.name)
     } catch {
       throw ManagedObjectError(
         .invalidValue, (error as? ModelError)?.message ?? "\(error)", cause: error, entity: binding.name,

@@ -8,9 +8,14 @@ enum EngineError {
   ///
   /// - Parameter task: the failed task, as the subject of the message.
   static func make(_ code: Int32, on handle: OpaquePointer?, while task: String) -> StoreError {
-    let detail =
+    var detail =
       handle.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
       ?? String(cString: sqlite3_errstr(code))
+    if [SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF), let handle,
+      let name = sqlite3_db_filename(handle, "main"), name.pointee != 0
+    {
+      detail += " in \(String(cString: name))"
+    }
     return make(code, system: handle.map { sqlite3_system_errno($0) } ?? 0, detail: detail, while: task)
   }
 
@@ -103,7 +108,10 @@ enum EngineError {
     case SQLITE_PERM, SQLITE_CANTOPEN, SQLITE_AUTH:
       (.cannotOpen, "Check that the folder exists and may be read and written.")
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT:
-      (.unreadable, "The file is damaged or no store; restore it from a backup.")
+      (
+        .unreadable,
+        "The file is damaged or no store; restore it from a backup, or copy what can be read with salvage."
+      )
     case SQLITE_TOOBIG:
       (.tooBig, "Make the value or the query smaller.")
     case SQLITE_INTERRUPT:

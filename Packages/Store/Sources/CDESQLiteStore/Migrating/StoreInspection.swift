@@ -56,6 +56,34 @@ public struct StoreInspection: Hashable, Sendable, CustomStringConvertible {
     self.modelArchive = modelArchive
   }
 
+  /// Whether the store has a persistent history: the tables of its changes and transactions.
+  public var hasHistory: Bool { tables["ACHANGE"] != nil && tables["ATRANSACTION"] != nil }
+
+  /// Compares the tables of a schema's entities with those in the file, by the names of their columns.
+  ///
+  /// - Returns: each column that only one side has, and each table and entity that the file lacks, as text; sorted.
+  @_spi(CDE) public func columnDifferences(
+    from schema: ResolvedSchema, entities: Set<EntityIndex>
+  ) -> [String] {
+    var known: [EntityIndex: Int64] = [:]
+    var result: [String] = []
+    for index in entities {
+      let name = schema.entities[index].source.name
+      known[index] = numbers[name]
+      if numbers[name] == nil { result.append("Z_PRIMARYKEY has no entity \(name)") }
+    }
+    for table in PhysicalSchema(schema, numbers: known).tables.values {
+      guard let columns = tables[table.name] else {
+        result.append("there is no table \(table.name)")
+        continue
+      }
+      let expected = Set(table.columns.map(\.name) + ["Z_PK", "Z_ENT", "Z_OPT"])
+      result += expected.subtracting(columns).map { "\(table.name) has no column \($0)" }
+      result += Set(columns).subtracting(expected).map { "\(table.name).\($0) belongs to no property" }
+    }
+    return result.sorted()
+  }
+
   /// The facts as text: the files, the entities with their numbers, then one table a line.
   public var description: String {
     let entities = numbers.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map {

@@ -41,6 +41,17 @@ enum ModelCacheTable {
       let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, 0)))
       content = Array(bytes)
     }
-    return content.flatMap { try? Deflate.decompress($0, limit: limit) }
+    return content.flatMap(archive)
+  }
+
+  /// All stores seen so far have raw DEFLATE. An archive that is not compressed, or that has the header of zlib, is as plain.
+  static func archive(_ content: [UInt8]) -> [UInt8]? {
+    let start = Array("bplist".utf8)
+    if content.starts(with: start) { return content }
+    if let raw = try? Deflate.decompress(content, limit: limit), raw.starts(with: start) { return raw }
+    guard content.count > 2, content[0] & 0x0F == 8, (Int(content[0]) << 8 + Int(content[1])) % 31 == 0 else {
+      return nil
+    }
+    return try? Deflate.decompress(Array(content.dropFirst(2)), limit: limit)
   }
 }

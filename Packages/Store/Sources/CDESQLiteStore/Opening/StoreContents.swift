@@ -39,7 +39,8 @@ struct StoreContents {
     }
     let entities = schema.entities.filter { held.contains($0.index) }
     try Self.compareHashes(file.versionHashes, entities)
-    physical = PhysicalSchema(schema, numbers: try Self.numbers(of: entities, stored))
+    physical = PhysicalSchema(
+      schema, numbers: try Self.numbers(of: entities, stored, hashes: file.versionHashes))
     try reconcile(with: file.tables)
     inspect(file.triggers)
     history = HistoryTables(file.tables, physical)
@@ -97,11 +98,18 @@ struct StoreContents {
   }
 
   private static func numbers(
-    of entities: [ResolvedSchema.Entity], _ stored: [String: Int64]
+    of entities: [ResolvedSchema.Entity], _ stored: [String: Int64], hashes: [String: StoreMetadata.Value]
   ) throws(StoreError) -> [EntityIndex: Int64] {
     var result: [EntityIndex: Int64] = [:]
+    let names = Set(entities.map(\.source.name))
+    let strangers = Set(stored.filter { !names.contains($0.key) }.values)
+    let expected = PhysicalSchema.newNumbers(of: Set(entities.map(\.index)))
     for entity in entities {
-      guard let number = stored[entity.source.name] else {
+      // A migration of Core Data may leave an entity's old name beside its number. The metadata has the new name.
+      let renamed = expected[entity.index].flatMap { number in
+        hashes[entity.source.name] != nil && strangers.contains(number) ? number : nil
+      }
+      guard let number = stored[entity.source.name] ?? renamed else {
         throw StoreError(
           .incompatibleSchema,
           "The store has no entity \(entity.source.name). "
@@ -147,7 +155,7 @@ struct StoreContents {
     for (root, table) in physical.tables {
       let entity = physical.schema.entities[root.entity].source.name
       guard let columns = tables[table.name]?.columns else {
-        throw Self.incompatible("The store has no table for \(entity).", entity, [])
+        throw Self.incompatible("The store has no table \(table.name) for \(entity).", entity, [])
       }
       guard columns["Z_PK"]?.isKey == true, columns["Z_ENT"] != nil, columns["Z_OPT"] != nil else {
         throw Self.incompatible("The table of \(entity) lacks Core Data's own columns.", entity, [])
@@ -171,11 +179,19 @@ struct StoreContents {
     let owner = physical.schema.entities[expected.naming.entity].source.name
     var table = expected
     if tables[table.name] == nil { table.name = table.alternativeName }
+    if tables[table.name] == nil {
+      // No other table has columns that are named after both relationships.
+      let fitting = tables.filter {
+        $0.value.columns[table.first] != nil && $0.value.columns[table.second] != nil
+      }
+      if !table.isReflexive, fitting.count == 1, let only = fitting.first { table.name = only.key }
+    }
     guard let columns = tables[table.name]?.columns else {
       throw Self.incompatible(
-        "The store has no table for \(owner).\(expected.naming.property).", owner,
+        "The store has no table \(expected.name) for \(owner).\(expected.naming.property).", owner,
         [expected.naming.property])
     }
+    table.adoptColumns(columns.keys, physical.numbers)
     for name in [table.first, table.second, table.firstOrder, table.secondOrder].compactMap({ $0 })
     where columns[name] == nil {
       throw Self.incompatible(

@@ -124,7 +124,10 @@ struct RelatedReader {
     while true {
       let code = sqlite3_step(statement)
       if code == SQLITE_DONE { break }
-      guard code == SQLITE_ROW else { throw connection.error(code, while: "Reading a relationship") }
+      guard code == SQLITE_ROW else {
+        throw connection.error(
+          code, while: "Reading a relationship to \(plan.concretes[0].layout.entityName)")
+      }
       seen &+= 1
       if seen & 1023 == 0 { try RowCollector.checkCancellation() }
       let place = places.place(of: sqlite3_column_int64(statement, plan.columnCount))

@@ -50,7 +50,9 @@ final class RowCollector {
     while true {
       let code = sqlite3_step(statement)
       if code == SQLITE_DONE { return }
-      guard code == SQLITE_ROW else { throw connection.error(code, while: "Fetching rows") }
+      guard code == SQLITE_ROW else {
+        throw connection.error(code, while: "Fetching rows of \(plan.concretes[0].layout.entityName)")
+      }
       try append(statement)
       sinceCheck &+= 1
       if sinceCheck == RowDecoder.rowsPerBatch {
@@ -67,7 +69,9 @@ final class RowCollector {
     while true {
       let code = sqlite3_step(statement)
       if code == SQLITE_DONE { break }
-      guard code == SQLITE_ROW else { throw connection.error(code, while: "Fetching rows") }
+      guard code == SQLITE_ROW else {
+        throw connection.error(code, while: "Fetching rows of \(plan.concretes[0].layout.entityName)")
+      }
       let key = sqlite3_column_int64(statement, 0)
       guard key > 0 else { throw Self.damagedKey(key, plan.concretes[0].layout) }
       entries.append(FetchedRows.Entry(key: key, entity: entity))
@@ -134,7 +138,9 @@ final class RowCollector {
     if isCancelled { try Self.checkCancellation() }
     if let damagedKey { throw Self.damagedKey(damagedKey, concrete.layout) }
     if isTooBig { throw Self.tooBig(concrete.layout) }
-    if let failure { throw connection.error(failure, while: "Fetching rows") }
+    if let failure {
+      throw connection.error(failure, while: "Fetching rows of \(plan.concretes[0].layout.entityName)")
+    }
   }
 
   /// Collects the statement's current row, and records its position if positions are recorded.

@@ -16,7 +16,8 @@ extension SchemaPlans {
       if code == SQLITE_ROW {
         try collector.append(statement)
       } else if code != SQLITE_DONE {
-        throw connection.error(code, while: "Reading rows")
+        throw connection.error(
+          code, while: "Reading the row \(key) of \(schema.entities[entity].source.name)")
       }
       if isCancellable, index & 511 == 511 { try RowCollector.checkCancellation() }
     }

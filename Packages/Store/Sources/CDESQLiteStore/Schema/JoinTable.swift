@@ -106,6 +106,26 @@ struct JoinTable: Sendable {
     return result
   }
 
+  /// Takes the columns of a file's table whose names have another suffix than expected.
+  ///
+  /// Suffixes count the clashes of one entity's names over all its join tables. After a migration Core Data may have
+  /// counted in another order.
+  mutating func adoptColumns(_ columns: some Collection<String>, _ numbers: IndexedArray<EntityIndex, Int64>)
+  {
+    func found(_ expected: String, _ base: String) -> String {
+      if columns.contains(expected) { return expected }
+      let fitting = columns.filter { $0.hasPrefix(base) && $0.dropFirst(base.count).allSatisfy(\.isNumber) }
+      return fitting.count == 1 ? fitting.first! : expected
+    }
+    if isReflexive { return }
+    let (left, right) = (numbers[naming.entity], numbers[other.entity])
+    let (own, inverse) = (naming.property.uppercased(), other.property.uppercased())
+    first = found(first, "Z_\(left)\(inverse)")
+    second = found(second, "Z_\(right)\(own)")
+    firstOrder = firstOrder.map { found($0, "Z_FOK_\(left)\(inverse)") }
+    secondOrder = secondOrder.map { found($0, "Z_FOK_\(right)\(own)") }
+  }
+
   var createStatement: String {
     let columns = [first, second, secondOrder, firstOrder].compactMap { $0 }.map { bare($0) + " INTEGER" }
     return "CREATE TABLE \(bare(name)) ( \(columns.joined(separator: ", ")), "

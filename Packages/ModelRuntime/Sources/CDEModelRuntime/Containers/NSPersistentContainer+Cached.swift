@@ -1,0 +1,39 @@
+@_spi(CDE) public import CDEManagedModel
+@_spi(CDE) internal import CDEModelFiles
+public import Foundation
+
+extension NSPersistentContainer {
+  /// Makes a container for a store whose model is the copy that the store keeps, for stores of other programs.
+  ///
+  /// ```swift
+  /// let container = try NSPersistentContainer(modelCachedInStoreAt: url)
+  /// container.persistentStoreDescriptions[0].isReadOnly = true
+  /// container.loadPersistentStores { _, error in
+  ///   if let error { print(error) }
+  /// }
+  /// ```
+  ///
+  /// The only description is that of the store: it names the configuration whose entities the store has, records commits
+  /// in the history if the store has one, and does not migrate. Set `isReadOnly` to leave the file and its folder as they
+  /// are. ``init(cachedInStoreAt:_:)`` of the model says what becomes of classes and version hashes.
+  ///
+  /// Reads the file once. The store is opened by `loadPersistentStores`. Apple's Core Data has no such call.
+  ///
+  /// - Parameters:
+  ///   - url: the URL of the store's file.
+  ///   - name: the container's name; nil for the name of the file without its extension.
+  ///   - file: the calling file, which the compiler fills in.
+  /// - Throws: ``ManagedObjectError``: `.modelMissing` if the store has no usable copy of its model, `.store` for a file
+  ///   that is missing or no store.
+  public convenience init(modelCachedInStoreAt url: URL, name: String? = nil, _ file: String = #fileID) throws
+  {
+    let cached = try CachedModel(inStoreAt: url)
+    let model = try NSManagedObjectModel(cached, module: ModelResources.module(in: file))
+    self.init(name: name ?? url.deletingPathExtension().lastPathComponent, managedObjectModel: model)
+    let description = NSPersistentStoreDescription(url: url)
+    description.configuration = cached.configuration(of: model)
+    description.shouldMigrateStoreAutomatically = false
+    if cached.hasHistory { description.setOption(true, forKey: NSPersistentHistoryTrackingKey) }
+    persistentStoreDescriptions = [description]
+  }
+}

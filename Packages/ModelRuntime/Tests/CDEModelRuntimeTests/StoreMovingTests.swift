@@ -137,6 +137,65 @@ struct StoreMovingTests {
     #expect(try texts(stack) == ["kept", "more"])
   }
 
+  @Test("A store gets the URL of its copy, and keeps its own where there is no store")
+  func settingURL() throws {
+    let stack = try stack()
+    try save("first", in: stack)
+    let coordinator = stack.container.persistentStoreCoordinator
+    let context = stack.context()
+    let note = try #require(try context.all("Note").first)
+    let copy = stack.folder.appendingPathComponent("Copy.sqlite")
+    #expect(!coordinator.setURL(copy, for: coordinator.persistentStores[0]))
+    #expect(!coordinator.setURL(URL(string: "https://example.org")!, for: coordinator.persistentStores[0]))
+    let broken = stack.folder.appendingPathComponent("broken.sqlite")
+    try Data("no database, and long enough to be read as a header of one".utf8).write(to: broken)
+    #expect(!coordinator.setURL(broken, for: coordinator.persistentStores[0]))
+    #expect(coordinator.persistentStores.map(\.url) == [url(stack)])
+    #expect(try texts(stack) == ["first"])
+    try coordinator.replacePersistentStore(
+      at: copy, withPersistentStoreFrom: url(stack), ofType: NSSQLiteStoreType)
+    let former = coordinator.persistentStores[0]
+    #expect(coordinator.setURL(copy, for: former))
+    #expect(coordinator.persistentStores.map(\.url) == [copy])
+    #expect(!coordinator.setURL(copy, for: former), "the former store is closed")
+    // The context goes on with its objects, in the other file.
+    note.setValue("moved", forKey: "text")
+    try context.save()
+    #expect(try texts(stack) == ["moved"])
+    #expect(try RawSQLite(url(stack).path).run("SELECT ZTEXT FROM ZNOTE") == [["first"]])
+    #expect(try RawSQLite(copy.path).run("SELECT ZTEXT FROM ZNOTE") == [["moved"]])
+  }
+
+  @Test("Options of opening vacuum the file and analyze its indexes, but not of a store for reading only")
+  func upkeep() throws {
+    let stack = try stack()
+    let context = stack.context()
+    for index in 0..<200 { context.make("Note", ["text": String(repeating: "\(index)", count: 2000)]) }
+    try context.save()
+    for note in try context.all("Note").dropFirst(2) { context.delete(note) }
+    try context.save()
+    let coordinator = stack.container.persistentStoreCoordinator
+    try coordinator.remove(coordinator.persistentStores[0])
+    let raw = try RawSQLite(url(stack).path)
+    let free = try raw.run("PRAGMA freelist_count")
+    #expect(free != [["0"]])
+    func open(_ options: [AnyHashable: Any]) throws {
+      let store = try coordinator.addPersistentStore(
+        ofType: NSSQLiteStoreType, configurationName: nil, at: url(stack), options: options)
+      #expect(try context.all("Note").count == 2)
+      try coordinator.remove(store)
+    }
+    try open([
+      NSSQLiteManualVacuumOption: true, NSSQLiteAnalyzeOption: true, NSReadOnlyPersistentStoreOption: true,
+    ])
+    #expect(try raw.run("PRAGMA freelist_count") == free)
+    try open([NSSQLiteManualVacuumOption: true, NSSQLiteAnalyzeOption: true])
+    #expect(try raw.run("PRAGMA freelist_count") == [["0"]])
+    #expect(try raw.run("PRAGMA auto_vacuum") == [["2"]])
+    #expect(try raw.run("SELECT COUNT(*) FROM sqlite_master WHERE name = 'sqlite_stat1'") == [["1"]])
+    #expect(try raw.run("PRAGMA integrity_check") == [["ok"]])
+  }
+
   @Test("The metadata of a store that is not opened can be replaced")
   func metadata() throws {
     let stack = try stack()

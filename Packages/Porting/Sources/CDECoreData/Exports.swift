@@ -120,6 +120,8 @@
 @_exported public import let CDEModelRuntime.NSRefreshedObjectsKey
 @_exported public import let CDEModelRuntime.NSRemovedPersistentStoresKey
 @_exported public import let CDEModelRuntime.NSRollbackMergePolicy
+@_exported public import let CDEModelRuntime.NSSQLiteAnalyzeOption
+@_exported public import let CDEModelRuntime.NSSQLiteManualVacuumOption
 @_exported public import let CDEModelRuntime.NSSQLitePragmasOption
 @_exported public import let CDEModelRuntime.NSSQLiteStoreType
 @_exported public import let CDEModelRuntime.NSStagedMigrationBackwardMigrationError

@@ -9,10 +9,6 @@ public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
   "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 /// Option: Apple's data protection of the file. Linux has none, so it has no effect. Use an encrypted folder.
 public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtectionKey"
-/// Option: Core Data analyses the tables when it opens a store. It has no effect here.
-public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
-/// Option: Core Data makes the file small when it opens a store. It has no effect here.
-public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
 /// Option: Core Data destroys a store that other processes use. It has no effect here: the files are always deleted.
 public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"
 /// Option: the greatest number of connections of Core Data's pool. It has no effect here.

@@ -95,11 +95,6 @@ extension NSPersistentStoreCoordinator {
     try migratePersistentStore(store, to: url, options: options, withType: type.rawValue)
   }
 
-  /// Gives a store another place without moving its file.
-  @available(*, unavailable, message: "Close the store with remove(_:), and add it at the new URL.")
-  @discardableResult
-  public func setURL(_ url: URL, for store: NSPersistentStore) -> Bool { fatalError() }
-
   /// The place of a store.
   public func url(for store: NSPersistentStore) -> URL { store.url ?? URL(fileURLWithPath: "/dev/null") }
 }

@@ -1,4 +1,4 @@
-@_spi(CDE) public import CDEManagedModel
+@_spi(CDE) internal import CDEManagedModel
 @_spi(CDE) internal import CDEModelFiles
 public import Foundation
 

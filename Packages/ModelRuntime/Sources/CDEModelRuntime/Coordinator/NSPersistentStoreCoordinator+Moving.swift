@@ -89,6 +89,46 @@ extension NSPersistentStoreCoordinator {
     }
   }
 
+  /// Closes a store, and opens the one at another URL in its place, with the same configuration and options. A file that was
+  /// copied or moved has the same UUID, so the IDs of objects stay valid. No store is made.
+  ///
+  /// Core Data keeps the store object. Here `persistentStores` has another one, which `persistentStore(for: url)` returns.
+  ///
+  /// - Parameters:
+  ///   - url: the URL of a store's file.
+  ///   - store: a store of this coordinator. It is closed.
+  /// - Returns: whether the store at the URL is open. Otherwise the old one is open again, and the reason is reported to
+  ///   ``Diagnostics``.
+  @discardableResult
+  public func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
+    do {
+      try Self.requireFile(url, ofType: store.type)
+      guard persistentStores.contains(where: { $0 === store }) else {
+        throw ManagedObjectError(.noStore, "The store \(store.identifier) is not loaded in this coordinator.")
+      }
+      guard FileManager.default.fileExists(atPath: url.path) else {
+        throw ManagedObjectError(
+          .noStore, "There is no store at \(url.path). Copy or move the files there first.")
+      }
+      try remove(store)
+    } catch {
+      Diagnostics.report("The store \(store.identifier) does not get the URL \(url): \(error)")
+      return false
+    }
+    do {
+      try addPersistentStore(Self.description(of: store, at: url, nil))
+      return true
+    } catch {
+      Diagnostics.report("The store \(store.identifier) does not get the URL \(url): \(error)")
+    }
+    do {
+      if let old = store.url { try addPersistentStore(Self.description(of: store, at: old, nil)) }
+    } catch {
+      Diagnostics.report("The store \(store.identifier) could not be opened again: \(error)")
+    }
+    return false
+  }
+
   private static func description(
     of store: NSPersistentStore, at url: URL, _ options: [AnyHashable: Any]?
   ) -> NSPersistentStoreDescription {

@@ -24,6 +24,12 @@ public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
 public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
 /// Option: a migration works out itself what changed between the two versions of the model.
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
+/// Option: opening the store writes its file anew, without unused pages (`true`). A store that is opened for reading only, and one
+/// in memory, are not written.
+public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
+/// Option: opening the store counts the values of its indexes, by which SQLite chooses between them (`true`). A store that is
+/// opened for reading only, and one in memory, are not written.
+public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
 /// Option: the name of the SQLite file system (its `sqlite3_vfs`) that reads and writes all of the store's
 /// files, as a string. It must be registered when the store is opened. Apple's Core Data has no such option.
 public let CDESQLiteVFSOption = "CDESQLiteVFSOption"
@@ -145,6 +151,8 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
       location: location, journalMode: mode, isReadOnly: isReadOnly, busyTimeout: .seconds(timeout),
       pragmas: pragmas, vfs: vfs as? String)
     configuration.tracksHistory = isSet(NSPersistentHistoryTrackingKey)
+    configuration.vacuumsWhenOpened = isSet(NSSQLiteManualVacuumOption)
+    configuration.analyzesWhenOpened = isSet(NSSQLiteAnalyzeOption)
     return configuration
   }
 

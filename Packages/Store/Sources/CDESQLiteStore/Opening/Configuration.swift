@@ -59,6 +59,11 @@ extension SQLiteStore {
     /// without a history. A file that has one and is opened without this may only be read, as in Core Data: its history
     /// would have gaps.
     public var tracksHistory = false
+    /// Whether opening writes the file anew without unused pages. Takes as long as copying it, and needs the room for a copy.
+    /// While another connection uses the store, opening waits for the busy timeout, and fails then.
+    public var vacuumsWhenOpened = false
+    /// Whether opening counts the values of indexes, by which SQLite chooses between them. Takes as long as reading the indexes.
+    public var analyzesWhenOpened = false
     /// Whether commits check that references stay valid. Only the benchmark disables this, to measure its
     /// cost.
     @_spi(CDE) public var checksReferences = true

@@ -122,6 +122,8 @@ struct StoreOpener {
       try Self.setJournalMode(connection, configuration)
       try contents.keepDerived(on: connection)
       if configuration.tracksHistory { try contents.keepHistory(on: connection) }
+      if configuration.analyzesWhenOpened { try connection.execute("ANALYZE", while: "Analyzing \(path)") }
+      if configuration.vacuumsWhenOpened { try connection.execute("VACUUM", while: "Vacuuming \(path)") }
     }
     try Self.configure(connection, configuration, role: .writer)
     let usesLog = try Self.journalMode(of: connection) == "wal"

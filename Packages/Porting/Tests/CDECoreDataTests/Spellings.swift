@@ -104,4 +104,64 @@ struct Spellings {
     #expect(NSOverwriteMergePolicy === NSMergePolicy.overwrite)
     #expect(NSMergeByPropertyStoreTrumpMergePolicy === NSMergePolicy.mergeByPropertyStoreTrump)
   }
+
+  @Test("A store is migrated by a manager, in both spellings, and in stages")
+  func migrations() throws {
+    final class NotePolicy: NSEntityMigrationPolicy {
+      override func createDestinationInstances(
+        forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+      ) throws {
+        try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+        let made = manager.destinationInstances(
+          forEntityMappingName: mapping.name, sourceInstances: [sInstance])
+        made.first?.setValue("migrated", forKey: "title")
+      }
+    }
+    let model = makeModel()
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appendingPathComponent("Old.sqlite")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let store = try coordinator.addPersistentStore(type: .sqlite, at: file)
+    let context = NSManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      NSEntityDescription.insertNewObject(forEntityName: "Note", into: context).setValue(
+        "old", forKey: "title")
+      try context.save()
+    }
+    try coordinator.remove(store)
+    let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: model, destinationModel: model)
+    mapping.entityMappingsByName["NoteToNote"]?.entityMigrationPolicyClassName = NSStringFromClass(
+      NotePolicy.self)
+    let manager = NSMigrationManager(sourceModel: model, destinationModel: model)
+    let (older, newer) = (
+      folder.appendingPathComponent("A.sqlite"), folder.appendingPathComponent("B.sqlite")
+    )
+    try manager.migrateStore(
+      from: file, sourceType: NSSQLiteStoreType, options: nil, with: mapping, toDestinationURL: older,
+      destinationType: NSSQLiteStoreType, destinationOptions: nil)
+    try manager.migrateStore(from: file, type: .sqlite, mapping: mapping, to: newer, type: .sqlite)
+    for url in [older, newer] {
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+      let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
+      let context = NSManagedObjectContext(.privateQueue)
+      context.persistentStoreCoordinator = coordinator
+      try context.performAndWait {
+        let notes = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note"))
+        #expect(notes.map { $0.value(forKey: "title") as? String } == ["migrated"])
+      }
+      try coordinator.remove(store)
+    }
+    let reference = NSManagedObjectModelReference(model: model, versionChecksum: model.versionChecksum)
+    let stage = NSCustomMigrationStage(migratingFrom: reference, to: reference)
+    stage.didMigrateHandler = { migrationManager, currentStage in
+      guard let container = migrationManager.container else { return }
+      #expect(container.managedObjectModel === currentStage.nextModel.resolvedModel)
+    }
+    let staged = NSStagedMigrationManager([NSLightweightMigrationStage([model.versionChecksum]), stage])
+    #expect(staged.stages.count == 2)
+    #expect(NSMigrationCancelledError == 134120)
+  }
 }

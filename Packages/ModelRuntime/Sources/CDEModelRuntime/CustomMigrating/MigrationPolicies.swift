@@ -12,8 +12,7 @@ enum MigrationPolicies {
     guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty else {
       return NSEntityMigrationPolicy()
     }
-    let own = module.flatMap { ManagedClassRegistry.lookup("\($0).\(name)") }
-    guard let found = own ?? ManagedClassRegistry.lookup(name) else {
+    guard let found = names(of: name, module).lazy.compactMap(ManagedClassRegistry.lookup).first else {
       throw ManagedObjectError(
         .migrationPolicy,
         "The mapping \(mapping.name ?? "") names the policy \(name), and the program has no class of this name, or several. Name "
@@ -27,5 +26,13 @@ enum MigrationPolicies {
         entity: mapping.destinationEntityName ?? mapping.sourceEntityName)
     }
     return policy.init()
+  }
+
+  /// The names under which a class is looked for. A mapping model of an app names the app's module, which may have another name
+  /// here; the last one is for it.
+  private static func names(of name: String, _ module: String?) -> [String] {
+    guard let module else { return [name] }
+    let bare = name.split(separator: ".").last.map(String.init) ?? name
+    return ["\(module).\(name)", name, "\(module).\(bare)"]
   }
 }

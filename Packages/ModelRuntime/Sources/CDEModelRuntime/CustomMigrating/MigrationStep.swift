@@ -97,7 +97,7 @@ extension MigrationStep {
 
     /// The value of an attribute.
     ///
-    /// - Throws: ``ManagedObjectError`` with code `.invalidValue`, as for a ``Snapshot``.
+    /// - Throws: ``ManagedObjectError`` with code `.invalidValue`, as for a snapshot.
     public subscript<Value>(_ name: String, as type: Value.Type = Value.self) -> Value {
       get throws { try object.migrationValue(name) }
     }

@@ -5,7 +5,7 @@ public import Foundation
 
 /// Migrates the objects of one mapping. Subclasses do what expressions can't.
 ///
-/// A mapping names its policy by ``NSEntityMapping/entityMigrationPolicyClassName``. The class is found by `Module.Name`, or
+/// A mapping names its policy by `entityMigrationPolicyClassName`. The class is found by `Module.Name`, or
 /// by a name that `NSStringFromClass` gave. A policy is made for each mapping and migration, by `init()`.
 ///
 /// The manager calls the methods in Core Data's order, in three passes over the mappings:

@@ -88,11 +88,9 @@ extension NSMigrationManager {
     {
       return source.value(forKey: path[0])
     }
-    var variables: [String: PredicateValue] = [
-      "manager": try PredicateValue(self), "entityPolicy": try PredicateValue(policy),
-      "entityMapping": try PredicateValue(mapping), "propertyMapping": try PredicateValue(property),
-      "destination": .object(made),
-    ]
+    var variables = try self.variables(mapping, policy)
+    variables["propertyMapping"] = try PredicateValue(property)
+    variables["destination"] = .object(made)
     variables["source"] = source.map { .object($0) } ?? .null
     let result =
       if let source {
@@ -101,6 +99,20 @@ extension NSMigrationManager {
         try tree.evaluate(with: [String: Any](), variables: variables)
       }
     return result.plainValue
+  }
+
+  /// The variables that are the same for all objects of a mapping. Kept for the next call, because they are looked at by
+  /// reflection.
+  private func variables(
+    _ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy
+  ) throws -> [String: PredicateValue] {
+    if let known = commonVariables, known.mapping === mapping, known.policy === policy { return known.values }
+    let values = [
+      "manager": try PredicateValue(self), "entityPolicy": try PredicateValue(policy),
+      "entityMapping": try PredicateValue(mapping),
+    ]
+    commonVariables = (mapping, policy, values)
+    return values
   }
 
   /// The old objects of a mapping.
@@ -113,11 +125,9 @@ extension NSMigrationManager {
     }
     let value: Any?
     do {
-      let variables = [
-        "manager": try PredicateValue(self), "entityPolicy": try PredicateValue(policy),
-        "entityMapping": try PredicateValue(mapping),
-      ]
-      value = try expression.expressionTree().evaluate(with: [String: Any](), variables: variables).plainValue
+      value = try expression.expressionTree().evaluate(
+        with: [String: Any](), variables: try variables(mapping, policy)
+      ).plainValue
     } catch let error as PredicateTreeError {
       throw ManagedObjectError(
         .migrationPolicy,

@@ -1,5 +1,6 @@
 @_spi(CDE) public import CDEManagedModel
 public import CDEModelFiles
+internal import CDEPredicates
 public import Foundation
 
 /// Migrates a store by a mapping model: its objects are made anew in another store, by the rules of the mapping model and by the
@@ -45,6 +46,8 @@ nonisolated open class NSMigrationManager: NSObject {
   let module: String?
   var associations = MigrationAssociations()
   var currentPropertyMapping: NSPropertyMapping?
+  /// The variables of expressions that the objects of one mapping share.
+  var commonVariables: (mapping: NSEntityMapping, policy: AnyObject, values: [String: PredicateValue])?
   /// The error given to ``cancelMigrationWithError(_:)``.
   var cancellation: (any Error)?
 
@@ -143,6 +146,8 @@ nonisolated open class NSMigrationManager: NSObject {
     associations = MigrationAssociations()
     currentEntityMapping = NSEntityMapping()
     currentPropertyMapping = nil
+    // The manager is among its own variables.
+    commonVariables = nil
     cancellation = nil
     sourceContext.performAndWait { sourceContext.reset() }
     destinationContext.performAndWait { destinationContext.reset() }

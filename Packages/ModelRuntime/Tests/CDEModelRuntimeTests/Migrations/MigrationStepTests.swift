@@ -232,4 +232,63 @@ struct MigrationStepTests {
     try open(store, version(2), [merging]).close()
     #expect(try store.sql("SELECT ZNAME FROM ZTAG ORDER BY 1") == [["a"], ["b"]])
   }
+
+  @Test("A process that is killed in a step leaves the old store, and the next opening migrates it")
+  func killed() async throws {
+    let store = try store(cover: 200_000)
+    let before = try (store.contents(), store.facts(Library.old()))
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = store.file.path as String] in
+      let deadly = MigrationStep(from: Library.old(), to: Library.new()) { _, new in
+        for book in try new.objects(of: "Book") { try book.set("name", to: "lost") }
+        kill(getpid(), SIGKILL)
+      }
+      _ = try MigrationStepTests().open(OldStore(at: URL(fileURLWithPath: path)), [deadly])
+    }
+    #expect(try store.contents() == before.0)
+    try open(store, [Self.numbers]).close()
+    #expect(try store.facts(Library.new()) == before.1)
+  }
+
+  @Test(
+    "A store of one configuration is migrated with the entities of that configuration, and keeps its history")
+  func configurationAndHistory() throws {
+    func version(_ number: Int) -> NSManagedObjectModel {
+      let note = entity("Note", nil, [attribute("title", .stringAttributeType)])
+      if number > 1 { note.properties.append(attribute("length", .integer64AttributeType, optional: false)) }
+      let other = entity("Other", nil, [attribute("name", .stringAttributeType)])
+      let result = model(note, other)
+      result.setEntities([note], forConfigurationName: "Notes")
+      return result
+    }
+    let file = Library.place()
+    func work<Value>(
+      _ number: Int, _ steps: [MigrationStep] = [], _ body: (NSManagedObjectContext) throws -> Value
+    ) throws -> Value {
+      let container = NSPersistentContainer(name: "Test", managedObjectModel: version(number))
+      let description = NSPersistentStoreDescription(url: file)
+      description.configuration = "Notes"
+      description.migrationSteps = steps
+      description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
+      container.persistentStoreDescriptions = [description]
+      var failure: (any Error)?
+      container.loadPersistentStores { failure = $1 }
+      if let failure { throw failure }
+      defer { try? container.close() }
+      return try container.work(body)
+    }
+    try work(1) { context in
+      context.make("Note", ["title": "four"])
+      try context.save()
+    }
+    let step = MigrationStep(from: version(1), to: version(2)) { old, new in
+      for note in try old.snapshots(of: "Note") {
+        try new.object(for: note)?.set("length", to: (note["title"] as String).count)
+      }
+    }
+    #expect(try work(2, [step]) { try $0.all("Note").map { $0.value(forKey: "length") as? Int } } == [4])
+    let store = OldStore(at: file)
+    #expect(try store.sql("SELECT Z_NAME FROM Z_PRIMARYKEY WHERE Z_ENT < 1000") == [["Note"]])
+    // The insertion, and the value that the step has set.
+    #expect(try store.sql("SELECT ZCHANGETYPE FROM ACHANGE ORDER BY Z_PK") == [["0"], ["1"]])
+  }
 }

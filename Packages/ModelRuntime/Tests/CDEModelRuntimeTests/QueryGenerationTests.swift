@@ -24,6 +24,8 @@ struct QueryGenerationTests {
   @Test("A pinned context reads the state of its first read, in fetches, counts, faults and dictionaries")
   func pinned() throws {
     let stack = try Stack()
+    // Its store is removed with it.
+    defer { withExtendedLifetime(stack) {} }
     let (writer, reader) = (stack.context(), stack.context())
     try add("a", writer)
     try add("b", writer)
@@ -61,6 +63,8 @@ struct QueryGenerationTests {
   @Test("A token takes another context to the same state")
   func shared() throws {
     let stack = try Stack()
+    // Its store is removed with it.
+    defer { withExtendedLifetime(stack) {} }
     let (writer, first, second) = (stack.context(), stack.context(), stack.context())
     try add("a", writer)
     try first.setQueryGenerationFrom(.current)
@@ -74,6 +78,8 @@ struct QueryGenerationTests {
   @Test("A save, a merge and a reset move a pinned context to the state of its next read", arguments: 0..<3)
   func moving(way: Int) throws {
     let stack = try Stack()
+    // Its store is removed with it.
+    defer { withExtendedLifetime(stack) {} }
     let (writer, reader) = (stack.context(), stack.context())
     try add("a", writer)
     try reader.setQueryGenerationFrom(.current)
@@ -97,6 +103,8 @@ struct QueryGenerationTests {
   @Test("A save from a pinned context meets the changes of others as conflicts")
   func conflicts() throws {
     let stack = try Stack()
+    // Its store is removed with it.
+    defer { withExtendedLifetime(stack) {} }
     let (writer, reader) = (stack.context(), stack.context())
     try add("a", writer)
     try reader.setQueryGenerationFrom(.current)
@@ -117,6 +125,7 @@ struct QueryGenerationTests {
   @Test("A token of another coordinator and a child context are refused")
   func refused() throws {
     let (stack, other) = (try Stack(), try Stack())
+    defer { withExtendedLifetime((stack, other)) {} }
     let (context, foreign) = (stack.context(), other.context())
     try foreign.setQueryGenerationFrom(.current)
     _ = try titles(foreign)

@@ -5,6 +5,8 @@ import Testing
 
 @Suite("Replacement of stores")
 struct StoreReplacementTests {
+  private let scratch = Scratch()
+
   private func store(_ path: String, _ tags: [String], _ mode: SQLiteStore.Configuration.JournalMode) throws {
     let store = try SQLiteStore(
       schema: Shop.schema,
@@ -25,7 +27,6 @@ struct StoreReplacementTests {
   func replacing(_ first: String, _ second: String) throws {
     let old = try #require(SQLiteStore.Configuration.JournalMode(rawValue: first))
     let new = try #require(SQLiteStore.Configuration.JournalMode(rawValue: second))
-    let scratch = Scratch()
     let (path, other, copy) = (scratch.file(), scratch.file("Other.sqlite"), scratch.file("Copy.sqlite"))
     try store(path, ["a", "b"], old)
     try store(other, ["c"], new)
@@ -48,7 +49,6 @@ struct StoreReplacementTests {
 
   @Test("A store that is replaced already is left alone, and one in use is refused")
   func lock() throws {
-    let scratch = Scratch()
     let path = scratch.file()
     try store(path, ["a"], .wal)
     #expect(try StoreReplacement(configuration(path)) { _ in true } == nil)
@@ -66,7 +66,6 @@ struct StoreReplacementTests {
 
   @Test("A file that is no store leaves the store as it is")
   func damaged() throws {
-    let scratch = Scratch()
     let (path, other) = (scratch.file(), scratch.file("Other.sqlite"))
     try store(path, ["a"], .wal)
     try Data(repeating: 7, count: 10_000).write(to: URL(fileURLWithPath: other))

@@ -165,10 +165,12 @@ extension MigrationSpec {
     } else {
       let others = entities.filter { !inherits($0.name, from: name) && $0.former == nil }
       guard let parent = others.randomElement(using: &random)?.name else { return }
-      // Both may have an attribute that an entity kept when it left its parent.
-      let inherited = Set(attributes(of: parent).map(\.name))
+      // Both may have an attribute that an entity kept when it left its parent, also under its former name.
+      func names(_ attributes: [Attribute]) -> Set<String> {
+        Set(attributes.flatMap { [$0.name, $0.former ?? $0.name] })
+      }
       let own = entities.filter { inherits($0.name, from: name) }.flatMap(\.attributes)
-      guard !own.contains(where: { inherited.contains($0.name) }) else { return }
+      guard names(attributes(of: parent)).isDisjoint(with: names(own)) else { return }
       entities[index].parent = parent
     }
     settle()

@@ -15,7 +15,7 @@ extension NSPersistentContainer {
   ///
   /// The only description is that of the store: it names the configuration whose entities the store has, records commits
   /// in the history if the store has one, and does not migrate. Set `isReadOnly` to leave the file and its folder as they
-  /// are. ``init(cachedInStoreAt:_:)`` of the model says what becomes of classes and version hashes.
+  /// are. `init(cachedInStoreAt:_:)` of the model says what becomes of classes and version hashes.
   ///
   /// Reads the file once. The store is opened by `loadPersistentStores`. Apple's Core Data has no such call.
   ///

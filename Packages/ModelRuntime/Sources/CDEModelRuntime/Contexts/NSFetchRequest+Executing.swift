@@ -7,9 +7,9 @@ extension NSFetchRequest {
   /// That is the context of the innermost `perform` or `performAndWait`. On the main thread outside of such a block it is the one
   /// context of the main queue that has the request's entity and no parent.
   ///
-  /// - Returns: what ``NSManagedObjectContext/fetch(_:)`` returns.
+  /// - Returns: what `NSManagedObjectContext.fetch(_:)` returns.
   /// - Throws: ``ManagedObjectError`` with code `.unsupportedRequest` if there is no such context, or more than one; and the errors
-  ///   of ``NSManagedObjectContext/fetch(_:)``.
+  ///   of `NSManagedObjectContext.fetch(_:)`.
   public func execute() throws -> [ResultType] {
     guard let context = CurrentContext.find(for: entityName) else {
       throw nsError(

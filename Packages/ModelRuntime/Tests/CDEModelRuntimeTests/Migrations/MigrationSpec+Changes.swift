@@ -166,11 +166,10 @@ extension MigrationSpec {
       let others = entities.filter { !inherits($0.name, from: name) && $0.former == nil }
       guard let parent = others.randomElement(using: &random)?.name else { return }
       // Both may have an attribute that an entity kept when it left its parent, also under its former name.
-      func names(_ attributes: [Attribute]) -> Set<String> {
-        Set(attributes.flatMap { [$0.name, $0.former ?? $0.name] })
-      }
-      let own = entities.filter { inherits($0.name, from: name) }.flatMap(\.attributes)
-      guard names(attributes(of: parent)).isDisjoint(with: names(own)) else { return }
+      let inherited = Set(attributes(of: parent).map(\.name))
+      let own = Set(entities.filter { inherits($0.name, from: name) }.flatMap(\.attributes).map(\.name))
+      let isClear = inherited.isDisjoint(with: own) && inherited.union(own).isDisjoint(with: formerNames)
+      guard isClear else { return }
       entities[index].parent = parent
     }
     settle()
@@ -197,6 +196,7 @@ extension MigrationSpec {
       guard attribute.former == nil else { return }
       let old = attribute.name
       attribute.former = old
+      formerNames.insert(old)
       attribute.name = newName("a")
       changed.insert(attribute.name)
       for id in things.keys where inherits(things[id]!.entity, from: entities[index].name) {

@@ -50,6 +50,8 @@ struct MigrationSpec {
   var things: [Int: Thing] = [:]
   /// What has changed in this version already, and does not change again.
   var changed: Set<String> = []
+  /// Names that attributes had in any version. A renaming identifier of the last version still means such a name.
+  var formerNames: Set<String> = []
   private var names = 0
 
   mutating func newName(_ kind: String) -> String {

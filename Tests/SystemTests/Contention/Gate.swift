@@ -14,8 +14,6 @@ struct Gate: Sendable {
   private let folder: URL
   private let count: Int
 
-  private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
-
   /// - Parameter count: the number of processes that wait, besides the one that opens the gate.
   init(_ folder: URL, count: Int) {
     self.folder = folder
@@ -44,48 +42,27 @@ struct Gate: Sendable {
   /// Counts as a process that has arrived, for one that ended before.
   func arrive() { write("arrived") }
 
+  private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
   private func read(_ name: String) {
-    // For reading and writing, so that opening does not wait for the other side.
-    let file = opened(name)
-    var byte: UInt8 = 0
-    #if canImport(Darwin)
-      let count = Darwin.read(file, &byte, 1)
-    #elseif canImport(Musl)
-      let count = Musl.read(file, &byte, 1)
-    #else
-      let count = Glibc.read(file, &byte, 1)
-    #endif
-    precondition(count == 1, "The pipe \(name) could not be read: \(errno)")
-    close(file)
+    let byte = try? opened(name).read(upToCount: 1)
+    precondition(byte?.count == 1, "The pipe \(name) could not be read.")
   }
 
   private func write(_ name: String) {
-    let file = opened(name)
-    var byte: UInt8 = 1
-    #if canImport(Darwin)
-      let count = Darwin.write(file, &byte, 1)
-    #elseif canImport(Musl)
-      let count = Musl.write(file, &byte, 1)
-    #else
-      let count = Glibc.write(file, &byte, 1)
-    #endif
-    precondition(count == 1, "The pipe \(name) could not be written: \(errno)")
-    Gate.keep(file)
+    let pipe = opened(name)
+    pipe.write(Data([1]))
+    // A pipe forgets its bytes when all its descriptors are closed, so those that were written stay open.
+    Self.kept.withLock { $0.append(pipe) }
   }
 
-  private func opened(_ name: String) -> CInt {
-    #if canImport(Darwin)
-      let file = Darwin.open(path(name), O_RDWR | O_CLOEXEC)
-    #elseif canImport(Musl)
-      let file = Musl.open(path(name), O_RDWR | O_CLOEXEC)
-    #else
-      let file = Glibc.open(path(name), O_RDWR | O_CLOEXEC)
-    #endif
-    precondition(file >= 0, "The pipe \(name) could not be opened: \(errno)")
-    return file
+  /// Opens a pipe for reading and writing, so that opening does not wait for the other side.
+  private func opened(_ name: String) -> FileHandle {
+    guard let pipe = FileHandle(forUpdatingAtPath: path(name)) else {
+      preconditionFailure("The pipe \(name) could not be opened: \(errno)")
+    }
+    return pipe
   }
 
-  // A pipe forgets its bytes when all its descriptors are closed, so those that were written stay open.
-  private static let kept = Mutex<[CInt]>([])
-  private static func keep(_ file: CInt) { kept.withLock { $0.append(file) } }
+  private static let kept = Mutex<[FileHandle]>([])
 }

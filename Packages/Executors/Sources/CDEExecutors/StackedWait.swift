@@ -25,13 +25,7 @@ final class StackedWait {
     self.below = below
   }
 
-  private static let key: pthread_key_t = {
-    var key = pthread_key_t()
-    guard pthread_key_create(&key, nil) == 0 else {
-      fatalError("The process has no room for another thread-specific value.")
-    }
-    return key
-  }()
+  private static let key = makeThreadSpecificKey()
 
   /// The topmost such wait of the calling thread.
   static var current: StackedWait? {

@@ -14,13 +14,7 @@ internal import CDETaskABI
 /// jobs inside blocks of the `ContextExecutor`, and the runtime then names the user's. The holder of a reservation stays
 /// on its own actor's executor. In both cases the thread is on the `ContextExecutor` too.
 enum ThreadBlock {
-  private static let key: pthread_key_t = {
-    var key = pthread_key_t()
-    guard pthread_key_create(&key, nil) == 0 else {
-      fatalError("The process has no room for another thread-specific value.")
-    }
-    return key
-  }()
+  private static let key = makeThreadSpecificKey()
 
   static var current: ContextExecutor? {
     pthread_getspecific(key).map { Unmanaged<ContextExecutor>.fromOpaque($0).takeUnretainedValue() }

@@ -25,11 +25,18 @@ extension NSFetchRequest {
 extension NSManagedObjectContext {
   /// Lets ``CurrentContext`` find the context. Called once, by the initialiser.
   final func registerForBlocks() {
-    executor.owner = UInt(bitPattern: Borrowed(self).address)
+    executor.owner = address
     if concurrencyType == .mainQueue {
       CurrentContext.onMain.withLock { $0.append(CurrentContext.Weak(self)) }
     }
   }
+
+  /// Called by the deinit. Contexts of a migration share an executor, which finds the other one as long as that lives.
+  final func unregisterForBlocks() {
+    if executor.owner == address { executor.owner = 0 }
+  }
+
+  private var address: UInt { UInt(bitPattern: Borrowed(self).address) }
 }
 
 /// The context of the code that runs.

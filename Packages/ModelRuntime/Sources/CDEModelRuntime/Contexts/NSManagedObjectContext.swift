@@ -130,7 +130,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
 
   deinit {
-    executor.owner = 0
+    unregisterForBlocks()
     let coordinator = configuration.withLock { $0.coordinator }
     coordinator?.remove(inbox)
     parentSource?.leave()

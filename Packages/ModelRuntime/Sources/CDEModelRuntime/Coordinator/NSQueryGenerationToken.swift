@@ -39,8 +39,9 @@ final class StoreGeneration: StoreReader {
   var isPinned: Bool { pinned.withLock { $0 != nil } }
 
   func store(of handle: StoreHandle) throws(StoreError) -> any Store {
+    if let pinned = pinned.withLock({ $0 }) { return pinned[ObjectIdentifier(handle)] ?? handle.store }
     let handles = coordinator.persistentStores.map(\.handle)
-    let kept = try pinned.withLock { (pinned) throws(StoreError) -> any Store in
+    return try pinned.withLock { (pinned) throws(StoreError) -> any Store in
       if pinned == nil {
         var stores: [ObjectIdentifier: any Store] = [:]
         for handle in handles {
@@ -50,7 +51,6 @@ final class StoreGeneration: StoreReader {
       }
       return pinned?[ObjectIdentifier(handle)] ?? handle.store
     }
-    return kept
   }
 
   func handle(for entity: EntityBinding) -> StoreHandle? { coordinator.handle(for: entity) }

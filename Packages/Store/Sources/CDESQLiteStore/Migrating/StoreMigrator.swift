@@ -13,8 +13,6 @@ struct StoreMigrator {
   let modelCache: [UInt8]?
 
   private static let task = "Migrating the store"
-  /// How long one attempt waits for the lock. Between attempts the store may turn out to be migrated already.
-  private static let patience: Int32 = 100
 
   // MARK: Looking
 
@@ -55,30 +53,11 @@ struct StoreMigrator {
 
   /// - Returns: false if another process has migrated the store meanwhile.
   func run(path: String) throws(StoreError) -> Bool {
-    let deadline = ContinuousClock.now + configuration.busyTimeout
-    while true {
-      let connection = try Connection(
-        uri: StoreURI.of(path, vfs: configuration.vfs), flags: SQLITE_OPEN_READWRITE,
-        busyTimeout: min(Self.patience, configuration.busyMilliseconds))
-      do throws(StoreError) {
-        try begin(connection)
-      } catch {
-        guard error.code == .busy else { throw error }
-        // The process that has the lock may have migrated the store.
-        if let file = try? FileContents(reading: try StoreInspection.connect(path, configuration)),
-          isMigrated(file)
-        {
-          return false
-        }
-        if ContinuousClock.now < deadline { continue }
-        throw StoreError(
-          .busy,
-          "The store \(path) has to be migrated to the new model, and it is in use: by another process, or by another "
-            + "container of this one. Close it there, then open it again.", cause: error)
-      }
-      defer { connection.rollBack() }
-      return try migrate(connection, path)
+    guard let connection = try MigrationLock.take(path, configuration, unless: isMigrated, begin) else {
+      return false
     }
+    defer { connection.rollBack() }
+    return try migrate(connection, path)
   }
 
   /// Takes the only lock: no other connection may be open, because it would go on with the old numbers and columns.

@@ -14,7 +14,7 @@ import Foundation
   private let externals: ExternalStorage
 
   private static let task = "Replacing the store"
-  /// How long one attempt waits for the lock. Between attempts the store may turn out to be replaced already.
+  /// How long opening the other file may wait, which has no other user.
   private static let patience: Int32 = 100
 
   /// Takes the lock. Waits up to the busy timeout until no other connection uses the store.
@@ -28,42 +28,24 @@ import Foundation
     _ configuration: SQLiteStore.Configuration, unless isDone: ([String: [UInt8]]) -> Bool
   ) throws(StoreError) {
     let path = try SQLiteStore.path(configuration)
-    let deadline = ContinuousClock.now + configuration.busyTimeout
-    while true {
-      let connection = try Connection(
-        uri: StoreURI.of(path, vfs: configuration.vfs), flags: SQLITE_OPEN_READWRITE,
-        busyTimeout: min(Self.patience, configuration.busyMilliseconds))
-      do throws(StoreError) {
-        // With this mode the connection keeps the lock when the transaction ends.
-        try connection.execute(
-          "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; BEGIN EXCLUSIVE; COMMIT",
-          while: Self.task)
-      } catch {
-        connection.rollBack()
-        guard error.code == .busy else { throw error }
-        if let file = try? FileContents(reading: try StoreInspection.connect(path, configuration)),
-          isDone(Self.hashes(file))
-        {
-          return nil
-        }
-        if ContinuousClock.now < deadline { continue }
-        throw StoreError(
-          .busy,
-          "The store \(path) has to be migrated to the new model, and it is in use: by another process, or by another "
-            + "container of this one. Close it there, then open it again.", cause: error)
-      }
-      let file = try FileContents(reading: connection)
-      if isDone(Self.hashes(file)) { return nil }
-      if let trigger = file.triggers.first(where: { !$0.isCoreDatas && $0.table.uppercased().hasPrefix("Z") })
-      {
-        throw StoreError(
-          .readOnly,
-          "The store can't be migrated: the table \(trigger.table) has a trigger \(trigger.name) that is not Core Data's. Remove "
-            + "it, or migrate the store with the program that made it.")
-      }
-      self.init(connection, path, configuration.vfs, try FileSystem(named: configuration.vfs))
-      return
+    func isReplaced(_ file: FileContents) -> Bool { isDone(Self.hashes(file)) }
+    let locked = try MigrationLock.take(path, configuration, unless: isReplaced) {
+      (connection) throws(StoreError) in
+      // With this mode the connection keeps the lock when the transaction ends.
+      try connection.execute(
+        "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; BEGIN EXCLUSIVE; COMMIT",
+        while: Self.task)
     }
+    guard let connection = locked else { return nil }
+    let file = try FileContents(reading: connection)
+    if isReplaced(file) { return nil }
+    if let trigger = file.triggers.first(where: { !$0.isCoreDatas && $0.table.uppercased().hasPrefix("Z") }) {
+      throw StoreError(
+        .readOnly,
+        "The store can't be migrated: the table \(trigger.table) has a trigger \(trigger.name) that is not Core Data's. Remove "
+          + "it, or migrate the store with the program that made it.")
+    }
+    self.init(connection, path, configuration.vfs, try FileSystem(named: configuration.vfs))
   }
 
   private init(_ connection: Connection, _ path: String, _ vfs: String?, _ files: FileSystem) {

@@ -1,0 +1,44 @@
+import CDESQLite
+@_spi(CDE) import CDEStore
+
+/// The lock that excludes all other connections from a store, for migrations.
+enum MigrationLock {
+  /// How long one attempt waits for the lock. Between attempts the store may turn out to be migrated already.
+  private static let patience: Int32 = 100
+
+  /// Waits up to the busy timeout until no other connection uses the store.
+  ///
+  /// - Parameters:
+  ///   - begin: takes the lock on a new connection, which then belongs to the caller.
+  ///   - isDone: whether another process has done the work. Called between attempts.
+  /// - Returns: nil if another process has done the work meanwhile.
+  /// - Throws: `.busy` if the store stays in use, and the errors of opening.
+  static func take(
+    _ path: String, _ configuration: SQLiteStore.Configuration, unless isDone: (FileContents) -> Bool,
+    _ begin: (Connection) throws(StoreError) -> Void
+  ) throws(StoreError) -> Connection? {
+    let deadline = ContinuousClock.now + configuration.busyTimeout
+    while true {
+      let connection = try Connection(
+        uri: StoreURI.of(path, vfs: configuration.vfs), flags: SQLITE_OPEN_READWRITE,
+        busyTimeout: min(patience, configuration.busyMilliseconds))
+      do throws(StoreError) {
+        try begin(connection)
+        return connection
+      } catch {
+        connection.rollBack()
+        guard error.code == .busy else { throw error }
+        if let file = try? FileContents(reading: try StoreInspection.connect(path, configuration)),
+          isDone(file)
+        {
+          return nil
+        }
+        if ContinuousClock.now < deadline { continue }
+        throw StoreError(
+          .busy,
+          "The store \(path) has to be migrated to the new model, and it is in use: by another process, or by another "
+            + "container of this one. Close it there, then open it again.", cause: error)
+      }
+    }
+  }
+}

@@ -26,9 +26,7 @@ extension NSManagedObjectContext {
   /// Lets ``CurrentContext`` find the context. Called once, by the initialiser.
   final func registerForBlocks() {
     executor.owner = address
-    if concurrencyType == .mainQueue {
-      CurrentContext.onMain.withLock { $0.append(CurrentContext.Weak(self)) }
-    }
+    if concurrencyType == .mainQueue { CurrentContext.add(self) }
   }
 
   /// Called by the deinit. Contexts of a migration share an executor, which finds the other one as long as that lives.
@@ -48,7 +46,14 @@ enum CurrentContext {
   }
 
   /// The contexts of the main queue. Their blocks need not be blocks of the executor: on the main thread they run at once.
-  static let onMain = Lock<[Weak]>([])
+  private static let onMain = Lock<[Weak]>([])
+
+  static func add(_ context: NSManagedObjectContext) {
+    onMain.withLock { contexts in
+      contexts.removeAll { $0.context == nil }
+      contexts.append(Weak(context))
+    }
+  }
 
   static func find(for entity: String?) -> NSManagedObjectContext? {
     if let owner = ContextExecutor.ofCurrentBlock.flatMap({ UnsafeRawPointer(bitPattern: $0.owner) }) {
@@ -56,10 +61,7 @@ enum CurrentContext {
       return Borrowed<NSManagedObjectContext>(at: owner).object
     }
     guard ContextExecutor.isOnExecutor(of: MainActor.shared) else { return nil }
-    let living = onMain.withLock { contexts in
-      contexts.removeAll { $0.context == nil }
-      return contexts.compactMap(\.context)
-    }
+    let living = onMain.withLock { $0.compactMap(\.context) }
     let running = living.filter { $0.announcing.blockDepth > 0 }
     let fitting = (running.isEmpty ? living : running).filter { context in
       guard let model = context.persistentStoreCoordinator?.managedObjectModel else { return false }

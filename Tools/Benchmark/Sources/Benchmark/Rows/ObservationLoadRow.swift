@@ -57,12 +57,17 @@ struct ObservationLoadRow {
       state.withLock { $0.woken = nil }
       withObservationTracking {
         consume(item.count)
-      } onChange: { [self] in
-        state.withLock { state in
-          state.woken = .now
-          state.waiter?.resume()
-          state.waiter = nil
-        }
+      } onChange: { [weak self] in
+        // Weak: the object keeps this closure, and with it would keep itself and its store, if it never changes.
+        self?.wake()
+      }
+    }
+
+    nonisolated private func wake() {
+      state.withLock { state in
+        state.woken = .now
+        state.waiter?.resume()
+        state.waiter = nil
       }
     }
 

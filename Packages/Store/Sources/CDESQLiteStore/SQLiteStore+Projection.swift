@@ -14,10 +14,11 @@ extension SQLiteStore {
     try plans.checkEntity(projection.entity)
     var compiler = QueryCompiler(plans.physical)
     let (compiled, columns) = try compiler.compile(projection)
-    var rows = ProjectedRows(columnCount: columns.count)
-    if projection.limit == 0 { return rows }
+    if projection.limit == 0 { return ProjectedRows(columnCount: columns.count) }
     let numbers = plans.physical.indexes
     return try pool.read { (connection) throws(StoreError) in
+      // Made here, because a read may be stopped and repeated on another connection.
+      var rows = ProjectedRows(columnCount: columns.count)
       try connection.withStatement(compiled) { (statement) throws(StoreError) in
         var sinceCheck = 0
         while true {

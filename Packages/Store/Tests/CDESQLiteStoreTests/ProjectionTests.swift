@@ -199,6 +199,21 @@ struct ProjectionTests {
     #expect(rows.values == [.integer(0), .integer(0), .null, .null])
   }
 
+  /// The first read after a commit runs on the connection that committed, for 10,000 steps of SQLite's machine at most. Each of
+  /// the rows takes ten.
+  @Test("A read that is stopped and repeated returns each value once")
+  func repeated() throws {
+    let store = try SQLiteStore.file(scratch.file(), Shop.schema)
+    let key = StoreExpression.path(StorePath(end: .object))
+    let projection = StoreProjection(entity: store.index("Item"), columns: [.value(key)])
+    try store.insert("Item", (1...5_000).map { Draft(key: -$0) })
+    #expect(try store.project(projection).count == 5_000)
+    try store.insert("Item", [Draft(key: -1)])
+    let rows = try store.project(projection)
+    #expect(rows.count == 5_001)
+    #expect(Set(rows.values).count == 5_001)
+  }
+
   @Test("What makes no sense is refused: no columns, a group within a group, a group in a condition on rows")
   func refusals() throws {
     let store = try SQLiteStore.file(scratch.file(), Shop.schema)

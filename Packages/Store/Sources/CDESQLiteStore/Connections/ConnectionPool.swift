@@ -116,7 +116,9 @@ final class ConnectionPool: Sendable {
 
   /// Runs reads that use one state of the store.
   ///
-  /// - Parameter kind: the kind of request for the observer.
+  /// - Parameters:
+  ///   - kind: the kind of request for the observer.
+  ///   - body: the reads. They may be stopped and repeated on another connection, so the result is made in the body.
   func read<R: Sendable>(
     _ kind: ObservedRequest.Kind = .read, _ body: (Connection) throws(StoreError) -> R
   ) throws(StoreError) -> R {

@@ -7,7 +7,7 @@ struct Program {
     do {
       let options = try Options(Array(CommandLine.arguments.dropFirst()))
       if options.wantsHelp { return print(Options.help) }
-      if let memory = options.memorySide { return try MemoryRow.runChild(memory) }
+      if let memory = options.memorySide { return try await MemoryRow.runChild(memory) }
       if let path = options.writtenStore { return try OtherWriter.runChild(path) }
       try await run(options)
     } catch let error as Options.UsageError {

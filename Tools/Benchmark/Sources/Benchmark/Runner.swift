@@ -39,6 +39,7 @@ final class Runner {
     case .gPrefetched: try await compare(row, RelationshipRows(workspace).prefetched, per: samples.filedCount)
     case .gWarm: try await compare(row, RelationshipRows(workspace).warm, per: samples.filedCount)
     case .i: try await compare(row, MemoryRow.contenders(workspace))
+    case .aggregates: try await compare(row, AggregateRow(workspace: workspace).contenders)
     case .jWrite: RowResult(row, try await raceOnce().write)
     case .jRead: RowResult(row, try await raceOnce().read)
     case .hopActor: try await hop(row) { $0.modelActor }
@@ -62,6 +63,13 @@ final class Runner {
     case .namedObjectRead: try await named(row) { $0.objectRead }
     case .namedObjectWrite: try await named(row) { $0.objectWrite }
     case .loadModel: try await compare(row, ModelLoadingRow(workspace: workspace).contenders(), per: 1)
+    case .childSave:
+      try await compare(
+        row, ChildSaveRow(workspace: workspace).contenders, per: ChildSaveRow.count(workspace))
+    case .pagedBytes:
+      try await compare(row, PagesRow(workspace).contenders(.paged), per: PagesRow.count(workspace))
+    case .streamedBytes:
+      try await compare(row, PagesRow(workspace).contenders(.streamed), per: PagesRow.count(workspace))
     case .historySave:
       try await compare(row, HistoryRows(workspace: workspace).save, per: HistoryRows.saves(workspace))
     case .historyInsert: try await compare(row, HistoryRows(workspace: workspace).insert)

@@ -8,7 +8,7 @@ struct OptionsTests {
     let options = try Options([])
     #expect(options.rows.count == RowID.allCases.count - 1)
     #expect(!options.rows.contains(.build))
-    #expect(options.growth.count == 12)
+    #expect(options.growth.count == 15)
     #expect(options.rounds == 5)
   }
 
@@ -61,7 +61,7 @@ struct OptionsTests {
   @Test("The smoke size leaves a million objects out and measures once")
   func smoke() throws {
     let options = try Options(["--smoke"])
-    #expect(options.growth.count == 8)
+    #expect(options.growth.count == 10)
     #expect(!options.growth.contains { $0.size == .million })
     #expect(options.rounds == 1)
   }

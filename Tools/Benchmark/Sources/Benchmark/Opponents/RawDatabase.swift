@@ -126,6 +126,9 @@ final class RawStatement {
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
   @inline(__always)
+  func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+
+  @inline(__always)
   func text(_ column: Int32) -> String {
     let start = sqlite3_column_text(handle, column)
     let count = Int(sqlite3_column_bytes(handle, column))
@@ -136,8 +139,8 @@ final class RawStatement {
   @inline(__always)
   func item() -> ItemValues {
     ItemValues(
-      id: integer(0), title: text(1), count: Int(integer(2)), score: sqlite3_column_double(handle, 3),
-      createdAt: Date(timeIntervalSinceReferenceDate: sqlite3_column_double(handle, 4)),
+      id: integer(0), title: text(1), count: Int(integer(2)), score: real(3),
+      createdAt: Date(timeIntervalSinceReferenceDate: real(4)),
       note: sqlite3_column_type(handle, 5) == SQLITE_NULL ? nil : text(5),
       uuid: UUID(uuid: sqlite3_column_blob(handle, 6).loadUnaligned(as: uuid_t.self)),
       category: sqlite3_column_type(handle, 7) == SQLITE_NULL ? nil : integer(7))

@@ -4,6 +4,7 @@ package enum GrowthOperation: String, CaseIterable, Sendable {
   case save = "grow-save"
   case merge = "grow-merge"
   case find = "grow-find"
+  case results = "grow-results"
 
   package var name: String {
     switch self {
@@ -11,6 +12,7 @@ package enum GrowthOperation: String, CaseIterable, Sendable {
     case .save: "save of one change"
     case .merge: "merge of a commit with 100 changes"
     case .find: "look-up of a registered object by its ID"
+    case .results: "one fetched object moves among the results of a controller"
     }
   }
 

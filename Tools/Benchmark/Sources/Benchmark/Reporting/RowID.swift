@@ -11,7 +11,7 @@ package enum RowID: String, CaseIterable, Sendable {
   case gCold = "g-cold"
   case gPrefetched = "g-prefetched"
   case gWarm = "g-warm"
-  case h, i
+  case h, i, aggregates
   case jWrite = "j-write"
   case jRead = "j-read"
   case dbHop = "db-hop"
@@ -36,6 +36,9 @@ package enum RowID: String, CaseIterable, Sendable {
   case namedObjectRead = "named-object-read"
   case namedObjectWrite = "named-object-write"
   case loadModel = "load-model"
+  case childSave = "child-save"
+  case pagedBytes = "paged-bytes"
+  case streamedBytes = "streamed-bytes"
   case historySave = "history-save"
   case historyInsert = "history-insert"
   case historyMerge = "history-merge"
@@ -60,6 +63,7 @@ package enum RowID: String, CaseIterable, Sendable {
     case .gWarm: "to-many, loaded before"
     case .h: "delete a tenth, one save"
     case .i: "memory of a registered, unread object"
+    case .aggregates: "three aggregates for each category"
     case .jWrite: "save of 10 changes, beside a reader"
     case .jRead: "fetch of a category's items, beside a writer"
     case .dbHop: "database: empty read"
@@ -84,6 +88,9 @@ package enum RowID: String, CaseIterable, Sendable {
     case .namedObjectRead: "read a to-one by a rewritten accessor"
     case .namedObjectWrite: "write a to-one by a rewritten accessor"
     case .loadModel: "load a compiled model of 200 entities"
+    case .childSave: "save of 10,000 objects to a parent"
+    case .pagedBytes: "memory of a fetch in batches, each object read"
+    case .streamedBytes: "memory of a stream, each object read"
     case .historySave: "save of one change, with a history"
     case .historyInsert: "insert, one save, with a history"
     case .historyMerge: "merge of 10,000 changes from a history"
@@ -94,7 +101,7 @@ package enum RowID: String, CaseIterable, Sendable {
 
   package var unit: String {
     switch self {
-    case .i, .observeBytes: "bytes"
+    case .i, .observeBytes, .pagedBytes, .streamedBytes: "bytes"
     case .loadModel: "ms"
     case .build: "s"
     default: "ns"
@@ -113,6 +120,7 @@ package enum RowID: String, CaseIterable, Sendable {
     case .namedTextRead, .namedTextWrite, .namedNumberRead, .namedNumberWrite, .namedObjectRead,
       .namedObjectWrite:
       "the macro's accessor"
+    case .childSave: "a plain save less the store's part"
     case .historySave, .historyInsert: "the same without a history"
     case .historyMerge: "the same commits, in process"
     default: nil
@@ -127,7 +135,9 @@ package enum RowID: String, CaseIterable, Sendable {
     case .references, .referencesDeleted, .hopActor, .hopPerform, .observeRead, .observeWrite,
       .observeReadRaw, .observeWriteRaw, .merge, .wake, .observeLoad, .observeBytes, .namedTextRead,
       .namedTextWrite,
-      .namedNumberRead, .namedNumberWrite, .namedObjectRead, .namedObjectWrite, .loadModel, .historySave,
+      .namedNumberRead, .namedNumberWrite, .namedObjectRead, .namedObjectWrite, .loadModel, .childSave,
+      .pagedBytes,
+      .streamedBytes, .historySave,
       .historyInsert, .historyMerge, .remoteWake, .build:
       .others
     default: .databases

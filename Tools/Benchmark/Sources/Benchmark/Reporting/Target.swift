@@ -47,6 +47,7 @@ extension RowID {
     case .gWarm: .ratioToRaw(0.08)
     case .h: .ratioToRaw(1.2)
     case .i: .value(300)
+    case .aggregates: .ratioToRaw(1.2)
     case .jWrite: .ratioToRaw(1.75)
     case .jRead: .ratioToRaw(1.05)
     case .dbHop: .ratioToGRDB(0.1)
@@ -64,6 +65,9 @@ extension RowID {
       .namedObjectWrite:
       .ratioToReference(1.1)
     case .loadModel: .value(10)
+    case .childSave: .ratioToReference(1.5)
+    case .pagedBytes: .value(150)
+    case .streamedBytes: .value(10)
     case .historySave: .ratioToReference(1.15)
     case .historyInsert: .ratioToReference(1.25)
     case .historyMerge: .ratioToReference(1.5)

@@ -1,4 +1,5 @@
 import CoreDataEvolution
+import Foundation
 
 /// Rows grow: the same operations in contexts that have few, many and very many objects registered.
 ///
@@ -104,6 +105,7 @@ final class GrowthRows {
     case .save: try save(holder)
     case .merge: try merge(holder)
     case .find: find(holder)
+    case .results: try results(holder)
     }
   }
 
@@ -155,6 +157,50 @@ final class GrowthRows {
       }
     }
     return time / Double(merges)
+  }
+
+  /// One at a time, so that each change is announced by itself.
+  private func results(_ holder: Holder) throws -> Double {
+    let count = isSmoke ? 10 : Self.savedCount
+    let counter = MoveCounter()
+    return try holder.context.performAndWait {
+      let request = Entry.fetchRequest()
+      request.sortDescriptors = [
+        NSSortDescriptor(key: "section", ascending: true), NSSortDescriptor(key: "self", ascending: true),
+      ]
+      request.predicate = NSPredicate(format: "section < %d", holder.entries.count / Self.sectionCount)
+      let controller = NSFetchedResultsController(
+        fetchRequest: request, managedObjectContext: holder.context, sectionNameKeyPath: nil, cacheName: nil)
+      controller.delegate = counter
+      try controller.performFetch()
+      let moving = holder.saved.prefix(count)
+      // Not counted: the first change reads the sort keys of all objects.
+      moving[0].section += 1
+      holder.context.processPendingChanges()
+      let sections = holder.entries.count / Self.sectionCount
+      let time = nanoseconds {
+        for (turn, entry) in moving.enumerated() {
+          entry.section = turn * 7919 % sections
+          holder.context.processPendingChanges()
+        }
+      }
+      precondition(counter.changes == count + 1, "The controller told of \(counter.changes) changes.")
+      precondition(
+        controller.fetchedObjects?.count == holder.entries.count, "The controller lost objects on the way.")
+      holder.context.rollback()
+      return time / Double(count)
+    }
+  }
+
+  private final class MoveCounter: NSFetchedResultsControllerDelegate {
+    var changes = 0
+
+    func controller(
+      _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
+      at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
+    ) {
+      changes += 1
+    }
   }
 
   private func find(_ holder: Holder) -> Double {

@@ -5,10 +5,12 @@ import Observation
 /// Rows i and observe-bytes: resident memory for each object, in a process of its own for each contender.
 enum MemoryRow {
   /// Whose memory a child process measures.
-  private enum Subject: String {
+  enum Subject: String {
     case ours, raw, rawTuned, grdb
     /// Readers of our registered objects, and of as many plain observable ones.
     case tracked, observables
+    /// Our objects, read one after the other in batches.
+    case paged, streamed
   }
 
   @MainActor
@@ -28,7 +30,7 @@ enum MemoryRow {
   }
 
   @MainActor
-  private static func contender(
+  static func contender(
     _ side: Contender.Side, _ subject: Subject, _ detail: String
   ) -> Contender {
     Contender(side) { try measureInChild("\(subject.rawValue):\(detail)") }
@@ -57,7 +59,7 @@ enum MemoryRow {
   // MARK: In the child
 
   @MainActor
-  static func runChild(_ argument: String) throws {
+  static func runChild(_ argument: String) async throws {
     let parts = argument.split(separator: ":", maxSplits: 1).map(String.init)
     guard parts.count == 2, let subject = Subject(rawValue: parts[0]) else {
       throw Options.UsageError(description: "--memory needs WHOSE:FILE.")
@@ -69,6 +71,8 @@ enum MemoryRow {
     case .grdb: print(try records(parts[1]))
     case .tracked: print(try tracked(parts[1]))
     case .observables: print(observables(Int(parts[1]) ?? 0))
+    case .paged: print(try PagesRow.readPaged(parts[1]))
+    case .streamed: print(try await PagesRow.readStreamed(parts[1]))
     }
   }
 
@@ -133,9 +137,14 @@ enum MemoryRow {
     return withExtendedLifetime(held) { after - before }
   }
 
-  static var residentBytes: Int {
+  static var residentBytes: Int { status("VmRSS:") }
+
+  /// The most bytes that were resident at one time.
+  static var peakBytes: Int { status("VmHWM:") }
+
+  private static func status(_ name: String) -> Int {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-    let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix(name) } ?? ""
     return 1024 * (line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0)
   }
 }

@@ -82,6 +82,9 @@ internal import Foundation
     if let a = left.integerValue, let b = right.integerValue, let result = integers(function, a, b) {
       return result
     }
+    if function == .modulus, let a = left.wholeValue, let b = right.wholeValue {
+      return integers(function, a, b) ?? .null
+    }
     if let a = left.decimalValue, let b = right.decimalValue, let result = decimals(function, a, b) {
       return result
     }
@@ -142,6 +145,7 @@ internal import Foundation
     }
     if case .decimal(let decimal) = value {
       switch function {
+      case .floor, .ceiling, .truncate: if let whole = value.wholeValue { return .integer(whole) }
       case .negate: return .decimal(-decimal)
       case .abs: return .decimal(abs(decimal))
       default: break

@@ -297,14 +297,9 @@ extension ExpressionTree {
   }
 
   private static func numbers(_ left: PredicateConstant, _ right: PredicateConstant) -> Int? {
-    switch (left.integerValue, right.integerValue) {
-    case (let a?, let b?): return order(a, b)
-    case (let a?, nil):
-      if case .double(let b) = right { return mixed(a, b) }
-    case (nil, let b?):
-      if case .double(let a) = left { return mixed(b, a).map { -$0 } }
-    default: break
-    }
+    if let a = left.integerValue, let b = right.integerValue { return order(a, b) }
+    if case .double(let b) = right, let a = left.wholeValue { return mixed(a, b) }
+    if case .double(let a) = left, let b = right.wholeValue { return mixed(b, a).map { -$0 } }
     if case .double(let a) = left, case .double(let b) = right {
       return a.isNaN || b.isNaN ? nil : order(a, b)
     }
@@ -341,6 +336,12 @@ extension PredicateConstant {
     }
   }
 
+  /// The value of an integer, or of a decimal that stores keep as one.
+  var wholeValue: Int64? {
+    if case .decimal(let value) = self { return Int64(value.description) }
+    return integerValue
+  }
+
   /// Exact values only: integers and decimals.
   var decimalValue: Decimal? {
     if case .decimal(let value) = self { return value }
@@ -350,7 +351,8 @@ extension PredicateConstant {
   var doubleValue: Double? {
     switch self {
     case .double(let value): value
-    case .decimal(let value): NSDecimalNumber(decimal: value).doubleValue
+    // NSDecimalNumber's own conversion does not always give the nearest double, which stores have.
+    case .decimal(let value): Double(value.description)
     default: integerValue.map { Double($0) }
     }
   }

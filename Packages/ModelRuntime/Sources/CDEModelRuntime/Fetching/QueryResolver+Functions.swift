@@ -120,6 +120,8 @@ extension QueryResolver {
     let form = try Self.form(function, values)
     var arguments = values.map(\.expression)
     if function == .modulus, form != .integer { return try real(.remainder, function, values) }
+    // SQLite's operator cuts off fractions, and a computed integer becomes a fraction where it overflows.
+    let store = function == .modulus && !arguments.allSatisfy(\.isGiven) ? .remainder : store
     if function.isOfBits, form != .integer {
       throw unsupported(function, values, "a store has the bits of integers alone")
     }
@@ -227,5 +229,15 @@ extension PredicateFunction {
 extension QueryKind.Number {
   fileprivate func joined(_ other: Self) -> Self {
     self == other ? self : self == .decimal || other == .decimal ? .decimal : .real
+  }
+}
+
+extension StoreExpression {
+  /// Whether the value is a constant or in a column.
+  fileprivate var isGiven: Bool {
+    switch self {
+    case .value, .path: true
+    default: false
+    }
   }
 }

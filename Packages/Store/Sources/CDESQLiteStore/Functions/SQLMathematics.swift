@@ -13,6 +13,12 @@ enum SQLMathematics {
       SQLMathematics.give(context, SQLMathematics.numbers(values, 2).map { Foundation.pow($0[0], $0[1]) })
     }
     try SQLFunctions.register(name(of: .remainder), 2, on: handle) { context, _, values in
+      if let whole = SQLMathematics.integers(values) {
+        return whole[1] == 0
+          ? sqlite3_result_null(context)
+          // The least integer has no quotient by -1.
+          : sqlite3_result_int64(context, whole[1] == -1 ? 0 : whole[0] % whole[1])
+      }
       SQLMathematics.give(
         context,
         SQLMathematics.numbers(values, 2).map {
@@ -53,6 +59,14 @@ enum SQLMathematics {
       result.append(sqlite3_value_double(values[index]))
     }
     return result
+  }
+
+  /// The two arguments of a function if both are integers.
+  private static func integers(_ values: UnsafeMutablePointer<OpaquePointer?>?) -> [Int64]? {
+    guard let values, sqlite3_value_type(values[0]) == SQLITE_INTEGER,
+      sqlite3_value_type(values[1]) == SQLITE_INTEGER
+    else { return nil }
+    return [sqlite3_value_int64(values[0]), sqlite3_value_int64(values[1])]
   }
 
   /// SQLite has no value for what is no number, and takes it as NULL.

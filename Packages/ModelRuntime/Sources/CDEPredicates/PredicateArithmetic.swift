@@ -85,7 +85,10 @@ internal import Foundation
     if function == .modulus, let a = left.wholeValue, let b = right.wholeValue {
       return integers(function, a, b) ?? .null
     }
-    if let a = left.decimalValue, let b = right.decimalValue, let result = decimals(function, a, b) {
+    // Two integers come here where they overflow. As in SQLite, their result is a double.
+    if left.integerValue == nil || right.integerValue == nil, let a = left.decimalValue,
+      let b = right.decimalValue, let result = decimals(function, a, b)
+    {
       return result
     }
     guard let a = left.doubleValue, let b = right.doubleValue else { return .null }

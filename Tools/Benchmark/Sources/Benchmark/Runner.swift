@@ -70,6 +70,10 @@ final class Runner {
       try await compare(row, PagesRow(workspace).contenders(.paged), per: PagesRow.count(workspace))
     case .streamedBytes:
       try await compare(row, PagesRow(workspace).contenders(.streamed), per: PagesRow.count(workspace))
+    case .migrate:
+      try await compare(
+        row, StoreRows(workspace: workspace).migration, per: StoreRows.migratedCount(workspace))
+    case .openLarge: try await compare(row, StoreRows(workspace: workspace).opening, per: 1)
     case .historySave:
       try await compare(row, HistoryRows(workspace: workspace).save, per: HistoryRows.saves(workspace))
     case .historyInsert: try await compare(row, HistoryRows(workspace: workspace).insert)

@@ -63,7 +63,7 @@ struct StoreMigrator {
   /// Takes the only lock: no other connection may be open, because it would go on with the old numbers and columns.
   private func begin(_ connection: Connection) throws(StoreError) {
     try connection.execute(
-      "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; "
+      "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; PRAGMA secure_delete = OFF; PRAGMA cache_size = -65536; "
         + "PRAGMA legacy_alter_table = ON; PRAGMA cell_size_check = ON; BEGIN EXCLUSIVE", while: Self.task)
   }
 

@@ -30,47 +30,81 @@ extension PhysicalSchema {
     }
   }
 
+  /// A to-many relationship without an inverse. Its members' table has a column with the owner's key.
+  struct ImpliedRelationship {
+    var owner: EntityIndex
+    var name: String
+    var isOrdered: Bool
+  }
+
+  /// The relationships without an inverse of a schema's entities, by their destinations, in the order of the columns.
+  static func impliedRelationships(
+    of schema: ResolvedSchema, held: Set<EntityIndex>
+  ) -> [EntityIndex: [ImpliedRelationship]] {
+    var found: [EntityIndex: [ImpliedRelationship]] = [:]
+    for owner in schema.entities.indices where held.contains(owner) {
+      for property in schema.entities[owner].layout.properties where property.declaringEntity == owner {
+        guard case .toMany(let relationship) = property.kind, relationship.inverse == nil,
+          !property.isTransient
+        else { continue }
+        found[schema.end(of: property.slot, in: owner).destination, default: []].append(
+          ImpliedRelationship(owner: owner, name: property.name, isOrdered: relationship.isOrdered))
+      }
+    }
+    return found.mapValues { relationships in
+      relationships.sorted { $0.name == $1.name ? $0.owner < $1.owner : codePointOrder($0.name, $1.name) }
+    }
+  }
+
   static func table(
     of root: ResolvedSchema.Entity, schema: ResolvedSchema, held: Set<EntityIndex>,
-    numbers: IndexedArray<EntityIndex, Int64>
+    numbers: IndexedArray<EntityIndex, Int64>, implied: [EntityIndex: [ImpliedRelationship]]
   ) -> Table {
     var columns: [Column] = []
     var names = NameAllocator(taken: ["Z_PK", "Z_ENT", "Z_OPT"])
+    let entities = root.subtree.filter(held.contains)
+    let attributes = entities.map { Self.attributes(of: $0, schema) }
     for sqlClass in SQLClass.allCases {
-      for entity in root.subtree where held.contains(entity) {
-        appendAttributes(of: entity, sqlClass, schema: schema, names: &names, to: &columns)
+      for (entity, attributes) in zip(entities, attributes) {
+        for attribute in attributes[sqlClass] ?? [] {
+          columns.append(
+            Column(
+              name: names.allocate("Z" + attribute.element.name.uppercased()),
+              declaration: declaration(attribute.element.type), entity: entity, declaringEntity: entity,
+              property: attribute.property, source: .property(leaf: attribute.leaf, role: .value)))
+        }
         if sqlClass == .integer {
           appendRelationships(
-            of: entity, schema: schema, held: held, numbers: numbers, names: &names, to: &columns)
+            of: entity, schema: schema, numbers: numbers, implied: implied[entity] ?? [], names: &names,
+            to: &columns)
         }
       }
     }
     return Table(name: "Z" + root.source.name.uppercased(), root: root.root, columns: columns)
   }
 
-  private static func appendAttributes(
-    of entity: EntityIndex, _ sqlClass: SQLClass, schema: ResolvedSchema, names: inout NameAllocator,
-    to columns: inout [Column]
-  ) {
-    let attributes = schema.entities[entity].source.attributes
-      .filter { !$0.isTransient }
-      .sorted { codePointOrder($0.name, $1.name) }
-    for attribute in attributes {
-      for (leaf, element) in attribute.leaves.enumerated()
-      where Self.sqlClass(element.type) == sqlClass {
-        columns.append(
-          Column(
-            name: names.allocate("Z" + element.name.uppercased()),
-            declaration: declaration(element.type), entity: entity, declaringEntity: entity,
-            property: attribute.name, source: .property(leaf: leaf, role: .value)))
+  /// A stored attribute, or an element of a composite one.
+  private struct Leaf {
+    var property: String
+    var leaf: Int
+    var element: StoreAttribute
+  }
+
+  private static func attributes(of entity: EntityIndex, _ schema: ResolvedSchema) -> [SQLClass: [Leaf]] {
+    var found: [SQLClass: [Leaf]] = [:]
+    let attributes = schema.entities[entity].source.attributes.filter { !$0.isTransient }
+    for attribute in attributes.sorted(by: { codePointOrder($0.name, $1.name) }) {
+      for (leaf, element) in attribute.leaves.enumerated() {
+        found[sqlClass(element.type), default: []].append(
+          Leaf(property: attribute.name, leaf: leaf, element: element))
       }
     }
+    return found
   }
 
   private static func appendRelationships(
-    of entity: EntityIndex, schema: ResolvedSchema, held: Set<EntityIndex>,
-    numbers: IndexedArray<EntityIndex, Int64>, names: inout NameAllocator,
-    to columns: inout [Column]
+    of entity: EntityIndex, schema: ResolvedSchema, numbers: IndexedArray<EntityIndex, Int64>,
+    implied: [ImpliedRelationship], names: inout NameAllocator, to columns: inout [Column]
   ) {
     let layout = schema.entities[entity].layout
     // The layout's properties are already sorted by code point.
@@ -92,20 +126,6 @@ extension PhysicalSchema {
       }
     }
 
-    var implied: [(owner: EntityIndex, property: RowLayout.Property, isOrdered: Bool)] = []
-    for owner in schema.entities where held.contains(owner.index) {
-      for property in owner.layout.properties where property.declaringEntity == owner.index {
-        guard case .toMany(let relationship) = property.kind, relationship.inverse == nil,
-          !property.isTransient,
-          schema.end(of: property.slot, in: owner.index).destination == entity
-        else { continue }
-        implied.append((owner.index, property, relationship.isOrdered))
-      }
-    }
-    implied.sort {
-      $0.property.name == $1.property.name
-        ? $0.owner < $1.owner : codePointOrder($0.property.name, $1.property.name)
-    }
     func appendImplied(_ prefix: String, _ owner: EntityIndex, _ name: String, _ source: Column.Source) {
       columns.append(
         Column(
@@ -113,14 +133,14 @@ extension PhysicalSchema {
           declaration: "INTEGER", entity: entity, declaringEntity: owner, property: name,
           source: source))
     }
-    for column in implied { appendImplied("Z", column.owner, column.property.name, .impliedKey) }
+    for column in implied { appendImplied("Z", column.owner, column.name, .impliedKey) }
 
     for property in toOnes
     where property.cells.contains(where: { layout.cells[$0].role == .order }) {
       append("Z_FOK_" + property.name.uppercased(), property, .order)
     }
     for column in implied where column.isOrdered {
-      appendImplied("Z_FOK_", column.owner, column.property.name, .impliedOrder)
+      appendImplied("Z_FOK_", column.owner, column.name, .impliedOrder)
     }
   }
 }

@@ -76,8 +76,10 @@ struct PhysicalSchema: Sendable {
       }.map(\.index))
     indexes = Dictionary(numbers.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     tables = [:]
+    let implied = Self.impliedRelationships(of: schema, held: held)
     for entity in schema.entities where entity.isRoot && held.contains(entity.index) {
-      tables[entity.root] = Self.table(of: entity, schema: schema, held: held, numbers: self.numbers)
+      tables[entity.root] = Self.table(
+        of: entity, schema: schema, held: held, numbers: self.numbers, implied: implied)
     }
     joinTables = JoinTable.all(of: schema, held: held, numbers: self.numbers)
     cellColumns = []

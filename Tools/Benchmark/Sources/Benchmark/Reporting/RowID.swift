@@ -39,6 +39,8 @@ package enum RowID: String, CaseIterable, Sendable {
   case childSave = "child-save"
   case pagedBytes = "paged-bytes"
   case streamedBytes = "streamed-bytes"
+  case migrate
+  case openLarge = "open-large"
   case historySave = "history-save"
   case historyInsert = "history-insert"
   case historyMerge = "history-merge"
@@ -91,6 +93,8 @@ package enum RowID: String, CaseIterable, Sendable {
     case .childSave: "save of 10,000 objects to a parent"
     case .pagedBytes: "memory of a fetch in batches, each object read"
     case .streamedBytes: "memory of a stream, each object read"
+    case .migrate: "migration of a table of a million rows"
+    case .openLarge: "open a store of 200 entities and 1 GB"
     case .historySave: "save of one change, with a history"
     case .historyInsert: "insert, one save, with a history"
     case .historyMerge: "merge of 10,000 changes from a history"
@@ -102,7 +106,7 @@ package enum RowID: String, CaseIterable, Sendable {
   package var unit: String {
     switch self {
     case .i, .observeBytes, .pagedBytes, .streamedBytes: "bytes"
-    case .loadModel: "ms"
+    case .loadModel, .openLarge: "ms"
     case .build: "s"
     default: "ns"
     }
@@ -120,6 +124,7 @@ package enum RowID: String, CaseIterable, Sendable {
     case .namedTextRead, .namedTextWrite, .namedNumberRead, .namedNumberWrite, .namedObjectRead,
       .namedObjectWrite:
       "the macro's accessor"
+    case .migrate: "the bare SQL"
     case .childSave: "a plain save less the store's part"
     case .historySave, .historyInsert: "the same without a history"
     case .historyMerge: "the same commits, in process"
@@ -137,7 +142,7 @@ package enum RowID: String, CaseIterable, Sendable {
       .namedTextWrite,
       .namedNumberRead, .namedNumberWrite, .namedObjectRead, .namedObjectWrite, .loadModel, .childSave,
       .pagedBytes,
-      .streamedBytes, .historySave,
+      .streamedBytes, .migrate, .openLarge, .historySave,
       .historyInsert, .historyMerge, .remoteWake, .build:
       .others
     default: .databases

@@ -68,6 +68,8 @@ extension RowID {
     case .childSave: .ratioToReference(1.5)
     case .pagedBytes: .value(150)
     case .streamedBytes: .value(10)
+    case .migrate: .ratioToReference(1.3)
+    case .openLarge: .value(20)
     case .historySave: .ratioToReference(1.15)
     case .historyInsert: .ratioToReference(1.25)
     case .historyMerge: .ratioToReference(1.5)

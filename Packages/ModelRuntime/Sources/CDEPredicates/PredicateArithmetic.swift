@@ -156,7 +156,8 @@ internal import Foundation
     }
     guard let double = value.doubleValue else { return .null }
     switch function {
-    case .negate: return .double(-double)
+    // As SQLite: of zero it is zero, not negative zero.
+    case .negate: return .double(0 - double)
     case .abs: return .double(abs(double))
     case .floor: return .double(double.rounded(.down))
     case .ceiling: return .double(double.rounded(.up))

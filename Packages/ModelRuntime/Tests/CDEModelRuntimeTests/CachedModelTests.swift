@@ -2,6 +2,7 @@
 @_spi(CDE) import CDEModelFiles
 @_spi(CDE) import CDEModelRuntime
 @_spi(CDE) import CDESQLiteFaults
+import CDEStore
 import Foundation
 import Testing
 
@@ -208,6 +209,128 @@ struct CachedModelTests {
     try setHash(Data(repeating: 7, count: 32), of: "Poem", in: stack)
     error = try refusal(stack.file)
     #expect(error.entity == "Poem")
+  }
+
+  // MARK: Derivations of other programs
+
+  /// A closed store with an author of two works, whose copy of the model derives the author's dearest price in a way that is not known
+  /// here.
+  private func derivingStore(_ expression: String = "works.@max.price") throws -> Stack {
+    func model(derives: Bool) -> NSManagedObjectModel {
+      let work = entity(
+        "Work", nil, [attribute("title", .stringAttributeType), attribute("price", .integer64AttributeType)])
+      let author = entity("Author", nil, [attribute("name", .stringAttributeType)])
+      let dearest = derives ? NSDerivedAttributeDescription() : NSAttributeDescription()
+      dearest.name = "dearest"
+      dearest.attributeType = .integer64AttributeType
+      dearest.isOptional = true
+      (dearest as? NSDerivedAttributeDescription)?.derivation = expression
+      author.properties.append(dearest)
+      let shelf = entity("Shelf", nil, [attribute("label", .stringAttributeType)])
+      connect(.many(author, "works"), .one(work, "author"))
+      return CDEModelRuntimeTests.model(work, author, shelf)
+    }
+    let stack = try Stack(model: model(derives: false))
+    let context = stack.context()
+    let author = context.make("Author", ["name": "Ada", "dearest": 7])
+    for price in [3, 7] { context.make("Work", ["title": "w\(price)", "price": price, "author": author]) }
+    context.make("Shelf", ["label": "top"])
+    try context.save()
+    try stack.close()
+    let archive = Self.hex(try ModelCompiler.data(of: model(derives: true)))
+    try stack.sql("UPDATE Z_MODELCACHE SET Z_CONTENT = X'\(archive)'")
+    return stack
+  }
+
+  @Test(
+    "A derivation that is not known is no obstacle: its values are read, and writes that would change them are refused"
+  )
+  func foreignDerivation() throws {
+    let stack = try derivingStore()
+    let container = try opened(stack.file)
+    let context = container.newBackgroundContext()
+    let author = try #require(try context.all("Author").first)
+    #expect(author.value(forKey: "dearest") as? Int == 7)
+    let works = try context.all("Work").sorted {
+      ($0.value(forKey: "price") as! Int) < ($1.value(forKey: "price") as! Int)
+    }
+    try #require(context.all("Shelf").first).setValue("bottom", forKey: "label")
+    context.make("Shelf", ["label": "new"])
+    author.setValue("Lovelace", forKey: "name")
+    works[0].setValue("changed", forKey: "title")
+    try context.save()
+
+    func expectRefusal(_ change: String, _ work: () throws -> Void) throws {
+      let error = try #require(#expect(throws: ManagedObjectError.self) { try work() })
+      let cause = error.cause as? StoreError
+      #expect(cause?.code == .unknownDerivation, "\(error)")
+      #expect(cause?.message.contains("Author.dearest derives from") == true, "\(error)")
+      #expect(cause?.message.contains(change) == true, "\(error)")
+      context.rollback()
+    }
+    try expectRefusal("a change of price") {
+      works[0].setValue(9, forKey: "price")
+      try context.save()
+    }
+    try expectRefusal("a change of author") {
+      works[0].setValue(nil, forKey: "author")
+      try context.save()
+    }
+    try expectRefusal("an insertion") {
+      context.make("Work", ["title": "other"])
+      try context.save()
+    }
+    try expectRefusal("an insertion") {
+      context.make("Author", ["name": "other"])
+      try context.save()
+    }
+    try expectRefusal("a deletion") {
+      context.delete(works[1])
+      try context.save()
+    }
+    try expectRefusal("a change of price") {
+      let request = NSBatchUpdateRequest(entityName: "Work")
+      request.propertiesToUpdate = ["price": 1]
+      try context.execute(request)
+    }
+    try expectRefusal("a deletion") {
+      try context.execute(
+        NSBatchDeleteRequest(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Work")))
+    }
+    #expect(try stack.sql("SELECT COUNT(*), MAX(ZPRICE) FROM ZWORK") == [["2", "7"]])
+    #expect(try stack.sql("SELECT ZDEAREST, ZNAME FROM ZAUTHOR") == [["7", "Lovelace"]])
+  }
+
+  @Test("A derivation that triggers of the file keep is written by them")
+  func keptForeignDerivation() throws {
+    let stack = try derivingStore()
+    let value =
+      "UPDATE ZAUTHOR SET ZDEAREST = (SELECT MAX(ZPRICE) FROM ZWORK WHERE ZAUTHOR = NEW.ZAUTHOR) WHERE Z_PK = NEW.ZAUTHOR"
+    let report =
+      "SELECT NSCoreDataDATriggerUpdatedAffectedObjectValue('ZAUTHOR', Z_ENT, Z_PK, 'dearest', ZDEAREST) FROM ZAUTHOR "
+      + "WHERE Z_PK = NEW.ZAUTHOR"
+    for (kind, event) in [("PARAMETER_INSERT", "INSERT"), ("PARAMETER_UPDATE", "UPDATE OF ZPRICE")] {
+      try stack.sql(
+        "CREATE TRIGGER Z_DA_ZWORK_Author_dearest_\(kind) AFTER \(event) ON ZWORK FOR EACH ROW BEGIN \(value); \(report); END"
+      )
+    }
+    let container = try opened(stack.file)
+    let context = container.newBackgroundContext()
+    let author = try #require(try context.all("Author").first)
+    context.make("Work", ["title": "dear", "price": 11, "author": author])
+    try context.save()
+    #expect(author.value(forKey: "dearest") as? Int == 11)
+    #expect(try stack.sql("SELECT ZDEAREST FROM ZAUTHOR") == [["11"]])
+  }
+
+  @Test("The same model from a file is an error that names the attribute")
+  func unknownDerivationInAFile() throws {
+    let stack = try derivingStore()
+    let model = try NSManagedObjectModel(cachedInStoreAt: stack.file)
+    let copy = try NSManagedObjectModel(compiledModel: try ModelCompiler.data(of: model))
+    let error = #expect(throws: ModelError.self) { _ = try copy.freeze() }
+    #expect(error?.code == .invalidDerivation)
+    #expect(error?.property == "dearest")
   }
 
   @Test("A store of a part of the model opens with the configuration of that part, or one made for it")

@@ -67,12 +67,13 @@ extension _KeyValueCodingAndObserving where Self: NSManagedObject {
   /// Calls a closure after each change of a property: by a setter, key-value coding, the other side of a relationship, a merge,
   /// a refresh or a rollback.
   ///
-  /// The call is on the context's isolation, before the function that made the change returns. The object's row is read
-  /// now, and read again whenever the object is turned into a fault. Core Data also calls observers before changes, and for key paths
-  /// of several properties.
+  /// The call is on the context's isolation, before the function that made the change returns. A variable that the class computes
+  /// changes with the keys that `keyPathsForValuesAffectingValue(forKey:)` or `keyPathsForValuesAffecting<Key>` names. The rows on the
+  /// path are read now, and read again whenever one of their objects is turned into a fault. Core Data also calls observers before changes.
   ///
   /// - Parameters:
-  ///   - keyPath: a property of the model. Another key path traps.
+  ///   - keyPath: a property of the model, a variable that the class computes, or a path over to-one relationships to one of these,
+  ///     which is written at the call, as in `\.owner?.lastName`. Another key path traps.
   ///   - options: which values the closure gets, and whether it is called at once.
   ///   - changeHandler: gets the object and the change.
   /// - Returns: the observation, which ends when it is released.
@@ -86,7 +87,8 @@ extension _KeyValueCodingAndObserving where Self: NSManagedObject {
         oldValue: options.contains(.old) ? old : nil, indexes: nil, isPrior: false)
     }
     var last: Value?
-    let observer = observeKey(Self.observedKey(of: keyPath)) { object, _, _ in
+    let name = _CDNamedKeyPaths.name(of: keyPath) ?? Self.observedKey(of: keyPath)
+    let observer = observeKey(name, value: { ($0 as! Self)[keyPath: keyPath] }) { object, _, _ in
       let object = object as! Self
       let new = object[keyPath: keyPath]
       let told = change(last, new)
@@ -126,7 +128,8 @@ extension NSManagedObject {
   ///
   /// - Parameters:
   ///   - observer: an object of a class that overrides the function. It is not retained. Any other object is never called.
-  ///   - keyPath: a property of the model. Another one traps.
+  ///   - keyPath: a property of the model, a variable that the class computes, or a path over to-one relationships to one of these.
+  ///     Another one traps.
   ///   - options: which values the observer gets, and whether it is called at once.
   ///   - context: what the observer gets to tell its observations apart.
   public func addObserver(
@@ -149,7 +152,7 @@ extension NSManagedObject {
   ///
   /// - Parameters:
   ///   - observer: the observer.
-  ///   - keyPath: the property.
+  ///   - keyPath: what is observed.
   public func removeObserver(_ observer: NSObject, forKeyPath keyPath: String) {
     removeKeyObserver(observer, keyPath, context: nil)
   }
@@ -158,7 +161,7 @@ extension NSManagedObject {
   ///
   /// - Parameters:
   ///   - observer: the observer.
-  ///   - keyPath: the property.
+  ///   - keyPath: what is observed.
   ///   - context: what the observation was begun with.
   public func removeObserver(
     _ observer: NSObject, forKeyPath keyPath: String, context: UnsafeMutableRawPointer?

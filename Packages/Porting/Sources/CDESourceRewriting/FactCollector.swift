@@ -89,6 +89,41 @@ final class FactCollector: ScopedVisitor {
       }
   }
 
+  /// The name of a member `keyPathsForValuesAffecting<Key>` of the class, with what calls it; nil for another member.
+  ///
+  /// A member that overrides another one is called by it.
+  private func affecting(
+    _ name: String, _ type: String?, _ modifiers: DeclModifierListSyntax, isExtension: Bool
+  ) -> String? {
+    let start = "keyPathsForValuesAffecting"
+    let hidden: Set<String> = isExtension ? ["override", "private", "fileprivate"] : ["override"]
+    guard name.hasPrefix(start), name != "\(start)Value", name.count > start.count,
+      type?.filter({ $0 != " " }) == "Set<String>",
+      modifiers.contains(where: { ["static", "class"].contains($0.name.text) }),
+      !modifiers.contains(where: { hidden.contains($0.name.text) })
+    else { return nil }
+    return name
+  }
+
+  private func collectAffecting(_ member: MemberBlockItemSyntax, _ index: Int) {
+    let isExtension = facts.types[index].isExtension
+    if let function = member.decl.as(FunctionDeclSyntax.self),
+      function.signature.parameterClause.parameters.isEmpty,
+      let name = affecting(
+        function.name.text, function.signature.returnClause?.type.trimmedDescription, function.modifiers,
+        isExtension: isExtension)
+    {
+      facts.types[index].affecting.append("\(name)()")
+    }
+    if let variable = member.decl.as(VariableDeclSyntax.self), let binding = variable.bindings.first,
+      let name = affecting(
+        binding.pattern.trimmedDescription, binding.typeAnnotation?.type.trimmedDescription,
+        variable.modifiers, isExtension: isExtension)
+    {
+      facts.types[index].affecting.append(name)
+    }
+  }
+
   /// A key path to a variable of an actor can't be formed everywhere.
   private func isIsolated(_ attributes: AttributeListSyntax) -> Bool {
     attributes.first(named: "MainActor") != nil
@@ -110,6 +145,7 @@ final class FactCollector: ScopedVisitor {
       if let function = member.decl.as(FunctionDeclSyntax.self), isValidating(function, facts.types[index]) {
         facts.types[index].validators.append(function.name.text)
       }
+      collectAffecting(member, index)
       guard let variable = member.decl.as(VariableDeclSyntax.self),
         !variable.modifiers.contains(where: { ["static", "class"].contains($0.name.text) })
       else { continue }

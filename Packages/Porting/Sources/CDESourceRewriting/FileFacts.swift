@@ -23,6 +23,8 @@ public struct FileFacts: Codable, Equatable, Sendable {
     var isObserving = false
     /// Functions `validate<Key>`, which check one value.
     var validators: [String] = []
+    /// Calls of the members `keyPathsForValuesAffecting<Key>`.
+    var affecting: [String] = []
 
     struct Computed: Codable, Equatable, Sendable {
       var name: String
@@ -50,6 +52,7 @@ public struct SourceIndex: Sendable {
     var computed: [FileFacts.TypeFacts.Computed] = []
     var isObserving = false
     var validators: [String] = []
+    var affecting: [String] = []
   }
 
   private(set) var classes: [String: Class] = [:]
@@ -73,7 +76,7 @@ public struct SourceIndex: Sendable {
         classes[type.name] = Class(
           superclass: type.superclass, objectiveCName: type.objectiveCName, isVisible: type.isVisible,
           properties: type.properties, keys: type.keys, hidden: type.hidden, computed: type.computed,
-          isObserving: type.isObserving, validators: type.validators)
+          isObserving: type.isObserving, validators: type.validators, affecting: type.affecting)
         let last = type.name.split(separator: ".").last.map(String.init) ?? type.name
         fullNames[last, default: []].append(type.name)
       }
@@ -86,6 +89,7 @@ public struct SourceIndex: Sendable {
         classes[name]?.hidden.formUnion(type.hidden)
         classes[name]?.computed += type.computed
         classes[name]?.validators += type.validators
+        classes[name]?.affecting += type.affecting
       }
     }
   }

@@ -35,7 +35,7 @@ extension RewritingVisitor {
       members.append(
         "public override class var __cdPlainClass: NSManagedObject.Type? { \(node.name.text).self }")
     }
-    members += computedValues() + keyValueFunctions(node) + validationFunctions()
+    members += computedValues() + keyValueFunctions(node) + validationFunctions() + affectingKeys()
     guard !members.isEmpty else { return }
     edits.insert(
       " \(members.joined(separator: "; "));", at: node.memberBlock.leftBrace.contentRange.upperBound)
@@ -64,6 +64,19 @@ extension RewritingVisitor {
         + "[\(functions.map(\.keys).joined(separator: ", "))] }",
       "public override func _cdValidate(_ value: UnsafeMutablePointer<AnyObject?>, forKey key: String) throws { "
         + "switch key { \(cases); default: try super._cdValidate(value, forKey: key) } }",
+    ]
+  }
+
+  /// What makes the class's members `keyPathsForValuesAffecting<Key>` known to the runtime.
+  private func affectingKeys() -> [String] {
+    let cases = (index.classes[scope.name]?.affecting ?? []).map { call in
+      let key = String(call.dropFirst("keyPathsForValuesAffecting".count).prefix { $0 != "(" })
+      return "case \"\(key.prefix(1).lowercased() + key.dropFirst())\", \"\(key)\": return \(call)"
+    }
+    guard !cases.isEmpty else { return [] }
+    return [
+      "public override class func _cdKeyPathsAffecting(_ key: String) -> Set<String>? { switch key { "
+        + cases.joined(separator: "; ") + "; default: return super._cdKeyPathsAffecting(key) } }"
     ]
   }
 

@@ -23,4 +23,36 @@ extension RewritingVisitor {
       edits.insert(", _CDKeyValueObserver", at: clause.contentRange.upperBound)
     }
   }
+
+  /// Writes the keys beside a key path over several properties, because Swift does not tell them on Linux.
+  func rewriteObserving(_ node: FunctionCallExprSyntax) {
+    guard node.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "observe",
+      let argument = node.arguments.first, argument.label == nil,
+      let path = argument.expression.as(KeyPathExprSyntax.self),
+      let names = names(of: path), names.count > 1
+    else { return }
+    var type = path.root.flatMap { index.fullName(of: $0.trimmedDescription) }
+    var keys: [String] = []
+    for name in names {
+      let property = type.flatMap { index.property(name, of: $0) }
+      keys.append(property?.key ?? name)
+      type = property.flatMap { index.fullName(of: $0.type.filter { !"?! ".contains($0) }) }
+    }
+    needsImport = true
+    edits.insert("_cdNamed(", at: path.contentRange.lowerBound)
+    edits.insert(", \"\(keys.joined(separator: "."))\")", at: path.contentRange.upperBound)
+  }
+
+  /// The names in a key path of properties; nil for one with subscripts and the like.
+  private func names(of path: KeyPathExprSyntax) -> [String]? {
+    var names: [String] = []
+    for component in path.components {
+      switch component.component {
+      case .property(let property): names.append(property.declName.baseName.text.filter { $0 != "`" })
+      case .optional: continue
+      default: return nil
+      }
+    }
+    return names
+  }
 }

@@ -116,6 +116,7 @@ final class RewritingVisitor: ScopedVisitor {
 
   override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
     rewriteOptionalCall(node)
+    rewriteObserving(node)
     return rewriteLookup(node)
   }
 

@@ -45,6 +45,56 @@ struct RewritingTests {
     #expect(!rewritten("class A: NSManagedObject { @NSManaged var a: Int }").text.contains("_cdValid"))
   }
 
+  @Test("members that name the keys that affect a key are called by that key, from extensions too")
+  func affectingKeys() {
+    let text = rewritten(
+      """
+      class A: NSManagedObject {
+        @objc class func keyPathsForValuesAffectingFullName() -> Set<String> { ["first", "last"] }
+        @objc static var keyPathsForValuesAffectingURL: Set<String> { ["path"] }
+        override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { [] }
+        class func keyPathsForValuesAffectingMore() -> [String] { [] }
+        func keyPathsForValuesAffectingNothing() -> Set<String> { [] }
+      }
+      extension A {
+        @objc class func keyPathsForValuesAffectingRank() -> Set<String> { ["stars"] }
+        private class func keyPathsForValuesAffectingHidden() -> Set<String> { [] }
+      }
+      class B: A {
+        override class func keyPathsForValuesAffectingFullName() -> Set<String> { ["last"] }
+      }
+      """
+    ).text
+    let functions = text.split(separator: "\n").filter { $0.contains("_cdKeyPathsAffecting") }
+    #expect(functions.count == 1, "A function that overrides another one is called by it.")
+    #expect(
+      text.contains(
+        "switch key { case \"fullName\", \"FullName\": return keyPathsForValuesAffectingFullName(); "
+          + "case \"uRL\", \"URL\": return keyPathsForValuesAffectingURL; "
+          + "case \"rank\", \"Rank\": return keyPathsForValuesAffectingRank(); default: return super."),
+      "\(text)")
+  }
+
+  @Test("a key path over several properties that is observed gets its keys")
+  func observedPaths() {
+    let text = rewritten(
+      """
+      import CoreData
+      class A: NSManagedObject { @NSManaged @objc(parent) var owner: A?; @NSManaged var name: String }
+      let one = a.observe(\\.owner?.name, options: .new) { _, _ in }
+      let two = a.observe(\\A.owner!.owner?.name) { _, _ in }
+      let three = a.observe(\\.name) { _, _ in }
+      let four = a.observe(\\.list[0].name) { _, _ in }
+      let five = b.observe(what, \\.owner?.name)
+      """
+    ).text.split(separator: "\n").map(String.init)
+    #expect(
+      text[2] == "let one = a.observe(_cdNamed(\\.owner?.name, \"owner.name\"), options: .new) { _, _ in }")
+    #expect(
+      text[3] == "let two = a.observe(_cdNamed(\\A.owner!.owner?.name, \"parent.parent.name\")) { _, _ in }")
+    #expect(text[4...].allSatisfy { !$0.contains("_cdNamed") })
+  }
+
   @Test("several variables of one declaration get a declaration each")
   func severalVariables() {
     let text = rewritten("class A: NSManagedObject { @NSManaged var a, b: Int }").text

@@ -51,6 +51,8 @@ public struct StoreError: CDEError {
     public static let tooBig = Code(rawValue: "tooBig")
     /// The work was cancelled.
     public static let cancelled = Code(rawValue: "cancelled")
+    /// The transaction would change a derived value whose expression is not understood.
+    public static let unknownDerivation = Code(rawValue: "unknownDerivation")
     /// This engine does not support the query.
     public static let unsupportedQuery = Code(rawValue: "unsupportedQuery")
     /// The store was closed before.

@@ -110,12 +110,15 @@ public enum StoreDerivation: Hashable, Sendable {
   case count(relationship: String)
   /// The sum of an attribute over a to-many relationship; 0 without objects.
   case sum(relationship: String, attribute: String)
+  /// An expression that only the program understands that made the store; empty if not even its text is known. Rows with such an
+  /// attribute are read. A write is refused if it may change the value and no trigger of the store's file does that.
+  case foreign(String)
 
   /// Whether the value depends on other rows, so that the store computes it.
   public var isKeptByStore: Bool {
     switch self {
     case .now, .canonical, .lowercase, .uppercase: false
-    case .copy, .count, .sum: true
+    case .copy, .count, .sum, .foreign: true
     }
   }
 }

@@ -84,6 +84,8 @@ final class Runner {
         row, RemoteWakeRow(workspace: workspace).contenders, per: RemoteWakeRow.wakes(workspace))
     case .build:
       try await compare(row, [Contender(.ours) { try BuildRow.seconds() }], per: 1, rounds: 1)
+    case .rewriteAll: try await compare(row, RewritingRows(workspace).all, per: 1)
+    case .rewriteOne: try await compare(row, RewritingRows(workspace).one(), per: 1)
     }
   }
 

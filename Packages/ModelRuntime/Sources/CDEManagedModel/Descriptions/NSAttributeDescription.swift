@@ -132,9 +132,13 @@ nonisolated public final class NSDerivedAttributeDescription: NSAttributeDescrip
   /// Text instead of Core Data's `NSExpression`, which Foundation can't build on Linux.
   public var derivation: String? { willSet { requireMutable() } }
 
+  /// Whether an expression of another form is no error. The store then has the values, and refuses writes that may change them.
+  @_spi(CDE) public var isOfOtherProgram = false { willSet { requireMutable() } }
+
   override func makeCopy() -> NSPropertyDescription {
     let result = NSDerivedAttributeDescription()
     copyFields(to: result)
+    result.isOfOtherProgram = isOfOtherProgram
     result.derivation = derivation
     return result
   }

@@ -17,6 +17,13 @@ enum Derivation {
 
   /// The derivation of a derived attribute; `nil` when the expression is none of the supported ones.
   static func read(_ attribute: NSDerivedAttributeDescription) -> StoreDerivation? {
+    if attribute.isOfOtherProgram {
+      do { try validateForm(attribute, of: "") } catch { return .foreign(attribute.derivation ?? "") }
+    }
+    return known(attribute)
+  }
+
+  private static func known(_ attribute: NSDerivedAttributeDescription) -> StoreDerivation? {
     switch form(attribute.derivation ?? "") {
     case .now?: .now
     case .text("canonical", let name)?: .canonical(name)
@@ -63,6 +70,10 @@ enum Derivation {
 
   /// - Throws: ``ModelError`` that names the attribute and its expression.
   static func validate(_ attribute: NSDerivedAttributeDescription, of entity: String) throws {
+    if !attribute.isOfOtherProgram { try validateForm(attribute, of: entity) }
+  }
+
+  private static func validateForm(_ attribute: NSDerivedAttributeDescription, of entity: String) throws {
     let expression = attribute.derivation ?? ""
     func fail(_ text: String) -> ModelError {
       ModelError(

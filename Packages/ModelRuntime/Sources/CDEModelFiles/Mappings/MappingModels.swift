@@ -17,8 +17,8 @@ struct MappingModels {
     func model(_ path: String?, _ which: String) throws(ModelFileError) -> NSManagedObjectModel {
       guard let path else {
         throw mapping.error(
-          .invalidModel, "The mapping model names no \(which) model. Choose one in Xcode.", line: nil,
-          element: nil)
+          .invalidModel, "The mapping model names no \(which) model. Choose one in Xcode.",
+          line: mapping.line)
       }
       let found = models.isEmpty ? Self.search(path, around: url) : Self.best(versions, for: path)
       guard let found else {
@@ -27,7 +27,7 @@ struct MappingModels {
           .missing,
           "The \(which) model is “\(path)”, which is not "
             + (models.isEmpty ? "in a folder around the mapping model" : "among the models \(known)")
-            + ". Choose the model in Xcode again, or give it to the compiler.", line: nil, element: nil)
+            + ". Choose the model in Xcode again, or give it to the compiler.", line: mapping.line)
       }
       let model = NSManagedObjectModel()
       try ModelSource(contentsOf: found).fill(model) { $0 }

@@ -27,6 +27,8 @@ struct MappingSource {
   }
 
   let file: String
+  /// The line of the object that names the two models.
+  private(set) var line = 1
   private(set) var sourceModelPath: String?
   private(set) var destinationModelPath: String?
   /// In the order of their numbers.
@@ -51,7 +53,7 @@ struct MappingSource {
   }
 
   func error(
-    _ code: ModelFileError.Code, _ text: String, line: Int?, element: String? = "object",
+    _ code: ModelFileError.Code, _ text: String, line: Int, element: String? = "object",
     cause: (any Error)? = nil
   ) -> ModelFileError {
     ModelFileError(code, text, file: file, line: line, element: element, cause: cause)
@@ -66,6 +68,7 @@ struct MappingSource {
     for object in objects {
       switch object.type {
       case "XDDEVMAPPINGMODEL":
+        line = object.line
         sourceModelPath = object.text("sourcemodelpath")
         destinationModelPath = object.text("destinationmodelpath")
       case "XDDEVENTITYMAPPING":

@@ -63,12 +63,20 @@ struct XMLReader {
     self.documentType = documentType
     if bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE]) {
       throw ModelFileError(
-        .unsupportedFormat, "The file is encoded in UTF-16. Save it in UTF-8.", file: file)
+        .unsupportedFormat, "The file is encoded in UTF-16. Save it in UTF-8.", file: file, line: 1)
     }
     guard String(validating: bytes, as: UTF8.self) != nil else {
-      throw ModelFileError(.damaged, "The file is not encoded in UTF-8. Save it in UTF-8.", file: file)
+      throw ModelFileError(
+        .damaged, "The file is not encoded in UTF-8. Save it in UTF-8.", file: file,
+        line: Self.lineOfOtherEncoding(bytes))
     }
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+  }
+
+  /// The first line that is not UTF-8, counted from 1. No byte within a character is a line end.
+  private static func lineOfOtherEncoding(_ bytes: [UInt8]) -> Int {
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    return 1 + (lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0)
   }
 
   /// The line of an offset, counted from 1.

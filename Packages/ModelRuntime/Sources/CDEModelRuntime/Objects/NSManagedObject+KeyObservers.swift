@@ -2,79 +2,41 @@
 internal import CDEPredicates
 internal import CDEStore
 internal import Foundation
-internal import Synchronization
-
-/// What is called when one property of one object has changed. Key-value observing is made of it.
-@_spi(CDE) public final class KeyObserver: @unchecked Sendable {
-  // Guard: the executor of the object's context, except for the atomic `isCancelled`.
-  fileprivate let slot: SlotIndex
-  /// The value that the observer was told last.
-  fileprivate var last: Any?
-  fileprivate let tell: (NSManagedObject, _ old: Any?, _ new: Any?) -> Void
-  fileprivate let isCancelled = Atomic<Bool>(false)
-
-  /// What `addObserver(_:forKeyPath:options:context:)` was given, and what names the observer when it is removed.
-  public struct Origin: Equatable {
-    let observer: ObjectIdentifier
-    let key: String
-    let context: UnsafeMutableRawPointer?
-
-    public init(_ observer: AnyObject, _ key: String, _ context: UnsafeMutableRawPointer?) {
-      self.observer = ObjectIdentifier(observer)
-      self.key = key
-      self.context = context
-    }
-  }
-
-  fileprivate let origin: Origin?
-
-  fileprivate init(
-    _ slot: SlotIndex, _ value: Any?, _ origin: Origin?,
-    _ tell: @escaping (NSManagedObject, _ old: Any?, _ new: Any?) -> Void
-  ) {
-    self.slot = slot
-    self.origin = origin
-    last = value
-    self.tell = tell
-  }
-
-  /// Ends the calls. Any thread may do so.
-  public func cancel() { isCancelled.store(true, ordering: .releasing) }
-
-  fileprivate var isActive: Bool { !isCancelled.load(ordering: .acquiring) }
-
-  /// The observers of all observed objects. An object without observers has no entry.
-  ///
-  /// Not a field of the object, because nearly no object has observers.
-  static let table = Lock<[ObjectIdentifier: [KeyObserver]]>([:])
-}
 
 extension NSManagedObject {
-  /// Calls a closure after each change of a property: by a setter, key-value coding, the other side of a relationship, a merge,
-  /// a refresh or a rollback.
+  /// Calls a closure after each change of a key: by a setter, key-value coding, the other side of a relationship, a merge, a refresh or
+  /// a rollback.
   ///
-  /// The call runs on the context's isolation, before the function that made the change returns. Both sides of a relationship
-  /// have changed then. Reads the row now, and again if the object is turned into a fault.
+  /// The key is a property of the model, a variable that the class computes, or a path over to-one relationships to one of these. The
+  /// last two change when what affects them does, see ``keyPathsForValuesAffectingValue(forKey:)``. The call runs on the context's
+  /// isolation, before the function that made the change returns. Both sides of a relationship have changed then. Reads the rows
+  /// on the path now, and again if an object of it is turned into a fault.
   ///
   /// - Parameters:
-  ///   - key: the property's name in the model. An unknown one traps.
+  ///   - path: the key, or the keys of a path with dots between them. One that leads nowhere traps.
+  ///   - value: reads the value; nil for `value(forKeyPath:)`.
   ///   - origin: what finds the observer again for ``removeKeyObserver(_:_:context:)``.
-  ///   - body: gets the object, the former value and the new value, as `value(forKey:)` returns them.
+  ///   - body: gets the object, the former value and the new value.
   @_spi(CDE) public final func observeKey(
-    _ key: String, origin: KeyObserver.Origin? = nil,
+    _ path: String, origin: KeyObserver.Origin? = nil, value: ((NSManagedObject) -> Any?)? = nil,
     _ body: @escaping (NSManagedObject, _ old: Any?, _ new: Any?) -> Void
   ) -> KeyObserver {
     willAccess()
-    guard let info = _binding.property(key) else {
-      failPrecondition(
-        "\(_binding.name).\(key) can't be observed: the model gives the entity no such property. "
-          + Spelling.hint(key, _binding.properties.map(\.name), all: "Its properties are"))
-    }
-    let made = KeyObserver(info.slot, anyValue(info), origin, body)
-    KeyObserver.table.withLock { $0[ObjectIdentifier(self), default: []].append(made) }
+    let keys = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    let alone = keys.count == 1 && Self.keyPathsForValuesAffectingValue(forKey: path).isEmpty
+    let info = alone ? _binding.property(path) : nil
+    let made = KeyObserver(path, slot: info?.slot, origin: origin, value: value, body)
+    if info == nil { made.replaceLinks(by: links(along: keys, affecting: made)) }
+    made.last = made.value(of: self)
+    add(made)
+    return made
+  }
+
+  /// Enters an observer into the table.
+  final func add(_ observer: KeyObserver) {
+    KeyObserver.table.withLock { $0[ObjectIdentifier(self), default: []].append(observer) }
     _flags.insert(.keyObserved)
     _home?.with { $0.hasKeyObservers = true }
-    return made
   }
 
   /// Removes the last observer that was added for an object and a key. Traps if there is none, as Core Data raises an exception.
@@ -99,13 +61,14 @@ extension NSManagedObject {
     found.cancel()
   }
 
-  /// The key of a Swift key path of one property. Traps for a key path that leads elsewhere.
+  /// The key of a Swift key path, or its path of keys. Traps for a key path without a name.
   @_spi(CDE) public static func observedKey(of keyPath: AnyKeyPath) -> String {
     let naming = type(of: keyPath).rootType as? any PredicateKeyPathNaming.Type
-    guard let key = naming?.predicateKey(for: keyPath), !key.isEmpty, !key.contains(".") else {
+    guard let key = naming?.predicateKey(for: keyPath), !key.isEmpty else {
       failPrecondition(
         "\(keyPath) can't be observed: it leads to no property that the model gives the object. Observe a property of the "
-          + "model, and the properties of a related object on that object.")
+          + "model, a variable that the class computes of such, or a path to one of these that is written at the call."
+      )
     }
     return key
   }
@@ -138,34 +101,45 @@ extension NSManagedObject {
         registry.keyChanges.append((self, slot))
       }
     } else {
-      tellKeyObservers(of: slot)
+      tellKeyObservers { $0.slot == slot }
     }
   }
 
-  fileprivate func tellKeyObservers(of slot: SlotIndex) {
-    for observer in keyObservers where observer.slot == slot && observer.isActive {
-      let (old, new) = (observer.last, anyValue(_binding.properties[slot]))
-      observer.last = new
-      observer.tell(self, old, new)
+  /// Tells the observers of a key that the class computes, and of which it says itself that it has changed.
+  final func computedKeyChanged(_ key: String) {
+    if isKeyObserved { tellKeyObservers { $0.slot == nil && $0.path == key && $0.affected != nil } }
+  }
+
+  fileprivate func tellKeyObservers(_ isChanged: (KeyObserver) -> Bool) {
+    var affected = AffectedObservers()
+    for observer in keyObservers where isChanged(observer) && observer.isActive {
+      if affected.note(observer) {
+        observer.last = observer.value(of: self)
+      } else {
+        observer.tell(self)
+      }
     }
+    affected.tell(ifDifferent: false)
   }
 
   /// Tells the observers of properties that have other values than they were told.
   @inline(never)
   final func tellDifferences() {
     guard !isDeletedOrGone, _registry?.context != nil else { return }
+    var affected = AffectedObservers()
     for observer in keyObservers where observer.isActive {
-      let (old, new) = (observer.last, anyValue(_binding.properties[observer.slot]))
-      if Self.areEqual(old, new) { continue }
+      // A path and a computed key differ if what affects them does.
+      guard observer.slot != nil else { continue }
+      if observer.affected == nil {
+        observer.tell(self, ifDifferent: true)
+        continue
+      }
+      let new = observer.value(of: self)
+      if KeyObserver.areEqual(observer.last, new) { continue }
       observer.last = new
-      observer.tell(self, old, new)
+      _ = affected.note(observer)
     }
-  }
-
-  private static func areEqual(_ one: Any?, _ other: Any?) -> Bool {
-    guard let one, let other else { return one == nil && other == nil }
-    guard let first = one as? AnyHashable, let second = other as? AnyHashable else { return false }
-    return first == second
+    affected.tell(ifDifferent: true)
   }
 
   /// Tells the observers of the relationships that a function of the application has changed.
@@ -182,7 +156,7 @@ extension ObjectRegistry {
     while !keyChanges.isEmpty {
       let changes = keyChanges
       keyChanges = []
-      for (object, slot) in changes { object.tellKeyObservers(of: slot) }
+      for (object, slot) in changes { object.tellKeyObservers { $0.slot == slot } }
     }
   }
 }

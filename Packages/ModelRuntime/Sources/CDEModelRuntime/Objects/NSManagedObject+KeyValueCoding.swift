@@ -85,6 +85,10 @@ extension NSManagedObject {
   }
 
   final func noteChanged(key: String) {
+    if _binding.property(key) == nil, computes(key) {
+      computedKeyChanged(key)
+      return
+    }
     noteChanged(info(key).slot)
     tellRelated()
   }

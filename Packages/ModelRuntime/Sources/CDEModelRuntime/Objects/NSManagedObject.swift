@@ -368,10 +368,20 @@ nonisolated open class NSManagedObject: NSObject {
   /// Does nothing. Core Data requires this call after a primitive value was read.
   open func didAccessValue(forKey key: String?) {}
 
-  /// The keys that the value of another key depends on, for classes that are shared with Apple's platforms; none here.
+  /// The keys, and the paths over to-one relationships, whose changes change the value of another key.
   ///
-  /// Key-value observing calls it there. Here properties of the model are observed, which depend on no others.
-  open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { [] }
+  /// Observers of the key are told when one of these changes. Override it for a variable that the class computes of properties of the
+  /// model. Without an override, the class function or variable `keyPathsForValuesAffecting<Key>` of rewritten sources answers, and
+  /// otherwise no key affects another one. As in Core Data, a path over a to-many relationship is a mistake, and traps when the key is
+  /// observed.
+  ///
+  /// - Parameter key: the key that may be affected.
+  open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+    _cdKeyPathsAffecting(key) ?? []
+  }
+
+  /// What a class function `keyPathsForValuesAffecting<Key>` returns; nil for a key without one. Rewritten sources override it.
+  open class func _cdKeyPathsAffecting(_ key: String) -> Set<String>? { nil }
 
   open override var description: String {
     let id = _key == 0 ? "no context" : objectID.uriRepresentation().absoluteString

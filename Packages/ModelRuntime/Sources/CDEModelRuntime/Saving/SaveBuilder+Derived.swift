@@ -49,7 +49,7 @@ extension StoreDerivation {
   var sourceAttribute: String? {
     switch self {
     case .canonical(let name), .lowercase(let name), .uppercase(let name): name
-    case .now, .copy, .count, .sum: nil
+    case .now, .copy, .count, .sum, .foreign: nil
     }
   }
 }

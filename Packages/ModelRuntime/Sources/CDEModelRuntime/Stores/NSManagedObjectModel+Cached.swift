@@ -33,6 +33,9 @@ extension NSManagedObjectModel {
   convenience init(_ cached: CachedModel, module: String) throws {
     do { try self.init(compiledModel: cached.archive, module: module) } catch { throw cached.unusable(error) }
     callingModule = module
+    for case let derived as NSDerivedAttributeDescription in entities.flatMap(\.properties) {
+      derived.isOfOtherProgram = true
+    }
     try cached.complete(self)
   }
 

@@ -122,6 +122,44 @@ struct MappingOpeningTests {
     }
   }
 
+  @Test("A compiled mapping model among the program's resources is found when a store is opened")
+  func resources() throws {
+    // Versions of their own, which no other test opens at the same time.
+    func version(_ model: NSManagedObjectModel) -> NSManagedObjectModel {
+      for entity in model.entities { entity.versionHashModifier = "resources" }
+      return model
+    }
+    let (old, new) = (version(Library.old()), version(Library.new()))
+    let store = try OldStore(old) { try Library.fill($0) }
+    let facts = try store.facts(version(Library.old()))
+    func open() throws {
+      let container = NSPersistentContainer(name: "Test", managedObjectModel: version(Library.new()))
+      container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: store.file)]
+      var failure: (any Error)?
+      container.loadPersistentStores { failure = $1 }
+      if let failure { throw failure }
+      try container.close()
+    }
+    #expect(throws: ManagedObjectError.self) { try open() }
+    let folder = try #require(Bundle.main.executableURL).deletingLastPathComponent()
+      .appendingPathComponent("Mappings\(getpid())_Test.resources", isDirectory: true)
+    let files = FileManager.default
+    try files.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? files.removeItem(at: folder) }
+    try Data("no archive".utf8).write(to: folder.appendingPathComponent("A.cdm"))
+    // With the versions of both models, as Xcode's compiler writes them.
+    let mapping = Library.mapping()
+    for entity in mapping.entityMappings {
+      entity.sourceEntityVersionHash = entity.sourceEntityName.flatMap { old.entitiesByName[$0]?.versionHash }
+      entity.destinationEntityVersionHash = entity.destinationEntityName.flatMap {
+        new.entitiesByName[$0]?.versionHash
+      }
+    }
+    try ModelCompiler.data(of: mapping).write(to: folder.appendingPathComponent("B.cdm"))
+    try open()
+    #expect(try store.facts(version(Library.new())) == facts)
+  }
+
   @Test("Without a mapping model for both versions the error is that of before")
   func missing() throws {
     let store = try store()

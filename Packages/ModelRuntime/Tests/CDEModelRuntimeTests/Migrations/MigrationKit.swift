@@ -50,10 +50,14 @@ struct OldStore {
 
   /// All definitions and all rows of all tables.
   func contents() throws -> [String: [[String]]] {
-    var result = ["": try sql("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 1, 2")]
-    for row in try sql("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0") {
-      let columns = try sql("SELECT name FROM pragma_table_info('\(row[0])')").map { "quote(\"\($0[0])\")" }
-      result[row[0]] = try sql("SELECT \(columns.joined(separator: ", ")) FROM \"\(row[0])\" ORDER BY rowid")
+    let database = try RawSQLite(file.path)
+    var result = ["": try database.run("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 1, 2")]
+    for row in try database.run("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0") {
+      let columns = try database.run("SELECT name FROM pragma_table_info('\(row[0])')").map {
+        "quote(\"\($0[0])\")"
+      }
+      result[row[0]] = try database.run(
+        "SELECT \(columns.joined(separator: ", ")) FROM \"\(row[0])\" ORDER BY rowid")
     }
     return result
   }

@@ -69,9 +69,9 @@ struct MigrationManagerTests {
 
   @Test("A random custom mapping agrees with a copy by hand")
   func byHand() throws {
-    let seed =
-      ProcessInfo.processInfo.environment["CDE_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0..<1_000_000)
-    for round in 0..<8 {
+    let environment = ProcessInfo.processInfo.environment
+    let seed = environment["CDE_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0..<1_000_000)
+    for round in 0..<(environment["CDE_CUSTOM_MIGRATIONS"].flatMap(Int.init) ?? 8) {
       let place = Comment("seed \(seed), round \(round)")
       print("Custom mappings, seed \(seed), round \(round)")
       var random = MigrationRandom(seed: seed &+ UInt64(round))

@@ -28,7 +28,11 @@ struct MigrationRandomisedTests {
       do {
         let plan = try store.plan(spec.model())
         #expect(plan.obstacles.isEmpty, place)
-        #expect(try facts(store, spec) == facts(expected, spec), place)
+        let (made, wanted) = (try facts(store, spec), try facts(expected, spec))
+        for id in Set(made.keys).union(wanted.keys) where made[id] != wanted[id] {
+          Issue.record(
+            "\(place), object \(id): \(made[id] ?? [:]) and not \(wanted[id] ?? [:])\n\(before)\n\(spec)")
+        }
       } catch {
         Issue.record("\(place): \(error)\nbefore: \(before)\nafter: \(spec)")
         return

@@ -98,6 +98,7 @@ extension MigrationSpec {
   /// Forgets the former names, and makes some random changes.
   mutating func change(_ random: inout MigrationRandom) {
     changed = []
+    lostNames = []
     for index in entities.indices {
       entities[index].former = nil
       for place in entities[index].attributes.indices { entities[index].attributes[place].former = nil }
@@ -158,6 +159,7 @@ extension MigrationSpec {
         !relations.contains(where: { ancestors.contains($0.from.entity) || ancestors.contains($0.to.entity) })
       else { return }
       entities[index].parent = nil
+      lostNames.formUnion(attributes(of: parent).map(\.name))
       // Keeps the values of one attribute, which it declares itself from now on.
       if let kept = attributes(of: parent).first, kept.former == nil {
         entities[index].attributes.append(kept)
@@ -168,7 +170,8 @@ extension MigrationSpec {
       // Both may have an attribute that an entity kept when it left its parent, also under its former name.
       let inherited = Set(attributes(of: parent).map(\.name))
       let own = Set(entities.filter { inherits($0.name, from: name) }.flatMap(\.attributes).map(\.name))
-      let isClear = inherited.isDisjoint(with: own) && inherited.union(own).isDisjoint(with: formerNames)
+      let isClear =
+        inherited.isDisjoint(with: own.union(lostNames)) && inherited.union(own).isDisjoint(with: formerNames)
       guard isClear else { return }
       entities[index].parent = parent
     }
@@ -204,6 +207,7 @@ extension MigrationSpec {
         things[id]!.known.insert(attribute.name)
       }
     default:
+      lostNames.insert(attribute.name)
       entities[index].attributes.remove(at: place)
       return settle()
     }

@@ -52,6 +52,8 @@ struct MigrationSpec {
   var changed: Set<String> = []
   /// Names that attributes had in any version. A renaming identifier of the last version still means such a name.
   var formerNames: Set<String> = []
+  /// Names of attributes that entities have lost in this version. An old value of that name would be found again.
+  var lostNames: Set<String> = []
   private var names = 0
 
   mutating func newName(_ kind: String) -> String {

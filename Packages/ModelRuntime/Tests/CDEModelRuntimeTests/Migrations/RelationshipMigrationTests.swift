@@ -144,6 +144,46 @@ struct RelationshipMigrationTests {
       ])
   }
 
+  @Test(
+    "Objects of a removed entity are no surplus, and the one that stays is found behind them",
+    arguments: [true, false])
+  func surplusOfARemovedEntity(isManyToMany: Bool) throws {
+    func version(_ number: Int) -> NSManagedObjectModel {
+      let house = entity("House", nil, [attribute("name", .stringAttributeType)])
+      let person = entity("Person", nil, [attribute("name", .stringAttributeType)])
+      let isFirst = number == 1
+      if isFirst { person.subentities = [entity("Ghost", nil, [])] }
+      let persons = End.many(house, "persons")
+      connect(
+        isFirst ? persons : .one(house, "persons"),
+        isFirst && isManyToMany ? .many(person, "house") : .one(person, "house"))
+      return isFirst ? model(house, person, person.subentities[0]) : model(house, person)
+    }
+    func store(people: Int) throws -> OldStore {
+      try OldStore(version(1)) { context in
+        let house = context.make("House", ["name": "h"])
+        // The ghost's key is the lowest.
+        for (entity, count) in [("Ghost", 1), ("Person", people)] {
+          for number in 0..<count {
+            let person = context.make(entity, ["name": "\(entity) \(number)"])
+            person.setValue(isManyToMany ? NSSet(object: house) : house, forKey: "house")
+            try context.save()
+          }
+        }
+      }
+    }
+    let single = try store(people: 1)
+    #expect(try single.plan(version(2)).obstacles.isEmpty)
+    let container = try single.opened(version(2))
+    let found = try container.work { context in
+      try context.all("House").map { $0.one("persons")?.value(forKey: "name") as? String }
+    }
+    #expect(found == ["Person 0"])
+    try container.close()
+    try store(people: 2).expectRefusal(
+      version(2), .migration, 134110, "1 object of the store has several there")
+  }
+
   @Test("An inverse is added to a relationship that had none, and removed")
   func inverses() throws {
     let store = try store { point(.one($0, "house"), to: $1) }

@@ -122,6 +122,13 @@ struct EntityMoves {
     }
   }
 
+  /// The numbers of the old entities of those rows that stay; nil if all of them do.
+  func survivors(of entity: EntityIndex) -> [Int64]? {
+    let rows = rows(of: entity)
+    let kept = rows.filter { bySource[$0] != nil }
+    return kept.count == rows.count ? nil : kept.map { source.numbers[$0] }
+  }
+
   private func choice(
     _ moves: [Move], _ reference: String, _ entity: EntityIndex, _ value: (Move) -> String
   ) -> String {

@@ -87,16 +87,29 @@ struct RelationSource: Hashable {
     case .here(let column, _, _): return "s.\(quoted(column))"
     case .there(let table, let column, let order):
       let sort = [order.map { "j.\(quoted($0))" }, "j.Z_PK"].compactMap(\.self).joined(separator: ", ")
-      return "(SELECT \(value("j.Z_PK")) FROM \(moves.table(table)) AS j WHERE j.\(quoted(column)) = s.Z_PK "
-        + "ORDER BY \(sort) LIMIT 1)"
+      return "(SELECT \(value("j.Z_PK")) FROM \(moves.table(table)) AS j WHERE j.\(quoted(column)) = s.Z_PK"
+        + "\(survives("j.Z_ENT", moves)) ORDER BY \(sort) LIMIT 1)"
     case .pairs(let table, let key, let other, let order, _, let isReflexive):
       if isReflexive {
-        return "(SELECT MIN(other) FROM (\(both(moves, table, key, other))) AS j WHERE j.me = s.Z_PK)"
+        return "(SELECT MIN(other) FROM (\(both(moves, table, key, other))) AS j WHERE j.me = s.Z_PK"
+          + "\(survives(key: "j.other", moves)))"
       }
       let sort = [order, other].compactMap(\.self).map { "j.\(quoted($0))" }.joined(separator: ", ")
       return "(SELECT \(value("j.\(quoted(other))")) FROM \(moves.table(table)) AS j "
-        + "WHERE j.\(quoted(key)) = s.Z_PK ORDER BY \(sort) LIMIT 1)"
+        + "WHERE j.\(quoted(key)) = s.Z_PK\(survives(key: "j.\(quoted(other))", moves)) ORDER BY \(sort) LIMIT 1)"
     }
+  }
+
+  /// Leaves out others of removed entities, which are removed with them; empty if there are none.
+  private func survives(_ number: String, _ moves: EntityMoves) -> String {
+    guard let kept = moves.survivors(of: other) else { return "" }
+    return " AND \(number) IN (\(kept.map { "\($0)" }.joined(separator: ", ")))"
+  }
+
+  private func survives(key: String, _ moves: EntityMoves) -> String {
+    guard moves.survivors(of: other) != nil else { return "" }
+    return
+      " AND \(key) IN (SELECT r.Z_PK FROM \(moves.table(of: other)) AS r WHERE 1\(survives("r.Z_ENT", moves)))"
   }
 
   private func both(_ moves: EntityMoves, _ table: String, _ key: String, _ other: String) -> String {
@@ -123,17 +136,20 @@ struct RelationSource: Hashable {
     }
   }
 
-  /// Counts the rows of an old entity that have several others; nil if no row can have them.
+  /// Counts the rows of an old entity that have several others which stay; nil if no row can have them.
   func surplus(of number: Int64, _ moves: EntityMoves) -> String? {
     let pairs: String
     switch shape {
     case .here: return nil
     case .there(let table, let column, _):
-      pairs = "SELECT \(quoted(column)) AS me FROM \(moves.table(table)) WHERE \(quoted(column)) IS NOT NULL"
+      pairs =
+        "SELECT \(quoted(column)) AS me FROM \(moves.table(table)) WHERE \(quoted(column)) IS NOT NULL"
+        + survives("Z_ENT", moves)
     case .pairs(let table, let key, let other, _, _, let isReflexive):
       pairs =
         isReflexive
-        ? both(moves, table, key, other) : "SELECT \(quoted(key)) AS me FROM \(moves.table(table))"
+        ? "SELECT me FROM (\(both(moves, table, key, other))) WHERE 1\(survives(key: "other", moves))"
+        : "SELECT \(quoted(key)) AS me FROM \(moves.table(table)) WHERE 1\(survives(key: quoted(other), moves))"
     }
     return
       "SELECT COUNT(*) FROM (SELECT me FROM (\(pairs)) AS p JOIN \(moves.table(of: entity)) AS o ON o.Z_PK = p.me "

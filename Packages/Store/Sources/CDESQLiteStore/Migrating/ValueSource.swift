@@ -78,7 +78,7 @@ struct ValueSource {
     switch derivation {
     case .now: return kept ?? Value(piece: SQLPiece("?", [.real(now)]))
     // Computed from the new rows.
-    case .copy, .count, .sum: return kept ?? .null
+    case .copy, .count, .sum, .foreign: return kept ?? .null
     case .canonical(let name):
       (source, function) = (name, { "\(SQLFunctions.fold)(\($0), \(Self.canonical))" })
     case .lowercase(let name): (source, function) = (name, { "\(SQLFunctions.lowercase)(\($0))" })

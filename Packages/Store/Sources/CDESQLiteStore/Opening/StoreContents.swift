@@ -45,6 +45,9 @@ struct StoreContents {
     inspect(file.triggers)
     history = HistoryTables(file.tables, physical)
     hasWholeHistory = HistoryTables.isComplete(file, physical)
+    physical.foreign.removeAll { derivation in
+      file.triggers.contains { derivation.isKept(by: $0.name) }
+    }
     unkept = try physical.derivedColumns().filter { derived in
       !file.triggers.contains { derived.isKept(by: $0.name) }
     }

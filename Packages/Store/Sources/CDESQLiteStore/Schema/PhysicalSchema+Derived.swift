@@ -72,6 +72,7 @@ extension PhysicalSchema {
         guard let derivation = attribute.derivation, derivation.isKeptByStore, !attribute.isTransient else {
           continue
         }
+        if case .foreign = derivation { continue }
         guard let derived = derivedColumn(attribute.name, derivation, of: entity) else {
           throw StoreError(
             .invalidSchema,
@@ -90,7 +91,7 @@ extension PhysicalSchema {
   ) -> DerivedColumn? {
     guard let column = columns(of: name, in: entity.index)?.first else { return nil }
     switch derivation {
-    case .now, .canonical, .lowercase, .uppercase: return nil
+    case .now, .canonical, .lowercase, .uppercase, .foreign: return nil
     case .copy(let relationship, let attribute):
       return copy(name, column, of: entity, relationship, attribute)
     case .count(let relationship):

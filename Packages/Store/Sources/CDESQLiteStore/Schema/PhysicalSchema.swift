@@ -50,6 +50,8 @@ struct PhysicalSchema: Sendable {
   private(set) var joinSides: [PropertyKey: JoinTable.Side]
   /// Entities with attributes that the store derives, including inherited ones.
   let derivedEntities: Set<EntityIndex>
+  /// Derived attributes that neither the store nor a trigger of the file can update.
+  var foreign: [ForeignDerivation]
   /// Whether triggers update attributes.
   var hasDerivedColumns: Bool { !derivedEntities.isEmpty }
 
@@ -74,6 +76,7 @@ struct PhysicalSchema: Sendable {
             return false
           }
       }.map(\.index))
+    foreign = Self.foreignDerivations(schema, held)
     indexes = Dictionary(numbers.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     tables = [:]
     let implied = Self.impliedRelationships(of: schema, held: held)

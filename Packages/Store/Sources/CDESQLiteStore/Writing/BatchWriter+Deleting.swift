@@ -8,6 +8,9 @@ extension BatchWriter {
     if result.rows.isEmpty { return }
     try cascade(batch.rules)
     let entities = try listedEntities()
+    for derivation in physical.foreign {
+      for entity in entities { try derivation.checkDeletion(of: entity) }
+    }
     for entity in entities { try checkDenials(entity, batch.rules[entity]) }
     for entity in entities {
       try clearReferences(to: entity, batch.rules[entity])

@@ -70,8 +70,18 @@ final class BatchWriter {
   func update(_ update: StoreBatchUpdate) throws(StoreError) {
     let found = Set(result.rows.map(\.entity))
     for (index, values) in update.values.enumerated() where found.contains(values.batch.layout.entity) {
+      try checkDerivations(values, update.computed.isEmpty ? [] : update.computed[index])
       try set(values, update.computed.isEmpty ? [] : update.computed[index])
     }
+  }
+
+  private func checkDerivations(
+    _ values: RowUpdate, _ computed: [StoreBatchUpdate.Computed]
+  ) throws(StoreError) {
+    let entity = values.batch.layout.entity
+    let slots = Array(values.changed[0]) + computed.map(\.slot)
+    let names = slots.map { schema.entities[entity].layout.properties[$0].name }
+    for derivation in physical.foreign { try derivation.checkChange(of: names, in: entity) }
   }
 
   private func set(

@@ -52,6 +52,7 @@ final class TransactionWriter {
 
   func write() throws(StoreError) {
     connection.derived.clear()
+    if !plans.physical.foreign.isEmpty { try plans.physical.checkDerivations(transaction) }
     try takeKeys()
     // Pairs are removed first. Pairs that a deleted row still has afterwards belong to other writers.
     try removeLinks()

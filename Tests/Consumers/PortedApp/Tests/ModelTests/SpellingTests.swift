@@ -64,7 +64,8 @@ final class SpellingTests: ModelTestCase {
 
   func testNamesAClass() {
     XCTAssertEqual(Trip.description(), NSStringFromClass(Trip.self))
-    XCTAssertEqual(Trip.keyPathsForValuesAffectingValue(forKey: "stars"), [])
+    XCTAssertEqual(Trip.keyPathsForValuesAffectingValue(forKey: "name"), [])
+    XCTAssertEqual(Person.keyPathsForValuesAffectingValue(forKey: "fullName"), ["firstName", "lastName"])
     XCTAssertEqual([URL]().compactMap(NSManagedObjectModel.init(contentsOf:)).count, 0)
   }
 }

@@ -46,6 +46,8 @@ package enum RowID: String, CaseIterable, Sendable {
   case historyMerge = "history-merge"
   case remoteWake = "remote-wake"
   case build
+  case rewriteAll = "rewrite-all"
+  case rewriteOne = "rewrite-one"
 
   package var name: String {
     switch self {
@@ -100,14 +102,16 @@ package enum RowID: String, CaseIterable, Sendable {
     case .historyMerge: "merge of 10,000 changes from a history"
     case .remoteWake: "save of another process to its reader"
     case .build: "clean debug build of the umbrella"
+    case .rewriteAll: "rewrite 100,000 lines of Core Data sources"
+    case .rewriteOne: "rewrite one changed file of them"
     }
   }
 
   package var unit: String {
     switch self {
     case .i, .observeBytes, .pagedBytes, .streamedBytes: "bytes"
-    case .loadModel, .openLarge: "ms"
-    case .build: "s"
+    case .loadModel, .openLarge, .rewriteOne: "ms"
+    case .build, .rewriteAll: "s"
     default: "ns"
     }
   }
@@ -143,7 +147,7 @@ package enum RowID: String, CaseIterable, Sendable {
       .namedNumberRead, .namedNumberWrite, .namedObjectRead, .namedObjectWrite, .loadModel, .childSave,
       .pagedBytes,
       .streamedBytes, .migrate, .openLarge, .historySave,
-      .historyInsert, .historyMerge, .remoteWake, .build:
+      .historyInsert, .historyMerge, .remoteWake, .build, .rewriteAll, .rewriteOne:
       .others
     default: .databases
     }

@@ -75,6 +75,8 @@ extension RowID {
     case .historyMerge: .ratioToReference(1.5)
     case .remoteWake: .value(5_000_000)
     case .build: .value(180)
+    case .rewriteAll: .value(4)
+    case .rewriteOne: .value(100)
     }
   }
 

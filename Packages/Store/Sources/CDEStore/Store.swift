@@ -83,6 +83,14 @@ public protocol Store: AnyObject, Sendable {
   ///   fit its attribute; `.busy`, `.full` and so on. Then nothing is written.
   func commit(_ batch: StoreBatch) throws(StoreError) -> StoreBatchResult
 
+  /// Holds the write lock while a body writes and commits, so that the commits of several stores can follow each other.
+  ///
+  /// - Throws: the errors of `body`, and those of taking the lock. What the body did not commit is rolled back.
+  @_spi(CDE) func writing(_ body: (any StoreWriting) throws(StoreError) -> Void) throws(StoreError)
+
+  /// What the store has of saves over several stores, which other stores may lack.
+  @_spi(CDE) func pendingSaves() throws(StoreError) -> [PendingSave]
+
   /// Assigns permanent keys in advance of a save.
   ///
   /// - Parameter counts: the number of keys for each index of a root entity.

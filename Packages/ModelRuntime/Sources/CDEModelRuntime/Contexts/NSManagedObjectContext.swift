@@ -1,6 +1,6 @@
 @_spi(CDE) public import CDEExecutors
 internal import CDEManagedModel
-internal import CDEStore
+@_spi(CDE) internal import CDEStore
 public import Foundation
 
 /// A set of objects from a container's stores with their unsaved changes. It has an isolation of its own.
@@ -77,6 +77,10 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   @exclusivity(unchecked) var event = CurrentEvent()
   /// Objects that the next save compares with their rows although it does not change them.
   var detected: [NSManagedObject] = []
+  /// Saves of this context whose parts some stores lack, with the marks that the next saves to them write.
+  var unfinished: [ObjectIdentifier: [PendingSave]] = [:]
+  /// The stores that `assign(_:to:)` chose for new objects, by their temporary keys.
+  var assignments: [Int64: StoreHandle] = [:]
   var retainsObjects = false
   /// Deleted objects whose delete rules the next save applies.
   var deferredDeletions: [NSManagedObject] = []
@@ -139,7 +143,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // Objects may outlive the context. They keep the values that were read and lose the parts that depend on
     // the context.
     registry.lastHandles =
-      coordinator.map { coordinator in registry.model.entities.mapped(coordinator.handle(for:)) } ?? []
+      coordinator.map { coordinator in registry.model.entities.mapped(coordinator.handles(for:)) } ?? []
     registry.context = nil
     for object in registry.all() {
       object._overlay?.dropRelationships(keepingChanged: false)
@@ -453,10 +457,6 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// The source of the context's rows, or an error if there is none.
   func source() throws -> any RowSource { try rowSource ?? coordinator() }
-
-  func storeHandle(for binding: EntityBinding) -> StoreHandle? {
-    persistentStoreCoordinator?.handle(for: binding)
-  }
 
   // MARK: Isolation
 

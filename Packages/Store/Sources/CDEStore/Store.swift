@@ -147,6 +147,18 @@ extension Store {
   /// No states are kept.
   public func pinned() throws(StoreError) -> (any Store)? { nil }
 
+  /// An engine without open transactions takes part in no save over several stores.
+  @_spi(CDE) public func writing(
+    _ body: (any StoreWriting) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    throw StoreError(
+      .unsupportedQuery,
+      "This engine can't commit together with others. Save the objects of each store by themselves.")
+  }
+
+  /// No saves are recorded.
+  @_spi(CDE) public func pendingSaves() throws(StoreError) -> [PendingSave] { [] }
+
   /// Writes the whole transaction or nothing, as ``commit(_:committed:)`` does.
   public func commit(_ transaction: StoreTransaction) throws(StoreError) -> CommitResult {
     try commit(transaction) { _ in }

@@ -7,7 +7,7 @@ extension NSManagedObjectContext {
   ///
   /// Without this call, a new object goes to the first store that holds its entity and can be written, in the order of the
   /// coordinator's `persistentStores`. Another call chooses another store, until the object is saved or gets its permanent ID.
-  /// Costs nothing else. A child context passes the choice on to its parent when it saves.
+  /// A child context passes the choice on to its parent when it saves.
   ///
   /// - Parameters:
   ///   - object: a managed object of this context. A saved one stays in its store, so only that may be named.

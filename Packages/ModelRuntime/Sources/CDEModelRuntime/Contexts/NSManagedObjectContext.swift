@@ -285,13 +285,17 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// observers and hooks of `didSave` therefore do not delay merges in other contexts. Without changes
   /// nothing happens.
   ///
+  /// Objects of several stores are written to all of them or to none. SQLite can't commit two files at once, so a process that dies
+  /// between two commits leaves a record, and the stores' next opening completes the save.
+  ///
   /// Writes one row for each changed object, in the order of their keys, and only the changed columns.
   ///
   /// The ``mergePolicy`` resolves two kinds of conflicts: another writer changed an object after it was read,
   /// or another object has a unique value. The save is then tried again.
   ///
   /// - Throws: ``ManagedObjectError``: hooks that change objects without end, validation failures (all of
-  ///   them), conflicts that the merge policy does not resolve, store errors. Nothing else changes, except
+  ///   them), conflicts that the merge policy does not resolve, store errors. `.incompleteSave` says that some of several stores
+  ///   have their part; the objects of the others keep their changes. Otherwise nothing changes, except
   ///   for what a policy resolved. The same save can be tried again, or rolled back.
   open func save() throws { try reportingNSErrors { try saveChanges() } }
 

@@ -97,7 +97,7 @@ struct SeveralStoresRandomisedTests {
           }
         }
         if let child {
-          context.performAndWait { context.rollback() }
+          context.performAndWait { context.reset() }
           try child.performAndWait {
             try work(child)
             try child.save()

@@ -278,6 +278,46 @@ struct SeveralStoresSavingTests {
     #expect(completed > 0, "No death fell between the two commits.")
   }
 
+  @Test("A commit that fails in one of three stores leaves the others complete")
+  func three() throws {
+    let names = ["A", "B", "C"]
+    var incomplete = 0
+    for number in 1... {
+      let folder = ProcessFolder.newURL()
+      let faults = StoreFaults()
+      let three = try TwoStores(names, in: folder, vfs: ["B": faults.vfs])
+      // The first commit is that of the least UUID. If that fails, no store has the save.
+      if three.stores[1].identifier == three.stores.map(\.identifier).min() {
+        try three.close()
+        continue
+      }
+      let context = three.context()
+      for (place, store) in three.stores.enumerated() { _ = context.make("Part", in: store, ["n": place]) }
+      faults.begin(.at(number, .ioError))
+      do {
+        try context.save()
+        if faults.events.isEmpty { break }
+      } catch let error as ManagedObjectError {
+        if error.code == .incompleteSave {
+          incomplete += 1
+          #expect(error.affectedStores == [three.stores[1]])
+          #expect(
+            try three.context().list("n", of: "Part", sort: Self.byN, in: [three.stores[0], three.stores[2]])
+              == [0, 2])
+          #expect(context.insertedObjects.compactMap { $0.value(forKey: "n") as? Int } == [1])
+        }
+        faults.end()
+        try context.save()
+      }
+      faults.end()
+      #expect(try three.context().list("n", of: "Part", sort: Self.byN) == [0, 1, 2])
+      try three.close()
+      try TwoStores(names, in: folder).close()
+      for name in names { #expect(try Self.tables(three, name).isEmpty) }
+    }
+    #expect(incomplete > 0)
+  }
+
   // MARK: Completing
 
   /// Opens both stores in a process that expects a note about the save. The handler of notes is the process's.

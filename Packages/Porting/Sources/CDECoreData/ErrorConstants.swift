@@ -10,14 +10,10 @@ public let NSValidationInvalidDateError = 1650
 public let NSValidationInvalidURIError = 1690
 /// The lock of a coordinator was not available.
 public let NSPersistentStoreCoordinatorLockingError = 132010
-/// A relationship has an object of another store.
-public let NSManagedObjectExternalRelationshipError = 133010
 /// A store has another type.
 public let NSPersistentStoreTypeMismatchError = 134010
 /// A store refuses its schema. See `persistentStoreIncompatibleVersionHash`.
 public let NSPersistentStoreIncompatibleSchemaError = 134020
-/// One of several stores failed.
-public let NSPersistentStoreIncompleteSaveError = 134040
 /// A save has conflicts. See `managedObjectMerge`.
 public let NSPersistentStoreSaveConflictsError = 134050
 /// An operation on a store failed.
@@ -31,8 +27,6 @@ public let NSExternalRecordImportError = 134200
 
 /// The domain of SQLite's own codes.
 public let NSSQLiteErrorDomain = "NSSQLiteErrorDomain"
-/// Contains the stores that an error concerns. Not posted here.
-public let NSAffectedStoresErrorKey = "NSAffectedStoresErrorKey"
 /// Contains the objects that an error concerns. Not posted here: see `NSValidationObjectErrorKey`.
 public let NSAffectedObjectsErrorKey = "NSAffectedObjectsErrorKey"
 

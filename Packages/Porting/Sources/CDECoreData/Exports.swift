@@ -71,6 +71,7 @@
 @_exported public import enum CDEModelRuntime._CDRelationshipCheck
 @_exported public import func CDEModelRuntime.NSStringFromClass
 @_exported public import let CDEModelRuntime.NSAddedPersistentStoresKey
+@_exported public import let CDEModelRuntime.NSAffectedStoresErrorKey
 @_exported public import let CDEModelRuntime.NSCoreDataError
 @_exported public import let CDEModelRuntime.NSDeletedObjectIDsKey
 @_exported public import let CDEModelRuntime.NSDeletedObjectsKey
@@ -87,6 +88,7 @@
 @_exported public import let CDEModelRuntime.NSInvalidatedObjectsKey
 @_exported public import let CDEModelRuntime.NSManagedObjectConstraintMergeError
 @_exported public import let CDEModelRuntime.NSManagedObjectContextLockingError
+@_exported public import let CDEModelRuntime.NSManagedObjectExternalRelationshipError
 @_exported public import let CDEModelRuntime.NSManagedObjectMergeError
 @_exported public import let CDEModelRuntime.NSManagedObjectReferentialIntegrityError
 @_exported public import let CDEModelRuntime.NSManagedObjectValidationError
@@ -106,6 +108,7 @@
 @_exported public import let CDEModelRuntime.NSPersistentHistoryTokenKey
 @_exported public import let CDEModelRuntime.NSPersistentHistoryTrackingKey
 @_exported public import let CDEModelRuntime.NSPersistentStoreIncompatibleVersionHashError
+@_exported public import let CDEModelRuntime.NSPersistentStoreIncompleteSaveError
 @_exported public import let CDEModelRuntime.NSPersistentStoreInvalidTypeError
 @_exported public import let CDEModelRuntime.NSPersistentStoreOpenError
 @_exported public import let CDEModelRuntime.NSPersistentStoreRemoteChangeNotificationPostOptionKey

@@ -20,10 +20,7 @@ extension SQLiteStore {
     _ transaction: StoreTransaction, committed: (CommitResult) -> Void
   ) throws(StoreError) -> CommitResult {
     try requireWritable()
-    for batch in transaction.inserted + transaction.updated.map(\.batch) {
-      requireOwnLayout(batch.layout)
-      try plans.checkEntity(batch.layout.entity)
-    }
+    for batch in transaction.writtenBatches { try requireWritten(batch) }
     return try pool.write(transaction.isBatch ? .batch : .save) { (connection) throws(StoreError) in
       let writer = TransactionWriter(
         plans, connection, transaction, externals: externals,
@@ -38,21 +35,33 @@ extension SQLiteStore {
         }
         throw error
       }
-      // Batches keep pending keys until here, so a failed transaction can be tried again.
-      let sequence = pool.countCommit()
-      for batch in transaction.inserted + transaction.updated.map(\.batch) {
-        batch.assignKeys(base: writer.keyBase, schema: schema)
-        batch.asOf = sequence
-      }
-      for batch in writer.derived { batch.asOf = sequence }
-      let number = writer.history.flatMap { $0.transaction == 0 ? nil : $0.transaction }
-      let result = CommitResult(
-        keyBase: writer.keyBase, sequence: sequence, derived: writer.derived, historyNumber: number)
-      others.noteOwn(number)
+      let result = finish(writer, transaction)
       committed(result)
       externals?.remove(writer.obsoleteFiles)
       return result
     }
+  }
+
+  /// Numbers a transaction that was committed, and gives its rows their keys. The caller holds the writing connection.
+  ///
+  /// Batches keep pending keys until here, so a failed transaction can be tried again.
+  func finish(_ writer: TransactionWriter, _ transaction: StoreTransaction) -> CommitResult {
+    let sequence = pool.countCommit()
+    for batch in transaction.writtenBatches {
+      batch.assignKeys(base: writer.keyBase, schema: schema)
+      batch.asOf = sequence
+    }
+    for batch in writer.derived { batch.asOf = sequence }
+    let number = writer.history.flatMap { $0.transaction == 0 ? nil : $0.transaction }
+    others.noteOwn(number)
+    return CommitResult(
+      keyBase: writer.keyBase, sequence: sequence, derived: writer.derived, historyNumber: number)
+  }
+
+  /// Makes sure that rows are of the store's own schema and entities.
+  func requireWritten(_ batch: RowBatch) throws(StoreError) {
+    requireOwnLayout(batch.layout)
+    try plans.checkEntity(batch.layout.entity)
   }
 
   /// Finds all conflicts of a transaction, from one state of the store.

@@ -83,6 +83,14 @@ public protocol Store: AnyObject, Sendable {
   ///   fit its attribute; `.busy`, `.full` and so on. Then nothing is written.
   func commit(_ batch: StoreBatch) throws(StoreError) -> StoreBatchResult
 
+  /// Holds the write lock while a body writes and commits, so that the commits of several stores can follow each other.
+  ///
+  /// - Throws: the errors of `body`, and those of taking the lock. What the body did not commit is rolled back.
+  @_spi(CDE) func writing(_ body: (any StoreWriting) throws(StoreError) -> Void) throws(StoreError)
+
+  /// What the store has of saves over several stores, which other stores may lack.
+  @_spi(CDE) func pendingSaves() throws(StoreError) -> [PendingSave]
+
   /// Assigns permanent keys in advance of a save.
   ///
   /// - Parameter counts: the number of keys for each index of a root entity.
@@ -138,6 +146,18 @@ public protocol Store: AnyObject, Sendable {
 extension Store {
   /// No states are kept.
   public func pinned() throws(StoreError) -> (any Store)? { nil }
+
+  /// An engine without open transactions takes part in no save over several stores.
+  @_spi(CDE) public func writing(
+    _ body: (any StoreWriting) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    throw StoreError(
+      .unsupportedQuery,
+      "This engine can't commit together with others. Save the objects of each store by themselves.")
+  }
+
+  /// No saves are recorded.
+  @_spi(CDE) public func pendingSaves() throws(StoreError) -> [PendingSave] { [] }
 
   /// Writes the whole transaction or nothing, as ``commit(_:committed:)`` does.
   public func commit(_ transaction: StoreTransaction) throws(StoreError) -> CommitResult {

@@ -38,6 +38,15 @@ public struct CommittedTransaction: Sendable {
   /// The model that defines these slots and entity indexes, and the store that was written.
   let model: ModelBinding
   let store: StoreHandle
+  /// The other stores that the save wrote, in the order of their commits; empty for most saves.
+  var others: [Part] = []
+
+  /// What a save has written to one of several stores.
+  struct Part: Sendable {
+    let store: StoreHandle
+    let asOf: UInt64
+    var historyNumber: Int64?
+  }
 
   /// The change of one object by a save.
   @_spi(CDE) public struct Change: Sendable {
@@ -84,10 +93,36 @@ public struct CommittedTransaction: Sendable {
     self.trace = trace
   }
 
+  /// One commit of what a save wrote to two stores.
+  init(uniting one: CommittedTransaction, _ other: CommittedTransaction) {
+    self.init(
+      asOf: one.asOf, author: one.author, contextName: one.contextName, changes: one.changes + other.changes,
+      touched: one.touched + other.touched, trace: one.trace, model: one.model, store: one.store)
+    historyNumber = one.historyNumber
+    others =
+      one.others
+      + [Part(store: other.store, asOf: other.asOf, historyNumber: other.historyNumber)]
+  }
+
   /// Numbers the commit.
   mutating func enter(_ order: CommitOrder) {
     self.order = order
     sequence = order.next()
+  }
+
+  /// The stores that were written.
+  var stores: [StoreHandle] { [store] + others.map(\.store) }
+
+  /// The store of a row.
+  func store(of key: Int64) -> StoreHandle {
+    if others.isEmpty || store.holds(key) { return store }
+    return others.first { $0.store.holds(key) }?.store ?? store
+  }
+
+  /// The number of the commit in the store of a row.
+  func asOf(_ key: Int64) -> UInt64 {
+    if others.isEmpty || store.holds(key) { return asOf }
+    return others.first { $0.store.holds(key) }?.asOf ?? asOf
   }
 
   /// Whether nothing was written, because the new values of the saved objects equal the stored ones.

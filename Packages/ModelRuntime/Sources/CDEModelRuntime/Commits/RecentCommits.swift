@@ -10,8 +10,8 @@ final class RecentCommits: Sendable {
   private struct Entry {
     let trace: CommitTrace
     let rows: [Row]
-    let store: ObjectIdentifier
-    let historyNumber: Int64?
+    /// The stores that were written, and the numbers in their histories.
+    let numbers: [(store: ObjectIdentifier, number: Int64?)]
   }
 
   private struct Row {
@@ -52,8 +52,9 @@ final class RecentCommits: Sendable {
         version: change.row?.version, properties: change.properties.union(change.adopted))
     }
     let entry = Entry(
-      trace: commit.trace, rows: Array(rows), store: ObjectIdentifier(commit.store),
-      historyNumber: commit.historyNumber)
+      trace: commit.trace, rows: Array(rows),
+      numbers: [(ObjectIdentifier(commit.store), commit.historyNumber)]
+        + commit.others.map { (ObjectIdentifier($0.store), $0.historyNumber) })
     log.withLock { log in
       log.entries.append(entry)
       log.rowCount += entry.rows.count
@@ -69,7 +70,9 @@ final class RecentCommits: Sendable {
   /// The trace of a recent commit that a store's history has under a number.
   func trace(of number: Int64, in store: StoreHandle) -> CommitTrace? {
     log.withLock { log in
-      log.entries.last { $0.historyNumber == number && $0.store == ObjectIdentifier(store) }?.trace
+      log.entries.last { entry in
+        entry.numbers.contains { $0.number == number && $0.store == ObjectIdentifier(store) }
+      }?.trace
     }
   }
 

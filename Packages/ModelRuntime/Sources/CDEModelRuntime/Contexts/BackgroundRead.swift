@@ -20,7 +20,8 @@ struct BackgroundRead: Sendable {
   let question: Question
   let source: any RowSource
   let binding: EntityBinding
-  let handle: StoreHandle
+  /// The stores that are read; nil for all of the entity.
+  let stores: [StoreHandle]?
 
   /// Whether ``answer()`` must be called on the context's isolation: the answer of a parent context changes its child.
   var needsContext: Bool { source.hasUnsavedRows }
@@ -28,9 +29,9 @@ struct BackgroundRead: Sendable {
   /// Reads on the calling thread.
   func answer() throws(StoreError) -> Answer {
     switch question {
-    case .rows(let query): .rows(try source.fetch(query, of: binding, isKnown: nil))
-    case .count(let query): .count(try source.count(query, of: binding))
-    case .projection(let projection): .projection(try source.store(of: handle).project(projection))
+    case .rows(let query): .rows(try source.fetch(query, of: binding, in: stores, isKnown: nil))
+    case .count(let query): .count(try source.count(query, of: binding, in: stores))
+    case .projection(let projection): .projection(try source.project(projection, of: binding, in: stores))
     case .nothing: .nothing
     }
   }

@@ -84,7 +84,7 @@ public struct CDFetchStream<Object: NSManagedObject>: AsyncSequence {
         query.offset = 0
         query.keysOnly = false
         read = BackgroundRead(
-          question: .rows(query), source: read.source, binding: read.binding, handle: read.handle)
+          question: .rows(query), source: read.source, binding: read.binding, stores: read.stores)
         guard case .rows(let rows) = try await Self.reading(plan, read) else { return nil }
         objects = context.objects(rows, for: part)[...]
       }

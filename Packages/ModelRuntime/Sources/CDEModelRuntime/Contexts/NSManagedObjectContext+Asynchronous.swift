@@ -48,10 +48,10 @@ extension NSManagedObjectContext {
 
   func backgroundRead(_ plan: FetchPlan, _ type: NSFetchRequestResultType) throws -> BackgroundRead {
     let source = try source()
-    let isAsked = try plan.stores == nil || plan.isAsked(of: coordinator())
-    return try plan.answering(source) { handle in
+    let stores = try handles(for: plan)
+    return try plan.answering(source) { _ in
       let question: BackgroundRead.Question =
-        if !isAsked {
+        if stores?.isEmpty == true {
           .nothing
         } else if plan.dictionaries != nil {
           .projection(try DictionaryRequest(plan).projection)
@@ -60,7 +60,7 @@ extension NSManagedObjectContext {
         } else {
           .rows(try plan.query())
         }
-      return BackgroundRead(question: question, source: source, binding: plan.binding, handle: handle)
+      return BackgroundRead(question: question, source: source, binding: plan.binding, stores: stores)
     }
   }
 

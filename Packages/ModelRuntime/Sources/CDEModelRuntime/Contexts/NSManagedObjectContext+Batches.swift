@@ -25,10 +25,21 @@ extension NSManagedObjectContext {
         + model.entities.map(\.name).joined(separator: ", ") + ".", entity: name)
   }
 
-  private func commit(_ batch: StoreBatch, of entity: EntityBinding) throws -> StoreBatchResult {
+  /// Executes a batch in each of some stores, one after the other.
+  ///
+  /// - Throws: the error of the first store that fails. The stores before it keep their changes, as in Core Data.
+  private func commit(
+    in handles: [StoreHandle], _ batch: () throws -> StoreBatch
+  ) throws -> StoreBatchResult {
+    var united = StoreBatchResult()
+    for handle in handles { united.add(try commit(try batch(), to: handle)) }
+    return united
+  }
+
+  private func commit(_ batch: StoreBatch, to handle: StoreHandle) throws -> StoreBatchResult {
     let source = try coordinator()
     do {
-      return try source.commit(batch, of: entity)
+      return try source.commit(batch, to: handle)
     } catch {
       let code: ManagedObjectError.Code
       switch (error.code, batch) {
@@ -53,13 +64,21 @@ extension NSManagedObjectContext {
     fetch.includesSubentities = request.includesSubentities
     fetch.affectedStores = request.affectedStores
     let plan = try fetch.plan(in: self)
-    var update = try BatchValues.update(request, of: binding, StoreQuery(entity: binding.index))
-    let isAsked = try plan.isAsked(of: coordinator())
-    let (result, handle) = try plan.ask(try coordinator()) { handle, query in
-      update.query = query
+    let coordinator = try coordinator()
+    let handles = try plan.handles(in: coordinator) ?? coordinator.handles(for: binding)
+    // Each store gets values of its own, because it changes their keys meanwhile.
+    func makeUpdate() throws -> StoreBatchUpdate {
+      var update = try BatchValues.update(request, of: binding, StoreQuery(entity: binding.index))
       (update.author, update.contextName) = (transactionAuthor, name)
-      if !isAsked { return (StoreBatchResult(), handle) }
-      return (try commit(.update(update), of: binding), handle)
+      return update
+    }
+    let update = try makeUpdate()
+    let result = try plan.ask(coordinator) { _, query in
+      try commit(in: handles) {
+        var update = try makeUpdate()
+        update.query = query
+        return .update(update)
+      }
     }
     let outcome: Any
     switch request.resultType {
@@ -71,7 +90,7 @@ extension NSManagedObjectContext {
       }
       let origin = BatchOrigin(
         properties: Dictionary(uniqueKeysWithValues: properties), consequences: consequences(result))
-      outcome = ids(result.rows, handle, origin)
+      outcome = ids(result.rows, origin)
     }
     return NSBatchUpdateResult(outcome, request.resultType)
   }
@@ -89,28 +108,29 @@ extension NSManagedObjectContext {
       let relationships = binding.properties.filter(\.isRelationship)
       return Dictionary(uniqueKeysWithValues: relationships.map { ($0.slot, $0.batchRule) })
     }
-    func perform(_ query: StoreQuery, _ handle: StoreHandle) throws -> (StoreBatchResult, StoreHandle) {
-      let entity = model.entities[query.entity]
-      var batch = StoreBatchDelete(query: query, rules: rules)
-      (batch.author, batch.contextName) = (transactionAuthor, name)
-      return (try commit(.delete(batch), of: entity), handle)
+    let coordinator = try coordinator()
+    func perform(_ query: StoreQuery, _ handles: [StoreHandle]) throws -> StoreBatchResult {
+      try commit(in: handles) {
+        var batch = StoreBatchDelete(query: query, rules: rules)
+        (batch.author, batch.contextName) = (transactionAuthor, name)
+        return .delete(batch)
+      }
+    }
+    /// The stores in which a batch deletes: those of a plan that the request names, too.
+    func asked(_ binding: EntityBinding, _ holders: [StoreHandle]) throws -> [StoreHandle] {
+      guard let stores = request.affectedStores else { return holders }
+      let named = try coordinator.holders(of: binding, among: stores)
+      return holders.filter { handle in named.contains { $0 === handle } }
     }
     let result: StoreBatchResult
-    let handle: StoreHandle
-    func isAsked(_ binding: EntityBinding, _ stores: [NSPersistentStore]?) throws -> Bool {
-      try stores.map { try coordinator().holds(binding, in: $0) } ?? true
-    }
     if let ids = request.objectIDs {
-      let (query, owner) = try query(ids, model)
-      let isAsked = try isAsked(ids[0].binding, request.affectedStores)
-      (result, handle) = isAsked ? try perform(query, owner) : (StoreBatchResult(), owner)
+      let (query, handles) = try query(ids, model)
+      result = try perform(query, asked(try batchBinding(ids[0].binding.name, nil), handles))
     } else {
       let plan = try request.fetchRequest.plan(in: self)
-      let isAsked =
-        try isAsked(plan.binding, request.affectedStores) && isAsked(plan.binding, plan.stores)
-      (result, handle) = try plan.ask(try coordinator()) {
-        isAsked ? try perform($1, $0) : (StoreBatchResult(), $0)
-      }
+      let holders = try plan.handles(in: coordinator) ?? coordinator.handles(for: plan.binding)
+      let handles = try asked(plan.binding, holders)
+      result = try plan.ask(coordinator) { try perform($1, handles) }
     }
     let outcome: Any
     switch request.resultType {
@@ -122,16 +142,22 @@ extension NSManagedObjectContext {
       }
       let origin = BatchOrigin(
         properties: [:], consequences: consequences(result), touched: Set(touched))
-      outcome = ids(result.rows, handle, origin)
+      outcome = ids(result.rows, origin)
     }
     return NSBatchDeleteResult(outcome, request.resultType)
   }
 
+  /// The query for some objects, and the stores that have them.
   private func query(
     _ ids: [NSManagedObjectID], _ model: ModelBinding
-  ) throws -> (StoreQuery, StoreHandle) {
+  ) throws -> (StoreQuery, [StoreHandle]) {
     let first = try batchBinding(ids[0].binding.name, nil)
-    let handle = try coordinator().requiredHandle(for: first)
+    let coordinator = try coordinator()
+    _ = try coordinator.requiredHandle(for: first)
+    let loaded = coordinator.handles(for: first)
+    var keys: [Int64] = []
+    var stores: [StoreHandle] = []
+    keys.reserveCapacity(ids.count)
     for id in ids {
       guard !id.isTemporaryID else {
         throw ManagedObjectError(
@@ -140,15 +166,19 @@ extension NSManagedObjectContext {
           entity: id.binding.name, objectID: id)
       }
       guard model.entity(named: id.binding.name)?.root == first.root,
-        id.store?.identifier == handle.identifier
+        let store = loaded.first(where: { $0.identifier == id.store?.identifier }),
+        let key = store.key(id.ownKey)
       else {
         throw ManagedObjectError(
           .unsupportedRequest,
-          "A batch deletion got IDs of \(first.name) and \(id.binding.name), or of several stores. Delete each "
-            + "entity's objects by themselves.", entity: id.binding.name, objectID: id)
+          "A batch deletion got IDs of \(first.name) and \(id.binding.name), or of a store of another container. Delete "
+            + "each entity's objects by themselves.", entity: id.binding.name, objectID: id)
       }
+      keys.append(key)
+      if !stores.contains(where: { $0 === store }) { stores.append(store) }
     }
-    return (StoreQuery(entity: first.root.entity, filter: .keys(ids.map(\.key)), keysOnly: true), handle)
+    let query = StoreQuery(entity: first.root.entity, filter: .keys(keys), keysOnly: true)
+    return (query, stores)
   }
 
   // MARK: Inserting
@@ -160,8 +190,13 @@ extension NSManagedObjectContext {
         .unsupportedRequest, "\(binding.name) is abstract: insert objects of one of its sub-entities.",
         entity: binding.name)
     }
-    let handle = try coordinator().requiredHandle(for: binding)
-    if let stores = request.affectedStores, try !coordinator().holds(binding, in: stores) {
+    let coordinator = try coordinator()
+    _ = try coordinator.requiredHandle(for: binding)
+    let holders =
+      try request.affectedStores.map { try coordinator.holders(of: binding, among: $0) }
+      ?? coordinator.handles(for: binding)
+    // The same store that a new object of a context gets.
+    guard let handle = holders.first(where: { !$0.engine.isReadOnly }) ?? holders.first else {
       throw ManagedObjectError(
         .unsupportedRequest,
         "None of the batch insertion's affectedStores holds \(binding.name). Name the store of its configuration, or "
@@ -189,7 +224,7 @@ extension NSManagedObjectContext {
     transaction.contextName = name
     transaction.isBatch = true
     var result = StoreBatchResult()
-    let upsert = try commit(&transaction, rows, of: binding, &result.derived)
+    let upsert = try commit(&transaction, rows, of: binding, to: handle, &result.derived)
     let outcome: Any
     switch request.resultType {
     case .statusOnly: outcome = NSNumber(value: true)
@@ -204,7 +239,7 @@ extension NSManagedObjectContext {
         properties[entity] = PropertySet(allBelow: registry.model.entities[entity].properties.count)
       }
       outcome = ids(
-        inserted + updated, handle,
+        inserted + updated,
         BatchOrigin(properties: properties, consequences: consequences(result)))
     }
     return NSBatchInsertResult(outcome, request.resultType)
@@ -215,7 +250,7 @@ extension NSManagedObjectContext {
   /// - Returns: how such values were resolved; nil if there were none.
   private func commit(
     _ transaction: inout StoreTransaction, _ rows: BatchRows, of binding: EntityBinding,
-    _ derived: inout [RowBatch]
+    to handle: StoreHandle, _ derived: inout [RowBatch]
   ) throws -> BatchUpsert? {
     if transaction.isEmpty { return nil }
     let source = try coordinator()
@@ -225,7 +260,7 @@ extension NSManagedObjectContext {
     // Other writers may commit in between.
     for _ in 0..<10 {
       do {
-        if !transaction.isEmpty { derived = try source.commit(transaction, of: binding) { _ in }.derived }
+        if !transaction.isEmpty { derived = try source.commit(transaction, to: handle) { _ in }.derived }
         return upsert
       } catch {
         guard type != .errorMergePolicyType, [.uniqueness, .conflict].contains(error.code) else {
@@ -238,7 +273,7 @@ extension NSManagedObjectContext {
         try upsert!.fill(&transaction)
       }
       let found: TransactionConflicts
-      do { found = try source.conflicts(of: transaction, of: binding) } catch {
+      do { found = try source.conflicts(of: transaction, in: handle) } catch {
         throw ManagedObjectError.store(error)
       }
       try upsert!.resolve(found, refusal!)
@@ -250,11 +285,12 @@ extension NSManagedObjectContext {
   // MARK: Results
 
   private func ids(
-    _ rows: [StoreBatchResult.Row], _ handle: StoreHandle, _ origin: BatchOrigin
+    _ rows: [StoreBatchResult.Row], _ origin: BatchOrigin
   ) -> [NSManagedObjectID] {
     rows.map {
-      NSManagedObjectID(
-        binding: registry.model.entities[$0.entity], key: $0.key, store: handle, origin: origin)
+      let binding = registry.model.entities[$0.entity]
+      return NSManagedObjectID(
+        binding: binding, key: $0.key, store: storeHandle(for: binding, key: $0.key), origin: origin)
     }
   }
 
@@ -277,6 +313,17 @@ extension NSManagedObjectContext {
       }
     }
     return changes
+  }
+}
+
+extension StoreBatchResult {
+  /// Adds the result of the same batch in another store.
+  fileprivate mutating func add(_ other: StoreBatchResult) {
+    rows += other.rows
+    cascaded += other.cascaded
+    nullified += other.nullified
+    touched += other.touched
+    derived += other.derived
   }
 }
 

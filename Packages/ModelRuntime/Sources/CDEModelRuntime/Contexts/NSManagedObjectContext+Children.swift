@@ -57,34 +57,37 @@ extension NSManagedObjectContext {
   }
 
   func childFetch(
-    _ query: StoreQuery, of entity: EntityBinding, isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
+    _ query: StoreQuery, of entity: EntityBinding, in stores: [StoreHandle]?,
+    isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
   ) throws(StoreError) -> FetchedRows {
     if !hasUnsavedRows {
-      let found = try readableSource().fetch(query, of: entity, isKnown: isKnown)
+      let found = try readableSource().fetch(query, of: entity, in: stores, isKnown: isKnown)
       if agree(found) { return found }
     }
-    return rowsForChild(try objects(of: query, entity), keysOnly: query.keysOnly, isKnown: isKnown)
+    return rowsForChild(try objects(of: query, entity, stores), keysOnly: query.keysOnly, isKnown: isKnown)
   }
 
-  func childCount(_ query: StoreQuery, of entity: EntityBinding) throws(StoreError) -> Int {
-    if !hasUnsavedRows { return try readableSource().count(query, of: entity) }
-    return try objects(of: query, entity).count
+  func childCount(
+    _ query: StoreQuery, of entity: EntityBinding, in stores: [StoreHandle]?
+  ) throws(StoreError) -> Int {
+    if !hasUnsavedRows { return try readableSource().count(query, of: entity, in: stores) }
+    return try objects(of: query, entity, stores).count
   }
 
   /// The objects of a query, with this context's unsaved changes.
   private func objects(
-    of query: StoreQuery, _ entity: EntityBinding
+    of query: StoreQuery, _ entity: EntityBinding, _ stores: [StoreHandle]?
   ) throws(StoreError) -> [NSManagedObject] {
     let registry = registry!
     var stored = query
     stored.limit = nil
     stored.offset = 0
-    let rows = try readableSource().fetch(stored, of: entity) { root, key in
+    let rows = try readableSource().fetch(stored, of: entity, in: stores) { root, key in
       registry.realized(root: root, key: key)
     }
     let objects = adopt(rows)
     do {
-      return try mixingPending(into: objects, query, of: entity)
+      return try mixingPending(into: objects, query, of: entity, in: stores)
     } catch {
       if let error = error as? StoreError { throw error }
       let message = (error as? any CDEError)?.message ?? "\(error)"
@@ -194,13 +197,14 @@ extension NSManagedObjectContext {
     add(.inserted, ids.inserted)
     add(.updated, ids.updated)
     add(.deleted, ids.deleted)
-    guard let first = changes.first, let handle = storeHandle(for: model.entities[first.entity]) else {
-      return
-    }
-    children.deliver(
-      CommittedTransaction(
-        asOf: 0, author: nil, contextName: nil, changes: changes, touched: [], trace: makeCommitTrace(),
-        model: model, store: handle))
+    guard let first = changes.first,
+      let handle = storeHandle(for: model.entities[first.entity], key: first.key)
+    else { return }
+    var commit = CommittedTransaction(
+      asOf: 0, author: nil, contextName: nil, changes: changes, touched: [], trace: makeCommitTrace(),
+      model: model, store: handle)
+    commit.others = otherStores(than: handle)
+    children.deliver(commit)
   }
 }
 

@@ -178,7 +178,8 @@ extension NSManagedObjectContext {
         }
         // A temporary ID names an object of this context.
         if entry.key < 0 { return self.object(entity: binding.index, key: entry.key).objectID }
-        return NSManagedObjectID(binding: binding, key: entry.key, store: storeHandle(for: binding))
+        return NSManagedObjectID(
+          binding: binding, key: entry.key, store: storeHandle(for: binding, key: entry.key))
       }
     } catch {
       return nil

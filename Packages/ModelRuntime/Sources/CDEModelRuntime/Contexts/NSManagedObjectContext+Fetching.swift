@@ -80,10 +80,11 @@ extension NSManagedObjectContext {
   }
 
   func count(_ plan: FetchPlan) throws -> Int {
-    if plan.stores != nil, try !plan.isAsked(of: coordinator()) { return 0 }
     if plan.dictionaries != nil { return try dictionaryCount(plan) }
     if plan.includesPending, hasChanges(within: plan) { return try fetchObjects(plan).count }
-    return try asking(plan) { source, query in try source.count(query, of: plan.binding) }
+    return try asking(plan) { source, query, stores in
+      try source.count(query, of: plan.binding, in: stores)
+    }
   }
 
   func hasChanges(within plan: FetchPlan) -> Bool {
@@ -93,10 +94,16 @@ extension NSManagedObjectContext {
   }
 
   private func asking<Answer>(
-    _ plan: FetchPlan, _ ask: (any RowSource, StoreQuery) throws -> Answer
+    _ plan: FetchPlan, _ ask: (any RowSource, StoreQuery, [StoreHandle]?) throws -> Answer
   ) throws -> Answer {
     let source = try source()
-    return try plan.ask(source) { _, query in try ask(source, query) }
+    let stores = try handles(for: plan)
+    return try plan.ask(source) { _, query in try ask(source, query, stores) }
+  }
+
+  /// The stores that a request applies to; nil for all that hold the entity.
+  func handles(for plan: FetchPlan) throws -> [StoreHandle]? {
+    plan.stores == nil ? nil : try plan.handles(in: coordinator())
   }
 
   // MARK: Objects
@@ -105,7 +112,7 @@ extension NSManagedObjectContext {
   ///
   /// - Parameter rows: the rows, if they were read before. A fetch that depends on changes in between reads them again.
   func fetchObjects(_ plan: FetchPlan, _ rows: FetchedRows? = nil) throws -> [NSManagedObject] {
-    if plan.stores != nil, try !plan.isAsked(of: coordinator()) { return [] }
+    if let stores = try handles(for: plan), stores.isEmpty { return [] }
     let mixesPending = plan.includesPending && hasChanges(within: plan)
     var objects: [NSManagedObject]
     if mixesPending {
@@ -132,9 +139,9 @@ extension NSManagedObjectContext {
     let registrations = registry.registrations
     let knowsNothing = registry.count(root: plan.binding.root) == 0
     let refreshes = plan.refreshes
-    return try asking(plan) { source, query in
+    return try asking(plan) { source, query, stores in
       let rows = try source.fetch(
-        query, of: plan.binding,
+        query, of: plan.binding, in: stores,
         isKnown: knowsNothing || refreshes
           ? nil
           : { root, key in
@@ -265,7 +272,8 @@ extension NSManagedObjectContext {
 
   private func mixingPending(into stored: [NSManagedObject], _ plan: FetchPlan) throws -> [NSManagedObject] {
     do {
-      return try mixingPending(into: stored, try plan.query(namingUnsaved: true), of: plan.binding)
+      return try mixingPending(
+        into: stored, try plan.query(namingUnsaved: true), of: plan.binding, in: try handles(for: plan))
     } catch let error as any CDEError where error is PredicateTreeError || error is StoreError {
       throw ManagedObjectError(
         .predicate, "The fetch of \(plan.binding.name) can't be answered in memory: \(error.message)",
@@ -275,13 +283,20 @@ extension NSManagedObjectContext {
   }
 
   /// Adds unsaved changes to the result of a query without its limit and offset.
+  ///
+  /// - Parameter stores: the stores whose objects are found, and those that new objects will have; nil for all.
   func mixingPending(
-    into stored: [NSManagedObject], _ query: StoreQuery, of binding: EntityBinding
+    into stored: [NSManagedObject], _ query: StoreQuery, of binding: EntityBinding, in stores: [StoreHandle]?
   ) throws -> [NSManagedObject] {
     let subtree = registry.model.schema.entities[binding.index].subtree
     func belongs(_ object: NSManagedObject) -> Bool {
-      query.includesSubentities
-        ? subtree.contains(object._binding.index) : object._binding.index == binding.index
+      guard
+        query.includesSubentities
+          ? subtree.contains(object._binding.index) : object._binding.index == binding.index
+      else { return false }
+      guard let stores else { return true }
+      let home = homeStore(of: object)
+      return stores.contains { $0 === home }
     }
     var seen = Set<ObjectIdentifier>()
     var objects: [NSManagedObject] = []
@@ -328,14 +343,18 @@ extension NSManagedObjectContext {
     let temporary = objects.filter {
       $0.isInserted && $0.hasTemporaryKey && $0._registry === registry
     }
-    for (_, group) in Dictionary(grouping: temporary, by: { $0._binding.root }) {
-      let root = registry.model.entities[group[0]._binding.root.entity]
-      _ = try source.requiredHandle(for: root)
-      do {
-        let start = try source.allocateKeys(group.count, of: root)
-        rekey(group) { start + Int64($0) }
-      } catch {
-        throw ManagedObjectError.store(error)
+    for (_, tree) in Dictionary(grouping: temporary, by: { $0._binding.root }) {
+      let root = registry.model.entities[tree[0]._binding.root.entity]
+      // From now on the key says in which store an object is.
+      for (handle, group) in try byHome(tree) {
+        do {
+          let start = try source.allocateKeys(group.count, of: root, in: handle)
+          let former = group.map(\._key)
+          rekey(group) { start + Int64($0) }
+          forgetAssignments(former)
+        } catch {
+          throw ManagedObjectError.store(error)
+        }
       }
     }
   }
@@ -348,6 +367,8 @@ extension NSFetchRequest {
   /// The request without its result type, in the form that the context uses.
   func plan(in context: NSManagedObjectContext) throws -> FetchPlan {
     guard let model = context.modelBinding else { throw context.missingCoordinator }
-    return try plan(of: model)
+    var plan = try plan(of: model)
+    plan.source = context.rowSource
+    return plan
   }
 }

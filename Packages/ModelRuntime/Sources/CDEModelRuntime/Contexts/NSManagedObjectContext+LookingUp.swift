@@ -9,8 +9,8 @@ extension NSManagedObjectContext {
     preconditionIsolated("registeredObject(for:)")
     guard let registry else { return nil }
     if let known = resident(objectID) { return known }
-    guard let binding = localBinding(of: objectID) else { return nil }
-    return registry.object(root: binding.root, key: objectID.key)
+    guard let (binding, key) = localRow(of: objectID) else { return nil }
+    return registry.object(root: binding.root, key: key)
   }
 
   /// The object that an ID was made for in this context. Only the returned reference is counted.
@@ -31,13 +31,13 @@ extension NSManagedObjectContext {
       failPrecondition(
         "The model of this context has no entity \(objectID.binding.name), which the object ID names.")
     }
-    guard let binding = localBinding(of: objectID) else { return goneObject(named, objectID) }
-    if let known = registry.object(root: binding.root, key: objectID.key) { return known }
+    guard let (binding, key) = localRow(of: objectID) else { return goneObject(named, objectID) }
+    if let known = registry.object(root: binding.root, key: key) { return known }
     // The parent may have the object of a temporary ID.
     if objectID.isTemporaryID, parentSource == nil { return goneObject(binding, objectID) }
     // The ID may name an ancestor of the row's entity. Only the row identifies its class.
     return registry.model.schema.entities[binding.index].hasSubentities
-      ? objectOfRow(binding, objectID.key) : object(entity: binding.index, key: objectID.key)
+      ? objectOfRow(binding, key) : object(entity: binding.index, key: key)
   }
 
   /// The object for a row of an entity or one of its sub-entities.
@@ -47,7 +47,7 @@ extension NSManagedObjectContext {
   @inline(never)
   func objectOfRow(_ binding: EntityBinding, _ key: Int64) -> NSManagedObject {
     if let known = registry.object(root: binding.root, key: key) { return known }
-    guard let source = rowSource, let handle = source.handle(for: binding) else {
+    guard let source = rowSource, let handle = source.handle(for: binding, key: key) else {
       return object(entity: binding.index, key: key)
     }
     do {
@@ -74,19 +74,19 @@ extension NSManagedObjectContext {
     guard let named = entity(of: objectID) else {
       throw notFound("its model has no such entity. Use an ID of this container.")
     }
-    guard let binding = localBinding(of: objectID) else {
+    guard let (binding, key) = localRow(of: objectID) else {
       throw notFound(
         "\(named.name) belongs to another store or container here. Look it up in a context of its own container."
       )
     }
-    let known = registry.object(root: binding.root, key: objectID.key)
+    let known = registry.object(root: binding.root, key: key)
     if let known, known.isRealized {
       return known
     } else if !objectID.isTemporaryID || parentSource != nil, let source = rowSource,
       source.handle(for: binding) != nil
     {
       do {
-        if let row = try source.row(of: binding, key: objectID.key) {
+        if let row = try source.row(of: binding, key: key) {
           if let known {
             known.take(row.batch, row.row)
             awaken(known)
@@ -107,20 +107,16 @@ extension NSManagedObjectContext {
       ? objectID.binding : registry.model.entity(named: objectID.binding.name)
   }
 
-  /// The context's own binding of an ID's entity; nil for an ID that names no row here. A key identifies a
+  /// The row that an ID names, with the context's own binding and key; nil for an ID that names no row here. A key identifies a
   /// row of one store only.
   ///
   /// IDs of other containers are valid if these have the same store.
-  private func localBinding(of objectID: NSManagedObjectID) -> EntityBinding? {
-    if registry.isAtHome(objectID) { return objectID.binding }
+  private func localRow(of objectID: NSManagedObjectID) -> (binding: EntityBinding, key: Int64)? {
+    if registry.isAtHome(objectID) { return (objectID.binding, objectID.key) }
     guard let binding = entity(of: objectID) else { return nil }
-    if objectID.isTemporaryID { return objectID.binding === binding ? binding : nil }
-    if let theirs = objectID.store, let ours = storeHandle(for: binding), theirs !== ours,
-      theirs.identifier != ours.identifier
-    {
-      return nil
-    }
-    return binding
+    if objectID.isTemporaryID { return objectID.binding === binding ? (binding, objectID.key) : nil }
+    guard let source = rowSource else { return (binding, objectID.key) }
+    return source.key(of: objectID, as: binding).map { (binding, $0) }
   }
 
   /// Makes an object for an ID without a row. The object has that ID and is registered under a key that no

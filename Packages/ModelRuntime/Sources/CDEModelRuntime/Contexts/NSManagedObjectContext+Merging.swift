@@ -47,10 +47,9 @@ extension NSManagedObjectContext {
   }
 
   private func isOfOwnStores(_ commit: CommittedTransaction) -> Bool {
-    guard let model = modelBinding, model === commit.model, let change = commit.changes.first else {
-      return false
-    }
-    return storeHandle(for: model.entities[change.entity]) === commit.store
+    guard let model = modelBinding, model === commit.model, !commit.changes.isEmpty else { return false }
+    let loaded = persistentStoreCoordinator?.persistentStores.map(\.handle) ?? []
+    return commit.stores.allSatisfy { store in loaded.contains { $0 === store } }
   }
 
   private func ids(in data: [AnyHashable: Any], _ keys: String...) -> [NSManagedObjectID] {
@@ -135,14 +134,13 @@ extension NSManagedObjectContext {
     var missed: [CommittedTransaction.Change] = []
     let namesArrivals = PostedNames.isObjectsDidChangeUsed
     let isTracked = !trackers.isEmpty
-    let handle = { (entity: EntityIndex) in self.storeHandle(for: registry.model.entities[entity]) }
     for change in commit.changes {
       let binding = registry.model.entities[change.entity]
       let object = registry.object(root: binding.root, key: change.key)
       ids.add(
         change.kind,
-        object?.objectID ?? NSManagedObjectID(binding: binding, key: change.key, store: handle(change.entity))
-      )
+        object?.objectID
+          ?? NSManagedObjectID(binding: binding, key: change.key, store: commit.store(of: change.key)))
       guard let object else {
         if change.kind == .deleted { continue }
         if namesArrivals, change.kind == .inserted {
@@ -155,7 +153,7 @@ extension NSManagedObjectContext {
       switch change.kind {
       case .deleted:
         // The row was saved again under the same key later.
-        if !object.isFault, object._batch.asOf > commit.asOf { continue }
+        if !object.isFault, object._batch.asOf > commit.asOf(change.key) { continue }
         forgotten.append(object)
         changes.append(ObjectChange(object: object, kind: .deleted, properties: nil))
       case .inserted, .updated:

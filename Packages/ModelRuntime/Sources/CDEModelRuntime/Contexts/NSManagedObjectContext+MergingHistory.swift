@@ -57,7 +57,9 @@ extension NSManagedObjectContext {
   func differences(to store: StoreHandle) -> CommittedTransaction {
     var changes: [CommittedTransaction.Change] = []
     var touched: [CommittedTransaction.Touch] = []
-    let objects = registry.all().filter { $0.isStored && storeHandle(for: $0._binding) === store }
+    let objects = registry.all().filter {
+      $0.isStored && storeHandle(for: $0._binding, key: $0._key) === store
+    }
     for (root, group) in Dictionary(grouping: objects, by: { $0._binding.root }) {
       let entity = registry.model.entities[root.entity]
       guard let source = rowSource, source.handle(for: entity) != nil else { continue }

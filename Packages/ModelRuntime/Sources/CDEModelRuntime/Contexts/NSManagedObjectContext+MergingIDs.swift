@@ -13,10 +13,8 @@ extension NSManagedObjectContext {
   ) {
     guard let registry else { return }
     func local(_ ids: [NSManagedObjectID]) -> [NSManagedObjectID] {
-      ids.filter { id in
-        guard let binding = registry.model.entity(named: id.binding.name) else { return false }
-        return id.store == nil || id.store?.identifier == storeHandle(for: binding)?.identifier
-      }
+      guard let source = rowSource else { return [] }
+      return ids.compactMap { source.local($0, in: registry.model) }
     }
     let (inserted, updated, deleted) = (local(inserted), local(updated), local(deleted))
     if inserted.isEmpty, updated.isEmpty, deleted.isEmpty, touched.isEmpty { return }

@@ -9,8 +9,14 @@ extension NSManagedObjectContext: ObjectContext {
     hooks.silenced[ObjectIdentifier(object), default: PropertySet()].insert(slot)
   }
 
-  func removedHandle(for binding: EntityBinding) -> StoreHandle? {
-    persistentStoreCoordinator?.removedHandle(for: binding)
+  func storeHandle(for binding: EntityBinding, key: Int64) -> StoreHandle? {
+    key > 0
+      ? persistentStoreCoordinator?.handle(for: binding, key: key)
+      : persistentStoreCoordinator?.handle(for: binding)
+  }
+
+  func removedHandle(for binding: EntityBinding, key: Int64) -> StoreHandle? {
+    persistentStoreCoordinator?.removedHandle(for: binding, key: key)
   }
 
   func checkUse(of entity: String) { preconditionIsolated(entity) }

@@ -44,36 +44,16 @@ extension NSManagedObjectContext {
     if !detected.contains(where: { $0 === object }) { detected.append(object) }
   }
 
-  /// Puts a new object into a store. All objects of an entity are in one store here, so this is the store that holds the
-  /// entity, and the call changes nothing.
-  ///
-  /// - Parameters:
-  ///   - object: a managed object of this context.
-  ///   - store: the store that holds the object's entity. Another one traps, as Core Data raises an exception for a store
-  ///     that can't hold the object.
-  public func assign(_ object: Any, to store: NSPersistentStore) {
-    preconditionIsolated("assign(_:to:)")
-    guard let object = object as? NSManagedObject else {
-      failPrecondition("assign(_:to:) takes a managed object, not \(type(of: object)).")
-    }
-    let holder = storeHandle(for: object._binding)
-    checkPrecondition(
-      holder === store.handle,
-      "\(object._binding.name) can't be assigned to the store \(store.url?.lastPathComponent ?? store.identifier), which "
-        + "does not hold the entity"
-        + (holder?.persistentStore.map { "; \($0.url?.lastPathComponent ?? $0.identifier) does" } ?? "")
-        + ". Put the entity into the configuration of one store.")
-  }
-
   // MARK: Detecting conflicts
 
   /// The rows that a save checks in addition to those that it writes.
-  func rowChecks(besides save: BuiltSave, in handle: StoreHandle) -> [RowCheck] {
+  func rowChecks(besides saves: [BuiltSave], in handle: StoreHandle) -> [RowCheck] {
     if detected.isEmpty { return [] }
-    let written = Set((save.rewritten + save.objects.deleted).map(ObjectIdentifier.init))
+    let written = Set(saves.flatMap { $0.rewritten + $0.objects.deleted }.map(ObjectIdentifier.init))
     return detected.filter { object in
       object.isStored && object.isRealized && object._batch !== object._binding.defaults
-        && storeHandle(for: object._binding) === handle && !written.contains(ObjectIdentifier(object))
+        && storeHandle(for: object._binding, key: object._key) === handle
+        && !written.contains(ObjectIdentifier(object))
     }.map {
       RowCheck(entity: $0._binding.index, key: $0._key, version: $0._batch.version(Int($0._row)))
     }
@@ -81,7 +61,7 @@ extension NSManagedObjectContext {
 
   /// Forgets the objects that a successful save has checked.
   func forgetDetected(in handle: StoreHandle) {
-    if !detected.isEmpty { detected.removeAll { storeHandle(for: $0._binding) === handle } }
+    if !detected.isEmpty { detected.removeAll { storeHandle(for: $0._binding, key: $0._key) === handle } }
   }
 
   /// Makes the next save check objects that a child context names.

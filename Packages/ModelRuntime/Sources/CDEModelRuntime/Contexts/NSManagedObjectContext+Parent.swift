@@ -36,6 +36,7 @@ extension NSManagedObjectContext {
   final func takeNewKeys() {
     guard let registry, let keys = parentSource?.member.takeNewKeys(), !keys.isEmpty else { return }
     for new in keys {
+      assignments[new.old.key] = nil
       if let object = registry.object(root: new.old.root, key: new.old.key) {
         registry.rekey([object]) { _ in new.key }
       }
@@ -72,10 +73,15 @@ extension NSManagedObjectContext {
   ) throws -> CommittedSave {
     var committed = save.committed(
       CommitResult(keyBase: [], sequence: 0), of: registry.model, makeCommitTrace(), handle)
+    committed.transaction.others = otherStores(than: handle)
     let changes = ChildChanges(save)
     let policy = policy
     let checked = detected.filter(\.isStored).map { (entity: $0._binding.index, row: $0.rowIdentity) }
+    let chosen = save.objects.inserted.compactMap { object in
+      assignments[object._key].map { (object._key, $0) }
+    }
     let outcome = try source.onParentThrowing { parent in
+      for (key, handle) in chosen { parent.assignments[key] = handle }
       let outcome = try parent.adopt(changes, committed.transaction, from: source.member, policy)
       parent.detectConflicts(ofChild: checked)
       return outcome

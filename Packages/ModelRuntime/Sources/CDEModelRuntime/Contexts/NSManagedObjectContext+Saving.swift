@@ -1,5 +1,5 @@
 @_spi(CDE) internal import CDEExecutors
-internal import CDEStore
+@_spi(CDE) internal import CDEStore
 internal import Foundation
 
 extension NSManagedObjectContext {
@@ -52,7 +52,7 @@ extension NSManagedObjectContext {
         announce(save, announced)
         announced.letGo()
       }
-    case .refused(let save, let refusal): try resolveAndSave(save, refusal)
+    case .refused(let saves, let refusal): try resolveAndSave(saves, refusal)
     }
   }
 
@@ -83,8 +83,8 @@ extension NSManagedObjectContext {
   enum CommitOutcome {
     /// The store wrote the save, and the commit was applied to the context's objects.
     case committed(CommittedSave)
-    /// The store refused the save, and a merge policy may resolve the conflict.
-    case refused(BuiltSave, StoreError)
+    /// A store refused its part of the save, and a merge policy may resolve the conflict.
+    case refused([StoreSave], Refusal)
   }
 
   /// Builds a save, writes it, delivers the commit to other contexts and applies it to the context's objects.
@@ -94,17 +94,26 @@ extension NSManagedObjectContext {
     _ objects: consuming CollectedSave, completing complete: (inout CommittedTransaction) -> Void = { _ in }
   ) throws -> CommitOutcome {
     let coordinator = try coordinator()
-    let handle = try coordinator.handle(for: objects.bindings)
+    if let parentSource {
+      for binding in objects.bindings { _ = try coordinator.requiredHandle(for: binding) }
+      let save = SaveBuilder.build(objects, author: transactionAuthor, contextName: name)
+      if let unread = failedReads.last { throw ManagedObjectError.store(unread) }
+      return .committed(
+        try commit(save, to: parentSource, coordinator.requiredHandle(for: save.objects.bindings[0])))
+    }
+    let parts = try parts(of: objects, coordinator)
+    if parts.count > 1 { return try commit(parts, completing: complete) }
+    let handle = parts[0].handle
     var save = SaveBuilder.build(objects, author: transactionAuthor, contextName: name)
     if let unread = failedReads.last { throw ManagedObjectError.store(unread) }
-    if let parentSource { return .committed(try commit(save, to: parentSource, handle)) }
     if save.transaction.isEmpty { return .committed(applyUnwritten(save, handle, complete)) }
-    save.transaction.checked = rowChecks(besides: save, in: handle)
+    save.transaction.checked = rowChecks(besides: [save], in: handle)
     if handle.store.recordsHistory { save.nameTouchedOwners() }
+    if !unfinished.isEmpty { save.transaction.pending = unfinished[ObjectIdentifier(handle)] ?? [] }
     var delivery = CommitDelivery()
     var committed: CommittedSave?
     do {
-      _ = try coordinator.commit(save.transaction, of: save.objects.bindings[0]) { result in
+      _ = try coordinator.commit(save.transaction, to: handle) { result in
         var written = save.committed(result, of: registry.model, makeCommitTrace(), handle)
         complete(&written.transaction)
         delivery = coordinator.handOn(&written.transaction, from: inbox)
@@ -114,16 +123,25 @@ extension NSManagedObjectContext {
         failPrecondition("A store has to report each transaction that it commits.")
       }
       forgetDetected(in: handle)
-      delivery.start(committed.transaction.sequence)
-      coordinator.recentCommits.record(committed.transaction)
-      advanceGeneration()
-      apply(committed)
+      finish(committed, delivery, coordinator)
+      if !unfinished.isEmpty { endUnfinished([handle], coordinator) }
       return .committed(committed)
     } catch  where [.conflict, .uniqueness, .danglingReference].contains(error.code) {
-      return .refused(save, error)
+      return .refused([StoreSave(handle: handle, save: save)], Refusal(error: error, part: 0))
     } catch {
       throw ManagedObjectError.store(error)
     }
+  }
+
+  /// Notifies the other contexts of a commit, and applies it to this context's objects.
+  func finish(
+    _ committed: CommittedSave, _ delivery: CommitDelivery, _ coordinator: NSPersistentStoreCoordinator
+  ) {
+    delivery.start(committed.transaction.sequence)
+    coordinator.recentCommits.record(committed.transaction)
+    advanceGeneration()
+    if !assignments.isEmpty { forgetAssignments(committed.objects.inserted.map(\._key)) }
+    apply(committed)
   }
 
   /// Applies a save without changed values to the objects. The store has all values already, and other
@@ -277,6 +295,7 @@ extension NSManagedObjectContext {
       object.leaveEvent()
     }
     detected = []
+    assignments = [:]
     pending = PendingChanges()
     recent.clear()
     forgetUnreadObjects()

@@ -1,6 +1,6 @@
 @_spi(CDE) public import CDEExecutors
 internal import CDEManagedModel
-internal import CDEStore
+@_spi(CDE) internal import CDEStore
 public import Foundation
 
 /// A set of objects from a container's stores with their unsaved changes. It has an isolation of its own.
@@ -77,6 +77,10 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   @exclusivity(unchecked) var event = CurrentEvent()
   /// Objects that the next save compares with their rows although it does not change them.
   var detected: [NSManagedObject] = []
+  /// Saves of this context whose parts some stores lack, with the marks that the next saves to them write.
+  var unfinished: [ObjectIdentifier: [PendingSave]] = [:]
+  /// The stores that `assign(_:to:)` chose for new objects, by their temporary keys.
+  var assignments: [Int64: StoreHandle] = [:]
   var retainsObjects = false
   /// Deleted objects whose delete rules the next save applies.
   var deferredDeletions: [NSManagedObject] = []
@@ -139,7 +143,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // Objects may outlive the context. They keep the values that were read and lose the parts that depend on
     // the context.
     registry.lastHandles =
-      coordinator.map { coordinator in registry.model.entities.mapped(coordinator.handle(for:)) } ?? []
+      coordinator.map { coordinator in registry.model.entities.mapped(coordinator.handles(for:)) } ?? []
     registry.context = nil
     for object in registry.all() {
       object._overlay?.dropRelationships(keepingChanged: false)
@@ -281,13 +285,17 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// observers and hooks of `didSave` therefore do not delay merges in other contexts. Without changes
   /// nothing happens.
   ///
+  /// Objects of several stores are written to all of them or to none. SQLite can't commit two files at once, so a process that dies
+  /// between two commits leaves a record, and the stores' next opening completes the save.
+  ///
   /// Writes one row for each changed object, in the order of their keys, and only the changed columns.
   ///
   /// The ``mergePolicy`` resolves two kinds of conflicts: another writer changed an object after it was read,
   /// or another object has a unique value. The save is then tried again.
   ///
   /// - Throws: ``ManagedObjectError``: hooks that change objects without end, validation failures (all of
-  ///   them), conflicts that the merge policy does not resolve, store errors. Nothing else changes, except
+  ///   them), conflicts that the merge policy does not resolve, store errors. `.incompleteSave` says that some of several stores
+  ///   have their part; the objects of the others keep their changes. Otherwise nothing changes, except
   ///   for what a policy resolved. The same save can be tried again, or rolled back.
   open func save() throws { try reportingNSErrors { try saveChanges() } }
 
@@ -453,10 +461,6 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// The source of the context's rows, or an error if there is none.
   func source() throws -> any RowSource { try rowSource ?? coordinator() }
-
-  func storeHandle(for binding: EntityBinding) -> StoreHandle? {
-    persistentStoreCoordinator?.handle(for: binding)
-  }
 
   // MARK: Isolation
 

@@ -57,8 +57,16 @@ final class ParentSource: RowSource {
     return handle.store
   }
 
-  func removedHandle(for entity: EntityBinding) -> StoreHandle? {
-    parent.persistentStoreCoordinator?.removedHandle(for: entity)
+  func handles(for entity: EntityBinding) -> [StoreHandle] {
+    parent.persistentStoreCoordinator?.handles(for: entity) ?? []
+  }
+
+  func handle(for entity: EntityBinding, key: Int64) -> StoreHandle? {
+    parent.persistentStoreCoordinator?.handle(for: entity, key: key)
+  }
+
+  func removedHandle(for entity: EntityBinding, key: Int64) -> StoreHandle? {
+    parent.persistentStoreCoordinator?.removedHandle(for: entity, key: key)
   }
 
   func requiredHandle(for entity: EntityBinding) throws -> StoreHandle {
@@ -83,15 +91,34 @@ final class ParentSource: RowSource {
   }
 
   func fetch(
-    _ query: StoreQuery, of entity: EntityBinding, isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
+    _ query: StoreQuery, of entity: EntityBinding, in stores: [StoreHandle]?,
+    isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
   ) throws(StoreError) -> FetchedRows {
     try onParent { parent throws(StoreError) in
-      try parent.childFetch(query, of: entity, isKnown: isKnown)
+      try parent.childFetch(query, of: entity, in: stores, isKnown: isKnown)
     }
   }
 
-  func count(_ query: StoreQuery, of entity: EntityBinding) throws(StoreError) -> Int {
-    try onParent { parent throws(StoreError) in try parent.childCount(query, of: entity) }
+  func count(_ query: StoreQuery, of entity: EntityBinding, in stores: [StoreHandle]?) throws(StoreError)
+    -> Int
+  {
+    try onParent { parent throws(StoreError) in try parent.childCount(query, of: entity, in: stores) }
+  }
+
+  func storedCount(
+    _ query: StoreQuery, of entity: EntityBinding, in stores: [StoreHandle]?
+  ) throws(StoreError) -> Int {
+    try onParent { parent throws(StoreError) in
+      try parent.readableSource().storedCount(query, of: entity, in: stores)
+    }
+  }
+
+  func project(
+    _ projection: StoreProjection, of entity: EntityBinding, in stores: [StoreHandle]?
+  ) throws(StoreError) -> ProjectedRows {
+    try onParent { parent throws(StoreError) in
+      try parent.readableSource().project(projection, of: entity, in: stores)
+    }
   }
 
   func externalValue(_ value: ExternalValue, of entity: EntityBinding) throws(StoreError) -> [UInt8] {
@@ -100,9 +127,11 @@ final class ParentSource: RowSource {
     }
   }
 
-  func allocateKeys(_ count: Int, of root: EntityBinding) throws(StoreError) -> Int64 {
+  func allocateKeys(
+    _ count: Int, of root: EntityBinding, in handle: StoreHandle
+  ) throws(StoreError) -> Int64 {
     try onParent { parent throws(StoreError) in
-      try parent.readableSource().allocateKeys(count, of: root)
+      try parent.readableSource().allocateKeys(count, of: root, in: handle)
     }
   }
 }

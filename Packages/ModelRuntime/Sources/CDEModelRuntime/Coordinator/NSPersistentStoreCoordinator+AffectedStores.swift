@@ -1,12 +1,12 @@
 internal import Foundation
 
 extension NSPersistentStoreCoordinator {
-  /// Whether one of some stores holds an entity's objects.
+  /// Those of some stores that hold an entity's objects, in the order in which they were added.
   ///
   /// - Throws: ``ManagedObjectError`` if a store does not belong to the coordinator, or no store has the
   ///   entity.
-  func holds(_ binding: EntityBinding, in stores: [NSPersistentStore]) throws -> Bool {
-    let handle = try requiredHandle(for: binding)
+  func holders(of binding: EntityBinding, among stores: [NSPersistentStore]) throws -> [StoreHandle] {
+    _ = try requiredHandle(for: binding)
     let loaded = persistentStores
     for store in stores where !loaded.contains(where: { $0 === store }) {
       throw ManagedObjectError(
@@ -15,14 +15,13 @@ extension NSPersistentStoreCoordinator {
           + "coordinator does not have. Name stores out of persistentStores, or leave affectedStores nil.",
         entity: binding.name)
     }
-    return stores.contains { $0.handle === handle }
+    return handles(for: binding).filter { handle in stores.contains { $0.handle === handle } }
   }
 }
 
 extension FetchPlan {
-  /// Whether the request applies to the store of the entity. A request may name the stores that it applies
-  /// to.
-  func isAsked(of coordinator: NSPersistentStoreCoordinator) throws -> Bool {
-    try stores.map { try coordinator.holds(binding, in: $0) } ?? true
+  /// The stores that the request applies to; nil for all that hold the entity. A request may name them.
+  func handles(in coordinator: NSPersistentStoreCoordinator) throws -> [StoreHandle]? {
+    try stores.map { try coordinator.holders(of: binding, among: $0) }
   }
 }

@@ -73,17 +73,18 @@ extension NSPersistentStoreCoordinator {
           "There is a file at \(url.path). Delete it with destroyPersistentStore, or choose another URL.")
       }
       let copy = Self.description(of: store, at: url, options)
+      let place = persistentStores.firstIndex { $0 === store }
       guard let file = store.url, store.type == NSSQLiteStoreType, file.path != "/dev/null" else {
         try store.writeCopy(to: url)
         try remove(store)
-        return try addPersistentStore(copy)
+        return try addPersistentStore(copy, at: place)
       }
       try remove(store)
       do {
         try Self.copyStore(at: file, to: url)
-        return try addPersistentStore(copy)
+        return try addPersistentStore(copy, at: place)
       } catch {
-        try addPersistentStore(Self.description(of: store, at: file, nil))
+        try addPersistentStore(Self.description(of: store, at: file, nil), at: place)
         throw error
       }
     }
@@ -101,6 +102,7 @@ extension NSPersistentStoreCoordinator {
   ///   ``Diagnostics``.
   @discardableResult
   public func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
+    let place = persistentStores.firstIndex { $0 === store }
     do {
       try Self.requireFile(url, ofType: store.type)
       guard persistentStores.contains(where: { $0 === store }) else {
@@ -116,13 +118,15 @@ extension NSPersistentStoreCoordinator {
       return false
     }
     do {
-      try addPersistentStore(Self.description(of: store, at: url, nil))
+      try addPersistentStore(Self.description(of: store, at: url, nil), at: place)
       return true
     } catch {
       Diagnostics.report("The store \(store.identifier) does not get the URL \(url): \(error)")
     }
     do {
-      if let old = store.url { try addPersistentStore(Self.description(of: store, at: old, nil)) }
+      if let old = store.url {
+        try addPersistentStore(Self.description(of: store, at: old, nil), at: place)
+      }
     } catch {
       Diagnostics.report("The store \(store.identifier) could not be opened again: \(error)")
     }

@@ -1,6 +1,6 @@
 public import CDEManagedModel
 @_spi(CDE) internal import CDESQLiteStore
-internal import CDEStore
+@_spi(CDE) internal import CDEStore
 public import Foundation
 @_spi(CDE) internal import CDEExecutors
 
@@ -19,10 +19,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
 
   private struct State {
     var stores: [NSPersistentStore] = []
-    /// The store of each entity, by index.
-    var handles: IndexedArray<EntityIndex, StoreHandle?> = []
-    /// The removed stores, by their entities. Objects of these entities keep their IDs.
-    var removedHandles: [EntityIndex: StoreHandle] = [:]
+    /// The stores of each entity, and the keys of their rows.
+    var holders = StoreHolders()
     var inboxes: [MergeInbox] = []
     /// Streams that get an element after each commit to a store with a history.
     var historyReaders: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -30,6 +28,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   }
 
   private let state = Lock(State())
+  /// Held while a store is added, so that two stores do not get the same keys.
+  private let adding = Lock(())
   let loneStore = LoneStore()
   let recentCommits = RecentCommits()
   /// Numbers the commits of contexts. Guard: the lock of `state`.
@@ -51,12 +51,13 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     super.init()
   }
 
-  /// The loaded stores, in the order they were added.
+  /// The loaded stores, in the order they were added. A new object goes to the first that holds its entity and can be written,
+  /// unless it is assigned to another, see ``NSManagedObjectContext/assign(_:to:)``.
   public var persistentStores: [NSPersistentStore] { state.withLock { $0.stores } }
 
   // MARK: Stores
 
-  /// Opens or creates a store. A store of another version of the model is migrated if both options say so,
+  /// Opens or creates a store. Several stores may hold the same entities. A store of another version of the model is migrated if both options say so,
   /// ``NSMigratePersistentStoresAutomaticallyOption`` and ``NSInferMappingModelAutomaticallyOption``.
   ///
   /// - Throws: ``ManagedObjectError``; the cause is the store's or the model's own error.
@@ -97,15 +98,17 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     throw ManagedObjectError(.store, "The model can't be used: \(reason)", cause: modelError)
   }
 
+  /// - Parameter place: the place among the stores; the last one for nil.
   @discardableResult
-  func addPersistentStore(_ description: NSPersistentStoreDescription) throws -> NSPersistentStore {
+  func addPersistentStore(
+    _ description: NSPersistentStoreDescription, at place: Int? = nil
+  ) throws -> NSPersistentStore {
     let modelBinding = try usableBinding()
     let configuration = try description.storeConfiguration()
     let opened: SQLiteStore
     let covered: Set<EntityIndex>
     do {
       covered = try modelBinding.entities(in: description.configuration)
-      try requireFree(covered)
       func open() throws(StoreError) -> SQLiteStore {
         try SQLiteStore(
           schema: modelBinding.schema, entities: covered, configuration: configuration,
@@ -124,36 +127,50 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       throw ManagedObjectError(.store, error.message, cause: error)
     }
     removeMigrationLeftovers(configuration)
-    let store = NSPersistentStore(
-      handle: StoreHandle(
-        opened, observer: description.observer,
-        announcesChanges: description.isSet(NSPersistentStoreRemoteChangeNotificationPostOptionKey)),
-      description: description,
-      metadata: opened.openedMetadata)
-    store.persistentStoreCoordinator = self
-    state.withLock { state in
-      state.stores.append(store)
-      if state.handles.isEmpty {
-        state.handles = IndexedArray(repeating: nil, count: modelBinding.entities.count)
-      }
-      for entity in covered { state.handles[entity] = store.handle }
-      loneStore.update(state.stores.map(\.handle))
+    let store: NSPersistentStore
+    do {
+      store = try add(opened, covered, description, at: place)
+    } catch {
+      try? opened.close()
+      throw error
     }
     if store.handle.announcesChanges || hasHistoryReaders { observeOthers(of: store) }
     wakeHistoryReaders()
+    completeSaves()
     postChange(NSAddedPersistentStoresKey, store)
     return store
   }
 
-  private func requireFree(_ entities: Set<EntityIndex>) throws {
-    let taken = state.withLock { state in
-      entities.first { state.handles.indices.contains($0) && state.handles[$0] != nil }
+  /// Adds an opened store to the stores of its entities.
+  private func add(
+    _ opened: SQLiteStore, _ entities: Set<EntityIndex>, _ description: NSPersistentStoreDescription,
+    at place: Int?
+  ) throws -> NSPersistentStore {
+    let roots = Set(entities.map { modelBinding.entities[$0].root.entity })
+    return try adding.withLock { _ in
+      // Outside the lock of the state, which the store's writer takes.
+      try requireRoom(for: opened, beside: state.withLock { $0.holders.present(in: roots) })
+      return try state.withLock { state in
+        guard let ordinal = state.holders.ordinal(of: opened.identifier, in: roots) else {
+          throw ManagedObjectError(
+            .unsupportedRequest,
+            "This coordinator has had too many stores of the same entities. Make another one.")
+        }
+        let handle = StoreHandle(
+          opened, observer: description.observer,
+          announcesChanges: description.isSet(NSPersistentStoreRemoteChangeNotificationPostOptionKey),
+          shift: KeyShift(ordinal: ordinal))
+        if state.holders.areShared { handle.share() }
+        let store = NSPersistentStore(
+          handle: handle, description: description, metadata: opened.openedMetadata)
+        store.persistentStoreCoordinator = self
+        state.stores.insert(store, at: min(place ?? state.stores.count, state.stores.count))
+        state.holders.add(handle, entities, count: modelBinding.entities.count)
+        state.holders.sort(by: state.stores.map(\.handle))
+        loneStore.update(state.stores.map(\.handle))
+        return store
+      }
     }
-    guard let taken else { return }
-    throw ManagedObjectError(
-      .unsupportedRequest,
-      "\(modelBinding.entities[taken].name) is held by another store of this coordinator already. Give each store a "
-        + "configuration of its own, or use another container.", entity: modelBinding.entities[taken].name)
   }
 
   /// Closes a store. Objects of its entities can't be read or saved afterwards.
@@ -161,10 +178,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
     state.withLock { state in
       state.stores.removeAll { $0 === store }
-      for index in state.handles.indices where state.handles[index] === store.handle {
-        state.handles[index] = nil
-        state.removedHandles[index] = store.handle
-      }
+      state.holders.remove(store.handle)
       loneStore.update(state.stores.map(\.handle))
     }
     postChange(NSRemovedPersistentStoresKey, store)
@@ -191,20 +205,35 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   // MARK: Requests of contexts
 
   func handle(for binding: EntityBinding) -> StoreHandle? {
-    state.withLock { binding.index < $0.handles.endIndex ? $0.handles[binding.index] : nil }
+    state.withLock { $0.holders.first(of: binding.index) }
   }
 
-  func removedHandle(for binding: EntityBinding) -> StoreHandle? {
-    state.withLock { $0.removedHandles[binding.index] }
+  func handles(for binding: EntityBinding) -> [StoreHandle] {
+    state.withLock { $0.holders.all(of: binding.index) }
   }
+
+  func handle(for binding: EntityBinding, key: Int64) -> StoreHandle? {
+    state.withLock { $0.holders.holder(of: binding.index, key: key) }
+  }
+
+  func removedHandle(for binding: EntityBinding, key: Int64) -> StoreHandle? {
+    state.withLock { $0.holders.removed(of: binding.index, key: key) }
+  }
+
+  func soleHolder(of entity: EntityIndex) -> StoreHandle? { state.withLock { $0.holders.sole(of: entity) } }
+
+  /// Whether entities may be in several stores, so that each object has to be asked for its own.
+  var hasSharedEntities: Bool { state.withLock { $0.holders.areShared } }
 
   func requiredHandle(for binding: EntityBinding) throws -> StoreHandle {
     if let handle = handle(for: binding) { return handle }
     throw missingStore(of: binding)
   }
 
-  private func missingStore(of binding: EntityBinding) -> ManagedObjectError {
-    let (isEmpty, isRemoved) = state.withLock { ($0.stores.isEmpty, $0.removedHandles[binding.index] != nil) }
+  func missingStore(of binding: EntityBinding) -> ManagedObjectError {
+    let (isEmpty, isRemoved) = state.withLock {
+      ($0.stores.isEmpty, $0.holders.removed(of: binding.index, key: 0) != nil)
+    }
     let text =
       if isRemoved {
         ManagedObjectError.removedStore(of: binding.name)
@@ -223,10 +252,12 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     else { return nil }
     let key = url.pathComponents[2]
     guard key.hasPrefix("p"), let number = Int64(key.dropFirst()), number > 0,
-      let binding = modelBinding.entity(named: url.pathComponents[1]), let handle = handle(for: binding),
-      handle.identifier.caseInsensitiveCompare(host) == .orderedSame
+      let binding = modelBinding.entity(named: url.pathComponents[1]),
+      let handle = handles(for: binding).first(where: {
+        $0.identifier.caseInsensitiveCompare(host) == .orderedSame
+      }), let inHere = handle.key(number)
     else { return nil }
-    return NSManagedObjectID(binding: binding, key: number, store: handle)
+    return NSManagedObjectID(binding: binding, key: inHere, store: handle)
   }
 
   // MARK: Readers of the history

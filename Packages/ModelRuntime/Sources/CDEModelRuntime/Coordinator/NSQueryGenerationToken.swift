@@ -55,13 +55,25 @@ final class StoreGeneration: StoreReader {
 
   func handle(for entity: EntityBinding) -> StoreHandle? { coordinator.handle(for: entity) }
 
-  func removedHandle(for entity: EntityBinding) -> StoreHandle? { coordinator.removedHandle(for: entity) }
+  func soleHandle(for entity: EntityBinding) -> StoreHandle? { coordinator.soleHandle(for: entity) }
+
+  func handles(for entity: EntityBinding) -> [StoreHandle] { coordinator.handles(for: entity) }
+
+  func handle(for entity: EntityBinding, key: Int64) -> StoreHandle? {
+    coordinator.handle(for: entity, key: key)
+  }
+
+  func removedHandle(for entity: EntityBinding, key: Int64) -> StoreHandle? {
+    coordinator.removedHandle(for: entity, key: key)
+  }
 
   func requiredHandle(for entity: EntityBinding) throws -> StoreHandle {
     try coordinator.requiredHandle(for: entity)
   }
 
-  func allocateKeys(_ count: Int, of root: EntityBinding) throws(StoreError) -> Int64 {
-    try coordinator.allocateKeys(count, of: root)
+  func allocateKeys(
+    _ count: Int, of root: EntityBinding, in handle: StoreHandle
+  ) throws(StoreError) -> Int64 {
+    try coordinator.allocateKeys(count, of: root, in: handle)
   }
 }

@@ -43,6 +43,10 @@ public struct ManagedObjectError: CDEError {
     public static let multipleValidationErrors = Code(rawValue: "multipleValidationErrors")
     /// Rows changed in the store since they were read; ``ManagedObjectError/conflicts`` lists them.
     public static let saveConflict = Code(rawValue: "saveConflict")
+    /// A relationship leads to an object in another store.
+    public static let relationshipBetweenStores = Code(rawValue: "relationshipBetweenStores")
+    /// Some stores have their part of a save, and others lack it; ``ManagedObjectError/affectedStores`` lists the latter.
+    public static let incompleteSave = Code(rawValue: "incompleteSave")
     /// Hooks or observers kept changing objects while a save called them.
     public static let unsettledChanges = Code(rawValue: "unsettledChanges")
     /// Another object has a value that must be unique; ``ManagedObjectError/constraintConflicts`` lists the
@@ -109,13 +113,16 @@ public struct ManagedObjectError: CDEError {
   /// The conflicts over unique values of a save that failed. Their objects belong to the context.
   public var constraintConflicts: [NSConstraintConflict]
 
+  /// The stores that lack their part of a save, for `.incompleteSave`.
+  public var affectedStores: [NSPersistentStore]
+
   /// Makes an error, for an application's own validation and for tests. The parameters set the properties.
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, entity: String? = nil,
     property: String? = nil, objectID: NSManagedObjectID? = nil, rule: String? = nil,
     value: (any Sendable)? = nil, failures: [ManagedObjectError] = [], conflicts: [NSManagedObjectID] = [],
     mergeConflicts: [NSMergeConflict] = [], constraintConflicts: [NSConstraintConflict] = [],
-    object: NSManagedObject? = nil
+    object: NSManagedObject? = nil, affectedStores: [NSPersistentStore] = []
   ) {
     self.code = code
     self.message = message
@@ -129,6 +136,7 @@ public struct ManagedObjectError: CDEError {
     self.conflicts = conflicts
     self.mergeConflicts = mergeConflicts
     self.constraintConflicts = constraintConflicts
+    self.affectedStores = affectedStores
     self.object = object
   }
 
@@ -171,6 +179,8 @@ extension ManagedObjectError: CustomNSError {
     case .relationshipLacksMinimumCount: return NSValidationRelationshipLacksMinimumCountError
     case .relationshipExceedsMaximumCount: return NSValidationRelationshipExceedsMaximumCountError
     case .relationshipDeniedDelete: return NSValidationRelationshipDeniedDeleteError
+    case .incompleteSave: return NSPersistentStoreIncompleteSaveError
+    case .relationshipBetweenStores: return NSManagedObjectExternalRelationshipError
     case .invalidValue: return NSManagedObjectValidationError
     case .numberTooLarge: return NSValidationNumberTooLargeError
     case .numberTooSmall: return NSValidationNumberTooSmallError
@@ -217,6 +227,7 @@ extension ManagedObjectError: CustomNSError {
     if let cause { info[NSUnderlyingErrorKey] = cause as NSError }
     let list: [Any] = mergeConflicts + constraintConflicts
     if !list.isEmpty { info[NSPersistentStoreSaveConflictsErrorKey] = list }
+    if !affectedStores.isEmpty { info[NSAffectedStoresErrorKey] = affectedStores }
     return info
   }
 }
@@ -289,6 +300,13 @@ public let NSPersistentStoreTimeoutError = 134090
 /// causes, and ``ManagedObjectError/Code/noStore``.
 public let NSPersistentStoreSaveError = 134030
 
+/// A relationship leads to an object of another store: ``ManagedObjectError/Code/relationshipBetweenStores``.
+public let NSManagedObjectExternalRelationshipError = 133010
+/// Some stores lack their part of a save: ``ManagedObjectError/Code/incompleteSave``.
+public let NSPersistentStoreIncompleteSaveError = 134040
+
+/// Contains the stores that an error concerns, as an array of ``NSPersistentStore``.
+public let NSAffectedStoresErrorKey = "NSAffectedStoresErrorKey"
 /// Contains the single failures of ``NSValidationMultipleErrorsError`` as an array of `NSError`.
 public let NSDetailedErrorsKey = "NSDetailedErrors"
 /// Contains the ``NSManagedObject`` that is not valid.

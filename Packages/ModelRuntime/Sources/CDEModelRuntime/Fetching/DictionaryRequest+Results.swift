@@ -5,9 +5,11 @@ internal import Foundation
 extension DictionaryRequest {
   /// One result as a dictionary. As in Core Data, a key whose value is nil is left out.
   ///
-  /// - Parameter external: returns bytes that are kept outside the rows of an entity.
+  /// - Parameters:
+  ///   - store: returns the store of a row.
+  ///   - external: returns bytes that are kept outside the rows of an entity.
   func dictionary(
-    _ rows: ProjectedRows, _ row: Int, of handle: StoreHandle,
+    _ rows: ProjectedRows, _ row: Int, store: (EntityBinding, Int64) -> StoreHandle?,
     external: (ExternalValue, EntityBinding) throws -> [UInt8]
   ) throws -> NSDictionary {
     let result = NSMutableDictionary(capacity: entries.count)
@@ -25,7 +27,8 @@ extension DictionaryRequest {
         value = elements.isEmpty ? nil : elements
       case .object:
         guard case .reference(let entity, let key) = rows[row, entry.column] else { continue }
-        value = NSManagedObjectID(binding: model.entities[entity], key: key, store: handle)
+        let binding = model.entities[entity]
+        value = NSManagedObjectID(binding: binding, key: key, store: store(binding, key))
       }
       if let value { result[entry.name] = value }
     }

@@ -10,7 +10,7 @@ extension FetchPlan {
     try answering(source) { handle in try ask(handle, try query(namingUnsaved: source.hasUnsavedRows)) }
   }
 
-  /// Calls the store of the plan's entity. Converts the errors to the runtime's error.
+  /// Calls the first store of the plan's entity. Converts the errors to the runtime's error.
   func answering<Answer>(_ source: any RowSource, _ ask: (StoreHandle) throws -> Answer) throws -> Answer {
     let handle = try source.requiredHandle(for: binding)
     do {
@@ -50,7 +50,11 @@ extension FetchPlan {
           .unsupportedRequest, "A predicate compares with an object that is no managed object.")
       }
       // No row has the key 0.
-      return .reference(entity: id.binding.index, key: id.isTemporaryID && !namesUnsaved ? 0 : id.key)
+      if id.isTemporaryID && !namesUnsaved { return .reference(entity: id.binding.index, key: 0) }
+      let local =
+        id.binding.model === binding.model ? id.binding : binding.model.entity(named: id.binding.name)
+      guard let source, let local else { return .reference(entity: id.binding.index, key: id.key) }
+      return .reference(entity: id.binding.index, key: source.key(of: id, as: local) ?? 0)
     }
   }
 }

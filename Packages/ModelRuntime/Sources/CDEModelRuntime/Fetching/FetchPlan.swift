@@ -19,6 +19,9 @@ struct FetchPlan {
   var dictionaries: DictionaryResults?
   /// The stores that the request names; nil for all.
   var stores: [NSPersistentStore]?
+  /// Where the rows will come from, which has keys of its own for the objects that a predicate names; nil if their keys are
+  /// taken as they are.
+  var source: (any RowSource)?
 }
 
 /// What the dictionaries of a request are made of, in the form that the request has it.

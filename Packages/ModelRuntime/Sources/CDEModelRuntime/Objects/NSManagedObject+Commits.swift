@@ -27,7 +27,7 @@ extension CommittedTransaction {
   /// The IDs of the objects with one kind of change.
   func ids(_ kind: Change.Kind) -> [NSManagedObjectID] {
     changes.filter { $0.kind == kind }.map {
-      NSManagedObjectID(binding: model.entities[$0.entity], key: $0.key, store: store)
+      NSManagedObjectID(binding: model.entities[$0.entity], key: $0.key, store: store(of: $0.key))
     }
   }
 }

@@ -148,7 +148,7 @@ nonisolated open class NSManagedObject: NSObject {
   open var objectID: NSManagedObjectID {
     if let known = _identity { return known }
     let made = NSManagedObjectID(
-      binding: _binding, key: _key, store: _registry?.identityHandle(for: _binding),
+      binding: _binding, key: _key, store: _registry?.identityHandle(for: _binding, key: _key),
       residence: _home.map {
         .init(
           home: $0.address, object: UnsafeRawPointer(Borrowed(self).address))

@@ -50,6 +50,9 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     if let resident { cde_give_back_memory(resident) }
   }
 
+  /// The key of the row in its store. Coordinators of several stores use other keys.
+  var ownKey: Int64 { store?.ownKey(key) ?? key }
+
   /// Whether the object was never saved. A temporary ID is valid in its own context only.
   public var isTemporaryID: Bool { key <= 0 }
 
@@ -61,7 +64,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
 
   /// `x-coredata://<store UUID>/<Entity>/p<key>`; a temporary ID ends in `t<UUID>`.
   public func uriRepresentation() -> URL {
-    let last = isTemporaryID ? "t\(unsavedUUID.uuidString)" : "p\(key)"
+    let last = isTemporaryID ? "t\(unsavedUUID.uuidString)" : "p\(ownKey)"
     return Self.uri(store: isTemporaryID ? "" : store?.identifier ?? "", entity: binding.name, last: last)
   }
 
@@ -96,7 +99,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     guard let other = object as? NSManagedObjectID else { return false }
     if self === other { return true }
     // Key 0 belongs to objects without a context. Such an ID equals only itself.
-    guard key == other.key, key != 0, binding.root == other.binding.root else { return false }
+    guard ownKey == other.ownKey, key != 0, binding.root == other.binding.root else { return false }
     if isTemporaryID { return binding.model === other.binding.model }
     return binding.model === other.binding.model
       ? store?.identifier == other.store?.identifier
@@ -105,7 +108,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
 
   public override var hash: Int {
     var hasher = Hasher()
-    hasher.combine(key)
+    hasher.combine(ownKey)
     hasher.combine(binding.root)
     return hasher.finalize()
   }

@@ -60,11 +60,11 @@ protocol ObjectContext: AnyObject {
 
   // MARK: Identity and isolation
 
-  /// The store that holds an entity's rows.
-  func storeHandle(for binding: EntityBinding) -> StoreHandle?
+  /// The store that holds a row; the first one of the entity for a key that is not above zero.
+  func storeHandle(for binding: EntityBinding, key: Int64) -> StoreHandle?
 
-  /// The store that held an entity's rows until it was removed.
-  func removedHandle(for binding: EntityBinding) -> StoreHandle?
+  /// The store that held a row until the store was removed.
+  func removedHandle(for binding: EntityBinding, key: Int64) -> StoreHandle?
 
   /// Traps when the caller is not on the context's isolation, if checking is enabled.
   func checkUse(of entity: String)

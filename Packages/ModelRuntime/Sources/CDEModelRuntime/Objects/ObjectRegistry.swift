@@ -30,7 +30,7 @@ final class ObjectRegistry: @unchecked Sendable {
   var vanished = 0
   /// The stores when the context was freed. Objects that outlive the context find the stores of their rows
   /// here.
-  var lastHandles: IndexedArray<EntityIndex, StoreHandle?> = []
+  var lastHandles: IndexedArray<EntityIndex, [StoreHandle]> = []
   private let lock = Lock(())
   @exclusivity(unchecked) private var table: IdentityTable
   let model: ModelBinding
@@ -74,22 +74,26 @@ final class ObjectRegistry: @unchecked Sendable {
   // The store looked up last, because most objects of one entity are consecutive.
   @exclusivity(unchecked) private var lastStore: (entity: EntityIndex, handle: StoreHandle)?
 
-  func storeHandle(for binding: EntityBinding) -> StoreHandle? {
+  /// The store that holds a row; the first one of the entity for a key that is not above zero.
+  func storeHandle(for binding: EntityBinding, key: Int64) -> StoreHandle? {
     if let context {
       // While it is the only store, it is the entity's store.
-      if let lastStore, lastStore.entity == binding.index, loneStore.isThis(lastStore.handle) {
+      if let lastStore, lastStore.entity == binding.index, loneStore.isThis(lastStore.handle),
+        key <= 0 || lastStore.handle.holds(key)
+      {
         return lastStore.handle
       }
-      let found = context.storeHandle(for: binding)
+      let found = context.storeHandle(for: binding, key: key)
       lastStore = found.map { (binding.index, $0) }
       return found
     }
-    return binding.index < lastHandles.endIndex ? lastHandles[binding.index] : nil
+    guard binding.index < lastHandles.endIndex else { return nil }
+    return lastHandles[binding.index].first { key <= 0 || $0.holds(key) }
   }
 
-  /// The store that IDs of an entity's rows name: the one that has them, or had them last.
-  func identityHandle(for binding: EntityBinding) -> StoreHandle? {
-    storeHandle(for: binding) ?? context?.removedHandle(for: binding)
+  /// The store that the ID of a row names: the one that has it, or had it last.
+  func identityHandle(for binding: EntityBinding, key: Int64) -> StoreHandle? {
+    storeHandle(for: binding, key: key) ?? context?.removedHandle(for: binding, key: key)
   }
 
   /// Whether an ID certainly names a row of this registry's model and of the only loaded store. False if the

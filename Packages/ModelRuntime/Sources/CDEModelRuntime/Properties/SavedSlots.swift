@@ -16,6 +16,8 @@ struct SavedSlots: Sendable {
   var ordered = PropertySet()
   /// To-many relationships whose pairs are stored outside the rows.
   var linked = PropertySet()
+  /// Relationships that are stored.
+  var relationships = PropertySet()
   /// To-many relationships without an inverse.
   var oneWay = PropertySet()
   /// To-one relationships whose other side is to-many.
@@ -74,6 +76,7 @@ struct SavedSlots: Sendable {
       }
       if !info.cells.isEmpty { withCells.insert(info.slot) }
       if info.isTransient { transient.insert(info.slot) }
+      if info.isRelationship, !info.isTransient { relationships.insert(info.slot) }
       if info.inverseSlot != nil, info.deleteRule == .noAction { kept.insert(info.slot) }
       if info.isOneToOne, !info.isTransient { oneToOne.insert(info.slot) }
       if info.isToMany, !info.isTransient {

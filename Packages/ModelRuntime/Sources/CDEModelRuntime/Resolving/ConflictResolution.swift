@@ -29,32 +29,35 @@ final class ConflictResolution: ConflictResolving {
 
   // MARK: One round
 
-  /// Passes the conflicts behind the store's refusal of a save to the context's policy, which resolves them.
+  /// Passes the conflicts behind a store's refusal of a save to the context's policy, which resolves them.
   ///
+  /// - Parameter saves: the parts of the save, one for each store. The conflicts of all of them are resolved together.
   /// - Throws: the errors of the policy.
-  func resolve(_ refusal: StoreError, of save: BuiltSave) throws {
-    self.refusal = refusal
+  func resolve(_ refusal: Refusal, of saves: [StoreSave]) throws {
+    self.refusal = refusal.error
     resolved = []
     (kept, partners) = ([], [])
-    if refusal.code == .danglingReference {
-      try resolve(refusal.references, of: save)
+    if refusal.error.code == .danglingReference {
+      try resolve(refusal.error.references, of: saves[refusal.part].save)
       return awakenResolved()
     }
     let source = try context.coordinator()
-    let handle = try source.handle(for: save.objects.bindings)
-    let found: TransactionConflicts
-    do {
-      found = try source.conflicts(of: save.transaction, of: save.objects.bindings[0])
-    } catch {
-      throw ManagedObjectError.store(error)
+    var (versions, constraints): ([NSMergeConflict], [NSConstraintConflict]) = ([], [])
+    for part in saves where !part.save.transaction.isEmpty {
+      let found: TransactionConflicts
+      do {
+        found = try source.conflicts(of: part.save.transaction, in: part.handle)
+      } catch {
+        throw ManagedObjectError.store(error)
+      }
+      // Objects that only the ring of recent faults retains must not affect which object a row gets.
+      if !found.uniqueness.isEmpty { context.recent.clear() }
+      let rows = StoredRows(found.rows)
+      versions += versionConflicts(found.versions, rows, source)
+      constraints += constraintConflicts(found.uniqueness, rows, of: part.save, part.handle)
     }
     // If nothing is found, the conflicting change no longer exists. The save is then tried again.
-    if found.isEmpty { return }
-    // Objects that only the ring of recent faults retains must not affect which object a row gets.
-    if !found.uniqueness.isEmpty { context.recent.clear() }
-    let rows = StoredRows(found.rows)
-    let versions = versionConflicts(found.versions, rows, source)
-    let constraints = constraintConflicts(found.uniqueness, rows, of: save, handle)
+    if versions.isEmpty, constraints.isEmpty { return }
     try context.policy.resolve(mergeConflicts: versions + constraints)
     for conflict in versions where !resolved.contains(ObjectIdentifier(conflict.sourceObject)) {
       try conflict.resolve(by: .mergeByPropertyObjectTrumpMergePolicyType)

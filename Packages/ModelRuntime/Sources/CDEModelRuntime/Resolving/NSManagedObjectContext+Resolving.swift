@@ -7,16 +7,16 @@ extension NSManagedObjectContext {
   private static let resolutionRounds = 10
 
   /// Continues a save that the store refused because of other writers.
-  func resolveAndSave(_ first: BuiltSave, _ refusal: StoreError) throws {
+  func resolveAndSave(_ first: [StoreSave], _ refusal: Refusal) throws {
     let resolution = ConflictResolution(in: self)
-    var (save, refusal) = (first, refusal)
+    var (saves, refusal) = (first, refusal)
     // Retained meanwhile, so that no other object gets the same address.
     let hooked = changed
     var called = Set(hooked.map(ObjectIdentifier.init))
     defer { withExtendedLifetime(hooked) {} }
     do {
       for _ in 0..<Self.resolutionRounds {
-        try resolution.resolve(refusal, of: save)
+        try resolution.resolve(refusal, of: saves)
         try callWillSaveHooks(but: &called)
         // Resolved values must also be valid, and validation may change more objects.
         let objects = try collectValidated()
@@ -33,10 +33,10 @@ extension NSManagedObjectContext {
           isSaving = false
           announce(committed, Announced(), taken: resolution.announce())
           return
-        case .refused(let further, let reason): (save, refusal) = (further, reason)
+        case .refused(let further, let reason): (saves, refusal) = (further, reason)
         }
       }
-      throw ManagedObjectError.store(refusal)
+      throw ManagedObjectError.store(refusal.error)
     } catch {
       // The policy's changes stay in the objects.
       resolution.announceAlone()

@@ -32,6 +32,15 @@ struct CollectedSave {
     for objects in [updated, deleted] { objects[...].forEachBorrowed { noteBinding($0._binding) } }
   }
 
+  /// The objects of two saves.
+  init(uniting one: CollectedSave, _ other: CollectedSave) {
+    self = one
+    inserted += other.inserted
+    updated += other.updated
+    deleted += other.deleted
+    for binding in other.bindings { noteBinding(binding) }
+  }
+
   private mutating func sort(_ object: NSManagedObject) {
     switch object.unsavedChange {
     case .insertion: inserted.append(object)

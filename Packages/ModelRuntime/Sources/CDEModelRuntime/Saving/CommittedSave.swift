@@ -2,14 +2,39 @@ internal import CDEStore
 
 /// The third phase of a save: the result of the store. ``apply(to:)`` ends the save.
 struct CommittedSave {
-  let objects: CollectedSave
+  private(set) var objects: CollectedSave
   /// Updated objects with a new row.
-  let rewritten: [NSManagedObject]
+  private(set) var rewritten: [NSManagedObject]
   /// Updated objects without one.
-  let unwritten: [NSManagedObject]
-  let rows: WrittenRows
+  private(set) var unwritten: [NSManagedObject]
+  private(set) var rows: WrittenRows
   /// The written transaction in the form for other contexts.
   var transaction: CommittedTransaction
+
+  init(
+    objects: CollectedSave, rewritten: [NSManagedObject], unwritten: [NSManagedObject], rows: WrittenRows,
+    transaction: CommittedTransaction
+  ) {
+    self.objects = objects
+    self.rewritten = rewritten
+    self.unwritten = unwritten
+    self.rows = rows
+    self.transaction = transaction
+  }
+
+  /// One save of the parts that several stores have written.
+  ///
+  /// - Precondition: there is at least one part.
+  init(uniting parts: [CommittedSave]) {
+    self = parts[0]
+    for part in parts.dropFirst() {
+      objects = CollectedSave(uniting: objects, part.objects)
+      rewritten += part.rewritten
+      unwritten += part.unwritten
+      rows.add(part.rows)
+      transaction = CommittedTransaction(uniting: transaction, part.transaction)
+    }
+  }
 
   /// Applies the commit to the objects: they point at the new rows and have no unsaved changes.
   func apply(to registry: ObjectRegistry) {

@@ -29,6 +29,13 @@ struct WrittenRows {
     others = Array(rows.values)
   }
 
+  /// Adds the rows of another store.
+  mutating func add(_ other: WrittenRows) {
+    inserted += other.inserted
+    rewritten += other.rewritten
+    others += other.others
+  }
+
   /// Adds objects that were not changed themselves, but whose derived values depend on the saved objects.
   func add(to changes: inout [CommittedTransaction.Change], _ model: ModelBinding) {
     if others.isEmpty { return }

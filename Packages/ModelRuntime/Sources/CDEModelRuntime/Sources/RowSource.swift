@@ -10,11 +10,17 @@ protocol RowSource: AnyObject, Sendable {
   /// Whether the source has rows of objects that were never saved to a store. Their keys are temporary.
   var hasUnsavedRows: Bool { get }
 
-  /// The store of an entity's rows; nil if none is loaded.
+  /// The first store of an entity's rows; nil if none is loaded.
   func handle(for entity: EntityBinding) -> StoreHandle?
 
-  /// The removed store that had an entity's rows.
-  func removedHandle(for entity: EntityBinding) -> StoreHandle?
+  /// All stores of an entity's rows, in the order in which they were added.
+  func handles(for entity: EntityBinding) -> [StoreHandle]
+
+  /// The store of one row; nil if it is not loaded.
+  func handle(for entity: EntityBinding, key: Int64) -> StoreHandle?
+
+  /// The removed store that had a row; any that had the entity for a key that is not above zero.
+  func removedHandle(for entity: EntityBinding, key: Int64) -> StoreHandle?
 
   /// The same as ``handle(for:)``.
   ///
@@ -43,64 +49,61 @@ protocol RowSource: AnyObject, Sendable {
     for fault: FiredFault?
   ) throws(StoreError) -> RelatedRows
 
-  /// The rows that meet a query's condition, in its order. Rows for which `isKnown` holds come without values.
+  /// The rows that meet a query's condition, in its order. Rows for which `isKnown` holds may come without values.
+  ///
+  /// - Parameter stores: the stores whose rows are found; nil for all.
   func fetch(
-    _ query: StoreQuery, of entity: EntityBinding, isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
+    _ query: StoreQuery, of entity: EntityBinding, in stores: [StoreHandle]?,
+    isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
   ) throws(StoreError) -> FetchedRows
 
   /// The number of rows that meet a query's condition.
-  func count(_ query: StoreQuery, of entity: EntityBinding) throws(StoreError) -> Int
+  func count(_ query: StoreQuery, of entity: EntityBinding, in stores: [StoreHandle]?) throws(StoreError)
+    -> Int
+
+  /// The number of rows that stores find, without unsaved changes of a parent context.
+  func storedCount(
+    _ query: StoreQuery, of entity: EntityBinding, in stores: [StoreHandle]?
+  ) throws(StoreError) -> Int
+
+  /// The values that stores compute from their rows. Rows that are not saved have none.
+  func project(
+    _ projection: StoreProjection, of entity: EntityBinding, in stores: [StoreHandle]?
+  ) throws(StoreError) -> ProjectedRows
 
   /// The bytes of a value that is stored outside the rows.
   func externalValue(_ value: ExternalValue, of entity: EntityBinding) throws(StoreError) -> [UInt8]
 
   /// Reserves keys for new objects of an inheritance tree.
   ///
+  /// - Parameter handle: the store that will have the objects.
   /// - Returns: the first key. The others follow it.
-  func allocateKeys(_ count: Int, of root: EntityBinding) throws(StoreError) -> Int64
+  func allocateKeys(
+    _ count: Int, of root: EntityBinding, in handle: StoreHandle
+  ) throws(StoreError) -> Int64
 }
 
 /// A source of rows that writes saves to stores: the coordinator.
 protocol StoreSource: RowSource {
-  /// Writes a save completely or not at all.
+  /// Writes a save to one store, completely or not at all.
   ///
-  /// - Parameters:
-  ///   - entity: an entity of the save. All entities of a save are in one store.
-  ///   - committed: called once, while other writers wait.
+  /// - Parameter committed: called once, while other writers wait.
   func commit(
-    _ transaction: StoreTransaction, of entity: EntityBinding, committed: (CommitResult) -> Void
+    _ transaction: StoreTransaction, to handle: StoreHandle, committed: (CommitResult) -> Void
   ) throws(StoreError) -> CommitResult
 
   /// The conflicts for which the store refuses a save.
-  func conflicts(of transaction: StoreTransaction, of entity: EntityBinding) throws(StoreError)
-    -> TransactionConflicts
+  func conflicts(
+    of transaction: StoreTransaction, in handle: StoreHandle
+  ) throws(StoreError) -> TransactionConflicts
 
   /// Executes a batch request in one transaction.
-  func commit(_ batch: StoreBatch, of entity: EntityBinding) throws(StoreError) -> StoreBatchResult
+  func commit(_ batch: StoreBatch, to handle: StoreHandle) throws(StoreError) -> StoreBatchResult
 }
 
 extension RowSource {
   /// One row that the context itself needs.
   func row(of entity: EntityBinding, key: Int64) throws(StoreError) -> RowReference? {
     try row(of: entity, key: key, for: nil)
-  }
-
-  /// The common store of several entities.
-  ///
-  /// - Throws: ``ManagedObjectError`` if there are several stores, or none.
-  func handle(for entities: [EntityBinding]) throws -> StoreHandle {
-    var found: StoreHandle?
-    for entity in entities {
-      let handle = try requiredHandle(for: entity)
-      if let found, found !== handle {
-        throw ManagedObjectError(
-          .unsupportedRequest,
-          "A save can't span two stores, because they can't commit together. Save the objects of each configuration by themselves.",
-          entity: entity.name)
-      }
-      found = handle
-    }
-    guard let found else { throw ManagedObjectError(.noStore, "There is nothing to save.") }
-    return found
   }
 }

@@ -63,36 +63,9 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
   ///
   /// - Throws: ``ManagedObjectError``, also for a file that exists already.
   @_spi(CDE) public func writeCopy(to url: URL) throws {
-    guard let store = handle.store as? SQLiteStore else {
+    guard let store = handle.engine as? SQLiteStore else {
       throw ManagedObjectError(.unsupportedRequest, "Only SQLite stores can be copied to a file.")
     }
     do { try store.copy(to: url.path) } catch { throw ManagedObjectError.store(error) }
-  }
-}
-
-/// One loaded store in the form that IDs and contexts use.
-final class StoreHandle: @unchecked Sendable {
-  // Guard: immutable except for the weak back reference, which is set once, before the handle is shared.
-  let store: any Store
-  let identifier: String
-  let observer: (any StoreActivityObserver)?
-  /// Whether the coordinator posts a notification for each commit.
-  let announcesChanges: Bool
-  weak var persistentStore: NSPersistentStore?
-  private let isObserved = Lock(false)
-
-  init(_ store: any Store, observer: (any StoreActivityObserver)?, announcesChanges: Bool = false) {
-    self.store = store
-    self.announcesChanges = announcesChanges
-    self.observer = observer
-    identifier = store.identifier
-  }
-
-  /// Whether the caller is the first to observe commits of other processes to the store.
-  func beginObserving() -> Bool {
-    isObserved.withLock { isObserved in
-      defer { isObserved = true }
-      return !isObserved
-    }
   }
 }

@@ -11,7 +11,7 @@ extension NSManagedObjectContext {
     preconditionIsolated("fetch(_:)")
     guard let model = modelBinding else { throw missingCoordinator }
     if descriptor.fetchLimit.map({ $0 <= 0 }) == true { return [] }
-    let plan = try descriptor.plan(for: model)
+    let plan = try plan(descriptor, model)
     return try typed(try fetchObjects(plan), plan)
   }
 
@@ -20,7 +20,7 @@ extension NSManagedObjectContext {
     preconditionIsolated("fetchCount(_:)")
     guard let model = modelBinding else { throw missingCoordinator }
     if descriptor.fetchLimit.map({ $0 <= 0 }) == true { return 0 }
-    return try count(try descriptor.plan(for: model))
+    return try count(try plan(descriptor, model))
   }
 
   /// Fetches the handles of objects, without their values.
@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
   public func fetchHandles<Item>(_ descriptor: FetchDescriptor<Item>) throws -> [ModelHandle<Item>] {
     preconditionIsolated("fetchHandles(_:)")
     guard let model = modelBinding else { throw missingCoordinator }
-    var plan = try descriptor.plan(for: model)
+    var plan = try plan(descriptor, model)
     plan.keysOnly = true
     plan.prefetch = []
     if plan.includesPending, changed.contains(where: \.hasChanges) {
@@ -38,10 +38,12 @@ extension NSManagedObjectContext {
     if descriptor.fetchLimit.map({ $0 <= 0 }) == true { return [] }
     let source = try source()
     return try plan.ask(source) { handle, query in
-      let rows = try source.fetch(query, of: plan.binding, isKnown: nil)
+      let rows = try source.fetch(query, of: plan.binding, in: nil, isKnown: nil)
       let order = rows.order ?? rows.batches.flatMap(\.entries)
-      return order.map {
-        ModelHandle(store: handle.identifier, entity: model.entities[$0.entity.index].name, key: $0.key)
+      return order.map { entry in
+        let binding = model.entities[entry.entity.index]
+        let store = handle.holds(entry.key) ? handle : source.handle(for: binding, key: entry.key) ?? handle
+        return ModelHandle(store: store.identifier, entity: binding.name, key: store.ownKey(entry.key))
       }
     }
   }
@@ -57,7 +59,7 @@ extension NSManagedObjectContext {
   public func fetchSnapshots<Item>(_ descriptor: FetchDescriptor<Item>) throws -> [ModelSnapshot<Item>] {
     preconditionIsolated("fetchSnapshots(_:)")
     guard let model = modelBinding else { throw missingCoordinator }
-    let plan = try descriptor.plan(for: model)
+    let plan = try plan(descriptor, model)
     // The store lacks the unsaved changes of a parent context.
     guard parentSource != nil || (plan.includesPending && changed.contains(where: \.hasChanges)) else {
       return try SnapshotFetch(descriptor, plan).snapshots(from: try coordinator())
@@ -80,6 +82,14 @@ extension NSManagedObjectContext {
   }
 }
 
+extension NSManagedObjectContext {
+  private func plan<Item>(_ descriptor: FetchDescriptor<Item>, _ model: ModelBinding) throws -> FetchPlan {
+    var plan = try descriptor.plan(for: model)
+    plan.source = rowSource
+    return plan
+  }
+}
+
 extension NSPersistentContainer {
   /// Fetches saved values, outside the caller's actor and without a context.
   ///
@@ -91,7 +101,8 @@ extension NSPersistentContainer {
     _ descriptor: FetchDescriptor<Item>
   ) async throws -> [ModelSnapshot<Item>] {
     let coordinator = persistentStoreCoordinator
-    let plan = try descriptor.plan(for: coordinator.modelBinding)
+    var plan = try descriptor.plan(for: coordinator.modelBinding)
+    plan.source = coordinator
     return try SnapshotFetch(descriptor, plan).snapshots(from: coordinator)
   }
 }
@@ -131,7 +142,7 @@ private struct SnapshotFetch<Item: PersistentEntity> {
   func snapshots(from coordinator: NSPersistentStoreCoordinator) throws -> [ModelSnapshot<Item>] {
     if isEmpty { return [] }
     return try plan.ask(coordinator) { handle, query in
-      let fetched = try coordinator.fetch(query, of: plan.binding, isKnown: nil)
+      let fetched = try coordinator.fetch(query, of: plan.binding, in: nil, isKnown: nil)
       let rows: [RowReference] =
         if let order = fetched.order {
           order.map { RowReference(batch: fetched.batches[Int($0.batch)], row: Int($0.row)) }
@@ -143,7 +154,9 @@ private struct SnapshotFetch<Item: PersistentEntity> {
       let extras = try extras(of: rows, from: coordinator)
       let model = plan.binding.model
       return zip(rows, extras).map { row, extras in
-        ModelSnapshot(row: row, model: model, store: handle, extras: extras)
+        let store =
+          handle.holds(row.key) ? handle : coordinator.handle(for: plan.binding, key: row.key) ?? handle
+        return ModelSnapshot(row: row, model: model, store: store, extras: extras)
       }
     }
   }

@@ -98,13 +98,15 @@ extension NSManagedObjectContext {
   public func apply<Item>(_ changes: ModelChanges<Item>, to object: Item) throws -> [String] {
     preconditionIsolated("apply(_:to:)")
     checkPrecondition(
-      object._key == changes.new.row.key && object._binding === changes.new.binding
+      object.objectID.ownKey == changes.new.row.key && object._binding === changes.new.binding
         && object.managedObjectContext === self
-        && storeHandle(for: object._binding)?.identifier == changes.new.store.identifier,
+        && storeHandle(for: object._binding, key: object._key)?.identifier == changes.new.store.identifier,
       "apply(_:to:) takes changes of the very object that they are applied to, which belongs to this context. "
         + "Look the object up with object(for: changes.new.handle).")
+    let store = storeHandle(for: object._binding, key: object._key)
     let current = ModelSnapshot<Item>(
-      row: try object.currentRow(refersToUnsaved: true), model: changes.new.model, store: changes.new.store)
+      row: try object.currentRow(refersToUnsaved: true), model: changes.new.model,
+      store: store ?? changes.new.store)
     // The object's changes since then, without changes to the same value.
     let conflicts = changes.properties
       .intersection(current.differences(from: changes.old.row))
@@ -117,7 +119,11 @@ extension NSManagedObjectContext {
       let info = object._binding.properties[slot]
       if info.kind == .toOne {
         object.assignToOne(
-          slot, changes.new.reference(info).map { self.object(entity: $0.entity, key: $0.key) })
+          slot,
+          changes.new.reference(info).map { reference in
+            let key = store?.key(reference.key) ?? reference.key
+            return self.object(entity: reference.entity, key: key)
+          })
       } else {
         object._setAttribute(slot, changes.new.value(of: info))
       }

@@ -27,7 +27,7 @@ public struct ModelHandle<Item: PersistentEntity>: Sendable, Hashable {
   /// Call it on the object's own isolation.
   public init?(_ object: Item) {
     guard !object.isUnsaved, let store = object.objectID.store?.identifier else { return nil }
-    self.init(store: store, entity: object._binding.name, key: object._key)
+    self.init(store: store, entity: object._binding.name, key: object.objectID.ownKey)
   }
 
   /// The URI of the object's permanent ID: `x-coredata://<store UUID>/<Entity>/p<key>`.
@@ -126,14 +126,15 @@ extension NSManagedObjectContext {
         "The context's model has no entity \(handle.entity), which the handle \(handle) names. Use the handle "
           + "with a container of the model it comes from.", entity: handle.entity)
     }
-    let store = storeHandle(for: binding)
-    let id = NSManagedObjectID(binding: binding, key: handle.key, store: store)
-    guard let store, store.identifier == handle.store else {
+    let stores = persistentStoreCoordinator?.handles(for: binding) ?? []
+    guard let store = stores.first(where: { $0.identifier == handle.store }) else {
       throw ManagedObjectError(
         .objectNotFound,
         "The handle \(handle) names an object of a store that this context does not have. Load that store "
           + "first.", entity: handle.entity)
     }
+    // A key beyond the range of a store's keys names no row.
+    let id = NSManagedObjectID(binding: binding, key: store.key(handle.key) ?? .max, store: store)
     guard let item = try existingObject(with: id) as? Item else {
       throw ManagedObjectError(
         .objectNotFound, "The handle \(handle) names no \(Item.self).", entity: handle.entity, objectID: id)

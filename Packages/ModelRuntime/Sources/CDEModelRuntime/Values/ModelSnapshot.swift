@@ -1,5 +1,5 @@
 @_spi(CDE) internal import CDEExecutors
-internal import CDEStore
+@_spi(CDE) internal import CDEStore
 internal import Foundation
 
 /// The values of one object at one moment: an immutable row that may be passed to any isolation.
@@ -16,6 +16,7 @@ internal import Foundation
 /// the snapshot was made. Snapshots are equal when they are of the same row and have the same stored values.
 @dynamicMemberLookup
 public struct ModelSnapshot<Item: PersistentEntity>: Sendable {
+  /// In the store's own keys, so that snapshots of several coordinators can be compared.
   let row: RowReference
   let model: ModelBinding
   let store: StoreHandle
@@ -23,10 +24,10 @@ public struct ModelSnapshot<Item: PersistentEntity>: Sendable {
   let extras: SnapshotExtras?
 
   init(row: RowReference, model: ModelBinding, store: StoreHandle, extras: SnapshotExtras? = nil) {
-    self.row = row
+    self.row = store.shift.ownRow(row)
     self.model = model
     self.store = store
-    self.extras = extras
+    self.extras = store.shift.offset == 0 ? extras : extras?.ownKeys(of: store)
   }
 
   var binding: EntityBinding { model.entities[row.batch.layout.entity] }
@@ -54,6 +55,11 @@ final class SnapshotExtras: Sendable {
   init(members: [SlotIndex: [Member]] = [:], encoded: PropertySet? = nil) {
     self.members = members
     self.encoded = encoded
+  }
+
+  fileprivate func ownKeys(of store: StoreHandle) -> SnapshotExtras {
+    let own = members.mapValues { $0.map { Member(entity: $0.entity, key: store.ownKey($0.key)) } }
+    return SnapshotExtras(members: own, encoded: encoded)
   }
 }
 

@@ -4,8 +4,11 @@ import CDEStore
 extension SchemaPlans {
   /// Raises a tree's key counter.
   ///
+  /// - Parameter limit: the greatest key that may be assigned.
   /// - Returns: the last key assigned before.
-  func takeKeys(_ count: Int, root: RootIndex, on connection: Connection) throws(StoreError) -> Int64 {
+  func takeKeys(_ count: Int, upTo limit: Int64 = .max, root: RootIndex, on connection: Connection)
+    throws(StoreError) -> Int64
+  {
     let number = physical.numbers[root.entity]
     let task = "Handing out keys"
     // The counter is valid, unless another writer inserted rows without raising it.
@@ -15,7 +18,7 @@ extension SchemaPlans {
           + "ifnull((SELECT max(Z_PK) FROM \(quoted(physical.tableName(of: root)))), 0))",
         [.integer(number)], while: task) ?? 0
     let (last, overflows) = max(base, 0).addingReportingOverflow(Int64(count))
-    guard !overflows else {
+    guard !overflows, last <= limit else {
       throw StoreError(
         .full, "\(schema.entities[root.entity].source.name) has used all primary keys.",
         entity: schema.entities[root.entity].source.name)

@@ -1,5 +1,5 @@
 import CDESQLite
-import CDEStore
+@_spi(CDE) import CDEStore
 
 /// One owner's order in a relationship that is stored by links.
 struct OrderKey: Hashable {
@@ -69,6 +69,7 @@ final class TransactionWriter {
     if let history {
       try history.record(transaction) { permanent($0, root: $1) }
     }
+    try PendingSaveTable.add(transaction.pending, on: connection)
     isComplete = true
   }
 
@@ -106,7 +107,8 @@ final class TransactionWriter {
       if lowest < 0 { counts[batch.layout.root] = max(counts[batch.layout.root] ?? 0, 0 - lowest) }
     }
     for (root, count) in counts {
-      keyBase[root] = try plans.takeKeys(Int(count), root: root, on: connection)
+      keyBase[root] = try plans.takeKeys(
+        Int(count), upTo: transaction.keyLimit, root: root, on: connection)
     }
   }
 

@@ -1,0 +1,66 @@
+@_spi(CDE) internal import CDEExecutors
+@_spi(CDE) internal import CDEStore
+internal import Synchronization
+
+/// One loaded store in the form that IDs and contexts use.
+///
+/// States: alone (no other store of its coordinator has held its entities; keys are the store's own) -> sharing (another one holds
+/// or held some of them; keys are shifted, see `KeyShift`). A store that is added beside others is sharing from the start.
+final class StoreHandle: @unchecked Sendable {
+  // Guard: immutable except for the atomic flag and the weak back reference, which is set once, before the handle is shared.
+
+  /// The store with its own keys.
+  let engine: any Store
+  let identifier: String
+  let observer: (any StoreActivityObserver)?
+  /// Whether the coordinator posts a notification for each commit.
+  let announcesChanges: Bool
+  /// What is added to the store's own keys; nothing for the first store of its entities.
+  let shift: KeyShift
+  weak var persistentStore: NSPersistentStore?
+  private let shifted: ShiftedStore
+  private let isSharing: Atomic<Bool>
+  private let isObserved = Lock(false)
+
+  init(
+    _ store: any Store, observer: (any StoreActivityObserver)?, announcesChanges: Bool = false,
+    shift: KeyShift = KeyShift(ordinal: 0)
+  ) {
+    engine = store
+    self.announcesChanges = announcesChanges
+    self.observer = observer
+    self.shift = shift
+    shifted = ShiftedStore(store, by: shift)
+    isSharing = Atomic(shift.offset > 0)
+    identifier = store.identifier
+  }
+
+  /// The store in the keys that contexts use.
+  var store: any Store { isSharing.load(ordering: .relaxed) ? shifted : engine }
+
+  /// Called before another store gets some of the entities. Keys do not change, but those beyond the range are refused.
+  func share() { isSharing.store(true, ordering: .relaxed) }
+
+  /// Whether a key names a row of this store, if it names one of its entities.
+  @inline(__always)
+  func holds(_ key: Int64) -> Bool { !isSharing.load(ordering: .relaxed) || shift.contains(key) }
+
+  /// The store's own key for a key of its coordinator.
+  @inline(__always)
+  func ownKey(_ key: Int64) -> Int64 { key > 0 ? key &- shift.offset : key }
+
+  /// The key in the coordinator for one of the store's own; nil for one beyond the range.
+  func key(_ own: Int64) -> Int64? {
+    if own <= 0 { return own }
+    let (key, overflows) = own.addingReportingOverflow(shift.offset)
+    return !overflows && holds(key) ? key : nil
+  }
+
+  /// Whether the caller is the first to observe commits of other processes to the store.
+  func beginObserving() -> Bool {
+    isObserved.withLock { isObserved in
+      defer { isObserved = true }
+      return !isObserved
+    }
+  }
+}

@@ -32,7 +32,7 @@ struct RandomValues {
   ]
   // No negative zero, of which SQLite stores no sign.
   private static let reals: [Double] = [
-    0, 1, -1, 0.1, 0.5, -0.5, 1.5, 2, 3, 1e15, -1e15, 9_007_199_254_740_993, 1e-300, 1e300,
+    0, 1, -1, 0.1, 0.5, -0.5, 1.5, 2, 3, 1e15, -1e15, 9_007_199_254_740_992, 1e-300, 1e300,
     .greatestFiniteMagnitude,
     -.greatestFiniteMagnitude, .leastNonzeroMagnitude, 9.223372036854775e18, -9.223372036854775808e18, 9.3e18,
     .pi,
@@ -57,7 +57,7 @@ struct RandomValues {
     case .big: NSNumber(value: pick(Self.bigs))
     case .real: NSNumber(value: pick(Self.reals))
     case .single:
-      NSNumber(value: pick([Float(0), 1, -1, 0.1, 0.5, 1.5, 2, 16_777_217, .greatestFiniteMagnitude]))
+      NSNumber(value: pick([Float(0), 1, -1, 0.1, 0.5, 1.5, 2, 16_777_216, .greatestFiniteMagnitude]))
     case .decimal: Decimal(string: pick(Self.decimals), locale: nil)! as NSDecimalNumber
     case .text: pick(Self.texts)
     case .flag: NSNumber(value: chance(50))

@@ -12,12 +12,13 @@ enum Surroundings {
       let targets: [Target] = [
         .target(
           name: "Large", dependencies: [.product(name: "CDECoreData", package: "CoreDataEvolution")], path: ".",
-          exclude: ["App", "AppTests", "Linux/LargeTests", "Linux/Large/CoreDataSources.json"],
+          exclude: ["App", "AppTests", "Beside", "Linux/LargeTests", "Linux/Large/CoreDataSources.json"],
           sources: ["Linux/Large"], plugins: rewriting),
         .testTarget(
           name: "LargeTests", dependencies: ["Large"], path: ".",
-          exclude: ["App", "AppTests", "Linux/Large", "Linux/LargeTests/CoreDataSources.json"],
+          exclude: ["App", "AppTests", "Beside", "Linux/Large", "Linux/LargeTests/CoreDataSources.json"],
           sources: ["Linux/LargeTests"], plugins: rewriting),
+        .target(name: "Beside", dependencies: ["Large"], path: "Beside"),
       ]
     #else
       let evolution: [Package.Dependency] = []
@@ -30,6 +31,18 @@ enum Surroundings {
     let package = Package(
       name: "CensusApp", platforms: [.macOS(.v12), .iOS(.v15)], dependencies: evolution, targets: targets,
       swiftLanguageModes: [.v5])
+
+    """
+
+  /// A target that is not rewritten.
+  static let beside = """
+    import Large
+
+    #if canImport(CoreData)
+      #error("A target without the plug-in sees a module CoreData.")
+    #endif
+
+    public let states = EntityState.allCases
 
     """
 

@@ -16,6 +16,7 @@ var files: [(path: String, text: String)] = [
   ("Linux/Large/CoreDataSources.json", Surroundings.settings),
   ("Linux/LargeTests/LargeTests.swift", "// The sources of this module are those of AppTests.\n"),
   ("Linux/LargeTests/CoreDataSources.json", Surroundings.testSettings),
+  ("Beside/Beside.swift", Surroundings.beside),
   ("App/Model/Support.swift", Surroundings.support),
   ("App/Model/Screens/OrdersViewController.swift", Surroundings.screen),
   ("App/Model/Colors+UIKit.swift", "#if canImport(UIKit)\n  import UIKit\n#endif\n"),

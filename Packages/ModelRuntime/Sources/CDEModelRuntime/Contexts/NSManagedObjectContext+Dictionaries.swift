@@ -3,12 +3,9 @@ internal import Foundation
 
 extension NSManagedObjectContext {
   /// The dictionaries of a request. They are computed in the store and contain no unsaved changes.
-  func dictionaries(_ plan: FetchPlan) throws -> [NSDictionary] {
-    return try dictionaries(plan, nil)
-  }
-
+  ///
   /// - Parameter rows: the values, if they were read before.
-  func dictionaries(_ plan: FetchPlan, _ rows: ProjectedRows?) throws -> [NSDictionary] {
+  func dictionaries(_ plan: FetchPlan, _ rows: ProjectedRows? = nil) throws -> [NSDictionary] {
     let source = try source()
     let stores = try handles(for: plan)
     // Core Data has no result then, not even one for no rows.

@@ -41,16 +41,7 @@ struct MigrationDeathTests {
       return OldStore(at: file)
     }
     func open(_ store: OldStore, _ faults: StoreFaults) throws {
-      let container = NSPersistentContainer(name: "Test", managedObjectModel: after)
-      let description = NSPersistentStoreDescription(url: store.file)
-      description.setOption(faults.vfs, forKey: CDESQLiteVFSOption)
-      description.setValue(mode, forPragmaNamed: "journal_mode")
-      description.timeout = 0.2
-      container.persistentStoreDescriptions = [description]
-      var failure: (any Error)?
-      container.loadPersistentStores { failure = $1 }
-      try? container.close()
-      if let failure { throw failure }
+      try store.open(after, with: faults, journal: mode)
     }
 
     let counting = StoreFaults()

@@ -26,6 +26,22 @@ struct OldStore {
   /// Opens the store with another model, as a container does by default.
   func opened(_ model: NSManagedObjectModel) throws -> NSPersistentContainer { try Stack.open(file, model) }
 
+  /// Opens the store under another model, which migrates it, on files that fail, and closes it.
+  ///
+  /// - Parameter mode: SQLite's journal mode.
+  func open(_ model: NSManagedObjectModel, with faults: StoreFaults, journal mode: String) throws {
+    let container = NSPersistentContainer(name: "Test", managedObjectModel: model)
+    let description = NSPersistentStoreDescription(url: file)
+    description.setOption(faults.vfs, forKey: CDESQLiteVFSOption)
+    description.setValue(mode, forPragmaNamed: "journal_mode")
+    description.timeout = 0.2
+    container.persistentStoreDescriptions = [description]
+    var failure: (any Error)?
+    container.loadPersistentStores { failure = $1 }
+    try? container.close()
+    if let failure { throw failure }
+  }
+
   func sql(_ statement: String) throws -> [[String]] { try RawSQLite(file.path).run(statement) }
 
   func plan(_ model: NSManagedObjectModel) throws -> StoreMigrationPlan {

@@ -175,16 +175,7 @@ struct StoreMigrationTests {
     let new = try done.contents()
 
     func open(_ store: OldStore, _ faults: StoreFaults) throws {
-      let container = NSPersistentContainer(name: "Test", managedObjectModel: note(2))
-      let description = NSPersistentStoreDescription(url: store.file)
-      description.setOption(faults.vfs, forKey: CDESQLiteVFSOption)
-      description.setValue(mode, forPragmaNamed: "journal_mode")
-      description.timeout = 0.2
-      container.persistentStoreDescriptions = [description]
-      var failure: (any Error)?
-      container.loadPersistentStores { failure = $1 }
-      try? container.close()
-      if let failure { throw failure }
+      try store.open(note(2), with: faults, journal: mode)
     }
 
     let counting = StoreFaults()

@@ -67,11 +67,11 @@ struct RandomPredicates {
       }
     }
     switch Int.random(in: 0..<100, using: &values.random) {
-    case 0..<30: return numbers(place, depth: depth)
-    case 30..<55: return texts(place, depth: depth)
+    case 0..<30: return numbers(place)
+    case 30..<55: return texts(place)
     case 55..<65: return others(place)
     case 65..<75: return relations(place)
-    case 75..<88: return quantified(place, depth: depth)
+    case 75..<88: return quantified(place)
     case 88..<98: return counted(place, depth: depth)
     default: return pick(["TRUEPREDICATE", "FALSEPREDICATE"])
     }
@@ -79,7 +79,7 @@ struct RandomPredicates {
 
   private mutating func ordering() -> String { pick(["==", "!=", "<", "<=", ">", ">="]) }
 
-  private mutating func numbers(_ place: Place, depth: Int) -> String {
+  private mutating func numbers(_ place: Place) -> String {
     let left = number(place, depth: 2)
     switch Int.random(in: 0..<8, using: &values.random) {
     case 0:
@@ -145,7 +145,7 @@ struct RandomPredicates {
 
   private mutating func options() -> String { chance(50) ? "" : pick(["[c]", "[d]", "[cd]", "[n]"]) }
 
-  private mutating func texts(_ place: Place, depth: Int) -> String {
+  private mutating func texts(_ place: Place) -> String {
     let left = text(place, depth: 2)
     switch Int.random(in: 0..<9, using: &values.random) {
     case 0: return "\(left) BEGINSWITH\(options()) \(textOperand(place))"
@@ -195,14 +195,14 @@ struct RandomPredicates {
   // MARK: Other attributes
 
   private mutating func others(_ place: Place) -> String {
-    guard place.entity == "Sale" else { return numbers(place, depth: 0) }
+    guard place.entity == "Sale" else { return numbers(place) }
     switch Int.random(in: 0..<5, using: &values.random) {
     case 0: return "\(place.prefix)token \(pick(["==", "!="])) \(argument(values.value(.uuid)))"
     case 1: return "\(place.prefix)link \(pick(["==", "!="])) \(argument(values.value(.url)))"
     case 2: return "\(place.prefix)blob \(pick(["==", "!="])) \(argument(values.value(.data)))"
     case 3:
-      let list = (0..<3).map { _ in values.value(pick([.date, .date])) }
-      return "\(place.prefix)day \(pick(["IN", "IN"])) \(argument(list as NSArray))"
+      let list = (0..<3).map { _ in values.value(.date) }
+      return "\(place.prefix)day IN \(argument(list as NSArray))"
     default:
       let day = pick(["day", "origin.day", "(day + 1)", "(day - 86400)", "(day + amount)"])
       let left = day.hasPrefix("(") ? "(\(place.prefix)\(day.dropFirst())" : place.prefix + day
@@ -217,10 +217,9 @@ struct RandomPredicates {
   private mutating func relations(_ place: Place) -> String {
     let prefix = place.prefix
     guard place.entity == "Sale" else {
-      let path = place.entity == "Seller" ? "sales" : "sales"
       return chance(50)
-        ? "\(prefix)\(path) CONTAINS \(object("Sale"))"
-        : "\(prefix)\(path).@count \(ordering()) \(pick(0...3))"
+        ? "\(prefix)sales CONTAINS \(object("Sale"))"
+        : "\(prefix)sales.@count \(ordering()) \(pick(0...3))"
     }
     switch Int.random(in: 0..<9, using: &values.random) {
     case 0: return "\(prefix)seller \(pick(["==", "!="])) \(object("Seller"))"
@@ -239,7 +238,7 @@ struct RandomPredicates {
     }
   }
 
-  private mutating func quantified(_ place: Place, depth: Int) -> String {
+  private mutating func quantified(_ place: Place) -> String {
     let modifier = pick(["ANY", "ANY", "ALL", "NONE"])
     let (paths, texts): ([String], [String]) =
       switch place.entity {

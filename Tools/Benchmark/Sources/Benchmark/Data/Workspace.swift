@@ -122,8 +122,8 @@ struct OurStore {
     }
   }()
 
-  init(at url: URL, _ options: [String] = []) throws {
-    container = NSPersistentContainer(name: "Benchmark", managedObjectModel: Self.model)
+  init(at url: URL, _ options: [String] = [], model: NSManagedObjectModel = Self.model) throws {
+    container = NSPersistentContainer(name: "Benchmark", managedObjectModel: model)
     let description = NSPersistentStoreDescription(url: url)
     for option in options { description.setOption(true as NSNumber, forKey: option) }
     container.persistentStoreDescriptions = [description]

@@ -168,7 +168,8 @@ final class GrowthRows {
       request.sortDescriptors = [
         NSSortDescriptor(key: "section", ascending: true), NSSortDescriptor(key: "self", ascending: true),
       ]
-      request.predicate = NSPredicate(format: "section < %d", holder.entries.count / Self.sectionCount)
+      let sections = holder.entries.count / Self.sectionCount
+      request.predicate = NSPredicate(format: "section < %d", sections)
       let controller = NSFetchedResultsController(
         fetchRequest: request, managedObjectContext: holder.context, sectionNameKeyPath: nil, cacheName: nil)
       controller.delegate = counter
@@ -177,7 +178,6 @@ final class GrowthRows {
       // Not counted: the first change reads the sort keys of all objects.
       moving[0].section += 1
       holder.context.processPendingChanges()
-      let sections = holder.entries.count / Self.sectionCount
       let time = nanoseconds {
         for (turn, entry) in moving.enumerated() {
           entry.section = turn * 7919 % sections

@@ -19,8 +19,8 @@ struct StoreRows {
         Contender(.ours) {
           let url = try copy(master)
           return try nanoseconds {
-            let container = try open(url, Self.journal(isNew: true))
-            try close(container)
+            let store = try OurStore(at: url, model: Self.journal(isNew: true))
+            try store.close()
           }
         },
         Contender(.reference) {
@@ -66,8 +66,8 @@ struct StoreRows {
   }
 
   private func fill(_ url: URL) throws {
-    let container = try open(url, Self.journal(isNew: false))
-    let context = container.newBackgroundContext()
+    let store = try OurStore(at: url, model: Self.journal(isNew: false))
+    let context = store.container.newBackgroundContext()
     try context.performAndWait {
       for start in stride(from: 0, to: Self.migratedCount(workspace), by: 10_000) {
         let insertion = NSBatchInsertRequest(
@@ -78,7 +78,7 @@ struct StoreRows {
         try context.execute(insertion)
       }
     }
-    try close(container)
+    try store.close()
   }
 
   // MARK: Opening
@@ -93,9 +93,9 @@ struct StoreRows {
       try fillLarge(url, model)
       return [
         Contender(.ours) {
-          var container: NSPersistentContainer?
-          let time = try nanoseconds { container = try open(url, model) }
-          if let container { try close(container) }
+          var store: OurStore?
+          let time = try nanoseconds { store = try OurStore(at: url, model: model) }
+          try store?.close()
           return time / 1e6
         }
       ]
@@ -120,8 +120,8 @@ struct StoreRows {
   }
 
   private func fillLarge(_ url: URL, _ model: NSManagedObjectModel) throws {
-    let container = try open(url, model)
-    let context = container.newBackgroundContext()
+    let store = try OurStore(at: url, model: model)
+    let context = store.container.newBackgroundContext()
     let bytes = Data(repeating: 7, count: 100_000)
     try context.performAndWait {
       for _ in 0..<(workspace.isSmoke ? 1 : 100) {
@@ -133,23 +133,7 @@ struct StoreRows {
         context.reset()
       }
     }
-    try close(container)
-  }
-
-  // MARK: Stores
-
-  private func open(_ url: URL, _ model: NSManagedObjectModel) throws -> NSPersistentContainer {
-    let container = NSPersistentContainer(name: "Rows", managedObjectModel: model)
-    container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
-    var failure: (any Error)?
-    container.loadPersistentStores { _, error in failure = error }
-    if let failure { throw failure }
-    return container
-  }
-
-  private func close(_ container: NSPersistentContainer) throws {
-    let coordinator = container.persistentStoreCoordinator
-    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    try store.close()
   }
 
   private func copy(_ master: URL) throws -> URL {

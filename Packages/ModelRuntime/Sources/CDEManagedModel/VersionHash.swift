@@ -30,8 +30,13 @@ extension NSDerivedAttributeDescription {
   var canonicalDerivation: String? {
     guard let derivation else { return nil }
     let text = String(derivation.filter { !$0.isWhitespace })
-    guard text.hasSuffix(".@count") else { return text }
-    return "count:(\(text.dropLast(".@count".count)))"
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    for (name, function) in [("@count", "count"), ("@sum", "sum")] {
+      guard let place = parts.firstIndex(of: name[...]), place > 0 else { continue }
+      // Proven for counts. Sums are not in the known files, and get the form in which compiled models have them.
+      return "\(function):(\((parts[..<place] + parts[(place + 1)...]).joined(separator: ".")))"
+    }
+    return text
   }
 }
 

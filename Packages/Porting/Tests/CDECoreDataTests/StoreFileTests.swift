@@ -70,6 +70,11 @@ struct StoreFileTests {
     #expect(metadata[NSStoreUUIDKey] as? String == identifier)
     #expect(metadata[NSStoreTypeKey] as? String == NSSQLiteStoreType)
     #expect(metadata[NSStoreModelVersionHashesKey] is [String: Data])
+    #expect(store.metadata[NSStoreUUIDKey] as? String == identifier)
+    let models = [NSManagedObjectModel(), makeModel()]
+    let source = NSManagedObjectModel(byMerging: models, forStoreMetadata: metadata)
+    #expect(source?.entityVersionHashesByName == makeModel().entityVersionHashesByName)
+    #expect(NSManagedObjectModel.mergedModel(from: [.main], forStoreMetadata: metadata) == nil)
     #expect(makeModel().isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
     #expect(!NSManagedObjectModel().isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
 

@@ -129,7 +129,7 @@ nonisolated public final class NSDerivedAttributeDescription: NSAttributeDescrip
   /// The expression, as written in a model file: `chat.serverId`, `pages.@count`, `canonical:(name)`,
   /// `now()`.
   ///
-  /// Text instead of Core Data's `NSExpression`, which Foundation can't build on Linux.
+  /// `derivationExpression` is the same as an expression.
   public var derivation: String? { willSet { requireMutable() } }
 
   /// Whether an expression of another form is no error. The store then has the values, and refuses writes that may change them.

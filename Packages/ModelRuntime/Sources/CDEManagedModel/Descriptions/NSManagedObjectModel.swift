@@ -80,7 +80,7 @@ nonisolated public final class NSManagedObjectModel: NSObject, NSCopying, @unche
     withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
   ) -> Bool {
     guard let entities = entities(forConfigurationName: configuration),
-      let stored = metadata["NSStoreModelVersionHashes"] as? [String: Data]
+      let stored = Self.versionHashes(inStoreMetadata: metadata)
     else { return false }
     var hashes: [String: Data] = [:]
     for entity in entities {

@@ -32,6 +32,13 @@ struct CompiledModelFolder {
     currentVersion = name
   }
 
+  /// The files of the versions, sorted by name.
+  static func versionFiles(in url: URL) throws(ModelFileError) -> [URL] {
+    try ModelFile.names(in: url).filter { $0.hasSuffix(".mom") }.sorted().map {
+      url.appendingPathComponent($0)
+    }
+  }
+
   func read(into model: NSManagedObjectModel, module: String?) throws(ModelFileError) {
     let file = url.appendingPathComponent("\(currentVersion).mom")
     try CompiledModelReader(try ModelFile.data(at: file), file: file.path).fill(model, module: module)

@@ -135,6 +135,9 @@ public struct ModelSourceFolder: Sendable {
     }
   }
 
+  /// The folders of the versions, sorted by name.
+  var versionFiles: [URL] { versions.map(url(of:)) }
+
   /// The folder of a version.
   public func url(of version: String) -> URL {
     url.appendingPathComponent("\(version).xcdatamodel")

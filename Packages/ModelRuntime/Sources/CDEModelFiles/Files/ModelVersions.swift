@@ -5,38 +5,33 @@ public import Foundation
 @_spi(CDE) public enum ModelVersions {
   /// Finds the model with the entities of a store: one version, or several models' versions merged.
   ///
-  /// Files that can't be read do not fit.
+  /// Files that can't be read do not fit. A version that has further entities is used only if no other fits.
   ///
   /// - Parameters:
   ///   - hashes: the version hashes of the store's entities by name.
   ///   - folders: where to look.
+  ///   - module: the module of the classes that are written with a leading dot.
   /// - Returns: `nil` when no version, and no combination of them, has all entities.
-  public static func model(withHashes hashes: [String: Data], in folders: [URL]) -> NSManagedObjectModel? {
-    var parts: [NSManagedObjectModel] = []
-    for url in folders.flatMap(files) {
-      guard let model = try? NSManagedObjectModel(modelFile: url) else { continue }
-      if model.contains(hashes) { return model }
-      // A model of a part of the store.
-      let own = model.entityVersionHashesByName
-      if !own.isEmpty, own.allSatisfy({ hashes[$0.key] == $0.value }) { parts.append(model) }
+  public static func model(
+    withHashes hashes: [String: Data], in folders: [URL], module: String? = nil
+  ) -> NSManagedObjectModel? {
+    let versions = folders.lazy.flatMap(files).compactMap {
+      try? NSManagedObjectModel(modelFile: $0, module: module)
     }
-    guard parts.count > 1, let merged = NSManagedObjectModel(byMerging: parts), merged.contains(hashes) else {
-      return nil
-    }
+    guard let models = NSManagedObjectModel.models(withHashes: hashes, among: versions) else { return nil }
+    if models.count == 1 { return models[0] }
+    let merged = NSManagedObjectModel(byMerging: models)
+    merged?.callingModule = module
     return merged
   }
 
   /// The files of single versions in a folder.
   private static func files(in folder: URL) -> [URL] {
-    ModelBundles.models(in: [folder]).flatMap { url -> [URL] in
+    ModelBundles.models(in: [folder]).flatMap { url in
       switch url.pathExtension {
-      case "momd":
-        let names = (try? ModelFile.names(in: url)) ?? []
-        return names.filter { $0.hasSuffix(".mom") }.map { url.appendingPathComponent($0) }
-      case "xcdatamodeld":
-        guard let source = try? ModelSourceFolder(url) else { return [] }
-        return source.versions.map { source.url(of: $0) }
-      default: return [url]
+      case "momd": (try? CompiledModelFolder.versionFiles(in: url)) ?? []
+      case "xcdatamodeld": (try? ModelSourceFolder(url).versionFiles) ?? []
+      default: [url]
       }
     }
   }

@@ -28,6 +28,48 @@ extension NSManagedObjectModel {
     merged?.callingModule = module
     return merged
   }
+
+  /// The model in some bundles with which a store was made.
+  ///
+  /// All versions of the models are candidates, the current ones and the others. Models of parts of the store are merged.
+  /// A program that migrates step by step begins with this model.
+  ///
+  /// - Parameters:
+  ///   - bundles: Where to look; `nil` for the calling target and the main bundle, or if they have no such model, for
+  ///     all targets.
+  ///   - metadata: The store's metadata, from `metadataForPersistentStore`.
+  ///   - file: The calling file, which the compiler fills in.
+  /// - Returns: `nil` when no model and no combination of models has all entities of the store. Files that can't be
+  ///   read do not fit.
+  public class func mergedModel(
+    from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any], _ file: String = #fileID
+  ) -> NSManagedObjectModel? {
+    guard let hashes = versionHashes(inStoreMetadata: metadata) else { return nil }
+    let module = ModelResources.module(in: file)
+    if let folders = bundles?.compactMap({ $0.resourceURL ?? $0.bundleURL }) {
+      return ModelVersions.model(withHashes: hashes, in: folders, module: module)
+    }
+    return ModelVersions.model(withHashes: hashes, in: ModelResources.ownFolders(of: module), module: module)
+      ?? ModelVersions.model(withHashes: hashes, in: ModelResources.folders(of: module), module: module)
+  }
+
+  /// The checksums of all versions of a model, by the name of the version.
+  ///
+  /// A staged migration is written with these checksums. See ``versionChecksum``.
+  ///
+  /// - Parameter modelURL: A `.momd` or an `.xcdatamodeld`. Core Data reads the compiled form only.
+  /// - Throws: ``ModelFileError`` for a folder that is missing, and for a version that can't be read.
+  public class func checksumsForVersionedModel(at modelURL: URL) throws -> [String: String] {
+    let files =
+      modelURL.pathExtension == "xcdatamodeld"
+      ? try ModelSourceFolder(modelURL).versionFiles : try CompiledModelFolder.versionFiles(in: modelURL)
+    var checksums: [String: String] = [:]
+    for file in files {
+      let name = file.deletingPathExtension().lastPathComponent
+      checksums[name] = try NSManagedObjectModel(modelFile: file).versionChecksum
+    }
+    return checksums
+  }
 }
 
 enum ModelBundles {

@@ -38,11 +38,7 @@ extension NSPersistentStoreCoordinator {
   ///   - metadata: values of a property list by key. Other values are left out.
   ///   - store: a store of this coordinator.
   public func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
-    do throws(StoreError) {
-      try store.handle.store.setMetadata(StoreMetadata(foundationValues: metadata ?? [:]))
-    } catch {
-      Diagnostics.report("The metadata of the store \(store.identifier) could not be written: \(error)")
-    }
+    store.metadata = metadata
   }
 
   /// Replaces the metadata of a store that is not opened, except for the keys that describe the file itself.

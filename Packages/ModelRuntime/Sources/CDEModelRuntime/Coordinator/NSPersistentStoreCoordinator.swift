@@ -25,6 +25,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     /// Streams that get an element after each commit to a store with a history.
     var historyReaders: [Int: AsyncStream<Void>.Continuation] = [:]
     var nextHistoryReader = 0
+    var name: String?
   }
 
   private let state = Lock(State())
@@ -49,6 +50,12 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       modelError = error
     }
     super.init()
+  }
+
+  /// A name for the coordinator in messages of the program; nil by default.
+  public var name: String? {
+    get { state.withLock { $0.name } }
+    set { state.withLock { $0.name = newValue } }
   }
 
   /// The loaded stores, in the order they were added. A new object goes to the first that holds its entity and can be written,
@@ -195,11 +202,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   /// Reads the store. If that fails, for example because the store was removed, returns the metadata read
   /// last.
   public func metadata(for store: NSPersistentStore) -> [String: Any] {
-    var metadata = store.readMetadata().values.mapValues(\.foundationValue)
-    // The file stores these values elsewhere. A store in memory has the type SQLite, too.
-    metadata[NSStoreUUIDKey] = store.identifier
-    metadata[NSStoreTypeKey] = store.type
-    return metadata
+    store.metadata
   }
 
   // MARK: Requests of contexts

@@ -54,8 +54,10 @@ struct PendingMigration {
     _ description: NSPersistentStoreDescription, _ file: StoreInspection, _ hashes: [String: Data],
     _ new: NSManagedObjectModel
   ) -> (model: NSManagedObjectModel, from: StoreMigrationPlan.ModelSource)? {
-    if let given = description.migrationSourceModels.first(where: { $0.contains(hashes) }) {
-      return (given, .description)
+    if let given = NSManagedObjectModel.models(withHashes: hashes, among: description.migrationSourceModels),
+      let model = given.count == 1 ? given[0] : NSManagedObjectModel(byMerging: given)
+    {
+      return (model, .description)
     }
     if let archive = file.modelArchive,
       let model = try? NSManagedObjectModel(compiledModel: Data(archive)), model.contains(hashes)

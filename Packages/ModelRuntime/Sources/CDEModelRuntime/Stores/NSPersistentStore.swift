@@ -21,11 +21,11 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
   static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
   let handle: StoreHandle
   /// The metadata read last.
-  private let metadata: Lock<StoreMetadata>
+  private let lastMetadata: Lock<StoreMetadata>
 
   init(handle: StoreHandle, description: NSPersistentStoreDescription, metadata: StoreMetadata) {
     self.handle = handle
-    self.metadata = Lock(metadata)
+    lastMetadata = Lock(metadata)
     type = description.type
     url = description.url
     configurationName = description.configuration ?? Self.defaultConfigurationName
@@ -34,10 +34,10 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
     handle.persistentStore = self
   }
 
-  func readMetadata() -> StoreMetadata {
+  private func readMetadata() -> StoreMetadata {
     do throws(StoreError) {
       let read = try handle.store.metadata()
-      metadata.withLock { $0 = read }
+      lastMetadata.withLock { $0 = read }
       return read
     } catch {
       if error.code != .closed {
@@ -45,7 +45,7 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
           "The metadata of the store \(identifier) could not be read. The metadata read last is returned: \(error)"
         )
       }
-      return metadata.withLock { $0 }
+      return lastMetadata.withLock { $0 }
     }
   }
 
@@ -55,6 +55,27 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
   /// Whether the store is read-only, because of ``NSReadOnlyPersistentStoreOption`` or because its file has
   /// triggers of another library. A save to it throws.
   public var isReadOnly: Bool { handle.store.isReadOnly }
+
+  /// The metadata in the store: its UUID, its type, the version hashes of its entities, and values of the program.
+  ///
+  /// Each access reads the store. Setting replaces the values of the program, like
+  /// ``NSPersistentStoreCoordinator/setMetadata(_:for:)``: at once, and not with the next save as in Core Data.
+  public var metadata: [String: Any]! {
+    get {
+      var metadata = readMetadata().values.mapValues(\.foundationValue)
+      // The file stores these values elsewhere. A store in memory has the type SQLite, too.
+      metadata[NSStoreUUIDKey] = identifier
+      metadata[NSStoreTypeKey] = type
+      return metadata
+    }
+    set {
+      do throws(StoreError) {
+        try handle.store.setMetadata(StoreMetadata(foundationValues: newValue ?? [:]))
+      } catch {
+        Diagnostics.report("The metadata of the store \(identifier) could not be written: \(error)")
+      }
+    }
+  }
 
   /// The observer of the requests to the store, from the description.
   @_spi(CDE) public var observer: (any StoreActivityObserver)? { handle.observer }

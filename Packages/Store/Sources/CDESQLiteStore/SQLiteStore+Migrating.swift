@@ -57,20 +57,32 @@ extension SQLiteStore {
     ).survey(path: try path(configuration))
   }
 
+  /// Finds out what is in a store that code migrates. Changes nothing, and counts rows.
+  ///
+  /// - Returns: rows and sizes. The whole file is written anew.
+  /// - Throws: as ``survey(_:from:to:entities:configuration:)``.
+  @_spi(CDE) public static func survey(
+    of schema: ResolvedSchema, configuration: Configuration
+  ) throws(StoreError) -> MigrationSurvey {
+    try StoreMigrator.survey(schema, configuration, path: try path(configuration))
+  }
+
   /// Migrates a store that is not open, in one transaction. If that fails, or the process dies, the store is as before.
   ///
   /// Waits up to the busy timeout until no other connection uses the store. The migrated store has the same UUID, the same keys,
   /// row versions and metadata of the application, and the numbers of a new store.
   ///
+  /// - Parameter pace: told how far the migration is; it may end the migration.
   /// - Returns: false if another process has migrated the store meanwhile.
-  /// - Throws: `.migration` with the obstacles, `.busy` if the store stays in use, `.full`, `.io` and so on.
+  /// - Throws: `.migration` with the obstacles, `.busy` if the store stays in use, `.cancelled`, `.full`, `.io` and so on.
   @_spi(CDE) @discardableResult public static func migrate(
     _ migration: StoreMigration, from source: ResolvedSchema, to destination: ResolvedSchema,
-    entities: Set<EntityIndex>, configuration: Configuration, modelCache: [UInt8]?
+    entities: Set<EntityIndex>, configuration: Configuration, modelCache: [UInt8]?,
+    pace: MigrationPace = .unwatched()
   ) throws(StoreError) -> Bool {
     try StoreMigrator(
       migration: migration, source: source, destination: destination, held: entities,
-      configuration: configuration, modelCache: modelCache
+      configuration: configuration, modelCache: modelCache, pace: pace
     ).run(path: try path(configuration))
   }
 }

@@ -108,13 +108,20 @@ public struct MigrationSurvey: Hashable, Sendable {
   public var rewrittenTables: [String]
   /// What is added to the keys of the rows of old entities by name, where that is not 0.
   public var keyOffsets: [String: Int64]
+  /// The size of the store's file in bytes, without its log and without values in files of their own.
+  public var fileBytes: Int
+  /// The bytes that the tables that are written anew or removed take now, with their indexes. Where they can't be measured, the
+  /// size of the file.
+  public var rewrittenBytes: Int
 
   /// Makes a survey; see the properties.
   public init(
     rows: [String: Int], obstacles: [MigrationObstacle], rewrittenTables: [String],
-    keyOffsets: [String: Int64] = [:]
+    keyOffsets: [String: Int64] = [:], fileBytes: Int, rewrittenBytes: Int
   ) {
     self.rows = rows
+    self.fileBytes = fileBytes
+    self.rewrittenBytes = rewrittenBytes
     self.obstacles = obstacles
     self.rewrittenTables = rewrittenTables
     self.keyOffsets = keyOffsets

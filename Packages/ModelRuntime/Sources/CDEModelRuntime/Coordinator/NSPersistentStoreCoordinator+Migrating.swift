@@ -9,8 +9,9 @@ internal import Foundation
 extension NSPersistentStoreCoordinator {
   /// Finds out what opening a store would do to it, without touching it.
   ///
-  /// Reads the store's metadata; if it has another version of the model, it also counts rows, which takes about as long as reading the
-  /// store. The store may be open elsewhere meanwhile. A store that does not exist needs no migration.
+  /// Reads the store's metadata; if it has another version of the model, it also counts rows and measures tables, which takes about
+  /// as long as reading the store. The store may be open elsewhere meanwhile. A store that does not exist needs no migration. Steps,
+  /// stages and mapping models of the description are found, and their code is not run.
   ///
   /// - Parameters:
   ///   - description: the description with which the store will be opened.
@@ -25,14 +26,13 @@ extension NSPersistentStoreCoordinator {
       let url = description.url ?? URL(fileURLWithPath: "/dev/null")
       do {
         let binding = try model.map(ModelBinding.of) ?? usableBinding()
-        let configuration = try description.storeConfiguration()
-        let entities = try binding.entities(in: description.configuration)
-        guard case .file(let path) = configuration.location, FileManager.default.fileExists(atPath: path),
-          let pending = try PendingMigration(description, configuration, to: binding, entities: entities)
-        else { return StoreMigrationPlan(url: url, modelSource: nil) }
-        return StoreMigrationPlan(
-          url: url, modelSource: pending.modelSource, changes: pending.mapping.changes,
-          survey: try pending.survey())
+        let request = MigrationRequest(
+          description: description, configuration: try description.storeConfiguration(), destination: binding,
+          entities: try binding.entities(in: description.configuration))
+        guard case .file(let path) = request.configuration.location,
+          FileManager.default.fileExists(atPath: path), let route = try request.route()
+        else { return StoreMigrationPlan(url: url) }
+        return try StoreMigrationPlan(url: url, request, route)
       } catch let error as StoreError {
         throw Self.migrationError(error, url)
       } catch let error as ModelError {
@@ -61,30 +61,38 @@ extension NSPersistentStoreCoordinator {
           + "or the options of these names."
       throw refusal
     }
+    let request = MigrationRequest(
+      description: description, configuration: configuration, destination: modelBinding, entities: entities)
     do {
-      if try migrateByCode(description, configuration, entities: entities) { return }
-      guard description.shouldInferMappingModelAutomatically else {
-        if try migrateByMappingModel(description, configuration, entities: entities) { return }
-        throw ManagedObjectError(
-          .migrationLacksMappingModel,
-          "The store at \(path) has to be migrated, its description says not to infer what changed, and no mapping model is for "
-            + "both versions. Add one to the program's resources or to migrationMappingModels, or set "
-            + "shouldInferMappingModelAutomatically.", cause: refusal)
+      // Nil if another process has migrated the store since it was refused.
+      guard let route = try request.route() else { return }
+      let progress = description.migrationProgress
+      (progress.totalUnitCount, progress.completedUnitCount) = (Self.migrationUnits, 0)
+      let pace = MigrationPace { part in
+        // The last unit is the commit.
+        let units = Int64(part * Double(Self.migrationUnits - 1))
+        if units > progress.completedUnitCount { progress.completedUnitCount = units }
+        return !progress.isCancelled
       }
-      do {
-        // Nil if another process has migrated the store since it was refused.
-        try PendingMigration(description, configuration, to: modelBinding, entities: entities)?.run()
-      } catch let error as ManagedObjectError where error.code == .inferredMapping {
-        if try !migrateByMappingModel(description, configuration, entities: entities) { throw error }
-      }
+      try follow(route, request, pace)
+      progress.completedUnitCount = Self.migrationUnits
     } catch let error as StoreError where error.code != .incompatibleSchema {
       throw Self.migrationError(error, URL(fileURLWithPath: path))
+    } catch var error as ManagedObjectError where error.code == .migrationLacksMappingModel {
+      if error.cause == nil { error.cause = refusal }
+      throw error
     }
   }
+
+  private static let migrationUnits: Int64 = 1_000
 
   static func migrationError(_ error: StoreError, _ url: URL) -> ManagedObjectError {
     let isDuplicate =
       error.code == .uniqueness || error.obstacles.first?.kind == .duplicateValues
+    if error.code == .cancelled {
+      return ManagedObjectError(
+        .migrationCancelled, "The store at \(url.path) was not migrated: \(error.message)", cause: error)
+    }
     let code: ManagedObjectError.Code =
       error.code == .migration || isDuplicate ? (isDuplicate ? .migrationConstraint : .migration) : .store
     return ManagedObjectError(

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDESQLiteStore
 internal import CDEModelFiles
 internal import CDEStore
 
@@ -74,6 +75,7 @@ struct MappingRun {
         "\(method) of the policy \(type(of: policy)) failed in the mapping \(mapping.name ?? ""): \(reason)",
         cause: error, entity: mapping.destinationEntityName ?? mapping.sourceEntityName)
     }
+    try manager.pace?.check()
     guard let cancellation = manager.cancellation else { return }
     throw ManagedObjectError(
       .migrationCancelled,

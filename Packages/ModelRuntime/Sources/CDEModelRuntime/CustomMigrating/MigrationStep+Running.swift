@@ -7,7 +7,7 @@ internal import Foundation
 // How a step works on the copy of a store: to a version that demands nothing, by names; then by code; then to the version itself.
 
 extension MigrationStep {
-  func run(on working: WorkingStore) throws {
+  func run(on working: WorkingStore, _ pace: MigrationPace) throws {
     let old = Self.version(source) { $0.managedObjectClassName = "NSManagedObject" }
     // The code may set what is required, unique or abstract only later.
     let open = Self.version(destination, Self.loosen)
@@ -19,15 +19,18 @@ extension MigrationStep {
         cause: error,
         entity: error.entity, property: error.property)
     }
-    let offsets = try working.move(mapping, from: source, to: open, archiving: destination)
+    let offsets = try working.move(
+      mapping, from: source, to: open, archiving: destination, pace.piece(0, of: 3))
     try runBody(before, old, working, open, mapping, offsets)
+    pace.reach(2 / 3)
     // The same version under two names would be ambiguous by renaming identifiers, which count between versions only.
     let (loose, strict) = (Self.version(open, Self.forgetNames), Self.version(destination, Self.forgetNames))
     let finish: InferredMapping
     do { finish = try InferredMapping(from: loose, to: strict) } catch {
       throw ManagedObjectError(.inferredMapping, "The step can't end: \(error.message)", cause: error)
     }
-    _ = try working.move(finish, from: loose, to: strict, archiving: destination)
+    _ = try working.move(
+      finish, from: loose, to: strict, archiving: destination, pace.piece(2, of: 3))
   }
 
   private static func version(
@@ -111,7 +114,7 @@ extension WorkingStore {
   /// - Returns: what was added to the keys of the rows of old entities.
   func move(
     _ mapping: InferredMapping, from source: NSManagedObjectModel, to destination: NSManagedObjectModel,
-    archiving final: NSManagedObjectModel
+    archiving final: NSManagedObjectModel, _ pace: MigrationPace
   ) throws -> [String: Int64] {
     let (old, new) = (try ModelBinding.of(source), try ModelBinding.of(destination))
     let opening = opening()
@@ -122,7 +125,7 @@ extension WorkingStore {
       migration, from: old.schema, to: new.schema, entities: entities, configuration: configuration)
     try SQLiteStore.migrate(
       migration, from: old.schema, to: new.schema, entities: entities, configuration: configuration,
-      modelCache: try ModelBinding.of(final).modelCache)
+      modelCache: try ModelBinding.of(final).modelCache, pace: pace)
     return survey.keyOffsets
   }
 }

@@ -1,5 +1,6 @@
 @_spi(CDE) public import CDEManagedModel
 public import CDEModelFiles
+@_spi(CDE) internal import CDESQLiteStore
 internal import CDEPredicates
 public import Foundation
 
@@ -35,7 +36,7 @@ nonisolated open class NSMigrationManager: NSObject {
   /// The mapping whose policy runs; an empty one while no policy does.
   public internal(set) var currentEntityMapping = NSEntityMapping()
   /// How much of the migration is done, from 0 to 1. Each policy's part of each pass counts the same.
-  public internal(set) var migrationProgress: Float = 0
+  public internal(set) var migrationProgress: Float = 0 { didSet { pace?.reach(Double(migrationProgress)) } }
   /// What the application keeps with the manager. `$manager.userInfo` reads it in expressions.
   open var userInfo: [AnyHashable: Any]?
   /// Whether Core Data may migrate within SQLite if the mapping model is an inferred one; true at first. Has no effect here: a
@@ -48,6 +49,8 @@ nonisolated open class NSMigrationManager: NSObject {
   var currentPropertyMapping: NSPropertyMapping?
   /// The variables of expressions that the objects of one mapping share.
   var commonVariables: (mapping: NSEntityMapping, policy: AnyObject, values: [String: PredicateValue])?
+  /// The pace of the opening of a store of which the migration is a part.
+  var pace: MigrationPace?
   /// The error given to ``cancelMigrationWithError(_:)``.
   var cancellation: (any Error)?
 

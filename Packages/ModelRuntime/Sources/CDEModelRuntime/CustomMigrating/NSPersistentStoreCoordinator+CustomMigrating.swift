@@ -7,44 +7,44 @@ internal import Foundation
 // Migrations at the opening of a store that run code of the application.
 
 extension NSPersistentStoreCoordinator {
-  /// Migrates a store by the stages or steps of its description.
-  ///
-  /// - Returns: false if the description has none for the store's version.
-  func migrateByCode(
-    _ description: NSPersistentStoreDescription, _ configuration: SQLiteStore.Configuration,
-    entities: Set<EntityIndex>
-  ) throws -> Bool {
-    if let option = description.options[NSPersistentStoreStagedMigrationManagerOptionKey] {
-      guard let manager = option as? NSStagedMigrationManager else {
-        throw ManagedObjectError(
-          .stagedMigrationVersion,
-          "The option NSPersistentStoreStagedMigrationManagerOptionKey has to be an NSStagedMigrationManager, not a value of "
-            + "type \(type(of: option)).")
+  /// Migrates a store on a route.
+  func follow(_ route: MigrationRoute, _ request: MigrationRequest, _ pace: MigrationPace) throws {
+    switch route {
+    case .inferred(let pending): try pending.run(pace)
+    case .stages(let manager): try migrate(by: manager, request, pace)
+    case .steps(let steps): try migrate(by: steps, request, pace)
+    case .mapping(let mapping, let source):
+      try rewrite(request, pace) { working, pace in
+        try working.map(mapping, from: source, to: managedObjectModel, pace)
       }
-      try rewrite(description, configuration, entities: entities) { working in
-        // Of the copy, because the store itself is locked.
-        let copy = working.opening()
-        let source = try sourceModel(copy, try copy.storeConfiguration())
-        try StagedRun(manager, source, managedObjectModel).run(on: working)
-      }
-      return true
     }
-    let steps = description.migrationSteps
-    if steps.isEmpty { return false }
-    let (hashes, name) = (try storedHashes(configuration), description.configuration)
-    guard
-      let first = try steps.firstIndex(where: { try $0.source.isVersion(of: hashes, configuration: name) })
-    else { return false }
-    try rewrite(description, configuration, entities: entities) { working in
-      for step in steps[first...] {
+  }
+
+  /// Migrates a store by the stages of a manager.
+  private func migrate(
+    by manager: NSStagedMigrationManager, _ request: MigrationRequest, _ pace: MigrationPace
+  ) throws {
+    try rewrite(request, pace) { working, pace in
+      // Of the copy, because the store itself is locked.
+      let source = try working.request(to: modelBinding).sourceModel().model
+      try StagedRun(manager, source, managedObjectModel).run(on: working, pace)
+    }
+  }
+
+  /// Migrates a store by steps, and infers what they leave.
+  private func migrate(
+    by steps: ArraySlice<MigrationStep>, _ request: MigrationRequest, _ pace: MigrationPace
+  ) throws {
+    let (name, count) = (request.description.configuration, steps.count + 1)
+    try rewrite(request, pace) { working, pace in
+      for (number, step) in steps.enumerated() {
         guard try step.source.isVersion(of: try working.versionHashes(), configuration: name) else {
           continue
         }
-        try step.run(on: working)
+        try step.run(on: working, pace.piece(number, of: count))
       }
-      try working.infer(to: managedObjectModel)
+      try working.infer(to: managedObjectModel, pace.piece(steps.count, of: count))
     }
-    return true
   }
 
   /// Removes the folder that a killed migration of an opened store left.
@@ -53,74 +53,27 @@ extension NSPersistentStoreCoordinator {
     WorkingStore.removeLeftovers(at: path)
   }
 
-  /// Migrates a store by a mapping model for its version and this coordinator's.
-  ///
-  /// - Returns: false if there is none.
-  func migrateByMappingModel(
-    _ description: NSPersistentStoreDescription, _ configuration: SQLiteStore.Configuration,
-    entities: Set<EntityIndex>
-  ) throws -> Bool {
-    // Another process may have migrated the store since it was refused.
-    if try storedHashes(configuration) == newHashes(entities).mapValues({ Data($0) }) { return true }
-    let source = try sourceModel(description, configuration)
-    let given = description.migrationMappingModels.first {
-      $0.fits(source: source, destination: managedObjectModel)
-    }
-    let found =
-      given
-      ?? NSMappingModel(
-        from: nil, forSourceModel: source, destinationModel: managedObjectModel,
-        "\(managedObjectModel.callingModule ?? "")/")
-    guard let found else { return false }
-    try rewrite(description, configuration, entities: entities) { working in
-      try working.map(found, from: source, to: managedObjectModel)
-    }
-    return true
-  }
-
-  private func sourceModel(
-    _ description: NSPersistentStoreDescription, _ configuration: SQLiteStore.Configuration
-  ) throws -> NSManagedObjectModel {
-    let file = try SQLiteStore.inspection(configuration)
-    let hashes = file.versionHashes.mapValues { Data($0) }
-    if let found = PendingMigration.sourceModel(description, file, hashes, managedObjectModel) {
-      return found.model
-    }
-    throw ManagedObjectError(
-      .migrationLacksSourceModel,
-      "The store at \(description.url?.path ?? "") was made with another version of the model, which is neither in the "
-        + "store nor among the models of the program. Add that version to the program's model files, or to "
-        + "migrationSourceModels of the description.")
-  }
-
-  /// The version hashes of a store of this coordinator's model.
-  private func newHashes(_ entities: Set<EntityIndex>) -> [String: [UInt8]] {
-    let wanted = entities.map { modelBinding.schema.entities[$0].source }
-    return Dictionary(wanted.map { ($0.name, $0.versionHash) }) { first, _ in first }
-  }
-
-  private func storedHashes(_ configuration: SQLiteStore.Configuration) throws -> [String: Data] {
-    try SQLiteStore.inspection(configuration).versionHashes.mapValues { Data($0) }
-  }
-
   /// Replaces a store by what some steps make of a copy of it.
   ///
   /// The store is locked from before it is copied until it is replaced, in one transaction. If a step fails, or the process
   /// dies, the store is the old one.
   private func rewrite(
-    _ description: NSPersistentStoreDescription, _ configuration: SQLiteStore.Configuration,
-    entities: Set<EntityIndex>, _ steps: (WorkingStore) throws -> Void
+    _ request: MigrationRequest, _ pace: MigrationPace, _ steps: (WorkingStore, MigrationPace) throws -> Void
   ) throws {
-    guard case .file(let path) = configuration.location else { return }
-    let hashes = newHashes(entities)
-    guard let replacement = try StoreReplacement(configuration, unless: { $0 == hashes }) else { return }
-    let working = try WorkingStore(description, at: path)
+    guard case .file(let path) = request.configuration.location else { return }
+    let hashes = request.newHashes
+    let replacement = try StoreReplacement(request.configuration, pace) {
+      $0.mapValues { Data($0) } == hashes
+    }
+    guard let replacement else { return }
+    let working = try WorkingStore(request.description, at: path)
     defer { working.remove() }
     do {
       try replacement.copy(to: working.url.path)
-      try steps(working)
+      // Copying takes little beside the code.
+      try steps(working, pace.piece(0.1...0.9))
       let made = try working.versionHashes()
-      guard made == hashes.mapValues({ Data($0) }) else {
+      guard made == hashes else {
         throw ManagedObjectError(
           .migration,
           "The steps for the store at \(path) end with another version than that of the coordinator's model. Add a step or stage "

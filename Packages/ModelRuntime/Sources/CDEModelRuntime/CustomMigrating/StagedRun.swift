@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDESQLiteStore
 internal import CDEManagedModel
 internal import CDEStore
 internal import Foundation
@@ -5,7 +6,7 @@ internal import Foundation
 /// The stages between the version of a store and that of the new model.
 struct StagedRun {
   private let manager: NSStagedMigrationManager
-  private let stages: [NSCustomMigrationStage]
+  let stages: [NSCustomMigrationStage]
   private let target: NSManagedObjectModel
 
   /// - Throws: ``ManagedObjectError``: `.stagedMigrationVersion` if the stages lack a version or name one twice,
@@ -57,15 +58,16 @@ struct StagedRun {
     }
   }
 
-  func run(on working: WorkingStore) throws {
-    for stage in stages {
+  func run(on working: WorkingStore, _ pace: MigrationPace) throws {
+    let count = 2 * stages.count + 1
+    for (number, stage) in stages.enumerated() {
       let (current, next) = (try stage.currentModel.resolve(), try stage.nextModel.resolve())
-      try working.infer(to: current)
+      try working.infer(to: current, pace.piece(2 * number, of: count))
       try call(stage.willMigrateHandler, "willMigrateHandler", stage, current, working)
-      try working.infer(to: next)
+      try working.infer(to: next, pace.piece(2 * number + 1, of: count))
       try call(stage.didMigrateHandler, "didMigrateHandler", stage, next, working)
     }
-    try working.infer(to: target)
+    try working.infer(to: target, pace.piece(count - 1, of: count))
   }
 
   private func call(

@@ -71,20 +71,26 @@ final class WorkingStore {
 
   // MARK: Steps
 
-  /// Migrates the copy to a version of the model as the difference can be inferred. Does nothing if it has that version.
-  func infer(to model: NSManagedObjectModel) throws {
+  /// The migration of the copy to a version.
+  func request(to binding: ModelBinding) throws -> MigrationRequest {
     let opening = opening()
-    let binding = try ModelBinding.of(model)
-    let pending = try PendingMigration(
-      opening, try opening.storeConfiguration(), to: binding,
-      entities: try binding.entities(in: Self.configuration(opening.configuration, in: model)))
-    try pending?.run()
+    let name = Self.configuration(opening.configuration, in: binding.model)
+    return MigrationRequest(
+      description: opening, configuration: try opening.storeConfiguration(), destination: binding,
+      entities: try binding.entities(in: name))
+  }
+
+  /// Migrates the copy to a version of the model as the difference can be inferred. Does nothing if it has that version.
+  func infer(to model: NSManagedObjectModel, _ pace: MigrationPace) throws {
+    try PendingMigration(request(to: ModelBinding.of(model)))?.run(pace)
+    pace.reach(1)
   }
 
   /// Replaces the copy by a new store that a mapping model makes of it. It has the metadata of the application.
-  func map(_ mapping: NSMappingModel, from source: NSManagedObjectModel, to destination: NSManagedObjectModel)
-    throws
-  {
+  func map(
+    _ mapping: NSMappingModel, from source: NSManagedObjectModel, to destination: NSManagedObjectModel,
+    _ pace: MigrationPace
+  ) throws {
     let old = opening()
     old.configuration = Self.configuration(old.configuration, in: source)
     let next = nextFile()
@@ -92,7 +98,9 @@ final class WorkingStore {
     new.url = next
     // The objects that a migration makes are no changes of the application.
     new.setOption(nil, forKey: NSPersistentHistoryTrackingKey)
-    try NSMigrationManager(sourceModel: source, destinationModel: destination).migrate(old, to: new, mapping)
+    let manager = NSMigrationManager(sourceModel: source, destinationModel: destination)
+    manager.pace = pace
+    try manager.migrate(old, to: new, mapping)
     let (_, metadata) = try SQLiteStore.metadata(ofFileAt: url.path)
     try SQLiteStore.setMetadata(metadata, ofFileAt: next.path)
     url = next

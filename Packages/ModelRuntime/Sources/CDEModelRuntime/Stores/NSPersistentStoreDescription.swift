@@ -73,6 +73,19 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
   /// Mapping models with which the store may be migrated. Empty by default: the compiled ones among the program's resources are
   /// found without it. Apple's Core Data has no such property.
   open var migrationMappingModels: [NSMappingModel] = []
+  /// How far the migration of the store is, while it is opened. Cancelling it ends a migration with
+  /// ``ManagedObjectError/Code/migrationCancelled``, and the store stays as it is.
+  ///
+  /// ```swift
+  /// description.shouldAddStoreAsynchronously = true
+  /// container.loadPersistentStores { _, error in print(error ?? "open") }
+  /// print(description.migrationProgress.fractionCompleted)
+  /// ```
+  ///
+  /// It begins when the migration begins; a store that needs none leaves it as it is. It may be read and cancelled from any
+  /// thread, and added to another `Progress` as a child. Copies of the description share it. After a cancellation set a new one
+  /// to try again. Apple's Core Data has no such property.
+  open var migrationProgress = Progress.discreteProgress(totalUnitCount: -1)
   /// Whether a store is migrated if no option says so.
   var migratesByDefault = true
   /// Whether the store is loaded in the background; false by default.
@@ -110,6 +123,7 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
     copy.configuration = configuration
     copy.migrationSourceModels = migrationSourceModels
     copy.migrationMappingModels = migrationMappingModels
+    copy.migrationProgress = migrationProgress
     copy.migratesByDefault = migratesByDefault
     copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
     copy.options = options

@@ -17,23 +17,32 @@ struct MigrationCheck {
   }
 
   func survey(_ connection: Connection) throws(StoreError) -> MigrationSurvey {
-    MigrationSurvey(
-      rows: try rows(connection), obstacles: try obstacles(connection),
+    let fileBytes = try TableSizes.file(connection)
+    return MigrationSurvey(
+      rows: try Self.rows(of: old, moves.table(of:), connection), obstacles: try obstacles(connection),
       rewrittenTables: script.tables.filter { $0.kept == nil }.map(\.name).sorted(),
       keyOffsets: Dictionary(
         script.moves.moves.filter { $0.offset != 0 }.map {
           (old.schema.entities[$0.source].source.name, $0.offset)
         }
-      ) { first, _ in first })
+      ) { first, _ in first },
+      fileBytes: fileBytes,
+      rewrittenBytes: try TableSizes.bytes(of: script.renamed.map(\.table), on: connection) ?? fileBytes)
   }
 
-  private func rows(_ connection: Connection) throws(StoreError) -> [String: Int] {
+  /// The number of rows of each entity by name, without those of its sub-entities.
+  ///
+  /// - Parameter table: the table of an entity, quoted.
+  static func rows(
+    of physical: PhysicalSchema, _ table: (EntityIndex) -> String, _ connection: Connection
+  ) throws(StoreError) -> [String: Int] {
     var result: [String: Int] = [:]
-    for entity in old.schema.entities
-    where old.held.contains(entity.index) && !entity.source.isAbstract {
-      result[entity.source.name] = try count(
-        SQLPiece("SELECT COUNT(*) FROM \(table(entity.index)) WHERE Z_ENT = \(old.numbers[entity.index])"),
-        connection)
+    for entity in physical.schema.entities
+    where physical.held.contains(entity.index) && !entity.source.isAbstract {
+      let number = physical.numbers[entity.index]
+      let count = try connection.integer(
+        "SELECT COUNT(*) FROM \(table(entity.index)) WHERE Z_ENT = ?", [.integer(number)], while: task)
+      result[entity.source.name] = Int(count ?? 0)
     }
     return result
   }

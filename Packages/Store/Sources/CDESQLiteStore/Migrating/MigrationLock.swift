@@ -9,16 +9,18 @@ enum MigrationLock {
   /// Waits up to the busy timeout until no other connection uses the store.
   ///
   /// - Parameters:
+  ///   - pace: asked between attempts whether to go on.
   ///   - begin: takes the lock on a new connection, which then belongs to the caller.
   ///   - isDone: whether another process has done the work. Called between attempts.
   /// - Returns: nil if another process has done the work meanwhile.
-  /// - Throws: `.busy` if the store stays in use, and the errors of opening.
+  /// - Throws: `.busy` if the store stays in use, `.cancelled`, and the errors of opening.
   static func take(
-    _ path: String, _ configuration: SQLiteStore.Configuration, unless isDone: (FileContents) -> Bool,
-    _ begin: (Connection) throws(StoreError) -> Void
+    _ path: String, _ configuration: SQLiteStore.Configuration, _ pace: MigrationPace,
+    unless isDone: (FileContents) -> Bool, _ begin: (Connection) throws(StoreError) -> Void
   ) throws(StoreError) -> Connection? {
     let deadline = ContinuousClock.now + configuration.busyTimeout
     while true {
+      try pace.check()
       let connection = try Connection(
         uri: StoreURI.of(path, vfs: configuration.vfs), flags: SQLITE_OPEN_READWRITE,
         busyTimeout: min(patience, configuration.busyMilliseconds))

@@ -7,11 +7,18 @@ struct MigrationScript {
   /// A table with the rows of a tree of entities, or the pairs of a many-to-many relationship.
   struct Table {
     var name: String
-    var inserts: [SQLPiece]
+    var inserts: [Insert]
     /// Statements after all tables are filled.
     var completions: [String]
     /// The old table that has these rows already; nil if the table has to be written.
     var kept: String?
+  }
+
+  /// A statement that copies the rows of one entity, or pairs.
+  struct Insert {
+    var piece: SQLPiece
+    /// The greatest key among its rows, which it copies in the order of their keys; 0 for pairs.
+    var lastKey: Int64
   }
 
   private(set) var moves: EntityMoves
@@ -72,7 +79,7 @@ struct MigrationScript {
     let moved = moves.moves.filter { new.schema.entities[$0.destination].root == root }
     for move in moved {
       let (insert, isCopy) = insert(move, into: table)
-      result.inserts.append(insert)
+      result.inserts.append(Insert(piece: insert, lastKey: moves.lastKeys[root] ?? 0))
       copies.append(isCopy)
       appendInlined(move, table)
     }
@@ -205,12 +212,12 @@ struct MigrationScript {
       ]
       let places = zip(orders, ["place", "own"]).filter { $0.0 != nil }.map(\.1)
       let values = zip(["k1", "k2"], keys).map { "\($1) AS \($0)" } + places
-      result.inserts.append(
-        SQLPiece(
-          "INSERT OR IGNORE INTO \(quoted(joinTable.name)) (\(columns.map(quoted).joined(separator: ", "))) "
-            + "SELECT * FROM (SELECT \(values.joined(separator: ", ")) "
-            + "FROM (\(source.pairs(moves, keepsReflexive: joinTable.isReflexive)))) "
-            + "WHERE k1 IS NOT NULL AND k2 IS NOT NULL"))
+      let sql =
+        "INSERT OR IGNORE INTO \(quoted(joinTable.name)) (\(columns.map(quoted).joined(separator: ", "))) "
+        + "SELECT * FROM (SELECT \(values.joined(separator: ", ")) "
+        + "FROM (\(source.pairs(moves, keepsReflexive: joinTable.isReflexive)))) "
+        + "WHERE k1 IS NOT NULL AND k2 IS NOT NULL"
+      result.inserts.append(Insert(piece: SQLPiece(sql), lastKey: 0))
     }
     let isOrdered = zip(orders, Self.places(of: sources)).map { $0 == nil || $1 || sources.isEmpty }
     if let order = joinTable.secondOrder, !isOrdered[0] {

@@ -11,6 +11,7 @@ struct StoreMigrator {
   let held: Set<EntityIndex>
   let configuration: SQLiteStore.Configuration
   let modelCache: [UInt8]?
+  var pace = MigrationPace.unwatched()
 
   private static let task = "Migrating the store"
 
@@ -24,14 +25,32 @@ struct StoreMigrator {
     return try MigrationCheck(script, now: now).survey(connection)
   }
 
-  /// What is in the file decides whether it is a store of the old schema, and where the parts of that are.
+  /// What is in a store that code migrates, so that the rest is not known.
+  static func survey(
+    _ schema: ResolvedSchema, _ configuration: SQLiteStore.Configuration, path: String
+  ) throws(StoreError) -> MigrationSurvey {
+    let connection = try StoreInspection.connect(path, configuration)
+    try connection.execute("BEGIN", while: task)
+    defer { connection.rollBack() }
+    let physical = try contents(FileContents(reading: connection), of: schema).physical
+    let rows = try MigrationCheck.rows(of: physical, { quoted(physical.tableName(of: $0)) }, connection)
+    let size = try TableSizes.file(connection)
+    return MigrationSurvey(
+      rows: rows, obstacles: [], rewrittenTables: [], fileBytes: size, rewrittenBytes: size)
+  }
+
+  /// What is in the file decides whether it is a store of the schema, and where the parts of that are.
+  static func contents(_ file: FileContents, of schema: ResolvedSchema) throws(StoreError) -> StoreContents {
+    let stored = file.versionHashes.keys
+    let entities = stored.isEmpty ? Array(file.numbers?.keys ?? [:].keys) : Array(stored)
+    let held = Set(entities.compactMap { schema.entity(named: $0)?.index })
+    return try StoreContents(file, schema: schema, held: held)
+  }
+
   private func script(
     _ file: FileContents, _ connection: Connection
   ) throws(StoreError) -> (MigrationScript, now: Double) {
-    let stored = file.versionHashes.keys
-    let entities = stored.isEmpty ? Array(file.numbers?.keys ?? [:].keys) : Array(stored)
-    let oldHeld = Set(entities.compactMap { source.entity(named: $0)?.index })
-    let contents = try StoreContents(file, schema: source, held: oldHeld)
+    let contents = try Self.contents(file, of: source)
     if contents.isReadOnly {
       throw StoreError(.readOnly, "The store can't be migrated. " + (contents.notes.first ?? ""))
     }
@@ -53,7 +72,7 @@ struct StoreMigrator {
 
   /// - Returns: false if another process has migrated the store meanwhile.
   func run(path: String) throws(StoreError) -> Bool {
-    guard let connection = try MigrationLock.take(path, configuration, unless: isMigrated, begin) else {
+    guard let connection = try MigrationLock.take(path, configuration, pace, unless: isMigrated, begin) else {
       return false
     }
     defer { connection.rollBack() }
@@ -75,7 +94,11 @@ struct StoreMigrator {
     let file = try FileContents(reading: connection)
     if isMigrated(file) { return false }
     let (script, now) = try script(file, connection)
-    let obstacles = try MigrationCheck(script, now: now).obstacles(connection)
+    pace.begin(total: Weights.total(of: script))
+    var obstacles: [MigrationObstacle] = []
+    try pace.work(Weights.check(of: script), on: connection) { () throws(StoreError) in
+      obstacles = try MigrationCheck(script, now: now).obstacles(connection)
+    }
     if let first = obstacles.first {
       throw StoreError(
         .migration,
@@ -83,8 +106,29 @@ struct StoreMigrator {
         entity: first.entity, properties: first.properties, obstacles: obstacles)
     }
     try execute(script, file, connection, path)
+    try pace.check()
     try connection.execute("COMMIT", while: Self.task)
     return true
+  }
+
+  /// How the work is divided, by the greatest keys of the tables: counting the rows would take a pass over them.
+  private enum Weights {
+    static func rows(of script: MigrationScript) -> Double {
+      script.moves.lastKeys.values.reduce(0) { $0 + Double($1) }
+    }
+
+    static func check(of script: MigrationScript) -> Double { rows(of: script) }
+
+    /// A row that is written takes about three times as long as one that is read.
+    static func insert(upTo lastKey: Int64) -> Double { 3 * Double(lastKey) }
+
+    /// Indexes and triggers are made after all rows.
+    static func completion(of script: MigrationScript) -> Double { 1 + rows(of: script) }
+
+    static func total(of script: MigrationScript) -> Double {
+      script.tables.filter { $0.kept == nil }.flatMap(\.inserts)
+        .reduce(check(of: script) + completion(of: script)) { $0 + insert(upTo: $1.lastKey) }
+    }
   }
 
   private func execute(
@@ -103,9 +147,22 @@ struct StoreMigrator {
     }
     for table in script.tables where table.kept == nil {
       for insert in table.inserts {
-        try connection.run(insert.sql, insert.bindings, while: "Migrating the rows of \(table.name)")
+        try pace.work(Weights.insert(upTo: insert.lastKey), upTo: insert.lastKey, on: connection) {
+          () throws(StoreError) in
+          try connection.run(
+            insert.piece.sql, insert.piece.bindings, while: "Migrating the rows of \(table.name)")
+        }
       }
     }
+    try pace.work(Weights.completion(of: script), on: connection) { () throws(StoreError) in
+      try complete(script, file, connection, path, definitions)
+    }
+  }
+
+  private func complete(
+    _ script: MigrationScript, _ file: FileContents, _ connection: Connection, _ path: String,
+    _ definitions: [PhysicalSchema.Definition]
+  ) throws(StoreError) {
     for table in script.tables where table.kept == nil {
       for completion in table.completions {
         try connection.execute(completion, while: "Migrating the order of \(table.name)")
@@ -116,7 +173,7 @@ struct StoreMigrator {
     for (table, temporary) in script.renamed {
       try connection.execute("DROP TABLE \(quoted(temporary))", while: "Removing the old table \(table)")
     }
-    for derived in try new.derivedColumns() {
+    for derived in try script.moves.destination.derivedColumns() {
       try connection.execute(derived.recomputation, while: "Computing \(derived.attribute)")
     }
     try define(definitions, except: Set(script.tables.map(\.name)), connection)

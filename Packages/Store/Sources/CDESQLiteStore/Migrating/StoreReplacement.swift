@@ -12,24 +12,28 @@ import Foundation
   private let path: String
   private let vfs: String?
   private let externals: ExternalStorage
+  private let pace: MigrationPace
 
   private static let task = "Replacing the store"
   /// How long opening the other file may wait, which has no other user.
   private static let patience: Int32 = 100
+  private static let pagesBetweenChecks: Int32 = 1_000
 
   /// Takes the lock. Waits up to the busy timeout until no other connection uses the store.
   ///
   /// - Parameters:
   ///   - configuration: the location, the file system and the busy timeout. The rest is not read.
+  ///   - pace: the pace of the whole work of which the replacement is a part.
   ///   - isDone: whether version hashes are those of the new store. Called between attempts and once with the lock.
   /// - Returns: nil if another process has replaced the store meanwhile.
   /// - Throws: `.busy` if the store stays in use, `.readOnly` for a store with triggers of other programs, and so on.
   public convenience init?(
-    _ configuration: SQLiteStore.Configuration, unless isDone: ([String: [UInt8]]) -> Bool
+    _ configuration: SQLiteStore.Configuration, _ pace: MigrationPace = .unwatched(),
+    unless isDone: ([String: [UInt8]]) -> Bool
   ) throws(StoreError) {
     let path = try SQLiteStore.path(configuration)
     func isReplaced(_ file: FileContents) -> Bool { isDone(Self.hashes(file)) }
-    let locked = try MigrationLock.take(path, configuration, unless: isReplaced) {
+    let locked = try MigrationLock.take(path, configuration, pace, unless: isReplaced) {
       (connection) throws(StoreError) in
       // With this mode the connection keeps the lock when the transaction ends.
       try connection.execute(
@@ -45,10 +49,13 @@ import Foundation
         "The store can't be migrated: the table \(trigger.table) has a trigger \(trigger.name) that is not Core Data's. Remove "
           + "it, or migrate the store with the program that made it.")
     }
-    self.init(connection, path, configuration.vfs, try FileSystem(named: configuration.vfs))
+    self.init(connection, path, configuration.vfs, try FileSystem(named: configuration.vfs), pace)
   }
 
-  private init(_ connection: Connection, _ path: String, _ vfs: String?, _ files: FileSystem) {
+  private init(
+    _ connection: Connection, _ path: String, _ vfs: String?, _ files: FileSystem, _ pace: MigrationPace
+  ) {
+    self.pace = pace
     self.connection = connection
     self.path = path
     self.vfs = vfs
@@ -63,10 +70,12 @@ import Foundation
 
   /// Writes the store to a new file, a database without a log, and gives it the external values.
   ///
-  /// - Throws: `.full`, `.io` and so on.
+  /// - Throws: `.full`, `.io`, `.cancelled` and so on.
   public func copy(to destination: String) throws(StoreError) {
-    try connection.run(
-      "VACUUM INTO ?", [.text(StoreURI.of(destination, vfs: vfs))], while: "Copying the store")
+    try pace.work(0, on: connection) { () throws(StoreError) in
+      try connection.run(
+        "VACUUM INTO ?", [.text(StoreURI.of(destination, vfs: vfs))], while: "Copying the store")
+    }
     try link(externals.names(), from: externals.folder, to: ExternalStorage.folder(ofStoreAt: destination))
   }
 
@@ -91,8 +100,11 @@ import Foundation
       guard let backup = sqlite3_backup_init(connection.handle, "main", source.handle, "main") else {
         throw connection.error(sqlite3_extended_errcode(connection.handle), while: Self.task)
       }
-      let step = sqlite3_backup_step(backup, -1)
+      var step = SQLITE_OK
+      while step == SQLITE_OK, pace.goesOn { step = sqlite3_backup_step(backup, Self.pagesBetweenChecks) }
       let end = sqlite3_backup_finish(backup)
+      // After the last step the new content is there.
+      if step == SQLITE_OK { try pace.check() }
       guard step == SQLITE_DONE, end == SQLITE_OK else {
         throw EngineError.make(
           end == SQLITE_OK ? step : end, on: connection.handle, while: Self.task)

@@ -1,0 +1,53 @@
+@_spi(CDE) internal import CDEManagedModel
+@_spi(CDE) internal import CDEModelFiles
+@_spi(CDE) internal import CDESQLiteStore
+internal import CDEStore
+internal import Foundation
+
+/// The migration of a store: which store, and the version that it gets.
+struct MigrationRequest {
+  let description: NSPersistentStoreDescription
+  let configuration: SQLiteStore.Configuration
+  /// The new version of the model, and the entities of it that the store has.
+  let destination: ModelBinding
+  let entities: Set<EntityIndex>
+
+  var path: String { description.url?.path ?? "" }
+
+  /// The version hashes that the store has in the end.
+  var newHashes: [String: Data] {
+    let wanted = entities.map { destination.schema.entities[$0].source }
+    return Dictionary(wanted.map { ($0.name, Data($0.versionHash)) }) { first, _ in first }
+  }
+
+  func storedHashes() throws -> [String: Data] {
+    try SQLiteStore.inspection(configuration).versionHashes.mapValues { Data($0) }
+  }
+
+  // MARK: The old model
+
+  /// The model with which the store was made, and where it was found.
+  func sourceModel() throws -> (model: NSManagedObjectModel, from: StoreMigrationPlan.ModelSource) {
+    let file = try SQLiteStore.inspection(configuration)
+    let hashes = file.versionHashes.mapValues { Data($0) }
+    if let given = NSManagedObjectModel.models(withHashes: hashes, among: description.migrationSourceModels),
+      let model = given.count == 1 ? given[0] : NSManagedObjectModel(byMerging: given)
+    {
+      return (model, .description)
+    }
+    if let archive = file.modelArchive,
+      let model = try? NSManagedObjectModel(compiledModel: Data(archive)), model.contains(hashes)
+    {
+      return (model, .store)
+    }
+    let folders =
+      ModelResources.folders(of: destination.model.callingModule)
+      + [Bundle.main.resourceURL ?? Bundle.main.bundleURL]
+    if let model = ModelVersions.model(withHashes: hashes, in: folders) { return (model, .resources) }
+    throw ManagedObjectError(
+      .migrationLacksSourceModel,
+      "The store at \(path) was made with another version of the model, which is neither in the store nor among the models "
+        + "of the program. Add that version to the program's model files, or to migrationSourceModels of the description."
+    )
+  }
+}

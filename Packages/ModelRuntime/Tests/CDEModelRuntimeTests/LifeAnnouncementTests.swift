@@ -231,6 +231,9 @@ struct LifeAnnouncementTests {
         try third.addPersistentStore(ofType: "XML", configurationName: nil, at: nil)
       })
     #expect(((error as NSError).domain, (error as NSError).code) == (NSCocoaErrorDomain, 134000))
-    #expect(error.message == "There is no store type \"XML\". Use NSSQLiteStoreType or NSInMemoryStoreType.")
+    #expect(
+      error.message
+        == "There is no store type \"XML\". Use InMemory, SQLite, or register an engine with "
+        + "NSPersistentStoreCoordinator.registerStoreEngine(_:forStoreType:).")
   }
 }

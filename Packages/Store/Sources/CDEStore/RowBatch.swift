@@ -15,7 +15,7 @@ public final class RowBatch: @unchecked Sendable {
   /// the read that found them. 0 for rows that were never stored.
   ///
   /// Of two rows of one version, the row with the higher number has the newer derived values.
-  @_spi(CDE) @exclusivity(unchecked) public var asOf: UInt64 = 0
+  @exclusivity(unchecked) public var asOf: UInt64 = 0
   @usableFromInline let words: UnsafeMutablePointer<UInt64>
   @usableFromInline let arena: UnsafeMutableRawPointer
 
@@ -100,7 +100,7 @@ public final class RowBatch: @unchecked Sendable {
   ///
   /// - Parameter base: for each index of a root entity, the last key assigned before. A pending key `-n`
   ///   becomes `base + n`.
-  @_spi(CDE) public func assignKeys(base: IndexedArray<RootIndex, Int64>, schema: ResolvedSchema) {
+  public func assignKeys(base: IndexedArray<RootIndex, Int64>, schema: ResolvedSchema) {
     for row in 0..<count where key(row) < 0 {
       self.row(row)[0] = UInt64(bitPattern: base[layout.root] - key(row))
     }

@@ -86,10 +86,10 @@ public protocol Store: AnyObject, Sendable {
   /// Holds the write lock while a body writes and commits, so that the commits of several stores can follow each other.
   ///
   /// - Throws: the errors of `body`, and those of taking the lock. What the body did not commit is rolled back.
-  @_spi(CDE) func writing(_ body: (any StoreWriting) throws(StoreError) -> Void) throws(StoreError)
+  func writing(_ body: (any StoreWriting) throws(StoreError) -> Void) throws(StoreError)
 
   /// What the store has of saves over several stores, which other stores may lack.
-  @_spi(CDE) func pendingSaves() throws(StoreError) -> [PendingSave]
+  func pendingSaves() throws(StoreError) -> [PendingSave]
 
   /// Assigns permanent keys in advance of a save.
   ///
@@ -148,7 +148,7 @@ extension Store {
   public func pinned() throws(StoreError) -> (any Store)? { nil }
 
   /// An engine without open transactions takes part in no save over several stores.
-  @_spi(CDE) public func writing(
+  public func writing(
     _ body: (any StoreWriting) throws(StoreError) -> Void
   ) throws(StoreError) {
     throw StoreError(
@@ -157,7 +157,7 @@ extension Store {
   }
 
   /// No saves are recorded.
-  @_spi(CDE) public func pendingSaves() throws(StoreError) -> [PendingSave] { [] }
+  public func pendingSaves() throws(StoreError) -> [PendingSave] { [] }
 
   /// Writes the whole transaction or nothing, as ``commit(_:committed:)`` does.
   public func commit(_ transaction: StoreTransaction) throws(StoreError) -> CommitResult {

@@ -28,9 +28,9 @@ public struct StoreTransaction: Sendable {
   /// distinguish the two.
   public var isBatch = false
   /// The greatest key that a new row may get. A transaction whose rows would get a greater one fails with `.full`.
-  @_spi(CDE) public var keyLimit = Int64.max
+  public var keyLimit = Int64.max
   /// Records and marks of saves over several stores, written with the transaction.
-  @_spi(CDE) public var pending: [PendingSave] = []
+  public var pending: [PendingSave] = []
 
   /// Makes a transaction that writes nothing.
   public init() {}

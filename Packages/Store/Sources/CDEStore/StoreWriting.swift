@@ -2,7 +2,7 @@
 ///
 /// Used within the body of ``Store/writing(_:)``, on its thread. States: waiting -> written (``write(_:)``, everything is
 /// executed, and no other connection sees it) -> committed, or rolled back at the end of the body.
-@_spi(CDE) public protocol StoreWriting: AnyObject {
+public protocol StoreWriting: AnyObject {
   /// Executes a transaction without its commit.
   ///
   /// - Throws: the errors of ``Store/commit(_:committed:)``. Nothing is written then.
@@ -28,7 +28,7 @@
 }
 
 /// What a store keeps of a save over several stores, until all of them have it.
-@_spi(CDE) public struct PendingSave: Hashable, Sendable {
+public struct PendingSave: Hashable, Sendable {
   /// The save's UUID.
   public var save: String
   /// The UUID of the other store: the one that may lack its part, or the one that has the record.

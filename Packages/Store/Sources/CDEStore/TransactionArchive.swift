@@ -4,10 +4,14 @@ import Foundation
 ///
 /// Entities and properties are written by name, each entity with the form of its rows. A store whose entities have another form
 /// by then refuses the archive. Only the written cells of a row are contained.
-@_spi(CDE) public enum TransactionArchive {
+public enum TransactionArchive {
   private static let head = Array("CDE save 1".utf8)
 
-  /// - Parameter transaction: a transaction whose rows have permanent keys.
+  /// Makes the archive of a transaction.
+  ///
+  /// - Parameters:
+  ///   - transaction: a transaction whose rows have permanent keys.
+  ///   - schema: the schema of its rows.
   public static func encode(_ transaction: StoreTransaction, schema: ResolvedSchema) -> [UInt8] {
     var writer = ArchiveWriter(schema)
     writer.bytes = head
@@ -45,6 +49,11 @@ import Foundation
     return writer.bytes
   }
 
+  /// Reads an archive.
+  ///
+  /// - Parameters:
+  ///   - bytes: the archive.
+  ///   - schema: the schema of the store that writes the transaction.
   /// - Throws: `.unreadable` for other bytes, `.incompatibleSchema` if an entity is missing or has another form.
   public static func decode(_ bytes: [UInt8], schema: ResolvedSchema) throws(StoreError) -> StoreTransaction {
     guard bytes.starts(with: head) else { throw ArchiveReader.damaged() }
@@ -261,7 +270,11 @@ private struct ArchiveReader {
 
 extension StoreTransaction {
   /// A copy whose rows have the keys of a commit.
-  @_spi(CDE) public func withKeys(of base: IndexedArray<RootIndex, Int64>, schema: ResolvedSchema)
+  ///
+  /// - Parameters:
+  ///   - base: as for ``RowBatch/assignKeys(base:schema:)``.
+  ///   - schema: the schema of the rows.
+  public func withKeys(of base: IndexedArray<RootIndex, Int64>, schema: ResolvedSchema)
     -> StoreTransaction
   {
     func copy(_ batch: RowBatch) -> RowBatch {

@@ -111,20 +111,22 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     _ description: NSPersistentStoreDescription, at place: Int? = nil
   ) throws -> NSPersistentStore {
     let modelBinding = try usableBinding()
-    let configuration = try description.storeConfiguration()
-    let opened: SQLiteStore
+    let engine = try Self.engines.engine(for: description.type)
+    let opened: any Store
     let covered: Set<EntityIndex>
     do {
       covered = try modelBinding.entities(in: description.configuration)
-      func open() throws(StoreError) -> SQLiteStore {
-        try SQLiteStore(
-          schema: modelBinding.schema, entities: covered, configuration: configuration,
-          observer: description.observer, modelCache: { modelBinding.modelCache })
+      let opening = StoreOpening(
+        description: description, schema: modelBinding.schema, entities: covered,
+        makeModelCache: { modelBinding.modelCache }
+      ) { refusal in
+        try self.migrate(
+          description, try description.storeConfiguration(), entities: covered, after: refusal)
       }
-      do throws(StoreError) { opened = try open() } catch let refusal {
+      do { opened = try engine.open(opening) } catch let refusal as StoreError {
         guard refusal.code == .incompatibleSchema else { throw refusal }
-        try migrate(description, configuration, entities: covered, after: refusal)
-        opened = try open()
+        try engine.migrate(opening, after: refusal)
+        opened = try engine.open(opening)
       }
     } catch let error as StoreError {
       throw ManagedObjectError(
@@ -133,7 +135,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     } catch let error as ModelError {
       throw ManagedObjectError(.store, error.message, cause: error)
     }
-    removeMigrationLeftovers(configuration)
+    if let configuration = try? description.storeConfiguration() { removeMigrationLeftovers(configuration) }
     let store: NSPersistentStore
     do {
       store = try add(opened, covered, description, at: place)
@@ -150,10 +152,12 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
 
   /// Adds an opened store to the stores of its entities.
   private func add(
-    _ opened: SQLiteStore, _ entities: Set<EntityIndex>, _ description: NSPersistentStoreDescription,
+    _ opened: any Store, _ entities: Set<EntityIndex>, _ description: NSPersistentStoreDescription,
     at place: Int?
   ) throws -> NSPersistentStore {
     let roots = Set(entities.map { modelBinding.entities[$0].root.entity })
+    let metadata: StoreMetadata
+    do throws(StoreError) { metadata = try opened.metadata() } catch { throw ManagedObjectError.store(error) }
     return try adding.withLock { _ in
       // Outside the lock of the state, which the store's writer takes.
       try requireRoom(for: opened, beside: state.withLock { $0.holders.present(in: roots) })
@@ -169,7 +173,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
           shift: KeyShift(ordinal: ordinal))
         if state.holders.areShared { handle.share() }
         let store = NSPersistentStore(
-          handle: handle, description: description, metadata: opened.openedMetadata)
+          handle: handle, description: description, metadata: metadata)
         store.persistentStoreCoordinator = self
         state.stores.insert(store, at: min(place ?? state.stores.count, state.stores.count))
         state.holders.add(handle, entities, count: modelBinding.entities.count)

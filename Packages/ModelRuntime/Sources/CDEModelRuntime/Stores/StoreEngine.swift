@@ -1,0 +1,80 @@
+@_spi(CDE) internal import CDEExecutors
+public import CDEStore
+
+/// Opens the stores of a type.
+///
+/// A program registers its engine once, and then names its type as it names ``NSSQLiteStoreType``:
+///
+/// ```swift
+/// struct JournalEngine: StoreEngine {
+///   func open(_ opening: StoreOpening) throws -> any Store {
+///     try JournalStore(opening.description.url, schema: opening.schema)
+///   }
+/// }
+/// NSPersistentStoreCoordinator.registerStoreEngine(JournalEngine(), forStoreType: "Journal")
+/// description.type = "Journal"
+/// ```
+///
+/// Apple's Core Data has subclasses of `NSIncrementalStore` and `NSAtomicStore` for this. Stores of an engine are as good
+/// as SQLite stores: contexts know only the protocol `Store`. What works on files, such as destroying and copying a store, is for
+/// SQLite stores alone.
+public protocol StoreEngine: Sendable {
+  /// Opens a store, or makes it if there is none.
+  ///
+  /// Called on the thread that adds the store to its coordinator.
+  ///
+  /// - Parameter opening: where the store is, and what it holds.
+  /// - Returns: a store with the schema of `opening`, which belongs to the coordinator alone and is closed by it.
+  /// - Throws: a `StoreError` or ``ManagedObjectError``. With `.incompatibleSchema`, the store is migrated and opened once more.
+  func open(_ opening: StoreOpening) throws -> any Store
+
+  /// Migrates a store that has another version of the model.
+  ///
+  /// - Parameters:
+  ///   - opening: as it was given to ``open(_:)``.
+  ///   - refusal: the error of opening it.
+  /// - Throws: why the store was not migrated. It stays as it is then. The default implementation throws `refusal`.
+  func migrate(_ opening: StoreOpening, after refusal: StoreError) throws
+}
+
+extension StoreEngine {
+  public func migrate(_ opening: StoreOpening, after refusal: StoreError) throws { throw refusal }
+}
+
+/// What an engine gets to open a store.
+public struct StoreOpening {
+  /// Where the store is, and its options: ``NSPersistentStoreDescription/url``, ``NSPersistentStoreDescription/options``,
+  /// ``NSPersistentStoreDescription/timeout``, ``NSPersistentStoreDescription/isReadOnly`` and so on.
+  public let description: NSPersistentStoreDescription
+  /// The schema of the rows. All entities of the model are in it.
+  public let schema: ResolvedSchema
+  /// The entities that the store holds: those of the configuration, with their ancestors.
+  public let entities: Set<EntityIndex>
+  let makeModelCache: @Sendable () -> [UInt8]?
+  /// Migrates a store in an SQLite file, as its description says.
+  let migrateFile: (_ refusal: StoreError) throws -> Void
+
+  /// The model in the form of `Z_MODELCACHE`: an archive as in a compiled model, compressed. A store that keeps it can be compared
+  /// with a later version of the model. `nil` if the model has no such form. Made at the first access.
+  public var modelCache: [UInt8]? { makeModelCache() }
+}
+
+/// The engines of all store types.
+final class StoreEngines: Sendable {
+  private let engines: Lock<[String: any StoreEngine]>
+
+  init(_ engines: [String: any StoreEngine]) { self.engines = Lock(engines) }
+
+  /// - Throws: ``ManagedObjectError`` with code `.invalidStoreType`.
+  func engine(for type: String) throws -> any StoreEngine {
+    let engines = engines.withLock { $0 }
+    if let engine = engines[type] { return engine }
+    throw ManagedObjectError(
+      .invalidStoreType,
+      "There is no store type \"\(type)\". Use \(engines.keys.sorted().joined(separator: ", ")), or register an engine with "
+        + "NSPersistentStoreCoordinator.registerStoreEngine(_:forStoreType:).")
+  }
+
+  func register(_ engine: (any StoreEngine)?, for type: String) { engines.withLock { $0[type] = engine } }
+  var all: [String: any StoreEngine] { engines.withLock { $0 } }
+}

@@ -15,6 +15,8 @@ public final class SQLiteStore: Store {
   public let schema: ResolvedSchema
   /// The store's UUID, in upper case.
   public let identifier: String
+  /// The metadata at the time when the store was opened.
+  @_spi(CDE) public let openedMetadata: StoreMetadata
   /// True if requested, and if the file contains triggers unknown to this library; see ``notes``.
   public let isReadOnly: Bool
   /// Observations during opening, in sentences: for example, why a store was opened for reading only.
@@ -73,6 +75,7 @@ public final class SQLiteStore: Store {
       observer: observer, modelCache: modelCache
     ).open()
     identifier = opened.identifier
+    openedMetadata = opened.metadata
     isReadOnly = opened.isReadOnly
     notes = opened.notes
     plans = SchemaPlans(
@@ -93,6 +96,7 @@ public final class SQLiteStore: Store {
     schema = store.schema
     configuration = store.configuration
     identifier = store.identifier
+    openedMetadata = store.openedMetadata
     isReadOnly = true
     notes = ["The store is read as it was at one time, and not written."]
     plans = store.plans

@@ -1,6 +1,8 @@
 internal import CDEStore
 
-/// What a child's save changes, in values and keys: no objects of the child reach the parent.
+/// What a child's save changes. The parent gets values and keys, and no objects of the child.
+///
+/// The child waits while the parent reads this, so the parent may look at the child's new objects.
 struct ChildChanges {
   /// An object, by a key that the parent knows, or gets with the save.
   struct Reference {
@@ -29,12 +31,19 @@ struct ChildChanges {
     var toMany: [(slot: SlotIndex, members: Members)] = []
   }
 
-  var inserted: [Object] = []
+  /// The child's new objects, in the order of their insertion.
+  let inserted: [NSManagedObject]
+  /// Those of them whose values have to be copied, by their places. The save drops the unsaved values of the others, so the
+  /// parent takes them as they are.
+  var copied: [Int: Object] = [:]
   var updated: [Object] = []
   var deleted: [Reference] = []
 
   init(_ save: BuiltSave) {
-    inserted = save.objects.inserted.map { Self.object($0, isNew: true) }
+    inserted = save.objects.inserted
+    for (place, object) in inserted.enumerated() where !object.hasMovableValues {
+      copied[place] = Self.object(object, isNew: true)
+    }
     updated = save.objects.updated.compactMap { object in
       object.changedSlots.isEmpty ? nil : Self.object(object, isNew: false)
     }
@@ -65,6 +74,15 @@ struct ChildChanges {
       }
     }
     return found
+  }
+}
+
+extension NSManagedObject {
+  /// Whether a save leaves nothing of the unsaved values but the row.
+  fileprivate var hasMovableValues: Bool {
+    if hasProblems { return false }
+    let transient = withBinding(\.savedSlots.transient)
+    return withOverlay { $0.isCopy(but: transient) } ?? true
   }
 }
 

@@ -35,12 +35,12 @@ extension NSManagedObjectContext {
       endAdopting()
     }
     // Relationships may lead to objects that come later in the save.
-    let made = changes.inserted.map { insert($0.reference) }
-    for (object, change) in zip(made, changes.inserted) { setValues(change, of: object) }
+    let new = adoptInserted(changes)
     for (object, change) in objects { setValues(change, of: object) }
-    for (object, change) in zip(made, changes.inserted) { setRelationships(change, of: object) }
+    for (object, change) in new.copied { setRelationships(change, of: object) }
+    for link in new.links { setDestination(link) }
     for (object, change) in objects { setRelationships(change, of: object) }
-    for (object, change) in zip(made, changes.inserted) { setOrders(change, of: object) }
+    for (object, change) in new.copied { setOrders(change, of: object) }
     for (object, change) in objects { setOrders(change, of: object) }
     for reference in changes.deleted {
       let object = object(reference)
@@ -94,11 +94,46 @@ extension NSManagedObjectContext {
     return found.filter { !$0.0.isDeletedOrGone }
   }
 
+  // MARK: New objects
+
+  /// A to-one relationship of a new object.
+  private struct Link {
+    let object: NSManagedObject
+    let slot: SlotIndex
+    let destination: ChildChanges.Reference?
+  }
+
+  private struct NewObjects {
+    var copied: [(NSManagedObject, ChildChanges.Object)] = []
+    var links: [Link] = []
+  }
+
+  /// Makes the objects that the child inserted, with their attributes.
+  private func adoptInserted(_ changes: ChildChanges) -> NewObjects {
+    var new = NewObjects()
+    for (place, child) in changes.inserted.enumerated() {
+      if let change = changes.copied.isEmpty ? nil : changes.copied[place] {
+        let made = insert(change.reference).object
+        setValues(change, of: made)
+        new.copied.append((made, change))
+      } else {
+        let (made, isNew) = insert(ChildChanges.Reference(child))
+        // Unsaved values that code of awakeFromInsert or an earlier save set are overwritten one by one.
+        if isNew, made._overlay == nil, made._flags.isDisjoint(with: [.keyObserved, .slowWrite]) {
+          moveValues(of: child, to: made, &new.links)
+        } else {
+          overwriteValues(of: made, by: child, &new.links)
+        }
+      }
+    }
+    return new
+  }
+
   /// Makes an object that the child inserted.
   ///
   /// Core Data calls `awakeFromInsert` in each context that gets the object, before the object has the child's values.
-  private func insert(_ reference: ChildChanges.Reference) -> NSManagedObject {
-    if let known = registeredForChild(reference.row) { return known }
+  private func insert(_ reference: ChildChanges.Reference) -> (object: NSManagedObject, isNew: Bool) {
+    if let known = registeredForChild(reference.row) { return (known, false) }
     let binding = registry.model.entities[reference.entity]
     let made = materialize(
       binding, binding.objectClass, key: reference.row.key, batch: binding.defaults, row: 0,
@@ -106,7 +141,46 @@ extension NSManagedObjectContext {
     registry.register(made)
     noteChange(made)
     made.awakeFromInsert()
-    return made
+    return (made, true)
+  }
+
+  private func moveValues(
+    of child: NSManagedObject, to made: NSManagedObject, _ links: inout [Link]
+  ) {
+    guard let overlay = made.takeOverlay(of: child) else { return }
+    for slot in overlay.slots {
+      guard case .toOne(let destination) = overlay.values[slot] else { continue }
+      if !destination.isDeletedOrGone {
+        links.append(Link(object: made, slot: slot, destination: ChildChanges.Reference(destination)))
+      }
+      overlay.values[slot] = .unset
+      overlay.changed.remove(slot)
+    }
+  }
+
+  private func overwriteValues(
+    of object: NSManagedObject, by child: NSManagedObject, _ links: inout [Link]
+  ) {
+    for info in object._binding.properties {
+      let value = child._overlay?.values[info.slot] ?? .unset
+      switch info.kind {
+      case .attribute, .composite:
+        object.prepareToSet(info.slot)
+        object.change(info.slot, to: value.isUnset ? info.defaultValue : value)
+      case .toOne:
+        var destination: ChildChanges.Reference?
+        if case .toOne(let found) = value, !found.isDeletedOrGone {
+          destination = ChildChanges.Reference(found)
+        }
+        links.append(Link(object: object, slot: info.slot, destination: destination))
+      case .toMany: continue
+      }
+    }
+  }
+
+  private func setDestination(_ link: Link) {
+    let destination = link.destination.map(object).flatMap { $0.isDeletedOrGone ? nil : $0 }
+    if link.object.toOne(link.slot) !== destination { link.object.setToOne(link.slot, destination) }
   }
 
   private func setValues(_ change: ChildChanges.Object, of object: NSManagedObject) {

@@ -157,7 +157,12 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   ) throws -> NSPersistentStore {
     let roots = Set(entities.map { modelBinding.entities[$0].root.entity })
     let metadata: StoreMetadata
-    do throws(StoreError) { metadata = try opened.metadata() } catch { throw ManagedObjectError.store(error) }
+    if let file = opened as? SQLiteStore {
+      // Opening the store has read it. Another read would be a request to the observer.
+      metadata = file.openedMetadata
+    } else {
+      do { metadata = try opened.metadata() } catch { throw ManagedObjectError.store(error) }
+    }
     return try adding.withLock { _ in
       // Outside the lock of the state, which the store's writer takes.
       try requireRoom(for: opened, beside: state.withLock { $0.holders.present(in: roots) })

@@ -57,6 +57,18 @@ extension NSManagedObject {
     markUpdated(slot)
   }
 
+  /// Takes the unsaved values of an object of another context, which has none afterwards.
+  ///
+  /// - Precondition: both objects have the same entity, this one has no values and is known to be new, and the other context
+  ///   waits.
+  final func takeOverlay(of other: NSManagedObject) -> Overlay? {
+    guard let overlay = other._overlay else { return nil }
+    other.dropOverlay()
+    _overlay = overlay
+    _flags.insert(.hasOverlay)
+    return overlay
+  }
+
   // MARK: Changes made for a conflict
 
   /// Makes a value unsaved that must stay although the row has changed. The caller announces the object.

@@ -7,6 +7,7 @@ struct StoreOpener {
   struct Opened {
     var physical: PhysicalSchema
     var identifier: String
+    var metadata: StoreMetadata
     var isReadOnly: Bool
     var notes: [String]
     var pool: ConnectionPool
@@ -199,7 +200,7 @@ struct StoreOpener {
     }
     return Opened(
       physical: contents.physical, identifier: contents.identifier,
-      isReadOnly: contents.isReadOnly,
+      metadata: contents.metadata, isReadOnly: contents.isReadOnly,
       notes: contents.notes, pool: pool, checkpointer: checkpointer, history: contents.history,
       file: file)
   }

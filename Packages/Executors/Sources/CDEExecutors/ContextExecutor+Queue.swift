@@ -114,9 +114,13 @@ extension ContextExecutor {
     if let defaultActor {
       Task.detached(executorPreference: waitingThreads) { await self.drain(on: defaultActor) }
     } else {
-      Task.detached { await self.drain(on: MainActor.shared) }
+      // Begins on the main queue, so that blocks keep their order with those that programs give to the queue itself.
+      let drain: @Sendable @MainActor () async -> Void = { await self.drainOnMain() }
+      Task.detached(operation: drain)
     }
   }
+
+  @MainActor private func drainOnMain() async { await drain(on: MainActor.shared) }
 
   private func drain(on actor: isolated any Actor) async {
     let claimed = queue.withLock { queue in

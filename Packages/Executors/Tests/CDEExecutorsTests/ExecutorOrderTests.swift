@@ -44,6 +44,27 @@ struct ExecutorOrderTests {
     }
   }
 
+  @Test("Blocks of the main executor keep their order with those given to the main queue itself")
+  func mainQueueOrder() async {
+    await watched("main queue order") {
+      let (executor, log) = (ContextExecutor.main(), Log())
+      for round in 0..<300 {
+        // The executor is free, so that each block is scheduled anew.
+        await withCheckedContinuation { continuation in
+          DispatchQueue.main.async {
+            executor.enqueue { log.add(round * 2) }
+            DispatchQueue.main.async {
+              log.add(round * 2 + 1)
+              continuation.resume()
+            }
+          }
+        }
+        await executor.run {}
+      }
+      #expect(log.all == Array(0..<600))
+    }
+  }
+
   @Test(
     "Blocks, runs and waits of one thread run in the order of their requests", arguments: [true, false])
   func order(onMain: Bool) async {

@@ -138,4 +138,43 @@ struct DescriptionTests {
     }
     #expect(entity == nil && property == nil && frozen == nil)
   }
+
+  @Test("Models, entities and properties are equal if they say the same")
+  func equality() throws {
+    let (one, other) = (SampleModel(), SampleModel())
+    #expect(one.model == other.model && one.model.hash == other.model.hash)
+    #expect(one.model.entitiesByName == other.model.entitiesByName)
+    #expect(one.model.copy() as? NSManagedObjectModel == one.model)
+    #expect(one.book != one.person && one.title != one.author)
+    _ = try one.model.freeze()
+    #expect(one.model == other.model)
+    #expect(Set([one.book, other.book]).count == 1)
+  }
+
+  @Test(
+    "Each field makes descriptions differ, those outside the version hash too",
+    arguments: [
+      { $0.title.isOptional = false }, { $0.title.attributeType = .integer16AttributeType },
+      { $0.title.defaultValue = "None" }, { $0.title.userInfo = ["key": [1, 2]] },
+      { $0.title.versionHashModifier = "2" }, { $0.title.renamingIdentifier = "name" },
+      { $0.title.setValidationPredicates([NSPredicate(value: true)], withValidationWarnings: nil) },
+      { $0.title.valueTransformerName = "Other" }, { $0.books.deleteRule = .denyDeleteRule },
+      { $0.books.maxCount = 3 }, { $0.books.destinationEntity = $0.novel },
+      { $0.book.managedObjectClassName = "Other" }, { $0.book.userInfo = ["key": true] },
+      { $0.book.uniquenessConstraints = [["title"]] }, { $0.book.properties.removeLast() },
+      {
+        $0.book.indexes = [
+          NSFetchIndexDescription(
+            name: "i", elements: [.init(property: $0.title, collationType: .binary)])
+        ]
+      },
+      { $0.model.versionIdentifiers = ["2"] }, { $0.model.setEntities([$0.book], forConfigurationName: "C") },
+    ] as [@Sendable (SampleModel) -> Void])
+  func difference(_ change: @Sendable (SampleModel) -> Void) {
+    let (one, other) = (SampleModel(), SampleModel())
+    change(other)
+    #expect(one.model != other.model)
+    change(one)
+    #expect(one.model == other.model, "The same change makes them equal again.")
+  }
 }

@@ -217,4 +217,36 @@ struct FetchingTests {
     }
     #expect(held > 0)
   }
+
+  @Test("A class in two versions of a model is fetched by the version of the context")
+  func versions() throws {
+    final class Memo: NSManagedObject {}
+    func container(_ attributes: [String]) -> NSPersistentContainer {
+      let entity = NSEntityDescription()
+      entity.name = "Memo"
+      entity.managedObjectClassName = NSStringFromClass(Memo.self)
+      entity.properties = attributes.map { name in
+        let attribute = NSAttributeDescription()
+        attribute.name = name
+        attribute.attributeType = .stringAttributeType
+        return attribute
+      }
+      let model = NSManagedObjectModel()
+      model.entities = [entity]
+      let container = NSPersistentContainer(name: "Memos", managedObjectModel: model)
+      container.persistentStoreDescriptions = [
+        NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))
+      ]
+      container.loadPersistentStores { #expect($1 == nil) }
+      return container
+    }
+    let containers = [container(["text"]), container(["text", "author"])]
+    for (number, container) in containers.enumerated() {
+      let context = container.newBackgroundContext()
+      for _ in 0...number { _ = Memo(context: context) }
+      let found = try context.fetch(Memo.fetchRequest())
+      #expect(found.count == number + 1)
+      #expect((found.first as? Memo)?.entity.attributesByName.count == number + 1)
+    }
+  }
 }

@@ -114,6 +114,19 @@ struct SilentValueTests {
     #expect(try stored(stack, "name") == "loud")
   }
 
+  @Test("Announcing a change of a variable outside the model leaves the object unchanged")
+  func unmodelledChange() throws {
+    let (stack, _) = try stored()
+    let context = stack.context()
+    let owner = try #require(try context.all("Owner").first)
+    owner.willAccessValue(forKey: "initials")
+    owner.didAccessValue(forKey: "initials")
+    owner.willChangeValue(forKey: "initials")
+    owner.didChangeValue(forKey: "initials")
+    #expect(!owner.isFault)
+    #expect(!owner.hasChanges && !context.hasChanges && owner.changedValues().isEmpty)
+  }
+
   @Test("What setPrimitiveValue set is saved along with a change, and only then")
   func primitiveAndChange() throws {
     let (stack, _) = try stored()

@@ -86,6 +86,17 @@ struct MistakeTests {
     expect(message { _ = try context.fetch(request) }, "Item", "titel", "Did you mean \"title\"?")
   }
 
+  @Test("A context that is confined to a thread")
+  func confinedContext() async throws {
+    let made = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      // The case itself warns where it is named.
+      _ = NSManagedObjectContext(
+        concurrencyType: try #require(NSManagedObjectContext.ConcurrencyType(rawValue: 0)))
+    }
+    expect(
+      made?.text, "There are no contexts that are confined to a thread. Use privateQueueConcurrencyType")
+  }
+
   @Test("A value of the wrong type")
   func wrongType() async throws {
     let set = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -1,7 +1,7 @@
 @_spi(CDE) internal import CDEModelRuntime
 public import Foundation
 
-// Key-value observing of managed objects. Objects of other classes have none on Linux.
+// Key-value observing of managed objects. Of other objects, only migrations have some on Linux.
 
 /// What an observer of a key is told, and when.
 public struct NSKeyValueObservingOptions: OptionSet, Sendable {
@@ -48,15 +48,15 @@ public struct NSKeyValueObservedChange<Value> {
 
 /// An observation of a property. It ends when this object is released.
 public final class NSKeyValueObservation: NSObject, @unchecked Sendable {
-  // Guard: immutable. An observer may be cancelled on any thread.
-  private let observer: KeyObserver
+  // Guard: immutable. An observer of an object may be cancelled on any thread, one of a migration where the migration runs.
+  private let cancel: () -> Void
 
-  fileprivate init(_ observer: KeyObserver) { self.observer = observer }
+  init(cancelledBy cancel: @escaping () -> Void) { self.cancel = cancel }
 
-  deinit { observer.cancel() }
+  deinit { cancel() }
 
   /// Ends the observation.
-  public func invalidate() { observer.cancel() }
+  public func invalidate() { cancel() }
 }
 
 /// What has properties that can be observed by Swift key paths.
@@ -98,7 +98,7 @@ extension _KeyValueCodingAndObserving where Self: NSManagedObject {
     // Read after the key path has been checked.
     last = self[keyPath: keyPath]
     if options.contains(.initial) { changeHandler(self, change(nil, self[keyPath: keyPath])) }
-    return NSKeyValueObservation(observer)
+    return NSKeyValueObservation { observer.cancel() }
   }
 }
 

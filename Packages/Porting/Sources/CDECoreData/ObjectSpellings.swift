@@ -24,10 +24,14 @@ public enum NSKeyValueChange: UInt, Sendable {
   case replacement = 4
 }
 
-extension NSManagedObject {
-  /// The name of the class with its module, as `NSStringFromClass` has it.
-  public class func description() -> String { NSStringFromClass(self) }
+extension NSObject {
+  /// The name of the class with its module. A managed class has the name that `@objc` gives.
+  public class func description() -> String {
+    (self as? NSManagedObject.Type).map { NSStringFromClass($0) } ?? String(reflecting: self)
+  }
+}
 
+extension NSManagedObject {
   /// Announces that a to-many relationship's set is about to change.
   public func willChangeValue(
     forKey key: String, withSetMutation mutationKind: NSKeyValueSetMutationKind,

@@ -19,25 +19,37 @@ public struct Selector: Hashable, ExpressibleByStringLiteral, CustomStringConver
   /// A name alone.
   public init(stringLiteral name: String) { self.init(name) }
 
-  /// A function with one argument, such as a notification.
+  /// A function with one argument, such as a notification. An error that it throws is dropped, as Objective-C's messages do.
   public init<Target, Argument, Result>(
-    _ name: String, _ function: @escaping (Target) -> (Argument) -> Result
+    _ name: String, _ function: @escaping (Target) -> (Argument) throws -> Result
   ) {
     description = name
     self.function = { target, argument in
       guard let target = target as? Target, let argument = argument as? Argument else { return }
-      _ = function(target)(argument)
+      _ = try? function(target)(argument)
     }
   }
 
-  /// A function without arguments.
-  public init<Target, Result>(_ name: String, _ function: @escaping (Target) -> () -> Result) {
+  /// A function without arguments. An error that it throws is dropped.
+  public init<Target, Result>(_ name: String, _ function: @escaping (Target) -> () throws -> Result) {
     description = name
     self.function = { target, _ in
       guard let target = target as? Target else { return }
-      _ = function(target)()
+      _ = try? function(target)()
     }
   }
+
+  /// A function with one argument of an object whose class the source does not name. The object is not asked for anything.
+  public init<Target, Argument, Result>(
+    _ name: String, of target: @autoclosure () -> Target,
+    _ function: @escaping (Target) -> (Argument) throws -> Result
+  ) { self.init(name, function) }
+
+  /// A function without arguments of an object whose class the source does not name.
+  public init<Target, Result>(
+    _ name: String, of target: @autoclosure () -> Target,
+    _ function: @escaping (Target) -> () throws -> Result
+  ) { self.init(name, function) }
 
   /// A function of the main actor with one argument. It must be called on the main thread, as on Apple's platforms.
   @_disfavoredOverload

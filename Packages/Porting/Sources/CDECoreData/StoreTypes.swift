@@ -12,23 +12,25 @@ extension NSPersistentStore {
     public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
     /// A store in memory. Its data is lost with its coordinator.
     public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
-    /// A file of Core Data's binary format.
-    @available(*, unavailable, message: "There are no binary stores. Use .sqlite or .inMemory.")
-    public static var binary: StoreType { fatalError() }
-    /// An XML file.
-    @available(*, unavailable, message: "There are no XML stores. Use .sqlite or .inMemory.")
-    public static var xml: StoreType { fatalError() }
+    /// A file of Core Data's binary format. Opening one is an error.
+    @available(*, deprecated, message: "There are no binary stores. Use .sqlite or .inMemory.")
+    public static let binary = StoreType(rawValue: "Binary")
+    /// An XML file. Opening one is an error.
+    @available(*, deprecated, message: "There are no XML stores. Use .sqlite or .inMemory.")
+    public static let xml = StoreType(rawValue: "XML")
   }
 }
 
-/// The type of a file of Core Data's binary format.
+// Libraries name these types beside those that they use, so the names compile. The stores themselves do not exist.
+
+/// The type of a file of Core Data's binary format. Opening one is an error.
 @available(
-  *, unavailable, message: "There are no binary stores. Use NSSQLiteStoreType or NSInMemoryStoreType."
+  *, deprecated, message: "There are no binary stores. Use NSSQLiteStoreType or NSInMemoryStoreType."
 )
-public var NSBinaryStoreType: String { "Binary" }
-/// The type of an XML file.
-@available(*, unavailable, message: "There are no XML stores. Use NSSQLiteStoreType or NSInMemoryStoreType.")
-public var NSXMLStoreType: String { "XML" }
+public let NSBinaryStoreType = "Binary"
+/// The type of an XML file. Opening one is an error.
+@available(*, deprecated, message: "There are no XML stores. Use NSSQLiteStoreType or NSInMemoryStoreType.")
+public let NSXMLStoreType = "XML"
 
 extension NSPersistentStoreCoordinator {
   /// Opens or creates a store.

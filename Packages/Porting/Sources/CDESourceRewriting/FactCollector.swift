@@ -33,6 +33,7 @@ final class FactCollector: ScopedVisitor {
   override func visit(_ node: ExtensionDeclSyntax) -> SyntaxVisitorContinueKind {
     scope.enter(node.extendedType.trimmedDescription)
     facts.types.append(.init(name: scope.name, isExtension: true))
+    if node.genericWhereClause == nil { collectLifted(node) }
     collect(
       node.memberBlock.members,
       isHidden: isIsolated(node.attributes) || node.genericWhereClause != nil
@@ -124,6 +125,17 @@ final class FactCollector: ScopedVisitor {
     }
   }
 
+  private func collectLifted(_ node: ExtensionDeclSyntax) {
+    for member in node.memberBlock.members {
+      if let function = member.decl.as(FunctionDeclSyntax.self), RewritingVisitor.isObserving(function) {
+        continue
+      }
+      if let lifted = LiftedMember(member.decl, of: scope.name, access: node.accessModifier) {
+        facts.types[facts.types.count - 1].lifted.append(lifted)
+      }
+    }
+  }
+
   /// A key path to a variable of an actor can't be formed everywhere.
   private func isIsolated(_ attributes: AttributeListSyntax) -> Bool {
     attributes.first(named: "MainActor") != nil
@@ -133,6 +145,12 @@ final class FactCollector: ScopedVisitor {
   private func collect(_ members: MemberBlockItemListSyntax, isHidden: Bool) {
     let index = facts.types.count - 1
     for member in members {
+      let modifiers = member.decl.asProtocol((any WithModifiersSyntax).self)?.modifiers ?? []
+      if modifiers.contains(where: { $0.name.text == "override" }),
+        let key = LiftedMember.key(of: member.decl)
+      {
+        facts.types[index].overrides.insert(key)
+      }
       if let condition = member.decl.as(IfConfigDeclSyntax.self) {
         for clause in condition.clauses {
           if case .decls(let inner)? = clause.elements { collect(inner, isHidden: true) }

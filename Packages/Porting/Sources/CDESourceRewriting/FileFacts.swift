@@ -25,6 +25,10 @@ public struct FileFacts: Codable, Equatable, Sendable {
     var validators: [String] = []
     /// Calls of the members `keyPathsForValuesAffecting<Key>`.
     var affecting: [String] = []
+    /// The keys of members with the modifier `override`.
+    var overrides: Set<String> = []
+    /// The members of an extension in the form that they have if the class's body calls them.
+    var lifted: [LiftedMember] = []
 
     struct Computed: Codable, Equatable, Sendable {
       var name: String
@@ -53,6 +57,10 @@ public struct SourceIndex: Sendable {
     var isObserving = false
     var validators: [String] = []
     var affecting: [String] = []
+    var overrides: Set<String> = []
+    var lifted: [LiftedMember] = []
+    /// What subclasses override.
+    var overriddenBelow: Set<String> = []
   }
 
   private(set) var classes: [String: Class] = [:]
@@ -76,7 +84,8 @@ public struct SourceIndex: Sendable {
         classes[type.name] = Class(
           superclass: type.superclass, objectiveCName: type.objectiveCName, isVisible: type.isVisible,
           properties: type.properties, keys: type.keys, hidden: type.hidden, computed: type.computed,
-          isObserving: type.isObserving, validators: type.validators, affecting: type.affecting)
+          isObserving: type.isObserving, validators: type.validators, affecting: type.affecting,
+          overrides: type.overrides)
         let last = type.name.split(separator: ".").last.map(String.init) ?? type.name
         fullNames[last, default: []].append(type.name)
       }
@@ -90,8 +99,20 @@ public struct SourceIndex: Sendable {
         classes[name]?.computed += type.computed
         classes[name]?.validators += type.validators
         classes[name]?.affecting += type.affecting
+        classes[name]?.overrides.formUnion(type.overrides)
+        classes[name]?.lifted += type.lifted
       }
     }
+    for (name, type) in classes where !type.overrides.isEmpty {
+      for parent in lineage(of: name)?.names.dropFirst() ?? [] {
+        classes[parent]?.overriddenBelow.formUnion(type.overrides)
+      }
+    }
+  }
+
+  /// Whether a member of a class's extension is called by the class's body, because overriding is involved.
+  func isLifted(_ member: LiftedMember, of type: String) -> Bool {
+    member.isOverride || classes[type]?.overriddenBelow.contains(member.key) == true
   }
 
   /// The full name of a class, given the name that a source uses for it.

@@ -8,6 +8,8 @@ extension RewritingVisitor {
     "NSPersistentStoreCoordinator",
     "NSMergePolicy", "NSPersistentStoreDescription", "NSManagedObjectModel", "NSEntityDescription",
     "NSAttributeDescription", "NSRelationshipDescription", "NSPropertyDescription", "NSPersistentStore",
+    "NSFetchRequest", "NSPersistentStoreRequest", "NSBatchUpdateRequest", "NSBatchDeleteRequest",
+    "NSBatchInsertRequest", "NSAsynchronousFetchRequest",
   ]
 
   private func restateSendable(_ node: ClassDeclSyntax) {
@@ -16,15 +18,20 @@ extension RewritingVisitor {
     else { return }
     let names = index.lineage(of: scope.name)?.names ?? []
     let root = names.last.flatMap { index.classes[$0]?.superclass } ?? first.type.trimmedDescription
-    guard Self.sendable.contains(root.split(separator: ".").last.map(String.init) ?? root) else { return }
+    let name = root.prefix { $0 != "<" }
+    guard Self.sendable.contains(name.split(separator: ".").last.map(String.init) ?? root) else { return }
     edits.insert(", @unchecked Sendable", at: clause.contentRange.upperBound)
   }
 
   func describeClass(_ node: ClassDeclSyntax) {
     restateSendable(node)
     rewriteObserver(node)
-    guard index.isManaged(scope.name) else { return }
-    var members: [String] = []
+    let lifted = liftedMembers()
+    guard index.isManaged(scope.name) else {
+      insert(lifted, in: node)
+      return
+    }
+    var members = lifted
     // Without a name of its own a class would inherit its parent's.
     let name = node.attributes.objectiveCName.map { "\"\($0)\"" } ?? "nil"
     if name != "nil" || index.classes[scope.name]?.superclass != "NSManagedObject" {
@@ -36,6 +43,10 @@ extension RewritingVisitor {
         "public override class var __cdPlainClass: NSManagedObject.Type? { \(node.name.text).self }")
     }
     members += computedValues() + keyValueFunctions(node) + validationFunctions() + affectingKeys()
+    insert(members, in: node)
+  }
+
+  private func insert(_ members: [String], in node: ClassDeclSyntax) {
     guard !members.isEmpty else { return }
     edits.insert(
       " \(members.joined(separator: "; "));", at: node.memberBlock.leftBrace.contentRange.upperBound)

@@ -36,7 +36,9 @@ extension RewritingVisitor {
   }
 
   func rewriteMainBundle(_ node: MemberAccessExprSyntax) {
-    guard node.declName.baseName.text == "main", node.base?.trimmedDescription == "Bundle" else { return }
+    guard node.declName.baseName.text == "main",
+      node.base == nil ? isBundle(around: node) : bundleNames.contains(node.base?.trimmedDescription ?? "")
+    else { return }
     if let member = node.parent?.as(MemberAccessExprSyntax.self),
       Self.programMembers.contains(member.declName.baseName.text)
     {
@@ -44,6 +46,60 @@ extension RewritingVisitor {
     }
     edits.replace(node.declName, with: "_cdMain()")
     needsImport = true
+  }
+
+  private var bundleNames: Set<String> { ["Bundle", "Foundation.Bundle"] }
+
+  /// Whether `.main` without a type must be the main bundle, as far as its surroundings say it.
+  private func isBundle(around node: MemberAccessExprSyntax) -> Bool {
+    guard let parent = node.parent else { return false }
+    if let argument = parent.as(LabeledExprSyntax.self) { return isBundleLabel(argument.label) }
+    if let list = parent.as(ArrayElementSyntax.self)?.parent?.parent {
+      // `[.main]` as the argument of a model or a mapping model.
+      guard let argument = list.parent?.as(LabeledExprSyntax.self) else {
+        return list.parent.map(hasBundleType) ?? false
+      }
+      return isBundleLabel(argument.label) || argument.label?.text == "from"
+    }
+    if let sequence = parent.as(ExprListSyntax.self) { return isBundle(in: Array(sequence), node) }
+    return hasBundleType(parent)
+  }
+
+  private func isBundleLabel(_ label: TokenSyntax?) -> Bool {
+    guard let name = label?.text.lowercased() else { return false }
+    return name.hasSuffix("bundle") || name.hasSuffix("bundles")
+  }
+
+  /// `bundle ?? .main` and `bundle = .main`, where the other operand is named as a bundle.
+  private func isBundle(in operands: [ExprSyntax], _ node: MemberAccessExprSyntax) -> Bool {
+    guard let place = operands.firstIndex(where: { $0.id == node.id }), place > 1 else { return false }
+    return operands[place - 2].trimmedDescription.lowercased().contains("bundle")
+  }
+
+  /// Whether a value has the type `Bundle` because a declaration around it says so.
+  private func hasBundleType(_ place: Syntax) -> Bool {
+    var next: Syntax? = place
+    while let node = next {
+      let type: TypeSyntax? =
+        if let parameter = node.as(FunctionParameterSyntax.self) {
+          parameter.type
+        } else if let binding = node.as(PatternBindingSyntax.self) {
+          binding.typeAnnotation?.type
+        } else if let function = node.as(FunctionDeclSyntax.self) {
+          function.signature.returnClause?.type
+        } else { nil }
+      if let type {
+        return bundleNames.contains(type.trimmedDescription.filter { !"?![] ".contains($0) })
+      }
+      let isBetween =
+        node.is(InitializerClauseSyntax.self) || node.is(ReturnStmtSyntax.self)
+        || node.is(CodeBlockItemSyntax.self) || node.is(CodeBlockItemListSyntax.self)
+        || node.is(CodeBlockSyntax.self) || node.is(AccessorBlockSyntax.self)
+        || node.is(AccessorDeclSyntax.self) || node.is(AccessorDeclListSyntax.self)
+      guard isBetween else { return false }
+      next = node.parent
+    }
+    return false
   }
 
   /// Names of CoreData, and those that Foundation has, too.

@@ -24,6 +24,18 @@ extension RewritingVisitor {
     }
   }
 
+  /// An extension with the function conforms to the protocol.
+  func rewriteObserver(_ function: FunctionDeclSyntax, in node: ExtensionDeclSyntax) {
+    guard let override = function.modifiers.first(where: { $0.name.text == "override" }) else { return }
+    edits.remove(override, in: bytes)
+    needsImport = true
+    if let clause = node.inheritanceClause {
+      edits.insert(", _CDKeyValueObserver", at: clause.contentRange.upperBound)
+    } else {
+      edits.insert(": _CDKeyValueObserver", at: node.extendedType.contentRange.upperBound)
+    }
+  }
+
   /// Writes the keys beside a key path over several properties, because Swift does not tell them on Linux.
   func rewriteObserving(_ node: FunctionCallExprSyntax) {
     guard node.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "observe",

@@ -28,8 +28,14 @@ extension RewritingVisitor {
       return
     }
     let owner = base ?? scope.name
-    guard !owner.isEmpty, owner.first?.isUppercase == true else {
+    guard !owner.isEmpty else {
       edits.replace(node, with: "Selector(\"\(name)\")")
+      return
+    }
+    guard owner.first?.isUppercase == true else {
+      // The object says of which class the function is.
+      edits.replace(
+        node, with: "Selector(\"\(name)\", of: \(owner)) { $0.\(reference.trimmedDescription) }")
       return
     }
     edits.replace(node, with: "Selector(\"\(name)\", \(owner).\(reference.trimmedDescription))")
@@ -40,7 +46,7 @@ extension RewritingVisitor {
     if let reference = expression.as(DeclReferenceExprSyntax.self) { return (nil, reference) }
     guard let member = expression.as(MemberAccessExprSyntax.self), let base = member.base else { return nil }
     let name = base.trimmedDescription
-    return (["self", "Self"].contains(name) ? nil : name, member.declName)
+    return (["self", "Self", "type(of: self)"].contains(name) ? nil : name, member.declName)
   }
 
   /// The Objective-C name of a function.

@@ -7,7 +7,7 @@ enum SourceNeedles {
     "NSClassFromString",
     "NSExpression", "predicateFormat", "NSComparisonPredicate", "NSCompoundPredicate", "@IB",
     "NSManagedObject", "observeValue", "FileProtectionType.", "urls(forResources", "?(", "import",
-    ".observe(",
+    ".observe(", "bundle: .main", "override ",
   ].map { Array($0.utf8) }
 
   /// Words by their first byte.

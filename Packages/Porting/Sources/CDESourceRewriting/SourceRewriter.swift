@@ -180,6 +180,7 @@ final class RewritingVisitor: ScopedVisitor {
 
   override func visit(_ node: ExtensionDeclSyntax) -> SyntaxVisitorContinueKind {
     scope.enter(node.extendedType.trimmedDescription)
+    rewriteExtension(node)
     return .visitChildren
   }
 

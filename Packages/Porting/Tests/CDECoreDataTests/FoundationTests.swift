@@ -54,4 +54,24 @@ struct FoundationTests {
     let predicate = NSPredicate(format: "day == %@", date as CVarArg)
     #expect(predicate.evaluate(with: ["day": date] as NSDictionary))
   }
+
+  @Test("A sort descriptor takes a key path of a type that is not known to be a managed object")
+  func genericSorting() {
+    func byPath<Root, Value>(_ path: KeyPath<Root, Value>) -> NSSortDescriptor {
+      NSSortDescriptor(keyPath: path, ascending: false)
+    }
+    struct Note { var title: String? }
+    let notes = ["a", nil, "b"].map { Note(title: $0) }
+    let descriptor = byPath(\Note.title)
+    let sorted = notes.sorted { descriptor.compare($0, to: $1) == .orderedAscending }
+    #expect(sorted.map(\.title) == ["b", "a", nil])
+  }
+
+  @Test("A class describes itself by its name")
+  func classDescription() {
+    final class Thing: NSObject {}
+    #expect(Thing.description().hasSuffix(".Thing"))
+    #expect(NSPredicate.description() == "Foundation.NSPredicate")
+    #expect(NSManagedObject.description() == NSStringFromClass(NSManagedObject.self))
+  }
 }

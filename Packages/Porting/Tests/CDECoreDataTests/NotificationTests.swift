@@ -60,6 +60,30 @@ struct NotificationTests {
     center.post(name: name, object: nil)
   }
 
+  @Test("A function that throws is called, and so is that of an object whose class is not named")
+  func throwingSelectors() {
+    final class Thrower: NSObject {
+      var calls: [String] = []
+      func received(_ notification: Notification) throws {
+        calls.append("received")
+        throw CocoaError(.fileNoSuchFile)
+      }
+      func called() throws { calls.append("called") }
+    }
+    let (center, thrower) = (NotificationCenter(), Thrower())
+    let name = Notification.Name("A")
+    let selectors = [
+      Selector("received:", Thrower.received), Selector("called", Thrower.called),
+      Selector("received:", of: thrower) { $0.received(_:) }, Selector("called", of: thrower) { $0.called },
+    ]
+    for selector in selectors {
+      center.addObserver(thrower, selector: selector, name: name, object: nil)
+      center.post(name: name, object: nil)
+      center.removeObserver(thrower)
+    }
+    #expect(thrower.calls == ["received", "called", "received", "called"])
+  }
+
   @Test("An observer is removed for one name, and keeps the others")
   func removalByName() {
     let center = NotificationCenter()

@@ -1,4 +1,5 @@
 import CDECoreData
+@_spi(CDE) import CDESQLiteFaults
 import Testing
 
 @Suite("Files of stores")
@@ -120,5 +121,32 @@ struct StoreFileTests {
     #expect(!description.shouldInferMappingModelAutomatically)
     let copy = description.copy() as? NSPersistentStoreDescription
     #expect(copy?.shouldMigrateStoreAutomatically == false)
+  }
+
+  @Test("The names of other types of stores compile, and opening one is an error")
+  func otherTypes() throws {
+    let names: any OtherTypes.Type = DeprecatedNames.self
+    #expect(names.old == ["Binary", "XML"] && names.new == names.old)
+    for type in names.old {
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: makeModel())
+      let error = #expect(throws: (any Error).self) {
+        try coordinator.addPersistentStore(
+          ofType: type, configurationName: nil, at: ProcessFolder.newURL(), options: nil)
+      }
+      #expect((error as NSError?)?.code == NSPersistentStoreInvalidTypeError)
+    }
+  }
+}
+
+/// Names whose use warns, behind requirements whose use does not.
+private protocol OtherTypes {
+  static var old: [String] { get }
+  static var new: [String] { get }
+}
+
+private enum DeprecatedNames: OtherTypes {
+  @available(*, deprecated) static var old: [String] { [NSBinaryStoreType, NSXMLStoreType] }
+  @available(*, deprecated) static var new: [String] {
+    [NSPersistentStore.StoreType.binary, .xml].map(\.rawValue)
   }
 }

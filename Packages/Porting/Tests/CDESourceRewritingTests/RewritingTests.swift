@@ -182,6 +182,46 @@ struct RewritingTests {
         "g(Selector(\"saved:\", A.saved(_:)), Selector(\"left\", B.left), Selector(\"compare:\"))"))
   }
 
+  @Test(
+    "the main bundle without its type is looked up where its surroundings say that it is a bundle",
+    arguments: [
+      "func f(in bundle: Bundle = .main) {}", "let a: Bundle = .main", "f(bundle: .main)", "f(from: [.main])",
+      "var b: Bundle { .main }", "var b: Bundle { get { return .main } }",
+      "func f() -> Bundle? { return .main }",
+      "let a = bundle ?? .main", "self.modelBundle = .main", "let all: [Bundle] = [.main]",
+      "f(Foundation.Bundle.main)",
+    ])
+  func mainBundle(_ source: String) {
+    #expect(
+      rewritten(source).text == "import CDECoreData; " + source.replacing(".main", with: "._cdMain()"))
+  }
+
+  @Test(
+    "another main value stays",
+    arguments: [
+      "f(on: .main)", "let q: DispatchQueue = .main", "queue = .main",
+      "func f(_ q: OperationQueue = .main) {}",
+      "func f() -> Bundle { g(in: .main) }",
+    ])
+  func otherMain(_ source: String) { #expect(rewritten(source).text == source) }
+
+  @Test("a subclass of a request says again that it is sendable")
+  func sendable() {
+    let text = rewritten("final class R<T: P>: NSFetchRequest<T> {}\nclass N: NSObject {}").text
+    #expect(text == "final class R<T: P>: NSFetchRequest<T>, @unchecked Sendable {}\nclass N: NSObject {}")
+  }
+
+  @Test(
+    "#selector of an object's function carries it, and its class is the object's",
+    arguments: [
+      ("#selector(type(of: self).saved(_:))", #"Selector("saved:", A.saved(_:))"#),
+      ("#selector(self.saved(_:))", #"Selector("saved:", A.saved(_:))"#),
+      ("#selector(other.saved(_:))", #"Selector("saved:", of: other) { $0.saved(_:) }"#),
+    ])
+  func objectSelectors(_ source: String, _ result: String) {
+    #expect(rewritten("class A { func f() { g(\(source)) } }").text.contains("g(\(result))"))
+  }
+
   @Test("casts between fetch requests become calls of an operator")
   func casts() {
     let text = rewritten("let a = x as! NSFetchRequest<A>, b = x as? NSFetchRequest<A>, c = x as! A").text

@@ -53,6 +53,17 @@ nonisolated public class NSAttributeDescription: NSPropertyDescription, @uncheck
     other.allowsCloudEncryption = allowsCloudEncryption
   }
 
+  override func hasSameFields(as other: NSPropertyDescription) -> Bool {
+    guard let other = other as? NSAttributeDescription else { return false }
+    return super.hasSameFields(as: other) && attributeType == other.attributeType
+      && isSameValue(defaultValue, other.defaultValue)
+      && valueTransformerName == other.valueTransformerName
+      && attributeValueClassName == other.attributeValueClassName
+      && allowsExternalBinaryDataStorage == other.allowsExternalBinaryDataStorage
+      && preservesValueInHistoryOnDeletion == other.preservesValueInHistoryOnDeletion
+      && allowsCloudEncryption == other.allowsCloudEncryption
+  }
+
   override func hashBytes() -> [UInt8] { attributeHash() }
 }
 
@@ -143,6 +154,11 @@ nonisolated public final class NSDerivedAttributeDescription: NSAttributeDescrip
     return result
   }
 
+  override func hasSameFields(as other: NSPropertyDescription) -> Bool {
+    super.hasSameFields(as: other)
+      && derivation == (other as? NSDerivedAttributeDescription)?.derivation
+  }
+
   override func hashBytes() -> [UInt8] { derivedHash() }
 }
 
@@ -163,6 +179,10 @@ nonisolated public final class NSCompositeAttributeDescription: NSAttributeDescr
     copyFields(to: result)
     result.elements = elements.map { $0.makeCopy() as! NSAttributeDescription }
     return result
+  }
+
+  override func hasSameFields(as other: NSPropertyDescription) -> Bool {
+    super.hasSameFields(as: other) && elements == (other as? NSCompositeAttributeDescription)?.elements
   }
 
   override func hashBytes() -> [UInt8] { compositeHash() }

@@ -165,6 +165,13 @@ nonisolated public final class NSEntityDescription: NSObject, NSCopying, @unchec
     return result
   }
 
+  /// Entities are equal if they say the same, also of different models. Two versions of an entity mostly differ.
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSEntityDescription else { return false }
+    return self === other || saysTheSame(as: other)
+  }
+  public override var hash: Int { name.hashValue }
+
   public override var description: String { "<NSEntityDescription \(name ?? "(no name)")>" }
 
   func requireMutable() { immutable.requireMutable(name ?? "An entity") }

@@ -37,4 +37,10 @@ nonisolated public final class NSExpressionDescription: NSPropertyDescription, @
     result.expressionResultType = expressionResultType
     return result
   }
+
+  override func hasSameFields(as other: NSPropertyDescription) -> Bool {
+    guard let other = other as? NSExpressionDescription else { return false }
+    return super.hasSameFields(as: other) && expressionResultType == other.expressionResultType
+      && expression == other.expression
+  }
 }

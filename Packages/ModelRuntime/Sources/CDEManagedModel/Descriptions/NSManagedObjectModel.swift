@@ -98,6 +98,13 @@ nonisolated public final class NSManagedObjectModel: NSObject, NSCopying, @unche
   /// migrations call it the version checksum.
   public var versionChecksum: String { ModelHashes.checksum(of: entityVersionHashesByName) }
 
+  /// Models are equal if their entities, configurations, version identifiers and request templates are.
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSManagedObjectModel else { return false }
+    return self === other || saysTheSame(as: other)
+  }
+  public override var hash: Int { Set(entities.map(\.name)).hashValue }
+
   public override var description: String {
     "<NSManagedObjectModel \(storedEntities.map { $0.name ?? "(no name)" }.joined(separator: ", "))>"
   }

@@ -83,7 +83,17 @@ nonisolated public class NSPropertyDescription: NSObject, NSCopying, @unchecked 
     "<\(type(of: self)) \(entity?.name ?? "(no entity)").\(name)>"
   }
 
+  /// Descriptions of the same kind are equal if they say the same of the same property.
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSPropertyDescription else { return false }
+    return self === other || saysTheSame(as: other)
+  }
+  public override var hash: Int { name.hashValue }
+
   func requireMutable() { immutable.requireMutable("\(entity?.name ?? "(no entity)").\(name)") }
+
+  /// Whether a description of the same kind has the same values.
+  func hasSameFields(as other: NSPropertyDescription) -> Bool { hasSameCommonFields(as: other) }
 
   func makeCopy() -> NSPropertyDescription {
     let result = NSPropertyDescription()
@@ -120,5 +130,11 @@ nonisolated public final class NSFetchedPropertyDescription: NSPropertyDescripti
     copyFields(to: result)
     result.template = template
     return result
+  }
+
+  override func hasSameFields(as other: NSPropertyDescription) -> Bool {
+    let (own, others) = (template, (other as? NSFetchedPropertyDescription)?.template)
+    return super.hasSameFields(as: other) && own?.entityName == others?.entityName
+      && own?.predicate == others?.predicate && own?.sortKeys == others?.sortKeys
   }
 }

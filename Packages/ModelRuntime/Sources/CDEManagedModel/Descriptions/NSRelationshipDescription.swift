@@ -38,5 +38,12 @@ nonisolated public final class NSRelationshipDescription: NSPropertyDescription,
     return result
   }
 
+  override func hasSameFields(as other: NSPropertyDescription) -> Bool {
+    guard let other = other as? NSRelationshipDescription else { return false }
+    return super.hasSameFields(as: other) && destinationEntity?.name == other.destinationEntity?.name
+      && inverseRelationship?.name == other.inverseRelationship?.name && minCount == other.minCount
+      && maxCount == other.maxCount && isOrdered == other.isOrdered && deleteRule == other.deleteRule
+  }
+
   override func hashBytes() -> [UInt8] { relationshipHash() }
 }

@@ -37,8 +37,16 @@ extension NSManagedObject {
   }
 
   /// A request for all objects of this class's entity.
+  ///
+  /// Of several models in use, for example two versions of one, the context that fetches decides whose entity it is, as long as all
+  /// entities of the class have the same name.
   @_disfavoredOverload
   public class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
+    ManagedObjectClasses.register(self)
+    let found = ModelBinding.live.compactMap { $0.binding(for: self) }
+    if Set(found.map(\.name)).count == 1, Set(found.map(\.description.versionHash)).count > 1 {
+      return NSFetchRequest(entityName: found[0].name)
+    }
     let request = NSFetchRequest<any NSFetchRequestResult>()
     request.entity = entity()
     return request

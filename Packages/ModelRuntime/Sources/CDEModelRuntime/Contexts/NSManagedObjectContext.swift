@@ -16,16 +16,21 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   // Guard: all mutable state belongs to `executor`; configuration is behind `configuration`'s mutex.
 
   /// Which isolation a context has.
-  public enum ConcurrencyType: Sendable {
+  ///
+  /// Published code switches over the older spellings, so these are the cases.
+  public enum ConcurrencyType: UInt, Sendable {
+    /// The thread that made the context. No context can be made with it; sources name it where they switch over all types.
+    @available(*, deprecated, message: "Use a private context.")
+    case confinementConcurrencyType
     /// An executor of its own.
-    case privateQueue
+    case privateQueueConcurrencyType
     /// The main actor.
-    case mainQueue
+    case mainQueueConcurrencyType
 
-    /// Core Data's older spelling.
-    public static var privateQueueConcurrencyType: ConcurrencyType { .privateQueue }
-    /// Core Data's older spelling of `mainQueue`.
-    public static var mainQueueConcurrencyType: ConcurrencyType { .mainQueue }
+    /// An executor of its own.
+    public static var privateQueue: ConcurrencyType { .privateQueueConcurrencyType }
+    /// The main actor.
+    public static var mainQueue: ConcurrencyType { .mainQueueConcurrencyType }
   }
 
   /// Whether the context has an executor of its own or runs on the main actor.
@@ -115,7 +120,14 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   public let userInfo = NSMutableDictionary()
 
   /// Makes a context. Set its ``persistentStoreCoordinator`` before use, or get a context from a container.
+  ///
+  /// - Precondition: the type is that of a private context or of the main queue.
   public init(concurrencyType: ConcurrencyType) {
+    guard concurrencyType == .privateQueue || concurrencyType == .mainQueue else {
+      failPrecondition(
+        "There are no contexts that are confined to a thread. Use privateQueueConcurrencyType and perform(_:)."
+      )
+    }
     self.concurrencyType = concurrencyType
     _executor = concurrencyType == .mainQueue ? ContextExecutor.main() : ContextExecutor()
     super.init()

@@ -35,7 +35,7 @@ struct MappingRun {
       defer { manager.currentEntityMapping = NSEntityMapping() }
       try body(mapping, policy)
       let done = number * mappings.count + place + 1
-      manager.migrationProgress = Float(done) / Float(Self.passes * mappings.count)
+      manager.progressMade = Float(done) / Float(Self.passes * mappings.count)
     }
   }
 

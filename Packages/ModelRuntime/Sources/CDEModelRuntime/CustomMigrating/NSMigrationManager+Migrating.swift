@@ -97,7 +97,7 @@ extension NSMigrationManager {
   private func run(_ mappings: NSMappingModel) throws {
     reset()
     mappingModel = mappings
-    migrationProgress = 0
+    progressMade = 0
     defer { reset() }
     try sourceContext.performAndWait {
       try destinationContext.performAndWait {
@@ -105,6 +105,6 @@ extension NSMigrationManager {
         try destinationContext.save()
       }
     }
-    migrationProgress = 1
+    progressMade = 1
   }
 }

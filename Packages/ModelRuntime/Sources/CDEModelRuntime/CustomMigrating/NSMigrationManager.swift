@@ -36,12 +36,23 @@ nonisolated open class NSMigrationManager: NSObject {
   /// The mapping whose policy runs; an empty one while no policy does.
   public internal(set) var currentEntityMapping = NSEntityMapping()
   /// How much of the migration is done, from 0 to 1. Each policy's part of each pass counts the same.
-  public internal(set) var migrationProgress: Float = 0 { didSet { pace?.reach(Double(migrationProgress)) } }
+  open var migrationProgress: Float { progressMade }
   /// What the application keeps with the manager. `$manager.userInfo` reads it in expressions.
   open var userInfo: [AnyHashable: Any]?
   /// Whether Core Data may migrate within SQLite if the mapping model is an inferred one; true at first. Has no effect here: a
   /// manager always makes the objects. Stores that need no mapping model are migrated when they are opened.
   open var usesStoreSpecificMigrationManager = true
+
+  /// How much is done. Setting it calls what follows the key `migrationProgress`.
+  var progressMade: Float = 0 {
+    willSet { willChangeValue(forKey: "migrationProgress") }
+    didSet {
+      didChangeValue(forKey: "migrationProgress")
+      pace?.reach(Double(progressMade))
+    }
+  }
+  /// What is called after each change of the progress, by a number.
+  @_spi(CDE) public var progressObservers: [Int: () -> Void] = [:]
 
   /// The module whose classes a policy's name is looked for in first.
   let module: String?
@@ -83,6 +94,17 @@ nonisolated open class NSMigrationManager: NSObject {
   ) {
     context.persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     context.name = name
+  }
+
+  // MARK: Progress
+
+  /// Called before ``migrationProgress`` changes, with its name. Does nothing; a subclass may follow the progress with it.
+  open func willChangeValue(forKey key: String) {}
+
+  /// Called after ``migrationProgress`` changed, with its name. A subclass that overrides it calls the superclass's, which tells the
+  /// observers of the progress.
+  open func didChangeValue(forKey key: String) {
+    for observer in progressObservers.sorted(by: { $0.key < $1.key }) { observer.value() }
   }
 
   // MARK: Entities

@@ -85,11 +85,9 @@ extension NSManagedObject {
   }
 
   final func noteChanged(key: String) {
-    if _binding.property(key) == nil, computes(key) {
-      computedKeyChanged(key)
-      return
-    }
-    noteChanged(info(key).slot)
+    // A variable that the model does not know is no part of the object's changes.
+    guard let info = _binding.property(key) else { return computedKeyChanged(key) }
+    noteChanged(info.slot)
     tellRelated()
   }
 

@@ -360,6 +360,8 @@ nonisolated open class NSManagedObject: NSObject {
 
   /// Marks the property as changed, after a primitive value was set or a part of a transformable value
   /// changed.
+  ///
+  /// A key that the model does not know leaves the object as it is, and tells the key's observers.
   open func didChangeValue(forKey key: String) { noteChanged(key: key) }
 
   /// Reads the row if the object is a fault.

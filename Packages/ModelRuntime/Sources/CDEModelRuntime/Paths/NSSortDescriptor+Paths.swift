@@ -60,7 +60,7 @@ extension SortKeyInitializable where Self: NSSortDescriptor {
   ///   - keyPath: a property of the model. Another one sorts in memory alone, by its value.
   ///   - ascending: whether lower values come first.
   @_disfavoredOverload
-  public init<Object: NSManagedObject, Value>(keyPath: KeyPath<Object, Value>, ascending: Bool) {
+  public init<Object, Value>(keyPath: KeyPath<Object, Value>, ascending: Bool) {
     if let naming = Object.self as? any PredicateKeyPathNaming.Type,
       let key = naming.predicateKey(for: keyPath)
     {

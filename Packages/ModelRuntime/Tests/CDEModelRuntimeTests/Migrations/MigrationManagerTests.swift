@@ -127,6 +127,28 @@ struct MigrationManagerTests {
     #expect(try again.sql("SELECT COUNT(*) FROM ZSHELF") == [["2"]])
   }
 
+  @Test("A subclass is told of each step of the progress, which it can override")
+  func progress() throws {
+    final class Manager: NSMigrationManager {
+      var steps: [Float] = []
+      var before: [Float] = []
+      override var migrationProgress: Float { super.migrationProgress * 100 }
+      override func willChangeValue(forKey key: String) {
+        super.willChangeValue(forKey: key)
+        if key == "migrationProgress" { before.append(migrationProgress) }
+      }
+      override func didChangeValue(forKey key: String) {
+        super.didChangeValue(forKey: key)
+        if key == "migrationProgress" { steps.append(migrationProgress) }
+      }
+    }
+    let manager = Manager(sourceModel: Library.old(), destinationModel: Library.new())
+    _ = try Library.migrate(try store(), Library.mapping(), manager)
+    #expect(manager.steps.first == 0 && manager.steps.last == 100)
+    #expect(manager.steps == manager.steps.sorted() && Set(manager.steps).count > 3)
+    #expect(manager.before == [0] + manager.steps.dropLast())
+  }
+
   @Test("Objects are added to a store that exists at the destination")
   func appending() throws {
     let store = try store()

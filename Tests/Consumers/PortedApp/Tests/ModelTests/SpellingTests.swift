@@ -68,4 +68,54 @@ final class SpellingTests: ModelTestCase {
     XCTAssertEqual(Person.keyPathsForValuesAffectingValue(forKey: "fullName"), ["firstName", "lastName"])
     XCTAssertEqual([URL]().compactMap(NSManagedObjectModel.init(contentsOf:)).count, 0)
   }
+
+  func testOverridesInExtensions() throws {
+    let country = Country(context: context)
+    XCTAssertEqual(country.code, "XX")
+    XCTAssertEqual(String(describing: country), "Country XX")
+    let island = Island(entity: Country.entity(), insertInto: nil)
+    XCTAssertEqual(island.title(), "Isle of Somewhere")
+    XCTAssertEqual((island as Country).title(), "Isle of Somewhere")
+  }
+
+  func testFindsAModelVersionByComparingModels() throws {
+    func model(_ name: String, in bundle: Bundle = .main) -> NSManagedObjectModel? {
+      return bundle.url(forResource: name, withExtension: "mom", subdirectory: "Trips.momd")
+        .flatMap(NSManagedObjectModel.init)
+    }
+    let current = CoreDataStack.managedObjectModel
+    XCTAssertEqual(
+      ["Trips", "Trips 2", "Trips 3"].map { model($0)?.entitiesByName == current.entitiesByName },
+      [false, false, true])
+  }
+
+  func testFollowsNotificationsOfItsOwnClass() throws {
+    let follower = Follower(context)
+    try context.performAndWait {
+      makeTrip("K2")
+      try context.save()
+    }
+    XCTAssertEqual(follower.saves, 2)
+  }
+}
+
+private class Follower: NSObject {
+  private(set) var saves = 0
+
+  init(_ context: NSManagedObjectContext) {
+    super.init()
+    let center = NotificationCenter.default
+    let name = Notification.Name.NSManagedObjectContextDidSave
+    center.addObserver(self, selector: #selector(type(of: self).saved(_:)), name: name, object: context)
+    let follower = self
+    center.addObserver(self, selector: #selector(follower.savedAgain), name: name, object: context)
+  }
+
+  @objc func saved(_ notification: Notification) {
+    saves += 1
+  }
+
+  @objc func savedAgain() {
+    saves += 1
+  }
 }

@@ -112,6 +112,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   ) throws -> NSPersistentStore {
     let modelBinding = try usableBinding()
     let configuration = try description.storeConfiguration()
+    ValueReports.setHandler { Diagnostics.reportOnce(about: $0, $1) }
     let opened: SQLiteStore
     let covered: Set<EntityIndex>
     do {

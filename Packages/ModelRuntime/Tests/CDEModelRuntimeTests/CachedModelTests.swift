@@ -197,6 +197,51 @@ struct CachedModelTests {
     #expect(model.entitiesByName["Author"]?.versionHash != foreign)
   }
 
+  @Test(
+    "A store whose hashes are computed otherwise elsewhere, or that has none, migrates from its own copy",
+    arguments: [true, false])
+  func migration(hasHashes: Bool) throws {
+    let stack = try store()
+    if hasHashes {
+      try setHash(Data(repeating: 7, count: 32), of: "Author", in: stack)
+    } else {
+      for name in ["Author", "Novel", "Shelf", "Work"] { try setHash(nil, of: name, in: stack) }
+    }
+    // The only entity of a table has its rows whatever number they have.
+    try stack.sql("UPDATE ZAUTHOR SET Z_ENT = 99")
+    let new = Self.library()
+    new.entitiesByName["Author"]?.properties.append(attribute("born", .dateAttributeType))
+    let container = NSPersistentContainer(name: "Test", managedObjectModel: new)
+    container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: stack.file)]
+    var failure: (any Error)?
+    container.loadPersistentStores { _, error in failure = error }
+    if let failure { throw failure }
+    let context = container.newBackgroundContext()
+    let author = try #require(try context.all("Author").first)
+    #expect(author.set("works").count == 5)
+    author.setValue(Date(timeIntervalSinceReferenceDate: 1), forKey: "born")
+    try context.save()
+  }
+
+  @Test("Without hashes the columns tell whether the copy is the model of the tables")
+  func withoutHashes() throws {
+    let stack = try store()
+    for name in ["Author", "Novel", "Shelf", "Work"] { try setHash(nil, of: name, in: stack) }
+    #expect(try opened(stack.file).newBackgroundContext().all("Work").count == 5)
+    try stack.sql("ALTER TABLE ZAUTHOR ADD COLUMN ZBORN TIMESTAMP")
+    #expect(try refusal(stack.file).message.contains("ZAUTHOR.ZBORN belongs to no property"))
+  }
+
+  @Test("Rows of a copy that are empty or damaged are passed over")
+  func severalCopies() throws {
+    let stack = try store()
+    try stack.sql("CREATE TABLE t AS SELECT Z_CONTENT FROM Z_MODELCACHE; DELETE FROM Z_MODELCACHE")
+    try stack.sql(
+      "INSERT INTO Z_MODELCACHE VALUES (NULL), (X'00'); INSERT INTO Z_MODELCACHE SELECT Z_CONTENT FROM t; DROP TABLE t"
+    )
+    #expect(try NSManagedObjectModel(cachedInStoreAt: stack.file).entities.count == 4)
+  }
+
   @Test("A copy that is not the model of the tables is refused, and the error names the columns")
   func otherVersion() throws {
     let stack = try store()

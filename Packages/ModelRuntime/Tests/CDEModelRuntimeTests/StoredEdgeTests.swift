@@ -71,6 +71,27 @@ struct StoredEdgeTests {
     #expect(specimen.priceOrNil == nil && specimen.uuidOrNil == nil && specimen.linkOrNil == nil)
   }
 
+  @Test(
+    "Text and bytes in a column of numbers read as nothing, not as zero, and stay when others are written")
+  func textInNumbers() throws {
+    let stack = try stack()
+    try stack.sql(
+      "UPDATE ZSPECIMEN SET ZSMALLORNIL = '12 pieces', ZSMALLORSEVEN = 'many', ZWHOLEORNIL = 1e30, ZFLAGORNIL = 'YES', "
+        + "ZREALORNIL = x'31', ZSHORTORNIL = '2.5', ZDATEORNIL = '2020-01-01 00:00:00', ZLARGE = 7.9")
+    let context = stack.context()
+    let specimen = try first(context)
+    #expect(specimen.smallOrNil == nil && specimen.smallOrSeven == 7 && specimen.wholeOrNil == nil)
+    #expect(specimen.flagOrNil == nil && specimen.realOrNil == nil && specimen.dateOrNil == nil)
+    // A text that is a number counts as one, and an integer has no fraction.
+    #expect(specimen.shortOrNil == 2.5 && specimen.large == 7)
+    specimen.text = "changed"
+    try context.save()
+    #expect(
+      try stack.sql("SELECT DISTINCT ZFLAGORNIL, ZDATEORNIL FROM ZSPECIMEN") == [
+        ["YES", "2020-01-01 00:00:00"]
+      ])
+  }
+
   @Test("The greatest version that there is takes another save, and another batch", arguments: [true, false])
   func versions(isBatch: Bool) throws {
     let stack = try stack()

@@ -97,7 +97,8 @@ struct StoreContentsTests {
     #expect(refusal { $0.numbers = ["Parent": 1, "Child": 1] }?.code == .unreadable)
     #expect(refusal { $0.numbers = ["Parent": 1, "Child": 0] }?.code == .unreadable)
     let error = refusal { $0.numbers = ["Parent": 1] }
-    #expect(error?.code == .incompatibleSchema && error?.entity == "Child")
+    #expect(error?.code == .unreadable && error?.entity == "Child")
+    #expect(error?.message.contains("Z_PRIMARYKEY has no row with the Z_NAME Child") == true)
   }
 
   @Test("What is no store is refused")

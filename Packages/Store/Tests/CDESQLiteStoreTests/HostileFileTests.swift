@@ -231,6 +231,29 @@ struct HostileFileTests {
     try store.close()
   }
 
+  @Test(
+    "An index that needs another program's order or function means reading only, and is named",
+    arguments: [
+      ("ZNAME COLLATE NOCASE", "NOCASE", "NSCollateNoCase"), ("lower(ZNAME)", "lower", "apple_private"),
+    ])
+  func foreignIndexes(term: String, known: String, foreign: String) throws {
+    var store = try SQLiteStore.file(scratch.file(), Shop.schema)
+    try store.insert("Tag", [Draft(key: -1, values: ["name": .text("t")])])
+    try store.close()
+    _ = sql(
+      scratch.file(),
+      """
+      CREATE INDEX theirs ON ZTAG (\(term)); PRAGMA writable_schema = ON;
+      UPDATE sqlite_master SET sql = replace(sql, '\(known)', '\(foreign)') WHERE name = 'theirs';
+      """)
+    store = try SQLiteStore.file(scratch.file(), Shop.schema)
+    #expect(store.isReadOnly && store.notes.count == 1)
+    #expect(store.notes.first?.contains("The index theirs of the table ZTAG needs \(foreign)") == true)
+    #expect(try store.describe("Tag", 1)?["name"] == "t")
+    #expect { try store.insert("Tag", [Draft(key: -1)]) } throws: { ($0 as? StoreError)?.code == .readOnly }
+    try store.close()
+  }
+
   @Test("A view in a table's place is no table")
   func view() throws {
     try SQLiteStore.file(scratch.file(), Shop.schema).close()

@@ -164,7 +164,7 @@ enum BatchValues {
   ) throws -> _PropertyValue {
     do {
       guard case .attribute(let type) = info.kind else {
-        return try _PropertyValue(any: value, elements: info.leaves)
+        return try _PropertyValue(any: value, elements: info.elements)
       }
       let value = try _PropertyValue(any: value, as: type)
       try value.keepEncoding(info, of: binding)

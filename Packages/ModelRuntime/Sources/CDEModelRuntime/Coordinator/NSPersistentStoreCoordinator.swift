@@ -112,6 +112,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   ) throws -> NSPersistentStore {
     let modelBinding = try usableBinding()
     let engine = try Self.engines.engine(for: description.type)
+    ValueReports.setHandler { Diagnostics.reportOnce(about: $0, $1) }
     let opened: any Store
     let covered: Set<EntityIndex>
     do {

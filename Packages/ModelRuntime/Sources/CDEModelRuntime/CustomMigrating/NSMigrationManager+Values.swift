@@ -241,7 +241,7 @@ extension NSManagedObject {
         if case .attribute(let type) = info.kind {
           _ = try _PropertyValue(any: value, as: type)
         } else {
-          _ = try _PropertyValue(any: value, elements: info.leaves)
+          _ = try _PropertyValue(any: value, elements: info.elements)
         }
       } catch {
         throw error.error(for: info, of: _binding.name)

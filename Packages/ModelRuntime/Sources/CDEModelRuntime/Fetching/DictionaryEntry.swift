@@ -7,7 +7,7 @@ struct DictionaryEntry {
     case value(StoreAttributeType)
     /// An attribute whose cell is only a reference to its value, or an archive of it.
     case encoded(PropertyInfo, EntityBinding)
-    /// The leaves of a composite attribute, in as many columns.
+    /// The elements of a composite attribute, whose leaves are in as many columns.
     case composite([StoreAttribute])
     case object
   }

@@ -19,12 +19,9 @@ extension DictionaryRequest {
       case .value(let type): value = rows[row, entry.column].plain(as: type)
       case .encoded(let info, let entity):
         value = try Self.decoded(rows[row, entry.column], info, entity) { try external($0, entity) }
-      case .composite(let leaves):
-        var elements: [String: Any] = [:]
-        for (index, leaf) in leaves.enumerated() {
-          elements[leaf.name] = rows[row, entry.column + index].plain(as: leaf.type)
-        }
-        value = elements.isEmpty ? nil : elements
+      case .composite(let elements):
+        let leaves = elements.flatMap(\.leaves)
+        value = elements.dictionary { rows[row, entry.column + $0].plain(as: leaves[$0].type) }
       case .object:
         guard case .reference(let entity, let key) = rows[row, entry.column] else { continue }
         let binding = model.entities[entity]

@@ -144,7 +144,7 @@ struct DictionaryRequest {
     switch operand {
     case .composite(let composite):
       guard [.undefined, .composite].contains(given.type) else { throw unfit(given, "a composite", plan) }
-      return .composite(composite.attribute.leaves)
+      return .composite(composite.attribute.elements)
     case .row:
       guard [.undefined, .objectID].contains(given.type) else { throw unfit(given, "an object", plan) }
       return .object

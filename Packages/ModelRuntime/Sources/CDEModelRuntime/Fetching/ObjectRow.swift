@@ -15,10 +15,11 @@ struct ObjectRow: InterpretedRow {
     let info = info(slot, entity)
     let value = object.attributeValue(info)
     guard info.kind == .composite else { return value.stored }
-    guard case .object(let box) = value, let elements = box.value as? [String: Any] else { return .null }
+    guard case .object(let box) = value else { return .null }
     let part = info.leaves[leaf]
+    let element = info.elements.leafValues(in: box.value as? [String: Any])[leaf]
     // If the leaf can't hold a value, the save refuses the value.
-    return (try? _PropertyValue(any: elements[part.name], as: part.type))?.stored ?? .null
+    return (try? _PropertyValue(any: element, as: part.type))?.stored ?? .null
   }
 
   func destinations(of slot: SlotIndex, in entity: ResolvedSchema.Entity) throws -> [ObjectRow] {

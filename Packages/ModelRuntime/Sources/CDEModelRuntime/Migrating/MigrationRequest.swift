@@ -35,19 +35,22 @@ struct MigrationRequest {
     {
       return (model, .description)
     }
-    if let archive = file.modelArchive,
-      let model = try? NSManagedObjectModel(compiledModel: Data(archive)), model.contains(hashes)
-    {
-      return (model, .store)
+    // As a store opens by its copy alone: hashes that are computed otherwise here are those of the file.
+    let copy = Result {
+      try NSManagedObjectModel(
+        CachedModel(description.url ?? URL(fileURLWithPath: path), file), module: nil)
     }
+    if case .success(let model) = copy, hashes.isEmpty || model.contains(hashes) { return (model, .store) }
     let folders =
       ModelResources.folders(of: destination.model.callingModule)
       + [Bundle.main.resourceURL ?? Bundle.main.bundleURL]
     if let model = ModelVersions.model(withHashes: hashes, in: folders) { return (model, .resources) }
+    var cause: (any Error)?
+    if case .failure(let error) = copy { cause = error }
     throw ManagedObjectError(
       .migrationLacksSourceModel,
       "The store at \(path) was made with another version of the model, which is neither in the store nor among the models "
-        + "of the program. Add that version to the program's model files, or to migrationSourceModels of the description."
-    )
+        + "of the program. Add that version to the program's model files, or to migrationSourceModels of the description.",
+      cause: cause)
   }
 }

@@ -183,7 +183,7 @@ extension NSManagedObject {
       return if case .attribute(let type) = info.kind {
         try _PropertyValue(any: value, as: type)
       } else {
-        try _PropertyValue(any: value, elements: info.leaves)
+        try _PropertyValue(any: value, elements: info.elements)
       }
     } catch {
       if error.isWrongType {

@@ -27,6 +27,9 @@ final class PropertyInfo: @unchecked Sendable {
   let isDirect: Bool
   /// The property's cells; empty without a column.
   let cells: Range<CellIndex>
+  /// The elements of a composite.
+  let elements: [StoreAttribute]
+  /// The values of a composite that have a cell each.
   let leaves: [StoreAttribute]
   let defaultValue: _PropertyValue
   let transformerName: String?
@@ -61,7 +64,7 @@ final class PropertyInfo: @unchecked Sendable {
     derivation = property.derivation
     rules = ValidationRule.rules(of: property.description)
     defaultValue = _PropertyValue(property.defaultValue)
-    var leaves: [StoreAttribute] = []
+    var elements: [StoreAttribute] = []
     var isExternal = false
     var isDirect = false
     switch schema.entities[entity].layout.properties[property.slot].kind {
@@ -71,14 +74,15 @@ final class PropertyInfo: @unchecked Sendable {
       isDirect = !property.cells.isEmpty && !isExternal && attribute.type != .transformable
     case .composite(let attribute):
       kind = .composite
-      leaves = attribute.leaves
+      elements = attribute.elements
     case .toOne:
       kind = .toOne
     case .toMany(let relationship):
       kind = .toMany(ordered: relationship.isOrdered)
     }
     isOrdered = kind == .toMany(ordered: true)
-    self.leaves = leaves
+    self.elements = elements
+    leaves = elements.flatMap(\.leaves)
     self.isDirect = isDirect
     allowsExternalStorage = isExternal
     let end = property.isRelationship ? schema.end(of: property.slot, in: entity) : nil
@@ -108,13 +112,14 @@ final class PropertyInfo: @unchecked Sendable {
     kind = .attribute(leaf.type)
     isOptional = leaf.isOptional
     isTransient = false
-    isDirect = true
+    isDirect = !leaf.allowsExternalStorage
     cells = cell..<(cell + 1)
+    elements = []
     leaves = []
     defaultValue = .null
     transformerName = nil
     rules = []
-    allowsExternalStorage = false
+    allowsExternalStorage = leaf.allowsExternalStorage
     derivation = nil
     destination = -1
     destinations = 0..<0

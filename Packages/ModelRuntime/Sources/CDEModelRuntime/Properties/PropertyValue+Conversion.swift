@@ -89,11 +89,12 @@ extension RowBatchBuilder {
   private mutating func setObject(_ box: _ObjectBox, of property: PropertyInfo) {
     let value = box.value
     if property.kind == .composite {
-      let elements = value as? [String: Any] ?? [:]
-      for (leaf, cell) in zip(property.leaves, property.cells) {
+      let values = property.elements.leafValues(in: value as? [String: Any])
+      for (index, cell) in property.cells.enumerated() {
+        let leaf = property.leaves[index]
         let leafInfo = PropertyInfo(leaf: leaf, cell: cell)
         do throws(UnfitValue) {
-          set(try _PropertyValue(any: elements[leaf.name], as: leaf.type), of: leafInfo)
+          set(try _PropertyValue(any: values[index], as: leaf.type), of: leafInfo)
         } catch {
           // Validation refuses this value. The report is for a class whose own validation omits that check.
           Diagnostics.report(

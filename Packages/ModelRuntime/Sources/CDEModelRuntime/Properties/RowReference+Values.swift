@@ -11,12 +11,12 @@ extension RowReference {
     of info: PropertyInfo, external: (ExternalValue) throws -> Data
   ) throws -> _PropertyValue {
     if info.kind == .composite {
-      var elements: [String: Any] = [:]
-      for (leaf, cell) in zip(info.leaves, info.cells) {
-        let leafInfo = PropertyInfo(leaf: leaf, cell: cell)
-        elements[leaf.name] = try value(of: leafInfo, external: external).any(as: leaf.type)
+      let elements = try info.elements.dictionary { index in
+        let leaf = info.leaves[index]
+        let leafInfo = PropertyInfo(leaf: leaf, cell: info.cells.lowerBound + index)
+        return try value(of: leafInfo, external: external).any(as: leaf.type)
       }
-      return elements.isEmpty ? .null : .object(_ObjectBox(elements))
+      return elements.map { .object(_ObjectBox($0)) } ?? .null
     }
     guard case .attribute(let type) = info.kind, let cell = info.cells.first, !batch.isNull(row, cell)
     else { return .null }

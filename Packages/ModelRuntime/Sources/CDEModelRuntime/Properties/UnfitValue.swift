@@ -147,34 +147,23 @@ extension _PropertyValue {
   ///
   /// - Throws: ``UnfitValue`` when the value is no dictionary, or contains a value that its element can't
   ///   hold.
-  init(any value: Any?, elements leaves: [StoreAttribute]) throws(UnfitValue) {
+  init(any value: Any?, elements: [StoreAttribute]) throws(UnfitValue) {
     guard let value = Self.unwrap(value), !(value is NSNull) else {
       self = .null
       return
     }
-    guard value is [String: Any] else { throw .wrongType(value, .composite) }
+    guard let dictionary = value as? [String: Any] else { throw .wrongType(value, .composite) }
     self = .object(_ObjectBox(value))
-    if let unfit = unfitElement(leaves) { throw unfit }
-  }
-
-  /// The first element of a composite that can't be stored.
-  private func unfitElement(_ leaves: [StoreAttribute]) -> UnfitValue? {
-    guard case .object(let box) = self else { return nil }
-    guard let elements = box.value as? [String: Any] else { return .wrongType(box.value, .composite) }
-    for leaf in leaves {
-      do throws(UnfitValue) { _ = try _PropertyValue(any: elements[leaf.name], as: leaf.type) } catch {
-        return UnfitValue(reason: "\(leaf.name): \(error.reason)", value: error.value)
-      }
-    }
-    let names = leaves.map(\.name)
-    guard let stranger = elements.keys.filter({ !names.contains($0) }).min() else { return nil }
-    return UnfitValue(
-      reason: "The composite has no element \(stranger). Its elements are: \(names.joined(separator: ", ")).")
+    if let unfit = elements.unfitValue(in: dictionary) { throw unfit }
   }
 
   /// Why a value that was set without a check can't be stored; nil when it can.
   func unfitness(for info: PropertyInfo) -> UnfitValue? {
-    guard case .attribute(let type) = info.kind else { return unfitElement(info.leaves) }
+    guard case .attribute(let type) = info.kind else {
+      guard case .object(let box) = self else { return nil }
+      guard let dictionary = box.value as? [String: Any] else { return .wrongType(box.value, .composite) }
+      return info.elements.unfitValue(in: dictionary)
+    }
     switch self {
     case .integer(let value):
       return type.integers.contains(value) ? nil : .outOfRange(value, type)

@@ -21,7 +21,7 @@ extension NSManagedObject {
           if case .attribute(let type) = info.kind {
             try _PropertyValue(any: value, as: type)
           } else {
-            try _PropertyValue(any: value, elements: info.leaves)
+            try _PropertyValue(any: value, elements: info.elements)
           }
       } catch {
         throw located(error, info)

@@ -21,12 +21,19 @@ struct CachedModel {
       throw ManagedObjectError(
         .noStore, "\(url) is no file URL, so there is no store. Make it with URL(fileURLWithPath:).")
     }
-    self.url = url
     let file: StoreInspection
     do throws(StoreError) { file = try SQLiteStore.inspection(ofFileAt: url.path) } catch {
       throw ManagedObjectError(
         .store, "The store at \(url.path) can't be read: \(error.message)", cause: error)
     }
+    try self.init(url, file)
+  }
+
+  /// Takes the copy from what was read of a store's file.
+  ///
+  /// - Throws: ``ManagedObjectError`` with `.modelMissing` for a store without a copy.
+  init(_ url: URL, _ file: StoreInspection) throws {
+    self.url = url
     guard let archive = file.modelArchive else {
       let reason =
         file.tables["Z_MODELCACHE"] == nil
@@ -137,7 +144,10 @@ struct CachedModel {
       entity.superentity.map { depth($0) + 1 } ?? 0
     }
     let entities = model.entities.filter { hashes[$0.name ?? ""] != nil }.sorted { depth($0) < depth($1) }
-    let differing = entities.filter { $0.versionHash != hashes[$0.name ?? ""] }.compactMap(\.name)
+    // Without hashes the columns alone tell whether the copy is the model of the tables.
+    let differing =
+      hashes.isEmpty
+      ? held.sorted() : entities.filter { $0.versionHash != hashes[$0.name ?? ""] }.compactMap(\.name)
     if differing.isEmpty { return }
     // A model in use can't be changed, so a copy of it is laid out.
     let schema: ResolvedSchema

@@ -30,7 +30,7 @@ extension NSManagedObjectModel {
   }
 
   /// Reads a model from a store's copy of it, and completes it by what else is in the file.
-  convenience init(_ cached: CachedModel, module: String) throws {
+  convenience init(_ cached: CachedModel, module: String?) throws {
     do { try self.init(compiledModel: cached.archive, module: module) } catch { throw cached.unusable(error) }
     callingModule = module
     for case let derived as NSDerivedAttributeDescription in entities.flatMap(\.properties) {

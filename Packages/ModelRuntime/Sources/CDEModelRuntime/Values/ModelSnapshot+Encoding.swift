@@ -106,6 +106,13 @@ extension ModelSnapshot: Encodable {
       ?? .null
   }
 
+  /// The elements of a composite, and those of composites among them.
+  private static func plainValues(_ elements: [String: Any]) -> [String: any Sendable] {
+    elements.compactMapValues { element -> (any Sendable)? in
+      (element as? [String: Any]).map(plainValues) ?? PredicateConstant(element)?.plainValue
+    }
+  }
+
   /// A property's stored value, for people and for programs that do not know its type.
   func plainValue(_ info: PropertyInfo) -> (any Sendable)? {
     switch info.kind {
@@ -115,7 +122,7 @@ extension ModelSnapshot: Encodable {
       guard case .object(let box) = value(of: info), let values = box.value as? [String: Any] else {
         return nil
       }
-      return values.compactMapValues { PredicateConstant($0)?.plainValue }
+      return Self.plainValues(values)
     case .attribute:
       do { return try constant(info).plainValue } catch {
         Diagnostics.report(

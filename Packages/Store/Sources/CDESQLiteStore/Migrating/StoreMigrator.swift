@@ -94,6 +94,7 @@ struct StoreMigrator {
     let file = try FileContents(reading: connection)
     if isMigrated(file) { return false }
     let (script, now) = try script(file, connection)
+    try adoptStrays(script, connection)
     pace.begin(total: Weights.total(of: script))
     var obstacles: [MigrationObstacle] = []
     try pace.work(Weights.check(of: script), on: connection) { () throws(StoreError) in
@@ -109,6 +110,19 @@ struct StoreMigrator {
     try pace.check()
     try connection.execute("COMMIT", while: Self.task)
     return true
+  }
+
+  /// Gives the rows of a table of one entity the entity's number. They are read whatever their number is, so they must not be lost.
+  private func adoptStrays(_ script: MigrationScript, _ connection: Connection) throws(StoreError) {
+    let old = script.moves.source
+    let written = Set(script.renamed.map(\.table))
+    for (root, table) in old.tables where written.contains(table.name) {
+      let held = old.schema.entities[root.entity].subtree.filter(old.held.contains)
+      guard held.count == 1, let only = held.first else { continue }
+      try connection.run(
+        "UPDATE \(quoted(table.name)) SET Z_ENT = ?1 WHERE Z_ENT IS NOT ?1", [.integer(old.numbers[only])],
+        while: "Migrating \(table.name)")
+    }
   }
 
   /// How the work is divided, by the greatest keys of the tables: counting the rows would take a pass over them.

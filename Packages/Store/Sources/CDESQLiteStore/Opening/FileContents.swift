@@ -39,6 +39,8 @@ struct FileContents: Sendable, Hashable {
   var tables: [String: Table]
   /// All triggers, by name in ascending order.
   var triggers: [Trigger]
+  /// Tables that can't be written, because an index or trigger of the file calls what is not known here; with the reasons.
+  var unwritable: [String: String]
   /// The row of `Z_METADATA`; nil if there is no such table.
   var metadata: Metadata?
   /// `Z_PRIMARYKEY`: entity numbers by name; nil if there is no such table.
@@ -78,6 +80,7 @@ extension FileContents {
     isEmpty = try Self.isEmpty(connection)
     tables = try Self.tables(of: connection)
     triggers = try Self.triggers(of: connection)
+    unwritable = try ForeignCode.reasons(on: connection)
     if tables["Z_METADATA"] != nil {
       let (identifier, values) = try MetadataTable.read(connection)
       metadata = Metadata(identifier: identifier, values: values)

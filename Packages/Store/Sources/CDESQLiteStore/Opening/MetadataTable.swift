@@ -13,6 +13,8 @@ enum MetadataTable {
     "NSStoreModelVersionHashesDigest", "NSStoreModelVersionChecksumKey",
   ]
 
+  fileprivate static let remedy = "Restore it from a backup, or copy what can be read with salvage."
+
   /// The framework version written into new stores: the version of Core Data whose layout they have.
   private static let frameworkVersion: Int64 = 1414
 
@@ -78,10 +80,13 @@ enum MetadataTable {
     }
     guard let identifier, !identifier.isEmpty else {
       throw StoreError(
-        .unreadable, "The store's metadata has no row of version 1 with a UUID; it is damaged or newer.")
+        .unreadable,
+        "Z_METADATA has no row with the Z_VERSION 1 and a Z_UUID, so the store is damaged or newer. \(remedy)"
+      )
     }
     guard let plist else {
-      throw StoreError(.unreadable, "The store's metadata has no property list; it is damaged.")
+      throw StoreError(
+        .unreadable, "Z_METADATA.Z_PLIST has no property list, so the store is damaged. \(remedy)")
     }
     return (identifier, try PropertyList.decode(plist))
   }
@@ -93,10 +98,14 @@ enum PropertyList {
     let list: Any
     do { list = try PropertyListSerialization.propertyList(from: data, options: [], format: nil) } catch {
       throw StoreError(
-        .unreadable, "The store's metadata is no property list; the store is damaged.", cause: error)
+        .unreadable,
+        "Z_METADATA.Z_PLIST is no property list, so the store is damaged. \(MetadataTable.remedy)",
+        cause: error)
     }
     guard let dictionary = list as? [String: Any] else {
-      throw StoreError(.unreadable, "The store's metadata is no dictionary; the store is damaged.")
+      throw StoreError(
+        .unreadable,
+        "Z_METADATA.Z_PLIST is no dictionary, so the store is damaged. \(MetadataTable.remedy)")
     }
     var values: [String: StoreMetadata.Value] = [:]
     for (key, value) in dictionary { values[key] = Self.value(value) }

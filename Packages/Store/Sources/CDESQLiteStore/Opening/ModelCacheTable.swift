@@ -31,17 +31,17 @@ enum ModelCacheTable {
     try connection.run("DELETE FROM Z_MODELCACHE", while: "Removing the copy of the model")
   }
 
-  /// - Returns: the archive, decompressed; nil if the row is missing or damaged. A store can be used without it.
+  /// - Returns: the archive, decompressed; nil if no row has one. A store can be used without it.
   static func read(_ connection: Connection) throws(StoreError) -> [UInt8]? {
-    var content: [UInt8]?
+    var result: [UInt8]?
     try connection.forEachRow(
-      "SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1", while: "Reading the copy of the model"
+      "SELECT Z_CONTENT FROM Z_MODELCACHE WHERE Z_CONTENT IS NOT NULL", while: "Reading the copy of the model"
     ) { statement in
-      guard let start = sqlite3_column_blob(statement, 0) else { return }
+      guard result == nil, let start = sqlite3_column_blob(statement, 0) else { return }
       let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, 0)))
-      content = Array(bytes)
+      result = archive(Array(bytes))
     }
-    return content.flatMap(archive)
+    return result
   }
 
   /// All stores seen so far have raw DEFLATE. An archive that is not compressed, or that has the header of zlib, is as plain.

@@ -43,6 +43,7 @@ struct StoreContents {
       schema, numbers: try Self.numbers(of: entities, stored, hashes: file.versionHashes))
     try reconcile(with: file.tables)
     inspect(file.triggers)
+    inspect(file.unwritable)
     history = HistoryTables(file.tables, physical)
     hasWholeHistory = HistoryTables.isComplete(file, physical)
     physical.foreign.removeAll { derivation in
@@ -113,6 +114,14 @@ struct StoreContents {
         hashes[entity.source.name] != nil && strangers.contains(number) ? number : nil
       }
       guard let number = stored[entity.source.name] ?? renamed else {
+        // The metadata says that the store has the entity, so no migration would bring its number back.
+        if hashes[entity.source.name] != nil, !entity.source.versionHash.isEmpty {
+          throw StoreError(
+            .unreadable,
+            "Z_PRIMARYKEY has no row with the Z_NAME \(entity.source.name), which is among the entities in "
+              + "Z_METADATA.Z_PLIST, so the store is damaged. Restore it from a backup, or copy what can be read with "
+              + "salvage.", entity: entity.source.name)
+        }
         throw StoreError(
           .incompatibleSchema,
           "The store has no entity \(entity.source.name). "
@@ -215,13 +224,27 @@ struct StoreContents {
 
   // MARK: Triggers
 
+  private var ownTables: Set<String> {
+    let names =
+      physical.tables.values.map(\.name) + physical.joinTables.map(\.name)
+      + ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]
+    return Set(names.map { $0.uppercased() })
+  }
+
+  /// A store that can't be written as a whole is opened for reading only: a save would fail in its midst.
+  private mutating func inspect(_ unwritable: [String: String]) {
+    let own = ownTables
+    for (table, reason) in unwritable where own.contains(table.uppercased()) {
+      isReadOnly = true
+      notes.append("\(reason) The store was opened for reading only.")
+    }
+    notes.sort()
+  }
+
   /// Core Data's own triggers are recognised by their names and call the functions registered here. Other
   /// triggers could change the effect of a save, so a store with such a trigger is opened for reading only.
   private mutating func inspect(_ triggers: [FileContents.Trigger]) {
-    let ours = Set(
-      physical.tables.values.map(\.name) + physical.joinTables.map(\.name)
-        + ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]
-    ).map { $0.uppercased() }
+    let ours = ownTables
     for trigger in triggers where ours.contains(trigger.table.uppercased()) {
       let name = trigger.name
       if name.hasPrefix("Z_RT_") { hasSpatialTriggers = true }

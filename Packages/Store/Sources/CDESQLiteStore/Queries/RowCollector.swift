@@ -242,8 +242,8 @@ final class RowCollector {
   static func damagedKey(_ key: Int64, _ layout: RowLayout) -> StoreError {
     StoreError(
       .unreadable,
-      "A row of \(layout.entityName) has the key \(key), and keys begin at 1: the store is damaged. Give the row "
-        + "another Z_PK, or delete it.", entity: layout.entityName)
+      "A row of \(layout.entityName) has the key \(key) in Z_PK, and keys begin at 1: the store is damaged. Give the row "
+        + "another Z_PK, delete it, or copy the other rows with salvage.", entity: layout.entityName)
   }
 
   static func tooBig(_ layout: RowLayout) -> StoreError {

@@ -1,5 +1,5 @@
 import CDESQLite
-import CDEStore
+@_spi(CDE) import CDEStore
 
 /// How one column of a statement is decoded into a cell.
 struct ColumnStep {
@@ -86,15 +86,21 @@ enum RowDecoder {
       let cell = step.cell.index
       switch step.kind {
       case .integer:
-        let value = sqlite3_column_int64(statement, column)
-        // NULL is read as zero, so only zero needs a second check.
-        if value != 0 || sqlite3_column_type(statement, column) != SQLITE_NULL {
-          builder.setInteger(cell, value)
+        // SQLite stores any value in any column, and reads a text that is no number as zero. Text that is a number counts as one.
+        let value = sqlite3_column_value(statement, column)
+        let type = sqlite3_value_numeric_type(value)
+        if type == SQLITE_INTEGER {
+          builder.setInteger(cell, sqlite3_value_int64(value))
+        } else if type != SQLITE_NULL {
+          setStrangeInteger(value, type, cell, key, &builder)
         }
       case .real:
-        let value = sqlite3_column_double(statement, column)
-        if value != 0 || sqlite3_column_type(statement, column) != SQLITE_NULL {
-          builder.setReal(cell, value)
+        let value = sqlite3_column_value(statement, column)
+        let type = sqlite3_value_numeric_type(value)
+        if type == SQLITE_FLOAT || type == SQLITE_INTEGER {
+          builder.setReal(cell, sqlite3_value_double(value))
+        } else if type != SQLITE_NULL {
+          noteStranger(type, cell, key, builder)
         }
       case .text:
         guard let start = sqlite3_column_text(statement, column) else {
@@ -131,6 +137,28 @@ enum RowDecoder {
       }
     }
     return true
+  }
+
+  /// A fraction loses what follows its point, as in Core Data.
+  @inline(never)
+  private static func setStrangeInteger(
+    _ value: OpaquePointer?, _ type: Int32, _ cell: CellIndex, _ key: Int64, _ builder: inout RowBatchBuilder
+  ) {
+    guard type == SQLITE_FLOAT else { return noteStranger(type, cell, key, builder) }
+    let number = sqlite3_value_double(value)
+    if let integer = Int64(exactly: number.rounded(.towardZero)) {
+      builder.setInteger(cell, integer)
+    } else {
+      ValueReports.noteStranger("\(number), which is no integer,", cell, ofRow: key, in: builder.layout)
+    }
+  }
+
+  @inline(never)
+  private static func noteStranger(
+    _ type: Int32, _ cell: CellIndex, _ key: Int64, _ builder: borrowing RowBatchBuilder
+  ) {
+    ValueReports.noteStranger(
+      type == SQLITE_TEXT ? "text" : "binary data", cell, ofRow: key, in: builder.layout)
   }
 
   /// Some libraries store UUIDs as text.

@@ -20,7 +20,10 @@ extension SchemaPlans {
     let (last, overflows) = max(base, 0).addingReportingOverflow(Int64(count))
     guard !overflows, last <= limit else {
       throw StoreError(
-        .full, "\(schema.entities[root.entity].source.name) has used all primary keys.",
+        .full,
+        "\(schema.entities[root.entity].source.name) has used all primary keys: the greatest Z_PK of "
+          + "\(physical.tableName(of: root)), or its Z_MAX in Z_PRIMARYKEY, is \(base). If few rows have such keys, give them lower "
+          + "ones, and lower Z_MAX.",
         entity: schema.entities[root.entity].source.name)
     }
     try connection.run(
@@ -28,7 +31,8 @@ extension SchemaPlans {
     guard sqlite3_changes(connection.handle) == 1 else {
       throw StoreError(
         .unreadable,
-        "The store lost its key counter for \(schema.entities[root.entity].source.name); it is damaged.",
+        "Z_PRIMARYKEY has no row for \(schema.entities[root.entity].source.name) any more, so the store is damaged. Restore it "
+          + "from a backup, or copy what can be read with salvage.",
         entity: schema.entities[root.entity].source.name)
     }
     return max(base, 0)

@@ -24,6 +24,10 @@ final class Connection: @unchecked Sendable {
   private let generation = ProcessGeneration.current
   /// Rows that triggers changed in the current transaction.
   let derived = DerivedRows()
+  /// Whether triggers of the file may write R-trees, as Core Data's do.
+  var trustsSchema = false {
+    didSet { _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, trustsSchema ? 1 : 0) }
+  }
   /// Stand-ins for collations of other programs.
   let placeholders = PlaceholderCollations()
   /// Numbers of texts in the history. They are dropped with a transaction that may have added them.

@@ -23,8 +23,9 @@ enum ForeignCode {
     }
     if definitions.isEmpty { return [:] }
     // Core Data's triggers write R-trees, which an untrusted schema may not even name.
-    _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
-    defer { _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0) }
+    let trusted = connection.trustsSchema
+    connection.trustsSchema = true
+    defer { connection.trustsSchema = trusted }
     var result: [String: String] = [:]
     for (table, found) in definitions {
       let refusal = refusal(table, connection)

@@ -72,7 +72,7 @@ struct StoreOpener {
     var contents = try prepareContents(of: connection, mayCreate: configuration.createsIfMissing)
     if configuration.tracksHistory { try contents.keepHistory(on: connection) }
     if contents.hasSpatialTriggers {
-      _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
+      connection.trustsSchema = true
     }
     return opened(connection, contents, uri: uri, usesLog: false)
   }
@@ -116,7 +116,7 @@ struct StoreOpener {
       // Unknown triggers have been excluded above. Triggers can't call functions with outside effects in any
       // case.
       if contents.hasSpatialTriggers {
-        _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
+        connection.trustsSchema = true
       }
       if hadLog { _ = cde_sqlite3_db_config_flag(connection.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0) }
       try Self.setJournalMode(connection, configuration)

@@ -54,13 +54,16 @@ public struct MigrationObstacle: Hashable, Sendable, CustomStringConvertible {
     case severalObjects
     /// Rows belong to an entity that becomes abstract.
     case abstractObjects
+    /// Rows of a table of several entities belong to none of them, by their number. Fetches do not find them, and a new table
+    /// would not have them.
+    case unknownEntities
   }
 
   /// The kind of reason.
   public var kind: Kind
-  /// The entity in the new schema.
+  /// The entity in the new schema; for unknown entities the root of the old one.
   public var entity: String
-  /// The properties in the new schema; empty for abstract entities.
+  /// The properties in the new schema; empty where whole objects are concerned.
   public var properties: [String]
   /// The number of rows concerned; for duplicates the number of values that several rows share.
   public var count: Int
@@ -94,6 +97,10 @@ public struct MigrationObstacle: Hashable, Sendable, CustomStringConvertible {
       return
         "\(entity) is abstract now, and the store has \(objects) of it. Keep the entity concrete, or delete the objects "
         + "with the old model first."
+    case .unknownEntities:
+      return
+        "The table of \(entity) has \(count == 1 ? "1 row" : "\(count) rows") whose Z_ENT is the number of no entity in it, which "
+        + "would be lost. Set Z_ENT to a number in Z_PRIMARYKEY, or delete the rows, with the sqlite3 program."
     }
   }
 }

@@ -178,6 +178,28 @@ struct EntityMigrationTests {
       model(note), .migration, 134110, "Note is abstract now, and the store has 1 object of it")
   }
 
+  @Test("Rows of no entity are not lost with the table that they are in")
+  func unknownEntities() throws {
+    func version(_ number: Int) -> NSManagedObjectModel {
+      let (note, special) = (named("Note"), entity("Special", nil, []))
+      note.subentities = [special]
+      if number > 1 { note.properties.append(attribute("stars", .integer16AttributeType)) }
+      return model(note, special)
+    }
+    let store = try OldStore(version(1)) { context in
+      context.make("Note", ["name": "a"])
+      context.make("Special", ["name": "b"])
+    }
+    _ = try store.sql(
+      "INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZNAME) VALUES (7, 99, 1, 'c'), (8, NULL, 1, 'd')")
+    let obstacle = MigrationObstacle(.unknownEntities, entity: "Note", properties: [], count: 2)
+    #expect(try store.plan(version(2)).obstacles == [obstacle])
+    try store.expectRefusal(version(2), .migration, 134110, "The table of Note has 2 rows whose Z_ENT")
+    _ = try store.sql("DELETE FROM ZNOTE WHERE Z_PK > 6")
+    try store.opened(version(2)).close()
+    #expect(try store.sql("SELECT ZNAME FROM ZNOTE ORDER BY 1") == [["a"], ["b"]])
+  }
+
   @Test("Duplicates under a new constraint are reported, and none is dropped")
   func constraints() throws {
     let store = try OldStore(model(named("Note"))) { context in

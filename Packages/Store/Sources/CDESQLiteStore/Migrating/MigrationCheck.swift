@@ -86,7 +86,24 @@ struct MigrationCheck {
       try addMembers(of: move, source, number, connection, add)
     }
     for table in script.tables { try addDuplicates(in: table, connection, add) }
+    try addUnknown(connection, add)
     return result
+  }
+
+  /// A table of one entity has no such rows: they are read as that entity's, whatever their number is.
+  private func addUnknown(
+    _ connection: Connection, _ add: (MigrationObstacle.Kind, String, [String], Int) -> Void
+  ) throws(StoreError) {
+    let written = Set(script.renamed.map(\.table))
+    for root in old.tables.keys.sorted() {
+      guard let table = old.tables[root], written.contains(table.name) else { continue }
+      let held = old.schema.entities[root.entity].subtree.filter(old.held.contains)
+      if held.count == 1 { continue }
+      let numbers = held.map { "\(old.numbers[$0])" }.joined(separator: ", ")
+      let rows = SQLPiece(
+        "SELECT COUNT(*) FROM \(quoted(table.name)) WHERE Z_ENT IS NULL OR Z_ENT NOT IN (\(numbers))")
+      add(.unknownEntities, old.schema.entities[root.entity].source.name, [], try count(rows, connection))
+    }
   }
 
   /// A member of a to-many relationship without an inverse has one owner.

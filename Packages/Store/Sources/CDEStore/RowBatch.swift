@@ -98,8 +98,9 @@ public final class RowBatch: @unchecked Sendable {
 
   /// Replaces pending keys, which are below zero, by permanent ones, in row keys and to-one references.
   ///
-  /// - Parameter base: for each index of a root entity, the last key assigned before. A pending key `-n`
-  ///   becomes `base + n`.
+  /// - Parameters:
+  ///   - base: for each index of a root entity, the last key assigned before. A pending key `-n` becomes `base + n`.
+  ///   - schema: the schema of the rows.
   public func assignKeys(base: IndexedArray<RootIndex, Int64>, schema: ResolvedSchema) {
     for row in 0..<count where key(row) < 0 {
       self.row(row)[0] = UInt64(bitPattern: base[layout.root] - key(row))

@@ -8,11 +8,14 @@ public protocol StoreWriting: AnyObject {
   /// - Throws: the errors of ``Store/commit(_:committed:)``. Nothing is written then.
   func write(_ transaction: StoreTransaction) throws(StoreError)
 
-  /// The transaction that was written, with its permanent keys, in a form that ``repeatWriting(_:)`` takes.
+  /// The transaction that was written, with its permanent keys, in a form that ``repeatWriting(_:mark:)`` takes.
   func archive() throws(StoreError) -> [UInt8]
 
   /// Executes a transaction of ``archive()`` again, with all its checks.
   ///
+  /// - Parameters:
+  ///   - archive: the transaction.
+  ///   - mark: the mark that is written with it.
   /// - Throws: `.incompatibleSchema` if the entities have changed since, `.unreadable` for other bytes; `.conflict`,
   ///   `.uniqueness` and so on if rows have changed since. Nothing is written then.
   func repeatWriting(_ archive: [UInt8], mark: PendingSave) throws(StoreError)

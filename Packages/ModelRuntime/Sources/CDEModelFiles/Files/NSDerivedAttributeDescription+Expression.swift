@@ -2,7 +2,7 @@ public import CDEManagedModel
 public import CDEPredicates
 
 extension NSDerivedAttributeDescription {
-  /// The derivation as an expression. Core Data's `NSExpression` is ``TreeExpression`` here.
+  /// The derivation as an expression. Core Data's `NSExpression` is `TreeExpression` here.
   ///
   /// ```swift
   /// let count = NSDerivedAttributeDescription()
@@ -10,7 +10,7 @@ extension NSDerivedAttributeDescription {
   /// count.derivation  // "pages.@count"
   /// ```
   ///
-  /// `nil` when ``derivation`` is `nil` or no expression. Which expressions can be kept is checked when the model is first
+  /// `nil` when `derivation` is `nil` or no expression. Which expressions can be kept is checked when the model is first
   /// used. Setting traps when the model is in use.
   public var derivationExpression: TreeExpression? {
     get {

@@ -55,7 +55,7 @@ extension NSManagedObjectModel {
 
   /// The checksums of all versions of a model, by the name of the version.
   ///
-  /// A staged migration is written with these checksums. See ``versionChecksum``.
+  /// A staged migration is written with these checksums. See `versionChecksum`.
   ///
   /// - Parameter modelURL: A `.momd` or an `.xcdatamodeld`. Core Data reads the compiled form only.
   /// - Throws: ``ModelFileError`` for a folder that is missing, and for a version that can't be read.

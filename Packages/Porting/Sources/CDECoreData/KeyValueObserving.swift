@@ -44,6 +44,14 @@ public struct NSKeyValueObservedChange<Value> {
   public let indexes: IndexSet?
   /// Always false: observers are called after changes only.
   public let isPrior: Bool
+
+  init(from old: Value?, to new: Value, _ options: NSKeyValueObservingOptions) {
+    kind = .setting
+    newValue = options.contains(.new) ? new : nil
+    oldValue = options.contains(.old) ? old : nil
+    indexes = nil
+    isPrior = false
+  }
 }
 
 /// An observation of a property. It ends when this object is released.
@@ -81,23 +89,20 @@ extension _KeyValueCodingAndObserving where Self: NSManagedObject {
     _ keyPath: KeyPath<Self, Value>, options: NSKeyValueObservingOptions = [],
     changeHandler: @escaping (Self, NSKeyValueObservedChange<Value>) -> Void
   ) -> NSKeyValueObservation {
-    func change(_ old: Value?, _ new: Value) -> NSKeyValueObservedChange<Value> {
-      NSKeyValueObservedChange(
-        kind: .setting, newValue: options.contains(.new) ? new : nil,
-        oldValue: options.contains(.old) ? old : nil, indexes: nil, isPrior: false)
-    }
     var last: Value?
     let name = _CDNamedKeyPaths.name(of: keyPath) ?? Self.observedKey(of: keyPath)
     let observer = observeKey(name, value: { ($0 as! Self)[keyPath: keyPath] }) { object, _, _ in
       let object = object as! Self
       let new = object[keyPath: keyPath]
-      let told = change(last, new)
+      let told = NSKeyValueObservedChange(from: last, to: new, options)
       last = new
       changeHandler(object, told)
     }
     // Read after the key path has been checked.
     last = self[keyPath: keyPath]
-    if options.contains(.initial) { changeHandler(self, change(nil, self[keyPath: keyPath])) }
+    if options.contains(.initial) {
+      changeHandler(self, NSKeyValueObservedChange(from: nil, to: self[keyPath: keyPath], options))
+    }
     return NSKeyValueObservation { observer.cancel() }
   }
 }

@@ -21,11 +21,7 @@ extension _KeyValueCodingAndObserving where Self: NSMigrationManager {
     let tell = { [unowned self] (old: Value?) in
       let new = self[keyPath: keyPath]
       last = new
-      changeHandler(
-        self,
-        NSKeyValueObservedChange(
-          kind: .setting, newValue: options.contains(.new) ? new : nil,
-          oldValue: options.contains(.old) ? old : nil, indexes: nil, isPrior: false))
+      changeHandler(self, NSKeyValueObservedChange(from: old, to: new, options))
     }
     let number = addProgressObserver { tell(last) }
     if options.contains(.initial) { tell(nil) }

@@ -26,12 +26,12 @@ extension NSPersistentStoreCoordinator {
       let url = description.url ?? URL(fileURLWithPath: "/dev/null")
       do {
         let binding = try model.map(ModelBinding.of) ?? usableBinding()
-        let request = MigrationRequest(
-          description: description, configuration: try description.storeConfiguration(), destination: binding,
-          entities: try binding.entities(in: description.configuration))
-        guard case .file(let path) = request.configuration.location,
-          FileManager.default.fileExists(atPath: path), let route = try request.route()
+        let configuration = try description.storeConfiguration()
+        let entities = try binding.entities(in: description.configuration)
+        guard case .file(let path) = configuration.location, FileManager.default.fileExists(atPath: path)
         else { return StoreMigrationPlan(url: url) }
+        let request = try MigrationRequest(description, configuration, to: binding, entities: entities)
+        guard let route = try request.route() else { return StoreMigrationPlan(url: url) }
         return try StoreMigrationPlan(url: url, request, route)
       } catch let error as StoreError {
         throw Self.migrationError(error, url)
@@ -61,9 +61,8 @@ extension NSPersistentStoreCoordinator {
           + "or the options of these names."
       throw refusal
     }
-    let request = MigrationRequest(
-      description: description, configuration: configuration, destination: modelBinding, entities: entities)
     do {
+      let request = try MigrationRequest(description, configuration, to: modelBinding, entities: entities)
       // Nil if another process has migrated the store since it was refused.
       guard let route = try request.route() else { return }
       let progress = description.migrationProgress

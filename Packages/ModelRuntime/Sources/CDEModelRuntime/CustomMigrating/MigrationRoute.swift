@@ -18,8 +18,7 @@ extension MigrationRequest {
   /// - Returns: nil if the store has the new version.
   /// - Throws: ``ManagedObjectError``: no way leads to the new version.
   func route() throws -> MigrationRoute? {
-    let hashes = try storedHashes()
-    if hashes == newHashes { return nil }
+    if storedHashes == newHashes { return nil }
     if let option = description.options[NSPersistentStoreStagedMigrationManagerOptionKey] {
       guard let manager = option as? NSStagedMigrationManager else {
         throw ManagedObjectError(
@@ -31,7 +30,9 @@ extension MigrationRequest {
     }
     let steps = description.migrationSteps
     let name = description.configuration
-    if let first = try steps.firstIndex(where: { try $0.source.isVersion(of: hashes, configuration: name) }) {
+    if let first = try steps.firstIndex(where: {
+      try $0.source.isVersion(of: storedHashes, configuration: name)
+    }) {
       return .steps(steps[first...])
     }
     guard description.shouldInferMappingModelAutomatically else {

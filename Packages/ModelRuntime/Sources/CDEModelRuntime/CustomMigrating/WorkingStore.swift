@@ -75,9 +75,8 @@ final class WorkingStore {
   func request(to binding: ModelBinding) throws -> MigrationRequest {
     let opening = opening()
     let name = Self.configuration(opening.configuration, in: binding.model)
-    return MigrationRequest(
-      description: opening, configuration: try opening.storeConfiguration(), destination: binding,
-      entities: try binding.entities(in: name))
+    return try MigrationRequest(
+      opening, opening.storeConfiguration(), to: binding, entities: binding.entities(in: name))
   }
 
   /// Migrates the copy to a version of the model as the difference can be inferred. Does nothing if it has that version.

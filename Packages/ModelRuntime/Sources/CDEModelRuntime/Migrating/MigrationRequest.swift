@@ -11,6 +11,25 @@ struct MigrationRequest {
   /// The new version of the model, and the entities of it that the store has.
   let destination: ModelBinding
   let entities: Set<EntityIndex>
+  /// What was in the file. A migration reads it again with the lock of the file.
+  private let file: StoreInspection
+  /// The version hashes of the entities in the file.
+  let storedHashes: [String: Data]
+
+  /// Reads what is in the file.
+  ///
+  /// - Throws: `StoreError`: there is no store, or it can't be read.
+  init(
+    _ description: NSPersistentStoreDescription, _ configuration: SQLiteStore.Configuration,
+    to destination: ModelBinding, entities: Set<EntityIndex>
+  ) throws(StoreError) {
+    self.description = description
+    self.configuration = configuration
+    self.destination = destination
+    self.entities = entities
+    file = try SQLiteStore.inspection(configuration)
+    storedHashes = file.versionHashes.mapValues { Data($0) }
+  }
 
   var path: String { description.url?.path ?? "" }
 
@@ -20,16 +39,11 @@ struct MigrationRequest {
     return Dictionary(wanted.map { ($0.name, Data($0.versionHash)) }) { first, _ in first }
   }
 
-  func storedHashes() throws -> [String: Data] {
-    try SQLiteStore.inspection(configuration).versionHashes.mapValues { Data($0) }
-  }
-
   // MARK: The old model
 
   /// The model with which the store was made, and where it was found.
   func sourceModel() throws -> (model: NSManagedObjectModel, from: StoreMigrationPlan.ModelSource) {
-    let file = try SQLiteStore.inspection(configuration)
-    let hashes = file.versionHashes.mapValues { Data($0) }
+    let hashes = storedHashes
     if let given = NSManagedObjectModel.models(withHashes: hashes, among: description.migrationSourceModels),
       let model = given.count == 1 ? given[0] : NSManagedObjectModel(byMerging: given)
     {

@@ -16,7 +16,7 @@ struct PendingMigration {
   ///
   /// - Returns: nil if the store has the new version already.
   init?(_ request: MigrationRequest) throws {
-    if try request.storedHashes() == request.newHashes { return nil }
+    if request.storedHashes == request.newHashes { return nil }
     let found = try request.sourceModel()
     modelSource = found.from
     let old = found.model

@@ -29,7 +29,7 @@ final class Connection: @unchecked Sendable {
     didSet { _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, trustsSchema ? 1 : 0) }
   }
   /// Stand-ins for collations of other programs.
-  let placeholders = PlaceholderCollations()
+  let standIns = StandInCollations()
   /// Numbers of texts in the history. They are dropped with a transaction that may have added them.
   var historyStrings: [String: Int64] = [:]
   /// Collects the statements for the store's observer; nil without one.
@@ -63,7 +63,7 @@ final class Connection: @unchecked Sendable {
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DQS_DML, 0)
     _ = cde_sqlite3_db_config_flag(handle, SQLITE_DBCONFIG_DQS_DDL, 0)
     try SQLFunctions.register(on: handle, derived: derived)
-    placeholders.register(on: handle)
+    standIns.register(on: handle)
     try SQLMathematics.register(on: handle)
   }
 

@@ -32,7 +32,7 @@ enum ForeignCode {
       func names(_ missing: String) -> (name: String, kind: String, sql: String)? {
         found.first { $0.sql.uppercased().contains(missing.uppercased()) }
       }
-      let collation = connection.placeholders.names.sorted().first { names($0) != nil }
+      let collation = connection.standIns.names.sorted().first { names($0) != nil }
       guard let missing = collation ?? refusal.map(identifier) else { continue }
       let culprit = names(missing)
       let what = culprit.map { "The \($0.kind) \($0.name) of the table \(table)" } ?? "The table \(table)"

@@ -6,7 +6,7 @@ import Foundation
 ///
 /// Without them SQLite reads no table that has an index in such an order. The stand-ins compare bytes. No query of this library asks
 /// for the order, and a store with such an index is not written, see `ForeignCode`.
-final class PlaceholderCollations {
+final class StandInCollations {
   /// The names that the connection asked for.
   private(set) var names: Set<String> = []
 
@@ -16,7 +16,7 @@ final class PlaceholderCollations {
   func register(on handle: OpaquePointer) {
     sqlite3_collation_needed(handle, Unmanaged.passUnretained(self).toOpaque()) { context, handle, _, name in
       guard let context, let name else { return }
-      let collations = Unmanaged<PlaceholderCollations>.fromOpaque(context).takeUnretainedValue()
+      let collations = Unmanaged<StandInCollations>.fromOpaque(context).takeUnretainedValue()
       collations.names.insert(String(cString: name))
       sqlite3_create_collation_v2(
         handle, name, SQLITE_UTF8, nil,

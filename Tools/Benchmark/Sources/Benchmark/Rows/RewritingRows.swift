@@ -65,9 +65,12 @@ final class RewritingRows {
     process.executableURL = tool
     process.arguments = arguments
     process.standardOutput = FileHandle.standardError
+    // Foundation's waitUntilExit looks every 50 ms on Linux.
+    let end = DispatchSemaphore(value: 0)
+    process.terminationHandler = { _ in end.signal() }
     let time = try nanoseconds {
       try process.run()
-      process.waitUntilExit()
+      end.wait()
     }
     guard process.terminationStatus == 0 else {
       throw MemoryRow.Failure(description: "The tool failed for the sources in \(folder.path).")

@@ -207,7 +207,10 @@ extension PredicateFormatParser {
   {
     let placeholder = "%\(conversion)"
     let value = try argument(at: position, for: placeholder)
-    if conversion == "@", let expression = value as? TreeExpression { return try expression.result.get() }
+    // The type is checked first, because a cast of a Swift array to a class copies the array.
+    if conversion == "@", let value, type(of: value) is AnyClass, let expression = value as? TreeExpression {
+      return try expression.result.get()
+    }
     guard let constant = PredicateConstant(value) else {
       let type = value.map { String(describing: Swift.type(of: $0)) } ?? "nil"
       throw PredicateTreeError(

@@ -36,6 +36,18 @@ struct ObjectStateTests {
     #expect(note.state == .gone && note.unsavedChange == .none)
   }
 
+  @Test("An object equals itself alone, before and after its save, and no value of another type")
+  func equality() throws {
+    let context = try stack().context()
+    let (one, other) = (context.make("Note", ["title": "a"]), context.make("Note", ["title": "a"]))
+    let both: Set = [one, other]
+    let hash = one.hash
+    try context.save()
+    #expect(both.count == 2 && both.contains(one) && both.contains(other) && one.hash == hash)
+    #expect(one == one && one != other && one.isEqual(one as Any))
+    #expect(!one.isEqual(other) && !one.isEqual(nil) && !one.isEqual("a") && !one.isEqual(NSObject()))
+  }
+
   @Test("A rollback makes a deleted object a saved one, and an inserted one gone")
   func rollback() throws {
     let context = try stack().context()

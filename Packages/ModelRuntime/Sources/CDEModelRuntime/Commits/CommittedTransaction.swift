@@ -76,6 +76,9 @@ public struct CommittedTransaction: Sendable {
     public var key: Int64
     /// The slot of the relationship in that entity.
     public var slot: SlotIndex
+
+    /// The key alone, because few objects of one save differ in the rest only.
+    public func hash(into hasher: inout Hasher) { hasher.combine(key) }
   }
 
   init(

@@ -130,6 +130,26 @@ extension NSManagedObjectContext {
     var inserted: Set<NSManagedObject> = []
     /// Changed objects that were saved before.
     var updated: Set<NSManagedObject> = []
+    /// Deleted objects that were saved before.
+    var deleted: Set<NSManagedObject> = []
+
+    /// Makes empty sets that have room for the changes of these objects.
+    init(of objects: ArraySlice<NSManagedObject>) {
+      var (insertions, updates, deletions) = (0, 0, 0)
+      objects.forEachBorrowed { object in
+        switch object.unsavedChange {
+        case .insertion: insertions += 1
+        case .update: updates += 1
+        case .deletion: deletions += 1
+        case .none: break
+        }
+      }
+      inserted.reserveCapacity(insertions)
+      updated.reserveCapacity(updates)
+      deleted.reserveCapacity(deletions)
+    }
+
+    init() {}
 
     /// Releases the objects before their other owners do. To free objects in a set's arbitrary order takes
     /// twice as long. Never inlined, because the optimiser may delay a release.
@@ -154,10 +174,7 @@ extension NSManagedObjectContext {
     func add(_ key: String, _ objects: Set<NSManagedObject>) {
       if !objects.isEmpty { userInfo[key] = objects }
     }
-    // The new objects may be many. They are added to a set that has room for them.
-    var announced = Announced()
-    announced.inserted.reserveCapacity(pending.objects[...].newCount)
-    var deleted: Set<NSManagedObject> = []
+    var announced = Announced(of: pending.objects[...])
     // New objects that were already announced.
     var renewed: Set<NSManagedObject> = []
     pending.objects[...].forEachBorrowed { object in
@@ -170,17 +187,19 @@ extension NSManagedObjectContext {
         } else {
           renewed.insert(object)
         }
-      case .deletion: deleted.insert(object)
+      case .deletion: announced.deleted.insert(object)
       case .update: announced.updated.insert(object)
       case .none: break
       }
     }
+    // A union copies the set.
     add(
       NSInsertedObjectsKey,
       pending.appeared.isEmpty
         ? announced.inserted : announced.inserted.union(pending.appeared))
     add(NSUpdatedObjectsKey, renewed.isEmpty ? announced.updated : announced.updated.union(renewed))
-    add(NSDeletedObjectsKey, deleted.union(pending.deletedByMerge).union(pending.forgotten))
+    let removed = pending.deletedByMerge + pending.forgotten
+    add(NSDeletedObjectsKey, removed.isEmpty ? announced.deleted : announced.deleted.union(removed))
     add(NSRefreshedObjectsKey, Set(pending.refreshed))
     if pending.isMerge { userInfo[NSObjectsChangedByMergeChangesKey] = true }
     guard !userInfo.isEmpty else { return announced }

@@ -168,7 +168,8 @@ extension NSManagedObjectContext {
         announced.inserted.count == objects.inserted.count ? announced.inserted : Set(objects.inserted),
       NSUpdatedObjectsKey:
         announced.updated.count == objects.updated.count ? announced.updated : Set(objects.updated),
-      NSDeletedObjectsKey: Set(objects.deleted),
+      NSDeletedObjectsKey:
+        announced.deleted.count == objects.deleted.count ? announced.deleted : Set(objects.deleted),
     ]
     NotificationCenter.default.post(name: .NSManagedObjectContextDidSave, object: self, userInfo: userInfo)
     if PostedNames.isDidSaveObjectIDsUsed { announceIDs(of: objects, committed) }

@@ -52,7 +52,11 @@ extension NSManagedObject {
   /// Removes the object from its context, after its deletion was saved or the context dropped it.
   final func detach() {
     guard let registry = _registry else { return }
-    _ = objectID
+    // An ID that finds the object again would keep its memory.
+    if _identity == nil {
+      _identity = NSManagedObjectID(
+        binding: _binding, key: _key, store: registry.identityHandle(for: _binding, key: _key))
+    }
     // This is the first step, because the last object may free the registry, and the registry the model.
     Borrowed(_binding.model).retain()
     registry.release(self)

@@ -16,7 +16,9 @@ struct RowBuilders {
   private final class BuilderBox {
     // Used by one save, on one thread.
     @exclusivity(unchecked) var builder: RowBatchBuilder
-    init(_ layout: RowLayout) { builder = RowBatchBuilder(layout: layout, rows: 16) }
+    init(_ layout: RowLayout, rows: Int, arenaBytes: Int) {
+      builder = RowBatchBuilder(layout: layout, rows: rows, arenaBytes: arenaBytes)
+    }
     func finish() -> RowBatch {
       let layout = builder.layout
       var taken = RowBatchBuilder(layout: layout, rows: 1, arenaBytes: 16)
@@ -32,7 +34,12 @@ struct RowBuilders {
       last = (binding.index, index)
       return index
     }
-    builders.append(BuilderBox(binding.layout))
+    // An entity that has filled a batch probably fills another one of the same size.
+    let full = open[binding.index].map { builders[$0] }
+    builders.append(
+      BuilderBox(
+        binding.layout, rows: full == nil ? 16 : Self.rowLimit,
+        arenaBytes: full.map { $0.builder.arenaCount + $0.builder.arenaCount / 8 } ?? 256))
     open[binding.index] = builders.count - 1
     last = (binding.index, builders.count - 1)
     return last.builder

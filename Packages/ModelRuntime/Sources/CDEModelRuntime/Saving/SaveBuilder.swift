@@ -14,7 +14,6 @@ final class SaveBuilder {
   /// The time of the save, for attributes derived from it.
   let now = Date()
 
-  private var deleted: [NSManagedObject] = []
   private var insertedRows: [RowReference] = []
   /// Updated objects with a row to write, ordered by key, with their rows and the slots that these rows change.
   private var rewritten: [NSManagedObject] = []
@@ -281,20 +280,24 @@ final class SaveBuilder {
   }
 
   private func buildDeleted() {
-    deleted = objects.deleted.sorted { ($0._binding.index, $0._key) < ($1._binding.index, $1._key) }
-    transaction.deleted = deleted.map {
-      RowDeletion(
-        entity: $0._binding.index, key: $0._key, version: $0._batch.version(Int($0._row)),
-        emptied: $0.withBinding(\.savedSlots.emptied), kept: $0.withBinding(\.savedSlots.kept))
-    }
-    // Owners whose to-many relationships contain a deleted object, whether they are in memory or not.
-    for object in deleted {
-      for info in object._binding.properties where info.kind == .toOne && info.inverseIsToMany {
-        guard let cell = info.cells.first, let key = object._batch.integer(Int(object._row), cell),
-          let inverse = info.inverseSlot
-        else { continue }
-        touched.insert(.init(entity: info.destination, key: key, slot: inverse))
+    transaction.deleted.reserveCapacity(objects.deleted.count)
+    objects.deleted[...].forEachBorrowed { object in
+      object.withBinding { binding in
+        transaction.deleted.append(
+          RowDeletion(
+            entity: binding.index, key: object._key, version: object._batch.version(Int(object._row)),
+            emptied: binding.savedSlots.emptied, kept: binding.savedSlots.kept))
+        // Owners whose to-many relationships contain a deleted object, whether they are in memory or not.
+        for slot in binding.savedSlots.owned {
+          object.withProperty(slot) { info in
+            guard let cell = info.cells.first, let key = object._batch.integer(Int(object._row), cell),
+              let inverse = info.inverseSlot
+            else { return }
+            touched.insert(.init(entity: info.destination, key: key, slot: inverse))
+          }
+        }
       }
     }
+    transaction.deleted.sort { $0.entity != $1.entity ? $0.entity < $1.entity : $0.key < $1.key }
   }
 }

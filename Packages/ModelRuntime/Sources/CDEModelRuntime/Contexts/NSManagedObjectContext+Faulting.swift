@@ -110,11 +110,15 @@ extension NSManagedObjectContext {
           }
         }
       } catch {
-        // The objects stay faults. The next read of each one tries again.
-        Diagnostics.report("\(group.count) objects of \(group[0]._binding.name) could not be read: \(error)")
-        failedReads.last = error
+        noteUnread(group.count, of: group[0]._binding, error)
       }
     }
+  }
+
+  /// Reports that several objects could not be read. They stay faults, and the next read of each one tries again.
+  func noteUnread(_ count: Int, of binding: EntityBinding, _ error: any Error) {
+    Diagnostics.report("\(count) objects of \(binding.name) could not be read: \(error)")
+    failedReads.last = error as? StoreError ?? StoreError(.unreadable, "\(error)", cause: error)
   }
 
   /// Whether no possible destination of a relationship is registered.
@@ -204,9 +208,7 @@ extension NSManagedObjectContext {
       for (entity, group) in Dictionary(grouping: current, by: { $0._binding.index }) {
         let binding = registry.model.entities[entity]
         guard let info = binding.property(name), info.isRelationship else {
-          throw ManagedObjectError(
-            .unsupportedRequest, "\(binding.name).\(name) is no relationship and can't be prefetched.",
-            entity: binding.name, property: name)
+          throw noRelationship(name, binding)
         }
         if info.isToMany {
           next += try prefetchMembers(info, of: group, binding)
@@ -223,6 +225,12 @@ extension NSManagedObjectContext {
       }
       current = next
     }
+  }
+
+  func noRelationship(_ name: String, _ binding: EntityBinding) -> ManagedObjectError {
+    ManagedObjectError(
+      .unsupportedRequest, "\(binding.name).\(name) is no relationship and can't be prefetched.",
+      entity: binding.name, property: name)
   }
 
   @discardableResult

@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
     return try cast(objects, plan)
   }
 
-  private func classesMatch<ResultType>(_ type: ResultType.Type, _ plan: FetchPlan) -> Bool {
+  func classesMatch<ResultType>(_ type: ResultType.Type, _ plan: FetchPlan) -> Bool {
     guard type is NSManagedObject.Type else { return false }
     let model = plan.binding.model
     let tree =
@@ -93,7 +93,7 @@ extension NSManagedObjectContext {
     return changed.contains(where: \.hasChanges)
   }
 
-  private func asking<Answer>(
+  func asking<Answer>(
     _ plan: FetchPlan, _ ask: (any RowSource, StoreQuery, [StoreHandle]?) throws -> Answer
   ) throws -> Answer {
     let source = try source()

@@ -15,6 +15,22 @@ extension NSManagedObjectContext {
     return try typed(try fetchObjects(plan), plan)
   }
 
+  /// Fetches the objects of a descriptor as a collection that reads them in batches, and keeps few of them.
+  ///
+  /// - Parameters:
+  ///   - descriptor: the condition, the order and the range.
+  ///   - batchSize: the number of objects that are read together, at least one.
+  /// - Throws: the errors of ``fetch(_:)-(FetchDescriptor<Item>)``.
+  public func fetch<Item>(
+    _ descriptor: FetchDescriptor<Item>, batchSize: Int
+  ) throws -> FetchResultsCollection<Item> {
+    preconditionIsolated("fetch(_:batchSize:)")
+    guard let model = modelBinding else { throw missingCoordinator }
+    var plan = try plan(descriptor, model)
+    if let limit = descriptor.fetchLimit, limit <= 0 { plan.limit = 0 }
+    return FetchResultsCollection(try batches(of: plan, holding: Item.self, size: batchSize))
+  }
+
   /// The number of objects that a fetch would return, with its limit and offset.
   public func fetchCount<Item>(_ descriptor: FetchDescriptor<Item>) throws -> Int {
     preconditionIsolated("fetchCount(_:)")
@@ -201,7 +217,7 @@ extension SnapshotExtras {
 }
 
 extension RowBatch {
-  fileprivate var entries: [FetchedRows.Entry] {
+  var entries: [FetchedRows.Entry] {
     let entity = NarrowIndex(layout.entity)
     return (0..<count).map { FetchedRows.Entry(key: key($0), entity: entity) }
   }

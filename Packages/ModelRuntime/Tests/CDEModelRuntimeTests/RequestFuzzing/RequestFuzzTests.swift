@@ -84,6 +84,8 @@ struct RequestFuzzTests {
         let rest = sorted.dropFirst(request.fetchOffset)
         let expected = Array(request.fetchLimit == 0 ? rest[...] : rest.prefix(request.fetchLimit))
         let part = try context.fetch(request)
+        let batched = try context.fetch(request, batchSize: Int.random(in: 1...9, using: &random))
+        #expect(batched.elementsEqual(part, by: ===), "\(place), in batches")
         // Objects that are equal by all orders have no order among themselves.
         let agrees =
           part.count == expected.count && Set(part).isSubset(of: found)

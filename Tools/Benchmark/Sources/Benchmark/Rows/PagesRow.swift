@@ -42,11 +42,9 @@ struct PagesRow {
   static func readPaged(_ path: String) throws -> Int {
     let context = try openedContext(path)
     return try context.performAndWait {
-      let request = Entry.fetchRequest()
-      request.fetchBatchSize = batch
       let before = MemoryRow.residentBytes
       var sum = 0
-      let entries = try context.fetch(request)
+      let entries = try context.fetch(Entry.fetchRequest(), batchSize: batch)
       for entry in entries { sum &+= entry.title.utf8.count }
       consume(sum)
       return withExtendedLifetime(entries) { MemoryRow.peakBytes - before }

@@ -214,21 +214,25 @@ final class ObjectRegistry: @unchecked Sendable {
     if isEmpty { letGo() }
   }
 
-  /// Gives saved objects their permanent keys, unless they already have one.
+  /// Gives saved objects their permanent keys, unless they already have one. Objects that were saved to a parent
+  /// keep their keys, and their places in the table.
   func rekey(_ objects: [NSManagedObject], key: (Int) -> Int64) {
     lock.withLock { _ in
       // All objects leave the table first, so the table only has to move entries of other objects.
       var coming = 0
-      objects[...].forEachBorrowed { object in
-        guard object.hasTemporaryKey else { return }
-        table.remove(object)
-        coming += 1
-      }
-      table.makeRoom(for: coming)
       var index = -1
       objects[...].forEachBorrowed { object in
         index += 1
-        guard object.hasTemporaryKey else { return }
+        guard object.hasTemporaryKey, object._key != key(index) else { return }
+        table.remove(object)
+        coming += 1
+      }
+      if coming == 0 { return }
+      table.makeRoom(for: coming)
+      index = -1
+      objects[...].forEachBorrowed { object in
+        index += 1
+        guard object.hasTemporaryKey, object._key != key(index) else { return }
         object._key = key(index)
         table.insert(object)
       }

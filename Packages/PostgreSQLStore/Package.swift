@@ -31,6 +31,7 @@ let package = Package(
       dependencies: [
         "CDEPostgreSQLStore",
         .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDESQLiteStore", package: "Store"),
         .product(name: "CDEStore", package: "Store"),
       ]),
   ],

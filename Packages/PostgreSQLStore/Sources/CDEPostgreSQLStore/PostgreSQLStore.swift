@@ -15,7 +15,10 @@
 
     let configuration: PostgreSQLConfiguration
     let pool: ConnectionPool
-    let physical: PhysicalSchema
+    let plans: SchemaPlans
+    let commits: StoreCommits
+
+    var physical: PhysicalSchema { plans.physical }
 
     /// Opens a store, and creates it if the server's schema has none.
     ///
@@ -39,7 +42,8 @@
       self.schema = resolved
       self.configuration = configuration
       self.pool = pool
-      physical = opened.physical
+      plans = SchemaPlans(opened.physical)
+      commits = StoreCommits(plans, pool, configuration)
       identifier = opened.identifier
     }
 

@@ -135,6 +135,9 @@
       throw Self.closedError
     }
 
+    /// A connection that is not the pool's, for a call that has a place already.
+    func connectOutside() throws(StoreError) -> Connection { try Connection(options, configuration) }
+
     // MARK: Giving back
 
     func giveBack(_ connection: Connection) {

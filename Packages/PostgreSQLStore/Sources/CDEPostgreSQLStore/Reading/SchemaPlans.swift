@@ -1,0 +1,82 @@
+#if PostgreSQL
+  @_spi(CDE) internal import CDEStore
+
+  /// The statements of a schema's entities, made once for a store.
+  final class SchemaPlans: Sendable {
+    let physical: PhysicalSchema
+    /// For each entity index the rows of it and its sub-entities.
+    let selects: IndexedArray<EntityIndex, SelectPlan>
+    /// For each entity index the statement that finds rows by keys. Its parameter is an array.
+    private let rowStatements: IndexedArray<EntityIndex, String>
+    /// The columns that refer to a tree's rows.
+    let references: IndexedArray<RootIndex, [ReferenceColumn]>
+
+    /// Statements over arrays get so many elements at once. More save no time, and cost memory on both sides.
+    static let blockSize = 5000
+
+    var schema: ResolvedSchema { physical.schema }
+
+    init(_ physical: PhysicalSchema) {
+      self.physical = physical
+      let selects = physical.schema.entities.mapped {
+        SelectPlan(entity: $0.index, includesSubentities: true, physical: physical)
+      }
+      self.selects = selects
+      rowStatements = physical.schema.entities.mapped { entity in
+        let types =
+          entity.isRoot
+          ? ""
+          : " AND t0.\"Z_ENT\" IN (\(entity.subtree.map { "\(physical.numbers[$0])" }.joined(separator: ", ")))"
+        return
+          "SELECT \(selects[entity.index].columnList) FROM \(quoted(physical.tableName(of: entity.index))) AS t0 "
+          + "WHERE t0.\"Z_PK\" = ANY($1)\(types) ORDER BY t0.\"Z_PK\""
+      }
+      references = ReferenceColumn.all(physical)
+    }
+
+    /// The rows with keys in the tree of an entity, in the order of their keys.
+    ///
+    /// - Parameter asOf: the number of the last commit before the read.
+    func rows(
+      entity: EntityIndex, keys: [Int64], on connection: Connection, asOf: UInt64
+    ) throws(StoreError) -> FetchedRows {
+      try checkEntity(entity)
+      var collector = RowCollector(selects[entity], asOf: asOf)
+      let isAscending = zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 }
+      for block in Blocks(isAscending ? keys : Array(Set(keys)).sorted(), size: Self.blockSize) {
+        var parameters = Parameters()
+        parameters.append(block)
+        let rows = try connection.run(
+          rowStatements[entity], parameters, while: "Reading rows of \(schema.entities[entity].source.name)")
+        try collector.append(rows)
+      }
+      return collector.finish()
+    }
+
+    /// Refuses an index that is no entity's, which a caller may have from another store.
+    func checkEntity(_ entity: EntityIndex) throws(StoreError) {
+      guard schema.entities.indices.contains(entity) else {
+        throw StoreError(
+          .unsupportedQuery,
+          "The schema has no entity with the index \(entity). Use indexes of this store's schema.")
+      }
+    }
+  }
+
+  /// An array in parts of a greatest size.
+  struct Blocks<Element>: Sequence, IteratorProtocol {
+    private var rest: ArraySlice<Element>
+    private let size: Int
+
+    init(_ elements: [Element], size: Int) {
+      rest = elements[...]
+      self.size = size
+    }
+
+    mutating func next() -> ArraySlice<Element>? {
+      if rest.isEmpty { return nil }
+      defer { rest = rest.dropFirst(size) }
+      return rest.prefix(size)
+    }
+  }
+#endif

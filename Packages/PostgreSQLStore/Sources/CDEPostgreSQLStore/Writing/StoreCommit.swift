@@ -1,0 +1,153 @@
+#if PostgreSQL
+  @_spi(CDE) internal import CDEExecutors
+  @_spi(CDE) internal import CDEStore
+
+  /// The commits of a store, in an order.
+  ///
+  /// Transactions of one store are written at the same time, on different connections. Their last statement, the number of the
+  /// commit and the caller's function form one step, which one of them takes at a time.
+  final class StoreCommits: Sendable {
+    private let plans: SchemaPlans
+    private let writes: IndexedArray<EntityIndex, WritePlan>
+    private let pool: ConnectionPool
+    private let configuration: PostgreSQLConfiguration
+    /// The number of the last commit. A commit holds the lock from its last statement until its caller was told.
+    private let sequence = Lock<UInt64>(0)
+    /// The same number, for reads, which must not wait for the server's disk.
+    private let published = Lock<UInt64>(0)
+
+    /// A deadlock, or a serialisation failure, is repeated so often.
+    private static let attemptLimit = 5
+    /// Old tokens are removed after so many commits.
+    private static let sweepInterval: UInt64 = 4096
+
+    init(_ plans: SchemaPlans, _ pool: ConnectionPool, _ configuration: PostgreSQLConfiguration) {
+      self.plans = plans
+      writes = plans.schema.entities.mapped { WritePlan(entity: $0.index, physical: plans.physical) }
+      self.pool = pool
+      self.configuration = configuration
+    }
+
+    /// The number of a commit that a read that begins now certainly sees.
+    var lastCommit: UInt64 { published.withLock { $0 } }
+
+    /// Writes and commits a transaction.
+    func commit(
+      _ transaction: StoreTransaction, committed: (CommitResult) -> Void
+    ) throws(StoreError) -> CommitResult {
+      let keyBase = try takeKeys(KeyCounter.counts(of: transaction), upTo: transaction.keyLimit)
+      var attempt = 1
+      while true {
+        do throws(StoreError) {
+          return try write(transaction, keyBase, committed)
+        } catch {
+          guard attempt < Self.attemptLimit, Self.isRepeatable(error) else { throw error }
+          attempt += 1
+        }
+      }
+    }
+
+    /// Whether the same transaction may succeed when it is repeated at once. Its rows are locked and compared again.
+    private static func isRepeatable(_ error: StoreError) -> Bool {
+      switch error.engineCode {
+      case ServerError.deadlock?, ServerError.serialization?: true
+      // Another writer took a key of a new row since the keys were looked up. The next attempt reports it as a conflict.
+      case ServerError.uniqueViolation?: error.code == .conflict
+      default: false
+      }
+    }
+
+    /// Takes keys for new rows, for each tree.
+    ///
+    /// - Returns: for each index of a root entity, the last key assigned before.
+    func takeKeys(
+      _ counts: [RootIndex: Int], upTo limit: Int64 = .max
+    ) throws(StoreError) -> IndexedArray<RootIndex, Int64> {
+      var base = IndexedArray<RootIndex, Int64>(repeating: 0, count: plans.schema.entities.count)
+      let wanted = counts.filter { $0.value > 0 }.sorted { $0.key < $1.key }
+      if wanted.isEmpty { return base }
+      try pool.withConnection { (connection) throws(StoreError) in
+        for (root, count) in wanted {
+          base[root] = try KeyCounter.take(
+            count, upTo: limit, root: plans.schema.entities[root.entity],
+            number: plans.physical.numbers[root.entity], on: connection)
+        }
+      }
+      return base
+    }
+
+    private func write(
+      _ transaction: StoreTransaction, _ keyBase: IndexedArray<RootIndex, Int64>,
+      _ committed: (CommitResult) -> Void
+    ) throws(StoreError) -> CommitResult {
+      var isSent = false
+      return try pool.withConnection(isRepeatable: { !isSent }) { (connection) throws(StoreError) in
+        let token = CommitToken()
+        try token.begin(on: connection)
+        do throws(StoreError) {
+          try TransactionWriter(plans, writes, connection, transaction, keyBase: keyBase).write()
+        } catch {
+          connection.rollBack()
+          throw error
+        }
+        var failure: StoreError?
+        var result: CommitResult?
+        sequence.withLock { sequence in
+          isSent = true
+          do throws(StoreError) { try send(connection, token) } catch {
+            failure = error
+            return
+          }
+          sequence += 1
+          let number = sequence
+          for batch in transaction.writtenBatches {
+            batch.assignKeys(base: keyBase, schema: plans.schema)
+            batch.asOf = number
+          }
+          published.withLock { $0 = number }
+          let done = CommitResult(keyBase: keyBase, sequence: number)
+          committed(done)
+          result = done
+        }
+        if let failure { throw failure }
+        if result!.sequence % Self.sweepInterval == 0 { try? CommitToken.removeOld(on: connection) }
+        return result!
+      }
+    }
+
+    /// Commits, and finds out what became of the commit if the connection is lost meanwhile.
+    private func send(_ connection: Connection, _ token: CommitToken) throws(StoreError) {
+      do throws(StoreError) {
+        try connection.execute("COMMIT", while: "Committing")
+      } catch {
+        // An error over a connection that stands is the server's own answer: the transaction was rolled back.
+        if connection.isUsable { throw error }
+        let outcome = token.outcome(within: configuration.recoveryTimeout) { () throws(StoreError) in
+          try pool.connectOutside()
+        }
+        switch outcome {
+        case .committed: return
+        case .rolledBack: throw error
+        case .unknown:
+          throw StoreError(
+            .unknownOutcome,
+            "The connection to the server was lost during the commit, and the server did not answer within "
+              + "\(configuration.recoveryTimeout). The transaction is committed or not. Read the rows again before you save again.",
+            engineCode: error.engineCode)
+        }
+      }
+    }
+
+    /// Finds all conflicts of a transaction, from one state of the store.
+    func conflicts(of transaction: StoreTransaction) throws(StoreError) -> TransactionConflicts {
+      try pool.withConnection { (connection) throws(StoreError) in
+        let asOf = lastCommit
+        try connection.execute(
+          "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", while: "Looking for conflicts")
+        defer { connection.rollBack() }
+        var finder = ConflictFinder(plans, writes, connection, transaction, asOf: asOf)
+        return try finder.find()
+      }
+    }
+  }
+#endif

@@ -54,11 +54,11 @@ extension QueryCompiler {
         place = Place(entity: destination, alias: join.alias)
         continue
       }
-      guard scope.joins.count < SQLiteDialect.joinLimit else {
+      guard scope.joins.count < dialect.joinLimit else {
         throw StoreError(
           .tooBig,
-          "The query joins more than \(SQLiteDialect.joinLimit) tables to follow its key paths, the last over "
-            + "\(physical.schema.entities[place.entity].source.name).\(property.name); SQLite joins at most 64. Use "
+          "The query joins more than \(dialect.joinLimit) tables to follow its key paths, the last over "
+            + "\(physical.schema.entities[place.entity].source.name).\(property.name); \(dialect.joinReason). Use "
             + "shorter key paths, or fetch in steps.",
           entity: physical.schema.entities[place.entity].source.name, properties: [property.name])
       }
@@ -134,11 +134,11 @@ extension QueryCompiler {
       sources.append(table)
       place = next
     }
-    guard sources.count <= SQLiteDialect.joinLimit else {
+    guard sources.count <= dialect.joinLimit else {
       throw StoreError(
         .tooBig,
         "A key path of the query goes over \(path.hops.count) relationships, the last to "
-          + "\(physical.schema.entities[place.entity].source.name); SQLite joins at most 64 tables. Use a shorter key "
+          + "\(physical.schema.entities[place.entity].source.name); \(dialect.joinReason) tables. Use a shorter key "
           + "path, or fetch in steps.", entity: physical.schema.entities[place.entity].source.name)
     }
     let element = Scope(entity: place.entity, alias: place.alias)
@@ -148,7 +148,7 @@ extension QueryCompiler {
     let (head, condition) = try body(&self, place)
     scopes = saved
     if let condition { conditions.append(condition) }
-    var from = " FROM " + sources.joined(separator: SQLiteDialect.orderedJoin)
+    var from = " FROM " + sources.joined(separator: dialect.orderedJoin)
     for join in element.joins { from += " " + join.sql }
     return head + Piece(from + " WHERE ") + .joined(conditions, " AND ")
   }

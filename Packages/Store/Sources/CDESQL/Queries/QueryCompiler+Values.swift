@@ -6,14 +6,14 @@ extension QueryCompiler {
     try enter()
     defer { leave() }
     switch expression {
-    case .value(let value): return Piece("?", [value])
+    case .value(let value): return dialect.parameter(value)
     case .list: throw unsupported("A list can only be used on the right side of a membership test.")
     case .path(let path): return try pathValue(path)
     case .count(let path):
       return try subquery(path) { (_, _) throws(StoreError) in (Piece("SELECT COUNT(*)"), nil) }
     case .countWhere(let path, let filter):
       return try subquery(path) { (compiler, _) throws(StoreError) in
-        (Piece("SELECT COUNT(*)"), try compiler.condition(filter))
+        (Piece("SELECT COUNT(*)"), try compiler.exact(filter))
       }
     case .aggregate(let aggregate, let path):
       return try subquery(path) { (compiler, place) throws(StoreError) in
@@ -22,11 +22,11 @@ extension QueryCompiler {
         }
         let property = try compiler.property(slot, of: place.entity)
         let column = "\(place.alias).\(try compiler.column(of: property, leaf: leaf, in: place.entity))"
-        return (Piece("SELECT \(SQLiteDialect.aggregate(aggregate, column))"), nil)
+        return (Piece("SELECT ") + compiler.dialect.aggregate(aggregate, Piece(column)), nil)
       }
     case .function(let function, let arguments): return try self.function(function, arguments)
     case .conditional(let filter, let first, let second):
-      let test = try condition(filter)
+      let test = try exact(filter)
       let left = try value(first)
       let right = try value(second)
       return Piece("CASE WHEN ") + test + Piece(" THEN ") + left + Piece(" ELSE ") + right + Piece(" END")
@@ -36,8 +36,18 @@ extension QueryCompiler {
       }
       hasGroups = false
       defer { hasGroups = true }
-      return SQLiteDialect.aggregate(aggregate, try value(expression))
+      return dialect.aggregate(aggregate, try value(expression))
     }
+  }
+
+  /// A condition within a value. A superset would change the value, which is undecided then.
+  private mutating func exact(_ filter: StoreFilter) throws(StoreError) -> Piece {
+    let wasSuperset = isSuperset
+    isSuperset = false
+    let piece = try condition(filter)
+    if isSuperset { isUndecided = true }
+    isSuperset = wasSuperset
+    return piece
   }
 
   private mutating func subquery(
@@ -65,6 +75,6 @@ extension QueryCompiler {
     guard pieces.count >= expected.lowerBound else {
       throw unsupported("\(function.rawValue) needs at least \(expected.lowerBound) arguments.")
     }
-    return SQLiteDialect.call(function, pieces)
+    return decided(dialect.call(function, pieces))
   }
 }

@@ -1,0 +1,168 @@
+@_spi(CDE) import CDESQL
+import CDESQLite
+import CDEStore
+import Foundation
+import Testing
+
+@testable import CDESQLiteStore
+
+/// SQLite's dialect without the functions of this process that operate on text.
+private struct TextlessDialect: SQLDialect {
+  private let sqlite = SQLiteDialect()
+
+  var joinLimit: Int { sqlite.joinLimit }
+  var joinReason: String { sqlite.joinReason }
+  var depthLimit: Int { sqlite.depthLimit }
+  var orderedJoin: String { sqlite.orderedJoin }
+
+  func statement(_ piece: SQLPiece) -> CompiledQuery { sqlite.statement(piece) }
+  func parameter(_ value: StoreValue) -> SQLPiece { sqlite.parameter(value) }
+  func counting(_ statement: SQLPiece) -> SQLPiece { sqlite.counting(statement) }
+  func range(limit: Int?, offset: Int) -> SQLPiece { sqlite.range(limit: limit, offset: offset) }
+  func constant(_ holds: Bool) -> SQLPiece { sqlite.constant(holds) }
+  func condition(_ piece: SQLPiece, isNegated: Bool) -> SQLPiece {
+    sqlite.condition(piece, isNegated: isNegated)
+  }
+  func equality(isNegated: Bool, hasConstant: Bool) -> String {
+    sqlite.equality(isNegated: isNegated, hasConstant: hasConstant)
+  }
+  func number(_ text: SQLPiece) -> SQLPiece { sqlite.number(text) }
+  func membership(_ subject: SQLPiece, in keys: [Int64], isNegated: Bool) -> SQLPiece {
+    sqlite.membership(subject, in: keys, isNegated: isNegated)
+  }
+  func membership(_ subject: SQLPiece, in values: [StoreValue]) -> SQLPiece {
+    sqlite.membership(subject, in: values)
+  }
+  func arranged(_ parts: [StoreFilter], isConjunction: Bool) -> [StoreFilter] {
+    sqlite.arranged(parts, isConjunction: isConjunction)
+  }
+  func joined(_ terms: [SQLPiece], isConjunction: Bool) -> SQLPiece {
+    sqlite.joined(terms, isConjunction: isConjunction)
+  }
+  func balanced(_ terms: ArraySlice<SQLPiece>, _ separator: String) -> SQLPiece {
+    sqlite.balanced(terms, separator)
+  }
+  func order(_ piece: SQLPiece, _ options: StoreFilter.TextOptions, isAscending: Bool) -> SQLPiece? {
+    options.isEmpty ? sqlite.order(piece, options, isAscending: isAscending) : nil
+  }
+  func folded(_ text: SQLPiece, _ options: StoreFilter.TextOptions) -> SQLPiece? { nil }
+  func match(
+    _ subject: TextOperand, _ comparison: StoreFilter.Comparison, _ pattern: TextOperand,
+    _ options: StoreFilter.TextOptions
+  ) -> SQLPiece? {
+    let isPlain = options.isEmpty && comparison != .matches
+    return isPlain ? sqlite.match(subject, comparison, pattern, options) : nil
+  }
+  func aggregate(_ aggregate: StoreExpression.Aggregate, _ value: SQLPiece) -> SQLPiece {
+    sqlite.aggregate(aggregate, value)
+  }
+  func call(_ function: StoreExpression.Function, _ arguments: [SQLPiece]) -> SQLPiece? {
+    [.lowercase, .uppercase, .canonical].contains(function) ? nil : sqlite.call(function, arguments)
+  }
+}
+
+@Suite("Conditions that a dialect can't decide")
+struct UndecidedConditionsTests {
+  let scratch = Scratch()
+
+  private func keys(_ compiled: CompiledQuery, in store: SQLiteStore) throws -> [Int64] {
+    try store.pool.read { (connection) throws(StoreError) in
+      var keys: [Int64] = []
+      try connection.forEachRow(compiled.sql, compiled.bindings, while: "Reading candidates") {
+        keys.append(sqlite3_column_int64($0, 0))
+      }
+      return keys
+    }
+  }
+
+  @Test(
+    "The statement and its remainder together find what the whole condition finds",
+    arguments: [UInt64.random(in: 0 ... .max), 1, 2])
+  func differential(seed: UInt64) throws {
+    let store = try SQLiteStore.file(scratch.file(), Shop.schema)
+    var maker = QueryMaker(random: SplitMix(seed: seed), store: store)
+    let model = try QueryDifferentialTests().fill(&maker)
+    var (whole, partial, narrowed) = (0, 0, 0)
+    for round in 0..<400 {
+      let name = maker.pick(["Item", "Category", "Tag"])
+      let parts = (0..<maker.pick([1, 2])).map { _ in maker.filter([name], depth: 3) }
+      var query = StoreQuery(entity: store.index(name), filter: parts.count == 1 ? parts[0] : .and(parts))
+      query.limit = maker.chance(30) ? 5 : nil
+      let all = model.rows[store.schema.entities[query.entity].root]!.keys
+      let expected = all.filter { model.holds(query.filter, [(query.entity, $0)]) }.sorted()
+      var compiler = QueryCompiler(store.plans.physical, dialect: TextlessDialect())
+      let compiled = try compiler.compile(query, .rows(columns: "t0.Z_PK"))
+      let found = try keys(compiled, in: store)
+      let context = "seed \(seed), round \(round): \(query)"
+      guard let remainder = compiled.remainder else {
+        whole += 1
+        try #require(Set(found).isSubset(of: expected), "\(context)")
+        try #require(found.count == min(expected.count, query.limit ?? .max), "\(context)")
+        continue
+      }
+      partial += 1
+      if found.count < all.count { narrowed += 1 }
+      let decided = found.filter { model.holds(remainder.filter, [(query.entity, $0)]) }
+      try #require(decided.sorted() == expected, "\(context)")
+      try #require(remainder.limit == query.limit, "\(context)")
+      var counter = QueryCompiler(store.plans.physical, dialect: TextlessDialect())
+      let candidates = try keys(try counter.compile(query, .count()), in: store)
+      try #require(candidates.sorted() == found.sorted(), "\(context)")
+    }
+    #expect(whole > 50 && partial > 50 && narrowed > 10, "seed \(seed): \(whole), \(partial), \(narrowed)")
+  }
+
+  private func text(_ store: SQLiteStore) -> StoreExpression {
+    .path(StorePath(end: .property(slot: store.slot("Item", "title"), leaf: 0)))
+  }
+
+  @Test("The remainder has the undecided parts only, and the range moves to it")
+  func smallest() throws {
+    let store = try SQLiteStore.file(scratch.file(), Shop.schema)
+    let number = StoreExpression.path(StorePath(end: .property(slot: store.slot("Item", "big"), leaf: 0)))
+    let decided = StoreFilter.comparison(number, .greater, .value(.integer(1)), [])
+    let undecided = StoreFilter.comparison(text(store), .contains, .value(.text("a")), .caseInsensitive)
+    var compiler = QueryCompiler(store.plans.physical, dialect: TextlessDialect())
+    let compiled = try compiler.compile(
+      StoreQuery(
+        entity: store.index("Item"), filter: .and([decided, undecided]),
+        sort: [StoreSort(number)], limit: 3, offset: 2), .rows(columns: "t0.Z_PK"))
+    #expect(compiled.remainder == QueryRemainder(filter: undecided, sort: [], offset: 2, limit: 3))
+    #expect(!compiled.sql.contains("LIMIT"))
+    #expect(compiled.sql.contains("ORDER BY t0.\"ZBIG\" ASC"))
+    #expect(compiled.bindings == [.integer(1)])
+  }
+
+  @Test("An order that the dialect lacks is left to the remainder")
+  func order() throws {
+    let store = try SQLiteStore.file(scratch.file(), Shop.schema)
+    let sort = [StoreSort(text(store), options: .caseInsensitive)]
+    var compiler = QueryCompiler(store.plans.physical, dialect: TextlessDialect())
+    let compiled = try compiler.compile(
+      StoreQuery(entity: store.index("Item"), sort: sort, limit: 3), .rows(columns: "t0.Z_PK"))
+    #expect(compiled.remainder == QueryRemainder(filter: .constant(true), sort: sort, offset: 0, limit: 3))
+    #expect(!compiled.sql.contains("ORDER BY"))
+  }
+
+  @Test("A projection and a computed value without a remainder are refused")
+  func refused() throws {
+    let store = try SQLiteStore.file(scratch.file(), Shop.schema)
+    let item = store.index("Item")
+    let lower = StoreExpression.function(.lowercase, [text(store)])
+    let undecided = StoreFilter.comparison(lower, .equal, .value(.text("a")), [])
+    for projection in [
+      StoreProjection(entity: item, columns: [.value(lower)]),
+      StoreProjection(entity: item, filter: undecided, columns: [.value(text(store))]),
+      StoreProjection(
+        entity: item, columns: [.value(text(store))], sort: [StoreSort(text(store), options: .localized)]),
+    ] {
+      var compiler = QueryCompiler(store.plans.physical, dialect: TextlessDialect())
+      let error = #expect(throws: StoreError.self) { _ = try compiler.compile(projection) }
+      #expect(error?.code == .unsupportedQuery)
+    }
+    let error = #expect(throws: StoreError.self) {
+      _ = try QueryCompiler.compile(lower, of: item, store.plans.physical, dialect: TextlessDialect())
+    }
+    #expect(error?.code == .unsupportedQuery)
+  }
+}

@@ -30,7 +30,7 @@ private struct TextlessDialect: SQLDialect {
   func membership(_ subject: SQLPiece, in keys: [Int64], isNegated: Bool) -> SQLPiece {
     sqlite.membership(subject, in: keys, isNegated: isNegated)
   }
-  func membership(_ subject: SQLPiece, in values: [StoreValue]) -> SQLPiece {
+  func membership(_ subject: SQLPiece, in values: [StoreValue]) -> SQLPiece? {
     sqlite.membership(subject, in: values)
   }
   func arranged(_ parts: [StoreFilter], isConjunction: Bool) -> [StoreFilter] {
@@ -53,11 +53,33 @@ private struct TextlessDialect: SQLDialect {
     let isPlain = options.isEmpty && comparison != .matches
     return isPlain ? sqlite.match(subject, comparison, pattern, options) : nil
   }
-  func aggregate(_ aggregate: StoreExpression.Aggregate, _ value: SQLPiece) -> SQLPiece {
+  func aggregate(_ aggregate: StoreExpression.Aggregate, _ value: SQLPiece) -> SQLPiece? {
     sqlite.aggregate(aggregate, value)
   }
   func call(_ function: StoreExpression.Function, _ arguments: [SQLPiece]) -> SQLPiece? {
     [.lowercase, .uppercase, .canonical].contains(function) ? nil : sqlite.call(function, arguments)
+  }
+}
+
+/// A row of the plain model, for the evaluator.
+private struct ModelRow: EvaluatedRow {
+  let model: MemoryModel
+  let concreteEntity: EntityIndex
+  let key: Int64
+
+  private var row: MemoryModel.Row? { model.row((concreteEntity, key)) }
+
+  func value(of slot: SlotIndex, leaf: Int, in entity: EntityIndex) -> StoreValue {
+    row?.values[slot]?[leaf] ?? .null
+  }
+
+  func destinations(of slot: SlotIndex, in entity: EntityIndex) -> [ModelRow] {
+    let root = model.schema.entities[model.schema.end(of: slot, in: entity).destination].root
+    return model.elements([slot], from: (entity, key)).compactMap { element in
+      model.rows[root]?[element.key].map {
+        ModelRow(model: model, concreteEntity: $0.entity, key: element.key)
+      }
+    }
   }
 }
 
@@ -102,7 +124,12 @@ struct UndecidedConditionsTests {
       }
       partial += 1
       if found.count < all.count { narrowed += 1 }
-      let decided = found.filter { model.holds(remainder.filter, [(query.entity, $0)]) }
+      let evaluator = FilterEvaluator<ModelRow>(store.schema)
+      let decided = try found.filter { key in
+        let row = ModelRow(
+          model: model, concreteEntity: try #require(model.row((query.entity, key))).entity, key: key)
+        return try evaluator.holds(remainder.filter, for: row, of: query.entity)
+      }
       try #require(decided.sorted() == expected, "\(context)")
       try #require(remainder.limit == query.limit, "\(context)")
       var counter = QueryCompiler(store.plans.physical, dialect: TextlessDialect())
@@ -110,6 +137,37 @@ struct UndecidedConditionsTests {
       try #require(candidates.sorted() == found.sorted(), "\(context)")
     }
     #expect(whole > 50 && partial > 50 && narrowed > 10, "seed \(seed): \(whole), \(partial), \(narrowed)")
+  }
+
+  @Test(
+    "Conditions and orders in memory are those of SQLite", arguments: [UInt64.random(in: 0 ... .max), 4, 5])
+  func evaluated(seed: UInt64) throws {
+    let store = try SQLiteStore.file(scratch.file(), Shop.schema)
+    var maker = QueryMaker(random: SplitMix(seed: seed), store: store)
+    let model = try QueryDifferentialTests().fill(&maker)
+    let evaluator = FilterEvaluator<ModelRow>(store.schema)
+    for round in 0..<300 {
+      let name = maker.pick(["Item", "Category", "Tag"])
+      let entity = store.index(name)
+      let options: StoreFilter.TextOptions = maker.pick([
+        [], .caseInsensitive, .localized, .localizedStandard,
+      ])
+      let sort = [
+        StoreSort(maker.text([name], depth: 1), isAscending: maker.chance(50), options: options),
+        StoreSort(maker.number([name], depth: 1), isAscending: maker.chance(50)),
+        StoreSort(.path(StorePath(end: .object))),
+      ]
+      let query = StoreQuery(entity: entity, filter: maker.filter([name], depth: 3), sort: sort)
+      var rows: [(key: Int64, sortKeys: [StoreValue])] = []
+      for (key, row) in model.rows[store.schema.entities[entity].root]! {
+        let row = ModelRow(model: model, concreteEntity: row.entity, key: key)
+        guard try evaluator.holds(query.filter, for: row, of: entity) else { continue }
+        rows.append((key, try evaluator.sortKeys(sort, for: row, of: entity)))
+      }
+      rows.sort { FilterEvaluator<ModelRow>.precedes($0.sortKeys, $1.sortKeys, in: sort) }
+      let expected = try store.fetch(query, isKnown: nil).keys
+      try #require(rows.map(\.key) == expected, "seed \(seed), round \(round): \(query)")
+    }
   }
 
   private func text(_ store: SQLiteStore) -> StoreExpression {

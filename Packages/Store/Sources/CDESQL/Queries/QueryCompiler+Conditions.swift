@@ -31,7 +31,7 @@ extension QueryCompiler {
       if isNegated, isSuperset { return dialect.constant(true) }
       return Piece(isNegated ? "NOT EXISTS (" : "EXISTS (") + subquery + Piece(")")
     case .keys(let keys):
-      return dialect.membership(Piece("\(scopes[0].alias).Z_PK"), in: keys, isNegated: isNegated)
+      return dialect.membership(Piece("\(scopes[0].alias).\(key)"), in: keys, isNegated: isNegated)
     case .entity(let path, let entities):
       guard path.end == .object else { throw unsupported("The path to an entity ends in a property.") }
       let place = try follow(path.hops[...], from: try scope(path.scope))
@@ -39,7 +39,7 @@ extension QueryCompiler {
         throw unsupported("The condition's entity \(entity) is not in the schema.")
       }
       let numbers = entities.map { String(physical.numbers[$0]) }.joined(separator: ", ")
-      return dialect.condition(Piece("\(place.alias).Z_ENT IN (\(numbers))"), isNegated: isNegated)
+      return dialect.condition(Piece("\(place.alias).\(entityNumber) IN (\(numbers))"), isNegated: isNegated)
     }
   }
 
@@ -105,7 +105,11 @@ extension QueryCompiler {
     if case .value(.text) = left, isComputedNumber(right) {
       pieces.left = dialect.number(pieces.left)
     }
-    return pieces
+    guard let aligned = dialect.aligned(pieces.left, pieces.right) else {
+      isUndecided = true
+      return pieces
+    }
+    return aligned
   }
 
   private func isComputedNumber(_ expression: StoreExpression) -> Bool {
@@ -192,7 +196,7 @@ extension QueryCompiler {
     var pieces: [Piece] = []
     if !constants.isEmpty {
       let subject = try folded(left, options)
-      pieces.append(dialect.membership(subject, in: constants))
+      pieces.append(decided(dialect.membership(subject, in: constants)))
     }
     if hasNull { pieces.append(try value(left) + Piece(" IS NULL")) }
     for other in others { pieces.append(try equality(left, other, options, isNegated: false)) }

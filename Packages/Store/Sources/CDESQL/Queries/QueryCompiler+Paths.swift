@@ -67,7 +67,7 @@ extension QueryCompiler {
       scope.joins.append(
         (
           "LEFT JOIN \(quoted(physical.tableName(of: destination))) AS \(alias) "
-            + "ON \(alias).Z_PK = \(place.alias).\(column)", taken, alias
+            + "ON \(alias).\(key) = \(place.alias).\(column)", taken, alias
         ))
       place = Place(entity: destination, alias: alias)
     }
@@ -79,21 +79,23 @@ extension QueryCompiler {
     let scope = try scope(path.scope)
     switch path.end {
     case .object:
-      guard let last = path.hops.last else { return Piece("\(scope.alias).Z_PK") }
+      guard let last = path.hops.last else { return Piece("\(scope.alias).\(key)", kind: .integer) }
       // The previous row contains the key of the last object, which saves a join.
       let place = try follow(path.hops.dropLast(), from: scope)
       let property = try property(last, of: place.entity)
       guard case .toOne = property.kind else {
         throw unsupported("\(property.name) is to-many; use any, a count or an aggregate.")
       }
-      return Piece("\(place.alias).\(try column(of: property, leaf: 0, in: place.entity))")
+      return Piece("\(place.alias).\(try column(of: property, leaf: 0, in: place.entity))", kind: .integer)
     case .property(let slot, let leaf):
       let place = try follow(path.hops[...], from: scope)
       let property = try property(slot, of: place.entity)
       if case .toMany = property.kind {
         throw unsupported("\(property.name) is to-many; use any, a count or an aggregate.")
       }
-      return Piece("\(place.alias).\(try column(of: property, leaf: leaf, in: place.entity))")
+      return Piece(
+        "\(place.alias).\(try column(of: property, leaf: leaf, in: place.entity))",
+        kind: kind(of: property, leaf: leaf))
     }
   }
 
@@ -127,7 +129,7 @@ extension QueryCompiler {
       let table = "\(quoted(physical.tableName(of: next.entity))) AS \(next.alias)"
       if case .toOne = property.kind {
         let column = try column(of: property, leaf: 0, in: place.entity)
-        conditions.append(Piece("\(next.alias).Z_PK = \(place.alias).\(column)"))
+        conditions.append(Piece("\(next.alias).\(key) = \(place.alias).\(column)"))
       } else {
         conditions.append(try elementCondition(slot, of: place, element: next, sources: &sources))
       }
@@ -159,20 +161,20 @@ extension QueryCompiler {
   ) throws(StoreError) -> Piece {
     switch try physical.toMany(slot, of: owner.entity) {
     case .inverse(let column, _), .implied(let column, _):
-      return Piece("\(element.alias).\(quoted(column)) = \(owner.alias).Z_PK")
+      return Piece("\(element.alias).\(quoted(column)) = \(owner.alias).\(key)")
     case .join(let side):
       let table = quoted(side.table)
       if side.isReflexive {
         return Piece(
-          "\(element.alias).Z_PK IN (SELECT \(quoted(side.member)) FROM \(table) WHERE "
-            + "\(quoted(side.owner)) = \(owner.alias).Z_PK UNION SELECT \(quoted(side.owner)) "
-            + "FROM \(table) WHERE \(quoted(side.member)) = \(owner.alias).Z_PK)")
+          "\(element.alias).\(key) IN (SELECT \(quoted(side.member)) FROM \(table) WHERE "
+            + "\(quoted(side.owner)) = \(owner.alias).\(key) UNION SELECT \(quoted(side.owner)) "
+            + "FROM \(table) WHERE \(quoted(side.member)) = \(owner.alias).\(key))")
       }
       let alias = newAlias()
       sources.append("\(table) AS \(alias)")
       return Piece(
-        "\(alias).\(quoted(side.owner)) = \(owner.alias).Z_PK AND "
-          + "\(element.alias).Z_PK = \(alias).\(quoted(side.member))")
+        "\(alias).\(quoted(side.owner)) = \(owner.alias).\(key) AND "
+          + "\(element.alias).\(key) = \(alias).\(quoted(side.member))")
     }
   }
 }

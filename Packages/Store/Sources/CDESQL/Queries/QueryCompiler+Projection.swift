@@ -8,6 +8,8 @@ public import CDEStore
   public var entityColumn: Int32?
   /// The entity of an object that has no sub-entities.
   public var entity: EntityIndex?
+  /// The kind of the value.
+  public var kind = SQLKind.unknown
 }
 
 @_spi(CDE) extension QueryCompiler {
@@ -59,14 +61,17 @@ public import CDEStore
     for column in columns {
       var projected = ProjectedColumn(column: Int32(pieces.count))
       switch column {
-      case .value(let expression): pieces.append(try value(expression))
+      case .value(let expression):
+        let piece = dialect.result(try value(expression))
+        projected.kind = piece.kind
+        pieces.append(piece)
       case .object(let path):
         guard path.end == .object else { throw unsupported("The path of an object ends in a property.") }
         let place = try follow(path.hops[...], from: try scope(path.scope))
-        pieces.append(Piece("\(place.alias).Z_PK"))
+        pieces.append(Piece("\(place.alias).\(key)"))
         if physical.schema.entities[place.entity].hasSubentities {
           projected.entityColumn = Int32(pieces.count)
-          pieces.append(Piece("\(place.alias).Z_ENT"))
+          pieces.append(Piece("\(place.alias).\(entityNumber)"))
         } else {
           projected.entity = place.entity
         }

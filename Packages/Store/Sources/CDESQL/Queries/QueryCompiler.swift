@@ -45,8 +45,8 @@ public import CDEStore
   public enum Selection {
     /// Columns of the rows, over the alias `t0`.
     case rows(columns: String)
-    /// The number of rows. If there is a remainder, columns of the candidates instead.
-    case count(candidates: String = "t0.Z_PK")
+    /// The number of rows. If there is a remainder, columns of the candidates instead; nil for their keys.
+    case count(candidates: String? = nil)
   }
 
   /// The statement of a query. Linear in the size of the query.
@@ -80,7 +80,7 @@ public import CDEStore
     switch selection {
     case .rows(let list): columns = list
     case .count(let candidates):
-      columns = remainder != nil ? candidates : isRange ? "1" : "COUNT(*)"
+      columns = remainder != nil ? candidates ?? "t0.\(key)" : isRange ? "1" : "COUNT(*)"
     }
     var result = Piece(
       "SELECT \(columns) FROM \(quoted(physical.tableName(of: query.entity))) AS \(scope.alias)")
@@ -152,6 +152,10 @@ public import CDEStore
         + "function of text. Fetch the objects, and compute in memory.")
   }
 
+  /// The names of the columns with a row's key and its entity number.
+  var key: String { physical.fixed.key }
+  var entityNumber: String { physical.fixed.entity }
+
   mutating func newAlias() -> String {
     defer { aliasCount += 1 }
     return "t\(aliasCount)"
@@ -165,8 +169,8 @@ public import CDEStore
     let range = includesSubentities ? description.subtree : entity..<(entity + 1)
     let numbers = range.map { String(physical.numbers[$0]) }
     return numbers.count == 1
-      ? Piece("\(alias).Z_ENT = \(numbers[0])")
-      : Piece("\(alias).Z_ENT IN (\(numbers.joined(separator: ", ")))")
+      ? Piece("\(alias).\(entityNumber) = \(numbers[0])")
+      : Piece("\(alias).\(entityNumber) IN (\(numbers.joined(separator: ", ")))")
   }
 
   func unsupported(_ message: String) -> StoreError { StoreError(.unsupportedQuery, message) }

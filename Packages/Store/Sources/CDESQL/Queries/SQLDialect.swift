@@ -53,6 +53,9 @@ public import CDEStore
   /// The requested range of a result, behind the statement.
   func range(limit: Int?, offset: Int) -> SQLPiece
 
+  /// A value of a projection in the form in which the engine reads it.
+  func result(_ piece: SQLPiece) -> SQLPiece
+
   // MARK: Conditions
 
   /// A condition that holds for all rows or for none.
@@ -66,6 +69,9 @@ public import CDEStore
   /// - Parameter hasConstant: whether one side is a constant and not NULL.
   func equality(isNegated: Bool, hasConstant: Bool) -> String
 
+  /// Two values in a form in which the database compares them; nil if it can't.
+  func aligned(_ left: SQLPiece, _ right: SQLPiece) -> (left: SQLPiece, right: SQLPiece)?
+
   /// A text in a comparison with a computed number, converted to a number.
   func number(_ text: SQLPiece) -> SQLPiece
 
@@ -73,7 +79,7 @@ public import CDEStore
   func membership(_ subject: SQLPiece, in keys: [Int64], isNegated: Bool) -> SQLPiece
 
   /// Whether a value is one of the constants, of which none is NULL. Unknown for NULL.
-  func membership(_ subject: SQLPiece, in values: [StoreValue]) -> SQLPiece
+  func membership(_ subject: SQLPiece, in values: [StoreValue]) -> SQLPiece?
 
   // MARK: Conditions of many terms
 
@@ -107,10 +113,18 @@ public import CDEStore
   // MARK: Values
 
   /// An aggregate of a column's values in the rows of a subquery, or of an expression's in those of a group.
-  func aggregate(_ aggregate: StoreExpression.Aggregate, _ value: SQLPiece) -> SQLPiece
+  func aggregate(_ aggregate: StoreExpression.Aggregate, _ value: SQLPiece) -> SQLPiece?
 
   /// A function of values.
   ///
   /// - Parameter arguments: the function's arguments, as many as it needs.
   func call(_ function: StoreExpression.Function, _ arguments: [SQLPiece]) -> SQLPiece?
+}
+
+extension SQLDialect {
+  public func result(_ piece: SQLPiece) -> SQLPiece { piece }
+
+  public func aligned(_ left: SQLPiece, _ right: SQLPiece) -> (left: SQLPiece, right: SQLPiece)? {
+    (left, right)
+  }
 }

@@ -5,8 +5,6 @@ public import CDEStore
 /// The layout is Core Data's. For a new store all names follow from the schema. For an existing store they
 /// are derived with the store's own entity numbers and then checked against the database.
 ///
-/// The columns `Z_PK`, `Z_ENT` and `Z_OPT` (key, entity number, version) of each table are written without quotes in
-/// all statements. A database that changes the case of unquoted names has them in its own case.
 @_spi(CDE) public struct PhysicalSchema: Sendable {
   /// A column of a table, except those for key, entity and version.
   public struct Column: Sendable, Hashable {
@@ -44,6 +42,21 @@ public import CDEStore
     public var columns: [Column]
   }
 
+  /// The columns that every table of rows has, as statements write them.
+  public struct FixedColumns: Sendable {
+    /// The row's key.
+    public let key: String
+    /// The number of the row's entity.
+    public let entity: String
+    /// The row's version.
+    public let version: String
+
+    /// Without quotes, as in Core Data's statements.
+    public static let bare = FixedColumns(key: "Z_PK", entity: "Z_ENT", version: "Z_OPT")
+    /// In quotes, for a database that changes the case of other names.
+    public static let quoted = FixedColumns(key: "\"Z_PK\"", entity: "\"Z_ENT\"", version: "\"Z_OPT\"")
+  }
+
   /// A property by the entity that declares it, and its name.
   public struct PropertyKey: Hashable, Sendable {
     /// The entity that declares the property.
@@ -66,6 +79,8 @@ public import CDEStore
   public let numbers: IndexedArray<EntityIndex, Int64>
   /// For each `Z_ENT` its entity.
   public let indexes: [Int64: EntityIndex]
+  /// The columns that every table has, as statements write them.
+  public let fixed: FixedColumns
   /// The longest name in bytes that the database accepts; nil without a limit.
   public let nameLimit: Int?
   /// For each root in the database its table.
@@ -101,9 +116,14 @@ public import CDEStore
   ///   - schema: the schema.
   ///   - numbers: `Z_ENT` for each entity of the database.
   ///   - nameLimit: the longest name in bytes that the database accepts. Longer names are cut, and end in a hash.
-  public init(_ schema: ResolvedSchema, numbers: [EntityIndex: Int64], nameLimit: Int? = nil) {
+  ///   - fixed: how statements write the columns that every table has.
+  public init(
+    _ schema: ResolvedSchema, numbers: [EntityIndex: Int64], nameLimit: Int? = nil,
+    fixed: FixedColumns = .bare
+  ) {
     self.schema = schema
     self.nameLimit = nameLimit
+    self.fixed = fixed
     held = Set(numbers.keys)
     self.numbers = schema.entities.mapped { numbers[$0.index] ?? -1 - Int64($0.index.rawValue) }
     derivedEntities = Set(

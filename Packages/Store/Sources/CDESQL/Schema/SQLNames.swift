@@ -22,8 +22,8 @@
 /// different.
 @_spi(CDE) public func shortened(_ name: String, to limit: Int?) -> String {
   guard let limit, name.utf8.count > limit else { return name }
-  let hash = SHA256.hash(name.utf8).prefix(6).map { byte in
-    (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+  let hash = SHA256.hash(name.utf8).prefix(8).map { byte in
+    (byte < 16 ? "0" : "") + String(byte, radix: 16)
   }.joined()
   var head = name
   while head.utf8.count > limit - hash.utf8.count - 1 { head.unicodeScalars.removeLast() }

@@ -43,8 +43,8 @@ public import CDEStore
     firstEntity = entity
     hasEntityColumn = subtree.count > 1
     numbers = physical.indexes
-    var columns = ["t0.Z_PK", "t0.Z_OPT"]
-    if hasEntityColumn { columns.append("t0.Z_ENT") }
+    var columns = ["t0.\(physical.fixed.key)", "t0.\(physical.fixed.version)"]
+    if hasEntityColumn { columns.append("t0.\(physical.fixed.entity)") }
     var places: [String: Int32] = [:]
     var concretes: [Concrete] = []
     for index in subtree {

@@ -56,7 +56,7 @@ struct SQLiteDialect: SQLDialect {
     subject + SQLPiece(isNegated ? " NOT IN (" : " IN (") + Self.list(keys) + SQLPiece(")")
   }
 
-  func membership(_ subject: SQLPiece, in values: [StoreValue]) -> SQLPiece {
+  func membership(_ subject: SQLPiece, in values: [StoreValue]) -> SQLPiece? {
     subject + SQLPiece(" IN (") + Self.list(values) + SQLPiece(")")
   }
 
@@ -139,7 +139,7 @@ struct SQLiteDialect: SQLDialect {
 
   // MARK: Values
 
-  func aggregate(_ aggregate: StoreExpression.Aggregate, _ value: SQLPiece) -> SQLPiece {
+  func aggregate(_ aggregate: StoreExpression.Aggregate, _ value: SQLPiece) -> SQLPiece? {
     let column = value.sql
     let sql =
       switch aggregate {

@@ -54,6 +54,7 @@ let package = Package(
     .library(name: "CoreDataEvolution", targets: ["CoreDataEvolution"]),
     .library(name: "CDEExecutors", targets: ["CDEExecutors"]),
     .library(name: "CDEStore", targets: ["CDEStore"]),
+    .library(name: "CDESQL", targets: ["CDESQL"]),
     .library(name: "CDESQLiteStore", targets: ["CDESQLiteStore"]),
     .library(name: "CDESQLiteFaults", targets: ["CDESQLiteFaults"]),
     .library(name: "CDEManagedModel", targets: ["CDEManagedModel"]),
@@ -92,8 +93,12 @@ let package = Package(
       dependencies: ["CDEExecutors"],
       path: "Packages/Store/Sources/CDEStore"),
     .target(
+      name: "CDESQL",
+      dependencies: ["CDEStore"],
+      path: "Packages/Store/Sources/CDESQL"),
+    .target(
       name: "CDESQLiteStore",
-      dependencies: ["CDEStore", "CDESQLite", "CDEExecutors"],
+      dependencies: ["CDEStore", "CDESQL", "CDESQLite", "CDEExecutors"],
       path: "Packages/Store/Sources/CDESQLiteStore"),
     .target(
       name: "CDESQLiteFaults",
@@ -105,7 +110,7 @@ let package = Package(
       path: "Packages/Store/Tests/CDEStoreTests"),
     .testTarget(
       name: "CDESQLiteStoreTests",
-      dependencies: ["CDESQLiteStore", "CDESQLiteFaults", "CDEStore", "CDESQLite", "CDEExecutors"],
+      dependencies: ["CDESQLiteStore", "CDESQLiteFaults", "CDEStore", "CDESQL", "CDESQLite", "CDEExecutors"],
       path: "Packages/Store/Tests/CDESQLiteStoreTests",
       resources: [.copy("Fixtures")]),
 

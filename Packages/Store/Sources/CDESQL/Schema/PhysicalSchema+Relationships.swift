@@ -1,15 +1,20 @@
-import CDEStore
+public import CDEStore
 
-extension PhysicalSchema {
+@_spi(CDE) extension PhysicalSchema {
   /// How the elements of a to-many relationship are found.
-  enum ToMany {
+  public enum ToMany {
     /// The elements' table contains the owner's key in the column `key`.
     case inverse(key: String, order: String?)
+    /// The elements' table contains the owner's key, although no relationship leads back.
     case implied(key: String, order: String?)
+    /// A table of its own contains the pairs.
     case join(JoinTable.Side)
   }
 
-  func toMany(_ slot: SlotIndex, of entity: EntityIndex) throws(StoreError) -> ToMany {
+  /// How the elements of a relationship are found.
+  ///
+  /// - Throws: `.unsupportedQuery` if the slot is no stored to-many relationship.
+  public func toMany(_ slot: SlotIndex, of entity: EntityIndex) throws(StoreError) -> ToMany {
     let properties = schema.entities[entity].layout.properties
     guard properties.indices.contains(slot), case .toMany = properties[slot].kind,
       !properties[slot].isTransient

@@ -1,18 +1,22 @@
-import CDEStore
+public import CDEStore
 
 /// How the columns of a statement become the values of a projection.
-struct ProjectedColumn {
+@_spi(CDE) public struct ProjectedColumn: Sendable {
   /// The statement's column of the value, or of an object's key.
-  var column: Int32
+  public var column: Int32
   /// The column with the number of an object's entity.
-  var entityColumn: Int32?
+  public var entityColumn: Int32?
   /// The entity of an object that has no sub-entities.
-  var entity: EntityIndex?
+  public var entity: EntityIndex?
+  /// The kind of the value.
+  public var kind = SQLKind.unknown
 }
 
-extension QueryCompiler {
+@_spi(CDE) extension QueryCompiler {
   /// The SQL of a projection, and how to read its results.
-  mutating func compile(
+  ///
+  /// - Throws: the errors of ``compile(_:_:)``; `.unsupportedQuery` also if the dialect can't decide a part.
+  public mutating func compile(
     _ projection: StoreProjection
   ) throws(StoreError) -> (query: CompiledQuery, columns: [ProjectedColumn]) {
     guard !projection.columns.isEmpty else { throw unsupported("A projection needs columns.") }
@@ -28,8 +32,11 @@ extension QueryCompiler {
     for expression in projection.grouping { grouping.append(try value(expression)) }
     hasGroups = true
     let having = projection.having == .constant(true) ? nil : try condition(projection.having)
-    let order = try self.order(projection.sort)
+    guard let order = try self.order(projection.sort) else {
+      throw unsupported("The database lacks the order of the projection. Sort the results in memory.")
+    }
     hasGroups = false
+    try checkDecided()
 
     var result = Piece(projection.isDistinct ? "SELECT DISTINCT " : "SELECT ") + .joined(selected, ", ")
     result.sql += " FROM \(quoted(physical.tableName(of: projection.entity))) AS \(scope.alias)"
@@ -39,9 +46,9 @@ extension QueryCompiler {
     if let having { result = result + Piece(" HAVING ") + having }
     if !order.isEmpty { result = result + Piece(" ORDER BY ") + .joined(order, ", ") }
     if projection.limit != nil || projection.offset > 0 {
-      result = result + SQLiteDialect.range(limit: projection.limit, offset: projection.offset)
+      result = result + dialect.range(limit: projection.limit, offset: projection.offset)
     }
-    return (CompiledQuery(sql: result.sql, bindings: result.bindings), columns)
+    return (dialect.statement(result), columns)
   }
 
   private mutating func select(
@@ -54,14 +61,17 @@ extension QueryCompiler {
     for column in columns {
       var projected = ProjectedColumn(column: Int32(pieces.count))
       switch column {
-      case .value(let expression): pieces.append(try value(expression))
+      case .value(let expression):
+        let piece = dialect.result(try value(expression))
+        projected.kind = piece.kind
+        pieces.append(piece)
       case .object(let path):
         guard path.end == .object else { throw unsupported("The path of an object ends in a property.") }
         let place = try follow(path.hops[...], from: try scope(path.scope))
-        pieces.append(Piece("\(place.alias).Z_PK"))
+        pieces.append(Piece("\(place.alias).\(key)"))
         if physical.schema.entities[place.entity].hasSubentities {
           projected.entityColumn = Int32(pieces.count)
-          pieces.append(Piece("\(place.alias).Z_ENT"))
+          pieces.append(Piece("\(place.alias).\(entityNumber)"))
         } else {
           projected.entity = place.entity
         }

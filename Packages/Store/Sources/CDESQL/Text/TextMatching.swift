@@ -1,12 +1,12 @@
-import CDEStore
+public import CDEStore
 import Foundation
 
 /// Defines which texts are equal when case or diacritics are ignored.
-enum TextFolding {
+@_spi(CDE) public enum TextFolding {
   /// The text without the differences that the options ignore. Equal results mean equal texts.
   ///
   /// With any option composed and decomposed characters are equal, as in Foundation's comparisons.
-  static func folded(_ text: String, _ options: StoreFilter.TextOptions) -> String {
+  public static func folded(_ text: String, _ options: StoreFilter.TextOptions) -> String {
     if options.isEmpty { return text }
     var compare: String.CompareOptions = []
     if options.contains(.caseInsensitive) { compare.insert(.caseInsensitive) }
@@ -29,7 +29,7 @@ enum TextFolding {
 
 /// A LIKE pattern of predicates. `*` matches any text and `?` matches one Unicode scalar. After a backslash
 /// the next character is literal.
-final class WildcardPattern {
+@_spi(CDE) public final class WildcardPattern {
   private enum Token: Equatable {
     case literal(Unicode.Scalar)
     case one
@@ -38,7 +38,8 @@ final class WildcardPattern {
 
   private var tokens: [Token] = []
 
-  init(_ pattern: String) {
+  /// Prepares a pattern. Linear in its length; every text is a pattern.
+  public init(_ pattern: String) {
     var isEscaped = false
     for character in pattern.unicodeScalars {
       if isEscaped {
@@ -59,7 +60,7 @@ final class WildcardPattern {
 
   /// Whether the whole text matches. Linear for patterns with one star, at most the length of the text times
   /// that of the pattern.
-  func matches(_ text: String) -> Bool {
+  public func matches(_ text: String) -> Bool {
     let characters = Array(text.unicodeScalars)
     var position = 0
     var token = 0
@@ -87,12 +88,14 @@ final class WildcardPattern {
 }
 
 /// A regular expression in ICU's syntax that must match a whole text.
-final class RegularExpression {
+@_spi(CDE) public final class RegularExpression {
   private let expression: NSRegularExpression
   private let isDiacriticInsensitive: Bool
 
+  /// Prepares a pattern.
+  ///
   /// - Returns: `nil` when the pattern is not valid.
-  init?(_ pattern: String, options: StoreFilter.TextOptions) {
+  public init?(_ pattern: String, options: StoreFilter.TextOptions) {
     isDiacriticInsensitive = options.contains(.diacriticInsensitive)
     let source = pattern
     guard
@@ -103,8 +106,12 @@ final class RegularExpression {
     self.expression = expression
   }
 
-  /// - Parameter isFolded: diacritics have already been removed from the text.
-  func matches(_ text: String, isFolded: Bool = false) -> Bool {
+  /// Whether the whole text matches. The cost depends on the expression.
+  ///
+  /// - Parameters:
+  ///   - text: the text.
+  ///   - isFolded: whether diacritics have already been removed from the text.
+  public func matches(_ text: String, isFolded: Bool = false) -> Bool {
     let text = isDiacriticInsensitive && !isFolded ? TextFolding.folded(text, .diacriticInsensitive) : text
     return expression.firstMatch(in: text, range: NSRange(location: 0, length: text.utf16.count)) != nil
   }

@@ -1,7 +1,7 @@
-import CDEStore
+public import CDEStore
 
 // Derived attributes that only the program understands that made the store.
-extension PhysicalSchema {
+@_spi(CDE) extension PhysicalSchema {
   /// All attributes of the file with such a derivation.
   static func foreignDerivations(_ schema: ResolvedSchema, _ held: Set<EntityIndex>) -> [ForeignDerivation] {
     schema.entities.elements.filter { held.contains($0.index) }.flatMap { entity in
@@ -12,8 +12,10 @@ extension PhysicalSchema {
     }
   }
 
+  /// Refuses a transaction that would leave a wrong value in a derived attribute.
+  ///
   /// - Throws: `.unknownDerivation` if the transaction would leave a wrong value in a row.
-  func checkDerivations(_ transaction: StoreTransaction) throws(StoreError) {
+  public func checkDerivations(_ transaction: StoreTransaction) throws(StoreError) {
     func names(_ slots: PropertySet, _ entity: EntityIndex) -> [String] {
       slots.map { schema.entities[entity].layout.properties[$0].name }
     }

@@ -54,11 +54,11 @@ extension QueryCompiler {
         place = Place(entity: destination, alias: join.alias)
         continue
       }
-      guard scope.joins.count < SQLiteDialect.joinLimit else {
+      guard scope.joins.count < dialect.joinLimit else {
         throw StoreError(
           .tooBig,
-          "The query joins more than \(SQLiteDialect.joinLimit) tables to follow its key paths, the last over "
-            + "\(physical.schema.entities[place.entity].source.name).\(property.name); SQLite joins at most 64. Use "
+          "The query joins more than \(dialect.joinLimit) tables to follow its key paths, the last over "
+            + "\(physical.schema.entities[place.entity].source.name).\(property.name); \(dialect.joinReason). Use "
             + "shorter key paths, or fetch in steps.",
           entity: physical.schema.entities[place.entity].source.name, properties: [property.name])
       }
@@ -67,7 +67,7 @@ extension QueryCompiler {
       scope.joins.append(
         (
           "LEFT JOIN \(quoted(physical.tableName(of: destination))) AS \(alias) "
-            + "ON \(alias).Z_PK = \(place.alias).\(column)", taken, alias
+            + "ON \(alias).\(key) = \(place.alias).\(column)", taken, alias
         ))
       place = Place(entity: destination, alias: alias)
     }
@@ -79,21 +79,23 @@ extension QueryCompiler {
     let scope = try scope(path.scope)
     switch path.end {
     case .object:
-      guard let last = path.hops.last else { return Piece("\(scope.alias).Z_PK") }
+      guard let last = path.hops.last else { return Piece("\(scope.alias).\(key)", kind: .integer) }
       // The previous row contains the key of the last object, which saves a join.
       let place = try follow(path.hops.dropLast(), from: scope)
       let property = try property(last, of: place.entity)
       guard case .toOne = property.kind else {
         throw unsupported("\(property.name) is to-many; use any, a count or an aggregate.")
       }
-      return Piece("\(place.alias).\(try column(of: property, leaf: 0, in: place.entity))")
+      return Piece("\(place.alias).\(try column(of: property, leaf: 0, in: place.entity))", kind: .integer)
     case .property(let slot, let leaf):
       let place = try follow(path.hops[...], from: scope)
       let property = try property(slot, of: place.entity)
       if case .toMany = property.kind {
         throw unsupported("\(property.name) is to-many; use any, a count or an aggregate.")
       }
-      return Piece("\(place.alias).\(try column(of: property, leaf: leaf, in: place.entity))")
+      return Piece(
+        "\(place.alias).\(try column(of: property, leaf: leaf, in: place.entity))",
+        kind: kind(of: property, leaf: leaf))
     }
   }
 
@@ -127,18 +129,18 @@ extension QueryCompiler {
       let table = "\(quoted(physical.tableName(of: next.entity))) AS \(next.alias)"
       if case .toOne = property.kind {
         let column = try column(of: property, leaf: 0, in: place.entity)
-        conditions.append(Piece("\(next.alias).Z_PK = \(place.alias).\(column)"))
+        conditions.append(Piece("\(next.alias).\(key) = \(place.alias).\(column)"))
       } else {
         conditions.append(try elementCondition(slot, of: place, element: next, sources: &sources))
       }
       sources.append(table)
       place = next
     }
-    guard sources.count <= SQLiteDialect.joinLimit else {
+    guard sources.count <= dialect.joinLimit else {
       throw StoreError(
         .tooBig,
         "A key path of the query goes over \(path.hops.count) relationships, the last to "
-          + "\(physical.schema.entities[place.entity].source.name); SQLite joins at most 64 tables. Use a shorter key "
+          + "\(physical.schema.entities[place.entity].source.name); \(dialect.joinReason) tables. Use a shorter key "
           + "path, or fetch in steps.", entity: physical.schema.entities[place.entity].source.name)
     }
     let element = Scope(entity: place.entity, alias: place.alias)
@@ -148,7 +150,7 @@ extension QueryCompiler {
     let (head, condition) = try body(&self, place)
     scopes = saved
     if let condition { conditions.append(condition) }
-    var from = " FROM " + sources.joined(separator: SQLiteDialect.orderedJoin)
+    var from = " FROM " + sources.joined(separator: dialect.orderedJoin)
     for join in element.joins { from += " " + join.sql }
     return head + Piece(from + " WHERE ") + .joined(conditions, " AND ")
   }
@@ -159,20 +161,20 @@ extension QueryCompiler {
   ) throws(StoreError) -> Piece {
     switch try physical.toMany(slot, of: owner.entity) {
     case .inverse(let column, _), .implied(let column, _):
-      return Piece("\(element.alias).\(quoted(column)) = \(owner.alias).Z_PK")
+      return Piece("\(element.alias).\(quoted(column)) = \(owner.alias).\(key)")
     case .join(let side):
       let table = quoted(side.table)
       if side.isReflexive {
         return Piece(
-          "\(element.alias).Z_PK IN (SELECT \(quoted(side.member)) FROM \(table) WHERE "
-            + "\(quoted(side.owner)) = \(owner.alias).Z_PK UNION SELECT \(quoted(side.owner)) "
-            + "FROM \(table) WHERE \(quoted(side.member)) = \(owner.alias).Z_PK)")
+          "\(element.alias).\(key) IN (SELECT \(quoted(side.member)) FROM \(table) WHERE "
+            + "\(quoted(side.owner)) = \(owner.alias).\(key) UNION SELECT \(quoted(side.owner)) "
+            + "FROM \(table) WHERE \(quoted(side.member)) = \(owner.alias).\(key))")
       }
       let alias = newAlias()
       sources.append("\(table) AS \(alias)")
       return Piece(
-        "\(alias).\(quoted(side.owner)) = \(owner.alias).Z_PK AND "
-          + "\(element.alias).Z_PK = \(alias).\(quoted(side.member))")
+        "\(alias).\(quoted(side.owner)) = \(owner.alias).\(key) AND "
+          + "\(element.alias).\(key) = \(alias).\(quoted(side.member))")
     }
   }
 }

@@ -10,7 +10,7 @@ extension QueryCompiler {
     defer { leave() }
     switch filter {
     case .constant(let holds):
-      return SQLiteDialect.constant(holds != isNegated)
+      return dialect.constant(holds != isNegated)
     case .not(let inner):
       return try condition(inner, isNegated: !isNegated)
     case .and(let parts):
@@ -20,14 +20,18 @@ extension QueryCompiler {
     case .comparison(let left, let comparison, let right, let options):
       return try self.comparison(left, comparison, right, options, isNegated: isNegated)
     case .any(let path, let inner):
+      let wasSuperset = isSuperset
+      isSuperset = false
+      defer { isSuperset = isSuperset || wasSuperset }
       let subquery = try elements(of: path) { (compiler, _) throws(StoreError) in
         let condition = inner == .constant(true) ? nil : try compiler.condition(inner)
         return (Piece("SELECT 1"), condition)
       }
+      // More elements that satisfy the condition would be fewer rows without one.
+      if isNegated, isSuperset { return dialect.constant(true) }
       return Piece(isNegated ? "NOT EXISTS (" : "EXISTS (") + subquery + Piece(")")
     case .keys(let keys):
-      let list = SQLiteDialect.list(keys)
-      return Piece("\(scopes[0].alias).Z_PK \(isNegated ? "NOT IN" : "IN") (") + list + Piece(")")
+      return dialect.membership(Piece("\(scopes[0].alias).\(key)"), in: keys, isNegated: isNegated)
     case .entity(let path, let entities):
       guard path.end == .object else { throw unsupported("The path to an entity ends in a property.") }
       let place = try follow(path.hops[...], from: try scope(path.scope))
@@ -35,22 +39,35 @@ extension QueryCompiler {
         throw unsupported("The condition's entity \(entity) is not in the schema.")
       }
       let numbers = entities.map { String(physical.numbers[$0]) }.joined(separator: ", ")
-      return SQLiteDialect.condition(Piece("\(place.alias).Z_ENT IN (\(numbers))"), isNegated: isNegated)
+      return dialect.condition(Piece("\(place.alias).\(entityNumber) IN (\(numbers))"), isNegated: isNegated)
     }
   }
 
   private mutating func compound(
     _ parts: [StoreFilter], isAnd: Bool, isNegated: Bool
   ) throws(StoreError) -> Piece {
-    if parts.isEmpty { return SQLiteDialect.constant(isAnd) }
+    if parts.isEmpty { return dialect.constant(isAnd) }
     var pieces: [Piece] = []
-    for part in SQLiteDialect.arranged(parts, isConjunction: isAnd != isNegated) {
+    for part in dialect.arranged(parts, isConjunction: isAnd != isNegated) {
       pieces.append(try condition(part, isNegated: isNegated))
     }
-    return pieces.count == 1 ? pieces[0] : SQLiteDialect.joined(pieces, isConjunction: isAnd)
+    return pieces.count == 1 ? pieces[0] : dialect.joined(pieces, isConjunction: isAnd)
   }
 
   private mutating func comparison(
+    _ left: StoreExpression, _ comparison: StoreFilter.Comparison, _ right: StoreExpression,
+    _ options: StoreFilter.TextOptions, isNegated: Bool
+  ) throws(StoreError) -> Piece {
+    let wasUndecided = isUndecided
+    isUndecided = false
+    defer { isUndecided = wasUndecided }
+    let piece = try decided(left, comparison, right, options, isNegated: isNegated)
+    guard isUndecided else { return piece }
+    isSuperset = true
+    return dialect.constant(true)
+  }
+
+  private mutating func decided(
     _ left: StoreExpression, _ comparison: StoreFilter.Comparison, _ right: StoreExpression,
     _ options: StoreFilter.TextOptions, isNegated: Bool
   ) throws(StoreError) -> Piece {
@@ -68,7 +85,7 @@ extension QueryCompiler {
       }
       let lower = try operands(left, bounds[0], options)
       let upper = try operands(left, bounds[1], options)
-      return SQLiteDialect.condition(
+      return dialect.condition(
         lower.left + Piece(" >= ") + lower.right + Piece(" AND ") + upper.left + Piece(" <= ")
           + upper.right, isNegated: isNegated)
     case .beginsWith, .endsWith, .contains, .like, .matches:
@@ -83,12 +100,16 @@ extension QueryCompiler {
   ) throws(StoreError) -> (left: Piece, right: Piece) {
     var pieces = (left: try folded(left, options), right: try folded(right, options))
     if case .value(.text) = right, isComputedNumber(left) {
-      pieces.right = SQLiteDialect.number(pieces.right)
+      pieces.right = dialect.number(pieces.right)
     }
     if case .value(.text) = left, isComputedNumber(right) {
-      pieces.left = SQLiteDialect.number(pieces.left)
+      pieces.left = dialect.number(pieces.left)
     }
-    return pieces
+    guard let aligned = dialect.aligned(pieces.left, pieces.right) else {
+      isUndecided = true
+      return pieces
+    }
+    return aligned
   }
 
   private func isComputedNumber(_ expression: StoreExpression) -> Bool {
@@ -114,10 +135,17 @@ extension QueryCompiler {
   ) throws(StoreError) -> Piece {
     if options.isEmpty { return try value(expression) }
     if case .value(let value) = expression {
-      guard case .text(let text) = value else { return Piece("?", [value]) }
-      return Piece("?", [.text(TextFolding.folded(text, options))])
+      guard case .text(let text) = value else { return dialect.parameter(value) }
+      return dialect.parameter(.text(TextFolding.folded(text, options)))
     }
-    return SQLiteDialect.folded(try value(expression), options)
+    return decided(dialect.folded(try value(expression), options))
+  }
+
+  /// A piece that the dialect may lack. Without it, the enclosing comparison is left to the remainder.
+  mutating func decided(_ piece: SQLPiece?) -> SQLPiece {
+    if let piece { return piece }
+    isUndecided = true
+    return dialect.parameter(.null)
   }
 
   private func isNull(_ expression: StoreExpression) -> Bool { expression == .value(.null) }
@@ -134,7 +162,7 @@ extension QueryCompiler {
     var isConstant = false
     if case .value = right { isConstant = true }
     if case .value = left { isConstant = true }
-    let sign = SQLiteDialect.equality(isNegated: isNegated, hasConstant: isConstant)
+    let sign = dialect.equality(isNegated: isNegated, hasConstant: isConstant)
     return Piece("(") + sides.left + Piece(sign) + sides.right + Piece(")")
   }
 
@@ -143,7 +171,7 @@ extension QueryCompiler {
     _ options: StoreFilter.TextOptions, _ isNegated: Bool
   ) throws(StoreError) -> Piece {
     let sides = try operands(left, right, options)
-    return SQLiteDialect.condition(sides.left + Piece(sign) + sides.right, isNegated: isNegated)
+    return dialect.condition(sides.left + Piece(sign) + sides.right, isNegated: isNegated)
   }
 
   private mutating func membership(
@@ -153,7 +181,7 @@ extension QueryCompiler {
     guard case .list(let elements) = right else {
       throw unsupported("The right side of a membership test has to be a list.")
     }
-    if elements.isEmpty { return SQLiteDialect.constant(isNegated) }
+    if elements.isEmpty { return dialect.constant(isNegated) }
     var constants: [StoreValue] = []
     var hasNull = false
     var others: [StoreExpression] = []
@@ -168,12 +196,12 @@ extension QueryCompiler {
     var pieces: [Piece] = []
     if !constants.isEmpty {
       let subject = try folded(left, options)
-      pieces.append(subject + Piece(" IN (") + SQLiteDialect.list(constants) + Piece(")"))
+      pieces.append(decided(dialect.membership(subject, in: constants)))
     }
     if hasNull { pieces.append(try value(left) + Piece(" IS NULL")) }
     for other in others { pieces.append(try equality(left, other, options, isNegated: false)) }
-    if pieces.isEmpty { return SQLiteDialect.constant(isNegated) }
-    return SQLiteDialect.condition(SQLiteDialect.balanced(pieces[...], " OR "), isNegated: isNegated)
+    if pieces.isEmpty { return dialect.constant(isNegated) }
+    return dialect.condition(dialect.balanced(pieces[...], " OR "), isNegated: isNegated)
   }
 
   private mutating func textMatch(
@@ -185,35 +213,34 @@ extension QueryCompiler {
       let end = Self.end(ofPrefix: prefix)
     {
       let subject = try value(left)
-      return SQLiteDialect.condition(
-        subject + Piece(" >= ? AND ", [.text(prefix)]) + subject + Piece(" < ?", [.text(end)]),
+      return dialect.condition(
+        subject + Piece(" >= ") + dialect.parameter(.text(prefix)) + Piece(" AND ") + subject + Piece(" < ")
+          + dialect.parameter(.text(end)),
         isNegated: isNegated)
     }
-    let name = SQLiteDialect.function(of: comparison)
     if comparison == .matches, case .value(.text(let pattern)) = right,
       RegularExpression(pattern, options: options) == nil
     {
       throw unsupported("The regular expression of a condition is not valid.")
     }
-    var flags = options.rawValue
     let isExpression = comparison == .matches
     // A regular expression ignores case itself and is not folded.
-    let subject = try foldedOnce(
-      left, isExpression ? options.intersection(.diacriticInsensitive) : options,
-      SQLFunctions.isSubjectFolded, &flags)
+    let subject = try foldedOnce(left, isExpression ? options.intersection(.diacriticInsensitive) : options)
     let pattern =
-      isExpression ? try value(right) : try foldedOnce(right, options, SQLFunctions.isPartFolded, &flags)
-    return SQLiteDialect.condition(
-      Piece("\(name)(") + subject + Piece(", ") + pattern + Piece(", \(flags))"), isNegated: isNegated)
+      isExpression
+      ? TextOperand(try value(right), isFolded: false) : try foldedOnce(right, options)
+    return dialect.condition(
+      decided(dialect.match(subject, comparison, pattern, options)), isNegated: isNegated)
   }
 
   /// A side of a text operator. A constant is folded here, so that it is not folded again for each row.
   private mutating func foldedOnce(
-    _ expression: StoreExpression, _ options: StoreFilter.TextOptions, _ flag: UInt8, _ flags: inout UInt8
-  ) throws(StoreError) -> Piece {
-    guard !options.isEmpty, case .value(.text(let text)) = expression else { return try value(expression) }
-    flags |= flag
-    return Piece("?", [.text(TextFolding.folded(text, options))])
+    _ expression: StoreExpression, _ options: StoreFilter.TextOptions
+  ) throws(StoreError) -> TextOperand {
+    guard !options.isEmpty, case .value(.text(let text)) = expression else {
+      return TextOperand(try value(expression), isFolded: false)
+    }
+    return TextOperand(dialect.parameter(.text(TextFolding.folded(text, options))), isFolded: true)
   }
 
   /// The first text after all texts that begin with `prefix`; `nil` when there is none.

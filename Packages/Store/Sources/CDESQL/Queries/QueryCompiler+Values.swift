@@ -6,38 +6,72 @@ extension QueryCompiler {
     try enter()
     defer { leave() }
     switch expression {
-    case .value(let value): return Piece("?", [value])
+    case .value(let value): return dialect.parameter(value)
     case .list: throw unsupported("A list can only be used on the right side of a membership test.")
     case .path(let path): return try pathValue(path)
     case .count(let path):
-      return try subquery(path) { (_, _) throws(StoreError) in (Piece("SELECT COUNT(*)"), nil) }
+      return integer(try subquery(path) { (_, _) throws(StoreError) in (Piece("SELECT COUNT(*)"), nil) })
     case .countWhere(let path, let filter):
-      return try subquery(path) { (compiler, _) throws(StoreError) in
-        (Piece("SELECT COUNT(*)"), try compiler.condition(filter))
-      }
+      return integer(
+        try subquery(path) { (compiler, _) throws(StoreError) in
+          (Piece("SELECT COUNT(*)"), try compiler.exact(filter))
+        })
     case .aggregate(let aggregate, let path):
-      return try subquery(path) { (compiler, place) throws(StoreError) in
+      var found = SQLKind.unknown
+      var result = try subquery(path) { (compiler, place) throws(StoreError) in
         guard case .property(let slot, let leaf) = path.end else {
           throw compiler.unsupported("An aggregate needs a property at the end of its path.")
         }
         let property = try compiler.property(slot, of: place.entity)
         let column = "\(place.alias).\(try compiler.column(of: property, leaf: leaf, in: place.entity))"
-        return (Piece("SELECT \(SQLiteDialect.aggregate(aggregate, column))"), nil)
+        let value = Piece(column, kind: compiler.kind(of: property, leaf: leaf))
+        let total = compiler.decided(compiler.dialect.aggregate(aggregate, value))
+        found = total.kind
+        return (Piece("SELECT ") + total, nil)
       }
+      result.kind = found
+      return result
     case .function(let function, let arguments): return try self.function(function, arguments)
     case .conditional(let filter, let first, let second):
-      let test = try condition(filter)
+      let test = try exact(filter)
       let left = try value(first)
       let right = try value(second)
-      return Piece("CASE WHEN ") + test + Piece(" THEN ") + left + Piece(" ELSE ") + right + Piece(" END")
+      guard let aligned = dialect.aligned(left, right) else { return decided(nil) }
+      var result =
+        Piece("CASE WHEN ") + test + Piece(" THEN ") + aligned.left + Piece(" ELSE ") + aligned.right
+        + Piece(" END")
+      result.kind = aligned.left.kind == .unknown ? aligned.right.kind : aligned.left.kind
+      return result
     case .group(let aggregate, let expression):
       guard hasGroups else {
         throw unsupported("An aggregate over a group stands where there are no groups.")
       }
       hasGroups = false
       defer { hasGroups = true }
-      return SQLiteDialect.aggregate(aggregate, try value(expression))
+      return decided(dialect.aggregate(aggregate, try value(expression)))
     }
+  }
+
+  private func integer(_ piece: Piece) -> Piece { Piece(piece.sql, piece.bindings, kind: .integer) }
+
+  /// The kind of a property's values.
+  func kind(of property: RowLayout.Property, leaf: Int) -> SQLKind {
+    switch property.kind {
+    case .attribute(let attribute): SQLKind(attribute.type)
+    case .composite(let attribute):
+      attribute.leaves.indices.contains(leaf) ? SQLKind(attribute.leaves[leaf].type) : .unknown
+    case .toOne, .toMany: .integer
+    }
+  }
+
+  /// A condition within a value. A superset would change the value, which is undecided then.
+  private mutating func exact(_ filter: StoreFilter) throws(StoreError) -> Piece {
+    let wasSuperset = isSuperset
+    isSuperset = false
+    let piece = try condition(filter)
+    if isSuperset { isUndecided = true }
+    isSuperset = wasSuperset
+    return piece
   }
 
   private mutating func subquery(
@@ -65,6 +99,6 @@ extension QueryCompiler {
     guard pieces.count >= expected.lowerBound else {
       throw unsupported("\(function.rawValue) needs at least \(expected.lowerBound) arguments.")
     }
-    return SQLiteDialect.call(function, pieces)
+    return decided(dialect.call(function, pieces))
   }
 }

@@ -19,17 +19,6 @@ extension PhysicalSchema {
     }
   }
 
-  static func declaration(_ type: StoreAttributeType) -> String {
-    switch type {
-    case .integer16, .integer32, .integer64, .boolean: "INTEGER"
-    case .date: "TIMESTAMP"
-    case .double, .float: "FLOAT"
-    case .decimal: "DECIMAL"
-    case .string, .uri, .undefined, .objectID: "VARCHAR"
-    case .uuid, .transformable, .binary, .composite: "BLOB"
-    }
-  }
-
   /// A to-many relationship without an inverse. Its members' table has a column with the owner's key.
   struct ImpliedRelationship {
     var owner: EntityIndex
@@ -58,10 +47,11 @@ extension PhysicalSchema {
 
   static func table(
     of root: ResolvedSchema.Entity, schema: ResolvedSchema, held: Set<EntityIndex>,
-    numbers: IndexedArray<EntityIndex, Int64>, implied: [EntityIndex: [ImpliedRelationship]]
+    numbers: IndexedArray<EntityIndex, Int64>, implied: [EntityIndex: [ImpliedRelationship]],
+    nameLimit: Int?
   ) -> Table {
     var columns: [Column] = []
-    var names = NameAllocator(taken: ["Z_PK", "Z_ENT", "Z_OPT"])
+    var names = NameAllocator(taken: ["Z_PK", "Z_ENT", "Z_OPT"], limit: nameLimit)
     let entities = root.subtree.filter(held.contains)
     let attributes = entities.map { Self.attributes(of: $0, schema) }
     for sqlClass in SQLClass.allCases {
@@ -70,7 +60,7 @@ extension PhysicalSchema {
           columns.append(
             Column(
               name: names.allocate("Z" + attribute.element.name.uppercased()),
-              declaration: declaration(attribute.element.type), entity: entity, declaringEntity: entity,
+              type: attribute.element.type, entity: entity, declaringEntity: entity,
               property: attribute.property, source: .property(leaf: attribute.leaf, role: .value)))
         }
         if sqlClass == .integer {
@@ -80,7 +70,8 @@ extension PhysicalSchema {
         }
       }
     }
-    return Table(name: "Z" + root.source.name.uppercased(), root: root.root, columns: columns)
+    return Table(
+      name: shortened("Z" + root.source.name.uppercased(), to: nameLimit), root: root.root, columns: columns)
   }
 
   /// A stored attribute, or an element of a composite one.
@@ -115,7 +106,7 @@ extension PhysicalSchema {
     func append(_ name: String, _ property: RowLayout.Property, _ role: RowLayout.Cell.Role) {
       columns.append(
         Column(
-          name: names.allocate(name), declaration: "INTEGER", entity: entity, declaringEntity: entity,
+          name: names.allocate(name), type: nil, entity: entity, declaringEntity: entity,
           property: property.name, source: .property(leaf: 0, role: role)))
     }
     for property in toOnes {
@@ -130,8 +121,7 @@ extension PhysicalSchema {
       columns.append(
         Column(
           name: names.allocate("\(prefix)\(numbers[owner])\(name.uppercased())"),
-          declaration: "INTEGER", entity: entity, declaringEntity: owner, property: name,
-          source: source))
+          type: nil, entity: entity, declaringEntity: owner, property: name, source: source))
     }
     for column in implied { appendImplied("Z", column.owner, column.name, .impliedKey) }
 
@@ -142,24 +132,5 @@ extension PhysicalSchema {
     for column in implied where column.isOrdered {
       appendImplied("Z_FOK_", column.owner, column.name, .impliedOrder)
     }
-  }
-}
-
-/// Assigns names. A name that is used gets the first free number as a suffix.
-struct NameAllocator {
-  private var taken: Set<String>
-  private var counts: [String: Int] = [:]
-
-  init(taken: Set<String> = []) { self.taken = taken }
-
-  mutating func allocate(_ name: String) -> String {
-    var count = counts[name, default: 0]
-    var candidate = count == 0 ? name : "\(name)\(count)"
-    while !taken.insert(candidate).inserted {
-      count += 1
-      candidate = "\(name)\(count)"
-    }
-    counts[name] = count + 1
-    return candidate
   }
 }

@@ -1,12 +1,14 @@
-import CDEStore
+public import CDEStore
 
 /// A derived attribute whose expression only the program understands that made the store.
 ///
 /// Its value is read as any other. The words of the expression tell on which properties it may depend; a write that changes one of
 /// them would leave a wrong value, unless a trigger of the file updates it.
-struct ForeignDerivation: Sendable {
-  let entity: ResolvedSchema.Entity
-  let attribute: String
+@_spi(CDE) public struct ForeignDerivation: Sendable {
+  /// The entity that declares the attribute.
+  public let entity: ResolvedSchema.Entity
+  /// The name of the attribute.
+  public let attribute: String
   private let expression: String
   /// The properties in the expression; nil if it has none that is known, so that each property may be one.
   private let names: Set<String>?
@@ -46,25 +48,26 @@ struct ForeignDerivation: Sendable {
     self.names = words.isEmpty || known.isEmpty ? nil : names
   }
 
-  /// Whether a trigger of the file updates the attribute.
-  func isKept(by trigger: String) -> Bool {
-    trigger.hasPrefix("Z_DA_") && trigger.contains("_\(entity.source.name)_\(attribute)_")
-  }
-
   // MARK: Writes
 
+  /// Refuses an insertion that would leave a wrong value.
+  ///
   /// - Throws: `.unknownDerivation` if new rows would need the value, or other rows' values may depend on them.
-  func checkInsertion(of entity: EntityIndex) throws(StoreError) {
+  public func checkInsertion(of entity: EntityIndex) throws(StoreError) {
     if self.entity.subtree.contains(entity) || related.contains(entity) { throw error("an insertion") }
   }
 
+  /// Refuses a deletion that would leave a wrong value.
+  ///
   /// - Throws: `.unknownDerivation` if values of other rows may depend on the rows.
-  func checkDeletion(of entity: EntityIndex) throws(StoreError) {
+  public func checkDeletion(of entity: EntityIndex) throws(StoreError) {
     if related.contains(entity) { throw error("a deletion") }
   }
 
+  /// Refuses a change that would leave a wrong value.
+  ///
   /// - Throws: `.unknownDerivation` if values may depend on a changed property.
-  func checkChange(of properties: some Sequence<String>, in entity: EntityIndex) throws(StoreError) {
+  public func checkChange(of properties: some Sequence<String>, in entity: EntityIndex) throws(StoreError) {
     guard self.entity.subtree.contains(entity) || related.contains(entity) else { return }
     for property in properties where names?.contains(property) ?? true {
       throw error("a change of \(property)")

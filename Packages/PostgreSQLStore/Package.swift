@@ -24,6 +24,7 @@ let package = Package(
       dependencies: [
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEStore", package: "Store"),
+        .product(name: "CDESQL", package: "Store"),
         .target(name: "CDELibPQ", condition: .when(traits: ["PostgreSQL"])),
       ]),
     .testTarget(
@@ -31,6 +32,7 @@ let package = Package(
       dependencies: [
         "CDEPostgreSQLStore",
         .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDESQL", package: "Store"),
         .product(name: "CDESQLiteStore", package: "Store"),
         .product(name: "CDEStore", package: "Store"),
       ]),

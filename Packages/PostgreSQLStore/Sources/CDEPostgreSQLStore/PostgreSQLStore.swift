@@ -1,4 +1,5 @@
 #if PostgreSQL
+  @_spi(CDE) internal import CDESQL
   public import CDEStore
 
   /// A store of rows in a schema of a PostgreSQL server.

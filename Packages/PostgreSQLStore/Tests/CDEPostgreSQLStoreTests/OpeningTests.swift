@@ -1,4 +1,5 @@
 #if PostgreSQL
+  @_spi(CDE) import CDESQL
   @testable import CDEPostgreSQLStore
   import CDEStore
   @_spi(CDE) import CDEExecutors
@@ -126,10 +127,10 @@
       #expect(Set(names).count == 4)
       #expect(names.allSatisfy { $0.utf8.count <= 63 && $0.hasPrefix("ZÄÄÄÄ") })
       #expect(try open(schema).identifier == first.identifier)
-      let constraint = try #require(
-        first.physical.constraint(
-          named: PhysicalSchema.constraintName([stem + "two"], entity: first.schema.entities[1])))
-      #expect(constraint.entity == stem + "B" && constraint.properties == [stem + "two"])
+      let draft = { (key: Int64) in Draft(key: key, values: [stem + "two": .integer(7)]) }
+      let error = failure { () throws(StoreError) in try first.insert(stem + "B", [draft(-1), draft(-2)]) }
+      #expect(error?.code == .uniqueness)
+      #expect(error?.entity == stem + "B" && error?.properties == [stem + "two"])
     }
 
     @Test func `Names may contain quotes and statements`() throws {

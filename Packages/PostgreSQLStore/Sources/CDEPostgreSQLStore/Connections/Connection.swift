@@ -1,4 +1,5 @@
 #if PostgreSQL
+  @_spi(CDE) internal import CDESQL
   @_spi(CDE) internal import CDEExecutors
   internal import CDELibPQ
   internal import CDEStore
@@ -233,12 +234,5 @@
       defer { for copy in copies { free(copy) } }
       return body(copies.map { $0.map { UnsafePointer($0) } } + [nil])
     }
-  }
-
-  /// A quoted identifier. Names come from models, so they may contain any character.
-  func quoted(_ name: String) -> String {
-    guard name.utf8.contains(UInt8(ascii: "\"")) else { return "\"\(name)\"" }
-    return "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
-      + "\""
   }
 #endif

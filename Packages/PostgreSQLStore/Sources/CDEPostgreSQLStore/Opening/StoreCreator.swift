@@ -1,4 +1,5 @@
 #if PostgreSQL
+  @_spi(CDE) internal import CDESQL
   internal import CDEStore
   internal import Foundation
 
@@ -12,7 +13,7 @@
     /// - Throws: `.invalidSchema` before anything is sent; `.readOnly` for a role without the right to create tables.
     func create(on connection: Connection) throws(StoreError) {
       let task = "Creating the store"
-      let physical = PhysicalSchema(schema, numbers: PhysicalSchema.newNumbers(of: schema))
+      let physical = PhysicalSchema.onServer(schema, numbers: PhysicalSchema.newNumbers(of: schema))
       let definitions = try physical.definitions()
       try connection.inTransaction { () throws(StoreError) in
         // Two transactions that create one table at the same time fail with a message about the catalogue. The lock ends with

@@ -1,4 +1,5 @@
 #if PostgreSQL
+  @_spi(CDE) internal import CDESQL
   internal import CDEStore
   internal import Foundation
 
@@ -25,7 +26,7 @@
       }
       let (identifier, metadata) = try MetadataTable.read(connection)
       try compareHashes(metadata)
-      let physical = PhysicalSchema(schema, numbers: try numbers(on: connection))
+      let physical = PhysicalSchema.onServer(schema, numbers: try numbers(on: connection))
       try compareColumns(physical, on: connection)
       return Opened(physical: physical, identifier: identifier.uppercased())
     }
@@ -35,7 +36,7 @@
       _ schema: ResolvedSchema, _ configuration: PostgreSQLConfiguration
     ) throws(StoreError) {
       let name = configuration.schema
-      guard !name.isEmpty, name.utf8.count <= ShortName.byteLimit, !name.utf8.contains(0) else {
+      guard !name.isEmpty, name.utf8.count <= PhysicalSchema.serverNameLimit, !name.utf8.contains(0) else {
         throw StoreError(
           .cannotOpen,
           "The name of the server's schema is empty, longer than 63 bytes, or contains a zero byte. Choose another."
@@ -84,19 +85,19 @@
     }
 
     /// The numbers that the store has given its entities.
-    private func numbers(on connection: Connection) throws(StoreError) -> IndexedArray<EntityIndex, Int64> {
+    private func numbers(on connection: Connection) throws(StoreError) -> [EntityIndex: Int64] {
       let rows = try connection.run(
         #"SELECT "Z_NAME", "Z_ENT" FROM "Z_PRIMARYKEY""#, while: "Reading the entities of the store")
       var stored: [String: Int64] = [:]
       for row in 0..<rows.count { stored[rows.text(row, 0) ?? ""] = rows.integer(row, 1) }
-      var numbers: [Int64] = []
+      var numbers: [EntityIndex: Int64] = [:]
       for entity in schema.entities {
         guard let number = stored[entity.source.name] else {
           throw incompatible("The store has no entity \(entity.source.name).", entity.source.name)
         }
-        numbers.append(number)
+        numbers[entity.index] = number
       }
-      return IndexedArray(numbers)
+      return numbers
     }
 
     /// Makes sure that each expected column exists with its type.
@@ -131,7 +132,7 @@
         for column in ["Z_PK", "Z_ENT", "Z_OPT"] { try require(table.name, column, .integer, name, column) }
         for column in table.columns {
           try require(
-            table.name, column.name, column.type, schema.entities[column.declaringEntity].source.name,
+            table.name, column.name, ColumnType(column), schema.entities[column.declaringEntity].source.name,
             column.property)
         }
       }

@@ -7,7 +7,7 @@
     private static let rowsPerBatch = 512
     private static let bytesPerBatch = 4 << 20
 
-    private let plan: SelectPlan
+    private let plan: RowPlan
     private let isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
     private let asOf: UInt64
     private var batches: [RowBatch] = []
@@ -15,7 +15,7 @@
     private var order: [FetchedRows.Entry]?
 
     /// - Parameter asOf: the number of the last commit before the read.
-    init(_ plan: SelectPlan, asOf: UInt64, isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)? = nil) {
+    init(_ plan: RowPlan, asOf: UInt64, isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)? = nil) {
       self.plan = plan
       self.asOf = asOf
       self.isKnown = isKnown
@@ -47,7 +47,7 @@
 
     /// Decodes rows until a batch is full.
     private mutating func appendBatch(
-      _ rows: borrowing ResultRows, _ concrete: SelectPlan.Concrete,
+      _ rows: borrowing ResultRows, _ concrete: RowPlan.Concrete,
       _ rest: inout ArraySlice<(row: Int, place: Int)>
     ) throws(StoreError) {
       let limit = min(rest.count, Self.rowsPerBatch)

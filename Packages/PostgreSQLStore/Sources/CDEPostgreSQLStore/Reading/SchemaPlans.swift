@@ -1,11 +1,12 @@
 #if PostgreSQL
+  @_spi(CDE) internal import CDESQL
   @_spi(CDE) internal import CDEStore
 
   /// The statements of a schema's entities, made once for a store.
   final class SchemaPlans: Sendable {
     let physical: PhysicalSchema
     /// For each entity index the rows of it and its sub-entities.
-    let selects: IndexedArray<EntityIndex, SelectPlan>
+    let selects: IndexedArray<EntityIndex, RowPlan>
     /// For each entity index the statement that finds rows by keys. Its parameter is an array.
     private let rowStatements: IndexedArray<EntityIndex, String>
     /// The columns that refer to a tree's rows.
@@ -19,7 +20,7 @@
     init(_ physical: PhysicalSchema) {
       self.physical = physical
       let selects = physical.schema.entities.mapped {
-        SelectPlan(entity: $0.index, includesSubentities: true, physical: physical)
+        RowPlan(entity: $0.index, includesSubentities: true, physical: physical)
       }
       self.selects = selects
       rowStatements = physical.schema.entities.mapped { entity in

@@ -1,4 +1,5 @@
 #if PostgreSQL
+  @_spi(CDE) internal import CDESQL
   internal import CDEStore
 
   extension PhysicalSchema {
@@ -36,14 +37,14 @@
       for (root, table) in tables.sorted(by: { $0.key < $1.key }) {
         let entity = schema.entities[root.entity].source.name
         try names.take(table.name, for: entity)
-        let key = ShortName.fit("\(table.name)_PKEY")
+        let key = fitting("\(table.name)_PKEY")
         try names.take(key, for: entity)
         let columns =
           [
             "\"Z_PK\" bigint NOT NULL CONSTRAINT \(quoted(key)) PRIMARY KEY", "\"Z_ENT\" bigint NOT NULL",
             "\"Z_OPT\" bigint NOT NULL",
           ]
-          + table.columns.map { "\(quoted($0.name)) \($0.type.declaration)" }
+          + table.columns.map { "\(quoted($0.name)) \(ColumnType($0).declaration)" }
         result.append("CREATE TABLE \(quoted(table.name)) (\(columns.joined(separator: ", ")))")
       }
       for table in joinTables {
@@ -54,7 +55,7 @@
         result.append(
           "CREATE TABLE \(quoted(table.name)) (\(columns.joined(separator: ", ")), "
             + "PRIMARY KEY (\(quoted(table.first)), \(quoted(table.second))))")
-        let index = ShortName.fit("\(table.name)_\(table.second)_INDEX")
+        let index = table.indexName
         try names.take(index, for: table.naming.property)
         result.append(
           "CREATE INDEX \(quoted(index)) ON \(quoted(table.name)) (\(quoted(table.second)), \(quoted(table.first)))"
@@ -89,14 +90,14 @@
       for column in table.columns {
         switch column.source {
         case .property(_, .key), .impliedKey:
-          let name = ShortName.fit("\(table.name)_\(column.name)_INDEX")
+          let name = fitting("\(table.name)_\(column.name)_INDEX")
           try names.take(name, for: root.source.name)
           result.append("CREATE INDEX \(quoted(name)) ON \(target) (\(quoted(column.name)))")
         default: break
         }
       }
       if root.hasSubentities {
-        let name = ShortName.fit("\(table.name)_Z_ENT_INDEX")
+        let name = fitting("\(table.name)_Z_ENT_INDEX")
         try names.take(name, for: root.source.name)
         result.append("CREATE INDEX \(quoted(name)) ON \(target) (\"Z_ENT\")")
       }
@@ -139,7 +140,7 @@
     }
 
     static func constraintName(_ constraint: [String], entity: ResolvedSchema.Entity) -> String {
-      ShortName.fit("Z_\(entity.source.name)_UNIQUE_\(constraint.joined(separator: "_"))")
+      fitting("Z_\(entity.source.name)_UNIQUE_\(constraint.joined(separator: "_"))")
     }
 
     /// The uniqueness constraint with a name; nil for another constraint.
@@ -157,13 +158,13 @@
       _ index: StoreIndex, of entity: ResolvedSchema.Entity, in table: Table
     ) throws(StoreError) -> String {
       switch index.kind {
-      case .fetchIndex: return ShortName.fit("Z_\(entity.source.name)_\(index.name)")
+      case .fetchIndex: return fitting("Z_\(entity.source.name)_\(index.name)")
       case .compound:
-        return ShortName.fit(
+        return fitting(
           "Z_\(entity.source.name)_" + index.elements.map(\.property).joined(separator: "_"))
       case .indexedAttribute:
         let column = try indexColumns(index.elements.first?.property ?? "", entity: entity)[0]
-        return ShortName.fit("\(table.name)_\(column)_INDEX")
+        return fitting("\(table.name)_\(column)_INDEX")
       }
     }
 

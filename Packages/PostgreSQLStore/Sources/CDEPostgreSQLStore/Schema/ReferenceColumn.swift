@@ -1,4 +1,5 @@
 #if PostgreSQL
+  @_spi(CDE) internal import CDESQL
   internal import CDEStore
 
   /// A column with keys of a tree's rows.

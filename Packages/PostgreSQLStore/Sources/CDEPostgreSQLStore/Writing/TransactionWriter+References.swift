@@ -1,4 +1,5 @@
 #if PostgreSQL
+  @_spi(CDE) internal import CDESQL
   @_spi(CDE) internal import CDEStore
 
   // Versions do not protect references, because a row gets no new version when other rows begin to refer to it.

@@ -1,4 +1,5 @@
 #if PostgreSQL
+  @_spi(CDE) internal import CDESQL
   @_spi(CDE) internal import CDEStore
 
   /// Writes one transaction, inside a transaction of the server's that the caller began.

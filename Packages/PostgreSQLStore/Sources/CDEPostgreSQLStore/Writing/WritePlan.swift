@@ -1,4 +1,5 @@
 #if PostgreSQL
+  @_spi(CDE) internal import CDESQL
   @_spi(CDE) internal import CDEExecutors
   @_spi(CDE) internal import CDEStore
 

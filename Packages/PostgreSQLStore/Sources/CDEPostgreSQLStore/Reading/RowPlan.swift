@@ -1,4 +1,5 @@
 #if PostgreSQL
+  @_spi(CDE) internal import CDESQL
   internal import CDEStore
 
   /// How one column of a result is decoded into a cell.
@@ -11,7 +12,7 @@
   }
 
   /// The columns to select for an entity, and the decoding of each concrete entity in the result.
-  final class SelectPlan: Sendable {
+  final class RowPlan: Sendable {
     struct Concrete: Sendable {
       let layout: RowLayout
       let steps: [ColumnStep]

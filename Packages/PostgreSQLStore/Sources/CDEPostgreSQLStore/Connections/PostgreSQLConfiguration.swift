@@ -45,6 +45,9 @@
     public var isReadOnly: Bool
     /// Whether the store is created if the schema has none.
     public var createsIfMissing: Bool
+    /// Whether each commit is recorded in the store's history. All processes that write to the store should agree, because the
+    /// history would have gaps otherwise.
+    public var tracksHistory: Bool
     /// Asked for the password of each new connection. `nil`, or a result of `nil`, leaves it to the URL and libpq's password file.
     public var password: (@Sendable () -> String?)?
     /// The archive of the model, compressed, that a new store keeps a copy of; `nil` for none.
@@ -70,6 +73,7 @@
       recoveryTimeout = .seconds(30)
       isReadOnly = false
       createsIfMissing = true
+      tracksHistory = false
       password = nil
       modelCache = nil
     }

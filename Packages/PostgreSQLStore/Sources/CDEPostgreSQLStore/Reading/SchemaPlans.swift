@@ -9,6 +9,8 @@
     let selects: IndexedArray<EntityIndex, RowPlan>
     /// For each entity index the statement that finds rows by keys. Its parameter is an array.
     private let rowStatements: IndexedArray<EntityIndex, String>
+    /// The properties of entities in the history's terms.
+    let history: IndexedArray<EntityIndex, HistoryEntity>
     /// The columns that refer to a tree's rows.
     let references: IndexedArray<RootIndex, [ReferenceColumn]>
 
@@ -32,6 +34,7 @@
           "SELECT \(selects[entity.index].columnList) FROM \(quoted(physical.tableName(of: entity.index))) AS t0 "
           + "WHERE t0.\"Z_PK\" = ANY($1)\(types) ORDER BY t0.\"Z_PK\""
       }
+      history = physical.schema.entities.mapped { HistoryEntity($0, physical) }
       references = ReferenceColumn.all(physical)
     }
 

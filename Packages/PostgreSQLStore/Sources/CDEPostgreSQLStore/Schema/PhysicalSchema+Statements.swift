@@ -10,6 +10,10 @@
       case modelCache = "Z_MODELCACHE"
       /// Proof of a commit, for a client that lost its connection.
       case tokens = "Z_TOKEN"
+      /// The last numbers of the history, in one row.
+      case historyCounter = "Z_HISTORY"
+      case historyTransactions = "ATRANSACTION"
+      case historyChanges = "ACHANGE"
 
       var createStatement: String {
         switch self {
@@ -21,6 +25,20 @@
         case .metadata:
           #"CREATE TABLE "Z_METADATA" ("Z_VERSION" bigint PRIMARY KEY, "Z_UUID" text NOT NULL, "Z_PLIST" bytea NOT NULL)"#
         case .modelCache: #"CREATE TABLE "Z_MODELCACHE" ("Z_CONTENT" bytea)"#
+        case .historyCounter:
+          #"CREATE TABLE "Z_HISTORY" ("Z_TRANSACTION" bigint NOT NULL, "Z_CHANGE" bigint NOT NULL); "#
+            + #"INSERT INTO "Z_HISTORY" VALUES (0, 0)"#
+        case .historyTransactions:
+          """
+          CREATE TABLE "ATRANSACTION" ("Z_PK" bigint PRIMARY KEY, "ZTIMESTAMP" double precision NOT NULL, "ZAUTHOR" text, \
+          "ZBUNDLEID" text, "ZCONTEXTNAME" text, "ZPROCESSID" text)
+          """
+        case .historyChanges:
+          """
+          CREATE TABLE "ACHANGE" ("Z_PK" bigint PRIMARY KEY, "ZTRANSACTIONID" bigint NOT NULL, "ZCHANGETYPE" bigint NOT NULL, \
+          "ZENTITY" bigint NOT NULL, "ZENTITYPK" bigint NOT NULL, "ZCOLUMNS" bytea, "ZTOMBSTONE" bytea); \
+          CREATE INDEX "ACHANGE_ZTRANSACTIONID_INDEX" ON "ACHANGE" ("ZTRANSACTIONID", "Z_PK")
+          """
         case .tokens:
           #"CREATE TABLE "Z_TOKEN" ("Z_TOKEN" uuid PRIMARY KEY, "Z_TIME" timestamptz NOT NULL DEFAULT now())"#
         }

@@ -84,9 +84,14 @@
       var isSent = false
       return try pool.withConnection(isRepeatable: { !isSent }) { (connection) throws(StoreError) in
         let token = CommitToken()
+        var history =
+          configuration.tracksHistory ? HistoryRecorder(plans, connection, transaction) : nil
         try token.begin(on: connection)
         do throws(StoreError) {
-          try TransactionWriter(plans, writes, connection, transaction, keyBase: keyBase).write()
+          let writer = TransactionWriter(
+            plans, writes, connection, transaction, keyBase: keyBase, history: history)
+          try writer.write()
+          if try history?.prepare(permanent: writer.permanent) == false { history = nil }
         } catch {
           connection.rollBack()
           throw error
@@ -94,19 +99,23 @@
         var failure: StoreError?
         var result: CommitResult?
         sequence.withLock { sequence in
-          isSent = true
-          do throws(StoreError) { try send(connection, token) } catch {
+          var number: Int64?
+          do throws(StoreError) {
+            number = try history?.write()
+            isSent = true
+            try send(connection, token)
+          } catch {
             failure = error
             return
           }
           sequence += 1
-          let number = sequence
+          let current = sequence
           for batch in transaction.writtenBatches {
             batch.assignKeys(base: keyBase, schema: plans.schema)
-            batch.asOf = number
+            batch.asOf = current
           }
-          published.withLock { $0 = number }
-          let done = CommitResult(keyBase: keyBase, sequence: number)
+          published.withLock { $0 = current }
+          let done = CommitResult(keyBase: keyBase, sequence: current, historyNumber: number)
           committed(done)
           result = done
         }

@@ -12,6 +12,8 @@
     let connection: Connection
     let transaction: StoreTransaction
     let arrays: RowArrays
+    /// Nil if the store records no history.
+    private let history: HistoryRecorder?
     /// References that would lead to no row.
     var references: [ReferenceConflict] = []
     /// The last positions in ordered relationships to which this transaction appends.
@@ -27,15 +29,19 @@
       var owner: Int64
     }
 
-    /// - Parameter keyBase: for each index of a root entity, the last key assigned before.
+    /// - Parameters:
+    ///   - keyBase: for each index of a root entity, the last key assigned before.
+    ///   - history: nil if the store records no history.
     init(
       _ plans: SchemaPlans, _ writes: IndexedArray<EntityIndex, WritePlan>, _ connection: Connection,
-      _ transaction: StoreTransaction, keyBase: IndexedArray<RootIndex, Int64>
+      _ transaction: StoreTransaction, keyBase: IndexedArray<RootIndex, Int64>,
+      history: HistoryRecorder?
     ) {
       self.plans = plans
       self.writes = writes
       self.connection = connection
       self.transaction = transaction
+      self.history = history
       arrays = RowArrays(physical: plans.physical, keyBase: keyBase)
     }
 
@@ -89,6 +95,7 @@
 
     private func delete() throws(StoreError) {
       for (root, deletions) in deletionsByRoot() {
+        try history?.preserve(deletions)
         let task = "Deleting rows of \(schema.entities[root.entity].source.name)"
         for block in Blocks(deletions, size: SchemaPlans.blockSize) {
           try connection.run(

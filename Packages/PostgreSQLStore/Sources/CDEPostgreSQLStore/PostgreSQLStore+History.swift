@@ -38,11 +38,8 @@
     private func readingHistory<Result>(
       _ body: (HistoryReader) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-      try pool.withConnection { (connection) throws(StoreError) in
-        try connection.execute(
-          "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", while: "Reading the history")
-        defer { connection.rollBack() }
-        return try body(HistoryReader(plans: plans, connection: connection))
+      try reading(inSteps: true) { (connection, _) throws(StoreError) in
+        try body(HistoryReader(plans: plans, connection: connection))
       }
     }
   }

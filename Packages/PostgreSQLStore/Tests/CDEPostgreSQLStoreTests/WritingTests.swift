@@ -137,6 +137,17 @@
           == .unsupportedQuery)
     }
 
+    @Test func `The members of twelve thousand owners are read from one state`() throws {
+      let owners = try store.insert("Category", (1...12_001).map { Draft(key: -$0) })
+      let items = try store.insert(
+        "Item", owners.enumerated().map { Draft(key: Int64(-1 - $0), references: ["category": $1]) })
+      let related = try store.related(
+        entity: store.index("Category"), slot: store.slot("Category", "items"), owners: owners, isKnown: nil)
+      #expect(related.ranges.allSatisfy { $0.count == 1 })
+      #expect(related.ranges.map { related.entries[$0.lowerBound].key } == items)
+      #expect(related.rows.batches.allSatisfy { $0.asOf == 2 })
+    }
+
     // MARK: Keys
 
     @Test func `Keys that are assigned at the same time are different`() throws {

@@ -10,32 +10,44 @@
     private let plan: RowPlan
     private let isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
     private let asOf: UInt64
+    private let keysOnly: Bool
     private var batches: [RowBatch] = []
     /// Nil if the order is that of the batches.
     private var order: [FetchedRows.Entry]?
 
-    /// - Parameter asOf: the number of the last commit before the read.
-    init(_ plan: RowPlan, asOf: UInt64, isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)? = nil) {
+    /// - Parameters:
+    ///   - plan: the columns of the results.
+    ///   - asOf: the number of the last commit before the read.
+    ///   - isKnown: whether a row is not decoded, because the caller has it.
+    ///   - keepsOrder: whether the result has an entry for each row, even if the order is that of the batches.
+    ///   - keysOnly: whether no row is decoded.
+    init(
+      _ plan: RowPlan, asOf: UInt64, isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)? = nil,
+      keepsOrder: Bool = false, keysOnly: Bool = false
+    ) {
       self.plan = plan
       self.asOf = asOf
       self.isKnown = isKnown
-      if plan.hasEntityColumn || isKnown != nil { order = [] }
+      self.keysOnly = keysOnly
+      if plan.hasEntityColumn || isKnown != nil || keepsOrder || keysOnly { order = [] }
     }
 
     /// Decodes all rows of a result with the plan's columns.
     ///
+    /// - Parameter chosen: the rows to collect; nil for all.
     /// - Throws: `.unreadable` for a key below 1, which no store writes; `.tooBig` for a row of 4 GB.
-    mutating func append(_ rows: borrowing ResultRows) throws(StoreError) {
+    mutating func append(_ rows: borrowing ResultRows, only chosen: [Int]? = nil) throws(StoreError) {
       // For each concrete entity the rows to decode, with their places in the order.
       var groups = [[(row: Int, place: Int)]](repeating: [], count: plan.concretes.count)
-      for row in 0..<rows.count {
+      for index in 0..<(chosen?.count ?? rows.count) {
+        let row = chosen?[index] ?? index
         guard let concrete = plan.concrete(rows, row) else { continue }
         let key = rows.integer(row, 0)
         guard key > 0 else { throw damagedKey(key, plan.concretes[concrete].layout) }
         if order != nil {
           order!.append(
             FetchedRows.Entry(key: key, entity: NarrowIndex(plan.concretes[concrete].layout.entity)))
-          if isKnown?(plan.root, key) == true { continue }
+          if keysOnly || isKnown?(plan.root, key) == true { continue }
         }
         groups[concrete].append((row, (order?.count ?? 0) - 1))
       }

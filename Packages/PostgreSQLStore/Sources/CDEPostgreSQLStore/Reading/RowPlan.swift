@@ -21,6 +21,7 @@
     /// The column list of `SELECT`, over the alias `t0`: key, version, entity if it varies, values.
     let columnList: String
     let hasEntityColumn: Bool
+    let columnCount: Int32
     /// Indexed by entity, starting at the first of the subtree.
     let concretes: [Concrete]
     let firstEntity: EntityIndex
@@ -62,6 +63,7 @@
         concretes.append(Concrete(layout: layout, steps: steps))
       }
       columnList = columns.joined(separator: ", ")
+      columnCount = Int32(columns.count)
       self.concretes = concretes
     }
 

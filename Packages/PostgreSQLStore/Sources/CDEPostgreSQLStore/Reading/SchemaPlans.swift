@@ -26,16 +26,21 @@
       }
       self.selects = selects
       rowStatements = physical.schema.entities.mapped { entity in
-        let types =
-          entity.isRoot
-          ? ""
-          : " AND t0.\"Z_ENT\" IN (\(entity.subtree.map { "\(physical.numbers[$0])" }.joined(separator: ", ")))"
+        let types = entity.isRoot ? "" : " AND " + Self.entityCondition(entity, physical)
         return
           "SELECT \(selects[entity.index].columnList) FROM \(quoted(physical.tableName(of: entity.index))) AS t0 "
           + "WHERE t0.\"Z_PK\" = ANY($1)\(types) ORDER BY t0.\"Z_PK\""
       }
       history = physical.schema.entities.mapped { HistoryEntity($0, physical) }
       references = ReferenceColumn.all(physical)
+    }
+
+    /// The condition that a row `t0` is of an entity or of one that inherits from it.
+    func entityCondition(_ entity: ResolvedSchema.Entity) -> String { Self.entityCondition(entity, physical) }
+
+    private static func entityCondition(_ entity: ResolvedSchema.Entity, _ physical: PhysicalSchema) -> String
+    {
+      "t0.\"Z_ENT\" IN (\(entity.subtree.map { "\(physical.numbers[$0])" }.joined(separator: ", ")))"
     }
 
     /// The rows with keys in the tree of an entity, in the order of their keys.

@@ -1,5 +1,6 @@
 #if PostgreSQL
   @_spi(CDE) internal import CDESQL
+  @_spi(CDE) internal import CDEExecutors
   public import CDEStore
 
   /// A store of rows in a schema of a PostgreSQL server.
@@ -18,6 +19,7 @@
     let pool: ConnectionPool
     let plans: SchemaPlans
     let commits: StoreCommits
+    let observer = Lock<CommitObserver?>(nil)
 
     var physical: PhysicalSchema { plans.physical }
 
@@ -44,7 +46,7 @@
       self.configuration = configuration
       self.pool = pool
       plans = SchemaPlans(opened.physical)
-      commits = StoreCommits(plans, pool, configuration)
+      commits = StoreCommits(plans, pool, configuration, channel: CommitObserver.channel(configuration))
       identifier = opened.identifier
     }
 
@@ -79,7 +81,12 @@
     }
 
     /// Closes idle connections at once, and the others when their calls have ended. Later calls throw `.closed`.
-    public func close() throws(StoreError) { pool.close() }
+    public func close() throws(StoreError) {
+      observer.withLock { $0 }?.stop()
+      pool.close()
+    }
+
+    deinit { observer.withLock { $0 }?.stop() }
 
     func requireWritable() throws(StoreError) {
       if isReadOnly {

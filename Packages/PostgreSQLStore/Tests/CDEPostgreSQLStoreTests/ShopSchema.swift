@@ -3,6 +3,9 @@
 
   /// A schema with every attribute type and every kind of relationship.
   enum Shop {
+    /// The schema with its numbers.
+    static let resolved = try! ResolvedSchema(schema)
+
     static let schema = StoreSchema(
       entities: [
         StoreEntity(

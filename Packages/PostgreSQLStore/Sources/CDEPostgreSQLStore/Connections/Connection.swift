@@ -190,6 +190,34 @@
         while: task)
     }
 
+    // MARK: Notifications
+
+    /// Waits until the server sends a notification, or until a descriptor has input.
+    ///
+    /// - Throws: `.io` if the connection is lost.
+    func waitForNotification(orInput other: Int32, milliseconds: Int32) throws(StoreError) {
+      if takeNotifications() { return }
+      var descriptors = [
+        pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0),
+        pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+      ]
+      _ = poll(&descriptors, 2, milliseconds)
+      guard PQconsumeInput(handle) == 1, isUsable else {
+        throw ServerError.lost(message, while: "Waiting for commits")
+      }
+      _ = takeNotifications()
+    }
+
+    /// Drops the notifications that have arrived. Their number says nothing that the history does not say.
+    private func takeNotifications() -> Bool {
+      var isNotified = false
+      while let notification = PQnotifies(handle) {
+        PQfreemem(notification)
+        isNotified = true
+      }
+      return isNotified
+    }
+
     // MARK: Transactions
 
     /// Runs a body in a transaction, commits, and rolls back if the body or the commit fails.

@@ -21,6 +21,9 @@
     /// The number of rows that the statement inserted, changed or deleted.
     var affected: Int { Int(String(cString: PQcmdTuples(handle))) ?? 0 }
 
+    /// The server's number for the type of a column.
+    func type(_ column: Int32) -> UInt32 { PQftype(handle, column) }
+
     @inline(__always)
     func isNull(_ row: Int, _ column: Int32) -> Bool {
       PQgetisnull(handle, Int32(truncatingIfNeeded: row), column) != 0

@@ -38,6 +38,13 @@
       return result
     }
 
+    /// The same in a transaction of its own.
+    func transactionsOfOneState(_ query: StoreHistoryQuery) throws(StoreError) -> [StoreHistoryTransaction] {
+      try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", while: Self.task)
+      defer { connection.rollBack() }
+      return try transactions(query)
+    }
+
     private func addChanges(
       to transactions: inout [StoreHistoryTransaction], from first: Int64, through last: Int64
     ) throws(StoreError) {

@@ -25,6 +25,7 @@
     private let plans: SchemaPlans
     private let connection: Connection
     private let transaction: StoreTransaction
+    private let channel: String
     private var tombstones: [Row: [UInt8]] = [:]
     /// Changed properties besides those of written rows, by row: the entity in whose layout the slots are.
     private var touches: [Row: [(entity: EntityIndex, properties: PropertySet)]] = [:]
@@ -34,10 +35,14 @@
     private static let processName = ProcessInfo.processInfo.processName
     private static let bundleIdentifier = Bundle.main.bundleIdentifier ?? processName
 
-    init(_ plans: SchemaPlans, _ connection: Connection, _ transaction: StoreTransaction) {
+    /// - Parameter channel: the name of the notifications that the commit sends.
+    init(
+      _ plans: SchemaPlans, _ connection: Connection, _ transaction: StoreTransaction, channel: String
+    ) {
       self.plans = plans
       self.connection = connection
       self.transaction = transaction
+      self.channel = channel
     }
 
     private func root(_ entity: EntityIndex) -> RootIndex { plans.schema.entities[entity].root }
@@ -162,12 +167,13 @@
       for text in [transaction.author, Self.bundleIdentifier, transaction.contextName, Self.processName] {
         if let text { parameters.append(text) } else { parameters.appendNull(.text) }
       }
+      parameters.append(channel)
       let rows = try connection.run(
         """
         WITH n AS (UPDATE "Z_HISTORY" SET "Z_TRANSACTION" = "Z_TRANSACTION" + 1, "Z_CHANGE" = "Z_CHANGE" + $1 \
         RETURNING "Z_TRANSACTION" AS t, "Z_CHANGE" - $1 AS c), \
         i AS (INSERT INTO "ATRANSACTION" ("Z_PK", "ZTIMESTAMP", "ZAUTHOR", "ZBUNDLEID", "ZCONTEXTNAME", "ZPROCESSID") \
-        SELECT t, $2, $3, $4, $5, $6 FROM n) SELECT t, c FROM n
+        SELECT t, $2, $3, $4, $5, $6 FROM n) SELECT t, c, pg_notify($7, '') FROM n
         """, parameters, while: Self.task)
       guard rows.count == 1 else {
         throw StoreError(

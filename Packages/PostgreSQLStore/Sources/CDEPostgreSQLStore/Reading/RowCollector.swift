@@ -4,7 +4,7 @@
   /// Collects the rows of results in batches of one concrete entity each, and records their order.
   struct RowCollector {
     // A batch lives as long as any of its rows, so its number of rows and bytes is limited.
-    private static let rowsPerBatch = 512
+    static let rowsPerBatch = 512
     private static let bytesPerBatch = 4 << 20
 
     private let plan: RowPlan

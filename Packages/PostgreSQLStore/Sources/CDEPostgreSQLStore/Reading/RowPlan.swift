@@ -21,6 +21,8 @@
     /// The column list of `SELECT`, over the alias `t0`: key, version, entity if it varies, values.
     let columnList: String
     let hasEntityColumn: Bool
+    /// The columns before the values.
+    let keyColumnList: String
     let columnCount: Int32
     /// Indexed by entity, starting at the first of the subtree.
     let concretes: [Concrete]
@@ -37,6 +39,7 @@
       numbers = physical.indexes
       var columns = ["t0.\"Z_PK\"", "t0.\"Z_OPT\""]
       if hasEntityColumn { columns.append("t0.\"Z_ENT\"") }
+      keyColumnList = columns.joined(separator: ", ")
       var places: [String: Int32] = [:]
       var concretes: [Concrete] = []
       for index in subtree {

@@ -7,6 +7,8 @@
     let physical: PhysicalSchema
     /// For each entity index the rows of it and its sub-entities.
     let selects: IndexedArray<EntityIndex, RowPlan>
+    /// For each entity index the rows of the entity alone.
+    private let ownSelects: IndexedArray<EntityIndex, RowPlan>
     /// For each entity index the statement that finds rows by keys. Its parameter is an array.
     private let rowStatements: IndexedArray<EntityIndex, String>
     /// The properties of entities in the history's terms.
@@ -25,6 +27,11 @@
         RowPlan(entity: $0.index, includesSubentities: true, physical: physical)
       }
       self.selects = selects
+      ownSelects = physical.schema.entities.mapped { entity in
+        entity.hasSubentities
+          ? RowPlan(entity: entity.index, includesSubentities: false, physical: physical)
+          : selects[entity.index]
+      }
       rowStatements = physical.schema.entities.mapped { entity in
         let types = entity.isRoot ? "" : " AND " + Self.entityCondition(entity, physical)
         return
@@ -33,6 +40,10 @@
       }
       history = physical.schema.entities.mapped { HistoryEntity($0, physical) }
       references = ReferenceColumn.all(physical)
+    }
+
+    func plan(_ entity: EntityIndex, includesSubentities: Bool) -> RowPlan {
+      includesSubentities ? selects[entity] : ownSelects[entity]
     }
 
     /// The condition that a row `t0` is of an entity or of one that inherits from it.

@@ -12,8 +12,19 @@
     private let writes: IndexedArray<EntityIndex, WritePlan>
     private let pool: ConnectionPool
     private let configuration: PostgreSQLConfiguration
-    /// The number of the last commit. A commit holds the lock from its last statement until its caller was told.
-    private let sequence = Lock<UInt64>(0)
+    /// The name of the notifications that commits send.
+    private let channel: String
+    private struct Order {
+      /// The number of the last commit.
+      var last: UInt64 = 0
+      /// The last transaction of the history that was looked at for commits of others; nil if they are not observed.
+      var seen: Int64?
+      /// Later transactions of the history that this store itself made.
+      var own: Set<Int64> = []
+    }
+
+    /// A commit holds the lock from its last statements until its caller was told.
+    private let order = Lock(Order())
     /// The same number, for reads, which must not wait for the server's disk.
     private let published = Lock<UInt64>(0)
 
@@ -22,11 +33,14 @@
     /// Old tokens are removed after so many commits.
     private static let sweepInterval: UInt64 = 4096
 
-    init(_ plans: SchemaPlans, _ pool: ConnectionPool, _ configuration: PostgreSQLConfiguration) {
+    init(
+      _ plans: SchemaPlans, _ pool: ConnectionPool, _ configuration: PostgreSQLConfiguration, channel: String
+    ) {
       self.plans = plans
       writes = plans.schema.entities.mapped { WritePlan(entity: $0.index, physical: plans.physical) }
       self.pool = pool
       self.configuration = configuration
+      self.channel = channel
     }
 
     /// The number of a commit that a read that begins now certainly sees.
@@ -85,7 +99,8 @@
       return try pool.withConnection(isRepeatable: { !isSent }) { (connection) throws(StoreError) in
         let token = CommitToken()
         var history =
-          configuration.tracksHistory ? HistoryRecorder(plans, connection, transaction) : nil
+          configuration.tracksHistory
+          ? HistoryRecorder(plans, connection, transaction, channel: channel) : nil
         try token.begin(on: connection)
         do throws(StoreError) {
           let writer = TransactionWriter(
@@ -98,7 +113,7 @@
         }
         var failure: StoreError?
         var result: CommitResult?
-        sequence.withLock { sequence in
+        order.withLock { order in
           var number: Int64?
           do throws(StoreError) {
             number = try history?.write()
@@ -108,8 +123,9 @@
             failure = error
             return
           }
-          sequence += 1
-          let current = sequence
+          order.last += 1
+          let current = order.last
+          if let number, order.seen != nil { order.own.insert(number) }
           for batch in transaction.writtenBatches {
             batch.assignKeys(base: keyBase, schema: plans.schema)
             batch.asOf = current
@@ -146,6 +162,33 @@
             engineCode: error.engineCode)
         }
       }
+    }
+
+    // MARK: Commits of others
+
+    /// From now on own commits are told from others.
+    ///
+    /// - Parameter last: the last transaction of the history that is not reported.
+    func beginObservation(after last: Int64) { order.withLock { if $0.seen == nil { $0.seen = last } } }
+
+    /// Reports transactions that other connections committed since the last call.
+    func reportOthers(
+      _ reader: HistoryReader, _ handler: @Sendable (StoreForeignCommits) -> @Sendable () -> Void
+    ) throws(StoreError) {
+      var failure: StoreError?
+      var after: (@Sendable () -> Void)?
+      order.withLock { order in
+        do throws(StoreError) {
+          let found = try reader.transactionsOfOneState(StoreHistoryQuery(after: order.seen ?? 0))
+          guard let last = found.last?.number else { return }
+          let others = found.filter { !order.own.contains($0.number) }
+          order.seen = last
+          order.own = order.own.filter { $0 > last }
+          if !others.isEmpty { after = handler(StoreForeignCommits(transactions: others)) }
+        } catch { failure = error }
+      }
+      if let failure { throw failure }
+      after?()
     }
 
     /// Finds all conflicts of a transaction, from one state of the store.

@@ -57,6 +57,7 @@ let package = Package(
     .library(name: "CDESQL", targets: ["CDESQL"]),
     .library(name: "CDESQLiteStore", targets: ["CDESQLiteStore"]),
     .library(name: "CDESQLiteFaults", targets: ["CDESQLiteFaults"]),
+    .library(name: "CDEPostgreSQLStore", targets: ["CDEPostgreSQLStore"]),
     .library(name: "CDEManagedModel", targets: ["CDEManagedModel"]),
     .library(name: "CDEPredicates", targets: ["CDEPredicates"]),
     .library(name: "CDEModelFiles", targets: ["CDEModelFiles"]),
@@ -71,6 +72,9 @@ let package = Package(
     .library(name: "CDESourceRewriting", targets: ["CDESourceRewriting"]),
     .executable(name: "coredata-sources", targets: ["coredata-sources"]),
     .plugin(name: "CoreDataSources", targets: ["CoreDataSources"]),
+  ],
+  traits: [
+    .trait(name: "PostgreSQL", description: "The engine over libpq. Needs the headers of libpq.")
   ],
   targets: [
     // Executors
@@ -113,6 +117,24 @@ let package = Package(
       dependencies: ["CDESQLiteStore", "CDESQLiteFaults", "CDEStore", "CDESQL", "CDESQLite", "CDEExecutors"],
       path: "Packages/Store/Tests/CDESQLiteStoreTests",
       resources: [.copy("Fixtures")]),
+
+    // PostgreSQLStore
+    .systemLibrary(
+      name: "CDELibPQ",
+      path: "Packages/PostgreSQLStore/Sources/CDELibPQ",
+      pkgConfig: "libpq",
+      providers: [.apt(["libpq-dev"]), .yum(["libpq-devel"]), .brew(["libpq"])]),
+    .target(
+      name: "CDEPostgreSQLStore",
+      dependencies: [
+        "CDEExecutors", "CDEStore", "CDESQL",
+        .target(name: "CDELibPQ", condition: .when(traits: ["PostgreSQL"])),
+      ],
+      path: "Packages/PostgreSQLStore/Sources/CDEPostgreSQLStore"),
+    .testTarget(
+      name: "CDEPostgreSQLStoreTests",
+      dependencies: ["CDEPostgreSQLStore", "CDEExecutors", "CDESQL", "CDESQLiteStore", "CDEStore"],
+      path: "Packages/PostgreSQLStore/Tests/CDEPostgreSQLStoreTests"),
 
     // Macros
     .macro(

@@ -62,6 +62,24 @@
       #expect(rows.integer(0, 2) == 100_000)
     }
 
+    @Test func `One text gets values of different types`() throws {
+      let connection = try schema.connection()
+      func text(_ parameters: consuming Parameters) throws -> String? {
+        let rows = try connection.run("SELECT ($1)::text", parameters, while: "Testing")
+        return rows.text(0, 0)
+      }
+      var integer = Parameters()
+      integer.append(Int64(7))
+      #expect(try text(integer) == "7")
+      var double = Parameters()
+      double.append(1.5)
+      #expect(try text(double) == "1.5")
+      var again = Parameters()
+      again.append(Int64(-8))
+      #expect(try text(again) == "-8")
+      #expect(connection.preparedCount == 2)
+    }
+
     @Test func `The least used statements leave the cache on both sides`() throws {
       let connection = try schema.connection()
       for number in 0..<(Connection.cacheLimit + 50) {

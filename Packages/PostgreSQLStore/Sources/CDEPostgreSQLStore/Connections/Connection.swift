@@ -9,8 +9,14 @@
   final class Connection: @unchecked Sendable {
     // Guard: ConnectionPool gives a connection to one borrower at a time.
     private let handle: OpaquePointer
-    /// For each text its statement's number on this connection, and when it was last used.
-    private var statements: [String: (number: Int, use: Int)] = [:]
+    /// A statement of one text may be prepared several times, because its parameters have the types of the first values.
+    private struct StatementKey: Hashable {
+      let sql: String
+      let types: [UInt32]
+    }
+
+    /// For each statement its number on this connection, and when it was last used.
+    private var statements: [StatementKey: (number: Int, use: Int)] = [:]
     private var lastNumber = 0
     private var uses = 0
     /// Texts that no message may contain.
@@ -146,15 +152,16 @@
 
     private func prepare(_ sql: String, _ types: [UInt32], while task: String) throws(StoreError) -> String {
       uses += 1
-      if let known = statements[sql] {
-        statements[sql]!.use = uses
+      let key = StatementKey(sql: sql, types: types)
+      if let known = statements[key] {
+        statements[key]!.use = uses
         return "s\(known.number)"
       }
       if statements.count >= Self.cacheLimit { try evict() }
       lastNumber += 1
       let name = "s\(lastNumber)"
       _ = try check(PQprepare(handle, name, sql, Int32(types.count), types), while: task)
-      statements[sql] = (lastNumber, uses)
+      statements[key] = (lastNumber, uses)
       return name
     }
 

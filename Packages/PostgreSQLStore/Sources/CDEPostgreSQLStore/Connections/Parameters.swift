@@ -176,6 +176,18 @@
       spans.append((arrayStart, Int32(used - arrayStart)))
     }
 
+    /// Begins a single value. One element follows, then ``endValue()``.
+    mutating func beginValue(_ type: ServerType) {
+      types.append(type.rawValue)
+      arrayStart = used
+    }
+
+    /// The element becomes a value of its own, without its length.
+    mutating func endValue() {
+      let length = Int32(bigEndian: (block + arrayStart).loadUnaligned(as: Int32.self))
+      spans.append((arrayStart + 4, length))
+    }
+
     // MARK: Memory
 
     private mutating func begin(_ type: ServerType, _ length: Int) {

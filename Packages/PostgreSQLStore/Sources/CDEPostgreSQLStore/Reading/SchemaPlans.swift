@@ -11,6 +11,8 @@
     private let ownSelects: IndexedArray<EntityIndex, RowPlan>
     /// For each entity index the statement that finds rows by keys. Its parameter is an array.
     private let rowStatements: IndexedArray<EntityIndex, String>
+    /// The same for one key. The server plans a statement over an array at each run, which takes as long as running it.
+    private let singleRowStatements: IndexedArray<EntityIndex, String>
     /// The properties of entities in the history's terms.
     let history: IndexedArray<EntityIndex, HistoryEntity>
     /// The columns that refer to a tree's rows.
@@ -37,6 +39,12 @@
         return
           "SELECT \(selects[entity.index].columnList) FROM \(quoted(physical.tableName(of: entity.index))) AS t0 "
           + "WHERE t0.\"Z_PK\" = ANY($1)\(types) ORDER BY t0.\"Z_PK\""
+      }
+      singleRowStatements = physical.schema.entities.mapped { entity in
+        let types = entity.isRoot ? "" : " AND " + Self.entityCondition(entity, physical)
+        return
+          "SELECT \(selects[entity.index].columnList) FROM \(quoted(physical.tableName(of: entity.index))) AS t0 "
+          + "WHERE t0.\"Z_PK\" = $1\(types)"
       }
       history = physical.schema.entities.mapped { HistoryEntity($0, physical) }
       references = ReferenceColumn.all(physical)
@@ -65,9 +73,11 @@
       let isAscending = zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 }
       for block in Blocks(isAscending ? keys : Array(Set(keys)).sorted(), size: Self.blockSize) {
         var parameters = Parameters()
-        parameters.append(block)
+        let isSingle = block.count == 1
+        if isSingle { parameters.append(block.first!) } else { parameters.append(block) }
         let rows = try connection.run(
-          rowStatements[entity], parameters, while: "Reading rows of \(schema.entities[entity].source.name)")
+          isSingle ? singleRowStatements[entity] : rowStatements[entity], parameters,
+          while: "Reading rows of \(schema.entities[entity].source.name)")
         try collector.append(rows)
       }
       return collector.finish()

@@ -15,10 +15,10 @@
     @inline(__always)
     func permanent(_ key: Int64, root: RootIndex) -> Int64 { key < 0 ? keyBase[root] &- key : key }
 
-    /// Calls a body with the arrays of the rows, block by block.
+    /// Calls a body with the statement and the arrays of the rows, block by block. A block of one row has single values.
     func forEachBlock(
       _ batch: RowBatch, _ rows: [Int], _ statement: WriteStatement,
-      _ body: (consuming Parameters) throws(StoreError) -> Void
+      _ body: (_ sql: String, consuming Parameters) throws(StoreError) -> Void
     ) throws(StoreError) {
       let large = statement.steps.filter { [.text, .bytes, .decimal].contains($0.kind) }.map(\.cell.index)
       var rest = rows[...]
@@ -30,9 +30,27 @@
           if bytes > Self.bytesPerBlock, count > 0 { break }
           count += 1
         }
-        try body(try parameters(batch, rest.prefix(count), statement))
+        if count == 1 {
+          try body(statement.single, try parameters(batch, rest.first!, statement))
+        } else {
+          try body(statement.sql, try parameters(batch, rest.prefix(count), statement))
+        }
         rest = rest.dropFirst(count)
       }
+    }
+
+    private func parameters(
+      _ batch: RowBatch, _ row: Int, _ statement: WriteStatement
+    ) throws(StoreError) -> Parameters {
+      var parameters = Parameters()
+      parameters.append(permanent(batch.key(row), root: batch.layout.root))
+      parameters.append(batch.version(row))
+      for step in statement.steps {
+        parameters.beginValue(step.type.parameter)
+        try append(batch, row, step, to: &parameters)
+        parameters.endValue()
+      }
+      return parameters
     }
 
     private func parameters(

@@ -101,9 +101,11 @@
       var found: [Int64: Int64] = [:]
       for block in Blocks(keys, size: SchemaPlans.blockSize) {
         var parameters = Parameters()
-        parameters.append(block)
+        let isSingle = block.count == 1
+        if isSingle { parameters.append(block.first!) } else { parameters.append(block) }
+        let condition = isSingle ? "\"Z_PK\" = $1" : "\"Z_PK\" = ANY($1) ORDER BY \"Z_PK\""
         let rows = try connection.run(
-          "SELECT \"Z_PK\", \"Z_OPT\" FROM \(writes[root.entity].table) WHERE \"Z_PK\" = ANY($1) ORDER BY \"Z_PK\" \(mode)",
+          "SELECT \"Z_PK\", \"Z_OPT\" FROM \(writes[root.entity].table) WHERE \(condition) \(mode)",
           parameters, while: "Locking rows of \(schema.entities[root.entity].source.name)")
         for row in 0..<rows.count { found[rows.integer(row, 0)] = rows.integer(row, 1) }
       }

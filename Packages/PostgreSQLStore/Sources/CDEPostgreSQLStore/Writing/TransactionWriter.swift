@@ -84,9 +84,9 @@
     private func run(
       _ batch: RowBatch, _ rows: [Int], _ statement: WriteStatement, _ task: String
     ) throws(StoreError) {
-      try arrays.forEachBlock(batch, rows, statement) { (parameters) throws(StoreError) in
+      try arrays.forEachBlock(batch, rows, statement) { (sql, parameters) throws(StoreError) in
         do throws(StoreError) {
-          _ = try connection.run(statement.sql, parameters, while: task)
+          _ = try connection.run(sql, parameters, while: task)
         } catch {
           throw named(error, batch.layout.entity)
         }

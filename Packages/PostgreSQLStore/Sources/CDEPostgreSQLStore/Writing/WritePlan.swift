@@ -18,6 +18,8 @@
   /// A statement that writes rows, given as arrays: keys, versions, then those of the steps.
   struct WriteStatement: Sendable {
     let sql: String
+    /// The same for a single row, whose values are parameters. The server plans it once, and one over arrays at each run.
+    let single: String
     let steps: [WriteStep]
   }
 
@@ -73,6 +75,8 @@
         sql:
           "INSERT INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
           + "FROM \(Self.source(steps.elements))",
+        single: "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES "
+          + "($1, $2, \(physical.numbers[entity])\(steps.elements.enumerated().map { ", " + $1.type.stored("$\($0 + 3)") }.joined()))",
         steps: steps.elements)
 
       var cleanUps: [String] = []
@@ -114,6 +118,9 @@
       let statement = WriteStatement(
         sql:
           "UPDATE \(table) AS t SET \(settings.joined(separator: ", ")) FROM \(Self.source(steps)) WHERE t.\"Z_PK\" = v.k",
+        single: "UPDATE \(table) SET \"Z_OPT\" = $2"
+          + steps.enumerated().map { ", \($1.column) = \($1.type.stored("$\($0 + 3)"))" }.joined()
+          + " WHERE \"Z_PK\" = $1",
         steps: steps)
       updates.withLock { kept in
         if kept.count >= Self.updateLimit { kept = [:] }

@@ -54,8 +54,10 @@ let package = Package(
     .library(name: "CoreDataEvolution", targets: ["CoreDataEvolution"]),
     .library(name: "CDEExecutors", targets: ["CDEExecutors"]),
     .library(name: "CDEStore", targets: ["CDEStore"]),
+    .library(name: "CDESQL", targets: ["CDESQL"]),
     .library(name: "CDESQLiteStore", targets: ["CDESQLiteStore"]),
     .library(name: "CDESQLiteFaults", targets: ["CDESQLiteFaults"]),
+    .library(name: "CDEPostgreSQLStore", targets: ["CDEPostgreSQLStore"]),
     .library(name: "CDEManagedModel", targets: ["CDEManagedModel"]),
     .library(name: "CDEPredicates", targets: ["CDEPredicates"]),
     .library(name: "CDEModelFiles", targets: ["CDEModelFiles"]),
@@ -70,6 +72,9 @@ let package = Package(
     .library(name: "CDESourceRewriting", targets: ["CDESourceRewriting"]),
     .executable(name: "coredata-sources", targets: ["coredata-sources"]),
     .plugin(name: "CoreDataSources", targets: ["CoreDataSources"]),
+  ],
+  traits: [
+    .trait(name: "PostgreSQL", description: "The engine over libpq. Needs the headers of libpq.")
   ],
   targets: [
     // Executors
@@ -92,8 +97,12 @@ let package = Package(
       dependencies: ["CDEExecutors"],
       path: "Packages/Store/Sources/CDEStore"),
     .target(
+      name: "CDESQL",
+      dependencies: ["CDEStore"],
+      path: "Packages/Store/Sources/CDESQL"),
+    .target(
       name: "CDESQLiteStore",
-      dependencies: ["CDEStore", "CDESQLite", "CDEExecutors"],
+      dependencies: ["CDEStore", "CDESQL", "CDESQLite", "CDEExecutors"],
       path: "Packages/Store/Sources/CDESQLiteStore"),
     .target(
       name: "CDESQLiteFaults",
@@ -105,9 +114,27 @@ let package = Package(
       path: "Packages/Store/Tests/CDEStoreTests"),
     .testTarget(
       name: "CDESQLiteStoreTests",
-      dependencies: ["CDESQLiteStore", "CDESQLiteFaults", "CDEStore", "CDESQLite", "CDEExecutors"],
+      dependencies: ["CDESQLiteStore", "CDESQLiteFaults", "CDEStore", "CDESQL", "CDESQLite", "CDEExecutors"],
       path: "Packages/Store/Tests/CDESQLiteStoreTests",
       resources: [.copy("Fixtures")]),
+
+    // PostgreSQLStore
+    .systemLibrary(
+      name: "CDELibPQ",
+      path: "Packages/PostgreSQLStore/Sources/CDELibPQ",
+      pkgConfig: "libpq",
+      providers: [.apt(["libpq-dev"]), .yum(["libpq-devel"]), .brew(["libpq"])]),
+    .target(
+      name: "CDEPostgreSQLStore",
+      dependencies: [
+        "CDEExecutors", "CDEStore", "CDESQL",
+        .target(name: "CDELibPQ", condition: .when(traits: ["PostgreSQL"])),
+      ],
+      path: "Packages/PostgreSQLStore/Sources/CDEPostgreSQLStore"),
+    .testTarget(
+      name: "CDEPostgreSQLStoreTests",
+      dependencies: ["CDEPostgreSQLStore", "CDEExecutors", "CDESQL", "CDESQLiteStore", "CDEStore"],
+      path: "Packages/PostgreSQLStore/Tests/CDEPostgreSQLStoreTests"),
 
     // Macros
     .macro(

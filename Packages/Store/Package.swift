@@ -6,6 +6,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "CDEStore", targets: ["CDEStore"]),
+    .library(name: "CDESQL", targets: ["CDESQL"]),
     .library(name: "CDESQLiteStore", targets: ["CDESQLiteStore"]),
     .library(name: "CDESQLiteFaults", targets: ["CDESQLiteFaults"]),
   ],
@@ -20,10 +21,11 @@ let package = Package(
     .target(
       name: "CDEStore",
       dependencies: [.product(name: "CDEExecutors", package: "Executors")]),
+    .target(name: "CDESQL", dependencies: ["CDEStore"]),
     .target(
       name: "CDESQLiteStore",
       dependencies: [
-        "CDEStore", "CDESQLite", .product(name: "CDEExecutors", package: "Executors"),
+        "CDEStore", "CDESQL", "CDESQLite", .product(name: "CDEExecutors", package: "Executors"),
       ]),
     .target(
       name: "CDESQLiteFaults",
@@ -32,7 +34,7 @@ let package = Package(
     .testTarget(
       name: "CDESQLiteStoreTests",
       dependencies: [
-        "CDESQLiteStore", "CDESQLiteFaults", "CDEStore", "CDESQLite",
+        "CDESQLiteStore", "CDESQLiteFaults", "CDEStore", "CDESQL", "CDESQLite",
         .product(name: "CDEExecutors", package: "Executors"),
       ],
       resources: [.copy("Fixtures")]),

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQL
 @_spi(CDE) public import CDEStore
 
 extension SQLiteStore {

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQL
 @_spi(CDE) internal import CDEExecutors
 import CDESQLite
 @_spi(CDE) public import CDEStore

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQL
 import CDESQLite
 @_spi(CDE) public import CDEStore
 
@@ -46,7 +47,7 @@ extension SQLiteStore {
   public func count(_ query: StoreQuery) throws(StoreError) -> Int {
     try plans.checkEntity(query.entity)
     var compiler = QueryCompiler(plans.physical)
-    let compiled = try compiler.compile(query, .count)
+    let compiled = try compiler.compile(query, .count())
     return try pool.read { (connection) throws(StoreError) in
       var count: Int64 = 0
       try connection.withStatement(compiled) { (statement) throws(StoreError) in

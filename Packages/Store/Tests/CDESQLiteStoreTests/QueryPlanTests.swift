@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQL
 import CDESQLite
 import CDEStore
 import Foundation
@@ -17,7 +18,7 @@ struct QueryPlanTests {
   }
 
   func plan(_ query: StoreQuery) throws -> String {
-    var compiler = QueryCompiler(store.plans.physical)
+    var compiler = QueryCompiler(store.plans.physical, dialect: SQLiteDialect())
     let compiled = try compiler.compile(query, .rows(columns: "t0.Z_PK"))
     return try store.pool.read { (connection) throws(StoreError) in
       var lines: [String] = []

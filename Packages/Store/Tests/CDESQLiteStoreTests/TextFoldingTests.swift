@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQL
 import CDEStore
 import Foundation
 import Testing

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQL
 import CDEStore
 
 /// Finds the obstacles of a migration in the old rows. Reads only.

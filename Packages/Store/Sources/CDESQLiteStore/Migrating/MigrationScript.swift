@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQL
 import CDEStore
 
 /// The statements of a migration: which tables are written anew, and from what.

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQL
 import CDEStore
 
 /// Where a relationship of the old schema keeps its pairs, from the side of one of its ends.

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQL
 import CDEStore
 
 /// Computes the values of one new entity's cells from the rows of its old entity, the alias `s`.

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQL
 import CDEStore
 
 // Finding the history of a file, and making one.

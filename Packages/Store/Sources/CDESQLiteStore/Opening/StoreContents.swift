@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQL
 import CDEStore
 
 /// The contents of a file that is a store of a schema: the places in the file of the schema's parts.

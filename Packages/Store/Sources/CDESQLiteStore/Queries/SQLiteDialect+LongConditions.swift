@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQL
 import CDEStore
 
 /// Conditions of many terms, in a form that SQLite parses and plans in linear time.
@@ -5,12 +6,10 @@ extension SQLiteDialect {
   /// The number of terms of a conjunction or disjunction that SQLite's planner gets.
   private static let plannedTerms = 64
 
-  /// The parts of a condition in the order of the SQL.
-  ///
   /// In a long condition the equalities of one expression with constants become one list, and parts that an
   /// index may support come first.
-  static func arranged(_ parts: [StoreFilter], isConjunction: Bool) -> [StoreFilter] {
-    parts.count > plannedTerms ? gathered(parts, isConjunction) : parts
+  func arranged(_ parts: [StoreFilter], isConjunction: Bool) -> [StoreFilter] {
+    parts.count > Self.plannedTerms ? Self.gathered(parts, isConjunction) : parts
   }
 
   private static func gathered(_ parts: [StoreFilter], _ isConjunction: Bool) -> [StoreFilter] {
@@ -47,9 +46,9 @@ extension SQLiteDialect {
     return isConjunction ? first + others + members : members + first + others
   }
 
-  /// Joins two or more terms to one condition.
-  static func joined(_ terms: [SQLPiece], isConjunction: Bool) -> SQLPiece {
+  func joined(_ terms: [SQLPiece], isConjunction: Bool) -> SQLPiece {
     let separator = isConjunction ? " AND " : " OR "
+    let plannedTerms = Self.plannedTerms
     guard terms.count > plannedTerms else { return balanced(terms[...], separator) }
     let rest = SQLPiece("(CASE WHEN ") + balanced(terms[plannedTerms...], separator)
     // SQLite's planner compares each term of a conjunction, and each constant outside the left side of an IN,
@@ -61,7 +60,7 @@ extension SQLiteDialect {
 
   /// SQLite parses long chains into equally deep trees, up to its limit. Splitting into halves keeps the
   /// trees shallow.
-  static func balanced(_ terms: ArraySlice<SQLPiece>, _ separator: String) -> SQLPiece {
+  func balanced(_ terms: ArraySlice<SQLPiece>, _ separator: String) -> SQLPiece {
     if terms.count <= 100 { return SQLPiece("(") + .joined(Array(terms), separator) + SQLPiece(")") }
     let middle = terms.startIndex + terms.count / 2
     return SQLPiece("(") + balanced(terms[..<middle], separator) + SQLPiece(separator)

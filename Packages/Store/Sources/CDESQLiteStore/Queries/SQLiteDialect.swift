@@ -1,43 +1,67 @@
+@_spi(CDE) import CDESQL
 import CDEStore
 import Foundation
 
 /// The SQL of SQLite for the parts of a query, and the requirements of its parser and planner.
 ///
-/// ``QueryCompiler`` decides about the rows, joins and conditions of a query, which are the same in all SQL
-/// dialects. This type contains the parts that are specific to SQLite. For a second dialect it becomes a
-/// protocol with these members, and the compiler takes an implementation of it.
-enum SQLiteDialect {
+/// SQLite calls functions of this process, so it decides every condition, and no query has a remainder.
+struct SQLiteDialect: SQLDialect {
   /// The maximum number of tables that a statement joins. Below SQLite's 64, because the condition adds some.
-  static let joinLimit = 60
+  let joinLimit = 60
+
+  let joinReason = "SQLite joins at most 64"
 
   /// The maximum depth of a condition. SQLite's own limit is 1,000 levels of its tree. One level here needs
   /// up to three.
-  static let depthLimit = 250
+  let depthLimit = 250
+
+  // MARK: Statements
+
+  func statement(_ piece: SQLPiece) -> CompiledQuery {
+    CompiledQuery(sql: piece.sql, bindings: piece.bindings)
+  }
+
+  func parameter(_ value: StoreValue) -> SQLPiece { SQLPiece("?", [value]) }
+
+  func counting(_ statement: SQLPiece) -> SQLPiece {
+    SQLPiece("SELECT COUNT(*) FROM (\(statement.sql))", statement.bindings)
+  }
+
+  /// With this join SQLite keeps the order of the tables.
+  let orderedJoin = " CROSS JOIN "
+
+  /// A limit below zero means no limit.
+  func range(limit: Int?, offset: Int) -> SQLPiece {
+    SQLPiece(" LIMIT ? OFFSET ?", [.integer(Int64(max(limit ?? -1, -1))), .integer(Int64(max(offset, 0)))])
+  }
 
   // MARK: Conditions
 
-  static func constant(_ holds: Bool) -> SQLPiece { SQLPiece(holds ? "1" : "0") }
+  func constant(_ holds: Bool) -> SQLPiece { SQLPiece(holds ? "1" : "0") }
 
-  /// The opposite of a condition that may be unknown. Unknown counts as false, so its opposite is true.
-  static func condition(_ piece: SQLPiece, isNegated: Bool) -> SQLPiece {
+  func condition(_ piece: SQLPiece, isNegated: Bool) -> SQLPiece {
     SQLPiece("(") + piece + SQLPiece(isNegated ? ") IS NOT TRUE" : ")")
   }
 
-  /// The operator for equal or unequal values, where NULL counts as a value.
-  ///
-  /// - Parameter hasConstant: whether one side is a constant and not NULL. The plain operator then has the
-  ///   same meaning and can use an index.
-  static func equality(isNegated: Bool, hasConstant: Bool) -> String {
+  /// With a constant the plain operator has the same meaning and can use an index.
+  func equality(isNegated: Bool, hasConstant: Bool) -> String {
     isNegated ? " IS NOT " : hasConstant ? " = " : " IS "
   }
 
-  /// A text in a comparison with a computed number, converted to a number.
-  static func number(_ text: SQLPiece) -> SQLPiece { SQLPiece("CAST(") + text + SQLPiece(" AS NUMERIC)") }
+  func number(_ text: SQLPiece) -> SQLPiece { SQLPiece("CAST(") + text + SQLPiece(" AS NUMERIC)") }
 
   // MARK: Lists
 
+  func membership(_ subject: SQLPiece, in keys: [Int64], isNegated: Bool) -> SQLPiece {
+    subject + SQLPiece(isNegated ? " NOT IN (" : " IN (") + Self.list(keys) + SQLPiece(")")
+  }
+
+  func membership(_ subject: SQLPiece, in values: [StoreValue]) -> SQLPiece? {
+    subject + SQLPiece(" IN (") + Self.list(values) + SQLPiece(")")
+  }
+
   /// The members of a list of keys, for the right side of IN.
-  static func list(_ keys: [Int64]) -> SQLPiece {
+  private static func list(_ keys: [Int64]) -> SQLPiece {
     if keys.count <= shortList {
       return .joined(keys.map { SQLPiece("?", [.integer($0)]) }, ", ")
     }
@@ -48,7 +72,7 @@ enum SQLiteDialect {
   }
 
   /// The members of a list of constants, for the right side of IN.
-  static func list(_ values: [StoreValue]) -> SQLPiece {
+  private static func list(_ values: [StoreValue]) -> SQLPiece {
     if values.count <= shortList { return .joined(values.map { SQLPiece("?", [$0]) }, ", ") }
     var integers: [Int64] = []
     for value in values {
@@ -67,19 +91,43 @@ enum SQLiteDialect {
 
   // MARK: Text
 
+  func order(_ piece: SQLPiece, _ options: StoreFilter.TextOptions, isAscending: Bool) -> SQLPiece? {
+    let term: SQLPiece
+    if let collation = Self.collation(options) {
+      term = piece + SQLPiece(collation)
+    } else {
+      term = options.isEmpty ? piece : Self.folding(piece, options)
+    }
+    return term + SQLPiece(isAscending ? " ASC" : " DESC")
+  }
+
   /// The order of a locale, behind the text that it sorts; nil for texts without a locale.
-  static func collation(_ options: StoreFilter.TextOptions) -> String? {
+  private static func collation(_ options: StoreFilter.TextOptions) -> String? {
     if options.contains(.localizedStandard) { return " COLLATE \(SQLCollations.localizedStandard)" }
     return options.contains(.localized) ? " COLLATE \(SQLCollations.localized)" : nil
   }
 
-  /// A text without the differences that the options ignore, computed for each row.
-  static func folded(_ text: SQLPiece, _ options: StoreFilter.TextOptions) -> SQLPiece {
+  func folded(_ text: SQLPiece, _ options: StoreFilter.TextOptions) -> SQLPiece? {
+    Self.folding(text, options)
+  }
+
+  private static func folding(_ text: SQLPiece, _ options: StoreFilter.TextOptions) -> SQLPiece {
     SQLPiece("\(SQLFunctions.fold)(") + text + SQLPiece(", \(options.rawValue))")
   }
 
+  func match(
+    _ subject: TextOperand, _ comparison: StoreFilter.Comparison, _ pattern: TextOperand,
+    _ options: StoreFilter.TextOptions
+  ) -> SQLPiece? {
+    var flags = options.rawValue
+    if subject.isFolded { flags |= SQLFunctions.isSubjectFolded }
+    if pattern.isFolded { flags |= SQLFunctions.isPartFolded }
+    return SQLPiece("\(Self.function(of: comparison))(") + subject.piece + SQLPiece(", ") + pattern.piece
+      + SQLPiece(", \(flags))")
+  }
+
   /// The function of a text operator.
-  static func function(of comparison: StoreFilter.Comparison) -> String {
+  private static func function(of comparison: StoreFilter.Comparison) -> String {
     switch comparison {
     case .beginsWith: SQLFunctions.beginsWith
     case .endsWith: SQLFunctions.endsWith
@@ -91,24 +139,21 @@ enum SQLiteDialect {
 
   // MARK: Values
 
-  static func aggregate(_ aggregate: StoreExpression.Aggregate, _ column: String) -> String {
-    switch aggregate {
-    case .min: "MIN(\(column))"
-    case .max: "MAX(\(column))"
-    // Without elements the sum is zero, as in key-value coding, and the other aggregates are nil.
-    case .sum: "IFNULL(SUM(\(column)), 0)"
-    case .average: "AVG(\(column))"
-    case .count: "COUNT(\(column))"
-    }
+  func aggregate(_ aggregate: StoreExpression.Aggregate, _ value: SQLPiece) -> SQLPiece? {
+    let column = value.sql
+    let sql =
+      switch aggregate {
+      case .min: "MIN(\(column))"
+      case .max: "MAX(\(column))"
+      // Without elements the sum is zero, as in key-value coding, and the other aggregates are nil.
+      case .sum: "IFNULL(SUM(\(column)), 0)"
+      case .average: "AVG(\(column))"
+      case .count: "COUNT(\(column))"
+      }
+    return SQLPiece(sql, value.bindings)
   }
 
-  /// An aggregate over the rows of a group.
-  static func aggregate(_ aggregate: StoreExpression.Aggregate, _ piece: SQLPiece) -> SQLPiece {
-    SQLPiece(self.aggregate(aggregate, piece.sql), piece.bindings)
-  }
-
-  /// - Parameter arguments: the function's arguments, at least one.
-  static func call(_ function: StoreExpression.Function, _ arguments: [SQLPiece]) -> SQLPiece {
+  func call(_ function: StoreExpression.Function, _ arguments: [SQLPiece]) -> SQLPiece? {
     func infix(_ sign: String) -> SQLPiece { SQLPiece("(") + .joined(arguments, sign) + SQLPiece(")") }
     func call(_ name: String) -> SQLPiece { SQLPiece("\(name)(") + arguments[0] + SQLPiece(")") }
     switch function {
@@ -128,7 +173,7 @@ enum SQLiteDialect {
     case .lowercase: return call(SQLFunctions.lowercase)
     case .uppercase: return call(SQLFunctions.uppercase)
     case .length: return call(SQLFunctions.length)
-    case .canonical: return folded(arguments[0], [.caseInsensitive, .diacriticInsensitive])
+    case .canonical: return Self.folding(arguments[0], [.caseInsensitive, .diacriticInsensitive])
     case .power, .squareRoot, .exponential, .naturalLogarithm, .logarithm, .floor, .ceiling, .truncate,
       .remainder:
       return SQLPiece("\(SQLMathematics.name(of: function))(") + .joined(arguments, ", ") + SQLPiece(")")
@@ -137,14 +182,9 @@ enum SQLiteDialect {
         ? arguments[0] : SQLPiece("coalesce(") + .joined(arguments, ", ") + SQLPiece(")")
     }
   }
+}
 
-  // MARK: Results
-
-  /// The join between the tables of a subquery. With it SQLite keeps the order of the tables.
-  static let orderedJoin = " CROSS JOIN "
-
-  /// The requested range of a result. A limit below zero means no limit.
-  static func range(limit: Int?, offset: Int) -> SQLPiece {
-    SQLPiece(" LIMIT ? OFFSET ?", [.integer(Int64(max(limit ?? -1, -1))), .integer(Int64(max(offset, 0)))])
-  }
+extension QueryCompiler {
+  /// Makes a compiler of SQLite's SQL for one query.
+  init(_ physical: PhysicalSchema) { self.init(physical, dialect: SQLiteDialect()) }
 }

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQL
 import CDEStore
 
 /// Facts computed once for each entity when a store opens: how to select, insert and clean up its rows.
@@ -9,6 +10,8 @@ final class SchemaPlans: Sendable {
   let ownSelects: IndexedArray<EntityIndex, SelectPlan>
   let pointSelects: IndexedArray<EntityIndex, String>
   let writes: IndexedArray<EntityIndex, WritePlan>
+  /// The statements that write pairs, by the numbers of the sides.
+  let pairs: [PairStatements?]
   /// For each root entity, the columns that refer to rows of its tree.
   let references: IndexedArray<RootIndex, [ReferenceColumn]>
   /// The tables of the file's history; nil if it has none.
@@ -36,6 +39,7 @@ final class SchemaPlans: Sendable {
       return "SELECT \(selects[entity.index].columnList) FROM \(table) AS t0 WHERE t0.Z_PK = ?\(types)"
     }
     writes = entities.mapped { WritePlan(entity: $0.index, physical: physical) }
+    pairs = PairStatements.all(physical)
     references = ReferenceColumn.all(physical)
   }
 

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQL
 import CDEStore
 
 /// A derived attribute's column and the triggers that update it.
@@ -26,9 +27,7 @@ struct DerivedColumn {
   }
 
   /// Whether a trigger of a file updates this attribute.
-  func isKept(by trigger: String) -> Bool {
-    trigger.hasPrefix("Z_DA_") && trigger.contains("_\(entity.source.name)_\(attribute)_")
-  }
+  func isKept(by trigger: String) -> Bool { entity.isKept(attribute, by: trigger) }
 
   /// Sets the column of all rows, for a file without the triggers.
   var recomputation: String {
@@ -60,6 +59,18 @@ struct DerivedColumn {
   private func literal(_ text: String) -> String {
     "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
   }
+}
+
+extension ResolvedSchema.Entity {
+  /// Whether a trigger's name is that of a derived attribute's triggers.
+  fileprivate func isKept(_ attribute: String, by trigger: String) -> Bool {
+    trigger.hasPrefix("Z_DA_") && trigger.contains("_\(source.name)_\(attribute)_")
+  }
+}
+
+extension ForeignDerivation {
+  /// Whether a trigger of a file updates the attribute.
+  func isKept(by trigger: String) -> Bool { entity.isKept(attribute, by: trigger) }
 }
 
 extension PhysicalSchema {

@@ -1,4 +1,19 @@
+@_spi(CDE) import CDESQL
 import CDEStore
+
+extension PhysicalSchema.Column {
+  /// The column's type as Core Data declares it.
+  var declaration: String {
+    switch type {
+    case nil, .integer16, .integer32, .integer64, .boolean: "INTEGER"
+    case .date: "TIMESTAMP"
+    case .double, .float: "FLOAT"
+    case .decimal: "DECIMAL"
+    case .string, .uri, .undefined, .objectID: "VARCHAR"
+    case .uuid, .transformable, .binary, .composite: "BLOB"
+    }
+  }
+}
 
 extension PhysicalSchema {
   struct Definition: Sendable, Hashable {

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQL
 import CDEStore
 
 /// The part of a batch update that computes values from each row.
@@ -23,7 +24,8 @@ struct ComputedColumns {
           "A batch computes a value of \(entity) that no single column holds. Compute attributes kept in the row.",
           entity: entity)
       }
-      let compiled = try QueryCompiler.compile(value.expression, of: plan.entity, physical)
+      let compiled = try QueryCompiler.compile(
+        value.expression, of: plan.entity, physical, dialect: SQLiteDialect())
       // Rows are written one after the other. Later rows would see the new values of earlier ones.
       guard !["FROM", "JOIN"].contains(where: { compiled.sql.contains("\($0) \(quoted(plan.table)) AS ") })
       else {

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQL
 import CDESQLite
 import CDEStore
 
@@ -28,7 +29,7 @@ extension TransactionWriter {
     let task = "Removing a pair of a relationship"
     switch source {
     case .join(let side):
-      let sql = side.deleteStatement
+      let sql = plans.pairs[side.number]!.delete
       try connection.run(sql, [.integer(owner), .integer(member)], while: task)
       if side.isReflexive { try connection.run(sql, [.integer(member), .integer(owner)], while: task) }
     case .implied(let key, let order):
@@ -46,7 +47,9 @@ extension TransactionWriter {
     let task = "Adding a pair to a relationship"
     switch source {
     case .join(let side):
-      if link.isAppended, let append = side.appendStatement, let last = side.lastPlaceStatement {
+      if link.isAppended, let append = plans.pairs[side.number]!.append,
+        let last = plans.pairs[side.number]!.lastPlace
+      {
         let place = try nextPlace(link, owner, last)
         try connection.run(
           append, [.integer(owner), .integer(member), .integer(place)], while: task)
@@ -97,10 +100,11 @@ extension TransactionWriter {
   ) throws(StoreError) {
     let task = "Adding a pair to a relationship"
     let pair: [StoreValue] = [.integer(owner), .integer(member)]
-    if let statement = side.orderedInsertStatement, let order {
+    let statements = plans.pairs[side.number]!
+    if let statement = statements.orderedInsert, let order {
       try connection.run(statement, pair + [.integer(order)], while: task)
     } else {
-      try connection.run(side.insertStatement, pair, while: task)
+      try connection.run(statements.insert, pair, while: task)
     }
   }
 

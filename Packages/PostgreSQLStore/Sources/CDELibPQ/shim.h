@@ -1,0 +1,2 @@
+// libpq's client interface, found through pkg-config.
+#include <libpq-fe.h>

@@ -1,0 +1,273 @@
+#if PostgreSQL
+  @_spi(CDE) internal import CDESQL
+  @_spi(CDE) internal import CDEExecutors
+  internal import CDELibPQ
+  internal import CDEStore
+  internal import Foundation
+
+  /// One connection to the server, with the statements prepared on it.
+  final class Connection: @unchecked Sendable {
+    // Guard: ConnectionPool gives a connection to one borrower at a time.
+    private let handle: OpaquePointer
+    /// A statement of one text may be prepared several times, because its parameters have the types of the first values.
+    private struct StatementKey: Hashable {
+      let sql: String
+      let types: [UInt32]
+    }
+
+    /// For each statement its number on this connection, and when it was last used.
+    private var statements: [StatementKey: (number: Int, use: Int)] = [:]
+    private var lastNumber = 0
+    private var uses = 0
+    /// Texts that no message may contain.
+    private let secrets: [String]
+    /// The constraint that the last failed statement violated.
+    private(set) var violatedConstraint: String?
+    /// The number of statements that ran since it was last taken.
+    private var runCount = 0
+    /// The server's process of this connection.
+    let backend: Int32
+
+    // As a rule a store runs fewer different texts. Others are prepared again.
+    static let cacheLimit = 256
+
+    /// Connects and sets up the session. Blocks up to the connection timeout.
+    ///
+    /// - Throws: `.cannotOpen`, `.busy` if the server has no free connection, `.unreadable` for an encoding other than UTF-8.
+    init(_ options: ConnectionOptions, _ configuration: PostgreSQLConfiguration) throws(StoreError) {
+      let (opened, secrets): (OpaquePointer?, [String]) = options.withParameters {
+        keywords, values, secrets in
+        let handle = Self.withCStrings(keywords) { keywords in
+          Self.withCStrings(values) { values in PQconnectdbParams(keywords, values, 0) }
+        }
+        return (handle, secrets)
+      }
+      guard let opened else {
+        throw StoreError(.engine, "There is no memory for a connection. Free some and try again.")
+      }
+      handle = opened
+      self.secrets = secrets
+      backend = PQbackendPID(opened)
+      // The default writes notices of the server to the standard error.
+      PQsetNoticeProcessor(opened, { _, _ in }, nil)
+      guard PQstatus(opened) == CONNECTION_OK else {
+        throw StoreError(
+          .cannotOpen,
+          "The server can't be reached: \(Self.message(of: opened, without: secrets)). Check that it runs, and the URL, the "
+            + "role and the certificates.")
+      }
+      try checkServer()
+      try setUp(configuration)
+    }
+
+    deinit { PQfinish(handle) }
+
+    /// Whether the connection still stands, as far as libpq knows.
+    var isUsable: Bool { PQstatus(handle) == CONNECTION_OK }
+
+    /// Whether a transaction is open, be it in failure.
+    var isInTransaction: Bool {
+      let status = PQtransactionStatus(handle)
+      return status == PQTRANS_INTRANS || status == PQTRANS_INERROR || status == PQTRANS_ACTIVE
+    }
+
+    /// The number of statements in the cache.
+    var preparedCount: Int { statements.count }
+
+    /// The number of statements that ran since the last call.
+    func takeRunCount() -> Int {
+      defer { runCount = 0 }
+      return runCount
+    }
+
+    private func checkServer() throws(StoreError) {
+      let version = PQserverVersion(handle)
+      guard version >= 130_000 else {
+        throw StoreError(
+          .cannotOpen, "The server has the version \(version / 10_000). Version 13 or later is needed.")
+      }
+      let encoding = PQparameterStatus(handle, "server_encoding").map { String(cString: $0) } ?? ""
+      guard encoding == "UTF8" else {
+        throw StoreError(
+          .unreadable,
+          "The database has the encoding \(encoding), which can't store all text. Make one with ENCODING 'UTF8'."
+        )
+      }
+    }
+
+    private func setUp(_ configuration: PostgreSQLConfiguration) throws(StoreError) {
+      var settings = [
+        "SET search_path TO \(quoted(configuration.schema))", "SET client_min_messages TO warning",
+        "SET default_transaction_isolation TO 'read committed'",
+        // Without it, the transaction of a client that died in a network keeps its locks.
+        "SET idle_in_transaction_session_timeout TO 60000",
+      ]
+      if let limit = configuration.statementTimeout {
+        settings.append("SET statement_timeout TO \(limit.milliseconds)")
+      }
+      if let limit = configuration.lockTimeout {
+        settings.append("SET lock_timeout TO \(limit.milliseconds)")
+      }
+      if configuration.isReadOnly { settings.append("SET default_transaction_read_only TO on") }
+      try execute(settings.joined(separator: "; "), while: "Setting up the session")
+    }
+
+    // MARK: Running statements
+
+    /// Runs one or more statements without parameters. The result of the last one is dropped.
+    func execute(_ sql: String, while task: String) throws(StoreError) {
+      runCount += 1
+      _ = try check(PQexec(handle, sql), while: task)
+    }
+
+    /// Runs a statement without parameters, and keeps its rows.
+    func run(_ sql: String, while task: String) throws(StoreError) -> ResultRows {
+      try run(sql, Parameters(), while: task)
+    }
+
+    /// Runs a statement, prepared at its first use on this connection.
+    ///
+    /// - Parameters:
+    ///   - sql: one statement, with `$1`, `$2` and so on.
+    ///   - parameters: as many as the statement has.
+    func run(
+      _ sql: String, _ parameters: consuming Parameters, while task: String
+    ) throws(StoreError) -> ResultRows {
+      guard parameters.byteCount <= Parameters.byteLimit else {
+        throw StoreError(
+          .tooBig,
+          "\(task) failed, because the values take more than 1 GB, which is the server's limit. Save fewer at once."
+        )
+      }
+      let name = try prepare(sql, parameters.types, while: task)
+      var values: [UnsafePointer<CChar>?] = []
+      values.reserveCapacity(parameters.count)
+      for index in 0..<parameters.count { values.append(parameters.pointer(index)) }
+      let lengths = parameters.spans.map { max($0.length, 0) }
+      let formats = [Int32](repeating: 1, count: parameters.count)
+      runCount += 1
+      let result = PQexecPrepared(handle, name, Int32(parameters.count), values, lengths, formats, 1)
+      return try check(result, while: task)
+    }
+
+    private func prepare(_ sql: String, _ types: [UInt32], while task: String) throws(StoreError) -> String {
+      uses += 1
+      let key = StatementKey(sql: sql, types: types)
+      if let known = statements[key] {
+        statements[key]!.use = uses
+        return "s\(known.number)"
+      }
+      if statements.count >= Self.cacheLimit { try evict() }
+      lastNumber += 1
+      let name = "s\(lastNumber)"
+      _ = try check(PQprepare(handle, name, sql, Int32(types.count), types), while: task)
+      statements[key] = (lastNumber, uses)
+      return name
+    }
+
+    /// Removes the statement that was not used for the longest time.
+    private func evict() throws(StoreError) {
+      guard let oldest = statements.min(by: { $0.value.use < $1.value.use }) else { return }
+      statements[oldest.key] = nil
+      // A transaction that failed refuses all statements. The server then keeps one statement more.
+      if PQtransactionStatus(handle) == PQTRANS_INERROR { return }
+      try execute("DEALLOCATE s\(oldest.value.number)", while: "Removing a statement")
+    }
+
+    private func check(_ result: OpaquePointer?, while task: String) throws(StoreError) -> ResultRows {
+      violatedConstraint = nil
+      guard let result else {
+        throw isUsable
+          ? StoreError(.engine, "\(task) failed: \(message). There may be no memory for the result.")
+          : ServerError.lost(message, while: task)
+      }
+      let rows = ResultRows(result)
+      switch PQresultStatus(result) {
+      case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: return rows
+      default: break
+      }
+      func field(_ code: Int32) -> String? { PQresultErrorField(result, code).map { String(cString: $0) } }
+      // The server's last message before it ends a connection has a SQLSTATE as well.
+      guard isUsable, let state = field(Int32(Character("C").asciiValue!)) else {
+        throw ServerError.lost(field(Int32(Character("M").asciiValue!)) ?? message, while: task)
+      }
+      violatedConstraint = field(Int32(Character("n").asciiValue!))
+      throw ServerError.make(
+        state: state, detail: Self.scrubbed(field(Int32(Character("M").asciiValue!)) ?? "", of: secrets),
+        while: task)
+    }
+
+    // MARK: Notifications
+
+    /// Waits until the server sends a notification, or until a descriptor has input.
+    ///
+    /// - Throws: `.io` if the connection is lost.
+    func waitForNotification(orInput other: Int32, milliseconds: Int32) throws(StoreError) {
+      if takeNotifications() { return }
+      var descriptors = [
+        pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0),
+        pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+      ]
+      _ = poll(&descriptors, 2, milliseconds)
+      guard PQconsumeInput(handle) == 1, isUsable else {
+        throw ServerError.lost(message, while: "Waiting for commits")
+      }
+      _ = takeNotifications()
+    }
+
+    /// Drops the notifications that have arrived. Their number says nothing that the history does not say.
+    private func takeNotifications() -> Bool {
+      var isNotified = false
+      while let notification = PQnotifies(handle) {
+        PQfreemem(notification)
+        isNotified = true
+      }
+      return isNotified
+    }
+
+    // MARK: Transactions
+
+    /// Runs a body in a transaction, commits, and rolls back if the body or the commit fails.
+    func inTransaction<Result>(
+      _ body: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+      try execute("BEGIN", while: "Starting a transaction")
+      do throws(StoreError) {
+        let result = try body()
+        try execute("COMMIT", while: "Committing")
+        return result
+      } catch {
+        rollBack()
+        throw error
+      }
+    }
+
+    /// Ends a transaction without its changes. Does nothing on a lost connection, because the server then does so.
+    func rollBack() {
+      if isUsable, isInTransaction { try? execute("ROLLBACK", while: "Rolling back") }
+    }
+
+    // MARK: Messages
+
+    private var message: String { Self.message(of: handle, without: secrets) }
+
+    private static func message(of handle: OpaquePointer, without secrets: [String]) -> String {
+      let text = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
+      let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+      return scrubbed(line.hasSuffix(".") ? String(line.dropLast()) : line, of: secrets)
+    }
+
+    private static func scrubbed(_ text: String, of secrets: [String]) -> String {
+      secrets.reduce(text) { $0.replacingOccurrences(of: $1, with: "…") }
+    }
+
+    /// Calls a closure with an array of C strings that ends with a null pointer.
+    private static func withCStrings<Result>(
+      _ strings: [String], _ body: ([UnsafePointer<CChar>?]) -> Result
+    ) -> Result {
+      let copies = strings.map { strdup($0) }
+      defer { for copy in copies { free(copy) } }
+      return body(copies.map { $0.map { UnsafePointer($0) } } + [nil])
+    }
+  }
+#endif

@@ -1,0 +1,215 @@
+#if PostgreSQL
+  internal import CDEStore
+  @_spi(CDE) internal import CDEExecutors
+  internal import Dispatch
+
+  /// The connections of a store: at most so many, each with one borrower at a time.
+  ///
+  /// States of a connection: none -> opening -> borrowed <-> idle -> closed. A place is counted in `openCount` from the start of
+  /// the opening, so that the limit holds. Waiting calls form a queue. What becomes free goes to its first call, and a new
+  /// call does not overtake the queue.
+  final class ConnectionPool: Sendable {
+    /// A call that waits.
+    private final class Waiter: @unchecked Sendable {
+      // Guard: the pool's lock. The semaphore protects itself.
+      var outcome: Outcome?
+      let wakeUp = DispatchSemaphore(value: 0)
+    }
+
+    private enum Outcome {
+      /// A connection that another call gave back.
+      case connection(Connection)
+      /// A place for a new connection.
+      case place
+      case closed
+    }
+
+    private struct State {
+      var idle: [Connection] = []
+      var openCount = 0
+      var waiters: [Waiter] = []
+      var isClosed = false
+      var statistics = PostgreSQLStatistics()
+    }
+
+    private let configuration: PostgreSQLConfiguration
+    private let options: ConnectionOptions
+    private let state = Lock(State())
+
+    /// - Throws: `.cannotOpen` for a URL that is none of PostgreSQL's. Does not connect.
+    init(_ configuration: PostgreSQLConfiguration) throws(StoreError) {
+      self.configuration = configuration
+      options = try ConnectionOptions(configuration)
+    }
+
+    // MARK: Borrowing
+
+    /// Runs a body with a connection.
+    ///
+    /// If the connection was idle before and is found to be lost, the body runs again with a new one. So a server that was
+    /// restarted in between causes no error.
+    ///
+    /// - Parameter isRepeatable: asked after a loss whether the body may run again.
+    func withConnection<Result>(
+      isRepeatable: () -> Bool = { true },
+      _ body: (Connection) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+      let (connection, wasIdle) = try borrow()
+      do throws(StoreError) {
+        let result = try body(connection)
+        giveBack(connection)
+        return result
+      } catch {
+        let isLost = !connection.isUsable
+        giveBack(connection)
+        guard isLost, wasIdle, isRepeatable() else { throw error }
+      }
+      // The others are as old as the lost one.
+      dropIdle()
+      let (fresh, _) = try borrow()
+      defer { giveBack(fresh) }
+      return try body(fresh)
+    }
+
+    /// A connection and whether it was idle. The caller gives it back.
+    ///
+    /// - Throws: `.closed`; `.busy` after the time for waiting; the errors of connecting.
+    func borrow() throws(StoreError) -> (Connection, wasIdle: Bool) {
+      let waiter = Waiter()
+      let immediate: Outcome? = state.withLock { state in
+        if state.isClosed { return .closed }
+        if state.waiters.isEmpty {
+          if let connection = state.idle.popLast() { return .connection(connection) }
+          if state.openCount < configuration.poolSize {
+            state.openCount += 1
+            return .place
+          }
+        }
+        state.waiters.append(waiter)
+        state.statistics.waits += 1
+        state.statistics.mostWaiting = max(state.statistics.mostWaiting, state.waiters.count)
+        return nil
+      }
+      let outcome: Outcome
+      if let immediate { outcome = immediate } else { outcome = try wait(waiter) }
+      switch outcome {
+      case .connection(let connection): return (connection, true)
+      case .place: return (try open(), false)
+      case .closed: throw Self.closedError
+      }
+    }
+
+    private func wait(_ waiter: Waiter) throws(StoreError) -> Outcome {
+      let deadline = DispatchTime.now() + .milliseconds(configuration.waitTimeout.milliseconds)
+      _ = waiter.wakeUp.wait(timeout: deadline)
+      let outcome: Outcome? = state.withLock { state in
+        // An outcome that arrived together with the timeout counts.
+        if let outcome = waiter.outcome { return outcome }
+        state.waiters.removeAll { $0 === waiter }
+        state.statistics.timeouts += 1
+        return nil
+      }
+      guard let outcome else {
+        throw StoreError(
+          .busy,
+          "All \(configuration.poolSize) connections were in use for longer than the time for waiting. Use a larger pool, or "
+            + "shorter transactions.")
+      }
+      return outcome
+    }
+
+    /// Connects in a place that is counted already.
+    private func open() throws(StoreError) -> Connection {
+      do throws(StoreError) {
+        let connection = try Connection(options, configuration)
+        let isClosed = state.withLock { state in
+          state.statistics.opened += 1
+          return state.isClosed
+        }
+        if !isClosed { return connection }
+      } catch {
+        freePlace()
+        throw error
+      }
+      freePlace()
+      throw Self.closedError
+    }
+
+    /// A connection that is not the pool's, for a call that has a place already.
+    func connectOutside() throws(StoreError) -> Connection { try Connection(options, configuration) }
+
+    // MARK: Giving back
+
+    func giveBack(_ connection: Connection) {
+      connection.rollBack()
+      let isUsable = connection.isUsable && !connection.isInTransaction
+      if !isUsable { state.withLock { $0.statistics.lost += 1 } }
+      let isKept = state.withLock { state in
+        state.statistics.statements += connection.takeRunCount()
+        guard isUsable, !state.isClosed else { return false }
+        if state.waiters.isEmpty {
+          state.idle.append(connection)
+        } else {
+          let waiter = state.waiters.removeFirst()
+          waiter.outcome = .connection(connection)
+          waiter.wakeUp.signal()
+        }
+        return true
+      }
+      if !isKept { freePlace() }
+    }
+
+    /// Gives the place of a connection that is gone to the first waiting call.
+    private func freePlace() {
+      state.withLock { state in
+        if state.waiters.isEmpty || state.isClosed {
+          state.openCount -= 1
+        } else {
+          let waiter = state.waiters.removeFirst()
+          waiter.outcome = .place
+          waiter.wakeUp.signal()
+        }
+      }
+    }
+
+    /// Closes all connections that no call has.
+    func dropIdle() {
+      let dropped = state.withLock { state in
+        let idle = state.idle
+        state.idle = []
+        state.openCount -= idle.count
+        return idle
+      }
+      // Connections close outside the lock, when the last reference to them ends.
+      _ = dropped
+    }
+
+    /// Closes idle connections at once and the others when they are given back. Waiting calls and later ones throw `.closed`.
+    func close() {
+      state.withLock { state in
+        state.isClosed = true
+        for waiter in state.waiters {
+          waiter.outcome = .closed
+          waiter.wakeUp.signal()
+        }
+        state.waiters = []
+      }
+      dropIdle()
+    }
+
+    private static var closedError: StoreError {
+      StoreError(.closed, "The store was closed before. Open it again to use it.")
+    }
+
+    /// What happened so far.
+    var statistics: PostgreSQLStatistics {
+      state.withLock { state in
+        var result = state.statistics
+        result.open = state.openCount
+        result.idle = state.idle.count
+        result.waiting = state.waiters.count
+        return result
+      }
+    }
+  }
+#endif

@@ -1,0 +1,100 @@
+#if PostgreSQL
+  @_spi(CDE) internal import CDEStore
+  internal import Foundation
+
+  /// The only row of `Z_METADATA`, and the copy of the model beside it.
+  enum MetadataTable {
+    static let hashes = "NSStoreModelVersionHashes"
+    /// Keys that describe the store itself. The metadata of an application can't replace them.
+    static let ownKeys: Set<String> = [
+      "NSStoreType", "NSStoreUUID", hashes, "NSStoreModelVersionHashesVersion",
+      "NSStoreModelVersionIdentifiers",
+      "NSPersistenceFrameworkVersion", "NSPersistenceMaximumFrameworkVersion",
+      "NSStoreModelVersionHashesDigest",
+      "NSStoreModelVersionChecksumKey",
+    ]
+
+    /// The framework version written into new stores: the version of Core Data whose layout they have.
+    private static let frameworkVersion: Int64 = 1414
+
+    static func initial(for schema: ResolvedSchema) -> StoreMetadata {
+      let entities = schema.entities.map(\.source).filter { !$0.versionHash.isEmpty }
+        .sorted { codePointOrder($0.name, $1.name) }
+      let identifiers = schema.source.versionIdentifiers
+      var values: [String: StoreMetadata.Value] = [
+        "NSStoreType": .string("PostgreSQL"),
+        hashes: .dictionary(
+          Dictionary(
+            entities.map { ($0.name, .data($0.versionHash)) }, uniquingKeysWith: { first, _ in first })),
+        "NSStoreModelVersionHashesVersion": .integer(3),
+        "NSStoreModelVersionIdentifiers": .array(
+          (identifiers.isEmpty ? [""] : identifiers).map { .string($0) }),
+        "NSPersistenceFrameworkVersion": .integer(frameworkVersion),
+      ]
+      if !entities.isEmpty {
+        let digest = SHA512.hash(entities.flatMap { Array($0.name.utf8) + $0.versionHash })
+        let checksum = SHA256.hash(entities.flatMap(\.versionHash))
+        values["NSStoreModelVersionHashesDigest"] = .string(Data(digest).base64EncodedString())
+        values["NSStoreModelVersionChecksumKey"] = .string(Data(checksum).base64EncodedString())
+      }
+      return StoreMetadata(values: values)
+    }
+
+    static func insert(
+      identifier: String, _ metadata: StoreMetadata, on connection: Connection
+    ) throws(StoreError) {
+      var parameters = Parameters()
+      parameters.append(identifier)
+      parameters.append(bytes: Array(try PropertyList.encode(metadata)))
+      _ = try connection.run(
+        #"INSERT INTO "Z_METADATA" ("Z_VERSION", "Z_UUID", "Z_PLIST") VALUES (1, $1, $2)"#, parameters,
+        while: "Writing the metadata")
+    }
+
+    /// Replaces the metadata of an application, in a transaction of the caller's. The keys of the store itself stay.
+    static func replace(_ metadata: StoreMetadata, on connection: Connection) throws(StoreError) {
+      let stored = try read(connection, isLocked: true).metadata.values
+      var values = metadata.values.filter { !ownKeys.contains($0.key) }
+      for key in ownKeys { values[key] = stored[key] }
+      var parameters = Parameters()
+      parameters.append(bytes: Array(try PropertyList.encode(StoreMetadata(values: values))))
+      _ = try connection.run(
+        #"UPDATE "Z_METADATA" SET "Z_PLIST" = $1 WHERE "Z_VERSION" = 1"#, parameters,
+        while: "Writing the metadata")
+    }
+
+    /// - Parameter isLocked: whether other transactions may not replace the metadata until this one ends.
+    static func read(
+      _ connection: Connection, isLocked: Bool = false
+    ) throws(StoreError) -> (identifier: String, metadata: StoreMetadata) {
+      let rows = try connection.run(
+        #"SELECT "Z_UUID", "Z_PLIST" FROM "Z_METADATA" WHERE "Z_VERSION" = 1"#
+          + (isLocked ? " FOR UPDATE" : ""),
+        while: "Reading the metadata")
+      guard rows.count == 1, let identifier = rows.text(0, 0), !identifier.isEmpty else {
+        throw StoreError(
+          .unreadable,
+          "Z_METADATA has no row with the Z_VERSION 1 and a Z_UUID, so the store is damaged or newer. Restore it from a "
+            + "backup.")
+      }
+      return (identifier, try PropertyList.decode(Data(rows.bytes(0, 1))))
+    }
+
+    /// Writes the copy of the model of a new store.
+    static func insert(modelCache: [UInt8], on connection: Connection) throws(StoreError) {
+      var parameters = Parameters()
+      parameters.append(bytes: modelCache)
+      _ = try connection.run(
+        #"INSERT INTO "Z_MODELCACHE" ("Z_CONTENT") VALUES ($1)"#, parameters,
+        while: "Writing the copy of the model")
+    }
+
+    /// The copy of the model, compressed as it was written; nil for a store without one.
+    static func modelCache(_ connection: Connection) throws(StoreError) -> [UInt8]? {
+      let rows = try connection.run(
+        #"SELECT "Z_CONTENT" FROM "Z_MODELCACHE" WHERE "Z_CONTENT" IS NOT NULL LIMIT 1"#,
+        while: "Reading the copy of the model")
+      return rows.count == 0 ? nil : Array(rows.bytes(0, 0))
+    }
+  }
+#endif

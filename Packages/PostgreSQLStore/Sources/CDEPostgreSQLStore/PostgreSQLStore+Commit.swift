@@ -1,0 +1,78 @@
+#if PostgreSQL
+  @_spi(CDE) internal import CDEExecutors
+  @_spi(CDE) public import CDEStore
+
+  extension PostgreSQLStore {
+    /// Writes a whole transaction or nothing.
+    ///
+    /// Runs on the calling thread, on a connection of the pool. Transactions of one store are written at the same time, and
+    /// committed one after the other. Rows that other transactions have locked are waited for, up to the lock timeout. Deadlocks are
+    /// repeated.
+    ///
+    /// Costs three round trips, two for each tree whose rows change, and one for each further 5,000 rows of an entity.
+    ///
+    /// - Parameters:
+    ///     - transaction: the changes. Precondition: its batches have layouts of the store's schema.
+    ///     - committed: called once the transaction is committed, in the order of the commits. It must not call
+    ///       the store.
+    /// - Returns: the assigned keys and the number of the commit.
+    /// - Throws: `.readOnly`, `.conflict`, `.danglingReference`, `.uniqueness`, `.constraint` for a value that the server can't
+    ///   store, `.busy`, `.full`, `.io`, `.closed` and so on. The transaction is then unchanged and can be tried again.
+    ///   `.unknownOutcome` if the connection was lost during the commit and the server did not answer for the recovery time.
+    public func commit(
+      _ transaction: StoreTransaction, committed: (CommitResult) -> Void
+    ) throws(StoreError) -> CommitResult {
+      try requireWritable()
+      for batch in transaction.writtenBatches { requireOwnLayout(batch.layout) }
+      guard transaction.pending.isEmpty else {
+        throw StoreError(
+          .unsupportedQuery,
+          "This engine can't commit together with others. Save the objects of each store by themselves.")
+      }
+      return try commits.commit(transaction, committed: committed)
+    }
+
+    /// Writes a whole transaction or nothing, as ``commit(_:committed:)`` does.
+    @discardableResult
+    public func commit(_ transaction: StoreTransaction) throws(StoreError) -> CommitResult {
+      try commit(transaction) { _ in }
+    }
+
+    /// Finds all conflicts of a transaction, from one state of the store.
+    ///
+    /// Costs one statement for each tree whose rows the transaction changes, and one for each uniqueness constraint.
+    ///
+    /// - Parameter transaction: a transaction that ``commit(_:committed:)`` refused.
+    /// - Throws: `.busy`, `.closed` and the errors of reading.
+    public func conflicts(of transaction: StoreTransaction) throws(StoreError) -> TransactionConflicts {
+      for batch in transaction.writtenBatches { requireOwnLayout(batch.layout) }
+      return try commits.conflicts(of: transaction)
+    }
+
+    /// Assigns keys in a separate transaction. Keys that are not used stay unused.
+    ///
+    /// - Parameter counts: the number of keys for each index of a root entity.
+    /// - Returns: for each root the first of its keys. The others follow it.
+    /// - Throws: `.readOnly`, `.busy`, `.full` and so on.
+    public func allocateKeys(_ counts: [RootIndex: Int]) throws(StoreError) -> [RootIndex: Int64] {
+      try requireWritable()
+      for root in counts.keys { try plans.checkEntity(root.entity) }
+      let base = try commits.takeKeys(counts)
+      var result: [RootIndex: Int64] = [:]
+      for (root, count) in counts where count > 0 { result[root] = base[root] + 1 }
+      return result
+    }
+
+    /// Cells are written by position, so rows of another schema would be written into wrong columns.
+    private func requireOwnLayout(_ layout: RowLayout) {
+      let entities = schema.entities
+      let isOwn =
+        entities.indices.contains(layout.entity)
+        && (entities[layout.entity].layout === layout
+          || (entities[layout.entity].source.name == layout.entityName
+            && entities[layout.entity].layout.cells == layout.cells))
+      checkPrecondition(
+        isOwn, "A transaction's rows have to be made with the layouts of the store's own schema.")
+    }
+  }
+#endif

@@ -1,0 +1,92 @@
+#if PostgreSQL
+  @_spi(CDE) internal import CDESQL
+  internal import CDEStore
+  internal import Foundation
+
+  /// The properties of one entity in the terms of the history.
+  struct HistoryEntity: Sendable {
+    /// The attributes whose values are kept when a row is deleted, with the expressions that read them.
+    let preserved: [(slot: SlotIndex, name: String, type: ColumnType, expression: String)]
+    private let slotCount: Int
+    private let byteCount: Int
+    private let layout: RowLayout
+
+    init(_ entity: ResolvedSchema.Entity, _ physical: PhysicalSchema) {
+      layout = entity.layout
+      slotCount = layout.properties.count
+      byteCount = (slotCount + 7) / 8
+      var preserved: [(slot: SlotIndex, name: String, type: ColumnType, expression: String)] = []
+      for property in layout.properties {
+        guard case .attribute(let attribute) = property.kind, attribute.preservesValueOnDeletion,
+          let cell = property.cells.first
+        else { continue }
+        let type = ColumnType(attribute.type)
+        preserved.append(
+          (property.slot, property.name, type, type.read(quoted(physical.cellColumns[entity.index][cell]))))
+      }
+      self.preserved = preserved
+    }
+
+    /// A bit for each property by name, the highest bit of the first byte first.
+    func encode(_ properties: PropertySet) -> [UInt8] {
+      var bytes = [UInt8](repeating: 0, count: byteCount)
+      for slot in properties where slot.rawValue < slotCount {
+        bytes[slot.rawValue / 8] |= 0x80 >> UInt8(slot.rawValue % 8)
+      }
+      return bytes
+    }
+
+    /// The properties of bits; nil if the bits have another length, so that their meaning is not known.
+    func decode(_ bytes: UnsafeRawBufferPointer) -> PropertySet? {
+      guard bytes.count == byteCount else { return nil }
+      var properties = PropertySet()
+      for slot in 0..<slotCount {
+        let mask: UInt8 = 0x80 >> UInt8(slot % 8)
+        if bytes[slot / 8] & mask != 0 { properties.insert(SlotIndex(slot)) }
+      }
+      return properties
+    }
+
+    /// The preserved values of a row as a property list, by the names of the properties; nil without a value.
+    ///
+    /// - Parameter first: the column of the first preserved attribute.
+    func tombstone(_ rows: borrowing ResultRows, _ row: Int, from first: Int32) throws(StoreError) -> [UInt8]?
+    {
+      var values: [String: StoreMetadata.Value] = [:]
+      for (place, attribute) in preserved.enumerated() {
+        let column = first + Int32(place)
+        if rows.isNull(row, column) { continue }
+        values[attribute.name] = Self.value(rows, row, column, attribute.type)
+      }
+      return values.isEmpty ? nil : Array(try PropertyList.encode(StoreMetadata(values: values)))
+    }
+
+    private static func value(
+      _ rows: borrowing ResultRows, _ row: Int, _ column: Int32, _ type: ColumnType
+    ) -> StoreMetadata.Value {
+      switch type {
+      case .integer: return .integer(rows.integer(row, column))
+      case .boolean: return .integer(rows.boolean(row, column) ? 1 : 0)
+      case .double: return .real(rows.double(row, column))
+      case .text, .decimal: return .string(rows.text(row, column) ?? "")
+      case .uuid, .bytes: return .data(Array(rows.bytes(row, column)))
+      }
+    }
+
+    /// The values of a tombstone. Names that the schema lacks are left out.
+    func values(ofTombstone bytes: UnsafeRawBufferPointer) throws(StoreError) -> [SlotIndex: StoreValue] {
+      var result: [SlotIndex: StoreValue] = [:]
+      for (name, value) in try PropertyList.decode(Data(bytes)).values {
+        guard let slot = layout.slot(named: name) else { continue }
+        switch value {
+        case .integer(let value): result[slot] = .integer(value)
+        case .real(let value): result[slot] = .real(value)
+        case .string(let value): result[slot] = .text(value)
+        case .data(let value): result[slot] = .blob(Data(value))
+        case .boolean, .date, .array, .dictionary: continue
+        }
+      }
+      return result
+    }
+  }
+#endif

@@ -1,0 +1,29 @@
+#if PostgreSQL
+  @_spi(CDE) internal import CDESQL
+  internal import CDEStore
+
+  extension PhysicalSchema {
+    /// The server cuts longer names off with a notice, so two of them could become one.
+    static let serverNameLimit = 63
+
+    /// The places of a schema's parts on the server.
+    ///
+    /// - Parameter numbers: `Z_ENT` for each entity.
+    static func onServer(_ schema: ResolvedSchema, numbers: [EntityIndex: Int64]) -> PhysicalSchema {
+      PhysicalSchema(schema, numbers: numbers, nameLimit: serverNameLimit, fixed: .quoted)
+    }
+
+    /// Core Data's numbers for a new store.
+    static func newNumbers(of schema: ResolvedSchema) -> [EntityIndex: Int64] {
+      newNumbers(of: Set(schema.entities.indices))
+    }
+  }
+
+  /// A name that the server accepts.
+  func fitting(_ name: String) -> String { shortened(name, to: PhysicalSchema.serverNameLimit) }
+
+  extension ColumnType {
+    /// The type of a column. Keys, entity numbers and positions are integers.
+    init(_ column: PhysicalSchema.Column) { self.init(column.type ?? .integer64) }
+  }
+#endif

@@ -1,0 +1,65 @@
+#if PostgreSQL
+  internal import CDEStore
+  internal import Dispatch
+  internal import Foundation
+
+  /// The proof of a commit: a row that the transaction inserts with its first statement.
+  ///
+  /// States of the transaction: open (the token is inserted) -> sent (`COMMIT` is on its way) -> committed or rolled back. A lost
+  /// connection in the state sent leaves it open which of the two. Only then the token is asked for.
+  struct CommitToken: Sendable {
+    let uuid = UUID()
+
+    enum Outcome: Sendable { case committed, rolledBack, unknown }
+
+    /// Begins a transaction with the token, in one round trip.
+    func begin(on connection: Connection) throws(StoreError) {
+      try connection.execute(
+        "BEGIN; INSERT INTO \"Z_TOKEN\" (\"Z_TOKEN\") VALUES ('\(uuid.uuidString)')",
+        while: "Starting a transaction")
+    }
+
+    /// Asks the server what became of the transaction.
+    ///
+    /// The insertion of the same token waits until the transaction has ended: until its backend has read the `COMMIT`, or has
+    /// noticed that its client is gone. It is rolled back in any case.
+    ///
+    /// - Parameters:
+    ///   - timeout: how long the server is asked.
+    ///   - connect: makes a connection outside the pool, which may have no place left.
+    func outcome(
+      within timeout: Duration, connect: () throws(StoreError) -> Connection
+    ) -> Outcome {
+      let deadline = ContinuousClock.now + timeout
+      var pause = 10
+      while true {
+        let rest = (deadline - .now).milliseconds
+        if rest <= 0 { return .unknown }
+        do throws(StoreError) {
+          let connection = try connect()
+          try connection.execute(
+            "BEGIN; SET LOCAL lock_timeout TO \(rest); SET LOCAL statement_timeout TO \(rest)",
+            while: "Asking for a commit")
+          var parameters = Parameters()
+          parameters.append(uuid)
+          let rows = try connection.run(
+            #"INSERT INTO "Z_TOKEN" ("Z_TOKEN") VALUES ($1) ON CONFLICT DO NOTHING"#, parameters,
+            while: "Asking for a commit")
+          let isCommitted = rows.affected == 0
+          connection.rollBack()
+          return isCommitted ? .committed : .rolledBack
+        } catch {
+          // The server starts again, or another one takes over.
+          _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(min(pause, rest)))
+          pause = min(pause * 2, 500)
+        }
+      }
+    }
+
+    /// Removes tokens that no client can ask for any more.
+    static func removeOld(on connection: Connection) throws(StoreError) {
+      try connection.execute(
+        #"DELETE FROM "Z_TOKEN" WHERE "Z_TIME" < now() - interval '1 day'"#, while: "Removing old tokens")
+    }
+  }
+#endif

@@ -1,0 +1,206 @@
+#if PostgreSQL
+  @_spi(CDE) internal import CDESQL
+  @_spi(CDE) internal import CDEExecutors
+  @_spi(CDE) internal import CDEStore
+
+  /// The commits of a store, in an order.
+  ///
+  /// Transactions of one store are written at the same time, on different connections. Their last statement, the number of the
+  /// commit and the caller's function form one step, which one of them takes at a time.
+  final class StoreCommits: Sendable {
+    private let plans: SchemaPlans
+    private let writes: IndexedArray<EntityIndex, WritePlan>
+    private let pool: ConnectionPool
+    private let configuration: PostgreSQLConfiguration
+    /// The name of the notifications that commits send.
+    private let channel: String
+    private struct Order {
+      /// The number of the last commit.
+      var last: UInt64 = 0
+      /// The last transaction of the history that was looked at for commits of others; nil if they are not observed.
+      var seen: Int64?
+      /// Later transactions of the history that this store itself made.
+      var own: Set<Int64> = []
+    }
+
+    /// A commit holds the lock from its last statements until its caller was told.
+    private let order = Lock(Order())
+    /// The same number, for reads, which must not wait for the server's disk.
+    private let published = Lock<UInt64>(0)
+
+    /// A deadlock, or a serialisation failure, is repeated so often.
+    private static let attemptLimit = 5
+    /// Old tokens are removed after so many commits.
+    private static let sweepInterval: UInt64 = 4096
+
+    init(
+      _ plans: SchemaPlans, _ pool: ConnectionPool, _ configuration: PostgreSQLConfiguration, channel: String
+    ) {
+      self.plans = plans
+      writes = plans.schema.entities.mapped { WritePlan(entity: $0.index, physical: plans.physical) }
+      self.pool = pool
+      self.configuration = configuration
+      self.channel = channel
+    }
+
+    /// The number of a commit that a read that begins now certainly sees.
+    var lastCommit: UInt64 { published.withLock { $0 } }
+
+    /// Writes and commits a transaction.
+    func commit(
+      _ transaction: StoreTransaction, committed: (CommitResult) -> Void
+    ) throws(StoreError) -> CommitResult {
+      let keyBase = try takeKeys(KeyCounter.counts(of: transaction), upTo: transaction.keyLimit)
+      var attempt = 1
+      while true {
+        do throws(StoreError) {
+          return try write(transaction, keyBase, committed)
+        } catch {
+          guard attempt < Self.attemptLimit, Self.isRepeatable(error) else { throw error }
+          attempt += 1
+        }
+      }
+    }
+
+    /// Whether the same transaction may succeed when it is repeated at once. Its rows are locked and compared again.
+    private static func isRepeatable(_ error: StoreError) -> Bool {
+      switch error.engineCode {
+      case ServerError.deadlock?, ServerError.serialization?: true
+      // Another writer took a key of a new row since the keys were looked up. The next attempt reports it as a conflict.
+      case ServerError.uniqueViolation?: error.code == .conflict
+      default: false
+      }
+    }
+
+    /// Takes keys for new rows, for each tree.
+    ///
+    /// - Returns: for each index of a root entity, the last key assigned before.
+    func takeKeys(
+      _ counts: [RootIndex: Int], upTo limit: Int64 = .max
+    ) throws(StoreError) -> IndexedArray<RootIndex, Int64> {
+      var base = IndexedArray<RootIndex, Int64>(repeating: 0, count: plans.schema.entities.count)
+      let wanted = counts.filter { $0.value > 0 }.sorted { $0.key < $1.key }
+      if wanted.isEmpty { return base }
+      try pool.withConnection { (connection) throws(StoreError) in
+        for (root, count) in wanted {
+          base[root] = try KeyCounter.take(
+            count, upTo: limit, root: plans.schema.entities[root.entity],
+            number: plans.physical.numbers[root.entity], on: connection)
+        }
+      }
+      return base
+    }
+
+    private func write(
+      _ transaction: StoreTransaction, _ keyBase: IndexedArray<RootIndex, Int64>,
+      _ committed: (CommitResult) -> Void
+    ) throws(StoreError) -> CommitResult {
+      var isSent = false
+      return try pool.withConnection(isRepeatable: { !isSent }) { (connection) throws(StoreError) in
+        let token = CommitToken()
+        var history =
+          configuration.tracksHistory
+          ? HistoryRecorder(plans, connection, transaction, channel: channel) : nil
+        try token.begin(on: connection)
+        do throws(StoreError) {
+          let writer = TransactionWriter(
+            plans, writes, connection, transaction, keyBase: keyBase, history: history)
+          try writer.write()
+          if try history?.prepare(permanent: writer.permanent) == false { history = nil }
+        } catch {
+          connection.rollBack()
+          throw error
+        }
+        var failure: StoreError?
+        var result: CommitResult?
+        order.withLock { order in
+          var number: Int64?
+          do throws(StoreError) {
+            number = try history?.write()
+            isSent = true
+            try send(connection, token)
+          } catch {
+            failure = error
+            return
+          }
+          order.last += 1
+          let current = order.last
+          if let number, order.seen != nil { order.own.insert(number) }
+          for batch in transaction.writtenBatches {
+            batch.assignKeys(base: keyBase, schema: plans.schema)
+            batch.asOf = current
+          }
+          published.withLock { $0 = current }
+          let done = CommitResult(keyBase: keyBase, sequence: current, historyNumber: number)
+          committed(done)
+          result = done
+        }
+        if let failure { throw failure }
+        if result!.sequence % Self.sweepInterval == 0 { try? CommitToken.removeOld(on: connection) }
+        return result!
+      }
+    }
+
+    /// Commits, and finds out what became of the commit if the connection is lost meanwhile.
+    private func send(_ connection: Connection, _ token: CommitToken) throws(StoreError) {
+      do throws(StoreError) {
+        try connection.execute("COMMIT", while: "Committing")
+      } catch {
+        // An error over a connection that stands is the server's own answer: the transaction was rolled back.
+        if connection.isUsable { throw error }
+        let outcome = token.outcome(within: configuration.recoveryTimeout) { () throws(StoreError) in
+          try pool.connectOutside()
+        }
+        switch outcome {
+        case .committed: return
+        case .rolledBack: throw error
+        case .unknown:
+          throw StoreError(
+            .unknownOutcome,
+            "The connection to the server was lost during the commit, and the server did not answer within "
+              + "\(configuration.recoveryTimeout). The transaction is committed or not. Read the rows again before you save again.",
+            engineCode: error.engineCode)
+        }
+      }
+    }
+
+    // MARK: Commits of others
+
+    /// From now on own commits are told from others.
+    ///
+    /// - Parameter last: the last transaction of the history that is not reported.
+    func beginObservation(after last: Int64) { order.withLock { if $0.seen == nil { $0.seen = last } } }
+
+    /// Reports transactions that other connections committed since the last call.
+    func reportOthers(
+      _ reader: HistoryReader, _ handler: @Sendable (StoreForeignCommits) -> @Sendable () -> Void
+    ) throws(StoreError) {
+      var failure: StoreError?
+      var after: (@Sendable () -> Void)?
+      order.withLock { order in
+        do throws(StoreError) {
+          let found = try reader.transactionsOfOneState(StoreHistoryQuery(after: order.seen ?? 0))
+          guard let last = found.last?.number else { return }
+          let others = found.filter { !order.own.contains($0.number) }
+          order.seen = last
+          order.own = order.own.filter { $0 > last }
+          if !others.isEmpty { after = handler(StoreForeignCommits(transactions: others)) }
+        } catch { failure = error }
+      }
+      if let failure { throw failure }
+      after?()
+    }
+
+    /// Finds all conflicts of a transaction, from one state of the store.
+    func conflicts(of transaction: StoreTransaction) throws(StoreError) -> TransactionConflicts {
+      try pool.withConnection { (connection) throws(StoreError) in
+        let asOf = lastCommit
+        try connection.execute(
+          "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", while: "Looking for conflicts")
+        defer { connection.rollBack() }
+        var finder = ConflictFinder(plans, writes, connection, transaction, asOf: asOf)
+        return try finder.find()
+      }
+    }
+  }
+#endif

@@ -1,0 +1,178 @@
+#if PostgreSQL
+  @_spi(CDE) internal import CDESQL
+  @_spi(CDE) internal import CDEStore
+
+  /// Writes one transaction, inside a transaction of the server's that the caller began.
+  ///
+  /// States: made -> locked (versions compared) -> written -> checked. An error ends the writer, and the caller rolls back.
+  final class TransactionWriter {
+    let plans: SchemaPlans
+    /// For each entity how its rows are written.
+    let writes: IndexedArray<EntityIndex, WritePlan>
+    let connection: Connection
+    let transaction: StoreTransaction
+    let arrays: RowArrays
+    /// Nil if the store records no history.
+    private let history: HistoryRecorder?
+    /// References that would lead to no row.
+    var references: [ReferenceConflict] = []
+    /// The last positions in ordered relationships to which this transaction appends.
+    var lastPlaces: [OrderKey: Int64] = [:]
+
+    var schema: ResolvedSchema { plans.schema }
+    var physical: PhysicalSchema { plans.physical }
+
+    /// One owner's order in a relationship that is stored by links.
+    struct OrderKey: Hashable {
+      var entity: EntityIndex
+      var slot: SlotIndex
+      var owner: Int64
+    }
+
+    /// - Parameters:
+    ///   - keyBase: for each index of a root entity, the last key assigned before.
+    ///   - history: nil if the store records no history.
+    init(
+      _ plans: SchemaPlans, _ writes: IndexedArray<EntityIndex, WritePlan>, _ connection: Connection,
+      _ transaction: StoreTransaction, keyBase: IndexedArray<RootIndex, Int64>,
+      history: HistoryRecorder?
+    ) {
+      self.plans = plans
+      self.writes = writes
+      self.connection = connection
+      self.transaction = transaction
+      self.history = history
+      arrays = RowArrays(physical: plans.physical, keyBase: keyBase)
+    }
+
+    /// Writes everything. Only the server's commit is left then.
+    func write() throws(StoreError) {
+      try lockRows()
+      // Pairs are removed first. Pairs that a deleted row still has afterwards belong to other writers.
+      try removeLinks()
+      try delete()
+      try update()
+      try insert()
+      try addLinks()
+      try checkUniqueness()
+      try checkReferences()
+    }
+
+    func permanent(_ key: Int64, root: RootIndex) -> Int64 { arrays.permanent(key, root: root) }
+
+    // MARK: Rows
+
+    private func insert() throws(StoreError) {
+      for batch in transaction.inserted where batch.count > 0 {
+        let plan = writes[batch.layout.entity]
+        try run(batch, Array(0..<batch.count), plan.insert, "Inserting rows of \(batch.layout.entityName)")
+      }
+    }
+
+    private func update() throws(StoreError) {
+      for update in transaction.updated {
+        var groups: [PropertySet: [Int]] = [:]
+        for row in 0..<update.batch.count { groups[update.changed[row], default: []].append(row) }
+        let plan = writes[update.batch.layout.entity]
+        for (changed, rows) in groups {
+          try run(
+            update.batch, rows, plan.update(changed), "Updating rows of \(update.batch.layout.entityName)")
+        }
+      }
+    }
+
+    private func run(
+      _ batch: RowBatch, _ rows: [Int], _ statement: WriteStatement, _ task: String
+    ) throws(StoreError) {
+      try arrays.forEachBlock(batch, rows, statement) { (sql, parameters) throws(StoreError) in
+        do throws(StoreError) {
+          _ = try connection.run(sql, parameters, while: task)
+        } catch {
+          throw named(error, batch.layout.entity)
+        }
+      }
+    }
+
+    private func delete() throws(StoreError) {
+      for (root, deletions) in deletionsByRoot() {
+        try history?.preserve(deletions)
+        let task = "Deleting rows of \(schema.entities[root.entity].source.name)"
+        for block in Blocks(deletions, size: SchemaPlans.blockSize) {
+          try connection.run(
+            "DELETE FROM \(writes[root.entity].table) WHERE \"Z_PK\" = ANY($1)", keys: block.map(\.key),
+            while: task)
+        }
+        try noteMembersLeft(by: deletions)
+        // Entities of a tree have different relationships.
+        for (entity, group) in Dictionary(grouping: deletions, by: \.entity).sorted(by: { $0.key < $1.key }) {
+          for statement in writes[entity].cleanUps {
+            for block in Blocks(group, size: SchemaPlans.blockSize) {
+              try connection.run(
+                statement, keys: block.map(\.key), while: "Removing the relationships of deleted rows")
+            }
+          }
+        }
+      }
+    }
+
+    /// The deletions in the order of roots and keys, in which all transactions lock.
+    func deletionsByRoot() -> [(root: RootIndex, deletions: [RowDeletion])] {
+      Dictionary(grouping: transaction.deleted) { schema.entities[$0.entity].root }
+        .sorted { $0.key < $1.key }
+        .map { ($0.key, $0.value.sorted { $0.key < $1.key }) }
+    }
+
+    // MARK: Uniqueness
+
+    /// Has the server check deferred constraints now. Otherwise the commit would wait for other writers' unique values while
+    /// it holds the store's order of commits, and they would wait for that.
+    private func checkUniqueness() throws(StoreError) {
+      var roots: Set<RootIndex> = []
+      for batch in transaction.inserted + transaction.updated.map(\.batch) { roots.insert(batch.layout.root) }
+      // Links of relationships without an inverse change their members' rows.
+      for link in transaction.links {
+        roots.insert(schema.entities[schema.end(of: link.slot, in: link.entity).destination].root)
+      }
+      let isConstrained = roots.contains { root in
+        schema.entities[root.entity].subtree.contains {
+          !schema.entities[$0].source.uniquenessConstraints.isEmpty
+        }
+      }
+      guard isConstrained else { return }
+      do throws(StoreError) {
+        try connection.execute("SET CONSTRAINTS ALL IMMEDIATE", while: "Checking the uniqueness of values")
+      } catch {
+        throw named(error, nil)
+      }
+    }
+
+    /// The error with the names of the entity and of the violated constraint's properties.
+    private func named(_ error: StoreError, _ entity: EntityIndex?) -> StoreError {
+      var error = error
+      if error.entity == nil, let entity { error.entity = schema.entities[entity].source.name }
+      guard error.code == .uniqueness, let name = connection.violatedConstraint else { return error }
+      guard let violated = physical.constraint(named: name) else {
+        // The only other constraint is that of the keys.
+        error.code = .conflict
+        error.message =
+          "A deleted row was written again by another writer. Refresh the objects and save again."
+        return error
+      }
+      error.entity = violated.entity
+      error.properties = violated.properties
+      error.message =
+        "Another \(violated.entity) has the same \(violated.properties.joined(separator: ", ")). "
+        + "Change the value, or let a merge policy decide."
+      return error
+    }
+  }
+
+  extension Connection {
+    /// Runs a statement whose only parameter is an array of keys.
+    func run(_ sql: String, keys: [Int64], while task: String) throws(StoreError) {
+      var parameters = Parameters()
+      parameters.append(keys)
+      _ = try run(sql, parameters, while: task)
+    }
+  }
+#endif

@@ -38,6 +38,8 @@ extension QueryCompiler {
       for entity in entities where !physical.schema.entities.indices.contains(entity) {
         throw unsupported("The condition's entity \(entity) is not in the schema.")
       }
+      // Not all databases accept an empty list.
+      if entities.isEmpty { return dialect.constant(isNegated) }
       let numbers = entities.map { String(physical.numbers[$0]) }.joined(separator: ", ")
       return dialect.condition(Piece("\(place.alias).\(entityNumber) IN (\(numbers))"), isNegated: isNegated)
     }
@@ -212,9 +214,11 @@ extension QueryCompiler {
     if comparison == .beginsWith, options.isEmpty, case .value(.text(let prefix)) = right,
       let end = Self.end(ofPrefix: prefix)
     {
-      let subject = try value(left)
+      guard let bound = dialect.aligned(try value(left), dialect.parameter(.text(prefix))) else {
+        return decided(nil)
+      }
       return dialect.condition(
-        subject + Piece(" >= ") + dialect.parameter(.text(prefix)) + Piece(" AND ") + subject + Piece(" < ")
+        bound.left + Piece(" >= ") + bound.right + Piece(" AND ") + bound.left + Piece(" < ")
           + dialect.parameter(.text(end)),
         isNegated: isNegated)
     }

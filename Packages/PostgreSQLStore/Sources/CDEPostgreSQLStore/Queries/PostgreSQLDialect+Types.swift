@@ -1,0 +1,141 @@
+#if PostgreSQL
+  @_spi(CDE) internal import CDESQL
+  internal import CDEStore
+  internal import Foundation
+
+  // The server compares values of one type only.
+  extension PostgreSQLDialect {
+    func aligned(_ left: SQLPiece, _ right: SQLPiece) -> (left: SQLPiece, right: SQLPiece)? {
+      // NULL has every type.
+      if left.kind == right.kind || left.kind == .unknown || right.kind == .unknown { return (left, right) }
+      if let (left, right) = sameNumbers(left, right) { return (left, right) }
+      switch (left.kind, right.kind) {
+      case (.uuid, .bytes): return Self.uuid(right).map { (left, $0) } ?? (Self.bytes(left), right)
+      case (.bytes, .uuid): return Self.uuid(left).map { ($0, right) } ?? (left, Self.bytes(right))
+      default: break
+      }
+      if let number = Self.number(ofDigits: left), let pair = sameNumbers(number, right) { return pair }
+      if let number = Self.number(ofDigits: right), let pair = sameNumbers(left, number) { return pair }
+      return nil
+    }
+
+    /// Two numbers as the wider of their types; nil if one is no number.
+    private func sameNumbers(_ left: SQLPiece, _ right: SQLPiece) -> (left: SQLPiece, right: SQLPiece)? {
+      guard let (one, two) = Self.number(left).flatMap({ one in Self.number(right).map { (one, $0) } }) else {
+        return nil
+      }
+      if one.kind == two.kind { return (one, two) }
+      let kind: SQLKind = one.kind == .real || two.kind == .real ? .real : .decimal
+      return (Self.cast(one, to: kind), Self.cast(two, to: kind))
+    }
+
+    /// A number, or a truth value as one; nil for others.
+    static func number(_ piece: SQLPiece) -> SQLPiece? {
+      switch piece.kind {
+      case .integer, .real, .decimal: piece
+      case .boolean: SQLPiece("(\(piece.sql))::int::bigint", piece.bindings, kind: .integer)
+      default: nil
+      }
+    }
+
+    static func cast(_ piece: SQLPiece, to kind: SQLKind) -> SQLPiece {
+      if piece.kind == kind { return piece }
+      return SQLPiece("(\(piece.sql))::\(kind == .real ? "float8" : "numeric")", piece.bindings, kind: kind)
+    }
+
+    /// A constant of digits, as which a fraction is compared with a decimal.
+    private static func number(ofDigits piece: SQLPiece) -> SQLPiece? {
+      guard piece.kind == .text, piece.bindings.count == 1, piece.sql.hasPrefix("(?"),
+        case .text(let digits) = piece.bindings[0], isNumber(digits)
+      else { return nil }
+      return SQLPiece("?::numeric", piece.bindings, kind: .decimal)
+    }
+
+    private static func isNumber(_ digits: String) -> Bool {
+      let allowed = digits.utf8.allSatisfy { byte in
+        (byte >= 0x30 && byte <= 0x39) || [0x2B, 0x2D, 0x2E, 0x45, 0x65].contains(byte)
+      }
+      return allowed && digits.utf8.count < 400 && Double(digits)?.isFinite == true
+    }
+
+    /// A constant of 16 bytes as a UUID, so that an index can be used.
+    private static func uuid(_ piece: SQLPiece) -> SQLPiece? {
+      guard piece.sql == "?", piece.bindings.count == 1, case .blob(let data) = piece.bindings[0],
+        data.count == 16
+      else { return nil }
+      return SQLPiece("encode(?, 'hex')::uuid", piece.bindings, kind: .uuid)
+    }
+
+    private static func bytes(_ uuid: SQLPiece) -> SQLPiece {
+      SQLPiece("uuid_send(\(uuid.sql))", uuid.bindings, kind: .bytes)
+    }
+
+    // MARK: Lists
+
+    // One parameter for any number of members, so that the statement's text does not change with it.
+
+    func membership(_ subject: SQLPiece, in keys: [Int64], isNegated: Bool) -> SQLPiece {
+      let list = "{" + keys.map(String.init).joined(separator: ",") + "}"
+      return subject
+        + SQLPiece(isNegated ? " <> ALL (?::bigint[])" : " = ANY (?::bigint[])", [.text(list)])
+    }
+
+    func membership(_ subject: SQLPiece, in values: [StoreValue]) -> SQLPiece? {
+      guard let (type, members) = Self.members(values, of: subject.kind) else { return nil }
+      let list = "{" + members.joined(separator: ",") + "}"
+      return subject + SQLPiece(" = ANY (?::\(type)[])", [.text(list)])
+    }
+
+    /// The values that a kind can equal, in the server's text format; nil if they can't be told.
+    private static func members(_ values: [StoreValue], of kind: SQLKind) -> (type: String, [String])? {
+      var members: [String] = []
+      for value in values {
+        switch (kind, value) {
+        case (.integer, .integer(let number)), (.integer, .reference(_, let number)):
+          members.append("\(number)")
+        case (.integer, .real(let number)):
+          if let whole = Int64(exactly: number) { members.append("\(whole)") }
+        case (.boolean, .integer(let number)):
+          if number == 0 || number == 1 { members.append(number == 1 ? "t" : "f") }
+        case (.real, .integer(let number)): members.append("\(number)")
+        case (.real, .real(let number)):
+          if number.isFinite { members.append("\(number)") } else { return nil }
+        case (.decimal, .integer(let number)): members.append("\(number)")
+        case (.decimal, .real(let number)):
+          if number.isFinite { members.append("\(number)") } else { return nil }
+        case (.decimal, .text(let digits)) where isNumber(digits): members.append(digits)
+        case (.text, .text(let text)):
+          // No text of the server has a zero byte.
+          if !text.utf8.contains(0) { members.append(quoted(element: text)) }
+        case (.uuid, .blob(let data)):
+          if data.count == 16 { members.append(hexadecimal(data)) }
+        case (.bytes, .blob(let data)): members.append("\"\\\\x\(hexadecimal(data))\"")
+        default: return nil
+        }
+      }
+      switch kind {
+      case .integer: return ("bigint", members)
+      case .boolean: return ("boolean", members)
+      case .real: return ("float8", members)
+      case .decimal: return ("numeric", members)
+      case .text: return ("text", members)
+      case .uuid: return ("uuid", members)
+      case .bytes: return ("bytea", members)
+      case .unknown: return nil
+      }
+    }
+
+    private static func quoted(element text: String) -> String {
+      var result = "\""
+      for scalar in text.unicodeScalars {
+        if scalar == "\"" || scalar == "\\" { result.unicodeScalars.append("\\") }
+        result.unicodeScalars.append(scalar)
+      }
+      return result + "\""
+    }
+
+    private static func hexadecimal(_ data: Data) -> String {
+      data.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+  }
+#endif

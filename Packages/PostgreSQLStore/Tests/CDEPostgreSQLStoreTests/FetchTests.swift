@@ -1,0 +1,256 @@
+#if PostgreSQL
+  @testable import CDEPostgreSQLStore
+  import CDESQLiteStore
+  import CDEStore
+  import Foundation
+  import Testing
+
+  @Suite(.needsServer) struct FetchTests {
+    let place = TestSchema()
+    let server: PostgreSQLStore
+    let file: SQLiteStore
+
+    init() throws {
+      server = try PostgreSQLStore(schema: Shop.schema, configuration: place.configuration())
+      file = try SQLiteStore(schema: Shop.schema, configuration: .init(location: .inMemory(name: place.name)))
+    }
+
+    // MARK: Random queries
+
+    /// Writes the same random rows to both stores.
+    private func fill(_ maker: inout QueryMaker) throws {
+      var drafts: [(entity: String, draft: Draft)] = []
+      func text() -> Draft.Value? { maker.chance(25) ? nil : .text(maker.pick(QueryMaker.texts)) }
+      func number() -> Draft.Value? { maker.chance(25) ? nil : .integer(maker.integer()) }
+      for key in 1...Int64(8) {
+        var draft = Draft(key: key)
+        draft.values = ["name": text(), "code": .integer(key - 4)].compactMapValues { $0 }
+        if maker.chance(50) { draft.references["parent"] = .random(in: 1...8, using: &maker.random) }
+        drafts.append(("Category", draft))
+      }
+      for key in 1...Int64(60) {
+        var draft = Draft(key: key)
+        draft.values =
+          ["small": number(), "big": number(), "title": text(), "place.title": text()].compactMapValues { $0 }
+        if maker.chance(75) {
+          draft.references["category"] = .random(in: 1...8, using: &maker.random)
+          draft.orders["category"] = key
+        }
+        drafts.append((maker.chance(30) ? "SpecialItem" : "Item", draft))
+      }
+      for key in 1...Int64(6) {
+        drafts.append(("Tag", Draft(key: key, values: ["name": text()].compactMapValues { $0 })))
+      }
+      var links: [(entity: String, property: String, owner: Int64, member: Int64)] = []
+      for tag in 1...Int64(6) {
+        for item in 1...Int64(60) where maker.chance(20) { links.append(("Tag", "items", tag, item)) }
+        for other in tag...6 where maker.chance(25) { links.append(("Tag", "related", tag, other)) }
+      }
+      for item in 1...Int64(60) where maker.chance(20) {
+        links.append(("Category", "featured", .random(in: 1...8, using: &maker.random), item))
+      }
+      func commit(_ store: some RowStore) throws {
+        try store.commit {
+          $0.inserted = drafts.map { store.batch($0.entity, [$0.draft]) }
+          $0.links = links.map {
+            LinkChange(
+              kind: .add, entity: store.index($0.entity), slot: store.slot($0.entity, $0.property),
+              owner: $0.owner,
+              member: $0.member)
+          }
+        }
+      }
+      try commit(server)
+      try commit(file)
+    }
+
+    private func keys(_ rows: FetchedRows) -> [Int64] {
+      rows.order?.map(\.key) ?? rows.batches.flatMap { batch in (0..<batch.count).map { batch.key($0) } }
+    }
+
+    private func described(_ rows: FetchedRows, _ store: some RowStore) -> [[String: String]] {
+      if let order = rows.order {
+        return order.map { entry in
+          entry.batch < 0
+            ? ["key": "\(entry.key)"] : store.describe(rows.batches[Int(entry.batch)], Int(entry.row))
+        }
+      }
+      return rows.batches.flatMap { batch in (0..<batch.count).map { store.describe(batch, $0) } }
+    }
+
+    @Test(arguments: [UInt64.random(in: 0 ... .max), 11, 12, 13])
+    func `Random queries find the rows that SQLite finds, in its order`(seed: UInt64) throws {
+      print("seed \(seed)")
+      var maker = QueryMaker(random: SplitMix(seed: seed), schema: Shop.resolved)
+      try fill(&maker)
+      var found = 0
+      for round in 0..<150 {
+        let name = maker.pick(["Item", "Category", "Tag"])
+        var query = StoreQuery(entity: maker.index(name), filter: maker.filter([name], depth: 3))
+        query.includesSubentities = maker.chance(80)
+        let expression = maker.chance(50) ? maker.number([name], depth: 1) : maker.text([name], depth: 1)
+        var options: StoreFilter.TextOptions = []
+        if maker.chance(30) { options = [.caseInsensitive, .diacriticInsensitive] }
+        query.sort = [
+          StoreSort(expression, isAscending: maker.chance(50), options: options),
+          // The order is the same on both engines only if no two rows are equal.
+          StoreSort(.path(StorePath(end: .object))),
+        ]
+        query.limit = maker.chance(50) ? Int.random(in: 0...20, using: &maker.random) : nil
+        query.offset = maker.chance(30) ? Int.random(in: 0...10, using: &maker.random) : 0
+        let context: Comment = "seed \(seed), round \(round): \(query)"
+        let expected = try file.fetch(query, isKnown: nil)
+        let rows = try server.fetch(query, isKnown: nil)
+        try #require(keys(rows) == keys(expected), context)
+        try #require(described(rows, server) == described(expected, file), context)
+        try #require(try server.count(query) == file.count(query), context)
+        let isOdd = { (_: RootIndex, key: Int64) in key % 2 == 1 }
+        try #require(
+          described(try server.fetch(query, isKnown: isOdd), server)
+            == described(try file.fetch(query, isKnown: isOdd), file),
+          context)
+        query.keysOnly = true
+        let onlyKeys = try server.fetch(query, isKnown: nil)
+        try #require(onlyKeys.batches.isEmpty && keys(onlyKeys) == keys(expected), context)
+        found += expected.count
+      }
+      #expect(found > 500)
+    }
+
+    // MARK: Projections
+
+    /// Results as text, in which numbers of all kinds are alike.
+    private func texts(_ rows: ProjectedRows) -> [[String]] {
+      (0..<rows.count).map { row in
+        (0..<rows.columnCount).map { column in
+          switch rows[row, column] {
+          case .integer(let value): String(format: "%.12g", Double(value))
+          case .real(let value): "\(value)"
+          case let value: "\(value)"
+          }
+        }
+      }
+    }
+
+    @Test(arguments: [UInt64.random(in: 0 ... .max), 21, 22])
+    func `Random projections give the values that SQLite gives`(seed: UInt64) throws {
+      print("seed \(seed)")
+      var maker = QueryMaker(random: SplitMix(seed: seed), schema: Shop.resolved)
+      try fill(&maker)
+      var (compared, refused, grouped) = (0, 0, 0)
+      for round in 0..<200 {
+        let name = maker.pick(["Item", "Category", "Tag"])
+        var projection = StoreProjection(entity: maker.index(name), columns: [])
+        if maker.chance(50) { projection.filter = maker.filter([name], depth: 1) }
+        if maker.chance(50) {
+          let paths = [
+            "Item": [
+              [("Item", "title")], [("Item", "small")], [("Item", "category"), ("Category", "name")],
+            ],
+            "Category": [[("Category", "name")], [("Category", "parent"), ("Category", "code")]],
+            "Tag": [[("Tag", "name")]],
+          ]
+          projection.grouping = [.path(maker.path(0, maker.pick(paths[name]!)))]
+          projection.columns = projection.grouping.map { .value($0) }
+          let aggregate = maker.pick([StoreExpression.Aggregate.count, .sum, .min, .max, .average])
+          projection.columns.append(.value(.group(aggregate, maker.number([name], depth: 0))))
+        } else {
+          projection.columns = [
+            .object(StorePath(end: .object)), .value(maker.number([name], depth: 1)),
+            .value(maker.text([name], depth: 1)),
+          ]
+        }
+        let context: Comment = "seed \(seed), round \(round): \(projection)"
+        var expected: ProjectedRows?
+        let unsupported = failure { () throws(StoreError) in expected = try file.project(projection) }
+        var found: ProjectedRows?
+        let error = failure { () throws(StoreError) in found = try server.project(projection) }
+        if let error {
+          try #require(error.code == .unsupportedQuery, context)
+          refused += 1
+          continue
+        }
+        guard unsupported == nil else { continue }
+        try #require(
+          texts(found!).sorted { "\($0)" < "\($1)" } == texts(expected!).sorted { "\($0)" < "\($1)" }, context
+        )
+        compared += 1
+        if !projection.grouping.isEmpty { grouped += 1 }
+      }
+      #expect(compared > 60 && grouped > 20 && refused > 0, "\(compared), \(grouped), \(refused)")
+    }
+
+    @Test func `A decimal is a number as long as a number has its digits`() throws {
+      let values = ["1.5", "12345678901234567890.5", "7", "0.000001"]
+      try server.insert(
+        "Item", values.enumerated().map { Draft(key: Int64(-1 - $0), values: ["price": .text($1)]) })
+      let price = StoreExpression.path(StorePath(end: .property(slot: server.slot("Item", "price"), leaf: 0)))
+      let rows = try server.project(
+        StoreProjection(
+          entity: server.index("Item"), columns: [.value(price)],
+          sort: [StoreSort(.path(StorePath(end: .object)))]))
+      #expect(rows.values == [.real(1.5), .text("12345678901234567890.5"), .integer(7), .real(0.000001)])
+    }
+
+    // MARK: Single queries
+
+    private func title(_ store: some RowStore) -> StoreExpression {
+      .path(StorePath(end: .property(slot: store.slot("Item", "title"), leaf: 0)))
+    }
+
+    @Test func `A condition that this process decides reads each relationship once`() throws {
+      var maker = QueryMaker(random: SplitMix(seed: 5), schema: server.schema)
+      try fill(&maker)
+      let name = StoreExpression.path(
+        StorePath(
+          hops: [server.slot("Item", "category"), server.slot("Category", "parent")],
+          end: .property(slot: server.slot("Category", "name"), leaf: 0)))
+      let query = StoreQuery(
+        entity: server.index("Item"),
+        filter: .comparison(name, .contains, .value(.text("A")), [.caseInsensitive]))
+      let before = server.statistics().statements
+      let rows = try server.fetch(query, isKnown: nil)
+      // The transaction's two, the candidates, the categories, and their parents.
+      #expect(server.statistics().statements - before == 5)
+      #expect(try Set(keys(rows)) == Set(keys(file.fetch(query, isKnown: nil))))
+      #expect(rows.count > 0)
+    }
+
+    @Test func `A folded condition finds one row among twenty thousand`() throws {
+      try server.insert("Tag", (1...20_000).map { Draft(key: -$0, values: ["name": .text("Tag \($0)")]) })
+      let name = StoreExpression.path(StorePath(end: .property(slot: server.slot("Tag", "name"), leaf: 0)))
+      let query = StoreQuery(
+        entity: server.index("Tag"),
+        filter: .comparison(name, .equal, .value(.text("tAG 17321")), [.caseInsensitive]))
+      let rows = try server.fetch(query, isKnown: nil)
+      #expect(described(rows, server).map { $0["name"] } == ["Tag 17321"])
+      #expect(rows.batches.map(\.count) == [1])
+      #expect(try server.count(query) == 1)
+    }
+
+    @Test func `Text with a zero byte equals no stored text`() throws {
+      try server.insert("Item", [Draft(key: -1, values: ["title": .text("a")])])
+      for comparison in [StoreFilter.Comparison.equal, .contains, .beginsWith] {
+        let query = StoreQuery(
+          entity: server.index("Item"),
+          filter: .comparison(title(server), comparison, .value(.text("a\0")), []))
+        #expect(try server.count(query) == 0)
+      }
+    }
+
+    @Test func `A query of no entity is refused`() {
+      let error = failure { () throws(StoreError) in
+        _ = try server.fetch(StoreQuery(entity: 77), isKnown: nil)
+      }
+      #expect(error?.code == .unsupportedQuery)
+    }
+
+    @Test func `A fetch whose backend was killed is repeated on another connection`() throws {
+      try server.insert("Tag", [Draft(key: -1)])
+      let victim = try server.pool.withConnection { $0.backend }
+      try place.connection().terminate(victim)
+      #expect(try server.count(StoreQuery(entity: server.index("Tag"))) == 1)
+      #expect(server.statistics().lost == 1)
+    }
+  }
+#endif

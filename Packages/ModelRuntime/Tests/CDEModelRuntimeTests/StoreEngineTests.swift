@@ -173,6 +173,22 @@ struct StoreEngineTests {
     #expect(engine.calls.withLock { $0 } == ["open  red", "commit 3", "close"])
   }
 
+  @Test("A store's URL has no password, and the store is found by the URL with it or without")
+  func passwords() throws {
+    let type = "Noting-\(UUID())"
+    NSPersistentStoreCoordinator.registerStoreEngine(NotingEngine(), forStoreType: type)
+    defer { NSPersistentStoreCoordinator.registerStoreEngine(nil, forStoreType: type) }
+    let url = try #require(URL(string: "journal://app:tops3cret@host/notes?password=s3cond&size=3"))
+    let (container, _) = container(type, url)
+    #expect(load(container) == nil)
+    let coordinator = container.persistentStoreCoordinator
+    let store = try #require(coordinator.persistentStores.first)
+    #expect(store.url?.absoluteString == "journal://app@host/notes?size=3")
+    #expect(coordinator.persistentStore(for: url) === store)
+    #expect(coordinator.persistentStore(for: try #require(store.url)) === store)
+    try container.close()
+  }
+
   @Test("A store of another version goes to the engine's migration, and by default the refusal is the error")
   func migration() throws {
     for migrates in [false, true] {

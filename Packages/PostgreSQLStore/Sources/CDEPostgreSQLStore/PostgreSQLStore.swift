@@ -32,11 +32,20 @@
     ///   - configuration: how the server is reached.
     /// - Throws: `.invalidSchema`, `.cannotOpen` if the server can't be reached, `.incompatibleSchema` if the store was made with
     ///   other entities, `.readOnly` if the role may not create tables, `.busy`, `.unreadable` and so on.
-    public init(schema: StoreSchema, configuration: PostgreSQLConfiguration) throws(StoreError) {
+    public convenience init(schema: StoreSchema, configuration: PostgreSQLConfiguration) throws(StoreError) {
       let resolved: ResolvedSchema
       do { resolved = try ResolvedSchema(schema) } catch let error as StoreError { throw error } catch {
         throw StoreError(.invalidSchema, "The schema can't be resolved.", cause: error)
       }
+      try self.init(schema: resolved, configuration: configuration)
+    }
+
+    /// The same as ``init(schema:configuration:)`` for a schema that was resolved before. Rows have its layouts.
+    ///
+    /// - Parameters:
+    ///   - resolved: the entities.
+    ///   - configuration: how the server is reached.
+    public init(schema resolved: ResolvedSchema, configuration: PostgreSQLConfiguration) throws(StoreError) {
       try StoreOpener.check(resolved, configuration)
       let pool = try ConnectionPool(configuration)
       let opened = try pool.withConnection { (connection) throws(StoreError) in

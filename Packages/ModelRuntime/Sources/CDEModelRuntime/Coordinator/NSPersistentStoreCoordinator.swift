@@ -204,7 +204,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
 
   /// The loaded store at a URL; nil when there is none. Two URLs are equal if their standardised forms are.
   public func persistentStore(for url: URL) -> NSPersistentStore? {
-    persistentStores.first { $0.url?.standardizedFileURL == url.standardizedFileURL }
+    let wanted = url.withoutPassword.standardizedFileURL
+    return persistentStores.first { $0.url?.standardizedFileURL == wanted }
   }
 
   /// The metadata of a store, with Core Data's keys.

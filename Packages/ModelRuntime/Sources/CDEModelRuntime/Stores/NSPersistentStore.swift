@@ -10,7 +10,7 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
 
   /// The store's type: ``NSSQLiteStoreType`` or ``NSInMemoryStoreType``.
   public let type: String
-  /// The URL from the store's description; nil for a store in memory without a URL.
+  /// The URL from the store's description, without a password; nil for a store in memory without a URL.
   public let url: URL?
   /// The store's configuration of the model; `PF_DEFAULT_CONFIGURATION_NAME` for the whole model.
   public let configurationName: String
@@ -27,7 +27,7 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
     self.handle = handle
     lastMetadata = Lock(metadata)
     type = description.type
-    url = description.url
+    url = description.url?.withoutPassword
     configurationName = description.configuration ?? Self.defaultConfigurationName
     options = description.options
     super.init()
@@ -88,5 +88,18 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
       throw ManagedObjectError(.unsupportedRequest, "Only SQLite stores can be copied to a file.")
     }
     do { try store.copy(to: url.path) } catch { throw ManagedObjectError.store(error) }
+  }
+}
+
+extension URL {
+  /// The URL of a server without its password, for errors, logs and notifications. File URLs stay as they are.
+  var withoutPassword: URL {
+    guard !isFileURL, var parts = URLComponents(url: self, resolvingAgainstBaseURL: false) else {
+      return self
+    }
+    parts.password = nil
+    let items = parts.queryItems?.filter { !["password", "sslpassword"].contains($0.name) }
+    if items?.count != parts.queryItems?.count { parts.queryItems = items?.isEmpty == true ? nil : items }
+    return parts.url ?? self
   }
 }

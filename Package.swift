@@ -62,6 +62,7 @@ let package = Package(
     .library(name: "CDEPredicates", targets: ["CDEPredicates"]),
     .library(name: "CDEModelFiles", targets: ["CDEModelFiles"]),
     .library(name: "CDEModelRuntime", targets: ["CDEModelRuntime"]),
+    .library(name: "CDEPostgreSQL", targets: ["CDEPostgreSQL"]),
     .library(name: "CDEObservation", targets: ["CDEObservation"]),
     .library(name: "CDEDatabases", targets: ["CDEDatabases"]),
     .library(name: "CDETestSupport", targets: ["CDETestSupport"]),
@@ -193,6 +194,19 @@ let package = Package(
         "CDEExecutors",
       ],
       path: "Packages/ModelRuntime/Tests/CDEModelRuntimeTests"),
+
+    // PostgreSQL: the engine for containers
+    .target(
+      name: "CDEPostgreSQL",
+      dependencies: ["CDEStore", "CDEPostgreSQLStore", "CDEManagedModel", "CDEModelRuntime"],
+      path: "Packages/PostgreSQL/Sources/CDEPostgreSQL"),
+    .testTarget(
+      name: "CDEPostgreSQLTests",
+      dependencies: [
+        "CDEPostgreSQL", "CDEStore", "CDEPostgreSQLStore", "CDEManagedModel", "CDEPredicates",
+        "CDEModelRuntime",
+      ],
+      path: "Packages/PostgreSQL/Tests/CDEPostgreSQLTests"),
 
     // ObservationDomain
     .target(

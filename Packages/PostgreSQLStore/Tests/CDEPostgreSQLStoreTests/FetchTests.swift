@@ -17,53 +17,6 @@
 
     // MARK: Random queries
 
-    /// Writes the same random rows to both stores.
-    private func fill(_ maker: inout QueryMaker) throws {
-      var drafts: [(entity: String, draft: Draft)] = []
-      func text() -> Draft.Value? { maker.chance(25) ? nil : .text(maker.pick(QueryMaker.texts)) }
-      func number() -> Draft.Value? { maker.chance(25) ? nil : .integer(maker.integer()) }
-      for key in 1...Int64(8) {
-        var draft = Draft(key: key)
-        draft.values = ["name": text(), "code": .integer(key - 4)].compactMapValues { $0 }
-        if maker.chance(50) { draft.references["parent"] = .random(in: 1...8, using: &maker.random) }
-        drafts.append(("Category", draft))
-      }
-      for key in 1...Int64(60) {
-        var draft = Draft(key: key)
-        draft.values =
-          ["small": number(), "big": number(), "title": text(), "place.title": text()].compactMapValues { $0 }
-        if maker.chance(75) {
-          draft.references["category"] = .random(in: 1...8, using: &maker.random)
-          draft.orders["category"] = key
-        }
-        drafts.append((maker.chance(30) ? "SpecialItem" : "Item", draft))
-      }
-      for key in 1...Int64(6) {
-        drafts.append(("Tag", Draft(key: key, values: ["name": text()].compactMapValues { $0 })))
-      }
-      var links: [(entity: String, property: String, owner: Int64, member: Int64)] = []
-      for tag in 1...Int64(6) {
-        for item in 1...Int64(60) where maker.chance(20) { links.append(("Tag", "items", tag, item)) }
-        for other in tag...6 where maker.chance(25) { links.append(("Tag", "related", tag, other)) }
-      }
-      for item in 1...Int64(60) where maker.chance(20) {
-        links.append(("Category", "featured", .random(in: 1...8, using: &maker.random), item))
-      }
-      func commit(_ store: some RowStore) throws {
-        try store.commit {
-          $0.inserted = drafts.map { store.batch($0.entity, [$0.draft]) }
-          $0.links = links.map {
-            LinkChange(
-              kind: .add, entity: store.index($0.entity), slot: store.slot($0.entity, $0.property),
-              owner: $0.owner,
-              member: $0.member)
-          }
-        }
-      }
-      try commit(server)
-      try commit(file)
-    }
-
     private func keys(_ rows: FetchedRows) -> [Int64] {
       rows.order?.map(\.key) ?? rows.batches.flatMap { batch in (0..<batch.count).map { batch.key($0) } }
     }
@@ -82,7 +35,7 @@
     func `Random queries find the rows that SQLite finds, in its order`(seed: UInt64) throws {
       print("seed \(seed)")
       var maker = QueryMaker(random: SplitMix(seed: seed), schema: Shop.resolved)
-      try fill(&maker)
+      try maker.fill(server, file)
       var found = 0
       for round in 0..<150 {
         let name = maker.pick(["Item", "Category", "Tag"])
@@ -136,7 +89,7 @@
     func `Random projections give the values that SQLite gives`(seed: UInt64) throws {
       print("seed \(seed)")
       var maker = QueryMaker(random: SplitMix(seed: seed), schema: Shop.resolved)
-      try fill(&maker)
+      try maker.fill(server, file)
       var (compared, refused, grouped) = (0, 0, 0)
       for round in 0..<200 {
         let name = maker.pick(["Item", "Category", "Tag"])
@@ -200,7 +153,7 @@
 
     @Test func `A condition that this process decides reads each relationship once`() throws {
       var maker = QueryMaker(random: SplitMix(seed: 5), schema: server.schema)
-      try fill(&maker)
+      try maker.fill(server, file)
       let name = StoreExpression.path(
         StorePath(
           hops: [server.slot("Item", "category"), server.slot("Category", "parent")],

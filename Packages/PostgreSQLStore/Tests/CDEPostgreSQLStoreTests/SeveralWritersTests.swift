@@ -19,7 +19,7 @@
     }
 
     /// Runs a call on a thread of its own.
-    private final class Call<Value: Sendable>: Sendable {
+    final class Call<Value: Sendable>: Sendable {
       private let result = Lock<Result<Value, StoreError>?>(nil)
       private let end = DispatchGroup()
 

@@ -51,13 +51,14 @@
     private var loaded: [Relationship: [Int64: [StoredRow]]] = [:]
 
     /// - Precondition: the connection's transaction sees one state.
-    init(_ plans: SchemaPlans, _ connection: Connection, _ rows: FetchedRows) {
+    init(_ plans: SchemaPlans, _ connection: Connection, _ rows: [RowReference]) {
       self.plans = plans
       self.connection = connection
-      references =
-        rows.order.map { order in
-          order.map { RowReference(batch: rows.batches[Int($0.batch)], row: Int($0.row)) }
-        } ?? rows.batches.flatMap { batch in (0..<batch.count).map { RowReference(batch: batch, row: $0) } }
+      references = rows
+    }
+
+    convenience init(_ plans: SchemaPlans, _ connection: Connection, _ rows: FetchedRows) {
+      self.init(plans, connection, rows.references)
     }
 
     /// The rows in their order.
@@ -112,6 +113,17 @@
         result[owner] = related.entries[range].compactMap { byKey[$0.key] }
       }
       return result
+    }
+  }
+
+  extension FetchedRows {
+    /// The rows in their order.
+    ///
+    /// - Precondition: all of them are decoded.
+    var references: [RowReference] {
+      order.map { order in
+        order.map { RowReference(batch: batches[Int($0.batch)], row: Int($0.row)) }
+      } ?? batches.flatMap { batch in (0..<batch.count).map { RowReference(batch: batch, row: $0) } }
     }
   }
 #endif

@@ -1,0 +1,41 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "PostgreSQL",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "CDEPostgreSQL", targets: ["CDEPostgreSQL"])
+  ],
+  traits: [
+    .trait(name: "PostgreSQL", description: "The engine over libpq. Needs the headers of libpq.")
+  ],
+  dependencies: [
+    .package(name: "Store", path: "../Store"),
+    .package(
+      name: "PostgreSQLStore", path: "../PostgreSQLStore",
+      traits: [.trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
+    .package(name: "ModelRuntime", path: "../ModelRuntime"),
+  ],
+  targets: [
+    .target(
+      name: "CDEPostgreSQL",
+      dependencies: [
+        .product(name: "CDEStore", package: "Store"),
+        .product(name: "CDEPostgreSQLStore", package: "PostgreSQLStore"),
+        .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+      ]),
+    .testTarget(
+      name: "CDEPostgreSQLTests",
+      dependencies: [
+        "CDEPostgreSQL",
+        .product(name: "CDEStore", package: "Store"),
+        .product(name: "CDEPostgreSQLStore", package: "PostgreSQLStore"),
+        .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEPredicates", package: "ModelRuntime"),
+        .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+      ]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,101 @@
+#if PostgreSQL
+  public import CDEModelRuntime
+  internal import CDEPostgreSQLStore
+  public import CDEStore
+  internal import Foundation
+
+  /// Opens stores on a PostgreSQL server. ``CDEPostgreSQLStoreType`` registers it.
+  public struct PostgreSQLStoreEngine: StoreEngine {
+    /// Makes an engine, to be registered for another store type.
+    public init() {}
+
+    /// Opens a store, and creates it if the server's schema has none. Blocks until the server has answered.
+    ///
+    /// - Throws: `StoreError` with code `.cannotOpen` for an option of the wrong type, a missing URL or a server that can't be reached,
+    ///   and the other errors of `PostgreSQLStore`.
+    public func open(_ opening: StoreOpening) throws -> any Store {
+      try PostgreSQLStore(schema: opening.schema, configuration: try configuration(opening))
+    }
+
+    private func configuration(_ opening: StoreOpening) throws(StoreError) -> PostgreSQLConfiguration {
+      let description = opening.description
+      guard let url = description.url else {
+        throw StoreError(
+          .cannotOpen, "The store's description has no URL. Set one such as postgresql://role@host/database.")
+      }
+      let options = StoreOptions(description.options)
+      var configuration = PostgreSQLConfiguration(url: url.absoluteString)
+      if let schema = try options.text(CDEPostgreSQLSchemaOption) { configuration.schema = schema }
+      if let size = try options.number(CDEPostgreSQLPoolSizeOption, in: 1...10_000) {
+        configuration.poolSize = Int(size)
+      }
+      if let name = try options.text(CDEPostgreSQLApplicationNameOption) {
+        configuration.applicationName = name
+      }
+      if let name = try options.text(CDEPostgreSQLTLSModeOption) {
+        guard let mode = PostgreSQLConfiguration.TLSMode(rawValue: name) else {
+          let all = PostgreSQLConfiguration.TLSMode.allCases.map(\.rawValue).joined(separator: ", ")
+          throw StoreError(
+            .cannotOpen, "The option CDEPostgreSQLTLSModeOption is \"\(name)\". It has to be one of \(all).")
+        }
+        configuration.tlsMode = mode
+      }
+      configuration.rootCertificates = try options.text(CDEPostgreSQLRootCertificatesOption)
+      if let seconds = try options.number(CDEPostgreSQLStatementTimeoutOption, in: 0.001...86_400) {
+        configuration.statementTimeout = .seconds(seconds)
+      }
+      configuration.password = try options.password(CDEPostgreSQLPasswordOption)
+      configuration.lockTimeout = .seconds(min(max(description.timeout, 0.001), 86_400))
+      configuration.isReadOnly = description.isReadOnly
+      configuration.createsIfMissing = !description.isReadOnly
+      configuration.tracksHistory = options.isOn(NSPersistentHistoryTrackingKey)
+      let cache = opening.modelCache
+      configuration.modelCache = { cache }
+      return configuration
+    }
+  }
+
+  /// The options of a description, with their types checked.
+  private struct StoreOptions {
+    private let values: [String: Any]
+
+    init(_ values: [String: Any]) { self.values = values }
+
+    func text(_ key: String) throws(StoreError) -> String? {
+      guard let value = values[key] else { return nil }
+      guard let text = value as? String, !text.isEmpty else { throw wrong(key, "a string that is not empty") }
+      return text
+    }
+
+    func number(_ key: String, in range: ClosedRange<Double>) throws(StoreError) -> Double? {
+      guard let value = values[key] else { return nil }
+      guard let number = (value as? Double) ?? (value as? NSNumber)?.doubleValue, range.contains(number)
+      else {
+        throw wrong(key, "a number between \(range.lowerBound) and \(range.upperBound)")
+      }
+      return number
+    }
+
+    func password(_ key: String) throws(StoreError) -> (@Sendable () -> String?)? {
+      guard let value = values[key] else { return nil }
+      if let closure = value as? @Sendable () -> String? { return closure }
+      if let closure = value as? @Sendable () -> String { return closure }
+      throw wrong(key, "a closure of the type @Sendable () -> String?")
+    }
+
+    /// Core Data also takes a dictionary of details.
+    func isOn(_ key: String) -> Bool {
+      switch values[key] {
+      case let value as Bool: value
+      case let value as NSNumber: value.boolValue
+      case is [AnyHashable: Any]: true
+      default: false
+      }
+    }
+
+    // The value may be a secret, so the message does not contain it.
+    private func wrong(_ key: String, _ expected: String) -> StoreError {
+      StoreError(.cannotOpen, "The option \(key) has to be \(expected).")
+    }
+  }
+#endif

@@ -145,6 +145,24 @@
       #expect(rows.values == [.real(1.5), .text("12345678901234567890.5"), .integer(7), .real(0.000001)])
     }
 
+    @Test func `An average has the digits of SQLite's, and rows may be grouped by nothing`() throws {
+      let numbers = [1, 5, 2, 3, 3, 1, 4, 2, 2]
+      for store in [server, file] as [any Store & RowStore] {
+        try store.insert(
+          "Item",
+          numbers.enumerated().map { Draft(key: Int64(-1 - $0), values: ["big": .integer(Int64($1))]) })
+        let big = StoreExpression.path(StorePath(end: .property(slot: store.slot("Item", "big"), leaf: 0)))
+        var projection = StoreProjection(
+          entity: store.index("Item"),
+          columns: [.value(.group(.average, big)), .value(.group(.sum, big)), .value(.value(.null))])
+        projection.grouping = [.value(.null)]
+        let rows = try store.project(projection)
+        #expect(rows.values[0] == .real(23.0 / 9.0) && rows.values[2] == .null)
+        projection.filter = .constant(false)
+        #expect(try store.project(projection).count == 0)
+      }
+    }
+
     // MARK: Single queries
 
     private func title(_ store: some RowStore) -> StoreExpression {

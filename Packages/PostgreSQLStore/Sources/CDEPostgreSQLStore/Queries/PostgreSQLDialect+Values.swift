@@ -21,7 +21,14 @@
           ? SQLPiece("coalesce(SUM(\(number.sql)), 0)", number.bindings, kind: .real)
           : SQLPiece("coalesce(SUM(\(number.sql)), 0)::numeric", number.bindings, kind: .decimal)
       case .average:
-        return Self.number(value).map { SQLPiece("AVG(\($0.sql))::float8", $0.bindings, kind: .real) }
+        // AVG of whole numbers has another last digit than a division of floating-point numbers.
+        return Self.number(value).map { number in
+          let values = SQLPiece(number.sql, number.bindings)
+          var result =
+            SQLPiece("(SUM(") + values + SQLPiece(")::float8 / NULLIF(COUNT(") + values + SQLPiece("), 0))")
+          result.kind = .real
+          return result
+        }
       }
     }
 

@@ -81,6 +81,11 @@
       return SQLPiece("trim_scale(\(piece.sql))::text", piece.bindings, kind: .decimal)
     }
 
+    /// The server takes an untyped constant for a mistake.
+    func group(_ piece: SQLPiece) -> SQLPiece {
+      piece.sql == "NULL" ? SQLPiece("NULL::text", kind: piece.kind) : piece
+    }
+
     // MARK: Conditions
 
     func constant(_ holds: Bool) -> SQLPiece { SQLPiece(holds ? "TRUE" : "FALSE") }

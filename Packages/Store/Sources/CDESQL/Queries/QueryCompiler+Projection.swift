@@ -29,7 +29,7 @@ public import CDEStore
     }
     if projection.filter != .constant(true) { conditions.append(try condition(projection.filter)) }
     var grouping: [Piece] = []
-    for expression in projection.grouping { grouping.append(try value(expression)) }
+    for expression in projection.grouping { grouping.append(dialect.group(try value(expression))) }
     hasGroups = true
     let having = projection.having == .constant(true) ? nil : try condition(projection.having)
     guard let order = try self.order(projection.sort) else {

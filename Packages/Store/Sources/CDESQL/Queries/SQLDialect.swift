@@ -56,6 +56,9 @@ public import CDEStore
   /// A value of a projection in the form in which the engine reads it.
   func result(_ piece: SQLPiece) -> SQLPiece
 
+  /// A value by which rows are grouped.
+  func group(_ piece: SQLPiece) -> SQLPiece
+
   // MARK: Conditions
 
   /// A condition that holds for all rows or for none.
@@ -123,6 +126,8 @@ public import CDEStore
 
 extension SQLDialect {
   public func result(_ piece: SQLPiece) -> SQLPiece { piece }
+
+  public func group(_ piece: SQLPiece) -> SQLPiece { piece }
 
   public func aligned(_ left: SQLPiece, _ right: SQLPiece) -> (left: SQLPiece, right: SQLPiece)? {
     (left, right)

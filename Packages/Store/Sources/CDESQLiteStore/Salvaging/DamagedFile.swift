@@ -23,6 +23,8 @@ struct DamagedFile {
   private var maps: [Int: [UInt8]] = [:]
   /// The keys that the rows of a page may have, where the tree above says so.
   private var bounds: [Int: ClosedRange<Int64>] = [:]
+  /// Keys that another page of the table claims as well, by page.
+  private var overlaps: [Int: Set<Int64>] = [:]
   /// Pages of long values that may still be read.
   private var budget: Int
   /// The number of damaged pages of indexes. They hold nothing that the tables do not.
@@ -52,6 +54,8 @@ struct DamagedFile {
     var definitions: [Definition] = []
     /// The roots of indexes.
     var indexes: Set<Int> = []
+    /// The first and last keys of whole leaves, by page.
+    var spans: [Int: ClosedRange<Int64>] = [:]
   }
 
   private mutating func scan() -> Scan {
@@ -74,6 +78,9 @@ struct DamagedFile {
         if !page.isWhole { result.broken.append(number) }
       } else {
         result.leaves.append(number)
+        if page.isWhole, let first = page.cells.first?.key, let last = page.cells.last?.key, first <= last {
+          result.spans[number] = first...last
+        }
       }
     }
     return result
@@ -178,6 +185,12 @@ struct DamagedFile {
         strays.append(number)
       }
     }
+    for owned in leaves.values {
+      let found = KeyOverlaps(owned.compactMap { page in scan.spans[page].map { (page, $0) } }) { number in
+        pages.page(number).flatMap { TablePage($0, number: number, pages: pages) }?.cells.map(\.key) ?? []
+      }
+      overlaps.merge(found.doubtful) { $1 }
+    }
     let indexes = Dictionary(scan.indexes.map { ($0, "") }) { first, _ in first }
     for number in scan.broken where reasons[number] == nil && owners[number] == nil {
       if mapped(number, indexes) != nil {
@@ -219,7 +232,8 @@ struct DamagedFile {
     }
     for cell in page.cells {
       let record = DamagedRecord(cell, on: bytes, of: pages, budget: &budget)
-      let isMisplaced = bounds[number].map { !$0.contains(cell.key) } ?? false
+      let isMisplaced =
+        bounds[number].map { !$0.contains(cell.key) } ?? false || overlaps[number]?.contains(cell.key) == true
       try body(cell.key, record, !page.isWhole || isMisplaced || record?.isDoubtful == true)
     }
   }

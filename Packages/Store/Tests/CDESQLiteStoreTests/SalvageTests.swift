@@ -213,6 +213,36 @@ struct SalvageTests {
     try checkNewStore()
   }
 
+  @Test("A row whose damaged key is that of a row on another page does not replace that row")
+  func overlap() throws {
+    var bytes = try filled()
+    let root = Int(
+      sql(scratch.file("Filled.sqlite"), "SELECT rootpage FROM sqlite_master WHERE name = 'ZITEM'")[0][0])!
+    let original = items("Filled.sqlite")
+    // The last row of a leaf takes a key that is the third of the next leaf.
+    let leaf = try #require(
+      (root + 1...(bytes.count / 4096)).first {
+        bytes[($0 - 1) * 4096] == 13 && intactKeys(bytes, damaged: [$0]).count < Self.rows - 3
+      })
+    let page = (leaf - 1) * 4096
+    let pointer = page + 8 + 2 * (Int(bytes[page + 4]) - 1)
+    var place = page + (Int(bytes[pointer]) << 8) + Int(bytes[pointer + 1])
+    while bytes[place] >= 128 { place += 1 }
+    place += 1
+    // A key above 127 has two bytes, and the second has its lowest bits.
+    if bytes[place] >= 128 { place += 1 }
+    let key = Int64(bytes[place]) + (bytes[place - 1] >= 128 ? Int64(bytes[place - 1] & 127) << 7 : 0)
+    try #require(bytes[place] < 124)
+    bytes[place] += 3
+    for offset in 0..<4096 { bytes[(root - 1) * 4096 + offset] = 0 }
+    let report = try salvage(bytes)
+    let found = items("New.sqlite")
+    #expect(found[key] == nil)
+    #expect(found[key + 3] == original[key + 3])
+    #expect(!report.isComplete)
+    try checkNewStore()
+  }
+
   @Test("The range of keys of a damaged leaf is in the report")
   func keys() throws {
     var bytes = try filled()

@@ -6,8 +6,20 @@
 
   /// Opens stores on a PostgreSQL server. ``CDEPostgreSQLStoreType`` registers it.
   public struct PostgreSQLStoreEngine: StoreEngine {
+    /// Where the store of a description is, instead of its URL and its schema option.
+    private let place: (@Sendable (NSPersistentStoreDescription) -> (url: String, schema: String))?
+
     /// Makes an engine, to be registered for another store type.
-    public init() {}
+    public init() { place = nil }
+
+    /// Makes an engine that finds stores by other means than the description's URL and schema option.
+    ///
+    /// It lets tests that were written for files run on a server.
+    @_spi(CDE) public init(
+      place: @escaping @Sendable (NSPersistentStoreDescription) -> (url: String, schema: String)
+    ) {
+      self.place = place
+    }
 
     /// Opens a store, and creates it if the server's schema has none. Blocks until the server has answered.
     ///
@@ -19,13 +31,18 @@
 
     private func configuration(_ opening: StoreOpening) throws(StoreError) -> PostgreSQLConfiguration {
       let description = opening.description
-      guard let url = description.url else {
+      let options = StoreOptions(description.options)
+      var configuration: PostgreSQLConfiguration
+      if let place {
+        let (url, schema) = place(description)
+        configuration = PostgreSQLConfiguration(url: url, schema: schema)
+      } else if let url = description.url {
+        configuration = PostgreSQLConfiguration(url: url.absoluteString)
+        if let schema = try options.text(CDEPostgreSQLSchemaOption) { configuration.schema = schema }
+      } else {
         throw StoreError(
           .cannotOpen, "The store's description has no URL. Set one such as postgresql://role@host/database.")
       }
-      let options = StoreOptions(description.options)
-      var configuration = PostgreSQLConfiguration(url: url.absoluteString)
-      if let schema = try options.text(CDEPostgreSQLSchemaOption) { configuration.schema = schema }
       if let size = try options.number(CDEPostgreSQLPoolSizeOption, in: 1...10_000) {
         configuration.poolSize = Int(size)
       }

@@ -1,0 +1,24 @@
+import CDEModelRuntime
+@_spi(CDE) import CDEPostgreSQL
+import Foundation
+
+/// Makes all stores that tests open in files and in memory stores of the server that `CDE_POSTGRESQL_URL` names.
+@_cdecl("cde_use_engine_under_test")
+public func useEngineUnderTest() {
+  guard let url = ProcessInfo.processInfo.environment["CDE_POSTGRESQL_URL"] else {
+    fatalError("CDE_POSTGRESQL_URL is not set. Tools/lib/postgresql start prints a URL.")
+  }
+  let engine = PostgreSQLStoreEngine { description in
+    // A path is a schema of the server. A store in memory is a new one each time.
+    let path = description.type == NSInMemoryStoreType ? UUID().uuidString : description.url?.path ?? ""
+    return (url, "test_" + String(hash(path), radix: 36))
+  }
+  for type in [NSSQLiteStoreType, NSInMemoryStoreType] {
+    NSPersistentStoreCoordinator.registerStoreEngine(engine, forStoreType: type)
+  }
+}
+
+/// The FNV-1a hash, the same in all processes.
+private func hash(_ text: String) -> UInt64 {
+  text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+}

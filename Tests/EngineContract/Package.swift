@@ -4,6 +4,14 @@ import PackageDescription
 // Runs the tests of contexts, predicates, observation and databases over PostgreSQL: the sources are links to those of the layers, and
 // the engine takes the place of the one for SQLite.
 
+/// Tests of files, of SQLite's own formats, and of saves that files allow and a server does not.
+let aboutFiles = [
+  "StoredEdgeTests.swift", "ForeignStoreTests.swift", "StoreMovingTests.swift", "SalvagedStoreTests.swift",
+  "MutatedStoreTests.swift", "CachedModelTests.swift", "StoreEngineTests.swift",
+  "SeveralStores/SeveralStoresSavingTests.swift", "SeveralStores/SeveralStoresRandomisedTests.swift",
+  "Migrations",
+]
+
 let package = Package(
   name: "EngineContract",
   platforms: [.macOS(.v15)],
@@ -30,7 +38,8 @@ let package = Package(
         .product(name: "CDESQLiteStore", package: "CoreDataEvolution"),
         .product(name: "CDESQLiteFaults", package: "CoreDataEvolution"),
         .product(name: "CDEExecutors", package: "CoreDataEvolution"),
-      ]),
+      ],
+      exclude: aboutFiles),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -8,6 +8,7 @@ public func useEngineUnderTest() {
   guard let url = ProcessInfo.processInfo.environment["CDE_POSTGRESQL_URL"] else {
     fatalError("CDE_POSTGRESQL_URL is not set. Tools/lib/postgresql start prints a URL.")
   }
+  setenv("CDE_ENGINE_UNDER_TEST", "PostgreSQL", 1)
   let engine = PostgreSQLStoreEngine { description in
     // A path is a schema of the server. A store in memory is a new one each time.
     let path = description.type == NSInMemoryStoreType ? UUID().uuidString : description.url?.path ?? ""

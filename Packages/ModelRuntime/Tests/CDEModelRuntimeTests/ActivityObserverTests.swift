@@ -58,7 +58,7 @@ struct ActivityObserverTests {
     try context.save()
   }
 
-  @Test("Faults that fire by themselves are told after their request, those loaded together are not")
+  @Test("Faults that fire by themselves are told after their request, those loaded together are not", .onSQLite)
   func faults() throws {
     #expect(container.persistentStoreCoordinator.persistentStores[0].observer === listener)
     #expect(listener.take() == ["save"])
@@ -80,7 +80,7 @@ struct ActivityObserverTests {
     #expect(listener.take() == ["read", "read"])
   }
 
-  @Test("Batch requests of all three kinds are told as such")
+  @Test("Batch requests of all three kinds are told as such", .onSQLite)
   func batches() throws {
     _ = listener.take()
     let context = container.newBackgroundContext()

@@ -173,7 +173,7 @@ struct BatchExpressionTests {
     }
   }
 
-  @Test("What can't be computed in the store is refused before anything is written")
+  @Test("What can't be computed in the store is refused before anything is written", .onSQLite)
   func refusals() throws {
     let (stack, context) = try filled()
     func refusal(_ values: [AnyHashable: Any], entity: String = "Item") -> ManagedObjectError? {
@@ -198,7 +198,7 @@ struct BatchExpressionTests {
     #expect(found.map(\.count) == Array(0..<5))
   }
 
-  @Test("Small integers, sub-entities, unique and derived attributes keep their rules")
+  @Test("Small integers, sub-entities, unique and derived attributes keep their rules", .onSQLite)
   func rules() throws {
     let base = entity(
       "Base", nil,

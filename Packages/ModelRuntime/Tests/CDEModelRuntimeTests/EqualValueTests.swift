@@ -81,7 +81,7 @@ struct EqualValueTests {
     #expect(version(mine) == before + 1)
   }
 
-  @Test("A value in a file of its own is compared if it was read, and counts as changed otherwise")
+  @Test("A value in a file of its own is compared if it was read, and counts as changed otherwise", .onSQLite)
   func externalFile() throws {
     let stack = try Stack(model: try ValueModel.make())
     try ValueModel.fill(stack.context())

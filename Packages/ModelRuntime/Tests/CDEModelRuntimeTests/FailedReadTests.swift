@@ -44,7 +44,7 @@ struct FailedReadTests {
     #expect(throws: ManagedObjectError.self) { try context.save() }
   }
 
-  @Test("A row that could not be read is not saved with what was made up for it, until it is refreshed")
+  @Test("A row that could not be read is not saved with what was made up for it, until it is refreshed", .onSQLite)
   func row() throws {
     let world = try World()
     let context = world.container.newBackgroundContext()
@@ -80,7 +80,7 @@ struct FailedReadTests {
     #expect(other.small == 10)
   }
 
-  @Test("Members that could not be read are remembered with their relationship's name")
+  @Test("Members that could not be read are remembered with their relationship's name", .onSQLite)
   func members() throws {
     let world = try World()
     let context = world.container.newBackgroundContext()
@@ -110,7 +110,7 @@ struct FailedReadTests {
     #expect(try context.count(for: Curator.fetchRequest()) == 1)
   }
 
-  @Test("An external value whose file is gone is no nil to be saved")
+  @Test("An external value whose file is gone is no nil to be saved", .onSQLite)
   func externalFile() throws {
     let stack = try Stack(model: try ValueModel.make())
     try ValueModel.fill(stack.context())
@@ -133,7 +133,7 @@ struct FailedReadTests {
     #expect(large.picture == Data([1]))
   }
 
-  @Test("An archive that can't be read is an error and no nil, and a new value mends it")
+  @Test("An archive that can't be read is an error and no nil, and a new value mends it", .onSQLite)
   func archive() throws {
     let stack = try Stack(model: try ValueModel.make())
     try ValueModel.fill(stack.context())
@@ -152,7 +152,7 @@ struct FailedReadTests {
     #expect(specimen.keywords == ["new"] && specimen.text == "no keywords")
   }
 
-  @Test("A fault whose row is gone reads as defaults, and is not saved as if these were data")
+  @Test("A fault whose row is gone reads as defaults, and is not saved as if these were data", .onSQLite)
   func gone() throws {
     let stack = try Stack(model: try ValueModel.make())
     try ValueModel.fill(stack.context())
@@ -184,7 +184,7 @@ struct FailedReadTests {
     #expect(coordinator.metadata(for: store)["NSStoreType"] as? String == "SQLite")
   }
 
-  @Test("An object of a tree whose row can't be read is none of the tree's, and is found by the next look")
+  @Test("An object of a tree whose row can't be read is none of the tree's, and is found by the next look", .onSQLite)
   func ancestorID() throws {
     let world = try World()
     let context = world.container.newBackgroundContext()

@@ -62,7 +62,7 @@ struct FetchResultsCollectionTests {
     #expect(registered(context) == 41 && items[0] === kept && registered(context) == 40)
   }
 
-  @Test("A use of a batch reads once, and a use of a kept one reads nothing")
+  @Test("A use of a batch reads once, and a use of a kept one reads nothing", .onSQLite)
   func reads() throws {
     let log = ReadCounter()
     let context = try opened { $0.observer = log }.newBackgroundContext()
@@ -154,7 +154,7 @@ struct FetchResultsCollectionTests {
     #expect(text.contains("The position 3 is not in a result of 0 objects."))
   }
 
-  @Test("A batch that can't be read has faults, which are read at their next use")
+  @Test("A batch that can't be read has faults, which are read at their next use", .onSQLite)
   func failedRead() throws {
     let faults = StoreFaults()
     let container = try opened { $0.setOption(faults.vfs, forKey: CDESQLiteVFSOption) }

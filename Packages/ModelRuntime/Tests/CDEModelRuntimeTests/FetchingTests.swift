@@ -218,7 +218,7 @@ struct FetchingTests {
     #expect(held > 0)
   }
 
-  @Test("A class in two versions of a model is fetched by the version of the context")
+  @Test("A class in two versions of a model is fetched by the version of the context", .onSQLite)
   func versions() throws {
     final class Memo: NSManagedObject {}
     func container(_ attributes: [String]) -> NSPersistentContainer {

@@ -77,3 +77,8 @@ struct Stack {
       .filter { $0.path.contains("EXTERNAL") && !$0.hasDirectoryPath }.map(\.lastPathComponent).sorted()
   }
 }
+
+extension Trait where Self == ConditionTrait {
+  /// The test is about files, about SQL of its own, or about faults in the file system.
+  static var onSQLite: Self { .enabled(if: StoresUnderTest.areSQLite, "The test is about SQLite stores.") }
+}

@@ -144,7 +144,7 @@ struct MistakeTests {
       "has no persistentStoreCoordinator. Take it from a container, or set one.")
   }
 
-  @Test("A model that changed since the store was made")
+  @Test("A model that changed since the store was made", .onSQLite)
   func changedModel() throws {
     let stack = try Stack(model: model(entity("Note", nil, [attribute("text", .stringAttributeType)])))
     let store = stack.container.persistentStoreCoordinator.persistentStores[0]
@@ -173,7 +173,7 @@ struct MistakeTests {
       "Note.stars must have a value now")
   }
 
-  @Test("A folder that takes no files, one that can't be made, and a path that is a folder")
+  @Test("A folder that takes no files, one that can't be made, and a path that is a folder", .onSQLite)
   func places() throws {
     let model = model(entity("Note", nil, [attribute("text", .stringAttributeType)]))
     let folder = ProcessFolder.newURL()
@@ -210,7 +210,7 @@ struct MistakeTests {
       message { try context.save() }, "open for reading only. Open it with isReadOnly set to false to write.")
   }
 
-  @Test("A file that is no store")
+  @Test("A file that is no store", .onSQLite)
   func corrupt() throws {
     let folder = ProcessFolder.newURL()
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

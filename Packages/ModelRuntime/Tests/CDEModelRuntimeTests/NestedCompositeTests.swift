@@ -30,7 +30,7 @@ struct NestedCompositeTests {
     ]
   }
 
-  @Test("Elements of one name on several levels keep their own values")
+  @Test("Elements of one name on several levels keep their own values", .onSQLite)
   func levels() throws {
     let stack = try stack()
     let context = stack.context()

@@ -257,7 +257,7 @@ struct SavingTests {
     #expect(!listener.names.contains("did"))
   }
 
-  @Test("Each configuration has its store; a save over two of them writes both")
+  @Test("Each configuration has its store; a save over two of them writes both", .onSQLite)
   func configurations() throws {
     let left = entity("Left", nil, [attribute("name", .stringAttributeType)])
     let right = entity("Right", nil, [attribute("name", .stringAttributeType)])

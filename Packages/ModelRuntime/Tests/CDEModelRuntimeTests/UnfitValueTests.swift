@@ -34,7 +34,7 @@ struct UnfitValueTests {
     }
   }
 
-  @Test("Not a number is refused by the save, with attribute and value, and never stored as NULL")
+  @Test("Not a number is refused by the save, with attribute and value, and never stored as NULL", .onSQLite)
   func notANumber() throws {
     let specimen = try saved()
     let changes: [(String, (Specimen) -> Void)] = [

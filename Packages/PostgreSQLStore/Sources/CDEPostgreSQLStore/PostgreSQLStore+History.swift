@@ -15,11 +15,12 @@
       try readingHistory { (reader) throws(StoreError) in try reader.transactions(query) }
     }
 
-    /// The numbers of the recorded transactions.
+    /// The numbers of the recorded transactions; nil if none was ever recorded and none will be by this store.
     ///
     /// - Throws: `.busy`, `.closed` and so on.
     public func historyExtent() throws(StoreError) -> StoreHistoryExtent? {
-      try readingHistory { (reader) throws(StoreError) in try reader.extent() }
+      let extent = try readingHistory { (reader) throws(StoreError) in try reader.extent() }
+      return extent.last > 0 || configuration.tracksHistory ? extent : nil
     }
 
     /// Removes old transactions and their changes. Numbers are not used again, and other writers don't wait.

@@ -13,7 +13,10 @@
     /// The store's UUID, in upper case.
     public let identifier: String
     /// Whether writing calls throw `.readOnly`.
-    public var isReadOnly: Bool { configuration.isReadOnly }
+    ///
+    /// True for a store with a history that was opened without ``PostgreSQLConfiguration/tracksHistory``, too: the history would lack
+    /// what is written.
+    public let isReadOnly: Bool
 
     let configuration: PostgreSQLConfiguration
     let pool: ConnectionPool
@@ -57,6 +60,7 @@
       plans = SchemaPlans(opened.physical)
       commits = StoreCommits(plans, pool, configuration, channel: CommitObserver.channel(configuration))
       identifier = opened.identifier
+      isReadOnly = configuration.isReadOnly || opened.hasHistory && !configuration.tracksHistory
     }
 
     /// The state of the store's connections. Costs one lock, and does not ask the server.
@@ -101,7 +105,10 @@
       if isReadOnly {
         throw StoreError(
           .readOnly,
-          "The store was opened for reading only. Set isReadOnly of the configuration to false to write.")
+          "The store is open for reading only. "
+            + (configuration.isReadOnly
+              ? "Open it with isReadOnly set to false to write."
+              : "It has a history, and was opened without NSPersistentHistoryTrackingKey (tracksHistory). Set the option to write."))
       }
     }
   }

@@ -143,7 +143,7 @@
           try store.commit {
             $0.author = "a\0b"; $0.deleted = [store.deletion("Label", 1)]
           }
-        }?.code == .constraint)
+        }?.code == .invalidValue)
       #expect(try store.commit { $0.deleted = [store.deletion("Label", 1)] }.historyNumber == 2)
     }
 

@@ -62,7 +62,7 @@
       draft.values[property == "place" ? "place.title" : property] = value
       let batch = store.batch("Item", [draft])
       let error = failure { () throws(StoreError) in try store.commit { $0.inserted = [batch] } }
-      #expect(error?.code == .constraint)
+      #expect(error?.code == .invalidValue)
       #expect(error?.entity == "Item" && error?.properties == [property])
       #expect(try place.connection().integer(#"SELECT count(*) FROM "ZITEM""#) == 0)
       // The batch keeps its pending key, so the transaction can be tried again.

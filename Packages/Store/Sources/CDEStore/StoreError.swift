@@ -43,6 +43,8 @@ public struct StoreError: CDEError {
     public static let uniqueness = Code(rawValue: "uniqueness")
     /// Another constraint was violated.
     public static let constraint = Code(rawValue: "constraint")
+    /// The engine can't store a value, such as text with a zero byte. ``StoreError/properties`` names the attribute.
+    public static let invalidValue = Code(rawValue: "invalidValue")
     /// Rows changed or were deleted after they were read.
     public static let conflict = Code(rawValue: "conflict")
     /// A reference would lead to no row; ``StoreError/references`` lists such references.

@@ -155,6 +155,7 @@ public struct ManagedObjectError: CDEError {
       switch error.code {
       case .uniqueness: .uniquenessConflict
       case .conflict, .danglingReference: .saveConflict
+      case .invalidValue: .invalidValue
       default: .store
       }
     return ManagedObjectError(

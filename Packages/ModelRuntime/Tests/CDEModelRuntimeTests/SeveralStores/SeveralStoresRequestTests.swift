@@ -120,7 +120,7 @@ struct SeveralStoresRequestTests {
     #expect(copy.value(forKey: "text") as? String == "newer")
   }
 
-  @Test("A commit of another coordinator to one of the stores is merged", arguments: [true, false])
+  @Test("A commit of another coordinator to one of the stores is merged", .onSQLite, arguments: [true, false])
   func remoteChanges(withHistory: Bool) async throws {
     let options =
       [NSPersistentStoreRemoteChangeNotificationPostOptionKey]
@@ -285,7 +285,7 @@ struct SeveralStoresRequestTests {
     #expect(ids.map { $0.persistentStore?.identifier } == two.stores.map(\.identifier))
   }
 
-  @Test("A moved store keeps its place and its objects")
+  @Test("A moved store keeps its place and its objects", .onSQLite)
   func moving() throws {
     let two = try TwoStores()
     try filled(two)

@@ -22,7 +22,7 @@ struct SeveralStoresTests {
     }
   }
 
-  @Test("A new object goes to the first store, and to another one if it is assigned")
+  @Test("A new object goes to the first store, and to another one if it is assigned", .onSQLite)
   func assignment() throws {
     let two = try TwoStores()
     let context = two.context()
@@ -163,7 +163,7 @@ struct SeveralStoresTests {
     #expect(try context.count(for: parts) == 3)
   }
 
-  @Test("A change is saved to the store of its object, and merged into other contexts")
+  @Test("A change is saved to the store of its object, and merged into other contexts", .onSQLite)
   func changes() throws {
     let two = try TwoStores()
     try filled(two)
@@ -294,7 +294,7 @@ struct SeveralStoresTests {
     #expect(try two.context().count(for: NSFetchRequest<NSManagedObject>(entityName: "Part")) == 0)
   }
 
-  @Test("Keys beyond the range of one store are errors, and no wrong objects")
+  @Test("Keys beyond the range of one store are errors, and no wrong objects", .onSQLite)
   func greatKeys() throws {
     let two = try TwoStores()
     try filled(two)
@@ -323,7 +323,7 @@ struct SeveralStoresTests {
     #expect(try alone.context().list("n", of: "Part", sort: Self.byN) == [1, 11, 21])
   }
 
-  @Test("A child context passes the choice of a store on")
+  @Test("A child context passes the choice of a store on", .onSQLite)
   func children() throws {
     let two = try TwoStores()
     try filled(two)

@@ -78,7 +78,7 @@
     func prepare(permanent: (Int64, RootIndex) -> Int64) throws(StoreError) -> Bool {
       for text in [transaction.author, transaction.contextName] where text?.utf8.contains(0) == true {
         throw StoreError(
-          .constraint,
+          .invalidValue,
           "The author or the name of the context contains a zero byte, which PostgreSQL can't store. Rename it."
         )
       }

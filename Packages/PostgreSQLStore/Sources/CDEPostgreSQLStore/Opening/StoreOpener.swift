@@ -11,6 +11,8 @@
     struct Opened {
       var physical: PhysicalSchema
       var identifier: String
+      /// Whether a transaction was ever recorded.
+      var hasHistory: Bool
     }
 
     /// - Throws: `.invalidSchema`, `.cannotOpen` for a missing store, `.incompatibleSchema`, `.unreadable` and so on.
@@ -28,7 +30,9 @@
       try compareHashes(metadata)
       let physical = PhysicalSchema.onServer(schema, numbers: try numbers(on: connection))
       try compareColumns(physical, on: connection)
-      return Opened(physical: physical, identifier: identifier.uppercased())
+      let extent = try HistoryReader(plans: SchemaPlans(physical), connection: connection).extent()
+      return Opened(
+        physical: physical, identifier: identifier.uppercased(), hasHistory: extent.last > 0)
     }
 
     /// Refuses what can't be stored, before the server is asked.

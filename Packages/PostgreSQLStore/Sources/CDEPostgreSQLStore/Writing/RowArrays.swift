@@ -117,7 +117,7 @@
     private static func refused(_ layout: RowLayout, _ cell: CellIndex, _ what: String) -> StoreError {
       let property = layout.properties[layout.cells[cell].slot].name
       return StoreError(
-        .constraint, "\(layout.entityName).\(property) has \(what). Change the value. Nothing was written.",
+        .invalidValue, "\(layout.entityName).\(property) has \(what). Change the value. Nothing was written.",
         entity: layout.entityName, properties: [property])
     }
 

@@ -58,7 +58,8 @@ struct ActivityObserverTests {
     try context.save()
   }
 
-  @Test("Faults that fire by themselves are told after their request, those loaded together are not", .onSQLite)
+  @Test(
+    "Faults that fire by themselves are told after their request, those loaded together are not", .onSQLite)
   func faults() throws {
     #expect(container.persistentStoreCoordinator.persistentStores[0].observer === listener)
     #expect(listener.take() == ["save"])

@@ -44,7 +44,9 @@ struct FailedReadTests {
     #expect(throws: ManagedObjectError.self) { try context.save() }
   }
 
-  @Test("A row that could not be read is not saved with what was made up for it, until it is refreshed", .onSQLite)
+  @Test(
+    "A row that could not be read is not saved with what was made up for it, until it is refreshed", .onSQLite
+  )
   func row() throws {
     let world = try World()
     let context = world.container.newBackgroundContext()
@@ -184,7 +186,9 @@ struct FailedReadTests {
     #expect(coordinator.metadata(for: store)["NSStoreType"] as? String == "SQLite")
   }
 
-  @Test("An object of a tree whose row can't be read is none of the tree's, and is found by the next look", .onSQLite)
+  @Test(
+    "An object of a tree whose row can't be read is none of the tree's, and is found by the next look",
+    .onSQLite)
   func ancestorID() throws {
     let world = try World()
     let context = world.container.newBackgroundContext()

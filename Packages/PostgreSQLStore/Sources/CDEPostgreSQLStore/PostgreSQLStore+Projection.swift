@@ -4,15 +4,39 @@
   internal import Foundation
 
   extension PostgreSQLStore {
-    /// Computes values from rows, in one statement and one read of one state of the store.
+    /// Computes values from rows, in one read of one state of the store.
     ///
     /// Numbers, texts and bytes are returned as on SQLite: a decimal is an integer, a number with a fraction or, with more than 15
     /// digits, a text; a date is a number of seconds. Costs one round trip.
     ///
-    /// - Throws: `.unsupportedQuery`, also for a part that the server can't decide as memory does, such as text operators with
-    ///   options; `.tooBig` beyond the limits of conditions, `.busy`, `.io`, `.closed` and so on.
+    /// If the server can't compute a part as memory does, such as a text operator with options, the rows that the condition finds are
+    /// read, and the results are computed in memory. That costs what a fetch of these rows costs.
+    ///
+    /// - Throws: `.unsupportedQuery`; `.tooBig` beyond the limits of conditions, `.busy`, `.io`, `.closed` and so on.
     public func project(_ projection: StoreProjection) throws(StoreError) -> ProjectedRows {
       try plans.checkEntity(projection.entity)
+      do throws(StoreError) {
+        return try projectOnServer(projection)
+      } catch  where error.code == .unsupportedQuery || Self.refusals.contains(error.engineCode ?? 0) {
+        return try projectInMemory(projection)
+      }
+    }
+
+    /// The server's refusals of statements that memory computes: an order that is not in a distinct result, a column that it does not
+    /// take for one of the group's, and a number beyond its type, which is infinite in memory.
+    private static let refusals = Set(["42P10", "42803", "22003"].map(ServerError.number))
+
+    private func projectInMemory(_ projection: StoreProjection) throws(StoreError) -> ProjectedRows {
+      let query = StoreQuery(
+        entity: projection.entity, includesSubentities: projection.includesSubentities,
+        filter: projection.filter)
+      let reader = try QueryReader(plans, query)
+      return try reading(inSteps: true) { (connection, _) throws(StoreError) in
+        try ProjectionEvaluator(projection, schema).results(of: try reader.rows(on: connection))
+      }
+    }
+
+    private func projectOnServer(_ projection: StoreProjection) throws(StoreError) -> ProjectedRows {
       var compiler = QueryCompiler(physical, dialect: PostgreSQLDialect())
       let (compiled, columns) = try compiler.compile(projection)
       return try pool.withConnection { (connection) throws(StoreError) in

@@ -54,7 +54,7 @@
     ) throws(StoreError) -> Result {
       try pool.withConnection { (connection) throws(StoreError) in
         let asOf = commits.lastCommit
-        if !isInSteps { return try body(connection, asOf) }
+        if !isInSteps || pool.isPinned { return try body(connection, asOf) }
         try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", while: "Starting a read")
         defer { connection.rollBack() }
         return try body(connection, asOf)

@@ -63,6 +63,30 @@
       isReadOnly = configuration.isReadOnly || opened.hasHistory && !configuration.tracksHistory
     }
 
+    /// The store as another one has it, read through a pool that keeps a state.
+    private init(_ store: PostgreSQLStore, readingThrough pool: ConnectionPool, asOf last: UInt64) {
+      schema = store.schema
+      identifier = store.identifier
+      isReadOnly = true
+      configuration = store.configuration
+      self.pool = pool
+      plans = store.plans
+      commits = StoreCommits(
+        plans, pool, configuration, channel: CommitObserver.channel(configuration), last: last)
+    }
+
+    /// The store as it is now, for reading, whatever is committed later.
+    ///
+    /// The result has a connection of its own, beyond the pool's, in an open transaction. Its reads run one after the other. While it
+    /// exists, the server keeps old versions of changed rows, so it should not live for hours. If its connection is lost, its reads
+    /// throw `.io`. Closing the store does not end it.
+    ///
+    /// - Throws: `.closed` and the errors of connecting.
+    public func pinned() throws(StoreError) -> (any Store)? {
+      let last = commits.lastCommit
+      return PostgreSQLStore(self, readingThrough: try pool.pinned(), asOf: last)
+    }
+
     /// The state of the store's connections. Costs one lock, and does not ask the server.
     public func statistics() -> PostgreSQLStatistics { pool.statistics }
 
@@ -108,7 +132,8 @@
           "The store is open for reading only. "
             + (configuration.isReadOnly
               ? "Open it with isReadOnly set to false to write."
-              : "It has a history, and was opened without NSPersistentHistoryTrackingKey (tracksHistory). Set the option to write."))
+              : "It has a history, and was opened without NSPersistentHistoryTrackingKey (tracksHistory). Set the option to write.")
+        )
       }
     }
   }

@@ -191,7 +191,18 @@
       #expect(!store.recordsHistory && self.store.recordsHistory)
       #expect(
         try store.commit { $0.inserted = [store.batch("Label", [Draft(key: -1)])] }.historyNumber == nil)
-      #expect(try store.historyExtent() == StoreHistoryExtent(first: nil, last: 0))
+      #expect(try store.historyExtent() == nil)
+      #expect(try self.store.historyExtent() == StoreHistoryExtent(first: nil, last: 0))
+    }
+
+    @Test func `A store with a history that is opened without the option can only be read`() throws {
+      try store.insert("Label", [Draft(key: -1)])
+      let other = try PostgreSQLStore(schema: Self.schema, configuration: place.configuration())
+      #expect(other.isReadOnly)
+      let error = failure { () throws(StoreError) in try other.insert("Label", [Draft(key: -1)]) }
+      #expect(error?.code == .readOnly)
+      #expect(error?.message.contains("NSPersistentHistoryTrackingKey") == true)
+      #expect(try other.historyExtent()?.last == 1)
     }
 
     @Test func `Changes of entities that the schema lacks are left out`() throws {

@@ -120,7 +120,8 @@ struct SeveralStoresRequestTests {
     #expect(copy.value(forKey: "text") as? String == "newer")
   }
 
-  @Test("A commit of another coordinator to one of the stores is merged", .onSQLite, arguments: [true, false])
+  @Test(
+    "A commit of another coordinator to one of the stores is merged", .onSQLite, arguments: [true, false])
   func remoteChanges(withHistory: Bool) async throws {
     let options =
       [NSPersistentStoreRemoteChangeNotificationPostOptionKey]

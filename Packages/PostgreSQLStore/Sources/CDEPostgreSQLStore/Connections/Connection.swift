@@ -247,6 +247,22 @@
       if isUsable, isInTransaction { try? execute("ROLLBACK", while: "Rolling back") }
     }
 
+    // MARK: Kept states
+
+    /// Begins a transaction that reads the current state, and keeps it for as long as the connection stands.
+    func pin() throws(StoreError) {
+      // The first query takes the state.
+      try execute(
+        "SET idle_in_transaction_session_timeout TO 0; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1; "
+          + "SAVEPOINT pinned", while: "Keeping a state of the store")
+    }
+
+    /// Lets the transaction of ``pin()`` go on after a statement that failed.
+    func returnToPin() {
+      guard isUsable, PQtransactionStatus(handle) == PQTRANS_INERROR else { return }
+      try? execute("ROLLBACK TO SAVEPOINT pinned", while: "Returning to the kept state")
+    }
+
     // MARK: Messages
 
     private var message: String { Self.message(of: handle, without: secrets) }

@@ -22,6 +22,8 @@
       /// A place for a new connection.
       case place
       case closed
+      /// The connection that kept a state is gone.
+      case lostState
     }
 
     private struct State {
@@ -30,16 +32,45 @@
       var waiters: [Waiter] = []
       var isClosed = false
       var statistics = PostgreSQLStatistics()
+
+      mutating func wakeAll(with outcome: Outcome) {
+        for waiter in waiters {
+          waiter.outcome = outcome
+          waiter.wakeUp.signal()
+        }
+        waiters = []
+      }
     }
 
     private let configuration: PostgreSQLConfiguration
     private let options: ConnectionOptions
-    private let state = Lock(State())
+    /// Whether the pool has one connection, with an open transaction that keeps a state of the store for reading.
+    let isPinned: Bool
+    private let state: Lock<State>
 
     /// - Throws: `.cannotOpen` for a URL that is none of PostgreSQL's. Does not connect.
     init(_ configuration: PostgreSQLConfiguration) throws(StoreError) {
       self.configuration = configuration
       options = try ConnectionOptions(configuration)
+      isPinned = false
+      state = Lock(State())
+    }
+
+    private init(pinning connection: Connection, of pool: ConnectionPool) {
+      configuration = pool.configuration
+      options = pool.options
+      isPinned = true
+      state = Lock(State(idle: [connection], openCount: 1))
+    }
+
+    /// A pool that reads the store as it is now. Its connection is not one of this pool's.
+    ///
+    /// - Throws: the errors of connecting; `.closed`.
+    func pinned() throws(StoreError) -> ConnectionPool {
+      if state.withLock({ $0.isClosed }) { throw Self.closedError }
+      let connection = try connectOutside()
+      try connection.pin()
+      return ConnectionPool(pinning: connection, of: self)
     }
 
     // MARK: Borrowing
@@ -62,7 +93,7 @@
       } catch {
         let isLost = !connection.isUsable
         giveBack(connection)
-        guard isLost, wasIdle, isRepeatable() else { throw error }
+        guard isLost, wasIdle, !isPinned, isRepeatable() else { throw error }
       }
       // The others are as old as the lost one.
       dropIdle()
@@ -80,7 +111,8 @@
         if state.isClosed { return .closed }
         if state.waiters.isEmpty {
           if let connection = state.idle.popLast() { return .connection(connection) }
-          if state.openCount < configuration.poolSize {
+          if isPinned, state.openCount == 0 { return .lostState }
+          if state.openCount < (isPinned ? 1 : configuration.poolSize) {
             state.openCount += 1
             return .place
           }
@@ -96,6 +128,11 @@
       case .connection(let connection): return (connection, true)
       case .place: return (try open(), false)
       case .closed: throw Self.closedError
+      case .lostState:
+        throw StoreError(
+          .io,
+          "The connection that kept a former state of the store was lost, and the state with it. Read the current state.",
+          engineCode: ServerError.connectionLost)
       }
     }
 
@@ -141,8 +178,8 @@
     // MARK: Giving back
 
     func giveBack(_ connection: Connection) {
-      connection.rollBack()
-      let isUsable = connection.isUsable && !connection.isInTransaction
+      if isPinned { connection.returnToPin() } else { connection.rollBack() }
+      let isUsable = connection.isUsable && connection.isInTransaction == isPinned
       if !isUsable { state.withLock { $0.statistics.lost += 1 } }
       let isKept = state.withLock { state in
         state.statistics.statements += connection.takeRunCount()
@@ -162,8 +199,10 @@
     /// Gives the place of a connection that is gone to the first waiting call.
     private func freePlace() {
       state.withLock { state in
-        if state.waiters.isEmpty || state.isClosed {
+        if isPinned || state.waiters.isEmpty || state.isClosed {
           state.openCount -= 1
+          // No other connection has the state.
+          if isPinned { state.wakeAll(with: .lostState) }
         } else {
           let waiter = state.waiters.removeFirst()
           waiter.outcome = .place
@@ -188,11 +227,7 @@
     func close() {
       state.withLock { state in
         state.isClosed = true
-        for waiter in state.waiters {
-          waiter.outcome = .closed
-          waiter.wakeUp.signal()
-        }
-        state.waiters = []
+        state.wakeAll(with: .closed)
       }
       dropIdle()
     }

@@ -46,6 +46,13 @@
       }
     }
 
+    /// The rows of the result in its order, with what they lead to.
+    ///
+    /// - Precondition: the connection's transaction sees one state.
+    func rows(on connection: Connection) throws(StoreError) -> [StoredRow] {
+      try decided(try compile(.rows(columns: plan.columnList)), connection, 0)
+    }
+
     /// The rows of the result, in its order.
     private func decided(
       _ compiled: CompiledQuery, _ connection: Connection, _ asOf: UInt64

@@ -25,8 +25,26 @@
         return nil
       }
       if one.kind == two.kind { return (one, two) }
-      let kind: SQLKind = one.kind == .real || two.kind == .real ? .real : .decimal
-      return (Self.cast(one, to: kind), Self.cast(two, to: kind))
+      if two.kind == .real { return Self.exact(one, comparedWith: two) }
+      if one.kind == .real { return Self.exact(two, comparedWith: one).map { ($1, $0) } }
+      return (Self.cast(one, to: .decimal), Self.cast(two, to: .decimal))
+    }
+
+    /// A whole number or a decimal and a floating-point number in one type, if no conversion changes what the comparison finds.
+    ///
+    /// Whole numbers beyond 2^53 have no exact floating-point number, and the server's conversion of the latter to a decimal rounds to
+    /// 15 digits. So one of the two has to be a constant.
+    private static func exact(_ number: SQLPiece, comparedWith real: SQLPiece) -> (SQLPiece, SQLPiece)? {
+      if number.sql == "?", case .integer(let constant)? = number.bindings.first {
+        return Double(exactly: constant).map { (SQLPiece("?", [.real($0)], kind: .real), real) }
+      }
+      guard real.sql == "?", case .real(let constant)? = real.bindings.first else { return nil }
+      if let whole = Int64(exactly: constant) {
+        return (number, cast(SQLPiece("?", [.integer(whole)], kind: .integer), to: number.kind))
+      }
+      // A rounded number is on the same side of a fraction, and of what is beyond 64 bits.
+      if number.kind == .integer, constant == 0x1p63 { return nil }
+      return (cast(number, to: .real), real)
     }
 
     /// A number, or a truth value as one; nil for others.
@@ -97,7 +115,9 @@
           if let whole = Int64(exactly: number) { members.append("\(whole)") }
         case (.boolean, .integer(let number)):
           if number == 0 || number == 1 { members.append(number == 1 ? "t" : "f") }
-        case (.real, .integer(let number)): members.append("\(number)")
+        case (.real, .integer(let number)):
+          // No floating-point number equals another whole number.
+          if Double(exactly: number) != nil { members.append("\(number)") }
         case (.real, .real(let number)):
           if number.isFinite { members.append("\(number)") } else { return nil }
         case (.decimal, .integer(let number)): members.append("\(number)")

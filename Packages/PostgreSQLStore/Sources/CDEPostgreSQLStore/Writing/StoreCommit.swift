@@ -26,7 +26,7 @@
     /// A commit holds the lock from its last statements until its caller was told.
     private let order = Lock(Order())
     /// The same number, for reads, which must not wait for the server's disk.
-    private let published = Lock<UInt64>(0)
+    private let published: Lock<UInt64>
 
     /// A deadlock, or a serialisation failure, is repeated so often.
     private static let attemptLimit = 5
@@ -34,8 +34,10 @@
     private static let sweepInterval: UInt64 = 4096
 
     init(
-      _ plans: SchemaPlans, _ pool: ConnectionPool, _ configuration: PostgreSQLConfiguration, channel: String
+      _ plans: SchemaPlans, _ pool: ConnectionPool, _ configuration: PostgreSQLConfiguration, channel: String,
+      last: UInt64 = 0
     ) {
+      published = Lock(last)
       self.plans = plans
       writes = plans.schema.entities.mapped { WritePlan(entity: $0.index, physical: plans.physical) }
       self.pool = pool

@@ -26,7 +26,11 @@ extension FilterEvaluator {
       var values: [StoreValue] = []
       for argument in arguments { values.append(try value(argument)) }
       return try call(function, values)
-    case .group: throw misuse("an aggregate over a group stands where there are no groups")
+    case .group:
+      guard let value = aggregates?[expression] else {
+        throw misuse("an aggregate over a group stands where there are no groups")
+      }
+      return value
     }
   }
 
@@ -44,7 +48,7 @@ extension FilterEvaluator {
     return value
   }
 
-  private func aggregate(
+  func aggregate(
     _ aggregate: StoreExpression.Aggregate, _ values: [StoreValue]
   ) throws(StoreError) -> StoreValue {
     switch aggregate {

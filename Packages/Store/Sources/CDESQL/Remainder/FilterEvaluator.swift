@@ -9,6 +9,8 @@ public import CDEStore
   /// The rows at which paths can start, with the entities whose layouts number their slots.
   private var scopes: [(row: Row, entity: EntityIndex)] = []
   private let patterns = PreparedPatterns()
+  /// The aggregates of the group that the row belongs to; nil where there are no groups.
+  private(set) var aggregates: [StoreExpression: StoreValue]?
 
   /// Makes an evaluator, to be used for many rows.
   public init(_ schema: ResolvedSchema) { self.schema = schema }
@@ -38,6 +40,13 @@ public import CDEStore
   func inner(_ element: (row: Row, entity: EntityIndex)) -> FilterEvaluator {
     var inner = self
     inner.scopes.append(element)
+    return inner
+  }
+
+  /// An evaluator for values of a group.
+  func knowing(_ aggregates: [StoreExpression: StoreValue]) -> FilterEvaluator {
+    var inner = self
+    inner.aggregates = aggregates
     return inner
   }
 
@@ -146,11 +155,14 @@ public import CDEStore
   ) throws(StoreError) -> [StoreValue] {
     var keys: [StoreValue] = []
     for term in sort {
-      let value = try value(of: term.expression, for: row, of: entity)
-      let isLocalized = !term.options.isDisjoint(with: [.localized, .localizedStandard])
-      keys.append(isLocalized ? value : ValueOrder.folded(value, term.options))
+      keys.append(Self.sortKey(try value(of: term.expression, for: row, of: entity), term.options))
     }
     return keys
+  }
+
+  static func sortKey(_ value: StoreValue, _ options: StoreFilter.TextOptions) -> StoreValue {
+    let isLocalized = !options.isDisjoint(with: [.localized, .localizedStandard])
+    return isLocalized ? value : ValueOrder.folded(value, options)
   }
 
   /// Whether a row comes before another one, by their sort keys. Nil comes first.

@@ -12,6 +12,8 @@ enum ValueOrder {
     default: break
     }
     if let left = left.integer, let right = right.integer { return left < right ? -1 : left > right ? 1 : 0 }
+    if let left = left.integer, case .real(let right) = right { return order(left, right) }
+    if case .real(let left) = left, let right = right.integer { return order(right, left).map { -$0 } }
     guard let left = left.number, let right = right.number else { return nil }
     return left < right ? -1 : left > right ? 1 : left == right ? 0 : nil
   }
@@ -50,6 +52,17 @@ enum ValueOrder {
       if text[start..<(start + part.count)].elementsEqual(part) { return true }
     }
     return false
+  }
+
+  /// A whole number and one with a floating point, without rounding; nil for what is no number.
+  private static func order(_ whole: Int64, _ real: Double) -> Int? {
+    if real.isNaN { return nil }
+    if real >= 0x1p63 { return -1 }
+    if real < -0x1p63 { return 1 }
+    let truncated = Int64(real.rounded(.towardZero))
+    if whole != truncated { return whole < truncated ? -1 : 1 }
+    let fraction = real - real.rounded(.towardZero)
+    return fraction > 0 ? -1 : fraction < 0 ? 1 : 0
   }
 
   private static func order(

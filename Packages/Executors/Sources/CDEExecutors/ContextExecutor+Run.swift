@@ -57,6 +57,12 @@ extension ExecutorActor {
   }
 }
 
+/// Continues the task on its preferred task executor. An idle default actor is entered on the thread of the caller, whatever the
+/// task prefers.
+@usableFromInline
+@concurrent
+func runOnPreferredThread() async {}
+
 /// Whether code is isolated to no actor.
 @inlinable
 @inline(__always)
@@ -129,7 +135,7 @@ extension ContextExecutor {
   {
     // This function only calls the block, so the optimiser needs no closure for it.
     if isNonisolated(#isolation) {
-      if let defaultActor, !isBusy {
+      if let defaultActor, isFreeForCaller {
         return try await defaultActor.run(self, observer, UncheckedTransfer(body)).value
       }
     } else if let reservation = await reserve(schedule) {
@@ -152,6 +158,7 @@ extension ContextExecutor {
     }
     let preference = beginPreferringWaitingThreads()
     defer { endPreferringWaitingThreads(preference) }
+    if mayBlock { await runOnPreferredThread() }
     return try await defaultActor.run(self, observer, with: waiter, UncheckedTransfer(body)).value
   }
 

@@ -14,6 +14,7 @@ public final class ContextExecutor: Sendable {
   /// The exclusive access of blocks, runs and waits: a value of `AccessState`.
   @usableFromInline let access = Atomic<Int>(0)
   @usableFromInline let entered = Atomic<Bool>(false)
+  @usableFromInline let blocksThreads = Atomic<Bool>(false)
   private let _owner = Atomic<UInt>(0)
   let queue = Lock(ExecutorQueue())
   let waitingThreads = WaitingThreads()
@@ -57,6 +58,24 @@ public final class ContextExecutor: Sendable {
     get { labels.withLock { $0.note } }
     set { labels.withLock { $0.note = newValue } }
   }
+
+  /// Whether the executor's blocks and awaited runs may wait for something else than the processor, such as a network. False at first.
+  ///
+  /// If true, they run on threads of their own (``BlockingThreads``), and hold none of those that tasks share. Calls of actors that share
+  /// the executor run where their callers' tasks run: prefer ``BlockingThreads/shared`` there. Has no effect on an executor of the
+  /// main actor. Settable from any thread, for what begins later.
+  public var mayBlock: Bool {
+    get { blocksThreads.load(ordering: .relaxed) }
+    set {
+      blocksThreads.store(newValue, ordering: .relaxed)
+      waitingThreads.blocks.store(newValue, ordering: .relaxed)
+    }
+  }
+
+  /// Whether a run may begin on the caller's thread.
+  @usableFromInline
+  @inline(__always)
+  var isFreeForCaller: Bool { !isBusy && !blocksThreads.load(ordering: .relaxed) }
 
   /// Whether this executor is the main actor's.
   public var isMain: Bool { defaultActor == nil }

@@ -194,33 +194,6 @@ final class ActorReservations: Sendable {
   }
 }
 
-/// Threads for jobs that occupy an executor's actor: they block, which a thread of the shared pool must not do.
-final class BlockingThreads: TaskExecutor {
-  static let shared = BlockingThreads()
-  private static let key = DispatchSpecificKey<Bool>()
-
-  /// Whether the calling thread is one of these.
-  static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
-
-  /// Starts a task that enters an actor, and leaves and enters it again while the job returns false.
-  ///
-  /// A thread that leaves an actor runs the actor's next queued job, whichever task executor that job prefers.
-  /// A job that blocked such a thread could leave the pool without a thread for the holder.
-  static func start(_ job: @escaping @Sendable () async -> Bool) {
-    Task.detached(executorPreference: shared, priority: Task.currentPriority) {
-      while await !job() {}
-    }
-  }
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    // Dispatch gives a new serial queue a thread beside the pool's, and keeps that thread for the next such queue.
-    let queue = DispatchQueue(label: "reserved executor")
-    queue.setSpecific(key: Self.key, value: true)
-    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-  }
-}
-
 /// The address that identifies an executor.
 func executorIdentity(_ executor: UnownedSerialExecutor) -> UInt {
   unsafeBitCast(executor, to: (UInt, UInt).self).0

@@ -27,6 +27,8 @@ final class WaitingThreads: TaskExecutor {
   }
 
   private let state = Lock(State())
+  /// Whether jobs that no thread waits for run on ``BlockingThreads`` instead of the shared pool.
+  let blocks = Atomic<Bool>(false)
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
@@ -96,6 +98,8 @@ final class WaitingThreads: TaskExecutor {
   private func wake(_ thread: WaitingThread?) {
     if let thread {
       thread.signal.signal()
+    } else if blocks.load(ordering: .relaxed) {
+      BlockingThreads.run { self.runOne() }
     } else {
       DispatchQueue.global().async { self.runOne() }
     }

@@ -20,62 +20,7 @@ import Testing
   import CDEPredicates
   import CDEStore
 
-  /// A schema of the server for one test, removed at its end.
-  private final class Place {
-    let schema = "cde_" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
-    static let url = ProcessInfo.processInfo.environment["CDE_POSTGRESQL_URL"].flatMap(URL.init(string:))
-
-    private static func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
-      let attribute = NSAttributeDescription()
-      attribute.name = name
-      attribute.attributeType = type
-      attribute.isOptional = true
-      return attribute
-    }
-
-    static let model: NSManagedObjectModel = {
-      let book = NSEntityDescription()
-      book.name = "Book"
-      let author = NSEntityDescription()
-      author.name = "Author"
-      let wrote = NSRelationshipDescription()
-      wrote.name = "books"
-      wrote.destinationEntity = book
-      wrote.maxCount = 0
-      let by = NSRelationshipDescription()
-      by.name = "author"
-      by.destinationEntity = author
-      by.maxCount = 1
-      by.isOptional = true
-      wrote.inverseRelationship = by
-      by.inverseRelationship = wrote
-      book.properties = [
-        attribute("title", .stringAttributeType), attribute("pages", .integer64AttributeType),
-        attribute("price", .decimalAttributeType), attribute("printed", .dateAttributeType), by,
-      ]
-      author.properties = [attribute("name", .stringAttributeType), wrote]
-      let model = NSManagedObjectModel()
-      model.entities = [book, author]
-      return model
-    }()
-
-    func container(
-      _ url: URL? = Place.url, options: [String: Any] = [:]
-    ) throws -> NSPersistentContainer {
-      let container = NSPersistentContainer(name: "Test", managedObjectModel: Place.model)
-      let description = NSPersistentStoreDescription()
-      description.type = CDEPostgreSQLStoreType
-      description.url = url
-      description.setOption(schema, forKey: CDEPostgreSQLSchemaOption)
-      description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
-      for (key, value) in options { description.setOption(value, forKey: key) }
-      container.persistentStoreDescriptions = [description]
-      var failure: (any Error)?
-      container.loadPersistentStores { _, error in failure = error }
-      if let failure { throw failure }
-      return container
-    }
-  }
+  private typealias Place = TestPlace
 
   extension NSManagedObjectContext {
     fileprivate func make(_ entity: String, _ values: [String: Any]) -> NSManagedObject {

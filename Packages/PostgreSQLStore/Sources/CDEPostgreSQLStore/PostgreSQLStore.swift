@@ -18,6 +18,9 @@
     /// what is written.
     public let isReadOnly: Bool
 
+    /// Always true.
+    public var mayWaitForNetwork: Bool { true }
+
     let configuration: PostgreSQLConfiguration
     let pool: ConnectionPool
     let plans: SchemaPlans

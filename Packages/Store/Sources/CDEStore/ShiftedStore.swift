@@ -24,6 +24,8 @@
   public var identifier: String { base.identifier }
   /// Whether writing calls throw `.readOnly`.
   public var isReadOnly: Bool { base.isReadOnly }
+  /// Whether calls may wait for another machine.
+  public var mayWaitForNetwork: Bool { base.mayWaitForNetwork }
   /// Whether commits are recorded in a history.
   public var recordsHistory: Bool { base.recordsHistory }
 

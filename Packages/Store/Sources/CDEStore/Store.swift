@@ -13,6 +13,9 @@ public protocol Store: AnyObject, Sendable {
   /// Whether writing calls throw `.readOnly`.
   var isReadOnly: Bool { get }
 
+  /// Whether calls may wait for another machine. Contexts over such a store run on threads of their own.
+  var mayWaitForNetwork: Bool { get }
+
   /// Fetches rows.
   ///
   /// - Parameters:
@@ -144,6 +147,9 @@ public protocol Store: AnyObject, Sendable {
 }
 
 extension Store {
+  /// All calls need this machine alone.
+  public var mayWaitForNetwork: Bool { false }
+
   /// No states are kept.
   public func pinned() throws(StoreError) -> (any Store)? { nil }
 

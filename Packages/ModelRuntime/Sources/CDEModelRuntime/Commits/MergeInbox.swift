@@ -19,6 +19,11 @@ final class MergeInbox: Sendable {
   /// automatically.
   private let listener = Lock<Listener?>(nil)
 
+  /// The context's executor.
+  let executor: ContextExecutor
+
+  init(of executor: ContextExecutor) { self.executor = executor }
+
   /// Whether the context merges other contexts' commits automatically.
   var isOpen: Bool { listener.withLock { $0 != nil } }
 

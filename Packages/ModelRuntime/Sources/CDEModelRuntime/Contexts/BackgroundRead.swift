@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 internal import CDEStore
 
 /// The reading part of a fetch, as a value that may leave the context's isolation.
@@ -36,9 +37,9 @@ struct BackgroundRead: Sendable {
     }
   }
 
-  /// Runs a body on another thread, and stops it if the calling task is cancelled.
+  /// Runs a body on a thread that may wait, and stops it if the calling task is cancelled.
   static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-    let task = Task.detached { try body() }
+    let task = Task.detached(executorPreference: BlockingThreads.shared) { try body() }
     return try await withTaskCancellationHandler {
       try await task.value
     } onCancel: {

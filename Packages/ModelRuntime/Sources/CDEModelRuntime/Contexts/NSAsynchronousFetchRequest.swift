@@ -78,7 +78,7 @@ nonisolated open class NSPersistentStoreAsynchronousResult: NSPersistentStoreRes
   @_spi(CDE) open var anyFinalResult: [Any]? { nil }
 
   final func run(_ work: @escaping @Sendable () -> Void) {
-    let task = Task.detached { work() }
+    let task = Task.detached(executorPreference: BlockingThreads.shared) { work() }
     let isCancelled = cancelling.withLock { state in
       state.cancel = { task.cancel() }
       return state.isCancelled

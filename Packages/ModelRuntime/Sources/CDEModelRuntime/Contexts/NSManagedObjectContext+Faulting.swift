@@ -76,7 +76,7 @@ extension NSManagedObjectContext {
     object._row = 0
   }
 
-  private func vanish(_ object: NSManagedObject) {
+  func vanish(_ object: NSManagedObject) {
     object.becomeGone(.notFound)
     registry.vanished += 1
     object._batch = object._binding.defaults
@@ -84,7 +84,7 @@ extension NSManagedObjectContext {
   }
 
   /// The source of an entity's rows, for reading a row that existed before.
-  private func loadedSource(of binding: EntityBinding) throws(StoreError) -> any RowSource {
+  func loadedSource(of binding: EntityBinding) throws(StoreError) -> any RowSource {
     if let source = rowSource { return source }
     throw StoreError(.closed, "The store of \(binding.name) was removed.", entity: binding.name)
   }

@@ -98,7 +98,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Whether `awakeFromFetch` runs. Values that it sets are no changes.
   @exclusivity(unchecked) var isAwakening = false
   /// Commits of other contexts that this context has to merge. Any thread may add to it.
-  let inbox = MergeInbox()
+  let inbox: MergeInbox
   let children = ChildContexts()
   var merging = Merging()
   /// What the undo manager needs; nil without one.
@@ -130,6 +130,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
     self.concurrencyType = concurrencyType
     _executor = concurrencyType == .mainQueue ? ContextExecutor.main() : ContextExecutor()
+    inbox = MergeInbox(of: _executor)
     super.init()
     registerForBlocks()
   }
@@ -277,6 +278,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       return true
     }
     guard isFirst else { return false }
+    if coordinator.mayWaitForNetwork { _executor.mayBlock = true }
     registry = ObjectRegistry(
       context: self, model: coordinator.modelBinding, loneStore: coordinator.loneStore)
     registry.retainsAll = retainsObjects

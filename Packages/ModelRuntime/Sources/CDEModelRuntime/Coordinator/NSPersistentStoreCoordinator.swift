@@ -22,6 +22,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     /// The stores of each entity, and the keys of their rows.
     var holders = StoreHolders()
     var inboxes: [MergeInbox] = []
+    /// Whether a store is on another machine, or was.
+    var mayWaitForNetwork = false
     /// Streams that get an element after each commit to a store with a history.
     var historyReaders: [Int: AsyncStream<Void>.Continuation] = [:]
     var nextHistoryReader = 0
@@ -129,6 +131,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
         try engine.migrate(opening, after: refusal)
         opened = try engine.open(opening)
       }
+      if opened.mayWaitForNetwork { noteNetwork() }
     } catch let error as StoreError {
       throw ManagedObjectError(
         .store, "The store at \(description.url?.path ?? "(memory)") can't be opened: \(error.message)",
@@ -301,6 +304,18 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
 
   /// Adds the inbox of a context that is to receive other contexts' commits.
   func add(_ inbox: MergeInbox) { state.withLock { $0.inboxes.append(inbox) } }
+
+  /// Whether a store is on another machine, or was.
+  var mayWaitForNetwork: Bool { state.withLock { $0.mayWaitForNetwork } }
+
+  /// From now on the contexts' blocks run on threads of their own.
+  func noteNetwork() {
+    let inboxes = state.withLock { state in
+      state.mayWaitForNetwork = true
+      return state.inboxes
+    }
+    for inbox in inboxes { inbox.executor.mayBlock = true }
+  }
 
   func remove(_ inbox: MergeInbox) { state.withLock { $0.inboxes.removeAll { $0 === inbox } } }
 

@@ -40,6 +40,34 @@ let package = Package(
         .product(name: "CDEExecutors", package: "CoreDataEvolution"),
       ],
       exclude: aboutFiles),
+    .target(
+      name: "CDEObservationModels",
+      dependencies: [
+        .product(name: "CDEModelRuntime", package: "CoreDataEvolution"),
+        .product(name: "CDEManagedModel", package: "CoreDataEvolution"),
+      ],
+      path: "Tests/CDEObservationModels"),
+    .testTarget(
+      name: "CDEObservationTests",
+      dependencies: [
+        "EngineUnderTest", "EngineLoader", "CDEObservationModels",
+        .product(name: "CDEObservation", package: "CoreDataEvolution"),
+        .product(name: "CDEModelRuntime", package: "CoreDataEvolution"),
+        .product(name: "CDEManagedModel", package: "CoreDataEvolution"),
+        .product(name: "CDEStore", package: "CoreDataEvolution"),
+        .product(name: "CDESQLiteFaults", package: "CoreDataEvolution"),
+      ]),
+    .testTarget(
+      name: "CDEDatabasesTests",
+      dependencies: [
+        "EngineUnderTest", "EngineLoader",
+        .product(name: "CDEDatabases", package: "CoreDataEvolution"),
+        .product(name: "CDEExecutors", package: "CoreDataEvolution"),
+        .product(name: "CDEModelRuntime", package: "CoreDataEvolution"),
+        .product(name: "CDEManagedModel", package: "CoreDataEvolution"),
+        .product(name: "CDEStore", package: "CoreDataEvolution"),
+        .product(name: "CDESQLiteFaults", package: "CoreDataEvolution"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

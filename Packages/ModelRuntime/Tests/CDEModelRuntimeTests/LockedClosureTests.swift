@@ -1,3 +1,4 @@
+import CDEExecutors
 import Foundation
 import Testing
 
@@ -8,7 +9,7 @@ struct LockedClosureTests {
   @Test("A commit notifies a context after 300,000 others as after the first")
   func inbox() async {
     await #expect(processExitsWith: .success) {
-      let inbox = MergeInbox()
+      let inbox = MergeInbox(of: ContextExecutor())
       nonisolated(unsafe) var notified: [UInt64] = []
       // Guard: called on this thread.
       inbox.open { notified.append($0) }

@@ -64,9 +64,10 @@
     /// A constant of digits, as which a fraction is compared with a decimal.
     private static func number(ofDigits piece: SQLPiece) -> SQLPiece? {
       guard piece.kind == .text, piece.bindings.count == 1, piece.sql.hasPrefix("(?"),
-        case .text(let digits) = piece.bindings[0], isNumber(digits)
+        case .text(let digits) = piece.bindings[0], isNumber(digits), let number = Double(digits)
       else { return nil }
-      return SQLPiece("?::numeric", piece.bindings, kind: .decimal)
+      // Memory compares fractions as floating-point numbers.
+      return SQLPiece("?", [.real(number)], kind: .real)
     }
 
     private static func isNumber(_ digits: String) -> Bool {
@@ -99,6 +100,10 @@
     }
 
     func membership(_ subject: SQLPiece, in values: [StoreValue]) -> SQLPiece? {
+      var subject = subject
+      if subject.kind == .decimal, values.contains(where: { $0.isFraction }) {
+        subject = Self.cast(subject, to: .real)
+      }
       guard let (type, members) = Self.members(values, of: subject.kind) else { return nil }
       let list = "{" + members.joined(separator: ",") + "}"
       return subject + SQLPiece(" = ANY (?::\(type)[])", [.text(list)])
@@ -120,10 +125,10 @@
           if Double(exactly: number) != nil { members.append("\(number)") }
         case (.real, .real(let number)):
           if number.isFinite { members.append("\(number)") } else { return nil }
+        case (.real, .text(let digits)) where isNumber(digits):
+          guard let number = Double(digits) else { return nil }
+          members.append("\(number)")
         case (.decimal, .integer(let number)): members.append("\(number)")
-        case (.decimal, .real(let number)):
-          if number.isFinite { members.append("\(number)") } else { return nil }
-        case (.decimal, .text(let digits)) where isNumber(digits): members.append(digits)
         case (.text, .text(let text)):
           // No text of the server has a zero byte.
           if !text.utf8.contains(0) { members.append(quoted(element: text)) }
@@ -156,6 +161,16 @@
 
     private static func hexadecimal(_ data: Data) -> String {
       data.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+  }
+
+  extension StoreValue {
+    /// Whether a decimal is compared with the value as a floating-point number.
+    fileprivate var isFraction: Bool {
+      switch self {
+      case .real, .text: true
+      case .null, .integer, .blob, .reference: false
+      }
     }
   }
 #endif

@@ -90,7 +90,12 @@
     }
 
     /// Ends the server's process of the store's connection.
-    func terminate(_ backend: Int32) throws { try observer.terminate(backend) }
+    func terminate(_ backend: Int32) throws {
+      #expect(try observer.texts("SELECT pg_terminate_backend(\(backend))::text") == ["true"])
+      try waitUntil("The server's process does not end") {
+        try observer.integer("SELECT count(*) FROM pg_stat_activity WHERE pid = \(backend)") == 0
+      }
+    }
 
     // MARK: Commits
 

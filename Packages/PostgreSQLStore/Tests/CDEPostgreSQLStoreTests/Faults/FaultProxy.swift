@@ -17,7 +17,7 @@
       /// Both ends lose it, and no new connection is accepted until ``acceptAgain()``.
       case cutAndRefuse
       /// The client loses the connection. The server keeps it, and gets the rest of what the client wrote when another connection
-      /// has begun to use a token, or at ``release()``.
+      /// has sent a statement with parameters, or at ``release()``.
       case late
       /// The receiver reads the bytes before the chosen one before it gets the others.
       case split
@@ -41,8 +41,6 @@
       var refuses = false
       /// The gates of connections whose end the server does not know.
       var late: [Gate] = []
-      /// The connection whose token was seen after a late one.
-      var asking: Int32?
       /// Opens when bytes are held back, or can't be any more.
       var held = Gate()
       /// The gate of bytes that are held back.
@@ -146,7 +144,7 @@
     /// Sends what is held back, and lets the server see the end of connections that its clients lost.
     func release() {
       let gates = state.withLock { state in
-        defer { (state.late, state.asking, state.holding) = ([], nil, nil) }
+        defer { (state.late, state.holding) = ([], nil) }
         return state.late + [state.holding].compactMap { $0 }
       }
       for gate in gates { gate.open() }
@@ -180,7 +178,7 @@
     private func pass(_ bytes: ArraySlice<UInt8>, _ direction: Direction, _ link: Link, _ target: Int32) {
       guard let (fault, rest) = take(bytes.count, direction) else {
         CuttingProxy.send(bytes, to: target)
-        if direction == .toServer { releaseLate(bytes, link) }
+        if direction == .toServer { releaseLate(after: bytes) }
         return
       }
       if fault == .trickle {
@@ -241,18 +239,13 @@
       }
     }
 
-    /// Another connection asks for a token, or repeats the transaction. The server gets the late bytes when the connection's
-    /// next message is on its way, so that this one meets the open transaction.
-    private func releaseLate(_ bytes: ArraySlice<UInt8>, _ link: Link) {
-      let isNext = state.withLock { state in
-        if state.late.isEmpty { return false }
-        if state.asking == link.client { return true }
-        if String(decoding: bytes, as: UTF8.self).contains("Z_TOKEN") { state.asking = link.client }
-        return false
-      }
-      guard isNext else { return }
+    /// Another connection asks for the token, or repeats the transaction. The server gets the late bytes when the first statement
+    /// with parameters is on its way, so that this one may meet the open transaction and its locks.
+    private func releaseLate(after bytes: ArraySlice<UInt8>) {
+      // libpq sends the message Bind first.
+      guard bytes.first == UInt8(ascii: "B") else { return }
       let late = state.withLock { state in
-        defer { (state.late, state.asking) = ([], nil) }
+        defer { state.late = [] }
         return state.late
       }
       for gate in late { gate.open() }

@@ -13,7 +13,7 @@
     private(set) var steps: [Int]
     /// The last transaction of the history that was compared.
     private var lastNumber: Int64 = 0
-    /// Commits that nobody acknowledged, because their writer was killed first.
+    /// Commits that were not acknowledged, because their writer was killed first.
     private(set) var unacknowledged = 0
 
     init(_ ledgers: [Ledger], connect: @escaping () throws -> Connection) {

@@ -23,7 +23,7 @@
       _ run: (CommitKind.Prepared, Comment) throws -> Bool
     ) throws {
       func prepare() throws -> CommitKind.Prepared {
-        if isFresh { world.store.pool.dropIdle() } else { try world.warmUp(kind) }
+        if isFresh { world.coolDown() } else { try world.warmUp(kind) }
         return try kind.prepare(world, world.mark())
       }
       let start = ContinuousClock.now
@@ -110,7 +110,7 @@
       "A commit whose bytes arrive one at a time succeeds", arguments: CommitKind.allCases, [false, true])
     func trickles(kind: CommitKind, isFresh: Bool) throws {
       let world = try FaultWorld(tracksHistory: true)
-      if isFresh { world.store.pool.dropIdle() } else { try world.warmUp(kind) }
+      if isFresh { world.coolDown() } else { try world.warmUp(kind) }
       let prepared = try kind.prepare(world, world.mark())
       world.proxy.arm(FaultProxy.Plan(fault: .trickle, direction: .toServer, offset: 0))
       let report = world.commit(prepared)

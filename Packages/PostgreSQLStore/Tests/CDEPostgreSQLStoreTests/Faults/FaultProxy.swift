@@ -45,6 +45,8 @@
       var held = Gate()
       /// The gate of bytes that are held back.
       var holding: Gate?
+      /// The threads that pass on.
+      var threads = 0
     }
 
     /// A gate that stays open once it was opened.
@@ -150,6 +152,11 @@
       for gate in gates { gate.open() }
     }
 
+    /// Waits until all connections have ended, and with them their last bytes.
+    func waitUntilUnused() {
+      waitUntil("A connection does not end") { state.withLock { $0.threads } == 0 }
+    }
+
     func acceptAgain() { state.withLock { $0.refuses = false } }
 
     // MARK: Passing on
@@ -162,6 +169,7 @@
       let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
       let link = Link(client, server)
       guard CuttingProxy.withAddress(self.server, { Glibc.connect(server, $0, $1) }) == 0 else { return }
+      state.withLock { $0.threads += 2 }
       for direction in Direction.allCases {
         Thread.detachNewThread { [self] in
           let (from, to) = direction == .toServer ? (client, server) : (server, client)
@@ -171,6 +179,7 @@
           }
           if direction == .toServer { link.gate.withLock { $0 }?.pass() }
           shutdown(to, Int32(direction == .toServer ? SHUT_WR : SHUT_RDWR))
+          state.withLock { $0.threads -= 1 }
         }
       }
     }
@@ -189,10 +198,15 @@
         return
       }
       let middle = bytes.startIndex + rest
+      // Known before the receiver can answer, so that a release that follows the answer opens it.
+      let gate = Gate()
       if fault == .late {
-        let gate = Gate()
         link.gate.withLock { $0 = gate }
         state.withLock { $0.late.append(gate) }
+      }
+      let held = state.withLock { state in
+        if fault == .hold { state.holding = gate }
+        return state.held
       }
       CuttingProxy.send(bytes[..<middle], to: target)
       switch fault {
@@ -202,14 +216,9 @@
         return
       case .late:
         shutdown(link.client, Int32(SHUT_RDWR))
-        if direction == .toServer { link.gate.withLock { $0 }?.pass() }
+        if direction == .toServer { gate.pass() }
       case .split: waitUntilRead(target)
       case .hold:
-        let gate = Gate()
-        let held = state.withLock { state in
-          state.holding = gate
-          return state.held
-        }
         held.open()
         gate.pass()
       case .trickle: break

@@ -112,6 +112,12 @@
       warm.withLock { $0 = store.statistics().opened }
     }
 
+    /// Makes sure that the next commit opens its connection.
+    func coolDown() {
+      store.pool.dropIdle()
+      proxy.waitUntilUnused()
+    }
+
     /// What a commit reported.
     struct Report: Sendable {
       var result: Result<CommitResult, StoreError>

@@ -50,11 +50,11 @@
     func commit(
       _ transaction: StoreTransaction, committed: (CommitResult) -> Void
     ) throws(StoreError) -> CommitResult {
-      let keyBase = try takeKeys(KeyCounter.counts(of: transaction), upTo: transaction.keyLimit)
+      let counts = KeyCounter.counts(of: transaction)
       var attempt = 1
       while true {
         do throws(StoreError) {
-          return try write(transaction, keyBase, committed)
+          return try write(transaction, counts, committed)
         } catch {
           guard attempt < Self.attemptLimit, Self.isRepeatable(error) else { throw error }
           attempt += 1
@@ -72,31 +72,35 @@
       }
     }
 
-    /// Takes keys for new rows, for each tree.
+    /// Takes keys that the caller keeps. They are on the server's disk, so that no restart gives them again.
     ///
     /// - Returns: for each index of a root entity, the last key assigned before.
-    func takeKeys(
-      _ counts: [RootIndex: Int], upTo limit: Int64 = .max
+    func takeKeys(_ counts: [RootIndex: Int]) throws(StoreError) -> IndexedArray<RootIndex, Int64> {
+      try pool.withConnection { (connection) throws(StoreError) in
+        try takeKeys(counts, upTo: .max, isDurable: true, on: connection)
+      }
+    }
+
+    private func takeKeys(
+      _ counts: [RootIndex: Int], upTo limit: Int64, isDurable: Bool, on connection: Connection
     ) throws(StoreError) -> IndexedArray<RootIndex, Int64> {
       var base = IndexedArray<RootIndex, Int64>(repeating: 0, count: plans.schema.entities.count)
-      let wanted = counts.filter { $0.value > 0 }.sorted { $0.key < $1.key }
-      if wanted.isEmpty { return base }
-      try pool.withConnection { (connection) throws(StoreError) in
-        for (root, count) in wanted {
-          base[root] = try KeyCounter.take(
-            count, upTo: limit, root: plans.schema.entities[root.entity],
-            number: plans.physical.numbers[root.entity], on: connection)
-        }
+      for (root, count) in counts.sorted(by: { $0.key < $1.key }) where count > 0 {
+        base[root] = try KeyCounter.take(
+          count, upTo: limit, root: plans.schema.entities[root.entity],
+          number: plans.physical.numbers[root.entity], isDurable: isDurable, on: connection)
       }
       return base
     }
 
     private func write(
-      _ transaction: StoreTransaction, _ keyBase: IndexedArray<RootIndex, Int64>,
-      _ committed: (CommitResult) -> Void
+      _ transaction: StoreTransaction, _ counts: [RootIndex: Int], _ committed: (CommitResult) -> Void
     ) throws(StoreError) -> CommitResult {
       var isSent = false
       return try pool.withConnection(isRepeatable: { !isSent }) { (connection) throws(StoreError) in
+        // On the connection that writes them: on another one, which the server may have opened after a crash, the keys may be taken
+        // again.
+        let keyBase = try takeKeys(counts, upTo: transaction.keyLimit, isDurable: false, on: connection)
         let token = CommitToken()
         var history =
           configuration.tracksHistory

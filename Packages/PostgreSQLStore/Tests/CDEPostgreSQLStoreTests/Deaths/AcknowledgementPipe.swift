@@ -12,7 +12,7 @@
       path = NSTemporaryDirectory() + "/cde-pipe-\(UUID().uuidString.prefix(8))"
       precondition(mkfifo(path, 0o600) == 0, "The pipe can't be made")
       // Open for writing as well, so that the pipe has a reader and keeps its bytes while no process writes.
-      file = open(path, O_RDWR | O_NONBLOCK)
+      file = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
       precondition(file >= 0, "The pipe can't be opened")
     }
 

@@ -68,7 +68,8 @@
   }
 
   /// Commits the steps of a ledger.
-  final class LedgerWriter {
+  final class LedgerWriter: @unchecked Sendable {
+    // Guard: a test lets one thread at a time use a writer.
     let ledger: Ledger
     let store: PostgreSQLStore
     /// The last step that was committed.
@@ -77,8 +78,7 @@
     private var tag: Int64 = 0
     /// The items of the last steps.
     private var items: [Int: [Int64]] = [:]
-    /// All keys of items that this writer was given.
-    private(set) var keys: [Int64] = []
+    private var keys: [Int64] = []
 
     /// Goes on after the last step that the store has.
     init(_ ledger: Ledger, _ store: PostgreSQLStore) throws {
@@ -95,6 +95,12 @@
           try connection.integer(#"SELECT "Z_PK" FROM "ZITEM" WHERE "ZTITLE1" = '\#($0)'"#)
         }
       }
+    }
+
+    /// The keys of items that this writer was given since the last call.
+    func takeKeys() -> [Int64] {
+      defer { keys = [] }
+      return keys
     }
 
     /// Commits the next step, or throws and stays where it is.

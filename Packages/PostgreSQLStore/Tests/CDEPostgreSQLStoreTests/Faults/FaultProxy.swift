@@ -63,7 +63,7 @@
     private final class Link: Sendable {
       let client: Int32
       let server: Int32
-      /// Holds the server's end open. Nil unless the fault is `late`.
+      /// Neither end learns that the other one is gone before it opens. Nil unless the fault is `late` or `hold`.
       let gate = Lock<Gate?>(nil)
 
       init(_ client: Int32, _ server: Int32) { (self.client, self.server) = (client, server) }
@@ -92,7 +92,7 @@
       self.server = host + "/.s.PGSQL.5432"
       folder = NSTemporaryDirectory() + "/cde-faults-\(UUID().uuidString.prefix(8))"
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-      let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+      let listener = Self.socket()
       self.listener = listener
       let bound = CuttingProxy.withAddress(folder + "/.s.PGSQL.5432") { Glibc.bind(listener, $0, $1) }
       precondition(bound == 0 && listen(listener, 16) == 0, "The proxy can't listen")
@@ -161,12 +161,18 @@
 
     // MARK: Passing on
 
+    /// A socket that a server, which a test starts meanwhile, does not inherit: it would keep connections open.
+    private static func socket() -> Int32 {
+      Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    }
+
     private func connect(_ client: Int32) {
+      _ = fcntl(client, F_SETFD, FD_CLOEXEC)
       if state.withLock({ $0.refuses }) {
         close(client)
         return
       }
-      let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+      let server = Self.socket()
       let link = Link(client, server)
       guard CuttingProxy.withAddress(self.server, { Glibc.connect(server, $0, $1) }) == 0 else { return }
       state.withLock { $0.threads += 2 }
@@ -177,7 +183,7 @@
           while case let count = read(from, &buffer, buffer.count), count > 0 {
             pass(buffer[..<count], direction, link, to)
           }
-          if direction == .toServer { link.gate.withLock { $0 }?.pass() }
+          link.gate.withLock { $0 }?.pass()
           shutdown(to, Int32(direction == .toServer ? SHUT_WR : SHUT_RDWR))
           state.withLock { $0.threads -= 1 }
         }
@@ -200,10 +206,8 @@
       let middle = bytes.startIndex + rest
       // Known before the receiver can answer, so that a release that follows the answer opens it.
       let gate = Gate()
-      if fault == .late {
-        link.gate.withLock { $0 = gate }
-        state.withLock { $0.late.append(gate) }
-      }
+      if fault == .late || fault == .hold { link.gate.withLock { $0 = gate } }
+      if fault == .late { state.withLock { $0.late.append(gate) } }
       let held = state.withLock { state in
         if fault == .hold { state.holding = gate }
         return state.held

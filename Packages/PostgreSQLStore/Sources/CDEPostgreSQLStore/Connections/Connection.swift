@@ -204,6 +204,8 @@
     /// - Throws: `.io` if the connection is lost.
     func waitForNotification(orInput other: Int32, milliseconds: Int32) throws(StoreError) {
       if takeNotifications() { return }
+      // A connection that was lost while it rolled back has no socket, and `poll` would wait for the time to pass.
+      guard isUsable else { throw ServerError.lost(message, while: "Waiting for commits") }
       var descriptors = [
         pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0),
         pollfd(fd: other, events: Int16(POLLIN), revents: 0),

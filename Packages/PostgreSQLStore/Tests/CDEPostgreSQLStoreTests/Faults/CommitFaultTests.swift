@@ -154,6 +154,7 @@
       var unknown = 0
       try atEachByte("Unreachable", kind, world, .cutAndRefuse) { prepared, comment in
         let report = world.commit(prepared)
+        world.proxy.acceptAgain()
         guard case .failure(let error) = report.result, error.code == .unknownOutcome else {
           return try world.verify(report, prepared, codes: [.io, .cannotOpen], comment)
         }
@@ -164,7 +165,6 @@
           let state = try world.state(prepared.mark)
           return state == prepared.before || state == prepared.after(true)
         }
-        world.proxy.acceptAgain()
         return false
       }
       // COMMIT and its answer have some 40 bytes. All earlier losses leave nothing in doubt.

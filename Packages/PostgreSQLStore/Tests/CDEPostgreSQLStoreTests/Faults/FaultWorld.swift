@@ -154,7 +154,6 @@
         #expect(report.announced == [], comment)
         #expect(inserted.allSatisfy { batch in (0..<batch.count).allSatisfy { batch.key($0) < 0 } }, comment)
         // A transaction that failed is unchanged.
-        proxy.acceptAgain()
         try verifyCommitted(store.commit(prepared.transaction), prepared, comment)
         return false
       }

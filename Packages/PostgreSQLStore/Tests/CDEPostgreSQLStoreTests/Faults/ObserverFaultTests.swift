@@ -35,7 +35,7 @@
         let count = counts[direction]!
         let offsets =
           TestScale.isEveryByte
-          ? Array(0...count) : (0..<6).map { _ in Int.random(in: 0...count, using: &random) } + [0, count]
+          ? Array(0...count) : (0..<20).map { _ in Int.random(in: 0...count, using: &random) }
         var fired = 0
         for offset in offsets {
           let comment: Comment = "byte \(offset) of \(count) \(direction), seed \(TestScale.seed)"

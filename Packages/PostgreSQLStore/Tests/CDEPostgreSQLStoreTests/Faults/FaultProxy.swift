@@ -152,9 +152,9 @@
       for gate in gates { gate.open() }
     }
 
-    /// Waits until all connections have ended, and with them their last bytes.
-    func waitUntilUnused() {
-      waitUntil("A connection does not end") { state.withLock { $0.threads } == 0 }
+    /// Waits until all connections but so many have ended, and with them their last bytes.
+    func waitUntilUnused(besides count: Int = 0) {
+      waitUntil("A connection does not end") { state.withLock { $0.threads } <= 2 * count }
     }
 
     func acceptAgain() { state.withLock { $0.refuses = false } }

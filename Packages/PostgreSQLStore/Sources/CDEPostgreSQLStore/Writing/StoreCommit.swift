@@ -2,6 +2,7 @@
   @_spi(CDE) internal import CDESQL
   @_spi(CDE) internal import CDEExecutors
   @_spi(CDE) internal import CDEStore
+  internal import Dispatch
 
   /// The commits of a store, in an order.
   ///
@@ -57,6 +58,7 @@
           return try write(transaction, counts, committed)
         } catch {
           guard attempt < Self.attemptLimit, Self.isRepeatable(error) else { throw error }
+          if error.code == .busy { Self.pause(before: attempt) }
           attempt += 1
         }
       }
@@ -70,6 +72,13 @@
       case ServerError.uniqueViolation?: error.code == .conflict
       default: false
       }
+    }
+
+    /// Lets the other transaction of a deadlock go on. It looks once more for rows that are in its way when it wakes up, and a
+    /// repetition that was faster would be there again.
+    private static func pause(before attempt: Int) {
+      let longest = 20 << attempt
+      _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(Int.random(in: 10...longest)))
     }
 
     /// Takes keys that the caller keeps. They are on the server's disk, so that no restart gives them again.

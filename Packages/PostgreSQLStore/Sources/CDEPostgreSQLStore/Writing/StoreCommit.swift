@@ -11,6 +11,7 @@
   final class StoreCommits: Sendable {
     private let plans: SchemaPlans
     private let writes: IndexedArray<EntityIndex, WritePlan>
+    private let uniqueValues: UniqueValues
     private let pool: ConnectionPool
     private let configuration: PostgreSQLConfiguration
     /// The name of the notifications that commits send.
@@ -39,6 +40,7 @@
     ) {
       self.plans = plans
       writes = plans.schema.entities.mapped { WritePlan(entity: $0.index, physical: plans.physical) }
+      uniqueValues = UniqueValues(writes, plans)
       self.pool = pool
       self.configuration = configuration
       self.channel = channel
@@ -114,7 +116,7 @@
         var history =
           configuration.tracksHistory
           ? HistoryRecorder(plans, connection, transaction, channel: channel) : nil
-        try token.begin(on: connection)
+        try token.begin(on: connection, then: uniqueValues.lockStatement(transaction))
         do throws(StoreError) {
           let writer = TransactionWriter(
             plans, writes, connection, transaction, keyBase: keyBase, history: history)

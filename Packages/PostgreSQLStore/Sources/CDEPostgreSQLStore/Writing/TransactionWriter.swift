@@ -51,12 +51,10 @@
       // Pairs are removed first. Pairs that a deleted row still has afterwards belong to other writers.
       try removeLinks()
       try delete()
-      let uniqueStatements = uniqueStatementCount()
-      if uniqueStatements == 1 { try checkUniqueness() }
       try update()
       try insert()
       try addLinks()
-      if uniqueStatements > 1 { try checkUniqueness() }
+      try checkUniqueness()
       try checkReferences()
     }
 
@@ -126,39 +124,21 @@
 
     // MARK: Uniqueness
 
-    /// The number of statements, as far as it matters, that may write values of uniqueness constraints.
-    ///
-    /// One alone is checked by the server at its end. Of several, each may take a value that a later one gives up, so they are
-    /// checked together. Two writers of one value that both check later wait for each other, which the server ends after a second.
-    private func uniqueStatementCount() -> Int {
-      var count = 0
-      for batch in transaction.inserted where batch.count > 0 && isConstrained(batch.layout.root) {
-        count += batch.count > Self.singleStatementLimit ? 2 : 1
-      }
-      for update in transaction.updated
-      where update.batch.count > 0 && isConstrained(update.batch.layout.root) {
-        count += update.batch.count > Self.singleStatementLimit ? 2 : Set(update.changed).count
-      }
-      // Links of relationships without an inverse change their members' rows.
-      let ends = transaction.links.contains {
-        isConstrained(schema.entities[schema.end(of: $0.slot, in: $0.entity).destination].root)
-      }
-      return ends ? 2 : count
-    }
-
-    /// More rows may take several statements.
-    private static let singleStatementLimit = 256
-
-    /// Whether an entity of a tree has uniqueness constraints.
-    private func isConstrained(_ root: RootIndex) -> Bool {
-      schema.entities[root.entity].subtree.contains {
-        !schema.entities[$0].source.uniquenessConstraints.isEmpty
-      }
-    }
-
-    /// Has the server check deferred constraints, now and at the end of each later statement. Otherwise the commit would wait for
-    /// other writers' unique values while it holds the store's order of commits, and they would wait for that.
+    /// Has the server check deferred constraints now. Otherwise the commit would wait for other writers' unique values while
+    /// it holds the store's order of commits, and they would wait for that.
     private func checkUniqueness() throws(StoreError) {
+      var roots: Set<RootIndex> = []
+      for batch in transaction.inserted + transaction.updated.map(\.batch) { roots.insert(batch.layout.root) }
+      // Links of relationships without an inverse change their members' rows.
+      for link in transaction.links {
+        roots.insert(schema.entities[schema.end(of: link.slot, in: link.entity).destination].root)
+      }
+      let isConstrained = roots.contains { root in
+        schema.entities[root.entity].subtree.contains {
+          !schema.entities[$0].source.uniquenessConstraints.isEmpty
+        }
+      }
+      guard isConstrained else { return }
       do throws(StoreError) {
         try connection.execute("SET CONSTRAINTS ALL IMMEDIATE", while: "Checking the uniqueness of values")
       } catch {

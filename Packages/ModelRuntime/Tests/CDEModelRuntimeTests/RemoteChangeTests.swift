@@ -141,7 +141,8 @@ struct RemoteChangeTests {
   }
 
   @Test(
-    "A context ends with the graph of the file after another process wrote to it", arguments: [true, false])
+    "A context ends with the graph of the file after another process wrote to it",
+    arguments: StoresUnderTest.areSQLite ? [true, false] : [true])
   func process(history: Bool) async throws {
     let mine = try stack(history: history)
     let reader = mine.context()

@@ -25,8 +25,10 @@
 
     /// Removes old transactions and their changes. Numbers are not used again, and other writers don't wait.
     ///
-    /// - Returns: the number of removed transactions.
-    /// - Throws: `.readOnly`, `.busy`, `.closed` and so on. Then nothing is removed.
+    /// - Returns: the number of removed transactions. It is too low if the connection was lost during the commit and the purge was
+    ///   repeated.
+    /// - Throws: `.readOnly`, `.busy`, `.closed` and so on. Then nothing is removed. `.unknownOutcome` if the connection was lost during
+    ///   the commit; the call can be repeated.
     public func purgeHistory(_ limit: StoreHistoryLimit) throws(StoreError) -> Int {
       try requireWritable()
       return try pool.withConnection { (connection) throws(StoreError) in

@@ -103,7 +103,8 @@
 
     /// Replaces the metadata, except for the keys that describe the store itself.
     ///
-    /// - Throws: `.readOnly`, `.busy`, `.full`, `.closed` and so on.
+    /// - Throws: `.readOnly`, `.busy`, `.full`, `.closed` and so on. `.unknownOutcome` if the connection was lost during the commit;
+    ///   the call can be repeated.
     public func setMetadata(_ metadata: StoreMetadata) throws(StoreError) {
       try requireWritable()
       try pool.withConnection { (connection) throws(StoreError) in

@@ -54,7 +54,7 @@
 
     func releaseCommit() { release.signal() }
 
-    private static func withAddress<Result>(
+    static func withAddress<Result>(
       _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) -> Result {
       var address = sockaddr_un()
@@ -128,7 +128,7 @@
       }
     }
 
-    private static func send(_ bytes: ArraySlice<UInt8>, to file: Int32) {
+    static func send(_ bytes: ArraySlice<UInt8>, to file: Int32) {
       var rest = bytes
       while !rest.isEmpty {
         let count = rest.withUnsafeBytes {

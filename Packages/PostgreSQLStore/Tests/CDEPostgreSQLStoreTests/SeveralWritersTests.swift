@@ -212,6 +212,24 @@
       #expect(call.error?.code == .uniqueness && call.error?.properties == ["name", "code"])
     }
 
+    @Test
+    func
+      `Of four writers that want one unique value at the same time, one gets it and the others are refused`()
+      throws
+    {
+      let outcomes = Lock<[String: Int]>([:])
+      for round in 0..<10 {
+        DispatchQueue.concurrentPerform(iterations: 4) { [store] _ in
+          let error = failure { () throws(StoreError) in
+            try store.insert(
+              "Category", [Draft(key: -1, values: ["name": .text("same"), "code": .integer(Int64(round))])])
+          }
+          outcomes.withLock { $0[error?.code.rawValue ?? "success", default: 0] += 1 }
+        }
+      }
+      #expect(outcomes.withLock { $0 } == ["success": 10, StoreError.Code.uniqueness.rawValue: 30])
+    }
+
     @Test func `A commit that waits for a unique value does not stop other commits of its store`() throws {
       try other.execute(
         #"BEGIN; INSERT INTO "ZCATEGORY" ("Z_PK", "Z_ENT", "Z_OPT", "ZNAME", "ZCODE") VALUES (9, 1, 1, 'a', 1)"#,

@@ -26,7 +26,7 @@ enum TestServer {
   }
 
   /// A schema of the server for one test, removed at its end.
-  final class TestSchema {
+  final class TestSchema: Sendable {
     let name = "cde_" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
 
     /// A configuration of the schema.

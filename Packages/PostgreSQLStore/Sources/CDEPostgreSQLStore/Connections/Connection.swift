@@ -204,6 +204,8 @@
     /// - Throws: `.io` if the connection is lost.
     func waitForNotification(orInput other: Int32, milliseconds: Int32) throws(StoreError) {
       if takeNotifications() { return }
+      // A connection that was lost while it rolled back has no socket, and `poll` would wait for the time to pass.
+      guard isUsable else { throw ServerError.lost(message, while: "Waiting for commits") }
       var descriptors = [
         pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0),
         pollfd(fd: other, events: Int16(POLLIN), revents: 0),
@@ -228,17 +230,31 @@
     // MARK: Transactions
 
     /// Runs a body in a transaction, commits, and rolls back if the body or the commit fails.
+    ///
+    /// The body's changes must be such that they can be made twice: the transaction has no token.
+    ///
+    /// - Throws: `.unknownOutcome` if the connection was lost during the commit.
     func inTransaction<Result>(
       _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
       try execute("BEGIN", while: "Starting a transaction")
       do throws(StoreError) {
         let result = try body()
-        try execute("COMMIT", while: "Committing")
+        try commit()
         return result
       } catch {
         rollBack()
         throw error
+      }
+    }
+
+    private func commit() throws(StoreError) {
+      do throws(StoreError) { try execute("COMMIT", while: "Committing") } catch {
+        if isUsable { throw error }
+        throw StoreError(
+          .unknownOutcome,
+          "The connection to the server was lost during the commit, so the change is made or not. Make it again.",
+          engineCode: error.engineCode)
       }
     }
 

@@ -13,9 +13,12 @@
     enum Outcome: Sendable { case committed, rolledBack, unknown }
 
     /// Begins a transaction with the token, in one round trip.
-    func begin(on connection: Connection) throws(StoreError) {
+    ///
+    /// - Parameter next: a statement without parameters that follows in the same round trip.
+    func begin(on connection: Connection, then next: String?) throws(StoreError) {
       try connection.execute(
-        "BEGIN; INSERT INTO \"Z_TOKEN\" (\"Z_TOKEN\") VALUES ('\(uuid.uuidString)')",
+        "BEGIN; INSERT INTO \"Z_TOKEN\" (\"Z_TOKEN\") VALUES ('\(uuid.uuidString)')"
+          + (next.map { "; " + $0 } ?? ""),
         while: "Starting a transaction")
     }
 

@@ -10,20 +10,26 @@
     ///   - limit: the greatest key that may be taken.
     ///   - root: the tree of the rows.
     ///   - number: the entity number of the tree's root.
+    ///   - isDurable: whether the keys are on the server's disk afterwards. Otherwise a server that crashes forgets that they are
+    ///     taken, unless a later commit on this connection succeeded.
     /// - Returns: the last key that was taken before.
     /// - Throws: `.full` if the keys would exceed the limit.
     static func take(
-      _ count: Int, upTo limit: Int64, root: ResolvedSchema.Entity, number: Int64, on connection: Connection
+      _ count: Int, upTo limit: Int64, root: ResolvedSchema.Entity, number: Int64, isDurable: Bool,
+      on connection: Connection
     ) throws(StoreError) -> Int64 {
       var parameters = Parameters()
       parameters.append(Int64(count))
       parameters.append(number)
       let (highest, isImpossible) = limit.subtractingReportingOverflow(Int64(count))
       parameters.append(isImpossible ? -1 : highest)
-      // The transaction that uses the keys waits for the disk, and with it for this one, which stands before it in the log.
+      // The commit of the rows waits for the disk, and with it for this transaction, which stands before it in the log.
+      let (setting, source) =
+        isDurable
+        ? ("", "")
+        : ("WITH s AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)) ", "FROM s ")
       let rows = try connection.run(
-        "WITH s AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)) "
-          + #"UPDATE "Z_PRIMARYKEY" SET "Z_MAX" = "Z_MAX" + $1 FROM s WHERE "Z_ENT" = $2 AND "Z_MAX" <= $3 "#
+        #"\#(setting)UPDATE "Z_PRIMARYKEY" SET "Z_MAX" = "Z_MAX" + $1 \#(source)WHERE "Z_ENT" = $2 AND "Z_MAX" <= $3 "#
           + #"RETURNING "Z_MAX" - $1"#,
         parameters, while: "Taking keys for \(root.source.name)")
       guard rows.count == 1 else {

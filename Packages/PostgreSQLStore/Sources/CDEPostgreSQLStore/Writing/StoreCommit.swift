@@ -2,6 +2,7 @@
   @_spi(CDE) internal import CDESQL
   @_spi(CDE) internal import CDEExecutors
   @_spi(CDE) internal import CDEStore
+  internal import Dispatch
 
   /// The commits of a store, in an order.
   ///
@@ -10,6 +11,7 @@
   final class StoreCommits: Sendable {
     private let plans: SchemaPlans
     private let writes: IndexedArray<EntityIndex, WritePlan>
+    private let uniqueValues: UniqueValues
     private let pool: ConnectionPool
     private let configuration: PostgreSQLConfiguration
     /// The name of the notifications that commits send.
@@ -40,6 +42,7 @@
       published = Lock(last)
       self.plans = plans
       writes = plans.schema.entities.mapped { WritePlan(entity: $0.index, physical: plans.physical) }
+      uniqueValues = UniqueValues(writes, plans)
       self.pool = pool
       self.configuration = configuration
       self.channel = channel
@@ -52,13 +55,14 @@
     func commit(
       _ transaction: StoreTransaction, committed: (CommitResult) -> Void
     ) throws(StoreError) -> CommitResult {
-      let keyBase = try takeKeys(KeyCounter.counts(of: transaction), upTo: transaction.keyLimit)
+      let counts = KeyCounter.counts(of: transaction)
       var attempt = 1
       while true {
         do throws(StoreError) {
-          return try write(transaction, keyBase, committed)
+          return try write(transaction, counts, committed)
         } catch {
           guard attempt < Self.attemptLimit, Self.isRepeatable(error) else { throw error }
+          if error.code == .busy { Self.pause(before: attempt) }
           attempt += 1
         }
       }
@@ -74,36 +78,47 @@
       }
     }
 
-    /// Takes keys for new rows, for each tree.
+    /// Lets the other transaction of a deadlock go on. It looks once more for rows that are in its way when it wakes up, and a
+    /// repetition that was faster would be there again.
+    private static func pause(before attempt: Int) {
+      let longest = 20 << attempt
+      _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(Int.random(in: 10...longest)))
+    }
+
+    /// Takes keys that the caller keeps. They are on the server's disk, so that no restart gives them again.
     ///
     /// - Returns: for each index of a root entity, the last key assigned before.
-    func takeKeys(
-      _ counts: [RootIndex: Int], upTo limit: Int64 = .max
+    func takeKeys(_ counts: [RootIndex: Int]) throws(StoreError) -> IndexedArray<RootIndex, Int64> {
+      try pool.withConnection { (connection) throws(StoreError) in
+        try takeKeys(counts, upTo: .max, isDurable: true, on: connection)
+      }
+    }
+
+    private func takeKeys(
+      _ counts: [RootIndex: Int], upTo limit: Int64, isDurable: Bool, on connection: Connection
     ) throws(StoreError) -> IndexedArray<RootIndex, Int64> {
       var base = IndexedArray<RootIndex, Int64>(repeating: 0, count: plans.schema.entities.count)
-      let wanted = counts.filter { $0.value > 0 }.sorted { $0.key < $1.key }
-      if wanted.isEmpty { return base }
-      try pool.withConnection { (connection) throws(StoreError) in
-        for (root, count) in wanted {
-          base[root] = try KeyCounter.take(
-            count, upTo: limit, root: plans.schema.entities[root.entity],
-            number: plans.physical.numbers[root.entity], on: connection)
-        }
+      for (root, count) in counts.sorted(by: { $0.key < $1.key }) where count > 0 {
+        base[root] = try KeyCounter.take(
+          count, upTo: limit, root: plans.schema.entities[root.entity],
+          number: plans.physical.numbers[root.entity], isDurable: isDurable, on: connection)
       }
       return base
     }
 
     private func write(
-      _ transaction: StoreTransaction, _ keyBase: IndexedArray<RootIndex, Int64>,
-      _ committed: (CommitResult) -> Void
+      _ transaction: StoreTransaction, _ counts: [RootIndex: Int], _ committed: (CommitResult) -> Void
     ) throws(StoreError) -> CommitResult {
       var isSent = false
       return try pool.withConnection(isRepeatable: { !isSent }) { (connection) throws(StoreError) in
+        // On the connection that writes them: on another one, which the server may have opened after a crash, the keys may be taken
+        // again.
+        let keyBase = try takeKeys(counts, upTo: transaction.keyLimit, isDurable: false, on: connection)
         let token = CommitToken()
         var history =
           configuration.tracksHistory
           ? HistoryRecorder(plans, connection, transaction, channel: channel) : nil
-        try token.begin(on: connection)
+        try token.begin(on: connection, then: uniqueValues.lockStatement(transaction))
         do throws(StoreError) {
           let writer = TransactionWriter(
             plans, writes, connection, transaction, keyBase: keyBase, history: history)

@@ -163,7 +163,8 @@ struct BatchRequestTests {
     #expect(Set(try stack.context().fetch(Tag.fetchRequest()).map(\.name)) == ["a", "b"])
   }
 
-  @Test("Derived attributes follow an update: from the values, the time and other rows")
+  @Test(
+    "Derived attributes follow an update: from the values, the time and other rows", .derivesFromOtherRows)
   func derived() throws {
     let shelf = entity("Shelf")
     let book = entity("Book")

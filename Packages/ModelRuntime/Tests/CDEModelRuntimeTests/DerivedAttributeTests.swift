@@ -37,7 +37,7 @@ struct DerivedAttributeTests {
     return model(book, shelf)
   }
 
-  @Test("What follows from the object itself is there after the save, and only then")
+  @Test("What follows from the object itself is there after the save, and only then", .derivesFromOtherRows)
   func ownValues() throws {
     let stack = try Stack(model: Self.library())
     let context = stack.context()
@@ -68,7 +68,9 @@ struct DerivedAttributeTests {
     }
   }
 
-  @Test("Counts, sums and copies follow every save, in the saving context and in those that merge")
+  @Test(
+    "Counts, sums and copies follow every save, in the saving context and in those that merge",
+    .derivesFromOtherRows)
   func otherRows() async throws {
     let stack = try Stack(model: Self.library())
     let context = stack.context()
@@ -116,7 +118,7 @@ struct DerivedAttributeTests {
     try await there { #expect($0.value(forKey: "worth") as? Double == 2.5) }
   }
 
-  @Test("A writer that missed another's derived value does not spread the old one")
+  @Test("A writer that missed another's derived value does not spread the old one", .derivesFromOtherRows)
   func staleWriter() throws {
     let stack = try Stack(model: Self.library())
     let (first, second) = (stack.context(), stack.context())

@@ -119,7 +119,9 @@ struct MergeOrderTests {
   /// Where a slow observer of a save may stand.
   enum Slow: CaseIterable, Sendable { case notification, hook }
 
-  @Test("An observer that holds a save up keeps neither that save nor later ones from other contexts")
+  @Test(
+    "An observer that holds a save up keeps neither that save nor later ones from other contexts",
+    .derivesFromOtherRows)
   func slowObserver() throws {
     let world = try World()
     let slow = world.context("slow")
@@ -293,7 +295,7 @@ struct MergeOrderTests {
     try world.expectCurrent()
   }
 
-  @Test("Commits of all stores of a container have one ascending number")
+  @Test("Commits of all stores of a container have one ascending number", .derivesFromOtherRows)
   func severalStores() throws {
     let model = Self.library()
     let alone = entity("Alone", nil, [attribute("n", .integer64AttributeType)])

@@ -11,7 +11,8 @@
   struct LoadingTests {
     private let place = TestPlace()
 
-    private func saved(_ container: NSPersistentContainer, _ titles: String...) throws -> [NSManagedObjectID] {
+    private func saved(_ container: NSPersistentContainer, _ titles: String...) throws -> [NSManagedObjectID]
+    {
       let context = container.newBackgroundContext()
       return try context.performAndWait {
         let books = titles.map { title in
@@ -78,7 +79,9 @@
       func add() { value.add(1, ordering: .relaxed) }
     }
 
-    @Test func `Slow reads of more contexts than the machine has processors let other tasks continue`() async throws {
+    @Test func `Slow reads of more contexts than the machine has processors let other tasks continue`()
+      async throws
+    {
       let container = try place.container()
       let ids = try saved(container, "Iris")
       let crowd = ProcessInfo.processInfo.activeProcessorCount + 2

@@ -73,7 +73,9 @@
     func run(_ sql: String) throws { try connection().execute(sql, while: "Changing tables for a test") }
 
     /// Locks a table, so that all reads of it wait.
-    func lock(_ table: String) throws -> TableLock { try TableLock(table, try connection(), try connection()) }
+    func lock(_ table: String) throws -> TableLock {
+      try TableLock(table, try connection(), try connection())
+    }
 
     deinit { try? run("DROP SCHEMA IF EXISTS \"\(schema)\" CASCADE") }
   }

@@ -4,6 +4,8 @@
   extension PostgreSQLStore: Store {
     /// Another writer may change the rows of a batch so often while it is prepared.
     private static var batchAttemptLimit: Int { 10 }
+    /// After so many attempts batches of all machines follow each other, or few of many batches on the same rows would succeed.
+    private static var freeAttempts: Int { 2 }
 
     /// Changes or deletes all rows that a query finds, in one transaction.
     ///
@@ -25,7 +27,10 @@
       try plans.checkEntity(query.entity)
       if query.limit == 0 { return StoreBatchResult() }
       var attempt = 1
+      var turn: Connection?
+      defer { withExtendedLifetime(turn) {} }
       while true {
+        if attempt > Self.freeAttempts, turn == nil { turn = try takeTurn() }
         let builder = try reading(inSteps: true) { (connection, asOf) throws(StoreError) in
           var builder = BatchBuilder(plans, connection, asOf: asOf)
           try builder.build(batch)
@@ -51,6 +56,16 @@
           attempt += 1
         }
       }
+    }
+
+    /// Waits for the turn of this store's batches. It lasts as long as the connection lives.
+    private func takeTurn() throws(StoreError) -> Connection {
+      let connection = try pool.connectOutside()
+      var parameters = Parameters()
+      parameters.append("CoreDataEvolution batches in " + configuration.schema)
+      _ = try connection.run(
+        "SELECT pg_advisory_lock(hashtextextended($1, 0))", parameters, while: "Waiting for other batches")
+      return connection
     }
   }
 #endif

@@ -39,7 +39,11 @@ struct BackgroundRead: Sendable {
 
   /// Runs a body on a thread that may wait, and stops it if the calling task is cancelled.
   static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-    let task = Task.detached(executorPreference: BlockingThreads.shared) { try body() }
+    let task = Task.detached(executorPreference: BlockingThreads.shared) {
+      // Not every engine can stop a read that has begun.
+      if Task.isCancelled { throw StoreError(.cancelled, "The fetch was cancelled. Nothing was read.") }
+      return try body()
+    }
     return try await withTaskCancellationHandler {
       try await task.value
     } onCancel: {

@@ -43,7 +43,7 @@
         return (number, cast(SQLPiece("?", [.integer(whole)], kind: .integer), to: number.kind))
       }
       // A rounded number is on the same side of a fraction, and of what is beyond 64 bits.
-      if number.kind == .integer, constant == 0x1p63 { return nil }
+      if constant == 0x1p63 { return nil }
       return (cast(number, to: .real), real)
     }
 
@@ -100,10 +100,20 @@
     }
 
     func membership(_ subject: SQLPiece, in values: [StoreValue]) -> SQLPiece? {
-      var subject = subject
-      if subject.kind == .decimal, values.contains(where: { $0.isFraction }) {
-        subject = Self.cast(subject, to: .real)
+      if subject.kind == .decimal {
+        let (whole, fractions) = Self.split(values)
+        if !fractions.isEmpty {
+          let real = membership(Self.cast(subject, to: .real), in: fractions)
+          if whole.isEmpty { return real }
+          guard let real, let exact = membership(subject, in: whole) else { return nil }
+          return SQLPiece("(") + exact + SQLPiece(" OR ") + real + SQLPiece(")")
+        }
+        return members(whole, of: subject)
       }
+      return members(values, of: subject)
+    }
+
+    private func members(_ values: [StoreValue], of subject: SQLPiece) -> SQLPiece? {
       guard let (type, members) = Self.members(values, of: subject.kind) else { return nil }
       let list = "{" + members.joined(separator: ",") + "}"
       return subject + SQLPiece(" = ANY (?::\(type)[])", [.text(list)])
@@ -150,6 +160,28 @@
       }
     }
 
+    /// What a decimal can equal as a whole number, and as a number with a floating point. Memory has whole decimals as 64 bits, and
+    /// the others as numbers with a floating point.
+    private static func split(_ values: [StoreValue]) -> (whole: [StoreValue], fractions: [StoreValue]) {
+      var (whole, fractions): ([StoreValue], [StoreValue]) = ([], [])
+      for value in values {
+        let number: Double? =
+          switch value {
+          case .real(let number): number
+          case .text(let digits): isNumber(digits) ? Double(digits) : nil
+          case .null, .integer, .blob, .reference: nil
+          }
+        if let exact = number.flatMap(Int64.init(exactly:)) {
+          whole.append(.integer(exact))
+        } else if let number, number != 0x1p63 {
+          fractions.append(.real(number))
+        } else {
+          whole.append(value)
+        }
+      }
+      return (whole, fractions)
+    }
+
     private static func quoted(element text: String) -> String {
       var result = "\""
       for scalar in text.unicodeScalars {
@@ -161,16 +193,6 @@
 
     private static func hexadecimal(_ data: Data) -> String {
       data.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
-  }
-
-  extension StoreValue {
-    /// Whether a decimal is compared with the value as a floating-point number.
-    fileprivate var isFraction: Bool {
-      switch self {
-      case .real, .text: true
-      case .null, .integer, .blob, .reference: false
-      }
     }
   }
 #endif

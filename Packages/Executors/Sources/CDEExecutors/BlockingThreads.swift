@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 /// Threads for work that waits, for example for a network. It holds none of the few threads that Swift's tasks share.
 ///
@@ -16,6 +17,9 @@ public final class BlockingThreads: TaskExecutor {
   /// The threads of the process.
   public static let shared = BlockingThreads()
   private static let key = DispatchSpecificKey<Bool>()
+
+  /// The number of runs that came to one of the threads.
+  static let arrivals = Atomic<Int>(0)
 
   private init() {}
 

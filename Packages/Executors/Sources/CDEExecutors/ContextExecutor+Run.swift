@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Transfers a value to an executor and back.
 ///
 /// Sendable because only one side uses it at a time: the sender is suspended or blocked until the executor no longer
@@ -61,7 +63,11 @@ extension ExecutorActor {
 /// task prefers.
 @usableFromInline
 @concurrent
-func runOnPreferredThread() async {}
+@inline(never)
+func runOnPreferredThread() async {
+  // The optimiser drops a change of threads that no access to memory follows.
+  BlockingThreads.arrivals.add(1, ordering: .relaxed)
+}
 
 /// Whether code is isolated to no actor.
 @inlinable

@@ -23,7 +23,9 @@ struct StoreMigrator {
     try connection.execute("BEGIN", while: Self.task)
     defer { connection.rollBack() }
     let (script, now) = try script(FileContents(reading: connection), connection)
-    return try MigrationCheck(script, now: now).survey(connection)
+    let size = try TableSizes.file(connection)
+    let rewritten = try TableSizes.bytes(of: script.renamed.map(\.table), on: connection) ?? size
+    return try check(script, now, connection).survey(fileBytes: size, rewrittenBytes: rewritten)
   }
 
   /// What is in a store that code migrates, so that the rest is not known.
@@ -34,10 +36,20 @@ struct StoreMigrator {
     try connection.execute("BEGIN", while: task)
     defer { connection.rollBack() }
     let physical = try contents(FileContents(reading: connection), of: schema).physical
-    let rows = try MigrationCheck.rows(of: physical, { quoted(physical.tableName(of: $0)) }, connection)
+    let rows = try MigrationCheck.rows(of: physical, { quoted(physical.tableName(of: $0)) }, counting(connection))
     let size = try TableSizes.file(connection)
     return MigrationSurvey(
       rows: rows, obstacles: [], rewrittenTables: [], fileBytes: size, rewrittenBytes: size)
+  }
+
+  private static func counting(_ connection: Connection) -> MigrationCheck.Counting {
+    { (piece) throws(StoreError) in
+      Int(try connection.integer(piece.sql, piece.bindings, while: "Checking the rows to migrate") ?? 0)
+    }
+  }
+
+  private func check(_ script: MigrationScript, _ now: Double, _ connection: Connection) -> MigrationCheck {
+    MigrationCheck(script, now: now, Self.counting(connection))
   }
 
   /// What is in the file decides whether it is a store of the schema, and where the parts of that are.
@@ -66,7 +78,7 @@ struct StoreMigrator {
     }
     let moves = EntityMoves(migration, from: contents.physical, to: new, lastKeys: lastKeys)
     let now = Date().timeIntervalSinceReferenceDate
-    return (MigrationScript(moves, now: now), now)
+    return (MigrationScript(moves, SQLiteMigrationDialect(), now: now), now)
   }
 
   // MARK: Migrating
@@ -99,7 +111,7 @@ struct StoreMigrator {
     pace.begin(total: Weights.total(of: script))
     var obstacles: [MigrationObstacle] = []
     try pace.work(Weights.check(of: script), on: connection) { () throws(StoreError) in
-      obstacles = try MigrationCheck(script, now: now).obstacles(connection)
+      obstacles = try check(script, now, connection).obstacles()
     }
     if let first = obstacles.first {
       throw StoreError(

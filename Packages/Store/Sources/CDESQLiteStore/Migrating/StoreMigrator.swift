@@ -108,9 +108,9 @@ struct StoreMigrator {
     if isMigrated(file) { return false }
     let (script, now) = try script(file, connection)
     try adoptStrays(script, connection)
-    pace.begin(total: Weights.total(of: script))
+    pace.begin(total: script.totalWeight)
     var obstacles: [MigrationObstacle] = []
-    try pace.work(Weights.check(of: script), on: connection) { () throws(StoreError) in
+    try pace.work(script.checkWeight, on: connection) { () throws(StoreError) in
       obstacles = try check(script, now, connection).obstacles()
     }
     if let first = obstacles.first {
@@ -138,26 +138,6 @@ struct StoreMigrator {
     }
   }
 
-  /// How the work is divided, by the greatest keys of the tables: counting the rows would take a pass over them.
-  private enum Weights {
-    static func rows(of script: MigrationScript) -> Double {
-      script.moves.lastKeys.values.reduce(0) { $0 + Double($1) }
-    }
-
-    static func check(of script: MigrationScript) -> Double { rows(of: script) }
-
-    /// A row that is written takes about three times as long as one that is read.
-    static func insert(upTo lastKey: Int64) -> Double { 3 * Double(lastKey) }
-
-    /// Indexes and triggers are made after all rows.
-    static func completion(of script: MigrationScript) -> Double { 1 + rows(of: script) }
-
-    static func total(of script: MigrationScript) -> Double {
-      script.tables.filter { $0.kept == nil }.flatMap(\.inserts)
-        .reduce(check(of: script) + completion(of: script)) { $0 + insert(upTo: $1.lastKey) }
-    }
-  }
-
   private func execute(
     _ script: MigrationScript, _ file: FileContents, _ connection: Connection, _ path: String
   ) throws(StoreError) {
@@ -174,14 +154,14 @@ struct StoreMigrator {
     }
     for table in script.tables where table.kept == nil {
       for insert in table.inserts {
-        try pace.work(Weights.insert(upTo: insert.lastKey), upTo: insert.lastKey, on: connection) {
+        try pace.work(script.weight(of: insert), upTo: insert.lastKey, on: connection) {
           () throws(StoreError) in
           try connection.run(
             insert.piece.sql, insert.piece.bindings, while: "Migrating the rows of \(table.name)")
         }
       }
     }
-    try pace.work(Weights.completion(of: script), on: connection) { () throws(StoreError) in
+    try pace.work(script.completionWeight, on: connection) { () throws(StoreError) in
       try complete(script, file, connection, path, definitions)
     }
   }

@@ -134,7 +134,9 @@ let package = Package(
       path: "Packages/PostgreSQLStore/Sources/CDEPostgreSQLStore"),
     .testTarget(
       name: "CDEPostgreSQLStoreTests",
-      dependencies: ["CDEPostgreSQLStore", "CDEExecutors", "CDESQL", "CDESQLiteStore", "CDEStore"],
+      dependencies: [
+        "CDEPostgreSQLStore", "CDEExecutors", "CDESQL", "CDESQLiteFaults", "CDESQLiteStore", "CDEStore",
+      ],
       path: "Packages/PostgreSQLStore/Tests/CDEPostgreSQLStoreTests"),
 
     // Macros

@@ -28,13 +28,13 @@
         for entity in ["Book", "Card", "Zoo"] { try store.insert(entity, (1...3).map { Draft(key: -$0) }) }
         try store.commit {
           $0.updated = [
-            store.update("Book", [Draft(key: 1, version: 1, values: ["note": .text("n")])], "note"),
-            store.update("Zoo", [Draft(key: 2, version: 1, values: ["a": .text("a"), "b": .text("b")])], "a", "b"),
-            store.update("Card", [Draft(key: 2, version: 1, values: ["text": .text("c")])], "text"),
+            store.update("Book", [Draft(key: 1, version: 2, values: ["note": .text("n")])], "note"),
+            store.update("Zoo", [Draft(key: 2, version: 2, values: ["a": .text("a"), "b": .text("b")])], "a", "b"),
+            store.update("Card", [Draft(key: 2, version: 2, values: ["text": .text("c")])], "text"),
           ]
         }
         try store.commit {
-          $0.updated = [store.update("Book", [Draft(key: 2, version: 1, values: ["title": .text("old")])], "title")]
+          $0.updated = [store.update("Book", [Draft(key: 2, version: 2, values: ["title": .text("old")])], "title")]
         }
         try store.commit { $0.deleted = [store.deletion("Book", 2, version: 2), store.deletion("Card", 1)] }
       }
@@ -42,7 +42,7 @@
       let (server, file) = (try world.openServer(change.new), try world.openFile(change.new))
       let found = try Self.changes(server)
       #expect(try found == Self.changes(file))
-      #expect(found.contains("5 updated Tome 2 [title]") || found.contains { $0.contains("Tome 2 [title]") })
+      #expect(found.contains { $0.contains("Tome 2 [\"title\"]") })
       #expect(!found.contains { $0.contains("Card") })
       // And it goes on after the last number.
       try server.insert("Album", [Draft(key: -1)])
@@ -54,10 +54,8 @@
         transaction.changes.map { change in
           let entity = store.schema.entities[change.entity]
           let names = change.properties?.map { entity.layout.properties[$0].name } ?? []
-          let tombstone = change.tombstone.map { values in
-            values.map { "\(entity.layout.properties[$0].name)=\($1)" }.sorted()
-          }
-          return "\(transaction.number) \(change.kind) \(entity.source.name) \(change.key) \(names) \(tombstone ?? [])"
+          let tombstone = change.tombstone.map { "\(entity.layout.properties[$0].name)=\($1)" }.sorted()
+          return "\(transaction.number) \(change.kind) \(entity.source.name) \(change.key) \(names) \(tombstone)"
         }
       }
     }

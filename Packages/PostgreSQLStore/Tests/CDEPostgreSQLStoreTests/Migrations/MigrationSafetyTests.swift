@@ -252,7 +252,7 @@
       defer { try? connection.execute("DROP OWNED BY \(role); DROP ROLE \(role)", while: "Testing") }
       let more = try SchemaChange(
         change.old.entities.map(\.source), change.new.entities.map(\.source) + [StoreEntity(name: "Card")],
-        entities: ["Book": "Book"])
+        defaults: ["Book.stars": [.integer(3)], "Author.stars": [.integer(4)]])
       try world.migrateServer(more)
       func has(_ privilege: String, _ table: String) throws -> Bool {
         try connection.texts("SELECT has_table_privilege('\(role)', '\"\(table)\"', '\(privilege)')::text") == ["true"]

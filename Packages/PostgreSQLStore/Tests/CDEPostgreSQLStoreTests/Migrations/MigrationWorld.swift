@@ -142,6 +142,7 @@
         StoreSchema(
           entities: entities.map { entity in
             var entity = entity
+            entity.versionHash = []
             entity.versionHash = SHA256.hash(Array("\(entity)".utf8))
             return entity
           }))

@@ -205,8 +205,8 @@ let package = Package(
     .testTarget(
       name: "CDEPostgreSQLTests",
       dependencies: [
-        "CDEPostgreSQL", "CDEStore", "CDEPostgreSQLStore", "CDEManagedModel", "CDEPredicates",
-        "CDEModelRuntime",
+        "CDEPostgreSQL", "CDEStore", "CDESQLiteFaults", "CDEPostgreSQLStore", "CDEManagedModel", "CDEModelFiles",
+        "CDEPredicates", "CDEModelRuntime",
       ],
       path: "Packages/PostgreSQL/Tests/CDEPostgreSQLTests"),
 

@@ -205,7 +205,8 @@ let package = Package(
     .testTarget(
       name: "CDEPostgreSQLTests",
       dependencies: [
-        "CDEPostgreSQL", "CDEStore", "CDESQLiteFaults", "CDEPostgreSQLStore", "CDEManagedModel", "CDEModelFiles",
+        "CDEPostgreSQL", "CDEStore", "CDESQLiteFaults", "CDEPostgreSQLStore", "CDEManagedModel",
+        "CDEModelFiles",
         "CDEPredicates", "CDEModelRuntime",
       ],
       path: "Packages/PostgreSQL/Tests/CDEPostgreSQLTests"),

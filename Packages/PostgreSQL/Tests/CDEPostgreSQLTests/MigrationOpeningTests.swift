@@ -15,7 +15,8 @@
 
     /// A model with one entity.
     private static func model(
-      _ name: String, from former: String? = nil, unique: [[String]] = [], _ attributes: NSAttributeDescription...
+      _ name: String, from former: String? = nil, unique: [[String]] = [],
+      _ attributes: NSAttributeDescription...
     ) -> NSManagedObjectModel {
       let entity = NSEntityDescription()
       entity.name = name
@@ -64,7 +65,9 @@
       let container = try open(Self.first())
       let context = container.newBackgroundContext()
       try context.performAndWait {
-        for (number, title) in titles.enumerated() { context.make("Book", ["title": title, "pages": 10 * number]) }
+        for (number, title) in titles.enumerated() {
+          context.make("Book", ["title": title, "pages": 10 * number])
+        }
         try context.save()
       }
       try close(container)
@@ -144,7 +147,8 @@
       try expectFirstVersion()
     }
 
-    @Test func `What can't be inferred, and rows in the way, are the errors that they are on SQLite`() throws {
+    @Test func `What can't be inferred, and rows in the way, are the errors that they are on SQLite`() throws
+    {
       try fill()
       let changed = Self.model(
         "Book", attribute("title", .integer64AttributeType), attribute("pages", .integer32AttributeType))
@@ -175,7 +179,9 @@
       try close(open(Self.second()))
     }
 
-    @Test func `A store that another container has open is in use, and is migrated when that has closed it`() throws {
+    @Test func `A store that another container has open is in use, and is migrated when that has closed it`()
+      throws
+    {
       try fill()
       let other = try open(Self.first())
       let error = try refusal(Self.second()) { $0.timeout = 0.3 }

@@ -30,7 +30,8 @@ extension NSPersistentStoreCoordinator {
         guard let store = try Self.engines.engine(for: description.type).migratable(opening) else {
           throw ManagedObjectError(
             .unsupportedRequest,
-            "Stores of the type \"\(description.type)\" are migrated by their engine alone, so there is no plan. Open the store.")
+            "Stores of the type \"\(description.type)\" are migrated by their engine alone, so there is no plan. Open the store."
+          )
         }
         guard let request = try MigrationRequest(description, store, to: binding, entities: entities),
           let route = try request.route()

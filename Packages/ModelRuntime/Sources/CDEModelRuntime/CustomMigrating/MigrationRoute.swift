@@ -84,6 +84,7 @@ extension MigrationRequest {
       .unsupportedRequest,
       "The store at \(path) is on a server, where stages with code, migration steps and mapping models can't work: they need a copy "
         + "of the store in a file. It stays as it is. Add a version of the model between the two whose differences can be inferred, "
-        + "open the store with it, let the application set the new values, and remove the old properties in the next version.")
+        + "open the store with it, let the application set the new values, and remove the old properties in the next version."
+    )
   }
 }

@@ -62,13 +62,6 @@ public struct StoreOpening {
   public let entities: Set<EntityIndex>
   let makeModelCache: @Sendable () -> [UInt8]?
 
-  init(_ description: NSPersistentStoreDescription, _ binding: ModelBinding, _ entities: Set<EntityIndex>) {
-    self.description = description
-    self.entities = entities
-    schema = binding.schema
-    makeModelCache = { binding.modelCache }
-  }
-
   /// The model in the form of `Z_MODELCACHE`: an archive as in a compiled model, compressed. A store that keeps it can be compared
   /// with a later version of the model. `nil` if the model has no such form. Made at the first access.
   public var modelCache: [UInt8]? { makeModelCache() }

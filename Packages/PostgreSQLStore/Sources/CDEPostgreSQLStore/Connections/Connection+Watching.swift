@@ -31,7 +31,8 @@
       for index in 0..<parameters.count { values.append(parameters.pointer(index)) }
       let lengths = parameters.spans.map { max($0.length, 0) }
       let formats = [Int32](repeating: 1, count: parameters.count)
-      guard PQsendQueryPrepared(handle, name, Int32(parameters.count), values, lengths, formats, 1) == 1 else {
+      guard PQsendQueryPrepared(handle, name, Int32(parameters.count), values, lengths, formats, 1) == 1
+      else {
         throw unsent(task)
       }
       return try results(task, pace)
@@ -58,7 +59,11 @@
         guard let result = PQgetResult(handle) else { break }
         // The first error is the reason. The server skips what follows it.
         if let former = last {
-          if PQresultStatus(former) == PGRES_FATAL_ERROR { PQclear(result) } else { PQclear(former); last = result }
+          if PQresultStatus(former) == PGRES_FATAL_ERROR {
+            PQclear(result)
+          } else {
+            PQclear(former); last = result
+          }
         } else {
           last = result
         }

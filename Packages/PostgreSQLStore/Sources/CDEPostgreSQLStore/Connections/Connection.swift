@@ -119,7 +119,8 @@
       } catch {
         guard error.engineCode == ServerError.lockNotAvailable else { throw error }
         throw StoreError(
-          .busy, "The store in \(configuration.schema) is being migrated by another process. Open it again later.",
+          .busy,
+          "The store in \(configuration.schema) is being migrated by another process. Open it again later.",
           engineCode: error.engineCode)
       }
     }

@@ -47,8 +47,13 @@
     /// Whether the pool has one connection, with an open transaction that keeps a state of the store for reading.
     let isPinned: Bool
     private let state: Lock<State>
-    /// Compares what a new connection finds with what the store was opened with; nil while it opens.
-    private let comparison = Lock<(@Sendable (Connection) throws(StoreError) -> Void)?>(nil)
+    /// Compares what a new connection finds with what the store was opened with.
+    private struct Comparison: Sendable {
+      var check: @Sendable (Connection) throws(StoreError) -> Void
+    }
+
+    /// Nil while the store opens.
+    private let comparison = Lock<Comparison?>(nil)
 
     /// - Throws: `.cannotOpen` for a URL that is none of PostgreSQL's. Does not connect.
     init(_ configuration: PostgreSQLConfiguration) throws(StoreError) {
@@ -179,7 +184,7 @@
     /// - Throws: the errors of connecting; `.incompatibleSchema` if the store was migrated since it was opened.
     func connectOutside() throws(StoreError) -> Connection {
       let connection = try Connection(options, configuration, joinsUsers: true)
-      try comparison.withLock { $0 }?(connection)
+      try comparison.withLock { $0 }?.check(connection)
       return connection
     }
 
@@ -188,7 +193,7 @@
 
     /// From now on each new connection compares what it finds. A store may be migrated while it has no connection.
     func compareConnections(_ body: @escaping @Sendable (Connection) throws(StoreError) -> Void) {
-      comparison.withLock { $0 = body }
+      comparison.withLock { $0 = Comparison(check: body) }
     }
 
     // MARK: Giving back

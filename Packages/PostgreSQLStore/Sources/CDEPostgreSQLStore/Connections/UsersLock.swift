@@ -3,8 +3,8 @@
 
   /// The lock that tells who has a store open.
   ///
-  /// Each connection of an open store has it shared, for as long as it stands. A migration has it alone, so that nobody goes on with
-  /// the old numbers and columns. It is an advisory lock: the server keeps it for the session, and a lost session loses it.
+  /// Each connection of an open store has it shared, for as long as it stands. A migration has it alone, so that no store goes on
+  /// with the old numbers and columns. It is an advisory lock: the server keeps it for the session, and a lost session loses it.
   enum UsersLock {
     /// All processes must compute the same number, so it is FNV-1a and no hash of Swift's.
     static func number(_ schema: String) -> Int64 {

@@ -32,7 +32,7 @@
   struct TableRights {
     private struct Grant {
       var privilege: String
-      /// A role in quotes, or everybody.
+      /// A role in quotes, or `PUBLIC`.
       var grantee: String
       var isGrantable: Bool
     }

@@ -52,7 +52,8 @@
       parameters.append(bytes: new)
       _ = try connection.run(
         "UPDATE \"ACHANGE\" SET \"ZCOLUMNS\" = v.n FROM unnest($1::int8[], $2::bytea[], $3::bytea[]) AS v(e, o, n) "
-          + "WHERE \"ZENTITY\" = v.e AND \"ZCOLUMNS\" = v.o", parameters, while: StoreMigrator.task, asking: pace)
+          + "WHERE \"ZENTITY\" = v.e AND \"ZCOLUMNS\" = v.o", parameters, while: StoreMigrator.task,
+        asking: pace)
     }
 
     private func translated(_ bits: [UInt8], _ move: EntityMoves.Move) -> [UInt8]? {

@@ -39,7 +39,8 @@
           throw StoreError(
             .busy,
             "The store in \(configuration.schema) has to be migrated to the new model, and it is in use: by another process or "
-              + "machine, or by another container of this process. Close it there, then open it again.", cause: error)
+              + "machine, or by another container of this process. Close it there, then open it again.",
+            cause: error)
         }
       }
     }

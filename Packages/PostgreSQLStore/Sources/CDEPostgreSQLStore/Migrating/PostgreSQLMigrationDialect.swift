@@ -17,7 +17,7 @@
       switch (before, after) {
       case (.boolean, .integer): return "\(column)::int::bigint"
       case (.boolean, _): return "\(column)::int::\(after.catalogueName)"
-      // A decimal has no infinity. With more digits than 15 it would have digits that nobody has entered.
+      // A decimal has no infinity. More than 15 digits would be those of the binary form.
       case (.double, .decimal):
         return "CASE WHEN abs(\(column)) < 'Infinity'::float8 THEN \(column)::numeric END"
       default: return "\(column)::\(after.catalogueName)"

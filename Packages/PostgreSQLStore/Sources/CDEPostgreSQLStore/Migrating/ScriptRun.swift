@@ -130,7 +130,8 @@
         guard rows.count > 0 else { break }
         let next = rows.integer(0, 0)
         try run(
-          insert.piece + SQLPiece(" AND s.\"Z_PK\" > ? AND s.\"Z_PK\" <= ?", [.integer(last), .integer(next)]),
+          insert.piece
+            + SQLPiece(" AND s.\"Z_PK\" > ? AND s.\"Z_PK\" <= ?", [.integer(last), .integer(next)]),
           while: task)
         last = next
         if !pace.progress(Double(next) / Double(max(insert.lastKey, 1))) { throw MigrationPace.cancelled }

@@ -8,7 +8,8 @@
     ///
     /// - Parameter lastKeys: the last key that was given in each tree.
     static func insert(
-      _ physical: PhysicalSchema, lastKeys: [RootIndex: Int64] = [:], on connection: Connection, while task: String
+      _ physical: PhysicalSchema, lastKeys: [RootIndex: Int64] = [:], on connection: Connection,
+      while task: String
     ) throws(StoreError) {
       let entities = physical.schema.entities
       var parameters = Parameters()

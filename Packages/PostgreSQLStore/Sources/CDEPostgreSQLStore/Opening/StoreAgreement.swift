@@ -23,7 +23,8 @@
       guard found.numbers == numbers, found.hashes == hashes else {
         throw StoreError(
           .incompatibleSchema,
-          "The store was migrated to another version of the model since it was opened. Open it again with that model.")
+          "The store was migrated to another version of the model since it was opened. Open it again with that model."
+        )
       }
     }
   }

@@ -21,7 +21,8 @@
         [
           StoreEntity(name: "Album", attributes: [attribute("x")]),
           StoreEntity(
-            name: "Tome", attributes: [attribute("added"), attribute("title", kept: true), attribute("remark")]),
+            name: "Tome",
+            attributes: [attribute("added"), attribute("title", kept: true), attribute("remark")]),
           StoreEntity(name: "Zoo", attributes: [attribute("b")]),
         ], entities: ["Tome": "Book"], properties: ["Tome.remark": "note"])
       try world.fill(change.old) { store in
@@ -29,12 +30,15 @@
         try store.commit {
           $0.updated = [
             store.update("Book", [Draft(key: 1, version: 2, values: ["note": .text("n")])], "note"),
-            store.update("Zoo", [Draft(key: 2, version: 2, values: ["a": .text("a"), "b": .text("b")])], "a", "b"),
+            store.update(
+              "Zoo", [Draft(key: 2, version: 2, values: ["a": .text("a"), "b": .text("b")])], "a", "b"),
             store.update("Card", [Draft(key: 2, version: 2, values: ["text": .text("c")])], "text"),
           ]
         }
         try store.commit {
-          $0.updated = [store.update("Book", [Draft(key: 2, version: 2, values: ["title": .text("old")])], "title")]
+          $0.updated = [
+            store.update("Book", [Draft(key: 2, version: 2, values: ["title": .text("old")])], "title")
+          ]
         }
         try store.commit { $0.deleted = [store.deletion("Book", 2, version: 2), store.deletion("Card", 1)] }
       }
@@ -55,7 +59,8 @@
           let entity = store.schema.entities[change.entity]
           let names = change.properties?.map { entity.layout.properties[$0].name } ?? []
           let tombstone = change.tombstone.map { "\(entity.layout.properties[$0].name)=\($1)" }.sorted()
-          return "\(transaction.number) \(change.kind) \(entity.source.name) \(change.key) \(names) \(tombstone)"
+          return
+            "\(transaction.number) \(change.kind) \(entity.source.name) \(change.key) \(names) \(tombstone)"
         }
       }
     }

@@ -53,7 +53,8 @@
         (integer("a"), .integer(-5)), (StoreAttribute(name: "b", type: .boolean), .integer(1)),
         (StoreAttribute(name: "c", type: .double), .real(0.5)),
         (StoreAttribute(name: "d", type: .decimal), .text("12.75")),
-        (string("e"), .text("it's \"quoted\" ? $1 \\ ü")), (StoreAttribute(name: "f", type: .uuid), .blob(bytes)),
+        (string("e"), .text("it's \"quoted\" ? $1 \\ ü")),
+        (StoreAttribute(name: "f", type: .uuid), .blob(bytes)),
         (StoreAttribute(name: "g", type: .binary), .blob(Data([0, 1, 255]))),
         (StoreAttribute(name: "h", type: .date), .real(7.25)),
         (StoreAttribute(name: "i", type: .uri), .text("https://example.org/?a=1")), (string("j"), .null),
@@ -69,11 +70,15 @@
     @Test func `Values take each wider type that has a place for them`() throws {
       typealias Kind = StoreAttributeType
       let cases: [(Kind, Kind, Draft.Value)] = [
-        (.boolean, .integer16, .integer(1)), (.boolean, .integer64, .integer(1)), (.boolean, .float, .integer(1)),
-        (.boolean, .double, .integer(1)), (.boolean, .decimal, .integer(1)), (.integer16, .integer32, .integer(-3)),
-        (.integer16, .double, .integer(-3)), (.integer16, .decimal, .integer(-3)), (.integer16, .float, .integer(9)),
+        (.boolean, .integer16, .integer(1)), (.boolean, .integer64, .integer(1)),
+        (.boolean, .float, .integer(1)),
+        (.boolean, .double, .integer(1)), (.boolean, .decimal, .integer(1)),
+        (.integer16, .integer32, .integer(-3)),
+        (.integer16, .double, .integer(-3)), (.integer16, .decimal, .integer(-3)),
+        (.integer16, .float, .integer(9)),
         (.integer32, .integer64, .integer(70_000)), (.integer32, .decimal, .integer(70_000)),
-        (.integer64, .decimal, .integer(1 << 40)), (.float, .double, .real(0.25)), (.float, .decimal, .real(0.25)),
+        (.integer64, .decimal, .integer(1 << 40)), (.float, .double, .real(0.25)),
+        (.float, .decimal, .real(0.25)),
         (.double, .decimal, .real(1234.5625)), (.uri, .string, .text("https://example.org")),
       ]
       let names = cases.indices.map { "a\($0)" }
@@ -87,12 +92,16 @@
 
     @Test func `A required attribute gets its default where a row has no value`() throws {
       let change = try SchemaChange(
-        [StoreEntity(name: "Book", attributes: [string("title"), StoreAttribute(name: "sold", type: .boolean)])],
+        [
+          StoreEntity(
+            name: "Book", attributes: [string("title"), StoreAttribute(name: "sold", type: .boolean)])
+        ],
         [
           StoreEntity(
             name: "Book",
             attributes: [
-              string("title", optional: false), StoreAttribute(name: "sold", type: .boolean, isOptional: false),
+              string("title", optional: false),
+              StoreAttribute(name: "sold", type: .boolean, isOptional: false),
             ])
         ], defaults: ["Book.title": [.text("none")], "Book.sold": [.integer(0)]])
       try fill("Book", { $0 == 2 ? [:] : ["title": .text("t\($0)"), "sold": .integer(1)] }, in: change.old)
@@ -104,7 +113,10 @@
         StoreAttribute(name: "place", type: .composite, elements: leaves)
       }
       let change = try SchemaChange(
-        [StoreEntity(name: "Shop", attributes: [place(string("city"), StoreAttribute(name: "x", type: .float))])],
+        [
+          StoreEntity(
+            name: "Shop", attributes: [place(string("city"), StoreAttribute(name: "x", type: .float))])
+        ],
         [
           StoreEntity(
             name: "Shop",
@@ -139,8 +151,14 @@
 
     @Test func `Added and removed entities change the numbers of the others, and the keys go on`() throws {
       let change = try SchemaChange(
-        [StoreEntity(name: "Book", attributes: [string("title")]), StoreEntity(name: "Card"), StoreEntity(name: "Zoo")],
-        [StoreEntity(name: "Author"), StoreEntity(name: "Book", attributes: [string("title")]), StoreEntity(name: "Zoo")])
+        [
+          StoreEntity(name: "Book", attributes: [string("title")]), StoreEntity(name: "Card"),
+          StoreEntity(name: "Zoo"),
+        ],
+        [
+          StoreEntity(name: "Author"), StoreEntity(name: "Book", attributes: [string("title")]),
+          StoreEntity(name: "Zoo"),
+        ])
       try world.fill(change.old) { store in
         for entity in ["Book", "Card", "Zoo"] { try store.insert(entity, (1...3).map { Draft(key: -$0) }) }
       }
@@ -166,7 +184,10 @@
       try world.fill(change.old) { store in
         try store.insert("Dog", (1...2).map { Draft(key: -$0, values: ["tag": .text("d\($0)")]) })
         try store.insert(
-          "Cat", (1...3).map { Draft(key: -$0, values: ["name": .text("c\($0)")], references: ["friend": 1 + $0 % 2]) })
+          "Cat",
+          (1...3).map {
+            Draft(key: -$0, values: ["name": .text("c\($0)")], references: ["friend": 1 + $0 % 2])
+          })
       }
       try world.expectAgreement(change)
       // And apart again.
@@ -182,7 +203,8 @@
           StoreEntity(name: "Leaf", parent: "Base", attributes: [string("title")]),
         ],
         [
-          StoreEntity(name: "Base", attributes: [integer("n"), string("title")]), StoreEntity(name: "Leaf", parent: "Base"),
+          StoreEntity(name: "Base", attributes: [integer("n"), string("title")]),
+          StoreEntity(name: "Leaf", parent: "Base"),
           StoreEntity(name: "Twig", parent: "Leaf", attributes: [integer("m")]),
         ], defaults: ["Base.title": [.text("none")]])
       try world.fill(change.old) { store in
@@ -195,7 +217,8 @@
     // MARK: Relationships
 
     /// Authors and books, as one of the kinds of relationships.
-    private func library(many: (Bool, Bool), ordered: (Bool, Bool) = (false, false), inverse: Bool = true) -> [StoreEntity]
+    private func library(many: (Bool, Bool), ordered: (Bool, Bool) = (false, false), inverse: Bool = true)
+      -> [StoreEntity]
     {
       [
         StoreEntity(
@@ -232,7 +255,8 @@
         try store.commit { transaction in
           transaction.links = (Int64(1)...4).map {
             LinkChange(
-              kind: .add, entity: author.index, slot: slot, owner: 1 + $0 % 2, member: $0, order: 9000 - 1000 * $0)
+              kind: .add, entity: author.index, slot: slot, owner: 1 + $0 % 2, member: $0,
+              order: 9000 - 1000 * $0)
           }
         }
       }
@@ -245,9 +269,11 @@
         var inverse = true
       }
       let kinds = [
-        Kind(many: (true, false)), Kind(many: (true, false), ordered: (true, false)), Kind(many: (true, true)),
+        Kind(many: (true, false)), Kind(many: (true, false), ordered: (true, false)),
+        Kind(many: (true, true)),
         Kind(many: (true, true), ordered: (true, true)), Kind(many: (true, true), ordered: (true, false)),
-        Kind(many: (true, false), inverse: false), Kind(many: (true, false), ordered: (true, false), inverse: false),
+        Kind(many: (true, false), inverse: false),
+        Kind(many: (true, false), ordered: (true, false), inverse: false),
       ]
       for before in kinds {
         for after in kinds {
@@ -280,7 +306,9 @@
         try store.insert("Essay", [Draft(key: -1)])
         try store.commit {
           $0.links = [
-            LinkChange(kind: .add, entity: store.index("Author"), slot: store.slot("Author", "books"), owner: 1, member: 5)
+            LinkChange(
+              kind: .add, entity: store.index("Author"), slot: store.slot("Author", "books"), owner: 1,
+              member: 5)
           ]
         }
       }
@@ -291,12 +319,15 @@
       func person(_ name: String) -> [StoreEntity] {
         [StoreEntity(name: "Person", relationships: [link(name, "Person", name, many: true)])]
       }
-      let change = try SchemaChange(person("friends"), person("peers"), properties: ["Person.peers": "friends"])
+      let change = try SchemaChange(
+        person("friends"), person("peers"), properties: ["Person.peers": "friends"])
       try world.fill(change.old) { store in
         try store.insert("Person", (1...4).map { Draft(key: -$0) })
         try store.commit {
           $0.links = [(1, 2), (1, 3), (4, 2)].map {
-            LinkChange(kind: .add, entity: store.index("Person"), slot: store.slot("Person", "friends"), owner: $0, member: $1)
+            LinkChange(
+              kind: .add, entity: store.index("Person"), slot: store.slot("Person", "friends"), owner: $0,
+              member: $1)
           }
         }
       }

@@ -42,7 +42,9 @@
       let store = try world.openServer(change.new)
       let facts = try Facts.of(store)
       #expect(facts.rows.count == 21, sourceLocation: source)
-      #expect(facts.rows["Book 7"]?["stars"] == "3" && facts.rows["Author 1"]?["stars"] == "4", sourceLocation: source)
+      #expect(
+        facts.rows["Book 7"]?["stars"] == "3" && facts.rows["Author 1"]?["stars"] == "4",
+        sourceLocation: source)
       try store.close()
       try world.expectNewLayout(change.new, source)
     }
@@ -78,7 +80,9 @@
           Thread.detachNewThread { [change] in
             start.wait()
             let result: Result<(String, Bool), StoreError>
-            do throws(StoreError) { result = .success(try Self.open(world, change)) } catch { result = .failure(error) }
+            do throws(StoreError) { result = .success(try Self.open(world, change)) } catch {
+              result = .failure(error)
+            }
             results.withLock { $0.append(result) }
             group.leave()
           }
@@ -88,7 +92,8 @@
         let opened = try results.withLock { $0 }.map { try $0.get() }
         #expect(opened.count == 4 && opened.allSatisfy { $0.0 == identifier })
         #expect(opened.filter(\.1).count == 1)
-        #expect(try world.place.connection().integer("SELECT count(*) FROM \"ZBOOK\" WHERE \"ZSTARS\" = 3") == 50)
+        #expect(
+          try world.place.connection().integer("SELECT count(*) FROM \"ZBOOK\" WHERE \"ZSTARS\" = 3") == 50)
       }
     }
 
@@ -177,9 +182,10 @@
         let pace = MigrationPace { _ in
           count += 1
           if count == limit {
-            for backend in
-              (try? connection.texts(
-                "SELECT pid::text FROM pg_stat_activity WHERE application_name = '\(world.place.name)'")) ?? []
+            for backend
+              in (try? connection.texts(
+                "SELECT pid::text FROM pg_stat_activity WHERE application_name = '\(world.place.name)'"))
+              ?? []
             {
               try? connection.terminate(Int32(backend)!)
             }
@@ -213,7 +219,8 @@
       try expectNew()
     }
 
-    @Test func `A migration whose commit the server never got is an error, and leaves the old store`() throws {
+    @Test func `A migration whose commit the server never got is an error, and leaves the old store`() throws
+    {
       let before = try world.contents()
       let proxy = try CuttingProxy(TestServer.url!)
       let configuration = configuration(through: proxy)
@@ -234,7 +241,9 @@
       "CREATE TABLE loans (book bigint REFERENCES \"ZBOOK\" (\"Z_PK\"))",
       "CREATE POLICY mine ON \"ZBOOK\" USING (true)",
     ])
-    func `What another program has made on a table is not lost: the migration is refused`(_ sql: String) throws {
+    func `What another program has made on a table is not lost: the migration is refused`(_ sql: String)
+      throws
+    {
       try world.place.connection().execute(sql, while: "Testing")
       let before = try world.contents()
       let error = failure { () throws(StoreError) in _ = try migrate() }
@@ -255,13 +264,17 @@
         defaults: ["Book.stars": [.integer(3)], "Author.stars": [.integer(4)]])
       try world.migrateServer(more)
       func has(_ privilege: String, _ table: String) throws -> Bool {
-        try connection.texts("SELECT has_table_privilege('\(role)', '\"\(table)\"', '\(privilege)')::text") == ["true"]
+        try connection.texts("SELECT has_table_privilege('\(role)', '\"\(table)\"', '\(privilege)')::text")
+          == ["true"]
       }
-      #expect(try has("SELECT", "ZBOOK") && has("UPDATE WITH GRANT OPTION", "ZBOOK") && !has("INSERT", "ZBOOK"))
+      #expect(
+        try has("SELECT", "ZBOOK") && has("UPDATE WITH GRANT OPTION", "ZBOOK") && !has("INSERT", "ZBOOK"))
       #expect(try has("SELECT", "ZCARD") && !has("UPDATE", "ZCARD"))
     }
 
-    @Test func `The application's metadata and the UUID stay, and the copy of the model is the new one`() throws {
+    @Test func `The application's metadata and the UUID stay, and the copy of the model is the new one`()
+      throws
+    {
       let identifier = try world.openServer(change.old).identifier
       #expect(try migrate())
       let store = try world.openServer(change.new)
@@ -285,7 +298,8 @@
       #expect(parts.count > 5)
       let connection = try world.place.connection()
       #expect(
-        try connection.integer("SELECT count(*) FROM \"ZBOOK\" WHERE \"ZSTARS\" = 3 AND \"Z_ENT\" = 2") == 70_020)
+        try connection.integer("SELECT count(*) FROM \"ZBOOK\" WHERE \"ZSTARS\" = 3 AND \"Z_ENT\" = 2")
+          == 70_020)
       let store = try world.openServer(change.new)
       #expect(
         try store.insert("Book", [Draft(key: -1, values: ["title": .text("last")])]) == [490_101])

@@ -47,7 +47,8 @@
 
     /// Migrates the server's store.
     @discardableResult
-    func migrateServer(_ change: SchemaChange, pace: MigrationPace = .unwatched()) throws(StoreError) -> Bool {
+    func migrateServer(_ change: SchemaChange, pace: MigrationPace = .unwatched()) throws(StoreError) -> Bool
+    {
       try migratable.migrate(
         change.migration, from: change.old, to: change.new, entities: Set(change.new.entities.indices),
         modelCache: Array("new model".utf8), pace: pace)
@@ -94,8 +95,8 @@
       let connection = try place.connection()
       var result = try Self.layout(place)
       for table in try connection.texts(
-        "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'Z_TOKEN' ORDER BY 1")
-      {
+        "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'Z_TOKEN' ORDER BY 1"
+      ) {
         result += try connection.texts("SELECT '\(table) ' || t::text FROM \(quoted(table)) AS t ORDER BY 1")
       }
       return result

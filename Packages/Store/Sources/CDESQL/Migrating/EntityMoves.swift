@@ -147,7 +147,8 @@ public import CDEStore
   ) -> String {
     guard !moves.isEmpty else { return "NULL" }
     let cases = moves.map { "WHEN \(source.numbers[$0.source]) THEN \(value($0))" }
-    return "(SELECT CASE r.\(source.fixed.entity) \(cases.joined(separator: " ")) END FROM \(table(of: entity)) AS r "
+    return
+      "(SELECT CASE r.\(source.fixed.entity) \(cases.joined(separator: " ")) END FROM \(table(of: entity)) AS r "
       + "WHERE r.\(source.fixed.key) = \(reference))"
   }
 }

@@ -58,7 +58,8 @@ public import CDEStore
       let number = physical.numbers[entity.index]
       result[entity.source.name] = try counted(
         SQLPiece(
-          "SELECT COUNT(*) FROM \(table(entity.index)) WHERE \(physical.fixed.entity) = ?", [.integer(number)]))
+          "SELECT COUNT(*) FROM \(table(entity.index)) WHERE \(physical.fixed.entity) = ?", [.integer(number)]
+        ))
     }
     return result
   }

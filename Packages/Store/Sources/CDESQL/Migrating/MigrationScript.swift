@@ -181,7 +181,8 @@ public import CDEStore
     return (
       SQLPiece(
         "INSERT INTO \(quoted(table.name)) (\(columns.joined(separator: ", "))) SELECT \(values.sql) "
-          + "FROM \(moves.table(of: move.source)) AS s WHERE s.\(fixed.entity) = \(number)", values.bindings), isCopy
+          + "FROM \(moves.table(of: move.source)) AS s WHERE s.\(fixed.entity) = \(number)", values.bindings),
+      isCopy
     )
   }
 
@@ -345,7 +346,8 @@ public import CDEStore
       let column = "s.\(quoted(old.cellColumns[move.source][cell]))"
       inlined.append(
         Inlined(
-          select: "SELECT s.\(old.fixed.key) + \(move.offset), \(column) FROM \(moves.table(of: move.source)) AS s "
+          select:
+            "SELECT s.\(old.fixed.key) + \(move.offset), \(column) FROM \(moves.table(of: move.source)) AS s "
             + "WHERE s.\(old.fixed.entity) = \(old.numbers[move.source]) AND substr(\(column), 1, 1) = X'02'",
           update: "UPDATE \(quoted(table.name)) SET \(quoted(new.cellColumns[move.destination][target])) = ? "
             + "WHERE \(new.fixed.key) = ?"))

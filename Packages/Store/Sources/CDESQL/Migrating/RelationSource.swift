@@ -89,14 +89,17 @@ struct RelationSource: Hashable {
       let fixed = moves.source.fixed
       let sort = [order.map { "j.\(quoted($0)) NULLS FIRST" }, "j.\(fixed.key)"].compactMap(\.self)
         .joined(separator: ", ")
-      return "(SELECT \(value("j.\(fixed.key)")) FROM \(moves.table(table)) AS j WHERE j.\(quoted(column)) = s.\(fixed.key)"
+      return
+        "(SELECT \(value("j.\(fixed.key)")) FROM \(moves.table(table)) AS j WHERE j.\(quoted(column)) = s.\(fixed.key)"
         + "\(survives("j.\(fixed.entity)", moves)) ORDER BY \(sort) LIMIT 1)"
     case .pairs(let table, let key, let other, let order, _, let isReflexive):
       if isReflexive {
-        return "(SELECT MIN(other) FROM (\(both(moves, table, key, other))) AS j WHERE j.me = s.\(moves.source.fixed.key)"
+        return
+          "(SELECT MIN(other) FROM (\(both(moves, table, key, other))) AS j WHERE j.me = s.\(moves.source.fixed.key)"
           + "\(survives(key: "j.other", moves)))"
       }
-      let sort = [order, other].compactMap(\.self).map { "j.\(quoted($0)) NULLS FIRST" }.joined(separator: ", ")
+      let sort = [order, other].compactMap(\.self).map { "j.\(quoted($0)) NULLS FIRST" }.joined(
+        separator: ", ")
       return "(SELECT \(value("j.\(quoted(other))")) FROM \(moves.table(table)) AS j "
         + "WHERE j.\(quoted(key)) = s.\(moves.source.fixed.key)\(survives(key: "j.\(quoted(other))", moves)) ORDER BY \(sort) LIMIT 1)"
     }
@@ -126,14 +129,17 @@ struct RelationSource: Hashable {
     let primary = moves.source.fixed.key
     switch shape {
     case .here(let key, _, let order):
-      return "SELECT p.\(primary) AS me, p.\(quoted(key)) AS other, \(noKey) AS place, \(column(order)) AS own "
+      return
+        "SELECT p.\(primary) AS me, p.\(quoted(key)) AS other, \(noKey) AS place, \(column(order)) AS own "
         + "FROM \(moves.table(of: entity)) AS p WHERE p.\(quoted(key)) IS NOT NULL"
     case .there(let table, let key, let order):
-      return "SELECT p.\(quoted(key)) AS me, p.\(primary) AS other, \(column(order)) AS place, \(noKey) AS own "
+      return
+        "SELECT p.\(quoted(key)) AS me, p.\(primary) AS other, \(column(order)) AS place, \(noKey) AS own "
         + "FROM \(moves.table(table)) AS p WHERE p.\(quoted(key)) IS NOT NULL"
     case .pairs(let table, let key, let other, let order, let own, let isReflexive):
       if isReflexive, !keepsReflexive {
-        return "SELECT me, other, \(noKey) AS place, \(noKey) AS own FROM (\(both(moves, table, key, other))) AS b"
+        return
+          "SELECT me, other, \(noKey) AS place, \(noKey) AS own FROM (\(both(moves, table, key, other))) AS b"
       }
       return "SELECT p.\(quoted(key)) AS me, p.\(quoted(other)) AS other, \(column(order)) AS place, "
         + "\(column(own)) AS own FROM \(moves.table(table)) AS p"

@@ -31,7 +31,8 @@ struct ValueSource {
       let fallback =
         mapping.flatMap { $0.defaults.indices.contains(index) ? $0.defaults[index] : nil } ?? .null
       guard let (column, former) = sources[leaf.path] else {
-        return Value(piece: fallback == .null ? SQLPiece("NULL") : dialect.constant(fallback, for: leaf.attribute))
+        return Value(
+          piece: fallback == .null ? SQLPiece("NULL") : dialect.constant(fallback, for: leaf.attribute))
       }
       var value = Value(piece: SQLPiece("s.\(quoted(column))"), copied: column)
       if let converted = dialect.converted(value.piece.sql, from: former, to: leaf.attribute) {

@@ -63,7 +63,8 @@ public struct StoreInspection: StoredVersion, Hashable, CustomStringConvertible 
   /// Why there is no archive of the model, as the end of a sentence about the store.
   public var archiveAbsence: String {
     tables["Z_MODELCACHE"] == nil
-      ? "it has no table Z_MODELCACHE, as stores made before 2015" : "Z_MODELCACHE.Z_CONTENT is damaged or empty"
+      ? "it has no table Z_MODELCACHE, as stores made before 2015"
+      : "Z_MODELCACHE.Z_CONTENT is damaged or empty"
   }
 
   /// Compares the tables of a schema's entities with those in the file, by the names of their columns.

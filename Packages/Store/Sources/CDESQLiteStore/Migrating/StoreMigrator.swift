@@ -36,7 +36,8 @@ struct StoreMigrator {
     try connection.execute("BEGIN", while: task)
     defer { connection.rollBack() }
     let physical = try contents(FileContents(reading: connection), of: schema).physical
-    let rows = try MigrationCheck.rows(of: physical, { quoted(physical.tableName(of: $0)) }, counting(connection))
+    let rows = try MigrationCheck.rows(
+      of: physical, { quoted(physical.tableName(of: $0)) }, counting(connection))
     let size = try TableSizes.file(connection)
     return MigrationSurvey(
       rows: rows, obstacles: [], rewrittenTables: [], fileBytes: size, rewrittenBytes: size)

@@ -1,3 +1,5 @@
+internal import CDEStore
+
 // Which engine opens the stores of a type.
 
 extension StoreOpening {

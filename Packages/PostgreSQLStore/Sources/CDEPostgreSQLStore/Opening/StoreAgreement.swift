@@ -1,5 +1,6 @@
 #if PostgreSQL
   internal import CDEStore
+  internal import Foundation
 
   /// What a store was opened with, which each new connection has to find again.
   ///
@@ -11,10 +12,13 @@
     /// Reads what the store has now.
     init(reading connection: Connection) throws(StoreError) {
       let rows = try connection.run(
-        #"SELECT (SELECT string_agg("Z_ENT" || ' ' || "Z_NAME", ',' ORDER BY "Z_ENT") FROM "Z_PRIMARYKEY")"#,
-        while: "Reading the entities of the store")
-      numbers = rows.text(0, 0) ?? ""
-      hashes = try MetadataTable.read(connection).metadata.values[MetadataTable.hashes]
+        """
+        SELECT "Z_PLIST", (SELECT string_agg("Z_ENT" || ' ' || "Z_NAME", ',' ORDER BY "Z_ENT") FROM "Z_PRIMARYKEY") \
+        FROM "Z_METADATA" WHERE "Z_VERSION" = 1
+        """, while: "Reading the version of the store")
+      numbers = rows.count > 0 ? rows.text(0, 1) ?? "" : ""
+      hashes =
+        rows.count > 0 ? try PropertyList.decode(Data(rows.bytes(0, 0))).values[MetadataTable.hashes] : nil
     }
 
     /// - Throws: `.incompatibleSchema` if the store has another version.

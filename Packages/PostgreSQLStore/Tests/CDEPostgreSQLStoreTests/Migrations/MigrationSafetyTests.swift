@@ -272,6 +272,22 @@
       #expect(try has("SELECT", "ZCARD") && !has("UPDATE", "ZCARD"))
     }
 
+    @Test func `A role that does not own the tables can't migrate them, and the store stays as it is`() throws {
+      let connection = try world.place.connection()
+      let role = "role_" + world.place.name
+      try connection.execute(
+        "CREATE ROLE \(role) LOGIN; GRANT ALL ON SCHEMA \(quoted(world.place.name)) TO \(role); "
+          + "GRANT ALL ON ALL TABLES IN SCHEMA \(quoted(world.place.name)) TO \(role)", while: "Testing")
+      defer { try? connection.execute("DROP OWNED BY \(role); DROP ROLE \(role)", while: "Testing") }
+      let before = try world.contents()
+      var configuration = world.server
+      configuration.url = configuration.url.replacingOccurrences(of: "//postgres@", with: "//\(role)@")
+      let error = failure { () throws(StoreError) in _ = try migrate(.unwatched(), configuration) }
+      #expect(error?.code == .readOnly)
+      #expect(error?.message.contains("must be owner") == true, "\(String(describing: error))")
+      #expect(try world.contents() == before)
+    }
+
     @Test func `The application's metadata and the UUID stay, and the copy of the model is the new one`()
       throws
     {

@@ -134,7 +134,9 @@ let package = Package(
       path: "Packages/PostgreSQLStore/Sources/CDEPostgreSQLStore"),
     .testTarget(
       name: "CDEPostgreSQLStoreTests",
-      dependencies: ["CDEPostgreSQLStore", "CDEExecutors", "CDESQL", "CDESQLiteStore", "CDEStore"],
+      dependencies: [
+        "CDEPostgreSQLStore", "CDEExecutors", "CDESQL", "CDESQLiteFaults", "CDESQLiteStore", "CDEStore",
+      ],
       path: "Packages/PostgreSQLStore/Tests/CDEPostgreSQLStoreTests"),
 
     // Macros
@@ -203,8 +205,9 @@ let package = Package(
     .testTarget(
       name: "CDEPostgreSQLTests",
       dependencies: [
-        "CDEPostgreSQL", "CDEStore", "CDEPostgreSQLStore", "CDEManagedModel", "CDEPredicates",
-        "CDEModelRuntime",
+        "CDEPostgreSQL", "CDEStore", "CDESQLiteFaults", "CDEPostgreSQLStore", "CDEManagedModel",
+        "CDEModelFiles",
+        "CDEPredicates", "CDEModelRuntime",
       ],
       path: "Packages/PostgreSQL/Tests/CDEPostgreSQLTests"),
 

@@ -31,8 +31,10 @@ let package = Package(
       dependencies: [
         "CDEPostgreSQL",
         .product(name: "CDEStore", package: "Store"),
+        .product(name: "CDESQLiteFaults", package: "Store"),
         .product(name: "CDEPostgreSQLStore", package: "PostgreSQLStore"),
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEModelFiles", package: "ModelRuntime"),
         .product(name: "CDEPredicates", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
       ]),

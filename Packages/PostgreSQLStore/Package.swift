@@ -33,6 +33,7 @@ let package = Package(
         "CDEPostgreSQLStore",
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDESQL", package: "Store"),
+        .product(name: "CDESQLiteFaults", package: "Store"),
         .product(name: "CDESQLiteStore", package: "Store"),
         .product(name: "CDEStore", package: "Store"),
       ]),

@@ -29,6 +29,13 @@
       try PostgreSQLStore(schema: opening.schema, configuration: try configuration(opening))
     }
 
+    /// The store of an opening as the runtime migrates it, on the server and in one transaction.
+    ///
+    /// - Throws: `StoreError` with code `.cannotOpen` for an option of the wrong type or a missing URL.
+    public func migratable(_ opening: StoreOpening) throws -> (any MigratableStore)? {
+      PostgreSQLMigratableStore(try configuration(opening))
+    }
+
     private func configuration(_ opening: StoreOpening) throws(StoreError) -> PostgreSQLConfiguration {
       let description = opening.description
       let options = StoreOptions(description.options)

@@ -37,7 +37,7 @@
         try await book.load()
       }.value
       let context = container.newBackgroundContext()
-      try await context.perform {}
+      await context.perform {}
       let book = context.performAndWait { context.object(with: ids[0]) }
       try await book.load()
       context.performAndWait { #expect(book.value(forKey: "title") as? String == "Iris") }

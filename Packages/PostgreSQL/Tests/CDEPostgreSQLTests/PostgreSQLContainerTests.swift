@@ -23,12 +23,6 @@ import Testing
   private typealias Place = TestPlace
 
   extension NSManagedObjectContext {
-    fileprivate func make(_ entity: String, _ values: [String: Any]) -> NSManagedObject {
-      let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: self)
-      object.setValuesForKeys(values)
-      return object
-    }
-
     fileprivate func titles(_ format: String, _ arguments: Any...) throws -> [String] {
       let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
       request.predicate = NSPredicate(format: format, argumentArray: arguments)
@@ -47,7 +41,7 @@ import Testing
       try context.performAndWait {
         let ada = context.make("Author", ["name": "Ada"])
         for (title, pages) in [("Ämter", 10), ("ämter", 20), ("Brücken", 30)] {
-          _ = context.make(
+          context.make(
             "Book",
             [
               "title": title, "pages": pages, "author": ada, "price": Decimal(pages) / 8 as NSDecimalNumber,

@@ -7,7 +7,7 @@
   import Testing
 
   /// A schema of the server for one test, removed at its end.
-  final class TestPlace {
+  final class TestPlace: Sendable {
     let schema = "cde_" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
     static let url = ProcessInfo.processInfo.environment["CDE_POSTGRESQL_URL"].flatMap(URL.init(string:))
 
@@ -45,14 +45,20 @@
       return model
     }()
 
-    func container(
-      _ url: URL? = TestPlace.url, options: [String: Any] = [:]
-    ) throws -> NSPersistentContainer {
-      let container = NSPersistentContainer(name: "Test", managedObjectModel: TestPlace.model)
+    /// A description of the store in the schema.
+    func description(_ url: URL? = TestPlace.url) -> NSPersistentStoreDescription {
       let description = NSPersistentStoreDescription()
       description.type = CDEPostgreSQLStoreType
       description.url = url
       description.setOption(schema, forKey: CDEPostgreSQLSchemaOption)
+      return description
+    }
+
+    func container(
+      _ url: URL? = TestPlace.url, options: [String: Any] = [:]
+    ) throws -> NSPersistentContainer {
+      let container = NSPersistentContainer(name: "Test", managedObjectModel: TestPlace.model)
+      let description = description(url)
       description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
       for (key, value) in options { description.setOption(value, forKey: key) }
       container.persistentStoreDescriptions = [description]

@@ -54,9 +54,11 @@
     public init(schema resolved: ResolvedSchema, configuration: PostgreSQLConfiguration) throws(StoreError) {
       try StoreOpener.check(resolved, configuration)
       let pool = try ConnectionPool(configuration)
-      let opened = try pool.withConnection { (connection) throws(StoreError) in
-        try StoreOpener(schema: resolved, configuration: configuration).open(on: connection)
+      let (opened, agreement) = try pool.withConnection { (connection) throws(StoreError) in
+        let opened = try StoreOpener(schema: resolved, configuration: configuration).open(on: connection)
+        return (opened, try StoreAgreement(reading: connection))
       }
+      pool.compareConnections { (connection) throws(StoreError) in try agreement.check(connection) }
       self.schema = resolved
       self.configuration = configuration
       self.pool = pool

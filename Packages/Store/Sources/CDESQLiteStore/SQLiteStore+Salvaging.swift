@@ -75,7 +75,7 @@ extension SQLiteStore {
     ofFileAt path: String
   ) throws(StoreError) -> (archive: [UInt8]?, hashes: [String: [UInt8]]) {
     var file = try DamagedFile(at: path, in: FileSystem(named: nil))
-    let archive = file.modelCache.flatMap(ModelCacheTable.archive)
+    let archive = file.modelCache.flatMap(ModelArchive.archive)
     guard case .blob(let list)? = file.rows(of: .metadata).first?["Z_PLIST"],
       let metadata = try? PropertyList.decode(list),
       case .dictionary(let hashes)? = metadata.values[MetadataTable.hashes]

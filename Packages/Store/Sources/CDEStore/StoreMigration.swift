@@ -100,7 +100,7 @@ public struct MigrationObstacle: Hashable, Sendable, CustomStringConvertible {
     case .unknownEntities:
       return
         "The table of \(entity) has \(count == 1 ? "1 row" : "\(count) rows") whose Z_ENT is the number of no entity in it, which "
-        + "would be lost. Set Z_ENT to a number in Z_PRIMARYKEY, or delete the rows, with the sqlite3 program."
+        + "would be lost. Set Z_ENT to a number in Z_PRIMARYKEY, or delete the rows, with sqlite3, or psql on a server."
     }
   }
 }

@@ -1,4 +1,15 @@
+internal import CDEStore
+
 // Which engine opens the stores of a type.
+
+extension StoreOpening {
+  /// The opening of a store of a model.
+  init(_ description: NSPersistentStoreDescription, _ model: ModelBinding, _ entities: Set<EntityIndex>) {
+    self.init(
+      description: description, schema: model.schema, entities: entities,
+      makeModelCache: { model.modelCache })
+  }
+}
 
 extension NSPersistentStoreCoordinator {
   static let engines = StoreEngines([

@@ -1,6 +1,5 @@
 public import CDEManagedModel
 @_spi(CDE) internal import CDEModelFiles
-@_spi(CDE) internal import CDESQLiteStore
 internal import CDEStore
 internal import Foundation
 
@@ -23,18 +22,23 @@ extension NSPersistentStoreCoordinator {
     for description: NSPersistentStoreDescription, to model: NSManagedObjectModel? = nil
   ) throws -> StoreMigrationPlan {
     try reportingNSErrors {
-      let url = description.url ?? URL(fileURLWithPath: "/dev/null")
+      let url = (description.url ?? URL(fileURLWithPath: "/dev/null")).withoutPassword
       do {
         let binding = try model.map(ModelBinding.of) ?? usableBinding()
-        let configuration = try description.storeConfiguration()
         let entities = try binding.entities(in: description.configuration)
-        guard case .file(let path) = configuration.location, FileManager.default.fileExists(atPath: path)
+        let opening = StoreOpening(description, binding, entities)
+        guard let store = try Self.engines.engine(for: description.type).migratable(opening) else {
+          throw ManagedObjectError(
+            .unsupportedRequest,
+            "Stores of the type \"\(description.type)\" are migrated by their engine alone, so there is no plan. Open the store."
+          )
+        }
+        guard let request = try MigrationRequest(description, store, to: binding, entities: entities),
+          let route = try request.route()
         else { return StoreMigrationPlan(url: url) }
-        let request = try MigrationRequest(description, configuration, to: binding, entities: entities)
-        guard let route = try request.route() else { return StoreMigrationPlan(url: url) }
         return try StoreMigrationPlan(url: url, request, route)
       } catch let error as StoreError {
-        throw Self.migrationError(error, url)
+        throw Self.migrationError(error, url.place)
       } catch let error as ModelError {
         throw ManagedObjectError(.store, error.message, cause: error)
       }
@@ -46,12 +50,10 @@ extension NSPersistentStoreCoordinator {
   /// - Parameter refusal: the error of the opening.
   /// - Throws: `refusal`, if that is not the reason or the description forbids it; otherwise why the migration failed.
   func migrate(
-    _ description: NSPersistentStoreDescription, _ configuration: SQLiteStore.Configuration,
-    entities: Set<EntityIndex>, after refusal: StoreError
+    _ description: NSPersistentStoreDescription, _ store: any MigratableStore, entities: Set<EntityIndex>,
+    after refusal: StoreError
   ) throws {
-    guard refusal.code == .incompatibleSchema, case .file(let path) = configuration.location else {
-      throw refusal
-    }
+    guard refusal.code == .incompatibleSchema else { throw refusal }
     guard description.shouldMigrateStoreAutomatically, !description.isReadOnly else {
       var refusal = refusal
       refusal.message +=
@@ -62,7 +64,8 @@ extension NSPersistentStoreCoordinator {
       throw refusal
     }
     do {
-      let request = try MigrationRequest(description, configuration, to: modelBinding, entities: entities)
+      let request = try MigrationRequest(description, store, to: modelBinding, entities: entities)
+      guard let request else { throw refusal }
       // Nil if another process has migrated the store since it was refused.
       guard let route = try request.route() else { return }
       let progress = description.migrationProgress
@@ -76,7 +79,7 @@ extension NSPersistentStoreCoordinator {
       try follow(route, request, pace)
       progress.completedUnitCount = Self.migrationUnits
     } catch let error as StoreError where error.code != .incompatibleSchema {
-      throw Self.migrationError(error, URL(fileURLWithPath: path))
+      throw Self.migrationError(error, description.place)
     } catch var error as ManagedObjectError where error.code == .migrationLacksMappingModel {
       if error.cause == nil { error.cause = refusal }
       throw error
@@ -85,17 +88,17 @@ extension NSPersistentStoreCoordinator {
 
   private static let migrationUnits: Int64 = 1_000
 
-  static func migrationError(_ error: StoreError, _ url: URL) -> ManagedObjectError {
+  static func migrationError(_ error: StoreError, _ place: String) -> ManagedObjectError {
     let isDuplicate =
       error.code == .uniqueness || error.obstacles.first?.kind == .duplicateValues
     if error.code == .cancelled {
       return ManagedObjectError(
-        .migrationCancelled, "The store at \(url.path) was not migrated: \(error.message)", cause: error)
+        .migrationCancelled, "The store at \(place) was not migrated: \(error.message)", cause: error)
     }
     let code: ManagedObjectError.Code =
       error.code == .migration || isDuplicate ? (isDuplicate ? .migrationConstraint : .migration) : .store
     return ManagedObjectError(
-      code, "The store at \(url.path) was not migrated: \(error.message)", cause: error, entity: error.entity,
+      code, "The store at \(place) was not migrated: \(error.message)", cause: error, entity: error.entity,
       property: error.properties.first)
   }
 }

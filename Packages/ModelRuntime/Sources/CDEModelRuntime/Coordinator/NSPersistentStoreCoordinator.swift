@@ -119,16 +119,14 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     let covered: Set<EntityIndex>
     do {
       covered = try modelBinding.entities(in: description.configuration)
-      let opening = StoreOpening(
-        description: description, schema: modelBinding.schema, entities: covered,
-        makeModelCache: { modelBinding.modelCache }
-      ) { refusal in
-        try self.migrate(
-          description, try description.storeConfiguration(), entities: covered, after: refusal)
-      }
+      let opening = StoreOpening(description, modelBinding, covered)
       do { opened = try engine.open(opening) } catch let refusal as StoreError {
         guard refusal.code == .incompatibleSchema else { throw refusal }
-        try engine.migrate(opening, after: refusal)
+        if let store = try engine.migratable(opening) {
+          try migrate(description, store, entities: covered, after: refusal)
+        } else {
+          try engine.migrate(opening, after: refusal)
+        }
         opened = try engine.open(opening)
       }
       if opened.mayWaitForNetwork { noteNetwork() }

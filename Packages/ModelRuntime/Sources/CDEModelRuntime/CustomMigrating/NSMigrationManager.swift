@@ -1,7 +1,7 @@
 @_spi(CDE) public import CDEManagedModel
 public import CDEModelFiles
-@_spi(CDE) internal import CDESQLiteStore
 internal import CDEPredicates
+internal import CDEStore
 public import Foundation
 
 /// Migrates a store by a mapping model: its objects are made anew in another store, by the rules of the mapping model and by the

@@ -60,9 +60,9 @@ extension NSPersistentStoreCoordinator {
   private func rewrite(
     _ request: MigrationRequest, _ pace: MigrationPace, _ steps: (WorkingStore, MigrationPace) throws -> Void
   ) throws {
-    guard case .file(let path) = request.configuration.location else { return }
+    guard let configuration = request.file, case .file(let path) = configuration.location else { return }
     let hashes = request.newHashes
-    let replacement = try StoreReplacement(request.configuration, pace) {
+    let replacement = try StoreReplacement(configuration, pace) {
       $0.mapValues { Data($0) } == hashes
     }
     guard let replacement else { return }

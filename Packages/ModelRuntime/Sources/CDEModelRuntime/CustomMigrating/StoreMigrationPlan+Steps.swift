@@ -13,7 +13,7 @@ extension StoreMigrationPlan {
     }
     let source = try request.sourceModel()
     let survey = try SQLiteStore.survey(
-      of: ModelBinding.of(source.model).schema, configuration: request.configuration)
+      of: ModelBinding.of(source.model).schema, configuration: request.requiredFile())
     let steps = try Self.steps(request, route, source.model)
     self.init(url: url, modelSource: source.from, steps: steps, survey: survey)
   }

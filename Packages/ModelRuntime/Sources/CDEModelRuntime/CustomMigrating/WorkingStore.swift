@@ -75,8 +75,13 @@ final class WorkingStore {
   func request(to binding: ModelBinding) throws -> MigrationRequest {
     let opening = opening()
     let name = Self.configuration(opening.configuration, in: binding.model)
-    return try MigrationRequest(
-      opening, opening.storeConfiguration(), to: binding, entities: binding.entities(in: name))
+    let store = SQLiteMigratableStore(configuration: try opening.storeConfiguration())
+    let request = try MigrationRequest(opening, store, to: binding, entities: binding.entities(in: name))
+    guard let request else {
+      throw ManagedObjectError(
+        .migration, "The copy of the store at \(url.path) is gone. Leave it alone, and open the store again.")
+    }
+    return request
   }
 
   /// Migrates the copy to a version of the model as the difference can be inferred. Does nothing if it has that version.

@@ -7,31 +7,37 @@ internal import Foundation
 /// The migration of a store: which store, and the version that it gets.
 struct MigrationRequest {
   let description: NSPersistentStoreDescription
-  let configuration: SQLiteStore.Configuration
+  let store: any MigratableStore
   /// The new version of the model, and the entities of it that the store has.
   let destination: ModelBinding
   let entities: Set<EntityIndex>
-  /// What was in the file. A migration reads it again with the lock of the file.
-  private let file: StoreInspection
-  /// The version hashes of the entities in the file.
+  /// What the store said. A migration reads it again with the lock of the store.
+  private let version: any StoredVersion
+  /// The version hashes of the entities in the store.
   let storedHashes: [String: Data]
 
-  /// Reads what is in the file.
+  /// Reads which version the store has.
   ///
-  /// - Throws: `StoreError`: there is no store, or it can't be read.
-  init(
-    _ description: NSPersistentStoreDescription, _ configuration: SQLiteStore.Configuration,
-    to destination: ModelBinding, entities: Set<EntityIndex>
+  /// - Returns: nil if there is no store.
+  /// - Throws: `StoreError`: it can't be read.
+  init?(
+    _ description: NSPersistentStoreDescription, _ store: any MigratableStore, to destination: ModelBinding,
+    entities: Set<EntityIndex>
   ) throws(StoreError) {
+    guard let version = try store.version() else { return nil }
     self.description = description
-    self.configuration = configuration
+    self.store = store
     self.destination = destination
     self.entities = entities
-    file = try SQLiteStore.inspection(configuration)
-    storedHashes = file.versionHashes.mapValues { Data($0) }
+    self.version = version
+    storedHashes = version.versionHashes.mapValues { Data($0) }
   }
 
-  var path: String { description.url?.path ?? "" }
+  /// Where the store is, for messages.
+  var path: String { description.place }
+
+  /// How the store's file is reached; nil for a store of another engine, which code can't migrate.
+  var file: SQLiteStore.Configuration? { (store as? SQLiteMigratableStore)?.configuration }
 
   /// The version hashes that the store has in the end.
   var newHashes: [String: Data] {
@@ -52,7 +58,7 @@ struct MigrationRequest {
     // As a store opens by its copy alone: hashes that are computed otherwise here are those of the file.
     let copy = Result {
       try NSManagedObjectModel(
-        CachedModel(description.url ?? URL(fileURLWithPath: path), file), module: nil)
+        CachedModel(description.url ?? URL(fileURLWithPath: path), version), module: nil)
     }
     if case .success(let model) = copy, hashes.isEmpty || model.contains(hashes) { return (model, .store) }
     let folders =

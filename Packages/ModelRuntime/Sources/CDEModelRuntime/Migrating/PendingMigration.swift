@@ -1,10 +1,9 @@
 @_spi(CDE) internal import CDEManagedModel
 @_spi(CDE) internal import CDEModelFiles
-@_spi(CDE) internal import CDESQLiteStore
 internal import CDEStore
 internal import Foundation
 
-/// The migration of one store to a model: both models, and how they belong together. Made from what is in the store's file.
+/// The migration of one store to a model: both models, and how they belong together. Made from what the store says.
 struct PendingMigration {
   let mapping: InferredMapping
   let modelSource: StoreMigrationPlan.ModelSource
@@ -32,14 +31,14 @@ struct PendingMigration {
   }
 
   func survey() throws(StoreError) -> MigrationSurvey {
-    try SQLiteStore.survey(
-      migration, from: source.schema, to: request.destination.schema, entities: request.entities,
-      configuration: request.configuration)
+    try request.store.survey(
+      migration, from: source.schema, to: request.destination.schema, entities: request.entities)
   }
 
   func run(_ pace: MigrationPace) throws(StoreError) {
-    try SQLiteStore.migrate(
+    // If another process was faster, the store has the version that this one wants.
+    _ = try request.store.migrate(
       migration, from: source.schema, to: request.destination.schema, entities: request.entities,
-      configuration: request.configuration, modelCache: request.destination.modelCache, pace: pace)
+      modelCache: request.destination.modelCache, pace: pace)
   }
 }

@@ -46,7 +46,7 @@ public struct StoreMigrationPlan: Hashable, Sendable, CustomStringConvertible {
     public var runsCode: Bool { kind != .inferred }
   }
 
-  /// The store's file.
+  /// The store's file, or its URL without a password.
   public let url: URL
   /// Whether the store has another version of the model, so that it has to be migrated. Without that, the rest is empty.
   public let isNeeded: Bool
@@ -103,8 +103,8 @@ public struct StoreMigrationPlan: Hashable, Sendable, CustomStringConvertible {
 
   /// The plan as text: what changes, what is lost with the number of objects, what stands in the way, and the space and time.
   public var description: String {
-    guard isNeeded else { return "The store \(url.path) needs no migration." }
-    var lines = ["The store \(url.path) is migrated:"]
+    guard isNeeded else { return "The store \(url.place) needs no migration." }
+    var lines = ["The store \(url.place) is migrated:"]
     if steps.count == 1, let step = steps.first, !step.runsCode {
       lines += text(of: step, isFirst: true)
     } else {

@@ -7,8 +7,8 @@ internal import Foundation
 /// The copy of its model in a store's file, and what the file says about the model's entities.
 struct CachedModel {
   private let url: URL
-  /// What else is in the file; nil if the file is damaged.
-  private let file: StoreInspection?
+  /// What else the store says; nil for a damaged file.
+  private let version: (any StoredVersion)?
   private let hashes: [String: Data]
   /// The archive of the model.
   let archive: Data
@@ -29,24 +29,20 @@ struct CachedModel {
     try self.init(url, file)
   }
 
-  /// Takes the copy from what was read of a store's file.
+  /// Takes the copy from what was read of a store.
   ///
   /// - Throws: ``ManagedObjectError`` with `.modelMissing` for a store without a copy.
-  init(_ url: URL, _ file: StoreInspection) throws {
+  init(_ url: URL, _ version: any StoredVersion) throws {
     self.url = url
-    guard let archive = file.modelArchive else {
-      let reason =
-        file.tables["Z_MODELCACHE"] == nil
-        ? "it has no table Z_MODELCACHE, as stores made before 2015"
-        : "Z_MODELCACHE.Z_CONTENT is damaged or empty"
+    guard let archive = version.modelArchive else {
       throw ManagedObjectError(
         .modelMissing,
-        "The store at \(url.path) has no copy of its model: \(reason). Open it with the model of its program, for example "
+        "The store at \(url.place) has no copy of its model: \(version.archiveAbsence). Open it with the model of its program, for example "
           + "by NSManagedObjectModel(contentsOf:).")
     }
     self.archive = Data(archive)
-    self.file = file
-    hashes = file.versionHashes.mapValues { Data($0) }
+    self.version = version
+    hashes = version.versionHashes.mapValues { Data($0) }
   }
 
   /// Reads the copy in a damaged store.
@@ -54,7 +50,7 @@ struct CachedModel {
   /// - Throws: ``ManagedObjectError``: `.modelMissing` if the copy is damaged as well, `.store` for a file that is missing.
   init(inDamagedStoreAt url: URL) throws {
     self.url = url
-    file = nil
+    version = nil
     let found: (archive: [UInt8]?, hashes: [String: [UInt8]])
     do throws(StoreError) { found = try SQLiteStore.salvagedModel(ofFileAt: url.path) } catch {
       throw ManagedObjectError(
@@ -70,12 +66,12 @@ struct CachedModel {
   }
 
   /// Whether the store has a history, so that commits must be recorded.
-  var hasHistory: Bool { file?.hasHistory ?? false }
+  var hasHistory: Bool { version?.hasHistory ?? false }
 
   func unusable(_ error: any Error) -> ManagedObjectError {
     ManagedObjectError(
       .modelMissing,
-      "The copy of the model in Z_MODELCACHE.Z_CONTENT of the store at \(url.path) can't be used: "
+      "The copy of the model in Z_MODELCACHE.Z_CONTENT of the store at \(url.place) can't be used: "
         + "\((error as? any CDEError)?.message ?? "\(error)") Open the store with the model of its program.",
       cause: error)
   }
@@ -105,7 +101,7 @@ struct CachedModel {
   private func otherVersion(_ entities: [String], _ reason: String) -> ManagedObjectError {
     ManagedObjectError(
       .modelMissing,
-      "The copy of the model in the store at \(url.path) belongs to another version than its tables. These entities "
+      "The copy of the model in the store at \(url.place) belongs to another version than its tables. These entities "
         + "differ: \(entities.joined(separator: ", ")); \(reason). Open the store with the model of its program.",
       entity: entities.first)
   }
@@ -155,7 +151,7 @@ struct CachedModel {
       throw unusable(error)
     }
     let indexes = schema.entities.filter { held.contains($0.source.name) }.map(\.index)
-    let differences = file?.columnDifferences(from: schema, entities: Set(indexes)) ?? []
+    let differences = version?.columnDifferences(from: schema, entities: Set(indexes)) ?? []
     guard differences.isEmpty else {
       throw otherVersion(differing.sorted(), differences.joined(separator: ", "))
     }

@@ -91,7 +91,15 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
   }
 }
 
+extension NSPersistentStoreDescription {
+  /// Where the store is, for messages.
+  var place: String { url?.place ?? "(memory)" }
+}
+
 extension URL {
+  /// The path of a file, or the URL of a server without its password, for messages.
+  var place: String { isFileURL ? path : withoutPassword.absoluteString }
+
   /// The URL of a server without its password, for errors, logs and notifications. File URLs stay as they are.
   var withoutPassword: URL {
     guard !isFileURL, var parts = URLComponents(url: self, resolvingAgainstBaseURL: false) else {

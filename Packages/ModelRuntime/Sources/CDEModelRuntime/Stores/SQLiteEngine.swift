@@ -1,5 +1,6 @@
 @_spi(CDE) internal import CDESQLiteStore
 internal import CDEStore
+internal import Foundation
 
 /// The engine of SQLite stores, in files and in memory.
 struct SQLiteEngine: StoreEngine {
@@ -10,7 +11,36 @@ struct SQLiteEngine: StoreEngine {
       modelCache: opening.makeModelCache)
   }
 
-  func migrate(_ opening: StoreOpening, after refusal: StoreError) throws {
-    try opening.migrateFile(refusal)
+  func migratable(_ opening: StoreOpening) throws -> (any MigratableStore)? {
+    SQLiteMigratableStore(configuration: try opening.description.storeConfiguration())
+  }
+}
+
+/// A store in an SQLite file that is not open.
+struct SQLiteMigratableStore: MigratableStore {
+  let configuration: SQLiteStore.Configuration
+
+  func version() throws(StoreError) -> (any StoredVersion)? {
+    guard case .file(let path) = configuration.location, FileManager.default.fileExists(atPath: path) else {
+      return nil
+    }
+    return try SQLiteStore.inspection(configuration)
+  }
+
+  func survey(
+    _ migration: StoreMigration, from source: ResolvedSchema, to destination: ResolvedSchema,
+    entities: Set<EntityIndex>
+  ) throws(StoreError) -> MigrationSurvey {
+    try SQLiteStore.survey(
+      migration, from: source, to: destination, entities: entities, configuration: configuration)
+  }
+
+  func migrate(
+    _ migration: StoreMigration, from source: ResolvedSchema, to destination: ResolvedSchema,
+    entities: Set<EntityIndex>, modelCache: [UInt8]?, pace: MigrationPace
+  ) throws(StoreError) -> Bool {
+    try SQLiteStore.migrate(
+      migration, from: source, to: destination, entities: entities, configuration: configuration,
+      modelCache: modelCache, pace: pace)
   }
 }

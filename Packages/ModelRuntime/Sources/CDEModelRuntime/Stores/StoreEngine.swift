@@ -28,7 +28,15 @@ public protocol StoreEngine: Sendable {
   /// - Throws: a `StoreError` or ``ManagedObjectError``. With `.incompatibleSchema`, the store is migrated and opened once more.
   func open(_ opening: StoreOpening) throws -> any Store
 
-  /// Migrates a store that has another version of the model.
+  /// The store of an opening as the runtime migrates it: the runtime finds the old model, compares it with the new one, and asks the
+  /// store to move its rows. Plans of migrations are made with it, too.
+  ///
+  /// - Parameter opening: as it was given to ``open(_:)``, or as it will be.
+  /// - Returns: nil if the runtime can't migrate stores of the engine. The default implementation returns nil.
+  /// - Throws: a `StoreError` or ``ManagedObjectError`` for a description that names no store.
+  func migratable(_ opening: StoreOpening) throws -> (any MigratableStore)?
+
+  /// Migrates a store that has another version of the model. Called if ``migratable(_:)`` returns nil.
   ///
   /// - Parameters:
   ///   - opening: as it was given to ``open(_:)``.
@@ -38,6 +46,8 @@ public protocol StoreEngine: Sendable {
 }
 
 extension StoreEngine {
+  public func migratable(_ opening: StoreOpening) throws -> (any MigratableStore)? { nil }
+
   public func migrate(_ opening: StoreOpening, after refusal: StoreError) throws { throw refusal }
 }
 
@@ -51,8 +61,6 @@ public struct StoreOpening {
   /// The entities that the store holds: those of the configuration, with their ancestors.
   public let entities: Set<EntityIndex>
   let makeModelCache: @Sendable () -> [UInt8]?
-  /// Migrates a store in an SQLite file, as its description says.
-  let migrateFile: (_ refusal: StoreError) throws -> Void
 
   /// The model in the form of `Z_MODELCACHE`: an archive as in a compiled model, compressed. A store that keeps it can be compared
   /// with a later version of the model. `nil` if the model has no such form. Made at the first access.

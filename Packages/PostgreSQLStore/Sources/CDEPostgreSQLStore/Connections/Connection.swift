@@ -8,7 +8,7 @@
   /// One connection to the server, with the statements prepared on it.
   final class Connection: @unchecked Sendable {
     // Guard: ConnectionPool gives a connection to one borrower at a time.
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
     /// A statement of one text may be prepared several times, because its parameters have the types of the first values.
     private struct StatementKey: Hashable {
       let sql: String
@@ -33,8 +33,12 @@
 
     /// Connects and sets up the session. Blocks up to the connection timeout.
     ///
-    /// - Throws: `.cannotOpen`, `.busy` if the server has no free connection, `.unreadable` for an encoding other than UTF-8.
-    init(_ options: ConnectionOptions, _ configuration: PostgreSQLConfiguration) throws(StoreError) {
+    /// - Parameter joinsUsers: whether the session counts as a user of the store, whom a migration waits for.
+    /// - Throws: `.cannotOpen`, `.busy` if the server has no free connection or the store is being migrated, `.unreadable` for an
+    ///   encoding other than UTF-8.
+    init(
+      _ options: ConnectionOptions, _ configuration: PostgreSQLConfiguration, joinsUsers: Bool = false
+    ) throws(StoreError) {
       let (opened, secrets): (OpaquePointer?, [String]) = options.withParameters {
         keywords, values, secrets in
         let handle = Self.withCStrings(keywords) { keywords in
@@ -57,7 +61,7 @@
             + "role and the certificates.")
       }
       try checkServer()
-      try setUp(configuration)
+      try setUp(configuration, joinsUsers)
     }
 
     deinit { PQfinish(handle) }
@@ -95,7 +99,7 @@
       }
     }
 
-    private func setUp(_ configuration: PostgreSQLConfiguration) throws(StoreError) {
+    private func setUp(_ configuration: PostgreSQLConfiguration, _ joinsUsers: Bool) throws(StoreError) {
       var settings = [
         "SET search_path TO \(quoted(configuration.schema))", "SET client_min_messages TO warning",
         "SET default_transaction_isolation TO 'read committed'",
@@ -109,7 +113,16 @@
         settings.append("SET lock_timeout TO \(limit.milliseconds)")
       }
       if configuration.isReadOnly { settings.append("SET default_transaction_read_only TO on") }
-      try execute(settings.joined(separator: "; "), while: "Setting up the session")
+      if joinsUsers { settings.append(UsersLock.joining(configuration.schema)) }
+      do throws(StoreError) {
+        try execute(settings.joined(separator: "; "), while: "Setting up the session")
+      } catch {
+        guard error.engineCode == ServerError.lockNotAvailable else { throw error }
+        throw StoreError(
+          .busy,
+          "The store in \(configuration.schema) is being migrated by another process. Open it again later.",
+          engineCode: error.engineCode)
+      }
     }
 
     // MARK: Running statements
@@ -150,7 +163,7 @@
       return try check(result, while: task)
     }
 
-    private func prepare(_ sql: String, _ types: [UInt32], while task: String) throws(StoreError) -> String {
+    func prepare(_ sql: String, _ types: [UInt32], while task: String) throws(StoreError) -> String {
       uses += 1
       let key = StatementKey(sql: sql, types: types)
       if let known = statements[key] {
@@ -174,7 +187,7 @@
       try execute("DEALLOCATE s\(oldest.value.number)", while: "Removing a statement")
     }
 
-    private func check(_ result: OpaquePointer?, while task: String) throws(StoreError) -> ResultRows {
+    func check(_ result: OpaquePointer?, while task: String) throws(StoreError) -> ResultRows {
       violatedConstraint = nil
       guard let result else {
         throw isUsable

@@ -47,6 +47,13 @@
     /// Whether the pool has one connection, with an open transaction that keeps a state of the store for reading.
     let isPinned: Bool
     private let state: Lock<State>
+    /// Compares what a new connection finds with what the store was opened with.
+    private struct Comparison: Sendable {
+      var check: @Sendable (Connection) throws(StoreError) -> Void
+    }
+
+    /// Nil while the store opens.
+    private let comparison = Lock<Comparison?>(nil)
 
     /// - Throws: `.cannotOpen` for a URL that is none of PostgreSQL's. Does not connect.
     init(_ configuration: PostgreSQLConfiguration) throws(StoreError) {
@@ -158,7 +165,7 @@
     /// Connects in a place that is counted already.
     private func open() throws(StoreError) -> Connection {
       do throws(StoreError) {
-        let connection = try Connection(options, configuration)
+        let connection = try connectOutside()
         let isClosed = state.withLock { state in
           state.statistics.opened += 1
           return state.isClosed
@@ -173,7 +180,21 @@
     }
 
     /// A connection that is not the pool's, for a call that has a place already.
-    func connectOutside() throws(StoreError) -> Connection { try Connection(options, configuration) }
+    ///
+    /// - Throws: the errors of connecting; `.incompatibleSchema` if the store was migrated since it was opened.
+    func connectOutside() throws(StoreError) -> Connection {
+      let connection = try Connection(options, configuration, joinsUsers: true)
+      try comparison.withLock { $0 }?.check(connection)
+      return connection
+    }
+
+    /// A connection that asks what became of a lost commit. That is true of any version of the store.
+    func connectToAsk() throws(StoreError) -> Connection { try Connection(options, configuration) }
+
+    /// From now on each new connection compares what it finds. A store may be migrated while it has no connection.
+    func compareConnections(_ body: @escaping @Sendable (Connection) throws(StoreError) -> Void) {
+      comparison.withLock { $0 = Comparison(check: body) }
+    }
 
     // MARK: Giving back
 

@@ -116,6 +116,20 @@
       endArray()
     }
 
+    mutating func append(texts values: [String]) {
+      beginArray(.text)
+      for var value in values { value.withUTF8 { appendElement(UnsafeRawBufferPointer($0)) } }
+      endArray()
+    }
+
+    mutating func append(bytes values: [[UInt8]?]) {
+      beginArray(.bytes)
+      for value in values {
+        if let value { value.withUnsafeBytes { appendElement($0) } } else { appendNullElement() }
+      }
+      endArray()
+    }
+
     // MARK: Arrays
 
     /// Begins an array. Elements follow, then ``endArray()``.

@@ -16,6 +16,8 @@
     /// A transaction could not be serialised.
     static let serialization = number(of: "40001")
     static let uniqueViolation = number(of: "23505")
+    /// Another session had a lock for longer than the lock timeout.
+    static let lockNotAvailable = number(of: "55P03")
     static let undefinedTable = number(of: "42P01")
     /// The connection was lost. libpq has no SQLSTATE for it.
     static let connectionLost = number(of: "08006")
@@ -59,6 +61,10 @@
       "22001": (.tooBig, "A text is longer than its column allows."),
       "23505": (
         .uniqueness, "Another row has the same values. Change the values, or let a merge policy decide."
+      ),
+      "2BP01": (
+        .readOnly,
+        "A view, foreign key or the like of another program depends on a table of the store. Drop it, and make it again afterwards."
       ),
       "25006": (.readOnly, "The server only allows reading: it is a standby, or the session is read-only."),
       "40001": (.busy, "Other transactions changed the same rows at the same time. Try again."),

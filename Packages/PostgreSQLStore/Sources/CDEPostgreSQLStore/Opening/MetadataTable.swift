@@ -80,6 +80,26 @@
       return (identifier, try PropertyList.decode(Data(rows.bytes(0, 1))))
     }
 
+    /// The metadata of the store itself, for the new version that it is migrated to, with those of the application.
+    static func migrate(
+      _ stored: StoreMetadata, to schema: ResolvedSchema, on connection: Connection
+    ) throws(StoreError) {
+      var values = stored.values.filter { !ownKeys.contains($0.key) }
+      values["NSStoreUUID"] = stored.values["NSStoreUUID"]
+      values.merge(initial(for: schema).values) { $1 }
+      var parameters = Parameters()
+      parameters.append(bytes: Array(try PropertyList.encode(StoreMetadata(values: values))))
+      _ = try connection.run(
+        #"UPDATE "Z_METADATA" SET "Z_PLIST" = $1 WHERE "Z_VERSION" = 1"#, parameters,
+        while: "Writing the metadata")
+    }
+
+    /// Replaces the copy of the model; nil removes it.
+    static func replace(modelCache: [UInt8]?, on connection: Connection) throws(StoreError) {
+      try connection.execute(#"DELETE FROM "Z_MODELCACHE""#, while: "Removing the copy of the model")
+      if let modelCache { try insert(modelCache: modelCache, on: connection) }
+    }
+
     /// Writes the copy of the model of a new store.
     static func insert(modelCache: [UInt8], on connection: Connection) throws(StoreError) {
       var parameters = Parameters()

@@ -14,7 +14,8 @@
     func create(on connection: Connection) throws(StoreError) {
       let task = "Creating the store"
       let physical = PhysicalSchema.onServer(schema, numbers: PhysicalSchema.newNumbers(of: schema))
-      let definitions = try physical.definitions()
+      let definitions =
+        PhysicalSchema.Bookkeeping.allCases.map(\.createStatement) + (try physical.definitions().map(\.sql))
       try connection.inTransaction { () throws(StoreError) in
         // Two transactions that create one table at the same time fail with a message about the catalogue. The lock ends with
         // the transaction. Each statement sees what was committed before it, so the second process then finds the tables.
@@ -29,29 +30,13 @@
           try connection.execute("CREATE SCHEMA \(quoted(configuration.schema))", while: task)
         }
         try connection.execute(definitions.joined(separator: ";\n"), while: task)
-        try insertEntities(physical, on: connection)
+        try EntityTable.insert(physical, on: connection, while: task)
         try MetadataTable.insert(
           identifier: UUID().uuidString, MetadataTable.initial(for: schema), on: connection)
         if let model = configuration.modelCache?() {
           try MetadataTable.insert(modelCache: model, on: connection)
         }
       }
-    }
-
-    private func insertEntities(_ physical: PhysicalSchema, on connection: Connection) throws(StoreError) {
-      var parameters = Parameters()
-      parameters.append(physical.numbers.elements)
-      parameters.beginArray(.text)
-      for entity in schema.entities {
-        var name = entity.source.name
-        name.withUTF8 { parameters.appendElement(UnsafeRawBufferPointer($0)) }
-      }
-      parameters.endArray()
-      parameters.append(schema.entities.map { entity in entity.parent.map { physical.numbers[$0] } ?? 0 })
-      _ = try connection.run(
-        #"INSERT INTO "Z_PRIMARYKEY" ("Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX") "#
-          + "SELECT n, t, s, 0 FROM unnest($1::int8[], $2::text[], $3::int8[]) AS v(n, t, s)",
-        parameters, while: "Creating the store")
     }
 
     /// Whether a schema of the server contains a store.

@@ -27,12 +27,31 @@
         try StoreCreator(schema: schema, configuration: configuration).create(on: connection)
       }
       let (identifier, metadata) = try MetadataTable.read(connection)
-      try compareHashes(metadata)
-      let physical = PhysicalSchema.onServer(schema, numbers: try numbers(on: connection))
-      try compareColumns(physical, on: connection)
+      let physical = try places(metadata, on: connection)
       let extent = try HistoryReader(plans: SchemaPlans(physical), connection: connection).extent()
       return Opened(
         physical: physical, identifier: identifier.uppercased(), hasHistory: extent.last > 0)
+    }
+
+    /// Whether the store has the version of the schema.
+    func fits(_ metadata: StoreMetadata, on connection: Connection) throws(StoreError) -> Bool {
+      do throws(StoreError) {
+        _ = try places(metadata, on: connection)
+        return true
+      } catch {
+        if error.code == .incompatibleSchema { return false }
+        throw error
+      }
+    }
+
+    /// The places of the schema's parts in the store, which has them.
+    ///
+    /// - Throws: `.incompatibleSchema` if it lacks one.
+    func places(_ metadata: StoreMetadata, on connection: Connection) throws(StoreError) -> PhysicalSchema {
+      try compareHashes(metadata)
+      let physical = PhysicalSchema.onServer(schema, numbers: try numbers(on: connection))
+      try compareColumns(physical, on: connection)
+      return physical
     }
 
     /// Refuses what can't be stored, before the server is asked.
@@ -78,6 +97,10 @@
         if hash != .data(entity.source.versionHash) {
           throw incompatible("The store was made with another version of the entity \(name).", name)
         }
+      }
+      if schema.entities.contains(where: { $0.source.versionHash.isEmpty }) { return }
+      if let name = stored.keys.filter({ schema.entity(named: $0) == nil }).min() {
+        throw incompatible("The store has an entity \(name), which the schema lacks.", name)
       }
     }
 

@@ -45,11 +45,31 @@
       }
     }
 
-    /// The statements that create the tables and indexes of an empty store, in a valid order.
+    /// A table, index or constraint.
+    struct Definition: Hashable, Sendable {
+      enum Kind: Hashable, Sendable { case table, index, constraint }
+
+      var kind: Kind
+      /// Its name, unquoted. Tables and indexes of a schema share their names.
+      var name: String
+      /// The table that it belongs to, or that it is.
+      var table: String
+      /// The statement that creates it.
+      var sql: String
+
+      /// The statement that removes an index or constraint.
+      var removal: String {
+        kind == .constraint
+          ? "ALTER TABLE \(quoted(table)) DROP CONSTRAINT IF EXISTS \(quoted(name))"
+          : "DROP INDEX IF EXISTS \(quoted(name))"
+      }
+    }
+
+    /// The tables and indexes of an empty store, in a valid order, without those that every store has.
     ///
     /// - Throws: `.invalidSchema` if two of them would have the same name, or an index names a property without a column.
-    func definitions() throws(StoreError) -> [String] {
-      var result = Bookkeeping.allCases.map(\.createStatement)
+    func definitions() throws(StoreError) -> [Definition] {
+      var result: [Definition] = []
       var names = NameCheck()
       for table in Bookkeeping.allCases { try names.take(table.rawValue, for: "the store") }
       for (root, table) in tables.sorted(by: { $0.key < $1.key }) {
@@ -63,7 +83,10 @@
             "\"Z_OPT\" bigint NOT NULL",
           ]
           + table.columns.map { "\(quoted($0.name)) \(ColumnType($0).declaration)" }
-        result.append("CREATE TABLE \(quoted(table.name)) (\(columns.joined(separator: ", ")))")
+        result.append(
+          Definition(
+            kind: .table, name: table.name, table: table.name,
+            sql: "CREATE TABLE \(quoted(table.name)) (\(columns.joined(separator: ", ")))"))
       }
       for table in joinTables {
         try names.take(table.name, for: table.naming.property)
@@ -71,13 +94,17 @@
           [table.first, table.second].map { "\(quoted($0)) bigint NOT NULL" }
           + [table.secondOrder, table.firstOrder].compactMap { $0 }.map { "\(quoted($0)) bigint" }
         result.append(
-          "CREATE TABLE \(quoted(table.name)) (\(columns.joined(separator: ", ")), "
-            + "PRIMARY KEY (\(quoted(table.first)), \(quoted(table.second))))")
+          Definition(
+            kind: .table, name: table.name, table: table.name,
+            sql: "CREATE TABLE \(quoted(table.name)) (\(columns.joined(separator: ", ")), "
+              + "PRIMARY KEY (\(quoted(table.first)), \(quoted(table.second))))"))
         let index = table.indexName
         try names.take(index, for: table.naming.property)
         result.append(
-          "CREATE INDEX \(quoted(index)) ON \(quoted(table.name)) (\(quoted(table.second)), \(quoted(table.first)))"
-        )
+          Definition(
+            kind: .index, name: index, table: table.name,
+            sql: "CREATE INDEX \(quoted(index)) ON \(quoted(table.name)) "
+              + "(\(quoted(table.second)), \(quoted(table.first)))"))
       }
       for (_, table) in tables.sorted(by: { $0.key < $1.key }) {
         try appendIndexes(of: table, to: &result, &names)
@@ -101,23 +128,29 @@
     }
 
     private func appendIndexes(
-      of table: Table, to result: inout [String], _ names: inout NameCheck
+      of table: Table, to result: inout [Definition], _ names: inout NameCheck
     ) throws(StoreError) {
       let root = schema.entities[table.root.entity]
       let target = quoted(table.name)
+      func append(_ name: String, _ columns: String) {
+        result.append(
+          Definition(
+            kind: .index, name: name, table: table.name,
+            sql: "CREATE INDEX \(quoted(name)) ON \(target) \(columns)"))
+      }
       for column in table.columns {
         switch column.source {
         case .property(_, .key), .impliedKey:
           let name = fitting("\(table.name)_\(column.name)_INDEX")
           try names.take(name, for: root.source.name)
-          result.append("CREATE INDEX \(quoted(name)) ON \(target) (\(quoted(column.name)))")
+          append(name, "(\(quoted(column.name)))")
         default: break
         }
       }
       if root.hasSubentities {
         let name = fitting("\(table.name)_Z_ENT_INDEX")
         try names.take(name, for: root.source.name)
-        result.append("CREATE INDEX \(quoted(name)) ON \(target) (\"Z_ENT\")")
+        append(name, "(\"Z_ENT\")")
       }
       for index in root.subtree {
         let entity = schema.entities[index]
@@ -140,8 +173,7 @@
             }
             condition = " WHERE " + parts.joined(separator: " AND ")
           }
-          result.append(
-            "CREATE INDEX \(quoted(name)) ON \(target) (\(columns.joined(separator: ", ")))\(condition)")
+          append(name, "(\(columns.joined(separator: ", ")))\(condition)")
         }
         for constraint in entity.source.uniquenessConstraints {
           let name = Self.constraintName(constraint, entity: entity)
@@ -151,8 +183,10 @@
           for name in constraint { columns += try indexColumns(name, entity: entity).map(quoted) }
           // Deferred, so that rows of one transaction can swap their values.
           result.append(
-            "ALTER TABLE \(target) ADD CONSTRAINT \(quoted(name)) UNIQUE (\(columns.joined(separator: ", "))) "
-              + "DEFERRABLE INITIALLY DEFERRED")
+            Definition(
+              kind: .constraint, name: name, table: table.name,
+              sql: "ALTER TABLE \(target) ADD CONSTRAINT \(quoted(name)) UNIQUE "
+                + "(\(columns.joined(separator: ", "))) DEFERRABLE INITIALLY DEFERRED"))
         }
       }
     }

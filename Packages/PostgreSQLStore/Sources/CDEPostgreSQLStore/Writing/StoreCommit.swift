@@ -166,7 +166,7 @@
         // An error over a connection that stands is the server's own answer: the transaction was rolled back.
         if connection.isUsable { throw error }
         let outcome = token.outcome(within: configuration.recoveryTimeout) { () throws(StoreError) in
-          try pool.connectOutside()
+          try pool.connectToAsk()
         }
         switch outcome {
         case .committed: return

@@ -8,7 +8,7 @@ import Foundation
 /// ```swift
 /// print(try SQLiteStore.inspection(ofFileAt: "/backup/Notes.sqlite"))
 /// ```
-public struct StoreInspection: Hashable, Sendable, CustomStringConvertible {
+public struct StoreInspection: StoredVersion, Hashable, CustomStringConvertible {
   /// The sizes and modes of the files. They are read from the file's header, without SQLite.
   public struct Files: Hashable, Sendable {
     /// The path of the database.
@@ -60,10 +60,17 @@ public struct StoreInspection: Hashable, Sendable, CustomStringConvertible {
   /// Whether the store has a persistent history: the tables of its changes and transactions.
   public var hasHistory: Bool { tables["ACHANGE"] != nil && tables["ATRANSACTION"] != nil }
 
+  /// Why there is no archive of the model, as the end of a sentence about the store.
+  public var archiveAbsence: String {
+    tables["Z_MODELCACHE"] == nil
+      ? "it has no table Z_MODELCACHE, as stores made before 2015"
+      : "Z_MODELCACHE.Z_CONTENT is damaged or empty"
+  }
+
   /// Compares the tables of a schema's entities with those in the file, by the names of their columns.
   ///
   /// - Returns: each column that only one side has, and each table and entity that the file lacks, as text; sorted.
-  @_spi(CDE) public func columnDifferences(
+  public func columnDifferences(
     from schema: ResolvedSchema, entities: Set<EntityIndex>
   ) -> [String] {
     var known: [EntityIndex: Int64] = [:]

@@ -23,7 +23,9 @@ struct StoreMigrator {
     try connection.execute("BEGIN", while: Self.task)
     defer { connection.rollBack() }
     let (script, now) = try script(FileContents(reading: connection), connection)
-    return try MigrationCheck(script, now: now).survey(connection)
+    let size = try TableSizes.file(connection)
+    let rewritten = try TableSizes.bytes(of: script.renamed.map(\.table), on: connection) ?? size
+    return try check(script, now, connection).survey(fileBytes: size, rewrittenBytes: rewritten)
   }
 
   /// What is in a store that code migrates, so that the rest is not known.
@@ -34,10 +36,21 @@ struct StoreMigrator {
     try connection.execute("BEGIN", while: task)
     defer { connection.rollBack() }
     let physical = try contents(FileContents(reading: connection), of: schema).physical
-    let rows = try MigrationCheck.rows(of: physical, { quoted(physical.tableName(of: $0)) }, connection)
+    let rows = try MigrationCheck.rows(
+      of: physical, { quoted(physical.tableName(of: $0)) }, counting(connection))
     let size = try TableSizes.file(connection)
     return MigrationSurvey(
       rows: rows, obstacles: [], rewrittenTables: [], fileBytes: size, rewrittenBytes: size)
+  }
+
+  private static func counting(_ connection: Connection) -> MigrationCheck.Counting {
+    { (piece) throws(StoreError) in
+      Int(try connection.integer(piece.sql, piece.bindings, while: "Checking the rows to migrate") ?? 0)
+    }
+  }
+
+  private func check(_ script: MigrationScript, _ now: Double, _ connection: Connection) -> MigrationCheck {
+    MigrationCheck(script, now: now, Self.counting(connection))
   }
 
   /// What is in the file decides whether it is a store of the schema, and where the parts of that are.
@@ -66,7 +79,7 @@ struct StoreMigrator {
     }
     let moves = EntityMoves(migration, from: contents.physical, to: new, lastKeys: lastKeys)
     let now = Date().timeIntervalSinceReferenceDate
-    return (MigrationScript(moves, now: now), now)
+    return (MigrationScript(moves, SQLiteMigrationDialect(), now: now), now)
   }
 
   // MARK: Migrating
@@ -96,10 +109,10 @@ struct StoreMigrator {
     if isMigrated(file) { return false }
     let (script, now) = try script(file, connection)
     try adoptStrays(script, connection)
-    pace.begin(total: Weights.total(of: script))
+    pace.begin(total: script.totalWeight)
     var obstacles: [MigrationObstacle] = []
-    try pace.work(Weights.check(of: script), on: connection) { () throws(StoreError) in
-      obstacles = try MigrationCheck(script, now: now).obstacles(connection)
+    try pace.work(script.checkWeight, on: connection) { () throws(StoreError) in
+      obstacles = try check(script, now, connection).obstacles()
     }
     if let first = obstacles.first {
       throw StoreError(
@@ -126,26 +139,6 @@ struct StoreMigrator {
     }
   }
 
-  /// How the work is divided, by the greatest keys of the tables: counting the rows would take a pass over them.
-  private enum Weights {
-    static func rows(of script: MigrationScript) -> Double {
-      script.moves.lastKeys.values.reduce(0) { $0 + Double($1) }
-    }
-
-    static func check(of script: MigrationScript) -> Double { rows(of: script) }
-
-    /// A row that is written takes about three times as long as one that is read.
-    static func insert(upTo lastKey: Int64) -> Double { 3 * Double(lastKey) }
-
-    /// Indexes and triggers are made after all rows.
-    static func completion(of script: MigrationScript) -> Double { 1 + rows(of: script) }
-
-    static func total(of script: MigrationScript) -> Double {
-      script.tables.filter { $0.kept == nil }.flatMap(\.inserts)
-        .reduce(check(of: script) + completion(of: script)) { $0 + insert(upTo: $1.lastKey) }
-    }
-  }
-
   private func execute(
     _ script: MigrationScript, _ file: FileContents, _ connection: Connection, _ path: String
   ) throws(StoreError) {
@@ -162,14 +155,14 @@ struct StoreMigrator {
     }
     for table in script.tables where table.kept == nil {
       for insert in table.inserts {
-        try pace.work(Weights.insert(upTo: insert.lastKey), upTo: insert.lastKey, on: connection) {
+        try pace.work(script.weight(of: insert), upTo: insert.lastKey, on: connection) {
           () throws(StoreError) in
           try connection.run(
             insert.piece.sql, insert.piece.bindings, while: "Migrating the rows of \(table.name)")
         }
       }
     }
-    try pace.work(Weights.completion(of: script), on: connection) { () throws(StoreError) in
+    try pace.work(script.completionWeight, on: connection) { () throws(StoreError) in
       try complete(script, file, connection, path, definitions)
     }
   }

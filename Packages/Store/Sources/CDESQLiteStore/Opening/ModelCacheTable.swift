@@ -10,9 +10,6 @@ enum ModelCacheTable {
   static let name = "Z_MODELCACHE"
   static let createStatement = "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)"
 
-  /// More than any model has. Files may contain anything.
-  private static let limit = 64 << 20
-
   /// Replaces the copy. Makes the table if there is none.
   ///
   /// - Parameter content: the archive, compressed.
@@ -39,19 +36,8 @@ enum ModelCacheTable {
     ) { statement in
       guard result == nil, let start = sqlite3_column_blob(statement, 0) else { return }
       let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, 0)))
-      result = archive(Array(bytes))
+      result = ModelArchive.archive(Array(bytes))
     }
     return result
-  }
-
-  /// All stores seen so far have raw DEFLATE. An archive that is not compressed, or that has the header of zlib, is as plain.
-  static func archive(_ content: [UInt8]) -> [UInt8]? {
-    let start = Array("bplist".utf8)
-    if content.starts(with: start) { return content }
-    if let raw = try? Deflate.decompress(content, limit: limit), raw.starts(with: start) { return raw }
-    guard content.count > 2, content[0] & 0x0F == 8, (Int(content[0]) << 8 + Int(content[1])) % 31 == 0 else {
-      return nil
-    }
-    return try? Deflate.decompress(Array(content.dropFirst(2)), limit: limit)
   }
 }

@@ -1,10 +1,10 @@
-@_spi(CDE) import CDESQL
 import CDEStore
 
 /// Computes the values of one new entity's cells from the rows of its old entity, the alias `s`.
 struct ValueSource {
   let moves: EntityMoves
   let move: EntityMoves.Move
+  let dialect: any MigrationDialect
   /// The time of the migration, in seconds since 2001.
   let now: Double
 
@@ -31,26 +31,22 @@ struct ValueSource {
       let fallback =
         mapping.flatMap { $0.defaults.indices.contains(index) ? $0.defaults[index] : nil } ?? .null
       guard let (column, former) = sources[leaf.path] else {
-        return Value(piece: fallback == .null ? SQLPiece("NULL") : SQLPiece("?", [fallback]))
+        return Value(
+          piece: fallback == .null ? SQLPiece("NULL") : dialect.constant(fallback, for: leaf.attribute))
       }
       var value = Value(piece: SQLPiece("s.\(quoted(column))"), copied: column)
-      if former.allowsExternalStorage != leaf.attribute.allowsExternalStorage {
-        value = Value(piece: SQLPiece(Self.changingHead("s.\(quoted(column))", leaf.attribute)))
+      if let converted = dialect.converted(value.piece.sql, from: former, to: leaf.attribute) {
+        value = Value(piece: SQLPiece(converted))
       }
       let isRequired = leaf.path.isEmpty ? !attribute.isOptional : !leaf.attribute.isOptional
       if isRequired, fallback != .null {
-        value.piece = SQLPiece("COALESCE(\(value.piece.sql), ?)", value.piece.bindings + [fallback])
+        let constant = dialect.constant(fallback, for: leaf.attribute)
+        value.piece = SQLPiece(
+          "COALESCE(\(value.piece.sql), \(constant.sql))", value.piece.bindings + constant.bindings)
         if former.isOptional { value.copied = nil }
       }
       return value
     }
-  }
-
-  /// Values of attributes with external storage have a head byte. A value in a file is read afterwards.
-  private static func changingHead(_ column: String, _ attribute: StoreAttribute) -> String {
-    attribute.allowsExternalStorage
-      ? "CASE WHEN \(column) IS NOT NULL THEN CAST(X'01' || \(column) AS BLOB) END"
-      : "CASE WHEN substr(\(column), 1, 1) = X'01' THEN substr(\(column), 2) END"
   }
 
   /// The columns of an old attribute by the path of the leaf; empty for anything else.
@@ -75,24 +71,32 @@ struct ValueSource {
     {
       kept = Value(piece: SQLPiece("s.\(quoted(column))"), copied: column)
     }
-    let (source, function): (String, (String) -> String)
+    let source: String
     switch derivation {
     case .now: return kept ?? Value(piece: SQLPiece("?", [.real(now)]))
     // Computed from the new rows.
     case .copy, .count, .sum, .foreign: return kept ?? .null
-    case .canonical(let name):
-      (source, function) = (name, { "\(SQLFunctions.fold)(\($0), \(Self.canonical))" })
-    case .lowercase(let name): (source, function) = (name, { "\(SQLFunctions.lowercase)(\($0))" })
-    case .uppercase(let name): (source, function) = (name, { "\(SQLFunctions.uppercase)(\($0))" })
+    case .canonical(let name), .lowercase(let name), .uppercase(let name): source = name
     }
     guard let base = layout.property(named: source), case .attribute(let attribute) = base.kind,
       attribute.derivation == nil, let value = self.attribute(base, attribute).first
     else { return .null }
     if let kept, value.copied != nil { return kept }
-    return Value(piece: SQLPiece(function(value.piece.sql), value.piece.bindings))
+    return dialect.derived(derivation, from: value.piece).map { Value(piece: $0) } ?? .null
   }
 
-  private static let canonical = StoreFilter.TextOptions([.caseInsensitive, .diacriticInsensitive]).rawValue
+  /// The attribute from which a value derives that the database can't compute; nil for one that it computes or keeps.
+  func uncomputed(_ property: RowLayout.Property, _ derivation: StoreDerivation) -> RowLayout.Property? {
+    switch derivation {
+    case .now, .copy, .count, .sum, .foreign: return nil
+    case .canonical(let name), .lowercase(let name), .uppercase(let name):
+      guard derived(property, derivation).piece.sql == "NULL", let other = layout.property(named: name),
+        case .attribute(let attribute) = other.kind, attribute.derivation == nil, !other.isTransient,
+        self.attribute(other, attribute).first.map({ $0.piece.sql != "NULL" }) == true
+      else { return nil }
+      return other
+    }
+  }
 
   /// The condition for a row without a value of a required attribute; nil if every row has one.
   func missing(_ property: RowLayout.Property, _ attribute: StoreAttribute) -> SQLPiece? {
@@ -181,7 +185,9 @@ struct ValueSource {
   }
 
   private static func first(_ values: [String]) -> String {
-    values.count == 1 ? values[0] : "COALESCE(\(values.joined(separator: ", ")))"
+    let known = values.filter { $0 != "NULL" }
+    if known.count < 2 { return known.first ?? "NULL" }
+    return "COALESCE(\(known.joined(separator: ", ")))"
   }
 }
 

@@ -1,60 +1,73 @@
-@_spi(CDE) import CDESQL
-import CDEStore
+public import CDEStore
 
 /// Finds the obstacles of a migration in the old rows. Reads only.
-struct MigrationCheck {
-  let script: MigrationScript
+@_spi(CDE) public struct MigrationCheck {
+  /// Runs a statement that counts something.
+  public typealias Counting = (SQLPiece) throws(StoreError) -> Int
+
+  private let script: MigrationScript
+  private let counted: Counting
   /// With the names that the old tables have before the migration.
   private let moves: EntityMoves
   private let now: Double
   private var old: PhysicalSchema { moves.source }
   private var new: PhysicalSchema { moves.destination }
-  private static let task = "Checking the rows to migrate"
 
-  init(_ script: MigrationScript, now: Double) {
+  /// Makes a check of a migration.
+  ///
+  /// - Parameters:
+  ///   - script: the statements of the migration.
+  ///   - now: the time of the migration, in seconds since 2001.
+  ///   - counted: runs a statement.
+  public init(_ script: MigrationScript, now: Double, _ counted: @escaping Counting) {
     self.script = script
     self.now = now
+    self.counted = counted
     moves = script.preflight
   }
 
-  func survey(_ connection: Connection) throws(StoreError) -> MigrationSurvey {
-    let fileBytes = try TableSizes.file(connection)
-    return MigrationSurvey(
-      rows: try Self.rows(of: old, moves.table(of:), connection), obstacles: try obstacles(connection),
+  /// What the migration would do.
+  ///
+  /// - Parameters:
+  ///   - fileBytes: the size of the whole store.
+  ///   - rewrittenBytes: the size of the tables that are written anew or removed.
+  public func survey(fileBytes: Int, rewrittenBytes: Int) throws(StoreError) -> MigrationSurvey {
+    MigrationSurvey(
+      rows: try Self.rows(of: old, moves.table(of:), counted), obstacles: try obstacles(),
       rewrittenTables: script.tables.filter { $0.kept == nil }.map(\.name).sorted(),
       keyOffsets: Dictionary(
         script.moves.moves.filter { $0.offset != 0 }.map {
           (old.schema.entities[$0.source].source.name, $0.offset)
         }
       ) { first, _ in first },
-      fileBytes: fileBytes,
-      rewrittenBytes: try TableSizes.bytes(of: script.renamed.map(\.table), on: connection) ?? fileBytes)
+      fileBytes: fileBytes, rewrittenBytes: rewrittenBytes)
   }
 
   /// The number of rows of each entity by name, without those of its sub-entities.
   ///
-  /// - Parameter table: the table of an entity, quoted.
-  static func rows(
-    of physical: PhysicalSchema, _ table: (EntityIndex) -> String, _ connection: Connection
+  /// - Parameters:
+  ///   - physical: the places of the entities.
+  ///   - table: the table of an entity, quoted.
+  ///   - counted: runs a statement.
+  public static func rows(
+    of physical: PhysicalSchema, _ table: (EntityIndex) -> String, _ counted: Counting
   ) throws(StoreError) -> [String: Int] {
     var result: [String: Int] = [:]
     for entity in physical.schema.entities
     where physical.held.contains(entity.index) && !entity.source.isAbstract {
       let number = physical.numbers[entity.index]
-      let count = try connection.integer(
-        "SELECT COUNT(*) FROM \(table(entity.index)) WHERE Z_ENT = ?", [.integer(number)], while: task)
-      result[entity.source.name] = Int(count ?? 0)
+      result[entity.source.name] = try counted(
+        SQLPiece(
+          "SELECT COUNT(*) FROM \(table(entity.index)) WHERE \(physical.fixed.entity) = ?", [.integer(number)]
+        ))
     }
     return result
   }
 
   private func table(_ entity: EntityIndex) -> String { moves.table(of: entity) }
 
-  private func count(_ piece: SQLPiece, _ connection: Connection) throws(StoreError) -> Int {
-    Int(try connection.integer(piece.sql, piece.bindings, while: Self.task) ?? 0)
-  }
-
-  func obstacles(_ connection: Connection) throws(StoreError) -> [MigrationObstacle] {
+  /// The reasons why the migration would fail. Reads all rows that would move.
+  public func obstacles() throws(StoreError) -> [MigrationObstacle] {
     var result: [MigrationObstacle] = []
     func add(_ kind: MigrationObstacle.Kind, _ entity: String, _ properties: [String], _ count: Int) {
       if count > 0 {
@@ -65,51 +78,52 @@ struct MigrationCheck {
       let entity = new.schema.entities[move.destination]
       let name = entity.source.name
       let number = old.numbers[move.source]
-      let rows = "SELECT COUNT(*) FROM \(table(move.source)) AS s WHERE s.Z_ENT = \(number)"
+      let rows = "SELECT COUNT(*) FROM \(table(move.source)) AS s WHERE s.\(old.fixed.entity) = \(number)"
       if entity.source.isAbstract {
-        add(.abstractObjects, name, [], try count(SQLPiece(rows), connection))
+        add(.abstractObjects, name, [], try counted(SQLPiece(rows)))
       }
-      let source = ValueSource(moves: moves, move: move, now: now)
+      let source = ValueSource(moves: moves, move: move, dialect: script.dialect, now: now)
       for property in entity.layout.properties where !property.isTransient {
         switch property.kind {
         case .attribute(let attribute), .composite(let attribute):
           guard let missing = source.missing(property, attribute) else { continue }
           let piece = SQLPiece("\(rows) AND \(missing.sql)", missing.bindings)
-          add(.missingValues, name, [property.name], try count(piece, connection))
+          add(.missingValues, name, [property.name], try counted(piece))
         case .toOne:
           for relation in source.sources(property) {
             guard let surplus = relation.surplus(of: number, moves) else { continue }
-            add(.severalObjects, name, [property.name], try count(SQLPiece(surplus), connection))
+            add(.severalObjects, name, [property.name], try counted(SQLPiece(surplus)))
           }
         case .toMany: continue
         }
       }
-      try addMembers(of: move, source, number, connection, add)
+      try addMembers(of: move, source, number, add)
     }
-    for table in script.tables { try addDuplicates(in: table, connection, add) }
-    try addUnknown(connection, add)
+    for table in script.tables { try addDuplicates(in: table, add) }
+    try addUnknown(add)
     return result
   }
 
   /// A table of one entity has no such rows: they are read as that entity's, whatever their number is.
   private func addUnknown(
-    _ connection: Connection, _ add: (MigrationObstacle.Kind, String, [String], Int) -> Void
+    _ add: (MigrationObstacle.Kind, String, [String], Int) -> Void
   ) throws(StoreError) {
     let written = Set(script.renamed.map(\.table))
     for root in old.tables.keys.sorted() {
       guard let table = old.tables[root], written.contains(table.name) else { continue }
       let held = old.schema.entities[root.entity].subtree.filter(old.held.contains)
       if held.count == 1 { continue }
+      let entity = old.fixed.entity
       let numbers = held.map { "\(old.numbers[$0])" }.joined(separator: ", ")
       let rows = SQLPiece(
-        "SELECT COUNT(*) FROM \(quoted(table.name)) WHERE Z_ENT IS NULL OR Z_ENT NOT IN (\(numbers))")
-      add(.unknownEntities, old.schema.entities[root.entity].source.name, [], try count(rows, connection))
+        "SELECT COUNT(*) FROM \(quoted(table.name)) WHERE \(entity) IS NULL OR \(entity) NOT IN (\(numbers))")
+      add(.unknownEntities, old.schema.entities[root.entity].source.name, [], try counted(rows))
     }
   }
 
   /// A member of a to-many relationship without an inverse has one owner.
   private func addMembers(
-    of move: EntityMoves.Move, _ source: ValueSource, _ number: Int64, _ connection: Connection,
+    of move: EntityMoves.Move, _ source: ValueSource, _ number: Int64,
     _ add: (MigrationObstacle.Kind, String, [String], Int) -> Void
   ) throws(StoreError) {
     let root = new.schema.entities[move.destination].root
@@ -120,7 +134,7 @@ struct MigrationCheck {
       for relation in source.sources(ofMembersIn: column.property, of: column.declaringEntity) {
         guard let surplus = relation.surplus(of: number, moves) else { continue }
         let owner = new.schema.entities[column.declaringEntity].source.name
-        add(.severalObjects, owner, [column.property], try count(SQLPiece(surplus), connection))
+        add(.severalObjects, owner, [column.property], try counted(SQLPiece(surplus)))
       }
     }
   }
@@ -128,7 +142,7 @@ struct MigrationCheck {
   // MARK: Unique values
 
   private func addDuplicates(
-    in table: MigrationScript.Table, _ connection: Connection,
+    in table: MigrationScript.Table,
     _ add: (MigrationObstacle.Kind, String, [String], Int) -> Void
   ) throws(StoreError) {
     for entity in new.schema.entities
@@ -144,16 +158,16 @@ struct MigrationCheck {
           pieces.append(
             SQLPiece(
               "SELECT \(columns.sql) FROM \(self.table(move.source)) AS s "
-                + "WHERE s.Z_ENT = \(old.numbers[move.source])", columns.bindings))
+                + "WHERE s.\(old.fixed.entity) = \(old.numbers[move.source])", columns.bindings))
         }
         guard width > 0 else { continue }
         let rows = SQLPiece.joined(pieces, " UNION ALL ")
         let names = (0..<width).map { "c\($0)" }
         let found = SQLPiece(
-          "SELECT COUNT(*) FROM (SELECT 1 FROM (\(rows.sql)) "
+          "SELECT COUNT(*) FROM (SELECT 1 FROM (\(rows.sql)) AS v "
             + "WHERE \(names.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")) "
-            + "GROUP BY \(names.joined(separator: ", ")) HAVING COUNT(*) > 1)", rows.bindings)
-        add(.duplicateValues, entity.source.name, constraint, try count(found, connection))
+            + "GROUP BY \(names.joined(separator: ", ")) HAVING COUNT(*) > 1) AS f", rows.bindings)
+        add(.duplicateValues, entity.source.name, constraint, try counted(found))
       }
     }
   }
@@ -177,7 +191,7 @@ struct MigrationCheck {
   }
 
   private func values(_ constraint: [String], of move: EntityMoves.Move) -> [SQLPiece] {
-    let source = ValueSource(moves: moves, move: move, now: now)
+    let source = ValueSource(moves: moves, move: move, dialect: script.dialect, now: now)
     let layout = new.schema.entities[move.destination].layout
     return constraint.flatMap { path -> [SQLPiece] in
       let head = path.split(separator: ".").first.map(String.init) ?? path

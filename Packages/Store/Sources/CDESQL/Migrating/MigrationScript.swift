@@ -1,47 +1,75 @@
-@_spi(CDE) import CDESQL
-import CDEStore
+public import CDEStore
 
 /// The statements of a migration: which tables are written anew, and from what.
 ///
 /// A value that is made from two schemas and the places of their parts. It reads nothing.
-struct MigrationScript {
+@_spi(CDE) public struct MigrationScript: Sendable {
   /// A table with the rows of a tree of entities, or the pairs of a many-to-many relationship.
-  struct Table {
-    var name: String
-    var inserts: [Insert]
+  public struct Table: Sendable {
+    /// The name of the table.
+    public var name: String
+    /// The statements that fill it.
+    public var inserts: [Insert]
     /// Statements after all tables are filled.
-    var completions: [String]
+    public var completions: [String]
     /// The old table that has these rows already; nil if the table has to be written.
-    var kept: String?
+    public var kept: String?
   }
 
   /// A statement that copies the rows of one entity, or pairs.
-  struct Insert {
-    var piece: SQLPiece
+  public struct Insert: Sendable {
+    /// The statement. It ends with a condition, so that ` AND …` can follow.
+    public var piece: SQLPiece
+    /// The old table that it reads as `s`, quoted; nil for pairs.
+    public var source: String?
     /// The greatest key among its rows, which it copies in the order of their keys; 0 for pairs.
-    var lastKey: Int64
+    public var lastKey: Int64
   }
 
-  private(set) var moves: EntityMoves
-  private(set) var tables: [Table] = []
+  /// What becomes of the rows.
+  public private(set) var moves: EntityMoves
+  /// The new tables.
+  public private(set) var tables: [Table] = []
   /// Columns of new tables whose values may be in files although their attributes no longer allow it.
-  private(set) var inlined: [Inlined] = []
+  public private(set) var inlined: [Inlined] = []
+  /// Derived attributes that the database can't compute. The process computes them when all tables are filled.
+  public private(set) var computed: [Computed] = []
 
-  struct Inlined {
+  /// A column whose values may be in files.
+  public struct Inlined: Sendable {
     /// Selects new keys and the cells that name files.
-    var select: String
+    public var select: String
     /// Parameters: the value and the key.
-    var update: String
+    public var update: String
   }
 
+  /// A derived attribute, and the attribute of the same rows that it derives from, as new columns.
+  public struct Computed: Sendable {
+    /// The new table.
+    public var table: String
+    /// The number of the rows' entity.
+    public var number: Int64
+    /// The column of the other attribute.
+    public var source: String
+    /// The column of the derived attribute.
+    public var column: String
+    /// How the value derives.
+    public var derivation: StoreDerivation
+  }
+
+  let dialect: any MigrationDialect
   private let now: Double
   private var old: PhysicalSchema { moves.source }
   private var new: PhysicalSchema { moves.destination }
 
+  /// Makes the statements. Linear in the size of the schemas.
+  ///
   /// - Parameters:
   ///   - moves: what becomes of the rows.
+  ///   - dialect: how the database spells the statements.
   ///   - now: the time of the migration, in seconds since 2001.
-  init(_ moves: EntityMoves, now: Double) {
+  public init(_ moves: EntityMoves, _ dialect: some MigrationDialect, now: Double) {
+    self.dialect = dialect
     self.now = now
     self.moves = moves
     preflight = moves
@@ -50,26 +78,29 @@ struct MigrationScript {
     let kept = Set(tables.compactMap(\.kept))
     let names = moves.source.tables.values.map(\.name) + moves.source.joinTables.map(\.name)
     self.moves.renamed = Dictionary(
-      uniqueKeysWithValues: names.filter { !kept.contains($0) }.map { ($0, "Z_CDE_OLD_\($0)") })
+      uniqueKeysWithValues: names.filter { !kept.contains($0) }.map { ($0, dialect.temporaryName($0)) })
     compile()
   }
 
   /// The moves with the names that tables have before the migration.
-  let preflight: EntityMoves
+  public let preflight: EntityMoves
 
   /// The old tables that are replaced or removed, with the names they have meanwhile.
-  var renamed: [(table: String, temporary: String)] {
+  public var renamed: [(table: String, temporary: String)] {
     moves.renamed.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
   private mutating func compile() {
     tables = []
     inlined = []
+    computed = []
     for root in new.tables.keys.sorted() { tables.append(table(of: root)) }
     for joinTable in new.joinTables { tables.append(table(of: joinTable)) }
   }
 
-  func values(of move: EntityMoves.Move) -> ValueSource { ValueSource(moves: moves, move: move, now: now) }
+  func values(of move: EntityMoves.Move) -> ValueSource {
+    ValueSource(moves: moves, move: move, dialect: dialect, now: now)
+  }
 
   // MARK: Tables of entities
 
@@ -80,16 +111,18 @@ struct MigrationScript {
     let moved = moves.moves.filter { new.schema.entities[$0.destination].root == root }
     for move in moved {
       let (insert, isCopy) = insert(move, into: table)
-      result.inserts.append(Insert(piece: insert, lastKey: moves.lastKeys[root] ?? 0))
+      result.inserts.append(
+        Insert(piece: insert, source: moves.table(of: move.source), lastKey: moves.lastKeys[root] ?? 0))
       copies.append(isCopy)
-      appendInlined(move, table)
+      if dialect.keepsValuesInFiles { appendInlined(move, table) }
+      appendComputed(move, table)
     }
     result.completions = orders(of: table)
     let former = moved.first.map { old.schema.entities[$0.source].root }
     if let former, let formerTable = old.tables[former], formerTable.name == table.name,
       copies.allSatisfy(\.self), result.completions.isEmpty,
       moved.allSatisfy({ old.schema.entities[$0.source].root == former }),
-      Self.declarations(formerTable) == Self.declarations(table),
+      declarations(formerTable) == declarations(table),
       // No row of the old table is left behind.
       old.schema.entities[former.entity].subtree.allSatisfy({ entity in
         !old.held.contains(entity) || old.schema.entities[entity].source.isAbstract
@@ -101,8 +134,8 @@ struct MigrationScript {
     return result
   }
 
-  private static func declarations(_ table: PhysicalSchema.Table) -> [String: String] {
-    Dictionary(table.columns.map { ($0.name, $0.declaration) }) { first, _ in first }
+  private func declarations(_ table: PhysicalSchema.Table) -> [String: String] {
+    Dictionary(table.columns.map { ($0.name, dialect.declaration($0)) }) { first, _ in first }
   }
 
   /// The statement that copies the rows of one entity, and whether it would leave them as they are.
@@ -112,10 +145,11 @@ struct MigrationScript {
     let source = values(of: move)
     let number = old.numbers[move.source]
     var isCopy = move.offset == 0 && number == new.numbers[move.destination]
-    var columns = ["Z_PK", "Z_ENT", "Z_OPT"]
+    let fixed = new.fixed
+    var columns = [fixed.key, fixed.entity, fixed.version]
     var pieces = [
-      SQLPiece(move.offset == 0 ? "s.Z_PK" : "s.Z_PK + \(move.offset)"),
-      SQLPiece("\(new.numbers[move.destination])"), SQLPiece("s.Z_OPT"),
+      SQLPiece(move.offset == 0 ? "s.\(fixed.key)" : "s.\(fixed.key) + \(move.offset)"),
+      SQLPiece("\(new.numbers[move.destination])"), SQLPiece("s.\(fixed.version)"),
     ]
     func add(_ column: String, _ value: ValueSource.Value) {
       if value.copied != column { isCopy = false }
@@ -147,7 +181,8 @@ struct MigrationScript {
     return (
       SQLPiece(
         "INSERT INTO \(quoted(table.name)) (\(columns.joined(separator: ", "))) SELECT \(values.sql) "
-          + "FROM \(moves.table(of: move.source)) AS s WHERE s.Z_ENT = \(number)", values.bindings), isCopy
+          + "FROM \(moves.table(of: move.source)) AS s WHERE s.\(fixed.entity) = \(number)", values.bindings),
+      isCopy
     )
   }
 
@@ -169,7 +204,7 @@ struct MigrationScript {
       }
       guard let key else { continue }
       result.append(
-        Self.numbering(table.name, key: "Z_PK", owner: key, sort: "Z_PK", order: column.name))
+        numbering(table.name, owner: key, sort: new.fixed.key, order: column.name))
     }
     return result
   }
@@ -189,13 +224,13 @@ struct MigrationScript {
   }
 
   /// Core Data's spacing: the first place is 2048, the next ones are 1024 apart.
-  private static func numbering(
-    _ table: String, key: String, owner: String, sort: String, order: String
-  ) -> String {
-    let (table, owner, order) = (quoted(table), quoted(owner), quoted(order))
-    return "UPDATE \(table) SET \(order) = n.place FROM (SELECT rowid AS number, "
-      + "1024 * (1 + ROW_NUMBER() OVER (PARTITION BY \(owner) ORDER BY \(quoted(sort)))) AS place "
-      + "FROM \(table) WHERE \(owner) IS NOT NULL) AS n WHERE \(table).rowid = n.number"
+  ///
+  /// - Parameter sort: a column as statements write it.
+  private func numbering(_ table: String, owner: String, sort: String, order: String) -> String {
+    let (table, owner, order, address) = (quoted(table), quoted(owner), quoted(order), dialect.rowAddress)
+    return "UPDATE \(table) SET \(order) = n.place FROM (SELECT \(address) AS number, "
+      + "1024 * (1 + ROW_NUMBER() OVER (PARTITION BY \(owner) ORDER BY \(sort))) AS place "
+      + "FROM \(table) WHERE \(owner) IS NOT NULL) AS n WHERE \(table).\(address) = n.number"
   }
 
   // MARK: Tables of pairs
@@ -212,24 +247,23 @@ struct MigrationScript {
         moves.key("other", to: source.other, allowed: destination),
       ]
       let places = zip(orders, ["place", "own"]).filter { $0.0 != nil }.map(\.1)
-      let values = zip(["k1", "k2"], keys).map { "\($1) AS \($0)" } + places
-      let sql =
-        "INSERT OR IGNORE INTO \(quoted(joinTable.name)) (\(columns.map(quoted).joined(separator: ", "))) "
-        + "SELECT * FROM (SELECT \(values.joined(separator: ", ")) "
-        + "FROM (\(source.pairs(moves, keepsReflexive: joinTable.isReflexive)))) "
+      let values = zip(["k1", "k2"], keys).map { "\($1 == "NULL" ? dialect.noKey : $1) AS \($0)" } + places
+      let pairs = source.pairs(moves, keepsReflexive: joinTable.isReflexive, noKey: dialect.noKey)
+      let query =
+        "SELECT * FROM (SELECT \(values.joined(separator: ", ")) FROM (\(pairs)) AS o) AS k "
         + "WHERE k1 IS NOT NULL AND k2 IS NOT NULL"
-      result.inserts.append(Insert(piece: SQLPiece(sql), lastKey: 0))
+      let target = "\(quoted(joinTable.name)) (\(columns.map(quoted).joined(separator: ", ")))"
+      result.inserts.append(
+        Insert(piece: SQLPiece(dialect.insertion(ofNewRows: query, into: target)), source: nil, lastKey: 0))
     }
     let isOrdered = zip(orders, Self.places(of: sources)).map { $0 == nil || $1 || sources.isEmpty }
     if let order = joinTable.secondOrder, !isOrdered[0] {
       result.completions.append(
-        Self.numbering(
-          joinTable.name, key: "rowid", owner: joinTable.first, sort: joinTable.second, order: order))
+        numbering(joinTable.name, owner: joinTable.first, sort: quoted(joinTable.second), order: order))
     }
     if let order = joinTable.firstOrder, !isOrdered[1] {
       result.completions.append(
-        Self.numbering(
-          joinTable.name, key: "rowid", owner: joinTable.second, sort: joinTable.first, order: order))
+        numbering(joinTable.name, owner: joinTable.second, sort: quoted(joinTable.first), order: order))
     }
     if sources.count == 1, result.completions.isEmpty, isSame(joinTable, sources[0]) {
       result.kept = joinTable.name
@@ -280,6 +314,24 @@ struct MigrationScript {
       && moves.key("other", to: source.other, allowed: joinTable.other.entity) == "other"
   }
 
+  // MARK: Derived values
+
+  private mutating func appendComputed(_ move: EntityMoves.Move, _ table: PhysicalSchema.Table) {
+    let layout = new.schema.entities[move.destination].layout
+    let columns = new.cellColumns[move.destination]
+    let source = values(of: move)
+    for property in layout.properties where !property.isTransient {
+      guard case .attribute(let attribute) = property.kind, let derivation = attribute.derivation,
+        let other = source.uncomputed(property, derivation), let cell = property.cells.first,
+        let from = other.cells.first
+      else { continue }
+      computed.append(
+        Computed(
+          table: table.name, number: new.numbers[move.destination], source: columns[from],
+          column: columns[cell], derivation: derivation))
+    }
+  }
+
   // MARK: Values in files
 
   private mutating func appendInlined(_ move: EntityMoves.Move, _ table: PhysicalSchema.Table) {
@@ -294,10 +346,11 @@ struct MigrationScript {
       let column = "s.\(quoted(old.cellColumns[move.source][cell]))"
       inlined.append(
         Inlined(
-          select: "SELECT s.Z_PK + \(move.offset), \(column) FROM \(moves.table(of: move.source)) AS s "
-            + "WHERE s.Z_ENT = \(old.numbers[move.source]) AND substr(\(column), 1, 1) = X'02'",
+          select:
+            "SELECT s.\(old.fixed.key) + \(move.offset), \(column) FROM \(moves.table(of: move.source)) AS s "
+            + "WHERE s.\(old.fixed.entity) = \(old.numbers[move.source]) AND substr(\(column), 1, 1) = X'02'",
           update: "UPDATE \(quoted(table.name)) SET \(quoted(new.cellColumns[move.destination][target])) = ? "
-            + "WHERE Z_PK = ?"))
+            + "WHERE \(new.fixed.key) = ?"))
     }
   }
 }

@@ -1,4 +1,3 @@
-@_spi(CDE) import CDESQL
 import CDEStore
 
 /// Where a relationship of the old schema keeps its pairs, from the side of one of its ends.
@@ -87,17 +86,22 @@ struct RelationSource: Hashable {
     switch shape {
     case .here(let column, _, _): return "s.\(quoted(column))"
     case .there(let table, let column, let order):
-      let sort = [order.map { "j.\(quoted($0))" }, "j.Z_PK"].compactMap(\.self).joined(separator: ", ")
-      return "(SELECT \(value("j.Z_PK")) FROM \(moves.table(table)) AS j WHERE j.\(quoted(column)) = s.Z_PK"
-        + "\(survives("j.Z_ENT", moves)) ORDER BY \(sort) LIMIT 1)"
+      let fixed = moves.source.fixed
+      let sort = [order.map { "j.\(quoted($0)) NULLS FIRST" }, "j.\(fixed.key)"].compactMap(\.self)
+        .joined(separator: ", ")
+      return
+        "(SELECT \(value("j.\(fixed.key)")) FROM \(moves.table(table)) AS j WHERE j.\(quoted(column)) = s.\(fixed.key)"
+        + "\(survives("j.\(fixed.entity)", moves)) ORDER BY \(sort) LIMIT 1)"
     case .pairs(let table, let key, let other, let order, _, let isReflexive):
       if isReflexive {
-        return "(SELECT MIN(other) FROM (\(both(moves, table, key, other))) AS j WHERE j.me = s.Z_PK"
+        return
+          "(SELECT MIN(other) FROM (\(both(moves, table, key, other))) AS j WHERE j.me = s.\(moves.source.fixed.key)"
           + "\(survives(key: "j.other", moves)))"
       }
-      let sort = [order, other].compactMap(\.self).map { "j.\(quoted($0))" }.joined(separator: ", ")
+      let sort = [order, other].compactMap(\.self).map { "j.\(quoted($0)) NULLS FIRST" }.joined(
+        separator: ", ")
       return "(SELECT \(value("j.\(quoted(other))")) FROM \(moves.table(table)) AS j "
-        + "WHERE j.\(quoted(key)) = s.Z_PK\(survives(key: "j.\(quoted(other))", moves)) ORDER BY \(sort) LIMIT 1)"
+        + "WHERE j.\(quoted(key)) = s.\(moves.source.fixed.key)\(survives(key: "j.\(quoted(other))", moves)) ORDER BY \(sort) LIMIT 1)"
     }
   }
 
@@ -109,8 +113,9 @@ struct RelationSource: Hashable {
 
   private func survives(key: String, _ moves: EntityMoves) -> String {
     guard moves.survivors(of: other) != nil else { return "" }
-    return
-      " AND \(key) IN (SELECT r.Z_PK FROM \(moves.table(of: other)) AS r WHERE 1\(survives("r.Z_ENT", moves)))"
+    let fixed = moves.source.fixed
+    return " AND \(key) IN (SELECT r.\(fixed.key) FROM \(moves.table(of: other)) AS r "
+      + "WHERE 1 = 1\(survives("r.\(fixed.entity)", moves)))"
   }
 
   private func both(_ moves: EntityMoves, _ table: String, _ key: String, _ other: String) -> String {
@@ -119,18 +124,22 @@ struct RelationSource: Hashable {
   }
 
   /// All pairs as `me`, `other`, `place` (of the other in the row's list) and `own` (of the row in the other's list).
-  func pairs(_ moves: EntityMoves, keepsReflexive: Bool) -> String {
-    func column(_ name: String?) -> String { name.map { "p.\(quoted($0))" } ?? "NULL" }
+  func pairs(_ moves: EntityMoves, keepsReflexive: Bool, noKey: String) -> String {
+    func column(_ name: String?) -> String { name.map { "p.\(quoted($0))" } ?? noKey }
+    let primary = moves.source.fixed.key
     switch shape {
     case .here(let key, _, let order):
-      return "SELECT p.Z_PK AS me, p.\(quoted(key)) AS other, NULL AS place, \(column(order)) AS own "
+      return
+        "SELECT p.\(primary) AS me, p.\(quoted(key)) AS other, \(noKey) AS place, \(column(order)) AS own "
         + "FROM \(moves.table(of: entity)) AS p WHERE p.\(quoted(key)) IS NOT NULL"
     case .there(let table, let key, let order):
-      return "SELECT p.\(quoted(key)) AS me, p.Z_PK AS other, \(column(order)) AS place, NULL AS own "
+      return
+        "SELECT p.\(quoted(key)) AS me, p.\(primary) AS other, \(column(order)) AS place, \(noKey) AS own "
         + "FROM \(moves.table(table)) AS p WHERE p.\(quoted(key)) IS NOT NULL"
     case .pairs(let table, let key, let other, let order, let own, let isReflexive):
       if isReflexive, !keepsReflexive {
-        return "SELECT me, other, NULL AS place, NULL AS own FROM (\(both(moves, table, key, other)))"
+        return
+          "SELECT me, other, \(noKey) AS place, \(noKey) AS own FROM (\(both(moves, table, key, other))) AS b"
       }
       return "SELECT p.\(quoted(key)) AS me, p.\(quoted(other)) AS other, \(column(order)) AS place, "
         + "\(column(own)) AS own FROM \(moves.table(table)) AS p"
@@ -140,20 +149,21 @@ struct RelationSource: Hashable {
   /// Counts the rows of an old entity that have several others which stay; nil if no row can have them.
   func surplus(of number: Int64, _ moves: EntityMoves) -> String? {
     let pairs: String
+    let fixed = moves.source.fixed
     switch shape {
     case .here: return nil
     case .there(let table, let column, _):
       pairs =
         "SELECT \(quoted(column)) AS me FROM \(moves.table(table)) WHERE \(quoted(column)) IS NOT NULL"
-        + survives("Z_ENT", moves)
+        + survives(fixed.entity, moves)
     case .pairs(let table, let key, let other, _, _, let isReflexive):
       pairs =
         isReflexive
-        ? "SELECT me FROM (\(both(moves, table, key, other))) WHERE 1\(survives(key: "other", moves))"
-        : "SELECT \(quoted(key)) AS me FROM \(moves.table(table)) WHERE 1\(survives(key: quoted(other), moves))"
+        ? "SELECT me FROM (\(both(moves, table, key, other))) AS b WHERE 1 = 1\(survives(key: "other", moves))"
+        : "SELECT \(quoted(key)) AS me FROM \(moves.table(table)) WHERE 1 = 1\(survives(key: quoted(other), moves))"
     }
     return
-      "SELECT COUNT(*) FROM (SELECT me FROM (\(pairs)) AS p JOIN \(moves.table(of: entity)) AS o ON o.Z_PK = p.me "
-      + "WHERE o.Z_ENT = \(number) GROUP BY me HAVING COUNT(*) > 1)"
+      "SELECT COUNT(*) FROM (SELECT me FROM (\(pairs)) AS p JOIN \(moves.table(of: entity)) AS o ON o.\(fixed.key) = p.me "
+      + "WHERE o.\(fixed.entity) = \(number) GROUP BY me HAVING COUNT(*) > 1) AS f"
   }
 }

@@ -1,31 +1,42 @@
-@_spi(CDE) import CDESQL
-import CDEStore
+public import CDEStore
 
 /// Which entity each old row has afterwards, and which key.
 ///
 /// Keys stay as they are. Where the rows of several tables come into one, as below a new parent, the rows of the first table keep
 /// their keys, and a number is added to those of the others.
-struct EntityMoves {
-  struct Move {
-    var source: EntityIndex
-    var destination: EntityIndex
+@_spi(CDE) public struct EntityMoves: Sendable {
+  /// The rows of one old entity.
+  public struct Move: Sendable {
+    /// The old entity.
+    public var source: EntityIndex
+    /// The new entity.
+    public var destination: EntityIndex
     /// What is added to the keys.
-    var offset: Int64
-    var properties: [String: StoreMigration.Property]
+    public var offset: Int64
+    /// Where the values of the new entity's properties come from.
+    public var properties: [String: StoreMigration.Property]
   }
 
-  let source: PhysicalSchema
-  let destination: PhysicalSchema
-  /// In the order of the new entities.
-  private(set) var moves: [Move]
+  /// The places of the old schema's parts.
+  public let source: PhysicalSchema
+  /// The places of the new schema's parts.
+  public let destination: PhysicalSchema
+  /// The rows that stay, in the order of the new entities.
+  public private(set) var moves: [Move]
   private var bySource: [EntityIndex: Move] = [:]
   /// The last key that the rows of a new table have.
-  private(set) var lastKeys: [RootIndex: Int64] = [:]
+  public private(set) var lastKeys: [RootIndex: Int64] = [:]
   /// The names that old tables have while the new ones are filled.
-  var renamed: [String: String] = [:]
+  public internal(set) var renamed: [String: String] = [:]
 
-  /// - Parameter lastKeys: the last key given out in each old table.
-  init(
+  /// Finds what becomes of rows. Entities that one of the databases does not hold are left out.
+  ///
+  /// - Parameters:
+  ///   - migration: what becomes of the entities.
+  ///   - source: the places of the old schema's parts.
+  ///   - destination: the places of the new schema's parts.
+  ///   - old: the last key given out in each old table.
+  public init(
     _ migration: StoreMigration, from source: PhysicalSchema, to destination: PhysicalSchema,
     lastKeys old: [RootIndex: Int64]
   ) {
@@ -65,7 +76,8 @@ struct EntityMoves {
     for move in moves { bySource[move.source] = move }
   }
 
-  func move(of entity: EntityIndex) -> Move? { bySource[entity] }
+  /// What becomes of the rows of an old entity; nil if they are removed.
+  public func move(of entity: EntityIndex) -> Move? { bySource[entity] }
 
   /// The moves to an entity and its sub-entities.
   func moves(into entity: EntityIndex) -> [Move] {
@@ -75,10 +87,10 @@ struct EntityMoves {
   // MARK: SQL
 
   /// The current name of an old table.
-  func table(_ name: String) -> String { quoted(renamed[name] ?? name) }
+  public func table(_ name: String) -> String { quoted(renamed[name] ?? name) }
 
   /// The old table of an old entity.
-  func table(of entity: EntityIndex) -> String { table(source.tableName(of: entity)) }
+  public func table(of entity: EntityIndex) -> String { table(source.tableName(of: entity)) }
 
   /// A reference to an old row as one to the new row.
   ///
@@ -95,7 +107,7 @@ struct EntityMoves {
     if kept.count == rows.count, let first = kept.first, kept.allSatisfy({ $0.offset == first.offset }) {
       return first.offset == 0 ? reference : "\(reference) + \(first.offset)"
     }
-    return choice(kept, reference, entity) { "r.Z_PK + \($0.offset)" }
+    return choice(kept, reference, entity) { "r.\(source.fixed.key) + \($0.offset)" }
   }
 
   /// The number of the new entity of the row to which a reference leads.
@@ -135,7 +147,8 @@ struct EntityMoves {
   ) -> String {
     guard !moves.isEmpty else { return "NULL" }
     let cases = moves.map { "WHEN \(source.numbers[$0.source]) THEN \(value($0))" }
-    return "(SELECT CASE r.Z_ENT \(cases.joined(separator: " ")) END FROM \(table(of: entity)) AS r "
-      + "WHERE r.Z_PK = \(reference))"
+    return
+      "(SELECT CASE r.\(source.fixed.entity) \(cases.joined(separator: " ")) END FROM \(table(of: entity)) AS r "
+      + "WHERE r.\(source.fixed.key) = \(reference))"
   }
 }

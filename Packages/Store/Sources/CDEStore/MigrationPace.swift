@@ -1,22 +1,14 @@
-import CDESQLite
-@_spi(CDE) import CDEStore
-
 /// How far a migration is. Asks after each small part of the work whether to go on.
 ///
 /// Belongs to the thread that migrates. The work is counted in weights, about one for a row that is read.
-@_spi(CDE) public final class MigrationPace {
+public final class MigrationPace {
   private let report: (Double) -> Bool
   private var total = 1.0
   private var done = 0.0
   private var weight = 0.0
-  private var lastKey: Int64 = 0
   private var highest = 0.0
-  /// Set when `report` returned false.
-  private var isCancelled = false
-  private var handle: OpaquePointer?
-
-  /// SQLite's virtual machine makes some tens of millions of steps in a second.
-  private static let stepsBetweenReports: Int32 = 50_000
+  /// Whether the report said to end. It stays so.
+  public private(set) var isCancelled = false
 
   /// Makes a pace.
   ///
@@ -47,42 +39,37 @@ import CDESQLite
   }
 
   /// Asks whether to go on, without new work done.
-  var goesOn: Bool { reach(highest) }
+  public var goesOn: Bool { reach(highest) }
 
+  /// Asks whether to go on, and fails if not.
+  ///
   /// - Throws: `.cancelled` when the report says to end.
   public func check() throws(StoreError) {
     if !goesOn { throw Self.cancelled }
   }
 
-  private static let cancelled = StoreError(
+  /// The error of a migration that was cancelled.
+  public static let cancelled = StoreError(
     .cancelled,
     "The migration was cancelled, and the store stays as it is. Open the store again to migrate it.")
 
-  // MARK: Statements
+  // MARK: Weights
 
-  func begin(total: Double) {
+  /// Sets the weight of all the work. Nothing of it is done.
+  public func begin(total: Double) {
     self.total = max(total, 1)
     done = 0
   }
 
-  /// Runs statements, which are stopped when the work is cancelled.
+  /// Does a part of the work, if it goes on.
   ///
   /// - Parameters:
   ///   - weight: how much of the total it is.
-  ///   - lastKey: the greatest key of the rows, if the statements insert rows in the order of their keys. They are then followed.
-  func work(
-    _ weight: Double, upTo lastKey: Int64 = 0, on connection: Connection,
-    _ body: () throws(StoreError) -> Void
-  ) throws(StoreError) {
+  ///   - body: the work. It calls ``progress(_:)`` where it takes long.
+  /// - Throws: `.cancelled`, and what the work throws.
+  public func work(_ weight: Double, _ body: () throws(StoreError) -> Void) throws(StoreError) {
     try check()
-    (self.weight, self.lastKey, handle) = (weight, lastKey, connection.handle)
-    sqlite3_set_last_insert_rowid(connection.handle, 0)
-    sqlite3_progress_handler(
-      connection.handle, Self.stepsBetweenReports,
-      { context in
-        Unmanaged<MigrationPace>.fromOpaque(context!).takeUnretainedValue().isAskedToEnd() ? 1 : 0
-      }, Unmanaged.passUnretained(self).toOpaque())
-    defer { sqlite3_progress_handler(connection.handle, 0, nil, nil) }
+    self.weight = weight
     do throws(StoreError) { try body() } catch {
       throw isCancelled ? Self.cancelled : error
     }
@@ -90,9 +77,9 @@ import CDESQLite
     reach(done / total)
   }
 
-  private func isAskedToEnd() -> Bool {
-    let key = lastKey > 0 ? sqlite3_last_insert_rowid(handle) : 0
-    let part = lastKey > 0 ? min(1, max(0, Double(key) / Double(lastKey))) : 0
-    return !reach((done + weight * part) / total)
-  }
+  /// Reports how much of the current part is done.
+  ///
+  /// - Parameter part: from 0 to 1.
+  /// - Returns: whether to go on.
+  public func progress(_ part: Double) -> Bool { reach((done + weight * min(1, max(0, part))) / total) }
 }

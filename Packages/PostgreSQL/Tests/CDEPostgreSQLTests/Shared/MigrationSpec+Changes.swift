@@ -1,0 +1,1 @@
+../../../../ModelRuntime/Tests/CDEModelRuntimeTests/Migrations/MigrationSpec+Changes.swift

@@ -1,0 +1,47 @@
+#if PostgreSQL
+  @_spi(CDE) internal import CDESQL
+  internal import CDEStore
+
+  /// PostgreSQL's spelling of a migration's statements.
+  struct PostgreSQLMigrationDialect: MigrationDialect {
+    /// Large values are in their rows.
+    let keepsValuesInFiles = false
+    let rowAddress = "ctid"
+
+    func declaration(_ column: PhysicalSchema.Column) -> String { ColumnType(column).declaration }
+
+    /// A column accepts values of its own type only.
+    func converted(_ column: String, from old: StoreAttribute, to new: StoreAttribute) -> String? {
+      let (before, after) = (ColumnType(old.type), ColumnType(new.type))
+      if before == after { return nil }
+      switch (before, after) {
+      case (.boolean, .integer): return "\(column)::int::bigint"
+      case (.boolean, _): return "\(column)::int::\(after.catalogueName)"
+      // A decimal has no infinity. More than 15 digits would be those of the binary form.
+      case (.double, .decimal):
+        return "CASE WHEN abs(\(column)) < 'Infinity'::float8 THEN \(column)::numeric END"
+      default: return "\(column)::\(after.catalogueName)"
+      }
+    }
+
+    func constant(_ value: StoreValue, for attribute: StoreAttribute) -> SQLPiece {
+      switch (ColumnType(attribute.type), value) {
+      case (_, .null): SQLPiece("NULL")
+      case (.boolean, .integer(let number)): SQLPiece(number == 0 ? "FALSE" : "TRUE")
+      case (.double, .integer(let number)): SQLPiece("?", [.real(Double(number))])
+      case (.decimal, _): SQLPiece("?::numeric", [value])
+      case (.uuid, _): SQLPiece("encode(?, 'hex')::uuid", [value])
+      default: SQLPiece("?", [value])
+      }
+    }
+
+    /// The server's functions fold other letters than this process does.
+    func derived(_ derivation: StoreDerivation, from value: SQLPiece) -> SQLPiece? { nil }
+
+    func insertion(ofNewRows query: String, into table: String) -> String {
+      "INSERT INTO \(table) \(query) ON CONFLICT DO NOTHING"
+    }
+
+    func temporaryName(_ table: String) -> String { fitting("Z_CDE_OLD_\(table)") }
+  }
+#endif

@@ -1,0 +1,176 @@
+#if PostgreSQL
+  @_spi(CDE) internal import CDESQL
+  internal import CDEStore
+  internal import Dispatch
+  internal import Foundation
+
+  /// Migrates a store to another schema, in one transaction: whatever happens, the store is the old one or the new one.
+  struct StoreMigrator {
+    let migration: StoreMigration
+    let source: ResolvedSchema
+    let destination: ResolvedSchema
+    let configuration: PostgreSQLConfiguration
+    let modelCache: [UInt8]?
+    let pace: MigrationPace
+
+    static let task = "Migrating the store"
+
+    // MARK: Looking
+
+    func survey() throws(StoreError) -> MigrationSurvey {
+      try StoreOpener.check(destination, configuration)
+      let connection = try Connection(
+        ConnectionOptions(configuration), configuration, joinsUsers: true)
+      try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", while: Self.task)
+      defer { connection.rollBack() }
+      let (script, now) = try script(MetadataTable.read(connection).metadata, connection)
+      let old = script.moves.source
+      let all = old.tables.values.map(\.name) + old.joinTables.map(\.name)
+      return try check(script, now, connection).survey(
+        fileBytes: try size(of: all, connection),
+        rewrittenBytes: try size(of: script.renamed.map(\.table), connection))
+    }
+
+    /// The bytes of tables with their indexes.
+    private func size(of tables: [String], _ connection: Connection) throws(StoreError) -> Int {
+      var parameters = Parameters()
+      parameters.append(texts: tables)
+      let rows = try connection.run(
+        """
+        SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class \
+        WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname = ANY($1)
+        """, parameters, while: "Measuring the tables")
+      return Int(rows.integer(0, 0))
+    }
+
+    private func script(
+      _ metadata: StoreMetadata, _ connection: Connection
+    ) throws(StoreError) -> (MigrationScript, now: Double) {
+      let old = try StoreOpener(schema: source, configuration: configuration).places(metadata, on: connection)
+      let new = PhysicalSchema.onServer(destination, numbers: PhysicalSchema.newNumbers(of: destination))
+      var lastKeys: [RootIndex: Int64] = [:]
+      for (root, table) in old.tables {
+        let given = try connection.run(
+          "SELECT \"Z_MAX\" FROM \"Z_PRIMARYKEY\" WHERE \"Z_ENT\" = \(old.numbers[root.entity])",
+          while: Self.task)
+        let used = try connection.run(
+          "SELECT coalesce(max(\"Z_PK\"), 0) FROM \(quoted(table.name))", while: Self.task)
+        lastKeys[root] = max(given.count > 0 ? given.integer(0, 0) : 0, used.integer(0, 0))
+      }
+      let moves = EntityMoves(migration, from: old, to: new, lastKeys: lastKeys)
+      let now = Date().timeIntervalSinceReferenceDate
+      return (MigrationScript(moves, PostgreSQLMigrationDialect(), now: now), now)
+    }
+
+    private func check(
+      _ script: MigrationScript, _ now: Double, _ connection: Connection
+    ) -> MigrationCheck {
+      MigrationCheck(script, now: now) { (piece) throws(StoreError) in
+        let statement = PostgreSQLDialect().statement(piece)
+        let rows = try connection.run(
+          statement.sql, Parameters(statement.bindings), while: "Checking the rows to migrate", asking: pace)
+        return Int(rows.integer(0, 0))
+      }
+    }
+
+    // MARK: Migrating
+
+    /// - Returns: false if another process has migrated the store meanwhile.
+    func run() throws(StoreError) -> Bool {
+      try StoreOpener.check(destination, configuration)
+      let lock = MigrationLock(
+        options: try ConnectionOptions(configuration), configuration: configuration, pace: pace)
+      guard let connection = try lock.take(unless: isMigrated) else { return false }
+      defer { connection.rollBack() }
+      if try isMigrated(connection) { return false }
+      try migrate(connection)
+      try pace.check()
+      try commit(connection, lock)
+      return true
+    }
+
+    private func isMigrated(_ connection: Connection) throws(StoreError) -> Bool {
+      try StoreOpener(schema: destination, configuration: configuration)
+        .fits(MetadataTable.read(connection).metadata, on: connection)
+    }
+
+    private func migrate(_ connection: Connection) throws(StoreError) {
+      let metadata = try MetadataTable.read(connection, isLocked: true).metadata
+      let (script, now) = try script(metadata, connection)
+      try ForeignParts.refuse(script.renamed.map(\.table), on: connection)
+      try adoptStrays(script, connection)
+      pace.begin(total: script.totalWeight)
+      var obstacles: [MigrationObstacle] = []
+      try pace.work(script.checkWeight) { () throws(StoreError) in
+        obstacles = try check(script, now, connection).obstacles()
+      }
+      if let first = obstacles.first {
+        throw StoreError(
+          .migration,
+          "The store can't be migrated, and stays as it is. \(obstacles.map(\.description).joined(separator: " "))",
+          entity: first.entity, properties: first.properties, obstacles: obstacles)
+      }
+      try ScriptRun(script: script, connection: connection, pace: pace).run { () throws(StoreError) in
+        try describe(script, metadata, connection)
+      }
+    }
+
+    /// Gives the rows of a table of one entity the entity's number. They are read whatever their number is, so they must not be lost.
+    private func adoptStrays(_ script: MigrationScript, _ connection: Connection) throws(StoreError) {
+      let old = script.moves.source
+      let written = Set(script.renamed.map(\.table))
+      for (root, table) in old.tables where written.contains(table.name) {
+        let held = old.schema.entities[root.entity].subtree.filter(old.held.contains)
+        guard held.count == 1, let only = held.first else { continue }
+        let number = old.numbers[only]
+        try connection.execute(
+          "UPDATE \(quoted(table.name)) SET \"Z_ENT\" = \(number) WHERE \"Z_ENT\" <> \(number)",
+          while: "Migrating \(table.name)", asking: pace)
+      }
+    }
+
+    /// Writes the store's own tables.
+    private func describe(
+      _ script: MigrationScript, _ metadata: StoreMetadata, _ connection: Connection
+    ) throws(StoreError) {
+      try HistoryMove(moves: script.moves, connection: connection, pace: pace).run()
+      try connection.execute(#"DELETE FROM "Z_PRIMARYKEY""#, while: Self.task)
+      try EntityTable.insert(
+        script.moves.destination, lastKeys: script.moves.lastKeys, on: connection, while: Self.task)
+      try MetadataTable.migrate(metadata, to: destination, on: connection)
+      try MetadataTable.replace(modelCache: modelCache, on: connection)
+    }
+
+    /// Commits, and finds out what became of the commit if the connection is lost meanwhile.
+    private func commit(_ connection: Connection, _ lock: MigrationLock) throws(StoreError) {
+      let lost: StoreError
+      do throws(StoreError) {
+        return try connection.execute("COMMIT", while: "Committing the migration")
+      } catch {
+        // An error over a connection that stands is the server's own answer: the transaction was rolled back.
+        if connection.isUsable { throw error }
+        lost = error
+      }
+      let deadline = ContinuousClock.now + configuration.recoveryTimeout
+      while ContinuousClock.now < deadline {
+        do throws(StoreError) {
+          // The lock is free when the lost session has ended, one way or the other.
+          guard let other = try lock.take(unless: isMigrated) else { return }
+          defer { other.rollBack() }
+          if try isMigrated(other) { return }
+        } catch {
+          if error.code == .cancelled { throw error }
+          // The server starts again, or another one takes over.
+          _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(50))
+          continue
+        }
+        throw lost
+      }
+      throw StoreError(
+        .unknownOutcome,
+        "The connection to the server was lost while the migration was committed, and the server did not answer within "
+          + "\(configuration.recoveryTimeout). The store is the old one or the new one. Open it again.",
+        engineCode: lost.engineCode)
+    }
+  }
+#endif

@@ -1,0 +1,26 @@
+#if PostgreSQL
+  @_spi(CDE) internal import CDESQL
+  internal import CDEStore
+
+  /// The rows of `Z_PRIMARYKEY`: the entities of a store, their numbers, and the last keys of their rows.
+  enum EntityTable {
+    /// Writes the rows of all entities.
+    ///
+    /// - Parameter lastKeys: the last key that was given in each tree.
+    static func insert(
+      _ physical: PhysicalSchema, lastKeys: [RootIndex: Int64] = [:], on connection: Connection,
+      while task: String
+    ) throws(StoreError) {
+      let entities = physical.schema.entities
+      var parameters = Parameters()
+      parameters.append(physical.numbers.elements)
+      parameters.append(texts: entities.map(\.source.name))
+      parameters.append(entities.map { entity in entity.parent.map { physical.numbers[$0] } ?? 0 })
+      parameters.append(entities.map { $0.isRoot ? lastKeys[$0.root] ?? 0 : 0 })
+      _ = try connection.run(
+        #"INSERT INTO "Z_PRIMARYKEY" ("Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX") "#
+          + "SELECT n, t, s, m FROM unnest($1::int8[], $2::text[], $3::int8[], $4::int8[]) AS v(n, t, s, m)",
+        parameters, while: task)
+    }
+  }
+#endif

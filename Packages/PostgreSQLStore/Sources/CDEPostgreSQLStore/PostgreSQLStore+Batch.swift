@@ -1,11 +1,12 @@
 #if PostgreSQL
+  @_spi(CDE) internal import CDEExecutors
   @_spi(CDE) public import CDEStore
 
   extension PostgreSQLStore: Store {
-    /// Another writer may change the rows of a batch so often while it is prepared.
-    private static var batchAttemptLimit: Int { 10 }
     /// After so many attempts batches of all machines follow each other, or few of many batches on the same rows would succeed.
     private static var freeAttempts: Int { 2 }
+    /// A save may change the rows of a batch so often while the batch has its turn.
+    private static var turnAttempts: Int { 8 }
 
     /// Changes or deletes all rows that a query finds, in one transaction.
     ///
@@ -26,46 +27,54 @@
         }
       try plans.checkEntity(query.entity)
       if query.limit == 0 { return StoreBatchResult() }
-      var attempt = 1
-      var turn: Connection?
-      defer { withExtendedLifetime(turn) {} }
-      while true {
-        if attempt > Self.freeAttempts, turn == nil { turn = try takeTurn() }
-        let builder = try reading(inSteps: true) { (connection, asOf) throws(StoreError) in
-          var builder = BatchBuilder(plans, connection, asOf: asOf)
-          try builder.build(batch)
-          return builder
+      for _ in 0..<Self.freeAttempts {
+        if let result = try attempt(batch, onTurn: nil).result { return result }
+      }
+      return try turns.withLock { (_) throws(StoreError) in
+        // On a connection outside the pool: batches that wait for the end of the turn may have all of the pool's.
+        let turn = try pool.connectOutside()
+        try turn.execute(batchLock.excluding, while: "Waiting for other batches")
+        var error: StoreError?
+        for _ in 0..<Self.turnAttempts {
+          let outcome = try attempt(batch, onTurn: turn)
+          if let result = outcome.result { return result }
+          error = outcome.conflict
         }
-        var result = builder.result
-        result.sequence = commits.lastCommit
-        if builder.transaction.isEmpty { return result }
-        do throws(StoreError) {
-          let done = try commits.commit(builder.transaction) { _ in }
-          result.sequence = done.sequence
-          result.historyNumber = done.historyNumber
-          return result
-        } catch {
-          guard error.code == .conflict || error.code == .danglingReference else { throw error }
-          if attempt == Self.batchAttemptLimit {
-            if error.code == .danglingReference { throw error }
-            throw StoreError(
-              .busy,
-              "Other writers changed rows of the batch each of the \(attempt) times that it was prepared. Try again later, "
-                + "or with fewer rows.", cause: error, entity: error.entity)
-          }
-          attempt += 1
-        }
+        if let error, error.code == .danglingReference { throw error }
+        throw StoreError(
+          .busy,
+          "Other writers changed rows of the batch each of the \(Self.freeAttempts + Self.turnAttempts) times that it was "
+            + "prepared. Try again later, or with fewer rows.", cause: error, entity: error?.entity)
       }
     }
 
-    /// Waits for the turn of this store's batches. It lasts as long as the connection lives.
-    private func takeTurn() throws(StoreError) -> Connection {
-      let connection = try pool.connectOutside()
-      var parameters = Parameters()
-      parameters.append("CoreDataEvolution batches in " + configuration.schema)
-      _ = try connection.run(
-        "SELECT pg_advisory_lock(hashtextextended($1, 0))", parameters, while: "Waiting for other batches")
-      return connection
+    /// Reads the rows of a batch and writes their changes.
+    ///
+    /// - Parameter turn: a connection with the lock of the store's batches; nil without a turn.
+    /// - Returns: the result, or the error that tells that another writer was faster.
+    private func attempt(
+      _ batch: StoreBatch, onTurn turn: Connection?
+    ) throws(StoreError) -> (result: StoreBatchResult?, conflict: StoreError?) {
+      let builder = try reading(inSteps: true, on: turn) { (connection, asOf) throws(StoreError) in
+        var builder = BatchBuilder(plans, connection, asOf: asOf)
+        try builder.build(batch)
+        return builder
+      }
+      var result = builder.result
+      result.sequence = commits.lastCommit
+      if builder.transaction.isEmpty { return (result, nil) }
+      do throws(StoreError) {
+        let lock = turn == nil ? batchLock.sharing : nil
+        let done = try commits.commit(builder.transaction, after: lock, on: turn) { _ in }
+        result.sequence = done.sequence
+        result.historyNumber = done.historyNumber
+        return (result, nil)
+      } catch {
+        guard error.code == .conflict || error.code == .danglingReference else { throw error }
+        return (nil, error)
+      }
     }
+
+    private var batchLock: BatchLock { BatchLock(schema: configuration.schema) }
   }
 #endif

@@ -48,11 +48,13 @@
     ///
     /// - Parameters:
     ///   - isInSteps: whether the read takes several statements, which then need a transaction to see one state.
+    ///   - own: a connection of the caller's; nil for one of the pool's.
     ///   - body: gets a connection and the number of a commit that the read certainly sees.
     func reading<Result>(
-      inSteps isInSteps: Bool, _ body: (Connection, UInt64) throws(StoreError) -> Result
+      inSteps isInSteps: Bool, on own: Connection? = nil,
+      _ body: (Connection, UInt64) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-      try pool.withConnection { (connection) throws(StoreError) in
+      try pool.withConnection(or: own) { (connection) throws(StoreError) in
         let asOf = commits.lastCommit
         if !isInSteps || pool.isPinned { return try body(connection, asOf) }
         try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", while: "Starting a read")

@@ -26,6 +26,8 @@
     let plans: SchemaPlans
     let commits: StoreCommits
     let observer = Lock<CommitObserver?>(nil)
+    /// Held by the batch of this store that has its turn among all machines, or waits for it. Each has a connection beyond the pool's.
+    let turns = Lock(())
 
     var physical: PhysicalSchema { plans.physical }
 

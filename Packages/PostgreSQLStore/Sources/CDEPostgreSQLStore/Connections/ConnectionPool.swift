@@ -87,11 +87,17 @@
     /// If the connection was idle before and is found to be lost, the body runs again with a new one. So a server that was
     /// restarted in between causes no error.
     ///
-    /// - Parameter isRepeatable: asked after a loss whether the body may run again.
+    /// - Parameters:
+    ///   - own: a connection of the caller's. The body gets it in place of one of the pool's, and once.
+    ///   - isRepeatable: asked after a loss whether the body may run again.
     func withConnection<Result>(
-      isRepeatable: () -> Bool = { true },
+      or own: Connection? = nil, isRepeatable: () -> Bool = { true },
       _ body: (Connection) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
+      if let own {
+        defer { own.rollBack() }
+        return try body(own)
+      }
       let (connection, wasIdle) = try borrow()
       do throws(StoreError) {
         let result = try body(connection)

@@ -14,11 +14,11 @@
 
     /// Begins a transaction with the token, in one round trip.
     ///
-    /// - Parameter next: a statement without parameters that follows in the same round trip.
-    func begin(on connection: Connection, then next: String?) throws(StoreError) {
+    /// - Parameter statements: statements without parameters that follow in the same round trip.
+    func begin(on connection: Connection, then statements: [String]) throws(StoreError) {
       try connection.execute(
-        "BEGIN; INSERT INTO \"Z_TOKEN\" (\"Z_TOKEN\") VALUES ('\(uuid.uuidString)')"
-          + (next.map { "; " + $0 } ?? ""),
+        (["BEGIN", "INSERT INTO \"Z_TOKEN\" (\"Z_TOKEN\") VALUES ('\(uuid.uuidString)')"] + statements)
+          .joined(separator: "; "),
         while: "Starting a transaction")
     }
 

@@ -52,14 +52,19 @@
     var lastCommit: UInt64 { published.withLock { $0 } }
 
     /// Writes and commits a transaction.
+    ///
+    /// - Parameters:
+    ///   - lock: a statement that takes a lock before anything is written.
+    ///   - own: a connection of the caller's; nil for one of the pool's.
     func commit(
-      _ transaction: StoreTransaction, committed: (CommitResult) -> Void
+      _ transaction: StoreTransaction, after lock: String? = nil, on own: Connection? = nil,
+      committed: (CommitResult) -> Void
     ) throws(StoreError) -> CommitResult {
       let counts = KeyCounter.counts(of: transaction)
       var attempt = 1
       while true {
         do throws(StoreError) {
-          return try write(transaction, counts, committed)
+          return try write(transaction, counts, lock, own, committed)
         } catch {
           guard attempt < Self.attemptLimit, Self.isRepeatable(error) else { throw error }
           if error.code == .busy { Self.pause(before: attempt) }
@@ -107,10 +112,12 @@
     }
 
     private func write(
-      _ transaction: StoreTransaction, _ counts: [RootIndex: Int], _ committed: (CommitResult) -> Void
+      _ transaction: StoreTransaction, _ counts: [RootIndex: Int], _ lock: String?,
+      _ own: Connection?, _ committed: (CommitResult) -> Void
     ) throws(StoreError) -> CommitResult {
       var isSent = false
-      return try pool.withConnection(isRepeatable: { !isSent }) { (connection) throws(StoreError) in
+      let locks = [lock, uniqueValues.lockStatement(transaction)].compactMap { $0 }
+      return try pool.withConnection(or: own, isRepeatable: { !isSent }) { (connection) throws(StoreError) in
         // On the connection that writes them: on another one, which the server may have opened after a crash, the keys may be taken
         // again.
         let keyBase = try takeKeys(counts, upTo: transaction.keyLimit, isDurable: false, on: connection)
@@ -118,7 +125,7 @@
         var history =
           configuration.tracksHistory
           ? HistoryRecorder(plans, connection, transaction, channel: channel) : nil
-        try token.begin(on: connection, then: uniqueValues.lockStatement(transaction))
+        try token.begin(on: connection, then: locks)
         do throws(StoreError) {
           let writer = TransactionWriter(
             plans, writes, connection, transaction, keyBase: keyBase, history: history)

@@ -1,5 +1,7 @@
 import CDEModelRuntime
+@_spi(CDE) import CDEExecutors
 @_spi(CDE) import CDEPostgreSQL
+@_spi(CDE) import CDESQLiteFaults
 import Foundation
 
 /// Makes all stores that tests open in files and in memory stores of the server that `CDE_POSTGRESQL_URL` names.
@@ -11,13 +13,15 @@ public func useEngineUnderTest() {
   setenv("CDE_ENGINE_UNDER_TEST", "PostgreSQL", 1)
   let engine = PostgreSQLStoreEngine { description in
     // A path is a schema of the server. A store in memory is a new one each time.
-    let path = description.type == NSInMemoryStoreType ? UUID().uuidString : description.url?.path ?? ""
-    return (url, "test_" + String(hash(path), radix: 36))
+    (url, schema(description.type == NSInMemoryStoreType ? UUID().uuidString : description.url?.path ?? ""))
   }
   for type in [NSSQLiteStoreType, NSInMemoryStoreType] {
     NSPersistentStoreCoordinator.registerStoreEngine(engine, forStoreType: type)
   }
+  StoresUnderTest.runSQL.withLock { $0 = { path, sql in RawServer.run(sql, in: schema(path), at: url) } }
 }
+
+private func schema(_ path: String) -> String { "test_" + String(hash(path), radix: 36) }
 
 /// The FNV-1a hash, the same in all processes.
 private func hash(_ text: String) -> UInt64 {

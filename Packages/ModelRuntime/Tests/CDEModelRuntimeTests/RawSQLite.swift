@@ -1,5 +1,7 @@
 import CDEManagedModel
+@_spi(CDE) import CDEExecutors
 import CDEModelRuntime
+@_spi(CDE) import CDESQLiteFaults
 import Foundation
 
 #if canImport(Glibc)
@@ -76,12 +78,24 @@ final class RawSQLite {
   }
 }
 
+/// SQL of a test's own on the store at a path, whichever engine it is of.
+enum RawStore {
+  /// Runs one statement.
+  ///
+  /// - Returns: its rows as text, NULL as "NULL".
+  @discardableResult
+  static func run(_ path: String, _ sql: String) throws -> [[String]] {
+    guard let run = StoresUnderTest.runSQL.withLock({ $0 }) else { return try RawSQLite(path).run(sql) }
+    return try run(path, sql).get()
+  }
+}
+
 extension Stack {
   var file: URL { folder.appendingPathComponent("Test.sqlite") }
 
   /// What another writer does to the store's file, a log included.
   @discardableResult
-  func sql(_ statement: String) throws -> [[String]] { try RawSQLite(file.path).run(statement) }
+  func sql(_ statement: String) throws -> [[String]] { try RawStore.run(file.path, statement) }
 
   /// Opens another container over the same file.
   func reopened() throws -> NSPersistentContainer { try Self.open(file, container.managedObjectModel) }

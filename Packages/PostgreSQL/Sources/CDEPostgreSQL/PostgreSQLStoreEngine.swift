@@ -36,8 +36,26 @@
       PostgreSQLMigratableStore(try configuration(opening))
     }
 
+    /// Reads the metadata of a store, as it is before it is opened.
+    ///
+    /// - Throws: `StoreError` with code `.cannotOpen` if there is no store, for an option of the wrong type, and if the server can't be
+    ///   reached.
+    public func metadata(of description: NSPersistentStoreDescription) throws -> (
+      identifier: String, metadata: StoreMetadata
+    )? {
+      try PostgreSQLMigratableStore(try configuration(description)).metadata()
+    }
+
     private func configuration(_ opening: StoreOpening) throws(StoreError) -> PostgreSQLConfiguration {
-      let description = opening.description
+      var configuration = try configuration(opening.description)
+      let cache = opening.modelCache
+      configuration.modelCache = { cache }
+      return configuration
+    }
+
+    private func configuration(
+      _ description: NSPersistentStoreDescription
+    ) throws(StoreError) -> PostgreSQLConfiguration {
       let options = StoreOptions(description.options)
       var configuration: PostgreSQLConfiguration
       if let place {
@@ -73,8 +91,6 @@
       configuration.isReadOnly = description.isReadOnly
       configuration.createsIfMissing = !description.isReadOnly
       configuration.tracksHistory = options.isOn(NSPersistentHistoryTrackingKey)
-      let cache = opening.modelCache
-      configuration.modelCache = { cache }
       return configuration
     }
   }

@@ -256,5 +256,23 @@
       #expect(error.code == .unsupportedRequest)
       try expectFirstVersion()
     }
+
+    @Test func `Metadata are read without opening the store, and tell whether a model fits`() throws {
+      func metadata() throws -> [String: Any] {
+        try NSPersistentStoreCoordinator.metadataForPersistentStore(
+          ofType: CDEPostgreSQLStoreType, at: TestPlace.url!,
+          options: [CDEPostgreSQLSchemaOption: place.schema])
+      }
+      let missing = #expect(throws: ManagedObjectError.self) { try metadata() }
+      #expect(missing?.message.contains("has no store") == true)
+      try fill()
+      let found = try metadata()
+      #expect(Self.first().isConfiguration(withName: nil, compatibleWithStoreMetadata: found))
+      #expect(!Self.second().isConfiguration(withName: nil, compatibleWithStoreMetadata: found))
+      let container = try open(Self.first())
+      let store = container.persistentStoreCoordinator.persistentStores[0]
+      #expect(found[NSStoreUUIDKey] as? String == store.identifier)
+      #expect(found[NSStoreTypeKey] as? String == CDEPostgreSQLStoreType)
+    }
   }
 #endif

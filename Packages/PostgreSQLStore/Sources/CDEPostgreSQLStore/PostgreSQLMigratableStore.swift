@@ -27,6 +27,19 @@
       return try PostgreSQLVersion(reading: connection)
     }
 
+    /// Reads the store's UUID and metadata. Nothing changes, and a migration that runs is not waited for.
+    ///
+    /// - Throws: `.cannotOpen` if the server can't be reached, or has no store in the schema; `.unreadable`, `.busy` and so on.
+    public func metadata() throws(StoreError) -> (identifier: String, metadata: StoreMetadata) {
+      let connection = try Connection(ConnectionOptions(configuration), configuration)
+      guard try StoreCreator.exists(in: configuration.schema, on: connection) else {
+        throw StoreError(
+          .cannotOpen,
+          "The schema \"\(configuration.schema)\" of the server has no store. Open it once to make one.")
+      }
+      return try MetadataTable.read(connection)
+    }
+
     /// Finds out what a migration would do, and what stands in its way. Changes nothing.
     ///
     /// - Throws: `.incompatibleSchema` if the store is not one of the old schema, `.invalidSchema` for a new schema that this engine

@@ -8,17 +8,16 @@ extension NSPersistentStoreCoordinator {
   /// Reads the metadata of a store that is not opened, with Core Data's keys.
   ///
   /// - Parameters:
-  ///   - storeType: the type of the store: ``NSSQLiteStoreType``.
-  ///   - url: the URL of the store's file.
-  ///   - options: options as for opening the store. They are not read.
-  /// - Throws: ``ManagedObjectError``, for a missing file too.
+  ///   - storeType: the type of the store: ``NSSQLiteStoreType``, or one whose engine reads metadata.
+  ///   - url: the URL of the store.
+  ///   - options: options as for opening the store. Those of a file are not read.
+  /// - Throws: ``ManagedObjectError``, for a missing store too.
   public class func metadataForPersistentStore(
     ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
   ) throws -> [String: Any] {
     try reportingNSErrors {
-      try requireFile(url, ofType: storeType)
       do {
-        let (identifier, read) = try SQLiteStore.metadata(ofFileAt: url.path)
+        let (identifier, read) = try storedMetadata(ofType: storeType, at: url, options: options)
         var metadata = read.values.mapValues(\.foundationValue)
         metadata[NSStoreUUIDKey] = identifier
         metadata[NSStoreTypeKey] = storeType
@@ -28,6 +27,19 @@ extension NSPersistentStoreCoordinator {
           .store, "The metadata of the store at \(url.path) can't be read: \(error.message)", cause: error)
       }
     }
+  }
+
+  private class func storedMetadata(
+    ofType type: String, at url: URL, options: [AnyHashable: Any]?
+  ) throws -> (identifier: String, metadata: StoreMetadata) {
+    let description = NSPersistentStoreDescription(url: url)
+    description.type = type
+    for case (let key as String, let value as NSObject) in options ?? [:] {
+      description.setOption(value, forKey: key)
+    }
+    if let found = try engines.all[type]?.metadata(of: description) { return found }
+    try requireFile(url, ofType: type)
+    return try SQLiteStore.metadata(ofFileAt: url.path)
   }
 
   /// Replaces the metadata of an open store, except for the keys that describe the file itself.

@@ -28,6 +28,16 @@ public protocol StoreEngine: Sendable {
   /// - Throws: a `StoreError` or ``ManagedObjectError``. With `.incompatibleSchema`, the store is migrated and opened once more.
   func open(_ opening: StoreOpening) throws -> any Store
 
+  /// Reads the metadata of a store that is not open, for ``NSPersistentStoreCoordinator/metadataForPersistentStore(ofType:at:options:)``.
+  ///
+  /// - Parameter description: where the store is, with its options.
+  /// - Returns: the store's UUID and the metadata; nil if the engine reads them from open stores only. The default implementation
+  ///   returns nil.
+  /// - Throws: a `StoreError` or ``ManagedObjectError``, for a missing store too.
+  func metadata(of description: NSPersistentStoreDescription) throws -> (
+    identifier: String, metadata: StoreMetadata
+  )?
+
   /// The store of an opening as the runtime migrates it: the runtime finds the old model, compares it with the new one, and asks the
   /// store to move its rows. Plans of migrations are made with it, too.
   ///
@@ -46,6 +56,10 @@ public protocol StoreEngine: Sendable {
 }
 
 extension StoreEngine {
+  public func metadata(of description: NSPersistentStoreDescription) throws -> (
+    identifier: String, metadata: StoreMetadata
+  )? { nil }
+
   public func migratable(_ opening: StoreOpening) throws -> (any MigratableStore)? { nil }
 
   public func migrate(_ opening: StoreOpening, after refusal: StoreError) throws { throw refusal }

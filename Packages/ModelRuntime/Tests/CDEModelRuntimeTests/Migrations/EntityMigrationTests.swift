@@ -178,7 +178,7 @@ struct EntityMigrationTests {
       model(note), .migration, 134110, "Note is abstract now, and the store has 1 object of it")
   }
 
-  @Test("Rows of no entity are not lost with the table that they are in")
+  @Test("Rows of no entity are not lost with the table that they are in", .onSQLite)
   func unknownEntities() throws {
     func version(_ number: Int) -> NSManagedObjectModel {
       let (note, special) = (named("Note"), entity("Special", nil, []))
@@ -226,7 +226,7 @@ struct EntityMigrationTests {
     #expect(try store.sql("SELECT name FROM sqlite_master WHERE name LIKE '%UNIQUE%'").isEmpty)
   }
 
-  @Test("Indexes are made and removed together with another change, spatial ones filled")
+  @Test("Indexes are made and removed together with another change, spatial ones filled", .onSQLite)
   func indexes() throws {
     func place(_ index: NSFetchIndexElementType?, _ extra: String) -> NSManagedObjectModel {
       let place = named("Place", attribute("x", .doubleAttributeType), attribute("y", .doubleAttributeType))

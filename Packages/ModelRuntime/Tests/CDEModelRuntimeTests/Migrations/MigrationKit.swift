@@ -42,7 +42,7 @@ struct OldStore {
     if let failure { throw failure }
   }
 
-  func sql(_ statement: String) throws -> [[String]] { try RawSQLite(file.path).run(statement) }
+  func sql(_ statement: String) throws -> [[String]] { try RawStore.run(file.path, statement) }
 
   func plan(_ model: NSManagedObjectModel) throws -> StoreMigrationPlan {
     try NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -66,14 +66,15 @@ struct OldStore {
 
   /// All definitions and all rows of all tables.
   func contents() throws -> [String: [[String]]] {
-    let database = try RawSQLite(file.path)
-    var result = ["": try database.run("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 1, 2")]
-    for row in try database.run("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0") {
-      let columns = try database.run("SELECT name FROM pragma_table_info('\(row[0])')").map {
-        "quote(\"\($0[0])\")"
-      }
-      result[row[0]] = try database.run(
-        "SELECT \(columns.joined(separator: ", ")) FROM \"\(row[0])\" ORDER BY rowid")
+    var result = ["": try sql("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 1, 2")]
+    for row in try sql("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0") {
+      let columns = try sql("SELECT name FROM pragma_table_info('\(row[0])')").map { $0[0] }
+      result[row[0]] =
+        StoresUnderTest.areSQLite
+        ? try sql(
+          "SELECT \(columns.map { "quote(\"\($0)\")" }.joined(separator: ", ")) FROM \"\(row[0])\" ORDER BY rowid"
+        )
+        : try sql("SELECT * FROM \"\(row[0])\" AS rows ORDER BY rows")
     }
     return result
   }

@@ -25,7 +25,7 @@ struct StoreMigrationTests {
     }
   }
 
-  @Test("A new store keeps a copy of its model, in the form of Core Data")
+  @Test("A new store keeps a copy of its model, in the form of Core Data", .onSQLite)
   func modelCache() throws {
     let store = try store()
     #expect(
@@ -86,7 +86,7 @@ struct StoreMigrationTests {
   @Test("The old model comes from the description if the store has no copy of it")
   func givenModel() throws {
     let store = try store()
-    _ = try store.sql("DROP TABLE Z_MODELCACHE")
+    _ = try store.sql(StoresUnderTest.areSQLite ? "DROP TABLE Z_MODELCACHE" : "DELETE FROM Z_MODELCACHE")
     try store.expectRefusal(note(2), .migrationLacksSourceModel, 134130, "migrationSourceModels")
     let container = NSPersistentContainer(name: "Test", managedObjectModel: note(2))
     let description = NSPersistentStoreDescription(url: store.file)
@@ -165,7 +165,7 @@ struct StoreMigrationTests {
   }
 
   @Test(
-    "A process that dies at any step of a migration leaves the old store or the new one",
+    "A process that dies at any step of a migration leaves the old store or the new one", .onSQLite,
     arguments: ["WAL", "DELETE"])
   func death(_ mode: String) throws {
     let template = try store()
@@ -211,7 +211,7 @@ struct StoreMigrationTests {
     return OldStore(at: file)
   }
 
-  @Test("Triggers and tables of other programs: the first forbid a migration, the second stay")
+  @Test("Triggers and tables of other programs: the first forbid a migration, the second stay", .onSQLite)
   func otherPrograms() throws {
     let store = try store()
     _ = try store.sql("CREATE TABLE LOGBOOK (LINE VARCHAR)")
@@ -225,7 +225,7 @@ struct StoreMigrationTests {
     #expect(try store.sql("SELECT LINE FROM LOGBOOK") == [["one"]])
   }
 
-  @Test("The changes of a history name entities and properties by the numbers of the new model")
+  @Test("The changes of a history name entities and properties by the numbers of the new model", .onSQLite)
   func history() throws {
     let store = try store()
     _ = try store.sql(
@@ -284,7 +284,9 @@ struct StoreMigrationTests {
     #expect(try count(1) { $0.make("Note") } == 1)
     #expect(try count(2) { $0.make("Note", ["stars": 2]) } == 2)
     let store = OldStore(at: file)
-    #expect(try store.sql("SELECT Z_NAME FROM Z_PRIMARYKEY ORDER BY Z_ENT") == [["Note"], ["Tag"]])
+    // An engine may have the tables of all entities.
+    let names = try store.sql("SELECT Z_NAME FROM Z_PRIMARYKEY ORDER BY Z_ENT").map { $0[0] }
+    #expect(names == (StoresUnderTest.areSQLite ? ["Note", "Tag"] : ["Note", "Other", "Tag"]))
   }
 
   @Test("A hundred thousand objects are migrated")
@@ -299,7 +301,8 @@ struct StoreMigrationTests {
     #expect(try store.plan(note(2)).rows["Note"] == 100_000)
     try store.opened(note(2)).close()
     #expect(
-      try store.sql("SELECT COUNT(*), SUM(ZSTARS), MAX(Z_PK), MAX(ZTITLE = 'n' || Z_PK) FROM ZNOTE")
-        == [["100000", "200000", "100000", "1"]])
+      try store.sql(
+        "SELECT COUNT(*), SUM(ZSTARS), MAX(Z_PK) FROM ZNOTE WHERE Z_PK = 1 OR ZTITLE = 'n' || Z_PK")
+        == [["100000", "200000", "100000"]])
   }
 }

@@ -10,8 +10,12 @@
 
     func declaration(_ column: PhysicalSchema.Column) -> String { ColumnType(column).declaration }
 
-    /// A column accepts values of its own type only.
+    /// A column accepts values of its own type only. Values of attributes with external storage have the head byte that they have on
+    /// SQLite, too.
     func converted(_ column: String, from old: StoreAttribute, to new: StoreAttribute) -> String? {
+      if old.allowsExternalStorage != new.allowsExternalStorage {
+        return new.allowsExternalStorage ? "'\\x01'::bytea || \(column)" : "substr(\(column), 2)"
+      }
       let (before, after) = (ColumnType(old.type), ColumnType(new.type))
       if before == after { return nil }
       switch (before, after) {

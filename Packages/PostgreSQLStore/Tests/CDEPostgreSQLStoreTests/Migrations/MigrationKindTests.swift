@@ -126,6 +126,28 @@
       try world.expectAgreement(change)
     }
 
+    @Test func `Values get the head byte of external storage, and lose it`() throws {
+      func data(_ name: String, external: Bool) -> StoreAttribute {
+        StoreAttribute(name: name, type: .binary, allowsExternalStorage: external)
+      }
+      let change = try SchemaChange(
+        [
+          StoreEntity(
+            name: "Photo", attributes: [data("small", external: false), data("large", external: true)])
+        ],
+        [
+          StoreEntity(
+            name: "Photo", attributes: [data("small", external: true), data("large", external: false)])
+        ])
+      try fill(
+        "Photo", { $0 == 3 ? [:] : ["small": .bytes([1, 2, UInt8($0)]), "large": .bytes([1, 2, 3])] },
+        in: change.old)
+      try world.expectAgreement(change)
+      let store = try world.openServer(change.new)
+      let row = try store.describe("Photo", 2)
+      #expect(row?["small"] == "1 1 2 2" && row?["large"] == "2 3")
+    }
+
     @Test func `Derived attributes of a row are computed in this process, as on SQLite`() throws {
       func derived(_ name: String, _ derivation: StoreDerivation) -> StoreAttribute {
         StoreAttribute(name: name, type: .string, derivation: derivation)

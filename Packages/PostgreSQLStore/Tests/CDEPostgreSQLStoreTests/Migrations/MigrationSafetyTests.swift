@@ -272,7 +272,8 @@
       #expect(try has("SELECT", "ZCARD") && !has("UPDATE", "ZCARD"))
     }
 
-    @Test func `A role that does not own the tables can't migrate them, and the store stays as it is`() throws {
+    @Test func `A role that does not own the tables can't migrate them, and the store stays as it is`() throws
+    {
       let connection = try world.place.connection()
       let role = "role_" + world.place.name
       try connection.execute(

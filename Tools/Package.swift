@@ -6,8 +6,14 @@ import PackageDescription
 let package = Package(
   name: "Tools",
   platforms: [.macOS(.v15)],
+  traits: [
+    .trait(
+      name: "PostgreSQL", description: "The demo's index may be on a server. Needs the headers of libpq.")
+  ],
   dependencies: [
-    .package(name: "CoreDataEvolution", path: ".."),
+    .package(
+      name: "CoreDataEvolution", path: "..",
+      traits: [.trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
   ],
   targets: [
@@ -15,6 +21,8 @@ let package = Package(
       name: "demo",
       dependencies: [
         .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
+        .product(
+          name: "CDEPostgreSQL", package: "CoreDataEvolution", condition: .when(traits: ["PostgreSQL"])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       resources: [.copy("Samples")]),

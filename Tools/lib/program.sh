@@ -3,13 +3,24 @@
 source "$ROOT/Tools/lib/sqlite.sh"
 
 # run_program PACKAGE PRODUCT ARGUMENT...: replaces the shell with the program, built for release.
-run_program() {
-  local package=$1 product=$2
-  shift 2
+run_program() { run_built "$1" "$2" "" "${@:3}"; }
+
+# run_program_with_trait PACKAGE PRODUCT TRAIT ARGUMENT...: the same with a trait of the package, which has a build folder of its own.
+run_program_with_trait() { run_built "$@"; }
+
+run_built() {
+  local package=$1 product=$2 trait=$3 options=()
+  shift 3
   need_swift
   ensure_sqlite
+  options=(--package-path "$package" -c release)
+  if [ -n "$trait" ]; then
+    options+=(--traits "$trait" --scratch-path "$package/.build-$trait")
+  elif [ -n "${CDE_PROGRAM_SCRATCH:-}" ]; then
+    # Packages with one build folder compile the library once.
+    options+=(--scratch-path "$CDE_PROGRAM_SCRATCH")
+  fi
   # What the build says is not the program's output.
-  swift build --package-path "$package" -c release --product "$product" >&2 ||
-    die "$product does not build."
-  exec "$(swift build --package-path "$package" -c release --show-bin-path)/$product" "$@"
+  swift build "${options[@]}" --product "$product" >&2 || die "$product does not build."
+  exec "$(swift build "${options[@]}" --show-bin-path)/$product" "$@"
 }

@@ -15,7 +15,9 @@ struct Demo: AsyncParsableCommand {
       that can't be understood are left out and named.
       """)
 
-  @Option(help: "Where the index lies.", completion: .file())
+  @Option(
+    help: "Where the index lies: a file, or a PostgreSQL server's postgresql://ROLE@HOST/DATABASE.",
+    completion: .file())
   var store: String?
 
   @Option(help: "Read at most this many records; nothing is removed then.")
@@ -44,6 +46,7 @@ struct Demo: AsyncParsableCommand {
     if watch, limit != nil || status != nil || !lists.isEmpty || !path.isEmpty {
       throw ValidationError("--watch goes with --store alone.")
     }
+    if let store, IndexPlace(store) == nil { throw ValidationError("\(store) is no URL of a server.") }
     if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
     if !path.isEmpty, path.count != 2 { throw ValidationError("--path takes two packages: --path FROM TO.") }
     for file in (status.map { [$0] } ?? []) + lists {
@@ -67,9 +70,8 @@ struct Demo: AsyncParsableCommand {
 
   @MainActor
   private func report() async throws {
-    let url = store.map { URL(fileURLWithPath: $0) } ?? PackageStore.defaultURL
     do {
-      let session = try Session(store: url)
+      let session = try Session(store: store.flatMap(IndexPlace.init) ?? .standard)
       if watch { return try await session.watch() }
       try await session.run(sources, limit: limit, path: path.isEmpty ? nil : (path[0], path[1]))
     } catch let stopped as Stopped {

@@ -3,16 +3,16 @@ import CoreDataEvolution
 /// One run of the program: index, then answer.
 @MainActor
 final class Session {
-  private let url: URL
+  private let place: IndexPlace
   private let container: NSPersistentContainer
   private let observation: CDEObservationDomain
   private let questions: Questions
   private let terminal = Terminal()
   private var interrupt: Interrupt?
 
-  init(store url: URL) throws {
-    self.url = url
-    container = try PackageStore.open(url)
+  init(store place: IndexPlace) throws {
+    self.place = place
+    container = try PackageStore.open(place)
     observation = CDEObservationDomain(container: container)
     questions = Questions(container: container)
   }
@@ -38,16 +38,16 @@ final class Session {
     progress.finish()
     let report = try result.get()
     try PackageStore.purgeHistory(of: container)
-    if report.isCancelled { throw Stopped(text: ReportText.stopped(report, of: total, store: url)) }
+    if report.isCancelled { throw Stopped(text: ReportText.stopped(report, of: total, store: place)) }
     let summary = ReportText.indexed(
-      report, in: ContinuousClock.now - start, store: url, paintCount: progress.paintCount)
+      report, in: ContinuousClock.now - start, store: place, paintCount: progress.paintCount)
     if path == nil { print(summary) } else { terminal.note(summary) }
     guard report.recordCount > 0 else {
       let names = sources.map(\.path).joined(separator: ", ")
       throw NothingToIndex(sources: names)
     }
-    let ending = Interrupt { [terminal, url] in
-      terminal.note("Stopped before the last answer. The index is up to date in \(url.path).")
+    let ending = Interrupt { [terminal, place] in
+      terminal.note("Stopped before the last answer. The index is up to date in \(place.name).")
       exit(Stopped.status)
     }
     defer { ending.cancel() }
@@ -57,7 +57,7 @@ final class Session {
   /// Shows the runs of other processes until Ctrl-C.
   func watch() async throws {
     let watcher = try RunWatcher(observation, on: terminal)
-    terminal.note("Watching \(url.path). Start Tools/demo with this --store elsewhere; Ctrl-C ends this.")
+    terminal.note("Watching \(place.name). Start Tools/demo with this --store elsewhere; Ctrl-C ends this.")
     watcher.follow()
     await withCheckedContinuation { continuation in
       interrupt = Interrupt { continuation.resume() }
@@ -101,7 +101,7 @@ final class Session {
       // Of all packages the one asks the most for, the farthest shows best what a search finds.
       print(ReportText.path(found, from: start, to: found.steps.last!.name))
     }
-    print(ReportText.closing(store: url))
+    print(ReportText.closing(store: place))
   }
 
   /// Says what is looked for while the answer takes its time.

@@ -14,7 +14,7 @@ private final class TestIndex {
 
   init() throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("demo-\(UUID().uuidString)")
-    container = try PackageStore.open(folder.appendingPathComponent("Packages.sqlite"))
+    container = try PackageStore.open(.file(folder.appendingPathComponent("Packages.sqlite")))
     observation = CDEObservationDomain(container: container)
     run = IndexRun(context: container.viewContext)
     try container.viewContext.save()

@@ -6,7 +6,9 @@ enum ReportText {
 
   private static func heading(_ text: String) -> String { "\n\(text)\n" }
 
-  static func indexed(_ report: IndexReport, in duration: Duration, store: URL, paintCount: Int) -> String {
+  static func indexed(_ report: IndexReport, in duration: Duration, store: IndexPlace, paintCount: Int)
+    -> String
+  {
     var lines: [String] = []
     let time = duration.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
     var parts: [String] = []
@@ -33,10 +35,10 @@ enum ReportText {
   }
 
   /// What a run leaves that was ended early.
-  static func stopped(_ report: IndexReport, of total: Int, store: URL) -> String {
+  static func stopped(_ report: IndexReport, of total: Int, store: IndexPlace) -> String {
     "Stopped after \(grouped(report.recordCount)) of \(counted(total, "record")). "
       + "\(counted(report.addedCount, "new version")) and \(counted(report.changedCount, "changed one")) "
-      + "are kept in \(store.path); the next run goes on from there."
+      + "are kept in \(store.name); the next run goes on from there."
   }
 
   /// What an update did; a version that went while another came is an upgrade.
@@ -120,11 +122,11 @@ enum ReportText {
       + String.wrapped(words, width: width, indent: 2)
   }
 
-  static func closing(store: URL) -> String {
+  static func closing(store: IndexPlace) -> String {
     """
 
-    The store is a SQLite database in Core Data's layout:
-      sqlite3 '\(store.path)' 'SELECT ZNAME FROM ZPACKAGE LIMIT 5'
+    The store is a database in Core Data's layout:
+      \(store.command)
     """
   }
 }

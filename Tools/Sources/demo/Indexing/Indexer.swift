@@ -29,6 +29,8 @@ actor Indexer {
     report = IndexReport()
     protectedNames = []
     isComplete = true
+    // Another process may index the same records at the same time: its objects get this one's values.
+    modelContext.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
     try known.load(from: modelContext)
     report.isFirst = known.isEmpty
     for source in sources {

@@ -2,24 +2,18 @@ import CoreDataEvolution
 
 /// Opens the store that holds the index.
 enum PackageStore {
-  /// Where the index lies unless the caller says otherwise.
-  static var defaultURL: URL {
-    NSPersistentContainer.defaultDirectoryURL()
-      .appendingPathComponent("CoreDataEvolutionDemo", isDirectory: true)
-      .appendingPathComponent("Packages.sqlite")
-  }
-
   /// A container over the index, made at the first run.
   ///
-  /// The store records its history, and commits of other processes are merged: several runs may use one index.
+  /// The store records its history, and commits of other processes are merged: several runs may use one index, on a server
+  /// from several machines.
   ///
   /// - Throws: what kept the store from opening.
   @MainActor
-  static func open(_ url: URL) throws -> NSPersistentContainer {
+  static func open(_ place: IndexPlace) throws -> NSPersistentContainer {
     let model = try NSManagedObjectModel.makeRuntimeModel(
       Package.self, Version.self, Section.self, Maintainer.self, IndexRun.self)
     let container = NSPersistentContainer(name: "Packages", managedObjectModel: model)
-    let description = NSPersistentStoreDescription(url: url)
+    let description = try place.description()
     description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
     description.setOption(true as NSNumber, forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
     container.persistentStoreDescriptions = [description]

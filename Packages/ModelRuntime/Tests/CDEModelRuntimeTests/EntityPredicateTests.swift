@@ -83,6 +83,11 @@ struct EntityPredicateTests {
       ("canonical:(title) == 'apple'", [3, 5, 6]), ("sqrt(0 - count) == nil", [0, 3, 4, 5, 6]),
       ("day + 60 == CAST(86460, 'NSDate')", [3]), ("day - 60 < CAST(86400, 'NSDate')", [3]),
       ("day - CAST(86340, 'NSDate') == 60", [3]), ("{4, 5}[0] == count", [4]),
+      // Whole numbers beyond 2^53 in a value of no one type.
+      (
+        "modulus:by:(TERNARY(count == 4, 9223372036854775807, 2), TERNARY(title CONTAINS[c] 'nothing', 0.5, 9223372036854775806)) == 1",
+        [4]
+      ),
     ])
   func computed(_ format: String, _ expected: [Int]) throws {
     #expect(try counts(format) == expected)

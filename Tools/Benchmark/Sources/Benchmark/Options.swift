@@ -1,7 +1,14 @@
+import Foundation
+
 /// What the command line asks for.
 package struct Options {
   package var rows: Set<RowID> = Set(RowID.allCases.filter { $0 != .build })
   package var growth: Set<GrowthID> = Set(GrowthID.allCases)
+  /// What is measured is either beside SQLite and GRDB, or over a server.
+  package enum Engine: String, Sendable { case sqlite, postgresql }
+
+  package var engine = Engine.sqlite
+  package var serverRows: Set<ServerRow> = Set(ServerRow.allCases)
   package var rounds = 5
   package var isSmoke = false
   /// Leaves the opponents out, so that a profiler sees this library alone.
@@ -24,6 +31,7 @@ package struct Options {
 
     usage: benchmark [options]
 
+      --engine ENGINE    sqlite (the default), or postgresql: over servers, beside libpq's C functions
       --only ROW[,ROW]   only these rows, by id or name (below)
       --rounds N         rounds of each row (5); medians are taken over them
       --smoke            a small size that shows only that every row runs
@@ -31,7 +39,8 @@ package struct Options {
       --build            measure the row "build" too: a clean debug build of the umbrella, some minutes
       --json FILE        write the results as JSON
       --svg FILE         write a plot of the results against their targets
-      --growth-svg FILE  write a plot of how the time of an operation grows with the context
+      --growth-svg FILE  write a plot of how the time of an operation grows with the context; over a server,
+                         of how many saves 1, 2, 4 and 8 writers make
       --help             print this
 
     Rows, by id and name:
@@ -41,6 +50,10 @@ package struct Options {
     Rows of growth, by id and name; one size of a row is \(GrowthSize.allCases.map { "ID-\($0.suffix)" }.joined(separator: ", ")):
 
     \(GrowthOperation.allCases.map { Self.line($0.rawValue, $0.name) }.joined(separator: "\n"))
+
+    Rows over a server:
+
+    \(ServerRow.allCases.map { Self.line($0.rawValue, $0.name) }.joined(separator: "\n"))
     """
 
   private static func line(_ id: String, _ name: String) -> String {
@@ -50,13 +63,20 @@ package struct Options {
   package init(_ arguments: [String]) throws {
     var rest = arguments[...]
     var roundsGiven: Int?
+    var chosen: String?
     func value(of option: String) throws -> String {
       guard let value = rest.popFirst() else { throw UsageError(description: "\(option) needs a value.") }
       return value
     }
     while let option = rest.popFirst() {
       switch option {
-      case "--only": try choose(try value(of: option))
+      case "--engine":
+        let name = try value(of: option)
+        guard let engine = Engine(rawValue: name) else {
+          throw UsageError(description: "There is no engine \"\(name)\": sqlite, postgresql.")
+        }
+        self.engine = engine
+      case "--only": chosen = try value(of: option)
       case "--rounds":
         guard let count = Int(try value(of: option)), count > 0 else {
           throw UsageError(description: "--rounds needs a number above zero.")
@@ -74,6 +94,8 @@ package struct Options {
       default: throw UsageError(description: "There is no option \(option).")
       }
     }
+    // Which rows there are depends on the engine, which may be named last.
+    if let chosen { try engine == .sqlite ? choose(chosen) : chooseOfServer(chosen) }
     rounds = roundsGiven ?? (isSmoke ? 1 : 5)
     if isSmoke {
       growth = growth.filter { $0.size != .million }
@@ -96,6 +118,16 @@ package struct Options {
         throw UsageError(description: "There is no row \"\(rest.first!)\". The rows are listed below.")
       }
       rest.removeFirst(length)
+    }
+  }
+
+  private mutating func chooseOfServer(_ list: String) throws {
+    serverRows = []
+    for id in list.split(separator: ",").map({ $0.trimmingCharacters(in: .whitespaces) }) {
+      guard let row = ServerRow(rawValue: id) else {
+        throw UsageError(description: "There is no row \"\(id)\" over a server. The rows are listed below.")
+      }
+      serverRows.insert(row)
     }
   }
 

@@ -9,7 +9,10 @@ struct Program {
       if options.wantsHelp { return print(Options.help) }
       if let memory = options.memorySide { return try await MemoryRow.runChild(memory) }
       if let path = options.writtenStore { return try OtherWriter.runChild(path) }
-      try await run(options)
+      switch options.engine {
+      case .sqlite: try await run(options)
+      case .postgresql: try await runOverServers(options)
+      }
     } catch let error as Options.UsageError {
       FileHandle.standardError.write(Data("\(error)\n\n\(Options.help)\n".utf8))
       exit(2)
@@ -66,6 +69,50 @@ struct Program {
     }
     show(Table.growthLegend(residentBytes: MemoryRow.residentBytes))
     return results
+  }
+
+  /// The environment names the servers: `CDE_POSTGRESQL_URL`, and `CDE_POSTGRESQL_DURABLE_URL` of one that waits for the disk.
+  @MainActor
+  private static func runOverServers(_ options: Options) async throws {
+    #if PostgreSQL
+      func world(_ variable: String) throws -> ServerWorld {
+        guard let url = ProcessInfo.processInfo.environment[variable] else {
+          throw Options.UsageError(description: "\(variable) names no server. Tools/benchmark starts them.")
+        }
+        let isDurable = variable != "CDE_POSTGRESQL_URL"
+        let samples =
+          options.isSmoke || isDurable
+          ? Samples(items: 4_000, categories: 40) : Samples(items: 100_000, categories: 1_000)
+        return try ServerWorld(url, samples: samples)
+      }
+      let first = try world("CDE_POSTGRESQL_URL")
+      show(ServerReport.header)
+      var results: [ServerResult] = []
+      for row in ServerRow.allCases where options.serverRows.contains(row) {
+        if row == .writers {
+          results += try await ServerWriters(world: first, rounds: options.rounds, isSmoke: options.isSmoke)
+            .measure()
+        } else {
+          let place = row == .saveDurably ? try world("CDE_POSTGRESQL_DURABLE_URL") : first
+          results.append(
+            try await ServerRows(world: place, rounds: options.rounds, isSmoke: options.isSmoke).measure(row))
+        }
+        for result in results where result.row == row {
+          show(ServerReport.line(result, isSmoke: options.isSmoke))
+        }
+      }
+      show(ServerReport.legend)
+      if let path = options.jsonPath {
+        try ServerReport.json(results, isSmoke: options.isSmoke).write(to: URL(fileURLWithPath: path))
+      }
+      if let path = options.growthPlotPath {
+        try Data(WritersPlot(results: results).svg.utf8).write(to: URL(fileURLWithPath: path))
+      }
+    #else
+      throw Options.UsageError(
+        description:
+          "This program was built without the trait PostgreSQL. Tools/benchmark builds it with the trait.")
+    #endif
   }
 
   /// Rows take a while: each is shown at once, into a pipe too.

@@ -76,4 +76,18 @@ struct OptionsTests {
       #expect(lines.contains { $0.hasPrefix("  \(row.rawValue) ") && $0.hasSuffix(" \(row.name)") })
     }
   }
+
+  @Test("Over a server there are other rows, wherever the engine is named")
+  func server() throws {
+    #expect(try Options(["--engine", "postgresql"]).serverRows == Set(ServerRow.allCases))
+    #expect(
+      try Options(["--only", "pg-fetch, pg-wake", "--engine", "postgresql"]).serverRows == [.fetch, .wake])
+    let row = #expect(throws: Options.UsageError.self) {
+      _ = try Options(["--engine", "postgresql", "--only", "a"])
+    }
+    #expect(row?.description == "There is no row \"a\" over a server. The rows are listed below.")
+    let engine = #expect(throws: Options.UsageError.self) { _ = try Options(["--engine", "mysql"]) }
+    #expect(engine?.description == "There is no engine \"mysql\": sqlite, postgresql.")
+    for row in ServerRow.allCases { #expect(Options.help.contains("  \(row.rawValue) ")) }
+  }
 }

@@ -110,4 +110,33 @@ struct ReportTests {
     #expect(lines.contains("3.00  fetch of 100 objects by an indexed attribute"))
     #expect(lines.contains(">1,000,000 objects<"))
   }
+
+  @Test("A row over a server compares with libpq by hand, and the plot has saves a second")
+  func server() throws {
+    let save = ServerResult(.save, rounds([.ours: [300, 330], .raw: [200, 200]]))
+    #expect(save.ratio == 1.575 && save.verdict == .met)
+    #expect(ServerReport.line(save, isSmoke: false).hasSuffix("1.57      1.60      met      "))
+    #expect(ServerResult(.save, rounds([.ours: [400], .raw: [200]])).verdict == .missed)
+    #expect(ServerResult(.wake, rounds([.ours: [2_000_001]])).verdict == .missed)
+    #expect(ServerResult(.wake, rounds([.ours: [1_999_999]])).verdict == .met)
+    let writers = [1, 2].map {
+      ServerResult(.writers, writers: $0, rounds([.ours: [100_000 / Double($0)], .raw: [50_000]]))
+    }
+    let svg = WritersPlot(results: [save] + writers).svg
+    // At most 20,000 saves a second: two writers of ours reach what the code by hand does.
+    #expect(
+      svg.contains("points=\"70.0,170.0 490.0,40.0\"") && svg.contains("points=\"70.0,40.0 490.0,40.0\""))
+    let json = try JSONDecoder().decode(
+      [[String: Figure]].self, from: try ServerReport.json(writers, isSmoke: false))
+    #expect(
+      json[1]["writers"]?.number == 2 && json[1]["ours"]?.number == 50_000 && json[1]["ratio"]?.number == 1)
+  }
+
+  /// A figure of a report, or text.
+  private struct Figure: Decodable {
+    let number: Double?
+    init(from decoder: any Decoder) throws {
+      number = try? decoder.singleValueContainer().decode(Double.self)
+    }
+  }
 }

@@ -12,6 +12,8 @@
     private let asOf: UInt64
     private let keysOnly: Bool
     private var batches: [RowBatch] = []
+    /// How many bytes of values a row of the last batch had. A batch that begins with too little is copied when it grows.
+    private var bytesPerRow = 32
     /// Nil if the order is that of the batches.
     private var order: [FetchedRows.Entry]?
 
@@ -63,7 +65,7 @@
       _ rest: inout ArraySlice<(row: Int, place: Int)>
     ) throws(StoreError) {
       let limit = min(rest.count, Self.rowsPerBatch)
-      var builder = RowBatchBuilder(layout: concrete.layout, rows: limit, arenaBytes: limit * 32)
+      var builder = RowBatchBuilder(layout: concrete.layout, rows: limit, arenaBytes: limit * bytesPerRow)
       var count = 0
       for (row, place) in rest.prefix(limit) {
         if builder.arenaCount > Self.bytesPerBatch { break }
@@ -79,6 +81,7 @@
         }
         count += 1
       }
+      if count > 0 { bytesPerRow = min(builder.arenaCount / count * 9 / 8 + 8, 1 << 16) }
       let batch = builder.finish()
       batch.asOf = asOf
       batches.append(batch)

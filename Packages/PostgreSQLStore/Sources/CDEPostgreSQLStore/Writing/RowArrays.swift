@@ -39,7 +39,8 @@
       }
     }
 
-    private func parameters(
+    /// The parameters of a statement for a single row.
+    func parameters(
       _ batch: RowBatch, _ row: Int, _ statement: WriteStatement
     ) throws(StoreError) -> Parameters {
       var parameters = Parameters()

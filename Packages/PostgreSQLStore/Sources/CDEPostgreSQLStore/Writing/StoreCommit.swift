@@ -125,11 +125,19 @@
         var history =
           configuration.tracksHistory
           ? HistoryRecorder(plans, connection, transaction, channel: channel) : nil
-        try token.begin(on: connection, then: locks)
+        let writer = TransactionWriter(
+          plans, writes, connection, transaction, keyBase: keyBase, history: history)
         do throws(StoreError) {
-          let writer = TransactionWriter(
-            plans, writes, connection, transaction, keyBase: keyBase, history: history)
-          try writer.write()
+          var isWritten = false
+          if locks.isEmpty, let only = transaction.onlyUpdate {
+            try connection.execute("BEGIN", while: "Starting a transaction")
+            isWritten = try writer.write(only: only, with: token)
+            if !isWritten { connection.rollBack() }
+          }
+          if !isWritten {
+            try token.begin(on: connection, then: locks)
+            try writer.write()
+          }
           if try history?.prepare(permanent: writer.permanent) == false { history = nil }
         } catch {
           connection.rollBack()

@@ -126,7 +126,7 @@
 
     /// Has the server check deferred constraints now. Otherwise the commit would wait for other writers' unique values while
     /// it holds the store's order of commits, and they would wait for that.
-    private func checkUniqueness() throws(StoreError) {
+    func checkUniqueness() throws(StoreError) {
       var roots: Set<RootIndex> = []
       for batch in transaction.inserted + transaction.updated.map(\.batch) { roots.insert(batch.layout.root) }
       // Links of relationships without an inverse change their members' rows.
@@ -147,7 +147,7 @@
     }
 
     /// The error with the names of the entity and of the violated constraint's properties.
-    private func named(_ error: StoreError, _ entity: EntityIndex?) -> StoreError {
+    func named(_ error: StoreError, _ entity: EntityIndex?) -> StoreError {
       var error = error
       if error.entity == nil, let entity { error.entity = schema.entities[entity].source.name }
       guard error.code == .uniqueness, let name = connection.violatedConstraint else { return error }

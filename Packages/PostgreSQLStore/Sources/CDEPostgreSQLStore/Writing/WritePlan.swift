@@ -20,6 +20,9 @@
     let sql: String
     /// The same for a single row, whose values are parameters. The server plans it once, and one over arrays at each run.
     let single: String
+    /// For an update: the same together with the commit's token, if the row has the version before. Two more parameters follow: the
+    /// token and that version.
+    var only = ""
     let steps: [WriteStep]
   }
 
@@ -115,12 +118,16 @@
       let settings =
         ["\"Z_OPT\" = v.o"] + steps.enumerated().map { "\($1.column) = \($1.type.stored("v.c\($0)"))" }
       // The rows are locked and their versions compared before.
+      let single =
+        "UPDATE \(table) SET \"Z_OPT\" = $2"
+        + steps.enumerated().map { ", \($1.column) = \($1.type.stored("$\($0 + 3)"))" }.joined()
+        + " WHERE \"Z_PK\" = $1"
       let statement = WriteStatement(
         sql:
           "UPDATE \(table) AS t SET \(settings.joined(separator: ", ")) FROM \(Self.source(steps)) WHERE t.\"Z_PK\" = v.k",
-        single: "UPDATE \(table) SET \"Z_OPT\" = $2"
-          + steps.enumerated().map { ", \($1.column) = \($1.type.stored("$\($0 + 3)"))" }.joined()
-          + " WHERE \"Z_PK\" = $1",
+        single: single,
+        only: "WITH token AS (INSERT INTO \"Z_TOKEN\" (\"Z_TOKEN\") VALUES ($\(steps.count + 3))) "
+          + "\(single) AND \"Z_OPT\" = $\(steps.count + 4)",
         steps: steps)
       updates.withLock { kept in
         if kept.count >= Self.updateLimit { kept = [:] }

@@ -131,7 +131,8 @@ extension FilterEvaluator {
       case .divide:
         if right == 0 { return .null }
         result = left.dividedReportingOverflow(by: right)
-      case .modulus:
+      // Operands whose types are known row by row only are given to the remainder.
+      case .modulus, .remainder:
         if right == 0 { return .null }
         result = (right == -1 ? 0 : left % right, false)
       default: result = nil

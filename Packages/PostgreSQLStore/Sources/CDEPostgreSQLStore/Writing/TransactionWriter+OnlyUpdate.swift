@@ -1,0 +1,39 @@
+#if PostgreSQL
+  @_spi(CDE) internal import CDEStore
+
+  extension StoreTransaction {
+    /// The update of one row, if the transaction does nothing else.
+    ///
+    /// Most saves of applications are such. The row's version can then be compared where it is written, without a lock before.
+    var onlyUpdate: RowUpdate? {
+      guard updated.count == 1, updated[0].batch.count == 1, inserted.isEmpty, deleted.isEmpty, links.isEmpty,
+        checked.isEmpty
+      else { return nil }
+      return updated[0]
+    }
+  }
+
+  extension TransactionWriter {
+    /// Inserts the commit's token and writes the row by one statement. Checks come afterwards, as in ``write()``.
+    ///
+    /// - Returns: false if the row has another version. Then nothing is right yet: ``write()`` finds out about the conflict, in another
+    ///   transaction.
+    func write(only update: RowUpdate, with token: CommitToken) throws(StoreError) -> Bool {
+      let layout = update.batch.layout
+      let statement = writes[layout.entity].update(update.changed[0])
+      var parameters = try arrays.parameters(update.batch, 0, statement)
+      parameters.append(token.uuid)
+      parameters.append(update.batch.version(0) &- 1)
+      do throws(StoreError) {
+        let rows = try connection.run(
+          statement.only, parameters, while: "Updating a row of \(layout.entityName)")
+        if rows.affected == 0 { return false }
+      } catch {
+        throw named(error, layout.entity)
+      }
+      try checkUniqueness()
+      try checkReferences()
+      return true
+    }
+  }
+#endif

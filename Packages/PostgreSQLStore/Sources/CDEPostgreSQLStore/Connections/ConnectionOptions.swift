@@ -18,7 +18,11 @@
         configuration.tlsMode?.rawValue ?? values["sslmode"]
         ?? PostgreSQLConfiguration.TLSMode.verifyFull.rawValue
       values["sslmode"] = mode
-      if let file = configuration.rootCertificates ?? values["sslrootcert"] ?? Self.systemCertificates() {
+      // With a file of authorities, libpq verifies in the mode "require", too.
+      let isVerifying = mode.hasPrefix("verify")
+      if let file = configuration.rootCertificates ?? values["sslrootcert"]
+        ?? (isVerifying ? Self.systemCertificates() : nil)
+      {
         values["sslrootcert"] = file
       }
       // A connection to a machine that vanished must fail, and not wait for hours.

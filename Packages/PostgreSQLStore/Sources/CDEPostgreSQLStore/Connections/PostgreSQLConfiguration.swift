@@ -10,7 +10,8 @@
     public enum TLSMode: String, Sendable, Hashable, CaseIterable {
       /// No encryption.
       case disable
-      /// Encryption without a check of the server's certificate. An attacker in the network can read everything.
+      /// Encryption without a check of the server's certificate. An attacker in the network can read everything. With a file of
+      /// trusted authorities libpq does the same as for ``verifyCA``.
       case require
       /// The server's certificate must be signed by a trusted authority.
       case verifyCA = "verify-ca"

@@ -5,7 +5,7 @@
 
   /// A server of a test's own, which the test kills. It writes through to the disk (fsync).
   final class OwnServer: Sendable {
-    private let folder: String
+    let folder: String
     let url: String
 
     private static let script = URL(fileURLWithPath: #filePath)
@@ -15,10 +15,12 @@
     /// Whether the server's programs are on this machine.
     static let isInstalled = (try? run("programs", in: "")) != nil
 
-    init() throws {
+    /// - Parameter port: of 127.0.0.1, where the server accepts encrypted connections; nil for none.
+    init(tlsPort port: Int? = nil) throws {
       // The server's user must reach the folder, and a socket's path is short.
       folder = "/tmp/cde-pg-own-\(getpid())-\(UUID().uuidString.prefix(6))"
-      url = try Self.run("start", "--fsync", in: folder)
+      url = try Self.run(
+        "start", "--fsync", in: folder, port.map { ["CDE_POSTGRESQL_TLS_PORT": "\($0)"] } ?? [:])
     }
 
     deinit { _ = try? Self.run("stop", in: folder) }
@@ -43,7 +45,9 @@
     private struct Failure: Error { let message: String }
 
     /// Runs the script. Foundation's `Process` would wait for the server, which inherits its descriptors.
-    private static func run(_ arguments: String..., in folder: String) throws -> String {
+    private static func run(
+      _ arguments: String..., in folder: String, _ added: [String: String] = [:]
+    ) throws -> String {
       let output = NSTemporaryDirectory() + "/cde-output-\(UUID().uuidString.prefix(8))"
       defer { unlink(output) }
       var actions = posix_spawn_file_actions_t()
@@ -54,6 +58,7 @@
       posix_spawn_file_actions_adddup2(&actions, 1, 2)
       var environment = ProcessInfo.processInfo.environment
       environment["CDE_POSTGRESQL_FOLDER"] = folder
+      environment.merge(added) { $1 }
       let words = ([script.path] + arguments).map { strdup($0) }
       let variables = environment.map { strdup("\($0)=\($1)") }
       defer { for text in words + variables { free(text) } }

@@ -23,7 +23,16 @@
         "start", "--fsync", in: folder, port.map { ["CDE_POSTGRESQL_TLS_PORT": "\($0)"] } ?? [:])
     }
 
+    /// A server that follows another one, until it takes over.
+    init(following primary: OwnServer) throws {
+      folder = "/tmp/cde-pg-own-\(getpid())-\(UUID().uuidString.prefix(6))"
+      url = try Self.run("standby", primary.folder, in: folder)
+    }
+
     deinit { _ = try? Self.run("stop", in: folder) }
+
+    /// Makes a follower accept writes, and waits until it does.
+    func takeOver() throws { _ = try Self.run("promote", in: folder) }
 
     /// Kills all processes of the server, and waits until they have ended.
     func kill() throws { _ = try Self.run("kill", in: folder) }

@@ -66,7 +66,7 @@
     /// Commits until a commit succeeds after the restart.
     ///
     /// - Returns: the errors that were reported meanwhile. Any other error is thrown.
-    private static func write(
+    static func write(
       _ writer: LedgerWriter, _ progress: DispatchSemaphore, _ restart: FaultProxy.Gate,
       isRestarted: () -> Bool
     ) throws(StoreError) -> [StoreError.Code] {

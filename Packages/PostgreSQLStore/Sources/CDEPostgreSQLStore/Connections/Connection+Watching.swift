@@ -27,14 +27,10 @@
       _ sql: String, _ parameters: consuming Parameters, while task: String, asking pace: MigrationPace
     ) throws(StoreError) -> ResultRows {
       let name = try prepare(sql, parameters.types, while: task)
-      var values: [UnsafePointer<CChar>?] = []
-      for index in 0..<parameters.count { values.append(parameters.pointer(index)) }
-      let lengths = parameters.spans.map { max($0.length, 0) }
-      let formats = [Int32](repeating: 1, count: parameters.count)
-      guard PQsendQueryPrepared(handle, name, Int32(parameters.count), values, lengths, formats, 1) == 1
-      else {
-        throw unsent(task)
+      let isSent = parameters.withPointers { values, lengths, formats in
+        PQsendQueryPrepared(handle, name, Int32(lengths.count), values, lengths, formats, 1) == 1
       }
+      guard isSent else { throw unsent(task) }
       return try results(task, pace)
     }
 

@@ -25,6 +25,7 @@
     private(set) var violatedConstraint: String?
     /// The number of statements that ran since it was last taken.
     private var runCount = 0
+    private var isGivenUp = false
     /// The server's process of this connection.
     let backend: Int32
 
@@ -67,7 +68,10 @@
     deinit { PQfinish(handle) }
 
     /// Whether the connection still stands, as far as libpq knows.
-    var isUsable: Bool { PQstatus(handle) == CONNECTION_OK }
+    var isUsable: Bool { !isGivenUp && PQstatus(handle) == CONNECTION_OK }
+
+    /// Leaves a connection that is in no known state.
+    func giveUp() { isGivenUp = true }
 
     /// Whether a transaction is open, be it in failure.
     var isInTransaction: Bool {
@@ -153,15 +157,15 @@
         )
       }
       let name = try prepare(sql, parameters.types, while: task)
-      var values: [UnsafePointer<CChar>?] = []
-      values.reserveCapacity(parameters.count)
-      for index in 0..<parameters.count { values.append(parameters.pointer(index)) }
-      let lengths = parameters.spans.map { max($0.length, 0) }
-      let formats = [Int32](repeating: 1, count: parameters.count)
-      runCount += 1
-      let result = PQexecPrepared(handle, name, Int32(parameters.count), values, lengths, formats, 1)
+      noteRun()
+      let result = parameters.withPointers { values, lengths, formats in
+        PQexecPrepared(handle, name, Int32(lengths.count), values, lengths, formats, 1)
+      }
       return try check(result, while: task)
     }
+
+    /// Counts a round trip.
+    func noteRun() { runCount += 1 }
 
     func prepare(_ sql: String, _ types: [UInt32], while task: String) throws(StoreError) -> String {
       uses += 1

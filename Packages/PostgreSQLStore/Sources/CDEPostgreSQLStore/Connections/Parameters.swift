@@ -62,8 +62,18 @@
     /// The number of bytes of all values.
     var byteCount: Int { used }
 
+    /// Calls a body with the values, their lengths and their formats, as libpq takes them.
+    func withPointers<Result>(
+      _ body: (_ values: [UnsafePointer<CChar>?], _ lengths: [Int32], _ formats: [Int32]) -> Result
+    ) -> Result {
+      var values: [UnsafePointer<CChar>?] = []
+      values.reserveCapacity(count)
+      for index in 0..<count { values.append(pointer(index)) }
+      return body(values, spans.map { max($0.length, 0) }, [Int32](repeating: 1, count: count))
+    }
+
     /// The values, valid while the parameters exist and don't change.
-    func pointer(_ index: Int) -> UnsafePointer<CChar>? {
+    private func pointer(_ index: Int) -> UnsafePointer<CChar>? {
       spans[index].length < 0
         ? nil : UnsafeRawPointer(block + spans[index].offset).assumingMemoryBound(to: CChar.self)
     }

@@ -130,7 +130,6 @@
         do throws(StoreError) {
           var isWritten = false
           if locks.isEmpty, let only = transaction.onlyUpdate {
-            try connection.execute("BEGIN", while: "Starting a transaction")
             isWritten = try writer.write(only: only, with: token)
             if !isWritten { connection.rollBack() }
           }

@@ -14,7 +14,7 @@
   }
 
   extension TransactionWriter {
-    /// Inserts the commit's token and writes the row by one statement. Checks come afterwards, as in ``write()``.
+    /// Begins the transaction, inserts the commit's token and writes the row, in one round trip. Checks come afterwards, as in ``write()``.
     ///
     /// - Returns: false if the row has another version. Then nothing is right yet: ``write()`` finds out about the conflict, in another
     ///   transaction.
@@ -25,8 +25,8 @@
       parameters.append(token.uuid)
       parameters.append(update.batch.version(0) &- 1)
       do throws(StoreError) {
-        let rows = try connection.run(
-          statement.only, parameters, while: "Updating a row of \(layout.entityName)")
+        let rows = try connection.begin(
+          with: statement.only, parameters, while: "Updating a row of \(layout.entityName)")
         if rows.affected == 0 { return false }
       } catch {
         throw named(error, layout.entity)

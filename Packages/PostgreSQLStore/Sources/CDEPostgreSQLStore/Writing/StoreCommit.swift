@@ -6,8 +6,9 @@
 
   /// The commits of a store, in an order.
   ///
-  /// Transactions of one store are written at the same time, on different connections. Their last statement, the number of the
-  /// commit and the caller's function form one step, which one of them takes at a time.
+  /// Transactions of one store are written at the same time, on different connections. The number of the commit and the caller's
+  /// function form one step, which one of them takes at a time. With a history their last statement belongs to it. Without one the
+  /// commits are on their way at the same time, so that the server writes several to its disk at once.
   final class StoreCommits: Sendable {
     private let plans: SchemaPlans
     private let writes: IndexedArray<EntityIndex, WritePlan>
@@ -25,7 +26,9 @@
       var own: Set<Int64> = []
     }
 
-    /// A commit holds the lock from its last statements until its caller was told.
+    /// The order of commits without a history.
+    private let queue = CommitQueue()
+    /// A commit holds the lock until its caller was told; with a history from its last statements on.
     private let order = Lock(Order())
     /// The same number, for reads, which must not wait for the server's disk.
     private let published: Lock<UInt64>
@@ -142,18 +145,7 @@
           connection.rollBack()
           throw error
         }
-        var failure: StoreError?
-        var result: CommitResult?
-        order.withLock { order in
-          var number: Int64?
-          do throws(StoreError) {
-            number = try history?.write()
-            isSent = true
-            try send(connection, token)
-          } catch {
-            failure = error
-            return
-          }
+        func announce(_ order: inout Order, _ number: Int64?) -> CommitResult {
           order.last += 1
           let current = order.last
           if let number, order.seen != nil { order.own.insert(number) }
@@ -164,7 +156,27 @@
           published.withLock { $0 = current }
           let done = CommitResult(keyBase: keyBase, sequence: current, historyNumber: number)
           committed(done)
-          result = done
+          return done
+        }
+        var failure: StoreError?
+        var result: CommitResult?
+        if configuration.tracksHistory {
+          // The number of the transaction is locked until the commit, so that commits follow each other anyway.
+          order.withLock { order in
+            do throws(StoreError) {
+              let number = try history?.write()
+              isSent = true
+              try send(connection, token)
+              result = announce(&order, number)
+            } catch { failure = error }
+          }
+        } else {
+          let place = queue.enter()
+          defer { queue.leave(place) }
+          isSent = true
+          try send(connection, token)
+          queue.wait(for: place)
+          order.withLock { result = announce(&$0, nil) }
         }
         if let failure { throw failure }
         if result!.sequence % Self.sweepInterval == 0 { try? CommitToken.removeOld(on: connection) }

@@ -164,7 +164,7 @@ struct BatchRequestTests {
   }
 
   @Test(
-    "Derived attributes follow an update: from the values, the time and other rows", .derivesFromOtherRows)
+    "Derived attributes follow an update: from the values, the time and other rows")
   func derived() throws {
     let shelf = entity("Shelf")
     let book = entity("Book")

@@ -37,7 +37,7 @@ struct DerivedAttributeTests {
     return model(book, shelf)
   }
 
-  @Test("What follows from the object itself is there after the save, and only then", .derivesFromOtherRows)
+  @Test("What follows from the object itself is there after the save, and only then")
   func ownValues() throws {
     let stack = try Stack(model: Self.library())
     let context = stack.context()
@@ -69,8 +69,7 @@ struct DerivedAttributeTests {
   }
 
   @Test(
-    "Counts, sums and copies follow every save, in the saving context and in those that merge",
-    .derivesFromOtherRows)
+    "Counts, sums and copies follow every save, in the saving context and in those that merge")
   func otherRows() async throws {
     let stack = try Stack(model: Self.library())
     let context = stack.context()
@@ -118,7 +117,7 @@ struct DerivedAttributeTests {
     try await there { #expect($0.value(forKey: "worth") as? Double == 2.5) }
   }
 
-  @Test("A writer that missed another's derived value does not spread the old one", .derivesFromOtherRows)
+  @Test("A writer that missed another's derived value does not spread the old one")
   func staleWriter() throws {
     let stack = try Stack(model: Self.library())
     let (first, second) = (stack.context(), stack.context())

@@ -310,7 +310,7 @@ struct FetchedResultsControllerTests: FollowsItems {
         == ["will", "section delete k 0", "section insert z 1", "move a 0.0 1.0", "did"])
   }
 
-  @Test("Derived values decide after the save that computes them", .derivesFromOtherRows)
+  @Test("Derived values decide after the save that computes them")
   func derived() throws {
     let lower = NSDerivedAttributeDescription()
     lower.name = "lower"

@@ -81,9 +81,4 @@ struct Stack {
 extension Trait where Self == ConditionTrait {
   /// The test is about files, about SQL of its own, or about faults in the file system.
   static var onSQLite: Self { .enabled(if: StoresUnderTest.areSQLite, "The test is about SQLite stores.") }
-
-  /// The model has attributes that are derived from other rows, which only SQLite's engine computes.
-  static var derivesFromOtherRows: Self {
-    .enabled(if: StoresUnderTest.areSQLite, "The engine computes no attributes from other rows.")
-  }
 }

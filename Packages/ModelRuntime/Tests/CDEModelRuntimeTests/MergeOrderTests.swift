@@ -6,7 +6,7 @@ import Testing
 
 @testable import CDEModelRuntime
 
-@Suite("Merges come in the order of the commits", .serialized, .derivesFromOtherRows)
+@Suite("Merges come in the order of the commits", .serialized)
 struct MergeOrderTests {
   static func library() -> NSManagedObjectModel {
     let book = entity(
@@ -120,8 +120,7 @@ struct MergeOrderTests {
   enum Slow: CaseIterable, Sendable { case notification, hook }
 
   @Test(
-    "An observer that holds a save up keeps neither that save nor later ones from other contexts",
-    .derivesFromOtherRows)
+    "An observer that holds a save up keeps neither that save nor later ones from other contexts")
   func slowObserver() throws {
     let world = try World()
     let slow = world.context("slow")
@@ -295,7 +294,7 @@ struct MergeOrderTests {
     try world.expectCurrent()
   }
 
-  @Test("Commits of all stores of a container have one ascending number", .derivesFromOtherRows)
+  @Test("Commits of all stores of a container have one ascending number")
   func severalStores() throws {
     let model = Self.library()
     let alone = entity("Alone", nil, [attribute("n", .integer64AttributeType)])

@@ -68,6 +68,7 @@
         let done = try commits.commit(builder.transaction, after: lock, on: turn) { _ in }
         result.sequence = done.sequence
         result.historyNumber = done.historyNumber
+        result.derived = done.derived
         return (result, nil)
       } catch {
         guard error.code == .conflict || error.code == .danglingReference else { throw error }

@@ -65,20 +65,23 @@
       self.configuration = configuration
       self.pool = pool
       plans = SchemaPlans(opened.physical)
-      commits = StoreCommits(plans, pool, configuration, channel: CommitObserver.channel(configuration))
+      commits = try StoreCommits(
+        plans, pool, configuration, channel: CommitObserver.channel(configuration))
       identifier = opened.identifier
       isReadOnly = configuration.isReadOnly || opened.hasHistory && !configuration.tracksHistory
     }
 
     /// The store as another one has it, read through a pool that keeps a state.
-    private init(_ store: PostgreSQLStore, readingThrough pool: ConnectionPool, asOf last: UInt64) {
+    private init(
+      _ store: PostgreSQLStore, readingThrough pool: ConnectionPool, asOf last: UInt64
+    ) throws(StoreError) {
       schema = store.schema
       identifier = store.identifier
       isReadOnly = true
       configuration = store.configuration
       self.pool = pool
       plans = store.plans
-      commits = StoreCommits(
+      commits = try StoreCommits(
         plans, pool, configuration, channel: CommitObserver.channel(configuration), last: last)
     }
 
@@ -91,7 +94,7 @@
     /// - Throws: `.closed` and the errors of connecting.
     public func pinned() throws(StoreError) -> (any Store)? {
       let last = commits.lastCommit
-      return PostgreSQLStore(self, readingThrough: try pool.pinned(), asOf: last)
+      return try PostgreSQLStore(self, readingThrough: try pool.pinned(), asOf: last)
     }
 
     /// The state of the store's connections. Costs one lock, and does not ask the server.

@@ -228,9 +228,6 @@
           name: "Shelf",
           attributes: [
             StoreAttribute(name: "count", type: .integer64, derivation: .count(relationship: "books"))
-          ],
-          relationships: [
-            StoreRelationship(name: "books", destination: "Shelf", inverse: nil, isToMany: true)
           ]))
       let error = failure { () throws(StoreError) in _ = try open(derived) }
       #expect(error?.code == .invalidSchema && error?.properties == ["count"])

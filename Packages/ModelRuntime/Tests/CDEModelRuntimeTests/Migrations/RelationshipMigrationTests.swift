@@ -251,7 +251,7 @@ struct RelationshipMigrationTests {
       "come from two relationships")
   }
 
-  @Test("A computed count is added and follows later saves", .derivesFromOtherRows)
+  @Test("A computed count is added and follows later saves")
   func derivedCount() throws {
     let count: Make = { person, house in
       connect(.one(person, "house"), .many(house, "persons"))

@@ -73,9 +73,13 @@
 
     /// Collects the changes of a transaction whose rows are written.
     ///
-    /// - Parameter permanent: the key that a row of the transaction has now.
+    /// - Parameters:
+    ///   - permanent: the key that a row of the transaction has now.
+    ///   - derived: values that were computed for other rows.
     /// - Returns: false if there is nothing to record.
-    func prepare(permanent: (Int64, RootIndex) -> Int64) throws(StoreError) -> Bool {
+    func prepare(
+      permanent: (Int64, RootIndex) -> Int64, _ derived: [DerivedValues.Change]
+    ) throws(StoreError) -> Bool {
       for text in [transaction.author, transaction.contextName] where text?.utf8.contains(0) == true {
         throw StoreError(
           .invalidValue,
@@ -92,6 +96,7 @@
           note(end.destination, permanent(link.member, root(end.destination)), [inverse])
         }
       }
+      for change in derived { note(change.entity, change.key, [change.slot]) }
       let numbers = plans.physical.numbers
       for batch in transaction.inserted {
         let entity = batch.layout.entity

@@ -58,6 +58,11 @@
           // Without them the server plans queries as for an empty table, until it has looked by itself.
           try execute("ANALYZE \(quoted(table.name))", while: "Analysing \(table.name)")
         }
+        // After the indexes, which the values are looked up by.
+        for plan in try DerivedPlan.all(new) {
+          try execute(
+            plan.recomputation, while: "Computing derived attributes of \(plan.entity.source.name)")
+        }
         try describe()
       }
     }

@@ -76,15 +76,9 @@
             "A name in the entity \(source.name) contains a zero byte, which the server refuses. Rename it.",
             entity: source.name)
         }
-        for attribute in source.attributes
-        where attribute.derivation?.isKeptByStore == true && !attribute.isTransient {
-          throw StoreError(
-            .invalidSchema,
-            "\(source.name).\(attribute.name) is derived from other rows, which this engine does not compute. Set the value in "
-              + "willSave(), or use an ordinary attribute.",
-            entity: source.name, properties: [attribute.name])
-        }
       }
+      _ = try PhysicalSchema.onServer(schema, numbers: PhysicalSchema.newNumbers(of: schema))
+        .derivedAttributes()
     }
 
     private func compareHashes(_ metadata: StoreMetadata) throws(StoreError) {

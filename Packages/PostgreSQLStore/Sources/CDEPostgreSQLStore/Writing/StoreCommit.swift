@@ -12,6 +12,8 @@
   final class StoreCommits: Sendable {
     private let plans: SchemaPlans
     private let writes: IndexedArray<EntityIndex, WritePlan>
+    /// Nil if no attribute is derived from other rows.
+    private let derivations: DerivedPlans?
     private let uniqueValues: UniqueValues
     private let pool: ConnectionPool
     private let configuration: PostgreSQLConfiguration
@@ -41,7 +43,8 @@
     init(
       _ plans: SchemaPlans, _ pool: ConnectionPool, _ configuration: PostgreSQLConfiguration, channel: String,
       last: UInt64 = 0
-    ) {
+    ) throws(StoreError) {
+      derivations = plans.physical.hasDerivedColumns ? try DerivedPlans(plans.physical) : nil
       published = Lock(last)
       self.plans = plans
       writes = plans.schema.entities.mapped { WritePlan(entity: $0.index, physical: plans.physical) }
@@ -63,6 +66,7 @@
       _ transaction: StoreTransaction, after lock: String? = nil, on own: Connection? = nil,
       committed: (CommitResult) -> Void
     ) throws(StoreError) -> CommitResult {
+      if !plans.physical.foreign.isEmpty { try plans.physical.checkDerivations(transaction) }
       let counts = KeyCounter.counts(of: transaction)
       var attempt = 1
       while true {
@@ -129,10 +133,11 @@
           configuration.tracksHistory
           ? HistoryRecorder(plans, connection, transaction, channel: channel) : nil
         let writer = TransactionWriter(
-          plans, writes, connection, transaction, keyBase: keyBase, history: history)
+          plans, writes, connection, transaction, keyBase: keyBase, derivations: derivations,
+          history: history)
         do throws(StoreError) {
           var isWritten = false
-          if locks.isEmpty, let only = transaction.onlyUpdate {
+          if locks.isEmpty, let only = transaction.onlyUpdate(derivations) {
             isWritten = try writer.write(only: only, with: token)
             if !isWritten { connection.rollBack() }
           }
@@ -140,7 +145,9 @@
             try token.begin(on: connection, then: locks)
             try writer.write()
           }
-          if try history?.prepare(permanent: writer.permanent) == false { history = nil }
+          if try history?.prepare(permanent: writer.permanent, writer.derivedChanges) == false {
+            history = nil
+          }
         } catch {
           connection.rollBack()
           throw error
@@ -153,8 +160,10 @@
             batch.assignKeys(base: keyBase, schema: plans.schema)
             batch.asOf = current
           }
+          for batch in writer.derived { batch.asOf = current }
           published.withLock { $0 = current }
-          let done = CommitResult(keyBase: keyBase, sequence: current, historyNumber: number)
+          let done = CommitResult(
+            keyBase: keyBase, sequence: current, derived: writer.derived, historyNumber: number)
           committed(done)
           return done
         }

@@ -6,8 +6,10 @@
     var deleted: [(key: Int64, version: Int64, entity: EntityIndex)] = []
     var updated: [(key: Int64, version: Int64, entity: EntityIndex)] = []
     var checked: [(key: Int64, version: Int64, entity: EntityIndex)] = []
-    /// Rows to which members are appended. Their versions don't matter.
-    var appended: Set<Int64> = []
+    /// Rows whose versions don't matter: to which members are appended, or whose derived attributes are computed.
+    var owners: Set<Int64> = []
+    /// Rows that others begin to depend on.
+    var sources: Set<Int64> = []
     /// Rows that are inserted under keys that were assigned before.
     var inserted: [(key: Int64, version: Int64, entity: EntityIndex)] = []
   }
@@ -18,8 +20,11 @@
     /// All transactions lock in the order of roots and, within one mode, of keys, so that most of them wait for each other in one
     /// direction only.
     ///
+    /// - Parameter derived: rows that derived attributes concern.
     /// - Throws: `.conflict` with all rows in conflict.
-    func lockRows() throws(StoreError) {
+    func lockRows(
+      and derived: [RootIndex: (owners: Set<Int64>, sources: Set<Int64>)]
+    ) throws(StoreError) {
       var wanted: [RootIndex: WantedRows] = [:]
       for deletion in transaction.deleted {
         try plans.checkEntity(deletion.entity)
@@ -46,16 +51,23 @@
       }
       for link in transaction.links where link.kind == .add && link.isAppended && link.owner > 0 {
         try plans.checkEntity(link.entity)
-        wanted[schema.entities[link.entity].root, default: WantedRows()].appended.insert(link.owner)
+        wanted[schema.entities[link.entity].root, default: WantedRows()].owners.insert(link.owner)
+      }
+      for (root, rows) in derived {
+        wanted[root, default: WantedRows()].owners.formUnion(rows.owners)
+        wanted[root]!.sources = rows.sources
       }
 
       var conflicts: [StoreError.RowConflict] = []
       for (root, rows) in wanted.sorted(by: { $0.key < $1.key }) {
         try compare(rows.deleted, in: root, "FOR UPDATE", &conflicts)
-        try compare(rows.updated, in: root, "FOR NO KEY UPDATE", &conflicts)
-        // Two transactions that append to one order at the same time would take the same position.
-        _ = try versions(rows.appended.sorted(), in: root, "FOR NO KEY UPDATE")
-        try compare(rows.checked, in: root, "FOR SHARE", &conflicts)
+        // One statement for rows of two modes, because each statement has an order of its own. Two transactions that append to one
+        // order at the same time would take the same position.
+        let isShared = rows.updated.isEmpty && rows.owners.isEmpty
+        try compare(
+          rows.updated, and: isShared ? [] : rows.owners.union(rows.sources), in: root, "FOR NO KEY UPDATE",
+          &conflicts)
+        try compare(rows.checked, and: isShared ? rows.sources : [], in: root, "FOR SHARE", &conflicts)
         try findTakenKeys(rows.inserted, besides: rows.deleted.map(\.key), in: root, &conflicts)
       }
       guard let first = conflicts.first else { return }
@@ -68,10 +80,10 @@
     }
 
     private func compare(
-      _ rows: [(key: Int64, version: Int64, entity: EntityIndex)], in root: RootIndex, _ mode: String,
-      _ conflicts: inout [StoreError.RowConflict]
+      _ rows: [(key: Int64, version: Int64, entity: EntityIndex)], and others: Set<Int64> = [],
+      in root: RootIndex, _ mode: String, _ conflicts: inout [StoreError.RowConflict]
     ) throws(StoreError) {
-      let found = try versions(Array(Set(rows.map(\.key))).sorted(), in: root, mode)
+      let found = try versions(others.union(rows.map(\.key)).sorted(), in: root, mode)
       for row in rows where found[row.key] != row.version {
         conflicts.append(
           StoreError.RowConflict(

@@ -2,12 +2,12 @@
   @_spi(CDE) internal import CDEStore
 
   extension StoreTransaction {
-    /// The update of one row, if the transaction does nothing else.
+    /// The update of one row, if the transaction does nothing else, and no derived attribute depends on it.
     ///
     /// Most saves of applications are such. The row's version can then be compared where it is written, without a lock before.
-    var onlyUpdate: RowUpdate? {
+    func onlyUpdate(_ derivations: DerivedPlans?) -> RowUpdate? {
       guard updated.count == 1, updated[0].batch.count == 1, inserted.isEmpty, deleted.isEmpty, links.isEmpty,
-        checked.isEmpty
+        checked.isEmpty, derivations?.isConcerned(by: updated[0]) != true
       else { return nil }
       return updated[0]
     }
@@ -30,6 +30,9 @@
         if rows.affected == 0 { return false }
       } catch {
         throw named(error, layout.entity)
+      }
+      if let derivations, derivations.entities.contains(layout.entity) {
+        try compute(derivedValues(derivations))
       }
       try checkUniqueness()
       try checkReferences()

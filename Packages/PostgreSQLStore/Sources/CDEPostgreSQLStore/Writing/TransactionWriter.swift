@@ -12,8 +12,14 @@
     let connection: Connection
     let transaction: StoreTransaction
     let arrays: RowArrays
+    /// Nil if the store has no attributes that are derived from other rows.
+    let derivations: DerivedPlans?
     /// Nil if the store records no history.
     private let history: HistoryRecorder?
+    /// Rows with derived attributes, as they are after the commit.
+    private(set) var derived: [RowBatch] = []
+    /// Derived values that the transaction has changed.
+    private(set) var derivedChanges: [DerivedValues.Change] = []
     /// References that would lead to no row.
     var references: [ReferenceConflict] = []
     /// The last positions in ordered relationships to which this transaction appends.
@@ -35,27 +41,44 @@
     init(
       _ plans: SchemaPlans, _ writes: IndexedArray<EntityIndex, WritePlan>, _ connection: Connection,
       _ transaction: StoreTransaction, keyBase: IndexedArray<RootIndex, Int64>,
-      history: HistoryRecorder?
+      derivations: DerivedPlans?, history: HistoryRecorder?
     ) {
       self.plans = plans
       self.writes = writes
       self.connection = connection
       self.transaction = transaction
+      self.derivations = derivations
       self.history = history
       arrays = RowArrays(physical: plans.physical, keyBase: keyBase)
     }
 
     /// Writes everything. Only the server's commit is left then.
     func write() throws(StoreError) {
-      try lockRows()
+      let values = derivations.map(derivedValues)
+      try lockRows(and: try values?.collect() ?? [:])
+      try values?.confirm()
       // Pairs are removed first. Pairs that a deleted row still has afterwards belong to other writers.
       try removeLinks()
       try delete()
       try update()
       try insert()
       try addLinks()
+      try compute(values)
       try checkUniqueness()
       try checkReferences()
+    }
+
+    func derivedValues(_ derivations: DerivedPlans) -> DerivedValues {
+      DerivedValues(derivations, plans, connection, transaction, permanent: arrays.permanent)
+    }
+
+    /// Computes attributes that are derived from other rows.
+    func compute(_ values: DerivedValues?) throws(StoreError) {
+      guard let values else { return }
+      try values.compute { (keys, root) throws(StoreError) in
+        _ = try versions(keys, in: root, "FOR NO KEY UPDATE")
+      }
+      (derived, derivedChanges) = (values.rows, values.changes)
     }
 
     func permanent(_ key: Int64, root: RootIndex) -> Int64 { arrays.permanent(key, root: root) }
@@ -133,6 +156,7 @@
       for link in transaction.links {
         roots.insert(schema.entities[schema.end(of: link.slot, in: link.entity).destination].root)
       }
+      for change in derivedChanges { roots.insert(schema.entities[change.entity].root) }
       let isConstrained = roots.contains { root in
         schema.entities[root.entity].subtree.contains {
           !schema.entities[$0].source.uniquenessConstraints.isEmpty

@@ -169,6 +169,56 @@
       #expect(try store.describe("Word", 1)?["high"] == "STRASSE ÉCOLE")
     }
 
+    @Test func `Attributes that are derived from other rows are computed for all rows, as on SQLite`() throws
+    {
+      func entities(_ derived: [StoreAttribute], _ copies: [StoreAttribute]) -> [StoreEntity] {
+        [
+          StoreEntity(
+            name: "Shelf", attributes: [string("name")] + derived,
+            relationships: [
+              link("books", "Book", "shelf", many: true), link("tags", "Tag", "shelves", many: true),
+            ]),
+          StoreEntity(
+            name: "Book", attributes: [integer("pages")] + copies,
+            relationships: [link("shelf", "Shelf", "books", many: false)]),
+          StoreEntity(
+            name: "Tag", attributes: [integer("weight")],
+            relationships: [link("shelves", "Shelf", "tags", many: true)]),
+        ]
+      }
+      func derived(_ name: String, _ derivation: StoreDerivation) -> StoreAttribute {
+        StoreAttribute(
+          name: name, type: name == "shelfName" ? .string : .integer64, derivation: derivation)
+      }
+      let change = try SchemaChange(
+        entities([], []),
+        entities(
+          [
+            derived("count", .count(relationship: "books")),
+            derived("pages", .sum(relationship: "books", attribute: "pages")),
+            derived("weight", .sum(relationship: "tags", attribute: "weight")),
+          ], [derived("shelfName", .copy(relationship: "shelf", attribute: "name"))]))
+      try world.fill(change.old) { store in
+        try store.insert("Shelf", (1...3).map { Draft(key: -$0, values: ["name": .text("s\($0)")]) })
+        try store.insert("Tag", (1...3).map { Draft(key: -$0, values: ["weight": .integer($0)]) })
+        try store.insert(
+          "Book",
+          (1...5).map { Draft(key: -$0, values: ["pages": .integer($0)], references: ["shelf": $0 / 3 + 1]) })
+        try store.commit { transaction in
+          transaction.links = [(1, 1), (1, 3), (2, 3)].map {
+            LinkChange(
+              kind: .add, entity: store.index("Shelf"), slot: store.slot("Shelf", "tags"), owner: $0,
+              member: $1)
+          }
+        }
+      }
+      try world.expectAgreement(change)
+      let store = try world.openServer(change.new)
+      let row = try store.describe("Shelf", 2)
+      #expect(row?["count"] == "3" && row?["pages"] == "12" && row?["weight"] == "3")
+      #expect(try store.describe("Book", 5)?["shelfName"] == "s2")
+    }
+
     // MARK: Entities
 
     @Test func `Added and removed entities change the numbers of the others, and the keys go on`() throws {

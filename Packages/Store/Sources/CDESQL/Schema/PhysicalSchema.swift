@@ -97,7 +97,7 @@ public import CDEStore
   public let derivedEntities: Set<EntityIndex>
   /// Derived attributes that neither the store nor a trigger of the database can update.
   public var foreign: [ForeignDerivation]
-  /// Whether triggers update attributes.
+  /// Whether attributes of the store are derived from other rows.
   public var hasDerivedColumns: Bool { !derivedEntities.isEmpty }
 
   /// The columns of a to-many relationship without an inverse.

@@ -84,6 +84,7 @@ enum EngineError {
       "no query solution",
       "the query has more terms than SQLite plans. Give values as one list with IN, or fetch in steps."
     ),
+    ("integer overflow", "a sum of integers exceeds 64 bits. Make the summed values smaller."),
   ]
 
   private static func classify(_ code: Int32, system: Int32) -> (StoreError.Code, String) {

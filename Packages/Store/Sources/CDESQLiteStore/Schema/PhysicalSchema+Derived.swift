@@ -15,13 +15,10 @@ struct DerivedColumn {
   let value: (_ owner: String) -> String
   private(set) var triggers: [PhysicalSchema.Definition] = []
 
-  init(
-    entity: ResolvedSchema.Entity, attribute: String, column: String, table: String,
-    value: @escaping (_ owner: String) -> String
-  ) {
-    self.entity = entity
-    self.attribute = attribute
-    self.column = column
+  init(_ derived: DerivedAttribute, table: String, value: @escaping (_ owner: String) -> String) {
+    entity = derived.entity
+    attribute = derived.name
+    column = derived.column
     self.table = table
     self.value = value
   }
@@ -75,119 +72,62 @@ extension ForeignDerivation {
 
 extension PhysicalSchema {
   /// The attributes that triggers update, by entity and name.
+  ///
+  /// - Throws: `.invalidSchema` if one of them derives from a property that does not exist or has no column.
   func derivedColumns() throws(StoreError) -> [DerivedColumn] {
-    guard hasDerivedColumns else { return [] }
-    var result: [DerivedColumn] = []
-    for entity in schema.entities where held.contains(entity.index) {
-      for attribute in entity.source.attributes.sorted(by: { codePointOrder($0.name, $1.name) }) {
-        guard let derivation = attribute.derivation, derivation.isKeptByStore, !attribute.isTransient else {
-          continue
-        }
-        if case .foreign = derivation { continue }
-        guard let derived = derivedColumn(attribute.name, derivation, of: entity) else {
-          throw StoreError(
-            .invalidSchema,
-            "\(entity.source.name).\(attribute.name) derives from a relationship or attribute that does not "
-              + "exist or has no column. Correct the derivation.",
-            entity: entity.source.name, properties: [attribute.name])
-        }
-        result.append(derived)
+    try derivedAttributes().map { attribute in
+      switch attribute.source {
+      case .copy(let copy): column(of: attribute, copying: copy)
+      case .members(let members): column(of: attribute, over: members)
+      case .pairs(let pairs): column(of: attribute, over: pairs)
       }
     }
-    return result
   }
 
-  private func derivedColumn(
-    _ name: String, _ derivation: StoreDerivation, of entity: ResolvedSchema.Entity
-  ) -> DerivedColumn? {
-    guard let column = columns(of: name, in: entity.index)?.first else { return nil }
-    switch derivation {
-    case .now, .canonical, .lowercase, .uppercase, .foreign: return nil
-    case .copy(let relationship, let attribute):
-      return copy(name, column, of: entity, relationship, attribute)
-    case .count(let relationship):
-      return aggregate(name, column, of: entity, relationship, attribute: nil)
-    case .sum(let relationship, let attribute):
-      return aggregate(name, column, of: entity, relationship, attribute: attribute)
-    }
-  }
-
-  private func copy(
-    _ name: String, _ column: String, of entity: ResolvedSchema.Entity, _ relationship: String,
-    _ attribute: String
-  ) -> DerivedColumn? {
-    guard let property = entity.layout.property(named: relationship), case .toOne = property.kind,
-      let key = columns(of: relationship, in: entity.index)?.first
-    else { return nil }
-    let destination = schema.end(of: property.slot, in: entity.index).destination
-    guard let source = columns(of: attribute, in: destination)?.first else { return nil }
-    let table = tableName(of: entity.index)
-    let other = tableName(of: destination)
+  private func column(
+    of attribute: DerivedAttribute, copying copy: DerivedAttribute.Copy
+  ) -> DerivedColumn {
+    let table = tableName(of: attribute.entity.index)
+    let other = tableName(of: copy.destination)
+    let (key, source) = (bare(copy.key), bare(copy.column))
     func value(_ reference: String) -> String {
-      "(SELECT \(bare(source)) FROM \(bare(other)) WHERE Z_PK = \(reference))"
+      "(SELECT \(source) FROM \(bare(other)) WHERE Z_PK = \(reference))"
     }
-    var result = DerivedColumn(entity: entity, attribute: name, column: column, table: table) { owner in
-      "(SELECT d.\(bare(source)) FROM \(bare(table)) AS o JOIN \(bare(other)) AS d ON d.Z_PK = o.\(bare(key)) "
+    var result = DerivedColumn(attribute, table: table) { owner in
+      "(SELECT d.\(source) FROM \(bare(table)) AS o JOIN \(bare(other)) AS d ON d.Z_PK = o.\(key) "
         + "WHERE o.Z_PK = \(owner))"
     }
     let own = "Z_PK = NEW.Z_PK"
-    let pointing = "\(bare(key)) = NEW.Z_PK"
-    let changed = "NEW.\(bare(source))"
-    result.add(on: table, "SOURCE_INSERT", "INSERT", set: value("NEW.\(bare(key))"), where: own)
-    result.add(
-      on: table, "SOURCE_UPDATE", "UPDATE OF \(bare(key))", set: value("NEW.\(bare(key))"), where: own)
+    let pointing = "\(key) = NEW.Z_PK"
+    let changed = "NEW.\(source)"
+    result.add(on: table, "SOURCE_INSERT", "INSERT", set: value("NEW.\(key)"), where: own)
+    result.add(on: table, "SOURCE_UPDATE", "UPDATE OF \(key)", set: value("NEW.\(key)"), where: own)
     result.add(on: other, "PARAMETER_INSERT", "INSERT", set: changed, where: pointing)
-    result.add(on: other, "PARAMETER_UPDATE", "UPDATE OF \(bare(source))", set: changed, where: pointing)
+    result.add(on: other, "PARAMETER_UPDATE", "UPDATE OF \(source)", set: changed, where: pointing)
     return result
   }
 
-  /// A count, or a sum if there is an attribute, over a to-many relationship.
-  private func aggregate(
-    _ name: String, _ column: String, of entity: ResolvedSchema.Entity, _ relationship: String,
-    attribute: String?
-  ) -> DerivedColumn? {
-    guard let property = entity.layout.property(named: relationship), case .toMany = property.kind else {
-      return nil
-    }
-    let end = schema.end(of: property.slot, in: entity.index)
-    var source: String?
-    if let attribute {
-      guard let found = columns(of: attribute, in: end.destination)?.first else { return nil }
-      source = found
-    }
-    let members = tableName(of: end.destination)
-    let relation = PropertyKey(entity: property.declaringEntity, property: property.name)
-    if let side = joinSides[relation] {
-      return aggregate(name, column, of: entity, over: side, members: members, source: source)
-    }
-    var foreignKey = impliedColumns[relation]?.key
-    if foreignKey == nil, let inverse = end.inverse {
-      foreignKey = columns(of: inverse.name, in: end.destination)?.first
-    }
-    guard let foreignKey else { return nil }
-    return aggregate(name, column, of: entity, over: foreignKey, in: members, source: source)
-  }
-
-  private func aggregate(
-    _ name: String, _ column: String, of entity: ResolvedSchema.Entity, over foreignKey: String,
-    in members: String, source: String?
+  private func column(
+    of attribute: DerivedAttribute, over relation: DerivedAttribute.Members
   ) -> DerivedColumn {
-    let table = tableName(of: entity.index)
-    let key = bare(foreignKey)
+    let table = tableName(of: attribute.entity.index)
+    let members = tableName(of: relation.entity)
+    let (key, column) = (bare(relation.key), bare(attribute.column))
+    let source = relation.summed?.column
     let total = source.map { "IFNULL(SUM(\(bare($0))), 0)" } ?? "IFNULL(COUNT(\(key)), 0)"
     func value(_ owner: String) -> String {
       "(SELECT \(total) FROM \(bare(members)) WHERE \(key) = \(owner))"
     }
-    var result = DerivedColumn(entity: entity, attribute: name, column: column, table: table, value: value)
+    var result = DerivedColumn(attribute, table: table, value: value)
     func changed(_ side: String, by amount: String) -> String {
-      source == nil ? "\(bare(column)) \(amount)" : value("\(side).\(key)")
+      source == nil ? "\(column) \(amount)" : value("\(side).\(key)")
     }
     let new = "Z_PK = NEW.\(key)"
     let old = "Z_PK = OLD.\(key)"
-    let watched = ([foreignKey] + [source].compactMap { $0 }).map(bare).joined(separator: ", ")
+    let watched = ([relation.key] + [source].compactMap { $0 }).map(bare).joined(separator: ", ")
     result.add(
       on: members, "PARAMETER_INSERT", "INSERT", when: "NEW.\(key) NOT NULL",
-      set: source == nil ? "IFNULL(\(bare(column)), 0) + 1" : value("NEW.\(key)"), where: new)
+      set: source == nil ? "IFNULL(\(column), 0) + 1" : value("NEW.\(key)"), where: new)
     result.add(
       on: members, "PARAMETER_UPDATE_INCREMENT", "UPDATE OF \(watched)", when: "NEW.\(key) NOT NULL",
       set: changed("NEW", by: "+ 1"), where: new)
@@ -201,18 +141,20 @@ extension PhysicalSchema {
     return result
   }
 
-  private func aggregate(
-    _ name: String, _ column: String, of entity: ResolvedSchema.Entity, over side: JoinTable.Side,
-    members: String, source: String?
+  private func column(
+    of attribute: DerivedAttribute, over relation: DerivedAttribute.Pairs
   ) -> DerivedColumn {
-    let table = tableName(of: entity.index)
+    let table = tableName(of: attribute.entity.index)
+    let members = tableName(of: relation.entity)
+    let side = relation.side
     let (owner, member) = (bare(side.owner), bare(side.member))
+    let source = relation.summed?.column
     func value(_ key: String) -> String {
       guard let source else { return "(SELECT COUNT(*) FROM \(bare(side.table)) WHERE \(owner) = \(key))" }
       return "(SELECT IFNULL(SUM(m.\(bare(source))), 0) FROM \(bare(side.table)) AS j "
         + "JOIN \(bare(members)) AS m ON m.Z_PK = j.\(member) WHERE j.\(owner) = \(key))"
     }
-    var result = DerivedColumn(entity: entity, attribute: name, column: column, table: table, value: value)
+    var result = DerivedColumn(attribute, table: table, value: value)
     for (kind, row) in [("INSERT", "NEW"), ("DELETE", "OLD")] {
       result.add(
         on: side.table, "PARAMETER_\(kind)", kind, set: value("\(row).\(owner)"),

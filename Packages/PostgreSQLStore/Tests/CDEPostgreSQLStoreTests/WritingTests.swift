@@ -223,7 +223,26 @@
       try connection.execute(
         #"UPDATE "Z_TOKEN" SET "Z_TIME" = "Z_TIME" - interval '25 hours' WHERE ctid = (SELECT min(ctid) FROM "Z_TOKEN")"#,
         while: "Testing")
-      try CommitToken.removeOld(on: connection)
+      UsedTokens.removeOld(on: connection)
+      #expect(try connection.integer(#"SELECT count(*) FROM "Z_TOKEN""#) == 1)
+    }
+
+    @Test func `Tokens of acknowledged commits are removed, many at once`() throws {
+      let keys = try store.insert("Tag", [Draft(key: -1)])
+      for version in 2..<Int64(2 * UsedTokens.limit + 3) {
+        let draft = Draft(key: keys[0], version: version, values: ["name": .text("t")])
+        try store.commit { $0.updated = [store.update("Tag", [draft], "name")] }
+      }
+      #expect(try place.connection().integer(#"SELECT count(*) FROM "Z_TOKEN""#) == 2)
+    }
+
+    @Test func `The first commit of a process removes what ended processes have left`() throws {
+      try store.insert("Tag", [Draft(key: -1)])
+      let connection = try place.connection()
+      try connection.execute(
+        #"UPDATE "Z_TOKEN" SET "Z_TIME" = "Z_TIME" - interval '25 hours'"#, while: "Testing")
+      let next = try PostgreSQLStore(schema: Shop.schema, configuration: place.configuration())
+      try next.insert("Tag", [Draft(key: -1)])
       #expect(try connection.integer(#"SELECT count(*) FROM "Z_TOKEN""#) == 1)
     }
   }

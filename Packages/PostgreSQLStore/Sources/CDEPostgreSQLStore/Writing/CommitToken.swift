@@ -58,11 +58,5 @@
         }
       }
     }
-
-    /// Removes tokens that no client can ask for any more.
-    static func removeOld(on connection: Connection) throws(StoreError) {
-      try connection.execute(
-        #"DELETE FROM "Z_TOKEN" WHERE "Z_TIME" < now() - interval '1 day'"#, while: "Removing old tokens")
-    }
   }
 #endif

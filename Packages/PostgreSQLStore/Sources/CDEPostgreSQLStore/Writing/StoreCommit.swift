@@ -15,6 +15,7 @@
     /// Nil if no attribute is derived from other rows.
     private let derivations: DerivedPlans?
     private let uniqueValues: UniqueValues
+    private let usedTokens = UsedTokens()
     private let pool: ConnectionPool
     private let configuration: PostgreSQLConfiguration
     /// The name of the notifications that commits send.
@@ -37,7 +38,7 @@
 
     /// A deadlock, or a serialisation failure, is repeated so often.
     private static let attemptLimit = 5
-    /// Old tokens are removed after so many commits.
+    /// Tokens of ended processes are removed by the first commit, and after so many commits.
     private static let sweepInterval: UInt64 = 4096
 
     init(
@@ -188,7 +189,8 @@
           order.withLock { result = announce(&$0, nil) }
         }
         if let failure { throw failure }
-        if result!.sequence % Self.sweepInterval == 0 { try? CommitToken.removeOld(on: connection) }
+        usedTokens.note(token, on: connection)
+        if result!.sequence % Self.sweepInterval == 1 { UsedTokens.removeOld(on: connection) }
         return result!
       }
     }

@@ -1,0 +1,44 @@
+#if PostgreSQL
+  @_spi(CDE) internal import CDEExecutors
+  internal import CDEStore
+  internal import Foundation
+
+  /// The tokens of commits whose outcome is known. No client asks for them any more, so they are removed, many at once.
+  ///
+  /// States of a token: inserted by its transaction -> used (its commit was acknowledged) -> removed. The tokens of a process that
+  /// ended before it removed them are removed by age.
+  final class UsedTokens: Sendable {
+    private let tokens = Lock<[UUID]>([])
+
+    static let limit = 512
+    private static let task = "Removing tokens of commits"
+
+    /// Notes that the outcome of a commit is known, and removes the tokens of the last commits if they are many.
+    ///
+    /// Does not wait for the disk, and does not fail: tokens that stay are removed by age.
+    func note(_ token: CommitToken, on connection: Connection) {
+      let used = tokens.withLock { tokens -> [UUID] in
+        tokens.append(token.uuid)
+        if tokens.count < Self.limit { return [] }
+        defer { tokens.removeAll(keepingCapacity: true) }
+        return tokens
+      }
+      if used.isEmpty { return }
+      let list = used.map { "'\($0.uuidString)'" }.joined(separator: ", ")
+      Self.run(#"DELETE FROM "Z_TOKEN" WHERE "Z_TOKEN" IN (\#(list))"#, on: connection)
+    }
+
+    /// Removes tokens of processes that have ended. They are so old that no client asks for them.
+    static func removeOld(on connection: Connection) {
+      run(#"DELETE FROM "Z_TOKEN" WHERE "Z_TIME" < now() - interval '1 day'"#, on: connection)
+    }
+
+    private static func run(_ sql: String, on connection: Connection) {
+      do throws(StoreError) {
+        try connection.execute("BEGIN; SET LOCAL synchronous_commit TO off; \(sql); COMMIT", while: task)
+      } catch {
+        connection.rollBack()
+      }
+    }
+  }
+#endif

@@ -83,7 +83,7 @@ struct Program {
         let samples =
           options.isSmoke || isDurable
           ? Samples(items: 4_000, categories: 40) : Samples(items: 100_000, categories: 1_000)
-        return try ServerWorld(url, samples: samples)
+        return try ServerWorld(url, samples: samples, isAlone: options.isAlone)
       }
       let first = try world("CDE_POSTGRESQL_URL")
       show(ServerReport.header)

@@ -1,4 +1,4 @@
-public import CDEStore
+@_spi(CDE) public import CDEStore
 public import Foundation
 
 /// A save in the form for other contexts: its author, its changes, and the rows after it.
@@ -88,7 +88,7 @@ public struct CommittedTransaction: Sendable {
     self.asOf = asOf
     self.model = model
     self.store = store
-    identity = UUID()
+    identity = .makeRandom()
     self.author = author
     self.contextName = contextName
     self.changes = changes

@@ -125,88 +125,142 @@
     ) throws(StoreError) -> CommitResult {
       var isSent = false
       let locks = [lock, uniqueValues.lockStatement(transaction)].compactMap { $0 }
+      let only = locks.isEmpty ? transaction.onlyUpdate(derivations) : nil
       return try pool.withConnection(or: own, isRepeatable: { !isSent }) { (connection) throws(StoreError) in
         // On the connection that writes them: on another one, which the server may have opened after a crash, the keys may be taken
         // again.
         let keyBase = try takeKeys(counts, upTo: transaction.keyLimit, isDurable: false, on: connection)
         let token = CommitToken()
-        var history =
+        let history =
           configuration.tracksHistory
           ? HistoryRecorder(plans, connection, transaction, channel: channel) : nil
         let writer = TransactionWriter(
           plans, writes, connection, transaction, keyBase: keyBase, derivations: derivations,
           history: history)
-        do throws(StoreError) {
-          var isWritten = false
-          if locks.isEmpty, let only = transaction.onlyUpdate(derivations) {
-            isWritten = try writer.write(only: only, with: token)
-            if !isWritten { connection.rollBack() }
-          }
-          if !isWritten {
-            try token.begin(on: connection, then: locks)
-            try writer.write()
-          }
-          if try history?.prepare(permanent: writer.permanent, writer.derivedChanges) == false {
-            history = nil
-          }
-        } catch {
-          connection.rollBack()
-          throw error
-        }
-        func announce(_ order: inout Order, _ number: Int64?) -> CommitResult {
-          order.last += 1
-          let current = order.last
-          if let number, order.seen != nil { order.own.insert(number) }
-          for batch in transaction.writtenBatches {
-            batch.assignKeys(base: keyBase, schema: plans.schema)
-            batch.asOf = current
-          }
-          for batch in writer.derived { batch.asOf = current }
-          published.withLock { $0 = current }
-          let done = CommitResult(
-            keyBase: keyBase, sequence: current, derived: writer.derived, historyNumber: number)
-          committed(done)
-          return done
-        }
-        var failure: StoreError?
         var result: CommitResult?
-        if configuration.tracksHistory {
-          // The number of the transaction is locked until the commit, so that commits follow each other anyway.
-          order.withLock { order in
-            do throws(StoreError) {
-              let number = try history?.write()
-              isSent = true
-              try send(connection, token)
-              result = announce(&order, number)
-            } catch { failure = error }
-          }
-        } else {
-          let place = queue.enter()
-          defer { queue.leave(place) }
-          isSent = true
-          try send(connection, token)
-          queue.wait(for: place)
-          order.withLock { result = announce(&$0, nil) }
+        if history == nil, let only, writer.canCommitAtOnce(only) {
+          result = try commit(only, by: writer, token, &isSent, committed)
         }
-        if let failure { throw failure }
+        if result == nil {
+          result = try commit(only, by: writer, history, token, locks, &isSent, committed)
+        }
         usedTokens.note(token, on: connection)
         if result!.sequence % Self.sweepInterval == 1 { UsedTokens.removeOld(on: connection) }
         return result!
       }
     }
 
-    /// Commits, and finds out what became of the commit if the connection is lost meanwhile.
-    private func send(_ connection: Connection, _ token: CommitToken) throws(StoreError) {
+    /// Commits the update of one row by one statement.
+    ///
+    /// The place in the order of commits is taken before the row is locked. That is right, because the statement does not wait for other
+    /// transactions: a transaction that meets its row gets it when it is committed.
+    ///
+    /// - Returns: nil if the row has another version or is locked. Then nothing is written.
+    private func commit(
+      _ only: RowUpdate, by writer: TransactionWriter, _ token: CommitToken, _ isSent: inout Bool,
+      _ committed: (CommitResult) -> Void
+    ) throws(StoreError) -> CommitResult? {
+      let place = queue.enter()
+      defer { queue.leave(place) }
+      isSent = true
       do throws(StoreError) {
-        try connection.execute("COMMIT", while: "Committing")
+        let isCommitted = try knowing(token, on: writer.connection, ifCommitted: true) {
+          () throws(StoreError) in try writer.commit(only, with: token)
+        }
+        if !isCommitted {
+          isSent = false
+          return nil
+        }
       } catch {
+        // It is known that nothing was committed, so the same may be sent again.
+        isSent = error.code == .unknownOutcome
+        throw error
+      }
+      queue.wait(for: place)
+      return order.withLock { announce(&$0, nil, writer, committed) }
+    }
+
+    /// Writes and commits a transaction.
+    private func commit(
+      _ only: RowUpdate?, by writer: TransactionWriter, _ history: HistoryRecorder?, _ token: CommitToken,
+      _ locks: [String], _ isSent: inout Bool, _ committed: (CommitResult) -> Void
+    ) throws(StoreError) -> CommitResult {
+      let connection = writer.connection
+      var history = history
+      do throws(StoreError) {
+        var isWritten = false
+        if let only {
+          isWritten = try writer.write(only: only, with: token)
+          if !isWritten { connection.rollBack() }
+        }
+        if !isWritten {
+          try token.begin(on: connection, then: locks)
+          try writer.write()
+        }
+        if try history?.prepare(permanent: writer.permanent, writer.derivedChanges) == false { history = nil }
+      } catch {
+        connection.rollBack()
+        throw error
+      }
+      func send() throws(StoreError) {
+        isSent = true
+        try knowing(token, on: connection, ifCommitted: ()) { () throws(StoreError) in
+          try connection.execute("COMMIT", while: "Committing")
+        }
+      }
+      guard configuration.tracksHistory else {
+        let place = queue.enter()
+        defer { queue.leave(place) }
+        try send()
+        queue.wait(for: place)
+        return order.withLock { announce(&$0, nil, writer, committed) }
+      }
+      // The number of the transaction is locked until the commit, so that commits follow each other anyway.
+      let outcome = order.withLock { order -> Result<CommitResult, StoreError> in
+        do throws(StoreError) {
+          let number = try history?.write()
+          try send()
+          return .success(announce(&order, number, writer, committed))
+        } catch { return .failure(error) }
+      }
+      return try outcome.get()
+    }
+
+    /// Numbers a commit and tells its caller.
+    private func announce(
+      _ order: inout Order, _ number: Int64?, _ writer: TransactionWriter, _ committed: (CommitResult) -> Void
+    ) -> CommitResult {
+      order.last += 1
+      let current = order.last
+      if let number, order.seen != nil { order.own.insert(number) }
+      let keyBase = writer.arrays.keyBase
+      for batch in writer.transaction.writtenBatches {
+        batch.assignKeys(base: keyBase, schema: plans.schema)
+        batch.asOf = current
+      }
+      for batch in writer.derived { batch.asOf = current }
+      published.withLock { $0 = current }
+      let done = CommitResult(
+        keyBase: keyBase, sequence: current, derived: writer.derived, historyNumber: number)
+      committed(done)
+      return done
+    }
+
+    /// Runs the statement that commits, and finds out what became of the commit if the connection is lost meanwhile.
+    ///
+    /// - Parameter ifCommitted: the result if the server says later that it committed.
+    private func knowing<Outcome>(
+      _ token: CommitToken, on connection: Connection, ifCommitted: Outcome,
+      _ body: () throws(StoreError) -> Outcome
+    ) throws(StoreError) -> Outcome {
+      do throws(StoreError) { return try body() } catch {
         // An error over a connection that stands is the server's own answer: the transaction was rolled back.
         if connection.isUsable { throw error }
         let outcome = token.outcome(within: configuration.recoveryTimeout) { () throws(StoreError) in
           try pool.connectToAsk()
         }
         switch outcome {
-        case .committed: return
+        case .committed: return ifCommitted
         case .rolledBack: throw error
         case .unknown:
           throw StoreError(

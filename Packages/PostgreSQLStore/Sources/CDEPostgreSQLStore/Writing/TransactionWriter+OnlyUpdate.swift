@@ -14,6 +14,39 @@
   }
 
   extension TransactionWriter {
+    /// Whether the update needs no statement besides its own: it writes no reference, and no rows have to be read for the contexts.
+    /// Precondition: it writes no unique value.
+    func canCommitAtOnce(_ update: RowUpdate) -> Bool {
+      let entity = update.batch.layout.entity
+      return derivations?.entities.contains(entity) != true
+        && writes[entity].update(update.changed[0]).steps.allSatisfy { $0.kind != .key }
+    }
+
+    /// Writes the row, inserts the token and commits, in one statement. No transaction is open.
+    ///
+    /// - Returns: false if the row has another version, or another transaction holds it. Then nothing is written.
+    func commit(_ update: RowUpdate, with token: CommitToken) throws(StoreError) -> Bool {
+      let layout = update.batch.layout
+      let statement = writes[layout.entity].update(update.changed[0])
+      do throws(StoreError) {
+        let rows = try connection.run(
+          statement.alone, try parameters(of: update, statement, token),
+          while: "Updating a row of \(layout.entityName)")
+        return rows.affected > 0
+      } catch {
+        throw named(error, layout.entity)
+      }
+    }
+
+    private func parameters(
+      of update: RowUpdate, _ statement: WriteStatement, _ token: CommitToken
+    ) throws(StoreError) -> Parameters {
+      var parameters = try arrays.parameters(update.batch, 0, statement)
+      parameters.append(token.uuid)
+      parameters.append(update.batch.version(0) &- 1)
+      return parameters
+    }
+
     /// Begins the transaction, inserts the commit's token and writes the row, in one round trip. Checks come afterwards, as in ``write()``.
     ///
     /// - Returns: false if the row has another version. Then nothing is right yet: ``write()`` finds out about the conflict, in another
@@ -21,9 +54,7 @@
     func write(only update: RowUpdate, with token: CommitToken) throws(StoreError) -> Bool {
       let layout = update.batch.layout
       let statement = writes[layout.entity].update(update.changed[0])
-      var parameters = try arrays.parameters(update.batch, 0, statement)
-      parameters.append(token.uuid)
-      parameters.append(update.batch.version(0) &- 1)
+      let parameters = try parameters(of: update, statement, token)
       do throws(StoreError) {
         let rows = try connection.begin(
           with: statement.only, parameters, while: "Updating a row of \(layout.entityName)")

@@ -30,7 +30,10 @@
 
     /// Removes tokens of processes that have ended. They are so old that no client asks for them.
     static func removeOld(on connection: Connection) {
-      run(#"DELETE FROM "Z_TOKEN" WHERE "Z_TIME" < now() - interval '1 day'"#, on: connection)
+      run(
+        #"DELETE FROM "Z_TOKEN" WHERE "Z_TIME" < now() - interval '1 day' OR "Z_TIME" > now() + interval '1 day' "#
+          + #"AND "Z_TIME" < now() + interval '\#(CommitToken.annulment)' - interval '1 day'"#, on: connection
+      )
     }
 
     private static func run(_ sql: String, on connection: Connection) {

@@ -23,6 +23,8 @@
     /// For an update: the same together with the commit's token, if the row has the version before. Two more parameters follow: the
     /// token and that version.
     var only = ""
+    /// The same as a transaction of its own, which does not wait for other transactions. It inserts the token if it writes the row.
+    var alone = ""
     let steps: [WriteStep]
   }
 
@@ -118,16 +120,20 @@
       let settings =
         ["\"Z_OPT\" = v.o"] + steps.enumerated().map { "\($1.column) = \($1.type.stored("v.c\($0)"))" }
       // The rows are locked and their versions compared before.
-      let single =
+      let assignments =
         "UPDATE \(table) SET \"Z_OPT\" = $2"
         + steps.enumerated().map { ", \($1.column) = \($1.type.stored("$\($0 + 3)"))" }.joined()
-        + " WHERE \"Z_PK\" = $1"
+      let single = assignments + " WHERE \"Z_PK\" = $1"
       let statement = WriteStatement(
         sql:
           "UPDATE \(table) AS t SET \(settings.joined(separator: ", ")) FROM \(Self.source(steps)) WHERE t.\"Z_PK\" = v.k",
         single: single,
         only: "WITH token AS (INSERT INTO \"Z_TOKEN\" (\"Z_TOKEN\") VALUES ($\(steps.count + 3))) "
           + "\(single) AND \"Z_OPT\" = $\(steps.count + 4)",
+        alone:
+          "WITH written AS (\(assignments) WHERE \"Z_PK\" = (SELECT \"Z_PK\" FROM \(table) WHERE \"Z_PK\" = $1 "
+          + "AND \"Z_OPT\" = $\(steps.count + 4) FOR NO KEY UPDATE SKIP LOCKED) RETURNING 1) "
+          + "INSERT INTO \"Z_TOKEN\" (\"Z_TOKEN\") SELECT $\(steps.count + 3) FROM written",
         steps: steps)
       updates.withLock { kept in
         if kept.count >= Self.updateLimit { kept = [:] }

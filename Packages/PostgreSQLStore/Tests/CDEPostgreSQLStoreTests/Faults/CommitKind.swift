@@ -6,6 +6,10 @@
   /// One kind of commit whose connection is disturbed.
   enum CommitKind: String, Sendable, CaseIterable, CustomTestStringConvertible {
     case insertion, update, deletion, links, mixture
+    /// The update of one row by a store without a history, which is one statement and no transaction around it.
+    case updateAtOnce
+
+    var tracksHistory: Bool { self != .updateAtOnce }
 
     var testDescription: String { rawValue }
 
@@ -29,7 +33,7 @@
       var prepared =
         switch self {
         case .insertion: try Self.insertion(world.direct, mark)
-        case .update: try Self.update(world.direct, mark)
+        case .update, .updateAtOnce: try Self.update(world.direct, mark)
         case .deletion: try Self.deletion(world.direct, mark)
         case .links: try Self.links(world.direct, mark)
         case .mixture: try Self.mixture(world.direct, mark)

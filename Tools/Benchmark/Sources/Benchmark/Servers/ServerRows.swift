@@ -32,7 +32,7 @@
     private func compare(
       _ row: ServerRow, per count: Int, _ contenders: [Contender]
     ) async throws -> ServerResult {
-      ServerResult(row, try await Rounds.measure(contenders, rounds: rounds, per: count))
+      ServerResult(row, try await world.compete(contenders, rounds: rounds, per: count))
     }
 
     // MARK: Many rows

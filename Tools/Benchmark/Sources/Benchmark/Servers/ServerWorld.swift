@@ -9,14 +9,17 @@
   final class ServerWorld {
     let samples: Samples
     let url: String
+    private let isAlone: Bool
     private var lastSchema = 0
 
     /// The schema with the filled store of ours. That of the code by hand is "raw".
     private static let filled = "filled"
 
-    /// - Parameter url: of a server that the run may do anything with.
-    init(_ url: String, samples: Samples) throws {
-      (self.url, self.samples) = (url, samples)
+    /// - Parameters:
+    ///   - url: of a server that the run may do anything with.
+    ///   - isAlone: whether the code by hand is left out.
+    init(_ url: String, samples: Samples, isAlone: Bool) throws {
+      (self.url, self.samples, self.isAlone) = (url, samples, isAlone)
       let raw = RawServer(url)
       raw.makeTables()
       raw.prepareInsert()
@@ -36,6 +39,11 @@
       }
       try close(container)
       raw.execute("VACUUM ANALYZE")
+    }
+
+    func compete(_ contenders: [Contender], rounds: Int, per count: Int) async throws -> Rounds {
+      try await Rounds.measure(
+        isAlone ? contenders.filter { $0.side == .ours } : contenders, rounds: rounds, per: count)
     }
 
     /// A schema without a store. The former one is dropped.

@@ -20,7 +20,7 @@
         ]
         results.append(
           ServerResult(
-            .writers, writers: count, try await Rounds.measure(contenders, rounds: rounds, per: 1)))
+            .writers, writers: count, try await world.compete(contenders, rounds: rounds, per: 1)))
       }
       try world.close(container)
       return results

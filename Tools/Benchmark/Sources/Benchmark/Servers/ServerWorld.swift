@@ -51,6 +51,8 @@
       let raw = RawServer(url)
       raw.execute("DROP SCHEMA IF EXISTS empty\(lastSchema) CASCADE")
       lastSchema += 1
+      // A former run over the same server may have left it.
+      raw.execute("DROP SCHEMA IF EXISTS empty\(lastSchema) CASCADE")
       return "empty\(lastSchema)"
     }
 

@@ -7,50 +7,7 @@
 
   /// Random transactions, which both engines must answer alike.
   @Suite(.needsServer) struct DifferentialTests {
-    /// A row that the last commits have left.
-    private struct Known: Hashable {
-      var entity: String
-      var key: Int64
-      var version: Int64
-    }
-
-    /// A transaction in terms of names, so that each store makes its own batches of it.
-    private struct Plan {
-      var inserted: [(entity: String, draft: Draft)] = []
-      var updated: [(entity: String, draft: Draft, properties: [String])] = []
-      var deleted: [(entity: String, key: Int64, version: Int64, emptied: [String], kept: [String])] = []
-      var checked: [Known] = []
-      var links:
-        [(
-          kind: LinkChange.Kind, entity: String, property: String, owner: Int64, member: Int64, order: Int64?,
-          isAppended: Bool
-        )] = []
-
-      func transaction(_ store: some RowStore) -> StoreTransaction {
-        var result = StoreTransaction()
-        result.inserted = inserted.map { store.batch($0.entity, [$0.draft]) }
-        result.updated = updated.map { row in
-          RowUpdate(
-            batch: store.batch(row.entity, [row.draft]),
-            changed: [PropertySet(row.properties.map { store.slot(row.entity, $0) })])
-        }
-        result.deleted = deleted.map { row in
-          RowDeletion(
-            entity: store.index(row.entity), key: row.key, version: row.version,
-            emptied: PropertySet(row.emptied.map { store.slot(row.entity, $0) }),
-            kept: PropertySet(row.kept.map { store.slot(row.entity, $0) }))
-        }
-        result.checked = checked.map {
-          RowCheck(entity: store.index($0.entity), key: $0.key, version: $0.version)
-        }
-        result.links = links.map { link in
-          LinkChange(
-            kind: link.kind, entity: store.index(link.entity), slot: store.slot(link.entity, link.property),
-            owner: link.owner, member: link.member, order: link.order, isAppended: link.isAppended)
-        }
-        return result
-      }
-    }
+    private typealias Known = NamedTransaction.Known
 
     private struct Outcome: Equatable {
       var code: String?
@@ -122,7 +79,7 @@
       return result
     }
 
-    private func outcome(_ plan: Plan, _ store: some RowStore) -> Outcome {
+    private func outcome(_ plan: NamedTransaction, _ store: some RowStore) -> Outcome {
       do throws(StoreError) {
         _ = try store.commit(plan.transaction(store)) { _ in }
         return Outcome()
@@ -172,8 +129,10 @@
 
     // MARK: Random transactions
 
-    private func plan(_ known: [Known], _ nextKey: inout Int64, _ random: inout SeededGenerator) -> Plan {
-      var plan = Plan()
+    private func plan(_ known: [Known], _ nextKey: inout Int64, _ random: inout SeededGenerator)
+      -> NamedTransaction
+    {
+      var plan = NamedTransaction()
       var used: Set<Int64> = []
       func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
       func keys(of root: String) -> [Int64] {

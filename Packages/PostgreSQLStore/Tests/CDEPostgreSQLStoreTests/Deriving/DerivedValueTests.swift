@@ -58,7 +58,7 @@
       for round in 0..<80 {
         let context: Comment = "seed \(seed), round \(round)"
         let sorted = known.sorted { $0.key < $1.key }.map(\.value)
-        let plan = LibraryPlan(sorted, steps: .random(in: 1...8, using: &random), &random)
+        let plan = LibraryPlan(sorted, steps: .random(in: 1...8, using: &random), &random).changes
         let (left, right) = (plan.transaction(file), plan.transaction(server))
         if left.isEmpty { continue }
         _ = try file.commit(left) { _ in }

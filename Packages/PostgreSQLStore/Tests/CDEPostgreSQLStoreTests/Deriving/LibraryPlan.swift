@@ -2,15 +2,11 @@
   @testable import CDEPostgreSQLStore
   import CDEStore
 
-  /// A random transaction of the library, in terms of names, so that each store makes its own rows of it.
+  /// A random transaction of the library.
   struct LibraryPlan {
     typealias Row = [String: String]
 
-    private var inserted: [(entity: String, draft: Draft)] = []
-    private var updated: [(entity: String, draft: Draft, properties: [String])] = []
-    private var deleted: [(entity: String, key: Int64, version: Int64)] = []
-    private var links:
-      [(kind: LinkChange.Kind, entity: String, property: String, owner: Int64, member: Int64)] = []
+    private(set) var changes = NamedTransaction()
     private var shelves: [Int64]
     private var books: [Int64]
     private var tags: [Int64]
@@ -45,9 +41,9 @@
       case ..<12: insertShelf(&random)
       case ..<38: insertBook(&random)
       case ..<44:
-        inserted.append(
+        changes.inserted.append(
           ("Tag", Draft(key: next("Tag"), values: ["weight": .integer(.random(in: -3...9, using: &random))])))
-        tags.append(inserted.last!.draft.key)
+        tags.append(changes.inserted.last!.draft.key)
       case ..<62: if let row = rows.randomElement(using: &random) { update(row, &random) }
       case ..<72: if let row = rows.randomElement(using: &random) { delete(row, rows) }
       default: link(&random)
@@ -55,7 +51,7 @@
     }
 
     private func next(_ root: String) -> Int64 {
-      -Int64(inserted.filter { Self.root($0.entity) == root }.count) - 1
+      -Int64(changes.inserted.filter { Self.root($0.entity) == root }.count) - 1
     }
 
     private func numbers(_ random: inout some RandomNumberGenerator) -> [String: Draft.Value] {
@@ -79,7 +75,7 @@
       if let parent = shelves.randomElement(using: &random), Bool.random(using: &random) {
         refer(&draft, "parent", parent)
       }
-      inserted.append((isCabinet ? "Cabinet" : "Shelf", draft))
+      changes.inserted.append((isCabinet ? "Cabinet" : "Shelf", draft))
       shelves.append(draft.key)
       if isCabinet { cabinets.append(draft.key) }
     }
@@ -91,7 +87,7 @@
         refer(&draft, "shelf", shelf)
       }
       if isNovel, let cabinet = cabinets.randomElement(using: &random) { refer(&draft, "cabinet", cabinet) }
-      inserted.append((isNovel ? "Novel" : "Book", draft))
+      changes.inserted.append((isNovel ? "Novel" : "Book", draft))
       books.append(draft.key)
     }
 
@@ -132,23 +128,23 @@
       }
       properties = properties.filter { _ in Bool.random(using: &random) }
       if properties.isEmpty { return }
-      updated.append((entity, draft, properties))
+      changes.updated.append((entity, draft, properties))
     }
 
     /// Deletes a row that no other one refers to.
     private mutating func delete(_ row: Row, _ rows: [Row]) {
       let entity = row["entity"]!
       let key = Int64(row["key"]!)!
-      let drafts = inserted.map(\.draft) + updated.map(\.draft)
+      let drafts = changes.inserted.map(\.draft) + changes.updated.map(\.draft)
       if Self.root(entity) == "Shelf" {
         let referring = ["shelf", "parent", "cabinet"]
         guard !rows.contains(where: { row in referring.contains { row[$0] == "\(key)" } }),
           !drafts.contains(where: { draft in referring.contains { draft.references[$0] == key } })
         else { return }
       }
-      guard !links.contains(where: { $0.owner == key || $0.member == key }) else { return }
+      guard !changes.links.contains(where: { $0.owner == key || $0.member == key }) else { return }
       guard written.insert("\(Self.root(entity)) \(key)").inserted else { return }
-      deleted.append((entity, key, Int64(row["version"]!)!))
+      changes.deleted.append((entity, key, Int64(row["version"]!)!, [], []))
       switch Self.root(entity) {
       case "Shelf":
         shelves.removeAll { $0 == key }
@@ -174,24 +170,7 @@
       let reverse = property == "friends" ? "\(property) \(member) \(owner)" : pair
       let name = property == "featured" ? "\(property) \(member)" : min(pair, reverse)
       guard written.insert(name).inserted else { return }
-      links.append((kind, entity, property, owner, member))
-    }
-
-    func transaction(_ store: some RowStore) -> StoreTransaction {
-      var result = StoreTransaction()
-      result.inserted = inserted.map { store.batch($0.entity, [$0.draft]) }
-      result.updated = updated.map { row in
-        RowUpdate(
-          batch: store.batch(row.entity, [row.draft]),
-          changed: [PropertySet(row.properties.map { store.slot(row.entity, $0) })])
-      }
-      result.deleted = deleted.map { store.deletion($0.entity, $0.key, version: $0.version) }
-      result.links = links.map { link in
-        LinkChange(
-          kind: link.kind, entity: store.index(link.entity), slot: store.slot(link.entity, link.property),
-          owner: link.owner, member: link.member)
-      }
-      return result
+      changes.links.append((kind, entity, property, owner, member, nil, false))
     }
   }
 

@@ -1,5 +1,6 @@
 import CDEManagedModel
 import CDEModelRuntime
+@_spi(CDE) import CDESQLiteFaults
 import CDEStore
 import Foundation
 import Testing

@@ -39,18 +39,22 @@
 
     /// The value of a column of the type `int8`. A value of another size counts as zero, and so does null.
     @inline(__always)
-    func integer(_ row: Int, _ column: Int32) -> Int64 {
-      let bytes = bytes(row, column)
-      guard bytes.count == 8 else { return 0 }
-      return Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
-    }
+    func integer(_ row: Int, _ column: Int32) -> Int64 { Self.integer(bytes(row, column)) }
 
     /// The value of a column of the type `float8`.
     @inline(__always)
-    func double(_ row: Int, _ column: Int32) -> Double {
-      let bytes = bytes(row, column)
-      guard bytes.count == 8 else { return 0 }
-      return Double(bitPattern: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)))
+    func double(_ row: Int, _ column: Int32) -> Double { Self.double(bytes(row, column)) }
+
+    /// The value whose bytes are given, as ``integer(_:_:)`` reads it.
+    @inline(__always)
+    static func integer(_ bytes: UnsafeRawBufferPointer) -> Int64 {
+      bytes.count == 8 ? Int64(bigEndian: bytes.loadUnaligned(as: Int64.self)) : 0
+    }
+
+    /// The value whose bytes are given, as ``double(_:_:)`` reads it.
+    @inline(__always)
+    static func double(_ bytes: UnsafeRawBufferPointer) -> Double {
+      Double(bitPattern: UInt64(bitPattern: integer(bytes)))
     }
 
     /// The value of a column of the type `bool`.

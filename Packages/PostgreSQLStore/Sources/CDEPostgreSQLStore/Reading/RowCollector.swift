@@ -39,6 +39,12 @@
     /// - Parameter chosen: the rows to collect; nil for all.
     /// - Throws: `.unreadable` for a key below 1, which no store writes; `.tooBig` for a row of 4 GB.
     mutating func append(_ rows: borrowing ResultRows, only chosen: [Int]? = nil) throws(StoreError) {
+      if order == nil, chosen == nil {
+        // One concrete entity, and all rows in the order of the batches.
+        var rest = (0..<rows.count).lazy.map { (row: $0, place: -1) }[...]
+        while !rest.isEmpty { try appendBatch(rows, plan.concretes[0], &rest) }
+        return
+      }
       // For each concrete entity the rows to decode, with their places in the order.
       var groups = [[(row: Int, place: Int)]](repeating: [], count: plan.concretes.count)
       for index in 0..<(chosen?.count ?? rows.count) {
@@ -60,16 +66,17 @@
     }
 
     /// Decodes rows until a batch is full.
-    private mutating func appendBatch(
-      _ rows: borrowing ResultRows, _ concrete: RowPlan.Concrete,
-      _ rest: inout ArraySlice<(row: Int, place: Int)>
-    ) throws(StoreError) {
+    private mutating func appendBatch<Rest: RandomAccessCollection>(
+      _ rows: borrowing ResultRows, _ concrete: RowPlan.Concrete, _ rest: inout Rest
+    ) throws(StoreError) where Rest.SubSequence == Rest, Rest.Element == (row: Int, place: Int) {
       let limit = min(rest.count, Self.rowsPerBatch)
       var builder = RowBatchBuilder(layout: concrete.layout, rows: limit, arenaBytes: limit * bytesPerRow)
       var count = 0
       for (row, place) in rest.prefix(limit) {
         if builder.arenaCount > Self.bytesPerBatch { break }
-        guard decode(rows, row, concrete.steps, into: &builder) else {
+        let key = rows.integer(row, 0)
+        guard key > 0 else { throw damagedKey(key, concrete.layout) }
+        guard decode(rows, row, key, concrete.steps, into: &builder) else {
           throw StoreError(
             .tooBig,
             "A row of \(concrete.layout.entityName) takes more than 4 GB. Store large values elsewhere.",
@@ -91,27 +98,28 @@
     /// - Returns: false for more bytes than a batch can address.
     @inline(__always)
     private func decode(
-      _ rows: borrowing ResultRows, _ row: Int, _ steps: [ColumnStep], into builder: inout RowBatchBuilder
+      _ rows: borrowing ResultRows, _ row: Int, _ key: Int64, _ steps: [ColumnStep],
+      into builder: inout RowBatchBuilder
     ) -> Bool {
-      builder.beginRow(key: rows.integer(row, 0), version: rows.integer(row, 1))
+      builder.beginRow(key: key, version: rows.integer(row, 1))
       for step in steps {
         let column = step.column
         let cell = step.cell.index
-        if rows.isNull(row, column) { continue }
+        let bytes = rows.bytes(row, column)
+        if bytes.isEmpty, rows.isNull(row, column) { continue }
         switch step.kind {
-        case .integer: builder.setInteger(cell, rows.integer(row, column))
-        case .boolean: builder.setInteger(cell, rows.boolean(row, column) ? 1 : 0)
-        case .real: builder.setReal(cell, rows.double(row, column))
+        case .integer: builder.setInteger(cell, ResultRows.integer(bytes))
+        case .boolean: builder.setInteger(cell, bytes.first == 1 ? 1 : 0)
+        case .real: builder.setReal(cell, ResultRows.double(bytes))
         case .bytes:
-          let bytes = rows.bytes(row, column)
           guard builder.arenaCount &+ bytes.count <= Int(UInt32.max) else { return false }
           builder.setBytes(cell, bytes)
         case .key:
           // In memory lower keys belong to rows to be inserted. A stored one would be taken for a new object's key.
-          let key = rows.integer(row, column)
+          let key = ResultRows.integer(bytes)
           if key > 0 { builder.setInteger(cell, key) }
         case .entity:
-          if let entity = plan.numbers[rows.integer(row, column)] { builder.setEntity(cell, entity) }
+          if let entity = plan.numbers[ResultRows.integer(bytes)] { builder.setEntity(cell, entity) }
         }
       }
       return true

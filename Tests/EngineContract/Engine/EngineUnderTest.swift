@@ -2,6 +2,7 @@ import CDEModelRuntime
 @_spi(CDE) import CDEExecutors
 @_spi(CDE) import CDEPostgreSQL
 @_spi(CDE) import CDESQLiteFaults
+import CDEStore
 import Foundation
 
 /// Makes all stores that tests open in files and in memory stores of the server that `CDE_POSTGRESQL_URL` names.
@@ -15,10 +16,37 @@ public func useEngineUnderTest() {
     // A path is a schema of the server. A store in memory is a new one each time.
     (url, schema(description.type == NSInMemoryStoreType ? UUID().uuidString : description.url?.path ?? ""))
   }
+  let files = NSPersistentStoreCoordinator.registeredStoreEngines[NSSQLiteStoreType]!
   for type in [NSSQLiteStoreType, NSInMemoryStoreType] {
-    NSPersistentStoreCoordinator.registerStoreEngine(engine, forStoreType: type)
+    NSPersistentStoreCoordinator.registerStoreEngine(
+      EngineUnderTest(server: engine, files: files), forStoreType: type)
   }
   StoresUnderTest.runSQL.withLock { $0 = { path, sql in RawServer.run(sql, in: schema(path), at: url) } }
+}
+
+/// The engine of the server, for all stores but the copies on which migrations by code work.
+private struct EngineUnderTest: StoreEngine {
+  let server: PostgreSQLStoreEngine
+  let files: any StoreEngine
+
+  private func engine(_ description: NSPersistentStoreDescription) -> any StoreEngine {
+    let folder = description.url?.deletingLastPathComponent()
+    return folder?.pathExtension == "migration" ? files : server
+  }
+
+  func open(_ opening: StoreOpening) throws -> any Store { try engine(opening.description).open(opening) }
+
+  func metadata(of description: NSPersistentStoreDescription) throws -> (
+    identifier: String, metadata: StoreMetadata
+  )? { try engine(description).metadata(of: description) }
+
+  func migratable(_ opening: StoreOpening) throws -> (any MigratableStore)? {
+    try engine(opening.description).migratable(opening)
+  }
+
+  func make(_ opening: StoreOpening, from copy: StoreCopy) throws {
+    try engine(opening.description).make(opening, from: copy)
+  }
 }
 
 private func schema(_ path: String) -> String { "test_" + String(hash(path), radix: 36) }

@@ -29,6 +29,13 @@
       try PostgreSQLStore(schema: opening.schema, configuration: try configuration(opening))
     }
 
+    /// Makes a store that has everything that another store has, in one transaction of the server.
+    ///
+    /// - Throws: `StoreError` with code `.cannotOpen` if the server's schema has a store, for an option of the wrong type and so on.
+    public func make(_ opening: StoreOpening, from copy: StoreCopy) throws {
+      try PostgreSQLStore.make(try configuration(opening), from: copy)
+    }
+
     /// The store of an opening as the runtime migrates it, on the server and in one transaction.
     ///
     /// - Throws: `StoreError` with code `.cannotOpen` for an option of the wrong type or a missing URL.

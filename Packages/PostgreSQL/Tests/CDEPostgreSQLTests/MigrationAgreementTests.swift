@@ -100,7 +100,7 @@
 
     /// What objects look like. Orders count, except for relationships whose ends have both been ordered: `MigrationKindTests` of
     /// PostgreSQLStore compares them, without the way through a context.
-    private static func facts(
+    static func facts(
       _ spec: MigrationSpec, _ unordered: Set<String>, _ context: NSManagedObjectContext
     ) throws -> [Int: [String: [String]]] {
       var result = try MigrationSpec.read(spec, context)

@@ -219,42 +219,169 @@
 
     // MARK: Code
 
-    @Test func `Stages with code are refused with a remedy, and stages without code are not`() throws {
+    private static func reference(_ model: NSManagedObjectModel) -> NSManagedObjectModelReference {
+      NSManagedObjectModelReference(model: model, versionChecksum: model.versionChecksum)
+    }
+
+    /// Opens the store as the second version, with a stage whose code runs on the first version.
+    @discardableResult
+    private func openWithStage(
+      _ change: (NSPersistentStoreDescription) -> Void = { _ in },
+      _ body: @escaping (NSManagedObjectContext) throws -> Void
+    ) throws -> NSPersistentContainer {
+      let stage = NSCustomMigrationStage(
+        migratingFrom: Self.reference(Self.first()), to: Self.reference(Self.second()))
+      stage.willMigrateHandler = { manager, _ in
+        let context = try #require(manager.container).newBackgroundContext()
+        try context.performAndWait {
+          try body(context)
+          try context.save()
+        }
+      }
+      return try open(Self.second()) {
+        $0.setOption(
+          NSStagedMigrationManager([stage]), forKey: NSPersistentStoreStagedMigrationManagerOptionKey)
+        change($0)
+      }
+    }
+
+    private static func countOfFolders() throws -> Int {
+      try FileManager.default.contentsOfDirectory(atPath: FileManager.default.temporaryDirectory.path)
+        .count { $0.hasSuffix(".migration") }
+    }
+
+    @Test func `Code of a stage changes the rows, which keep their keys, versions and UUID`() throws {
       try fill()
-      let (old, new) = (Self.first(), Self.second())
-      func reference(_ model: NSManagedObjectModel) -> NSManagedObjectModelReference {
-        NSManagedObjectModelReference(model: model, versionChecksum: model.versionChecksum)
+      let old = try open(Self.first()) {
+        $0.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
       }
-      let stage = NSCustomMigrationStage(migratingFrom: reference(old), to: reference(new))
-      let custom = NSStagedMigrationManager([stage])
-      let error = try refusal(Self.second()) {
-        $0.setOption(custom, forKey: NSPersistentStoreStagedMigrationManagerOptionKey)
+      let identifier = old.persistentStoreCoordinator.persistentStores[0].identifier
+      let ids = try old.newBackgroundContext().performAndWait { () throws -> [String] in
+        let context = old.newBackgroundContext()
+        context.make("Book", ["title": "Aster", "pages": 5])
+        try context.save()
+        return try context.all("Book").map { $0.objectID.uriRepresentation().lastPathComponent }.sorted()
       }
-      #expect(error.code == .unsupportedRequest && error.message.contains("Add a version of the model"))
+      let token = old.persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil)
+      try close(old)
+      let container = try openWithStage({
+        $0.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
+      }) { context in
+        for book in try context.all("Book") {
+          book.setValue("\(book.value(forKey: "title") ?? "")!", forKey: "title")
+        }
+        context.make("Book", ["title": "new"])
+      }
+      #expect(container.persistentStoreCoordinator.persistentStores[0].identifier == identifier)
+      let context = container.newBackgroundContext()
+      try context.performAndWait {
+        let tomes = try context.all("Tome")
+        let names = Set(tomes.compactMap { $0.value(forKey: "name") as? String })
+        #expect(names == ["Iris!", "Rose!", "Aster!", "new"])
+        let kept = tomes.filter { $0.value(forKey: "name") as? String != "new" }
+        #expect(kept.map { $0.objectID.uriRepresentation().lastPathComponent }.sorted() == ids)
+        #expect(tomes.allSatisfy { $0.value(forKey: "stars") as? Int == 3 })
+        // The history begins anew, and its numbers go on: what follows is later than each old token.
+        context.make("Tome", ["name": "Lily"])
+        try context.save()
+        let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
+        request.resultType = .transactionsAndChanges
+        let result = try context.execute(request) as? NSPersistentHistoryResult
+        #expect((result?.result as? [NSPersistentHistoryTransaction])?.count == 1)
+      }
+      try close(container)
+      try close(open(Self.second()) { $0.shouldMigrateStoreAutomatically = false })
+    }
+
+    @Test func `Code that fails, or whose connection is lost, leaves the old store`() throws {
+      struct Failure: Error {}
+      try fill()
+      let folders = try Self.countOfFolders()
+      #expect(throws: (any Error).self) { try openWithStage { _ in throw Failure() } }
       try expectFirstVersion()
+      let name = "cde \(UUID().uuidString)"
+      let error = #expect(throws: ManagedObjectError.self) {
+        try openWithStage({ $0.setOption(name, forKey: CDEPostgreSQLApplicationNameOption) }) {
+          [place] context in
+          for book in try context.all("Book") { book.setValue("lost", forKey: "title") }
+          try place.run(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = '\(name)'"
+          )
+        }
+      }
+      #expect((error?.cause as? StoreError)?.code == .io)
+      try expectFirstVersion()
+      #expect(try Self.countOfFolders() == folders)
+      try close(openWithStage { _ in })
+    }
+
+    @Test
+    func `While code runs no other container opens the store, and a trigger of others keeps it from running`()
+      throws
+    {
+      try fill()
+      var refusals: [StoreError.Code?] = []
+      let container = try openWithStage { context in
+        let error = try refusal(Self.first()) { $0.timeout = 0.2 }
+        refusals.append((error.cause as? StoreError)?.code)
+      }
+      #expect(refusals == [.busy])
+      try close(container)
+      let other = MigrationOpeningTests()
+      try other.fill()
+      try other.place.run(
+        "CREATE FUNCTION watch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; "
+          + "CREATE TRIGGER watching AFTER UPDATE ON \"ZBOOK\" FOR EACH ROW EXECUTE FUNCTION watch()")
+      let error = #expect(throws: ManagedObjectError.self) {
+        try other.openWithStage { _ in Issue.record("The code ran.") }
+      }
+      #expect(error?.message.contains("watching") == true)
+      try other.expectFirstVersion()
+    }
+
+    @Test func `A stage without code moves the rows on the server`() throws {
+      try fill()
       let plain = NSStagedMigrationManager([
-        NSLightweightMigrationStage([old.versionChecksum, new.versionChecksum])
+        NSLightweightMigrationStage([Self.first().versionChecksum, Self.second().versionChecksum])
       ])
       try close(
         open(Self.second()) { $0.setOption(plain, forKey: NSPersistentStoreStagedMigrationManagerOptionKey) })
     }
 
-    @Test func `A mapping model, which needs a copy of the store, is refused with a remedy`() throws {
-      try fill()
-      let changed = Self.model(
-        "Book", attribute("title", .integer64AttributeType), attribute("pages", .integer32AttributeType))
-      let mapping = NSMappingModel()
-      let part = NSEntityMapping()
-      part.name = "Book"
-      part.mappingType = .customEntityMappingType
-      part.sourceEntityName = "Book"
-      part.destinationEntityName = "Book"
-      part.sourceEntityVersionHash = Self.first().entityVersionHashesByName["Book"]
-      part.destinationEntityVersionHash = changed.entityVersionHashesByName["Book"]
-      mapping.entityMappings = [part]
-      let error = try refusal(changed) { $0.migrationMappingModels = [mapping] }
-      #expect(error.code == .unsupportedRequest)
-      try expectFirstVersion()
+    @Test func `A step sees the rows of one configuration, although the server has all`() throws {
+      func version(_ number: Int) -> NSManagedObjectModel {
+        let model = Self.model("Note", attribute("title", .stringAttributeType))
+        if number > 1 {
+          model.entities[0].properties.append(attribute("length", .integer64AttributeType, optional: false))
+        }
+        let other = Self.model("Other", attribute("name", .stringAttributeType)).entities[0].copy()
+        let note = model.entities[0].copy()
+        let whole = NSManagedObjectModel()
+        whole.entities = [note as! NSEntityDescription, other as! NSEntityDescription]
+        whole.setEntities([whole.entities[0]], forConfigurationName: "Notes")
+        return whole
+      }
+      let first = try open(version(1)) { $0.configuration = "Notes" }
+      let writing = first.newBackgroundContext()
+      try writing.performAndWait {
+        writing.make("Note", ["title": "four"])
+        try writing.save()
+      }
+      try close(first)
+      let step = MigrationStep(from: version(1), to: version(2)) { old, new in
+        for note in try old.snapshots(of: "Note") {
+          try new.object(for: note)?.set("length", to: (note["title"] as String).count)
+        }
+      }
+      let second = try open(version(2)) {
+        $0.configuration = "Notes"
+        $0.migrationSteps = [step]
+      }
+      let reading = second.newBackgroundContext()
+      let lengths = try reading.performAndWait {
+        try reading.all("Note").map { $0.value(forKey: "length") as? Int }
+      }
+      #expect(lengths == [4])
     }
 
     @Test func `Metadata are read without opening the store, and tell whether a model fits`() throws {

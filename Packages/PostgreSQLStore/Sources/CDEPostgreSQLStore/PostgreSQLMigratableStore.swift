@@ -8,6 +8,9 @@
   public struct PostgreSQLMigratableStore: MigratableStore, Sendable {
     private let configuration: PostgreSQLConfiguration
 
+    /// Always true.
+    public var holdsWholeModel: Bool { true }
+
     /// Makes a value that describes the store of a configuration. Does not connect.
     ///
     /// - Parameter configuration: how the server is reached. ``PostgreSQLConfiguration/lockTimeout`` is how long a migration waits for
@@ -72,6 +75,27 @@
         migration: migration, source: source, destination: destination, configuration: configuration,
         modelCache: modelCache, pace: pace
       ).run()
+    }
+
+    /// Finds out what is in a store that code migrates. Changes nothing, and counts rows.
+    ///
+    /// - Throws: as ``survey(_:from:to:entities:)``.
+    public func survey(of schema: ResolvedSchema) throws(StoreError) -> MigrationSurvey {
+      try StoreMigrator.survey(schema, configuration)
+    }
+
+    /// Locks the store for a migration by code, which works on a copy. Waits up to ``PostgreSQLConfiguration/lockTimeout`` until no
+    /// connection uses the store.
+    ///
+    /// The result has a connection in an open transaction, from the lock to the commit. The code runs in between, so the server must
+    /// let a transaction stand as long as that takes.
+    ///
+    /// - Returns: nil if another process has migrated the store meanwhile.
+    /// - Throws: `.busy` if the store stays in use, `.readOnly` for triggers of others, `.cancelled`, `.incompatibleSchema` and so on.
+    public func locked(
+      from source: ResolvedSchema, to destination: ResolvedSchema, pace: MigrationPace
+    ) throws(StoreError) -> (any LockedStore)? {
+      try LockedServerStore(from: source, to: destination, configuration: configuration, pace: pace)
     }
   }
 #endif

@@ -85,6 +85,21 @@
         plans, pool, configuration, channel: CommitObserver.channel(configuration), last: last)
     }
 
+    /// A store that is read through a connection of the caller's, in the caller's transaction.
+    init(
+      reading physical: PhysicalSchema, identifier: String, configuration: PostgreSQLConfiguration,
+      through connection: Connection
+    ) throws(StoreError) {
+      schema = physical.schema
+      self.identifier = identifier
+      isReadOnly = true
+      self.configuration = configuration
+      pool = try ConnectionPool(configuration).pinned(on: connection)
+      plans = SchemaPlans(physical)
+      commits = try StoreCommits(
+        plans, pool, configuration, channel: CommitObserver.channel(configuration))
+    }
+
     /// The store as it is now, for reading, whatever is committed later.
     ///
     /// The result has a connection of its own, beyond the pool's, in an open transaction. Its reads run one after the other. While it

@@ -64,6 +64,8 @@
         known.sort { $0.key < $1.key }
         try compareLinks(file, server, known, "seed \(seed), round \(round)")
       }
+      try expectCopies(of: file, "seed \(seed)")
+      try expectCopies(of: server, "seed \(seed)")
       // Otherwise the test would say little.
       #expect(outcomes["committed", default: 0] > 20 && outcomes.count >= 4, "\(outcomes)")
     }

@@ -3,6 +3,9 @@
 /// An engine gives one to the object layer, which finds the old model, compares it with the new one, and asks the store to move its
 /// rows. Calls block the thread that makes them.
 public protocol MigratableStore {
+  /// Whether the store has all entities of its model, whatever the configuration with which it is opened.
+  var holdsWholeModel: Bool { get }
+
   /// Reads which version of the model the store has. Nothing changes.
   ///
   /// - Returns: nil if there is no store yet.
@@ -41,6 +44,52 @@ public protocol MigratableStore {
     _ migration: StoreMigration, from source: ResolvedSchema, to destination: ResolvedSchema,
     entities: Set<EntityIndex>, modelCache: [UInt8]?, pace: MigrationPace
   ) throws(StoreError) -> Bool
+
+  /// Finds out what is in a store that code migrates. Changes nothing, and counts rows.
+  ///
+  /// - Parameter schema: the schema that the store has.
+  /// - Returns: rows and sizes. Everything is written anew.
+  /// - Throws: as ``survey(_:from:to:entities:)``.
+  func survey(of schema: ResolvedSchema) throws(StoreError) -> MigrationSurvey
+
+  /// Locks the store for a migration by code, which works on a copy. Waits for a time until nothing else uses the store.
+  ///
+  /// - Parameters:
+  ///   - source: the schema that the store has.
+  ///   - destination: the schema that it gets.
+  ///   - pace: asked while the call waits, and told how far the store's part of the work is.
+  /// - Returns: nil if another process has migrated the store meanwhile.
+  /// - Throws: `.busy` if the store stays in use, `.readOnly` for parts of other programs that would be lost, `.cancelled` and so on.
+  func locked(
+    from source: ResolvedSchema, to destination: ResolvedSchema, pace: MigrationPace
+  ) throws(StoreError) -> (any LockedStore)?
+}
+
+extension MigratableStore {
+  /// The store has the entities of a configuration.
+  public var holdsWholeModel: Bool { false }
+
+  /// The engine has no migrations by code.
+  public func survey(of schema: ResolvedSchema) throws(StoreError) -> MigrationSurvey {
+    throw StoreError.codeMigration
+  }
+
+  /// The engine has no migrations by code.
+  public func locked(
+    from source: ResolvedSchema, to destination: ResolvedSchema, pace: MigrationPace
+  ) throws(StoreError) -> (any LockedStore)? {
+    throw StoreError.codeMigration
+  }
+}
+
+extension StoreError {
+  fileprivate static var codeMigration: StoreError {
+    StoreError(
+      .unsupportedQuery,
+      "Stores of this engine can't be migrated by code: stages with code, migration steps and mapping models. They stay as they are. "
+        + "Add a version of the model whose differences can be inferred, and let the application set the new values."
+    )
+  }
 }
 
 /// What a store says about the model that it was made with.

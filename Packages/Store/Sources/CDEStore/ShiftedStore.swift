@@ -149,6 +149,13 @@
     return keys
   }
 
+  /// For each root the last key that was given, shifted.
+  public func lastKeys() throws(StoreError) -> [RootIndex: Int64] {
+    var keys = try base.lastKeys()
+    for (root, last) in keys { keys[root] = try shift.shifted(last) }
+    return keys
+  }
+
   /// Holds the write lock while a body runs.
   public func writing(_ body: (any StoreWriting) throws(StoreError) -> Void) throws(StoreError) {
     try base.writing { (writing) throws(StoreError) in

@@ -100,6 +100,9 @@ public protocol Store: AnyObject, Sendable {
   /// - Returns: for each root the first of its keys. The others follow it.
   func allocateKeys(_ counts: [RootIndex: Int]) throws(StoreError) -> [RootIndex: Int64]
 
+  /// For each root the last key that was given to a row, to a deleted one too, or that was assigned in advance.
+  func lastKeys() throws(StoreError) -> [RootIndex: Int64]
+
   /// The bytes of an external value, which a cell of an attribute with external storage refers to.
   func externalValue(_ cell: ExternalValue) throws(StoreError) -> [UInt8]
 
@@ -149,6 +152,9 @@ public protocol Store: AnyObject, Sendable {
 extension Store {
   /// All calls need this machine alone.
   public var mayWaitForNetwork: Bool { false }
+
+  /// The engine does not know. A copy of the store may give the keys of deleted rows again.
+  public func lastKeys() throws(StoreError) -> [RootIndex: Int64] { [:] }
 
   /// No states are kept.
   public func pinned() throws(StoreError) -> (any Store)? { nil }

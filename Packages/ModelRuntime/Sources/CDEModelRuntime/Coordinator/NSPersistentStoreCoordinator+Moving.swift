@@ -44,35 +44,42 @@ extension NSPersistentStoreCoordinator {
     }
   }
 
-  /// Copies a store of this coordinator to another place, and uses the copy from then on. The old files stay.
+  /// Copies a store of this coordinator to another place, and uses the copy from then on. The old store stays as it is.
   ///
   /// The copy has the same UUID, so the IDs of objects stay valid. While it is made, saves and reads of the store's entities fail
   /// with ``ManagedObjectError/Code/noStore``; contexts keep their changes and can save afterwards. What is saved to a store in
-  /// memory while it is copied may be missing in the copy.
+  /// memory while it is copied to a file may be missing in the copy.
+  ///
+  /// The copy may have another type, such as that of a store on a server, or be a file that is made from such a store. Then the rows
+  /// travel through this process, in blocks, and the history begins anew. Other processes should not write to the old store any more.
   ///
   /// - Parameters:
   ///   - store: a store of this coordinator. It is closed.
-  ///   - url: the URL of the copy, where no file is.
+  ///   - url: the URL of the copy, where no store is.
   ///   - options: options for opening the copy; nil for those of the store.
-  ///   - storeType: the type of the copy: ``NSSQLiteStoreType``.
+  ///   - storeType: the type of the copy: ``NSSQLiteStoreType``, or that of a registered engine.
   /// - Returns: the opened copy.
-  /// - Throws: ``ManagedObjectError``; the old store is open again then.
+  /// - Throws: ``ManagedObjectError``; the old store is open again then. `.unsupportedRequest` if the engine of the type makes no copies.
   @discardableResult
   public func migratePersistentStore(
     _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
   ) throws -> NSPersistentStore {
     try reportingNSErrors {
-      try Self.requireFile(url, ofType: storeType)
+      let copy = Self.description(of: store, at: url, options)
+      copy.type = storeType
       guard persistentStores.contains(where: { $0 === store }) else {
         throw ManagedObjectError(
           .noStore, "The store \(store.identifier) is not loaded in this coordinator, so it can't be moved.")
       }
+      guard store.handle.engine is SQLiteStore, storeType == NSSQLiteStoreType else {
+        return try copyRows(of: store, to: copy)
+      }
+      try Self.requireFile(url, ofType: storeType)
       if FileManager.default.fileExists(atPath: url.path) {
         throw ManagedObjectError(
           .store,
           "There is a file at \(url.path). Delete it with destroyPersistentStore, or choose another URL.")
       }
-      let copy = Self.description(of: store, at: url, options)
       let place = persistentStores.firstIndex { $0 === store }
       guard let file = store.url, store.type == NSSQLiteStoreType, file.path != "/dev/null" else {
         try store.writeCopy(to: url)
@@ -87,6 +94,37 @@ extension NSPersistentStoreCoordinator {
         try addPersistentStore(Self.description(of: store, at: file, nil), at: place)
         throw error
       }
+    }
+  }
+
+  /// Makes a store of another engine from the rows of a store, and takes it in its place.
+  private func copyRows(
+    of store: NSPersistentStore, to description: NSPersistentStoreDescription
+  ) throws -> NSPersistentStore {
+    let engine = try Self.engines.engine(for: description.type)
+    let entities = try modelBinding.entities(in: description.configuration)
+    let place = persistentStores.firstIndex { $0 === store }
+    detach(store)
+    do {
+      do {
+        // Other processes may write meanwhile.
+        let source = try store.handle.engine.pinned() ?? store.handle.engine
+        try engine.make(
+          StoreOpening(description, modelBinding, entities),
+          from: StoreCopy(of: source, entities: entities))
+      } catch let error as StoreError {
+        throw ManagedObjectError(
+          .store,
+          "The store at \(store.url?.place ?? "(memory)") can't be copied to \(description.place): \(error.message)",
+          cause: error, entity: error.entity, property: error.properties.first)
+      }
+      let copy = try addPersistentStore(description, at: place)
+      // What was not written before the copy was never reported as saved.
+      try? store.handle.engine.close()
+      return copy
+    } catch {
+      attach(store, entities, at: place)
+      throw error
     }
   }
 

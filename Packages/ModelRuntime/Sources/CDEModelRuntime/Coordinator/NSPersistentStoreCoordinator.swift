@@ -182,17 +182,23 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
         let store = NSPersistentStore(
           handle: handle, description: description, metadata: metadata)
         store.persistentStoreCoordinator = self
-        state.stores.insert(store, at: min(place ?? state.stores.count, state.stores.count))
-        state.holders.add(handle, entities, count: modelBinding.entities.count)
-        state.holders.sort(by: state.stores.map(\.handle))
-        loneStore.update(state.stores.map(\.handle))
+        insert(store, entities, at: place, into: &state)
         return store
       }
     }
   }
 
-  /// Closes a store. Objects of its entities can't be read or saved afterwards.
-  public func remove(_ store: NSPersistentStore) throws {
+  private func insert(
+    _ store: NSPersistentStore, _ entities: Set<EntityIndex>, at place: Int?, into state: inout State
+  ) {
+    state.stores.insert(store, at: min(place ?? state.stores.count, state.stores.count))
+    state.holders.add(store.handle, entities, count: modelBinding.entities.count)
+    state.holders.sort(by: state.stores.map(\.handle))
+    loneStore.update(state.stores.map(\.handle))
+  }
+
+  /// Takes a store out of the coordinator, without closing it.
+  func detach(_ store: NSPersistentStore) {
     NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
     state.withLock { state in
       state.stores.removeAll { $0 === store }
@@ -200,6 +206,17 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       loneStore.update(state.stores.map(\.handle))
     }
     postChange(NSRemovedPersistentStoresKey, store)
+  }
+
+  /// Adds a store again that was detached and is open.
+  func attach(_ store: NSPersistentStore, _ entities: Set<EntityIndex>, at place: Int?) {
+    state.withLock { insert(store, entities, at: place, into: &$0) }
+    postChange(NSAddedPersistentStoresKey, store)
+  }
+
+  /// Closes a store. Objects of its entities can't be read or saved afterwards.
+  public func remove(_ store: NSPersistentStore) throws {
+    detach(store)
     do { try store.handle.store.close() } catch { throw nsError(ManagedObjectError.store(error)) }
   }
 

@@ -1,6 +1,5 @@
 @_spi(CDE) internal import CDEManagedModel
 @_spi(CDE) internal import CDEModelFiles
-@_spi(CDE) internal import CDESQLiteStore
 internal import Foundation
 
 /// How a store of another version is migrated. Opening a store and planning its migration ask the same.
@@ -30,11 +29,10 @@ extension MigrationRequest {
       return try route(by: manager)
     }
     let steps = description.migrationSteps
-    let name = description.configuration
+    let name = configuration
     if let first = try steps.firstIndex(where: {
       try $0.source.isVersion(of: storedHashes, configuration: name)
     }) {
-      _ = try requiredFile()
       return .steps(steps[first...])
     }
     guard description.shouldInferMappingModelAutomatically else {
@@ -63,28 +61,15 @@ extension MigrationRequest {
       ?? NSMappingModel(
         from: nil, forSourceModel: source, destinationModel: destination.model,
         "\(destination.model.callingModule ?? "")/")
-    if found != nil { _ = try requiredFile() }
     return found.map { .mapping($0, from: source) }
   }
 
-  /// Without code between the versions of the store and the model, the stages say no more than the two versions.
+  /// Without code between the versions of the store and the model, the stages say no more than the two versions. A store on a
+  /// server is not copied for that.
   private func route(by manager: NSStagedMigrationManager) throws -> MigrationRoute? {
     if file != nil { return .stages(manager) }
     let run = try StagedRun(manager, sourceModel().model, destination.model)
-    if !run.stages.isEmpty { _ = try requiredFile() }
+    if !run.stages.isEmpty { return .stages(manager) }
     return try PendingMigration(self).map { .inferred($0) }
-  }
-
-  /// The file of a store that code migrates.
-  ///
-  /// - Throws: ``ManagedObjectError`` with `.unsupportedRequest` for a store of another engine.
-  func requiredFile() throws -> SQLiteStore.Configuration {
-    if let file { return file }
-    throw ManagedObjectError(
-      .unsupportedRequest,
-      "The store at \(path) is on a server, where stages with code, migration steps and mapping models can't work: they need a copy "
-        + "of the store in a file. It stays as it is. Add a version of the model between the two whose differences can be inferred, "
-        + "open the store with it, let the application set the new values, and remove the old properties in the next version."
-    )
   }
 }

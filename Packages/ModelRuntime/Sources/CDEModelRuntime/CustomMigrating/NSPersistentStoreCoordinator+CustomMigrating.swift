@@ -35,7 +35,7 @@ extension NSPersistentStoreCoordinator {
   private func migrate(
     by steps: ArraySlice<MigrationStep>, _ request: MigrationRequest, _ pace: MigrationPace
   ) throws {
-    let (name, count) = (request.description.configuration, steps.count + 1)
+    let (name, count) = (request.configuration, steps.count + 1)
     try rewrite(request, pace) { working, pace in
       for (number, step) in steps.enumerated() {
         guard try step.source.isVersion(of: try working.versionHashes(), configuration: name) else {
@@ -60,33 +60,46 @@ extension NSPersistentStoreCoordinator {
   private func rewrite(
     _ request: MigrationRequest, _ pace: MigrationPace, _ steps: (WorkingStore, MigrationPace) throws -> Void
   ) throws {
-    guard let configuration = request.file, case .file(let path) = configuration.location else { return }
     let hashes = request.newHashes
-    let replacement = try StoreReplacement(configuration, pace) {
-      $0.mapValues { Data($0) } == hashes
+    guard let replaced = try replacedStore(request, pace, unless: hashes) else { return }
+    let working: WorkingStore
+    if case .file(let path)? = request.file?.location {
+      working = try WorkingStore(request.description, at: path)
+    } else {
+      working = try WorkingStore(ofServer: request.description)
     }
-    guard let replacement else { return }
-    let working = try WorkingStore(request.description, at: path)
     defer { working.remove() }
     do {
-      try replacement.copy(to: working.url.path)
+      try replaced.copy(to: working.url.path)
       // Copying takes little beside the code.
       try steps(working, pace.piece(0.1...0.9))
       let made = try working.versionHashes()
       guard made == hashes else {
         throw ManagedObjectError(
           .migration,
-          "The steps for the store at \(path) end with another version than that of the coordinator's model. Add a step or stage "
-            + "that leads to it.")
+          "The steps for the store at \(request.path) end with another version than that of the coordinator's model. Add a step or "
+            + "stage that leads to it.")
       }
-      try replacement.replace(with: working.url.path)
+      try replaced.replace(with: working.url.path)
     } catch var error as ManagedObjectError {
       // Messages name the store that the application knows.
-      error.message = error.message.replacingOccurrences(of: working.url.path, with: path)
+      error.message = error.message.replacingOccurrences(of: working.url.path, with: request.path)
       throw error
     } catch let error as ModelError {
       throw ManagedObjectError(.store, error.message, cause: error)
     }
+  }
+
+  /// Locks the store of a request.
+  ///
+  /// - Returns: nil if another process has migrated the store meanwhile.
+  private func replacedStore(
+    _ request: MigrationRequest, _ pace: MigrationPace, unless hashes: [String: Data]
+  ) throws -> (any ReplacedStore)? {
+    if let configuration = request.file {
+      return try StoreReplacement(configuration, pace) { $0.mapValues { Data($0) } == hashes }
+    }
+    return try ReplacedServerStore(request, pace)
   }
 }
 

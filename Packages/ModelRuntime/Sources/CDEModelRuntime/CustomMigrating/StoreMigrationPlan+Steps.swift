@@ -1,6 +1,6 @@
 internal import CDEManagedModel
 @_spi(CDE) internal import CDEModelFiles
-@_spi(CDE) internal import CDESQLiteStore
+internal import CDEStore
 internal import Foundation
 
 extension StoreMigrationPlan {
@@ -12,8 +12,7 @@ extension StoreMigrationPlan {
       return
     }
     let source = try request.sourceModel()
-    let survey = try SQLiteStore.survey(
-      of: ModelBinding.of(source.model).schema, configuration: request.requiredFile())
+    let survey = try request.store.survey(of: ModelBinding.of(source.model).schema)
     let steps = try Self.steps(request, route, source.model)
     self.init(url: url, modelSource: source.from, steps: steps, survey: survey)
   }

@@ -7,7 +7,7 @@ internal import Foundation
 /// A copy of a store on which the steps of a migration work, one after the other.
 ///
 /// It is in a folder beside the store: `.Notes.sqlite.migration`. The folder is removed at the end of the migration, and what
-/// a killed one left is removed by the next migration or opening.
+/// a killed one left is removed by the next migration or opening. The copy of a store on a server is in the temporary folder.
 final class WorkingStore {
   /// The file of the copy after the steps so far.
   private(set) var url: URL
@@ -15,20 +15,38 @@ final class WorkingStore {
   private let description: NSPersistentStoreDescription
   private var files = 1
 
-  /// Makes the folder, which is empty.
+  /// Makes the folder, which is empty, beside the store's file.
   ///
   /// - Parameter description: the description of the store, whose lock the caller has.
-  init(_ description: NSPersistentStoreDescription, at path: String) throws {
-    self.description = description
-    folder = Self.folder(path)
-    url = folder.appendingPathComponent("1.sqlite")
+  convenience init(_ description: NSPersistentStoreDescription, at path: String) throws {
     Self.removeLeftovers(at: path)
+    try self.init(description, in: Self.folder(path))
+  }
+
+  /// Makes the folder for a store that is no file, in the temporary folder. Only this user may read it.
+  convenience init(ofServer description: NSPersistentStoreDescription) throws {
+    let copy = description.copy() as! NSPersistentStoreDescription
+    copy.type = NSSQLiteStoreType
+    // Rows of all entities are copied, and those of a server may have all.
+    copy.configuration = nil
+    // Its options are those of another engine.
+    for key in copy.options.keys { copy.setOption(nil, forKey: key) }
+    try self.init(
+      copy,
+      in: FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).migration"))
+  }
+
+  private init(_ description: NSPersistentStoreDescription, in folder: URL) throws {
+    self.description = description
+    self.folder = folder
+    url = folder.appendingPathComponent("1.sqlite")
     do {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+      try FileManager.default.createDirectory(
+        at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     } catch {
       throw ManagedObjectError(
         .migrationDestinationStore,
-        "The folder \(folder.path) for the new store can't be made. Check that the store's folder may be written.",
+        "The folder \(folder.path) for the new store can't be made. Check that the folder that it belongs to may be written.",
         cause: error)
     }
   }

@@ -13,6 +13,8 @@ struct MigrationRequest {
   let entities: Set<EntityIndex>
   /// What the store said. A migration reads it again with the lock of the store.
   private let version: any StoredVersion
+  /// The configuration of the models that the store has; nil for the whole model.
+  let configuration: String?
   /// The version hashes of the entities in the store.
   let storedHashes: [String: Data]
 
@@ -28,7 +30,8 @@ struct MigrationRequest {
     self.description = description
     self.store = store
     self.destination = destination
-    self.entities = entities
+    self.entities = store.holdsWholeModel ? Set(destination.schema.entities.indices) : entities
+    configuration = store.holdsWholeModel ? nil : description.configuration
     self.version = version
     storedHashes = version.versionHashes.mapValues { Data($0) }
   }
@@ -36,8 +39,11 @@ struct MigrationRequest {
   /// Where the store is, for messages.
   var path: String { description.place }
 
-  /// How the store's file is reached; nil for a store of another engine, which code can't migrate.
+  /// How the store's file is reached; nil for a store of another engine, whose rows are copied into a file for code.
   var file: SQLiteStore.Configuration? { (store as? SQLiteMigratableStore)?.configuration }
+
+  /// The archive of the model that the store keeps; nil without one.
+  var modelArchive: [UInt8]? { version.modelArchive }
 
   /// The version hashes that the store has in the end.
   var newHashes: [String: Data] {

@@ -11,6 +11,14 @@ struct SQLiteEngine: StoreEngine {
       modelCache: opening.makeModelCache)
   }
 
+  func make(_ opening: StoreOpening, from copy: StoreCopy) throws {
+    guard case .file(let path) = try opening.description.storeConfiguration().location else {
+      throw ManagedObjectError(
+        .unsupportedRequest, "A store in memory can't be made from another one. Name a file.")
+    }
+    try SQLiteStore.makeFile(at: path, from: copy, modelCache: opening.modelCache)
+  }
+
   func migratable(_ opening: StoreOpening) throws -> (any MigratableStore)? {
     SQLiteMigratableStore(configuration: try opening.description.storeConfiguration())
   }
@@ -42,5 +50,9 @@ struct SQLiteMigratableStore: MigratableStore {
     try SQLiteStore.migrate(
       migration, from: source, to: destination, entities: entities, configuration: configuration,
       modelCache: modelCache, pace: pace)
+  }
+
+  func survey(of schema: ResolvedSchema) throws(StoreError) -> MigrationSurvey {
+    try SQLiteStore.survey(of: schema, configuration: configuration)
   }
 }

@@ -46,6 +46,16 @@ public protocol StoreEngine: Sendable {
   /// - Throws: a `StoreError` or ``ManagedObjectError`` for a description that names no store.
   func migratable(_ opening: StoreOpening) throws -> (any MigratableStore)?
 
+  /// Makes a store that has everything that another store has, which may belong to another engine, for
+  /// ``NSPersistentStoreCoordinator/migratePersistentStore(_:to:options:withType:)``.
+  ///
+  /// - Parameters:
+  ///   - opening: where the store is made.
+  ///   - copy: the rows, the UUID and the metadata. Its schema is that of `opening`.
+  /// - Throws: a `StoreError` or ``ManagedObjectError``, also if there is a store already. Then nothing is made. The default
+  ///   implementation throws `.unsupportedRequest`.
+  func make(_ opening: StoreOpening, from copy: StoreCopy) throws
+
   /// Migrates a store that has another version of the model. Called if ``migratable(_:)`` returns nil.
   ///
   /// - Parameters:
@@ -61,6 +71,13 @@ extension StoreEngine {
   )? { nil }
 
   public func migratable(_ opening: StoreOpening) throws -> (any MigratableStore)? { nil }
+
+  public func make(_ opening: StoreOpening, from copy: StoreCopy) throws {
+    throw ManagedObjectError(
+      .unsupportedRequest,
+      "The engine of the type \"\(opening.description.type)\" can't make a store from another one. Add an empty store, and save the "
+        + "objects to it.")
+  }
 
   public func migrate(_ opening: StoreOpening, after refusal: StoreError) throws { throw refusal }
 }

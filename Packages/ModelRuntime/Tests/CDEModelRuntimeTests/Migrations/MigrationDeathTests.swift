@@ -7,7 +7,7 @@ import Testing
 /// Random migrations whose process dies before each step, and whose disk is full or fails at each one.
 @Suite("Migrations that end early")
 struct MigrationDeathTests {
-  @Test("Whichever step of a migration fails, and how, the old store is whole, or the new one")
+  @Test("Whichever step of a migration fails, and how, the old store is whole, or the new one", .onSQLite)
   func deaths() throws {
     let environment = ProcessInfo.processInfo.environment
     let seed = environment["CDE_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0..<1_000_000)

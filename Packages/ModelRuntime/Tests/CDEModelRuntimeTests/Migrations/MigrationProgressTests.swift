@@ -204,7 +204,7 @@ struct MigrationProgressTests {
     #expect(throws: ManagedObjectError.self) { _ = try plan(of: [stage]) }
   }
 
-  @Test("The space on the disk is about what the plan says", arguments: ["WAL", "DELETE"])
+  @Test("The space on the disk is about what the plan says", .onSQLite, arguments: ["WAL", "DELETE"])
   func space(journal: String) throws {
     let store = try OldStore(Self.notes(1)) { context in
       for index in 0..<20_000 { context.make("Note", ["title": String(repeating: "n\(index)", count: 20)]) }

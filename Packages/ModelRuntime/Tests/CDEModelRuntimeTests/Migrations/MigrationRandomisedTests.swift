@@ -7,7 +7,7 @@ import Testing
 /// Random versions of random models, compared with the same objects in a new store.
 @Suite("Randomised migrations")
 struct MigrationRandomisedTests {
-  @Test("A migrated store has the tables and the objects of a new one")
+  @Test("A migrated store has the tables and the objects of a new one", .onSQLite)
   func agreement() throws {
     let environment = ProcessInfo.processInfo.environment
     let seed = environment["CDE_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0..<1_000_000)

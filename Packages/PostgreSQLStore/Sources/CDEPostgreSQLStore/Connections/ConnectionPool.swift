@@ -80,6 +80,9 @@
       return ConnectionPool(pinning: connection, of: self)
     }
 
+    /// A pool that reads through a connection with an open transaction, which the caller ends.
+    func pinned(on connection: Connection) -> ConnectionPool { ConnectionPool(pinning: connection, of: self) }
+
     // MARK: Borrowing
 
     /// Runs a body with a connection.

@@ -1,7 +1,6 @@
 #if PostgreSQL
   @_spi(CDE) internal import CDESQL
   internal import CDEStore
-  internal import Dispatch
   internal import Foundation
 
   /// Migrates a store to another schema, in one transaction: whatever happens, the store is the old one or the new one.
@@ -27,12 +26,30 @@
       let old = script.moves.source
       let all = old.tables.values.map(\.name) + old.joinTables.map(\.name)
       return try check(script, now, connection).survey(
-        fileBytes: try size(of: all, connection),
-        rewrittenBytes: try size(of: script.renamed.map(\.table), connection))
+        fileBytes: try Self.size(of: all, connection),
+        rewrittenBytes: try Self.size(of: script.renamed.map(\.table), connection))
+    }
+
+    /// What is in a store that code migrates, so that the rest is not known.
+    static func survey(
+      _ schema: ResolvedSchema, _ configuration: PostgreSQLConfiguration
+    ) throws(StoreError) -> MigrationSurvey {
+      let connection = try Connection(
+        ConnectionOptions(configuration), configuration, joinsUsers: true)
+      try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", while: task)
+      defer { connection.rollBack() }
+      let physical = try StoreOpener(schema: schema, configuration: configuration)
+        .places(MetadataTable.read(connection).metadata, on: connection)
+      let rows = try MigrationCheck.rows(
+        of: physical, { quoted(physical.tableName(of: $0)) }, counting(connection, .unwatched()))
+      let size = try size(
+        of: physical.tables.values.map(\.name) + physical.joinTables.map(\.name), connection)
+      return MigrationSurvey(
+        rows: rows, obstacles: [], rewrittenTables: [], fileBytes: size, rewrittenBytes: size)
     }
 
     /// The bytes of tables with their indexes.
-    private func size(of tables: [String], _ connection: Connection) throws(StoreError) -> Int {
+    private static func size(of tables: [String], _ connection: Connection) throws(StoreError) -> Int {
       var parameters = Parameters()
       parameters.append(texts: tables)
       let rows = try connection.run(
@@ -65,7 +82,13 @@
     private func check(
       _ script: MigrationScript, _ now: Double, _ connection: Connection
     ) -> MigrationCheck {
-      MigrationCheck(script, now: now) { (piece) throws(StoreError) in
+      MigrationCheck(script, now: now, Self.counting(connection, pace))
+    }
+
+    private static func counting(
+      _ connection: Connection, _ pace: MigrationPace
+    ) -> MigrationCheck.Counting {
+      { (piece) throws(StoreError) in
         let statement = PostgreSQLDialect().statement(piece)
         let rows = try connection.run(
           statement.sql, Parameters(statement.bindings), while: "Checking the rows to migrate", asking: pace)
@@ -78,20 +101,13 @@
     /// - Returns: false if another process has migrated the store meanwhile.
     func run() throws(StoreError) -> Bool {
       try StoreOpener.check(destination, configuration)
-      let lock = MigrationLock(
-        options: try ConnectionOptions(configuration), configuration: configuration, pace: pace)
-      guard let connection = try lock.take(unless: isMigrated) else { return false }
+      let end = try MigrationEnd(destination: destination, configuration: configuration, pace: pace)
+      guard let connection = try end.begin() else { return false }
       defer { connection.rollBack() }
-      if try isMigrated(connection) { return false }
       try migrate(connection)
       try pace.check()
-      try commit(connection, lock)
+      try end.commit(connection)
       return true
-    }
-
-    private func isMigrated(_ connection: Connection) throws(StoreError) -> Bool {
-      try StoreOpener(schema: destination, configuration: configuration)
-        .fits(MetadataTable.read(connection).metadata, on: connection)
     }
 
     private func migrate(_ connection: Connection) throws(StoreError) {
@@ -139,38 +155,6 @@
         script.moves.destination, lastKeys: script.moves.lastKeys, on: connection, while: Self.task)
       try MetadataTable.migrate(metadata, to: destination, on: connection)
       try MetadataTable.replace(modelCache: modelCache, on: connection)
-    }
-
-    /// Commits, and finds out what became of the commit if the connection is lost meanwhile.
-    private func commit(_ connection: Connection, _ lock: MigrationLock) throws(StoreError) {
-      let lost: StoreError
-      do throws(StoreError) {
-        return try connection.execute("COMMIT", while: "Committing the migration")
-      } catch {
-        // An error over a connection that stands is the server's own answer: the transaction was rolled back.
-        if connection.isUsable { throw error }
-        lost = error
-      }
-      let deadline = ContinuousClock.now + configuration.recoveryTimeout
-      while ContinuousClock.now < deadline {
-        do throws(StoreError) {
-          // The lock is free when the lost session has ended, one way or the other.
-          guard let other = try lock.take(unless: isMigrated) else { return }
-          defer { other.rollBack() }
-          if try isMigrated(other) { return }
-        } catch {
-          if error.code == .cancelled { throw error }
-          // The server starts again, or another one takes over.
-          _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(50))
-          continue
-        }
-        throw lost
-      }
-      throw StoreError(
-        .unknownOutcome,
-        "The connection to the server was lost while the migration was committed, and the server did not answer within "
-          + "\(configuration.recoveryTimeout). The store is the old one or the new one. Open it again.",
-        engineCode: lost.engineCode)
     }
   }
 #endif

@@ -22,5 +22,20 @@
           + "SELECT n, t, s, m FROM unnest($1::int8[], $2::text[], $3::int8[], $4::int8[]) AS v(n, t, s, m)",
         parameters, while: task)
     }
+
+    /// The last key that was given in each tree.
+    static func lastKeys(
+      _ physical: PhysicalSchema, on connection: Connection
+    ) throws(StoreError) -> [RootIndex: Int64] {
+      let rows = try connection.run(
+        #"SELECT "Z_ENT", "Z_MAX" FROM "Z_PRIMARYKEY""#, while: "Reading the last keys")
+      var result: [RootIndex: Int64] = [:]
+      for row in 0..<rows.count {
+        guard let entity = physical.indexes[rows.integer(row, 0)] else { continue }
+        let resolved = physical.schema.entities[entity]
+        if resolved.isRoot { result[resolved.root] = rows.integer(row, 1) }
+      }
+      return result
+    }
   }
 #endif

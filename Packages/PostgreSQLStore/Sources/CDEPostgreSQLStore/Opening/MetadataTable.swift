@@ -53,14 +53,19 @@
 
     /// Replaces the metadata of an application, in a transaction of the caller's. The keys of the store itself stay.
     static func replace(_ metadata: StoreMetadata, on connection: Connection) throws(StoreError) {
-      let stored = try read(connection, isLocked: true).metadata.values
-      var values = metadata.values.filter { !ownKeys.contains($0.key) }
-      for key in ownKeys { values[key] = stored[key] }
+      let stored = try read(connection, isLocked: true).metadata
       var parameters = Parameters()
-      parameters.append(bytes: Array(try PropertyList.encode(StoreMetadata(values: values))))
+      parameters.append(bytes: Array(try PropertyList.encode(joined(metadata, to: stored))))
       _ = try connection.run(
         #"UPDATE "Z_METADATA" SET "Z_PLIST" = $1 WHERE "Z_VERSION" = 1"#, parameters,
         while: "Writing the metadata")
+    }
+
+    /// The metadata of an application with those that describe a store itself.
+    static func joined(_ metadata: StoreMetadata, to own: StoreMetadata) -> StoreMetadata {
+      var values = metadata.values.filter { !ownKeys.contains($0.key) }
+      for key in ownKeys { values[key] = own.values[key] }
+      return StoreMetadata(values: values)
     }
 
     /// - Parameter isLocked: whether other transactions may not replace the metadata until this one ends.
@@ -91,6 +96,15 @@
       parameters.append(bytes: Array(try PropertyList.encode(StoreMetadata(values: values))))
       _ = try connection.run(
         #"UPDATE "Z_METADATA" SET "Z_PLIST" = $1 WHERE "Z_VERSION" = 1"#, parameters,
+        while: "Writing the metadata")
+    }
+
+    /// Gives the store another UUID.
+    static func replace(identifier: String, on connection: Connection) throws(StoreError) {
+      var parameters = Parameters()
+      parameters.append(identifier)
+      _ = try connection.run(
+        #"UPDATE "Z_METADATA" SET "Z_UUID" = $1 WHERE "Z_VERSION" = 1"#, parameters,
         while: "Writing the metadata")
     }
 

@@ -8,34 +8,68 @@
     let schema: ResolvedSchema
     let configuration: PostgreSQLConfiguration
 
+    private static let task = "Creating the store"
+
     /// Creates the store, unless another process has done so meanwhile.
     ///
     /// - Throws: `.invalidSchema` before anything is sent; `.readOnly` for a role without the right to create tables.
     func create(on connection: Connection) throws(StoreError) {
-      let task = "Creating the store"
       let physical = PhysicalSchema.onServer(schema, numbers: PhysicalSchema.newNumbers(of: schema))
-      let definitions =
-        PhysicalSchema.Bookkeeping.allCases.map(\.createStatement) + (try physical.definitions().map(\.sql))
+      let definitions = try physical.definitions().map(\.sql)
+      try inTransaction(connection) { () throws(StoreError) in
+        try connection.execute(definitions.joined(separator: ";\n"), while: Self.task)
+        try EntityTable.insert(physical, on: connection, while: Self.task)
+        try MetadataTable.insert(
+          identifier: UUID().uuidString, MetadataTable.initial(for: schema), on: connection)
+      }
+    }
+
+    /// Creates the store with everything that another store has.
+    ///
+    /// - Throws: `.cannotOpen` if there is a store already, and the errors of ``create(on:)`` and of writing rows.
+    func create(from copy: StoreCopy, on connection: Connection) throws(StoreError) {
+      let physical = PhysicalSchema.onServer(schema, numbers: PhysicalSchema.newNumbers(of: schema))
+      let filler = StoreFiller(physical, connection)
+      let isMade = try inTransaction(connection) { () throws(StoreError) in
+        try filler.fill(from: copy)
+        try EntityTable.insert(
+          physical, lastKeys: try filler.lastKeys(atLeast: copy.lastKeys), on: connection, while: Self.task)
+        let metadata = MetadataTable.joined(copy.metadata, to: MetadataTable.initial(for: schema))
+        try MetadataTable.insert(identifier: copy.identifier, metadata, on: connection)
+      }
+      if isMade { return }
+      throw StoreError(
+        .cannotOpen,
+        "The server's schema \(configuration.schema) has a store already. Name another schema, or drop this one."
+      )
+    }
+
+    /// Makes the schema and the tables that every store has, and runs a body.
+    ///
+    /// - Returns: whether there was no store.
+    @discardableResult private func inTransaction(
+      _ connection: Connection, _ body: () throws(StoreError) -> Void
+    ) throws(StoreError) -> Bool {
       try connection.inTransaction { () throws(StoreError) in
         // Two transactions that create one table at the same time fail with a message about the catalogue. The lock ends with
         // the transaction. Each statement sees what was committed before it, so the second process then finds the tables.
         var parameters = Parameters()
         parameters.append("CoreDataEvolution store in " + configuration.schema)
         _ = try connection.run(
-          "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", parameters, while: task)
-        guard try !Self.exists(in: configuration.schema, on: connection) else { return }
+          "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", parameters, while: Self.task)
+        guard try !Self.exists(in: configuration.schema, on: connection) else { return false }
         let schemaExists = try Self.find(
           "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", configuration.schema, on: connection)
         if !schemaExists {
-          try connection.execute("CREATE SCHEMA \(quoted(configuration.schema))", while: task)
+          try connection.execute("CREATE SCHEMA \(quoted(configuration.schema))", while: Self.task)
         }
-        try connection.execute(definitions.joined(separator: ";\n"), while: task)
-        try EntityTable.insert(physical, on: connection, while: task)
-        try MetadataTable.insert(
-          identifier: UUID().uuidString, MetadataTable.initial(for: schema), on: connection)
+        let tables = PhysicalSchema.Bookkeeping.allCases.map(\.createStatement)
+        try connection.execute(tables.joined(separator: ";\n"), while: Self.task)
+        try body()
         if let model = configuration.modelCache?() {
           try MetadataTable.insert(modelCache: model, on: connection)
         }
+        return true
       }
     }
 

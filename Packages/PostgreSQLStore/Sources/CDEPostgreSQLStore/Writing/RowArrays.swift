@@ -75,7 +75,7 @@
 
     /// Appends the value of one cell as an element.
     ///
-    /// - Throws: `.constraint` for a value that does not fit its column; the error names the attribute.
+    /// - Throws: `.invalidValue` for a value that does not fit its column; the error names the attribute.
     @inline(__always)
     func append(
       _ batch: RowBatch, _ row: Int, _ step: WriteStep, to parameters: inout Parameters

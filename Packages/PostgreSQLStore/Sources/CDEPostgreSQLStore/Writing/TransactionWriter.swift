@@ -68,6 +68,12 @@
       try checkReferences()
     }
 
+    /// Inserts the rows and the pairs of a part of another store, without looking whether its references lead to rows.
+    func load() throws(StoreError) {
+      try insert()
+      try addLinks()
+    }
+
     func derivedValues(_ derivations: DerivedPlans) -> DerivedValues {
       DerivedValues(derivations, plans, connection, transaction, permanent: arrays.permanent)
     }

@@ -77,6 +77,8 @@
         #expect(result.derived.allSatisfy { $0.asOf == result.sequence })
         known = found
       }
+      try expectCopies(of: file, "seed \(seed)")
+      try expectCopies(of: server, "seed \(seed)")
       // Otherwise the test would say little.
       for name in Library.derived.sorted() {
         #expect(Set(known.values.compactMap { $0[name] }).count > 1, "\(name) has one value only")

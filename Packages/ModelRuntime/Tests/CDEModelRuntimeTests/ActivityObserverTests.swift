@@ -59,7 +59,7 @@ struct ActivityObserverTests {
   }
 
   @Test(
-    "Faults that fire by themselves are told after their request, those loaded together are not", .onSQLite)
+    "Faults that fire by themselves are told after their request, those loaded together are not")
   func faults() throws {
     #expect(container.persistentStoreCoordinator.persistentStores[0].observer === listener)
     #expect(listener.take() == ["save"])
@@ -81,7 +81,7 @@ struct ActivityObserverTests {
     #expect(listener.take() == ["read", "read"])
   }
 
-  @Test("Batch requests of all three kinds are told as such", .onSQLite)
+  @Test("Batch requests of all three kinds are told as such")
   func batches() throws {
     _ = listener.take()
     let context = container.newBackgroundContext()

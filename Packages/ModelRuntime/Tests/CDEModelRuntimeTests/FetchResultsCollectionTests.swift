@@ -62,7 +62,7 @@ struct FetchResultsCollectionTests {
     #expect(registered(context) == 41 && items[0] === kept && registered(context) == 40)
   }
 
-  @Test("A use of a batch reads once, and a use of a kept one reads nothing", .onSQLite)
+  @Test("A use of a batch reads once, and a use of a kept one reads nothing")
   func reads() throws {
     let log = ReadCounter()
     let context = try opened { $0.observer = log }.newBackgroundContext()

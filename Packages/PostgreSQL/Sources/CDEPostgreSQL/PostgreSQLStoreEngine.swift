@@ -1,6 +1,6 @@
 #if PostgreSQL
-  public import CDEModelRuntime
-  internal import CDEPostgreSQLStore
+  @_spi(CDE) public import CDEModelRuntime
+  @_spi(CDE) internal import CDEPostgreSQLStore
   public import CDEStore
   internal import Foundation
 
@@ -26,7 +26,9 @@
     /// - Throws: `StoreError` with code `.cannotOpen` for an option of the wrong type, a missing URL or a server that can't be reached,
     ///   and the other errors of `PostgreSQLStore`.
     public func open(_ opening: StoreOpening) throws -> any Store {
-      try PostgreSQLStore(schema: opening.schema, configuration: try configuration(opening))
+      try PostgreSQLStore(
+        schema: opening.schema, configuration: try configuration(opening),
+        observer: opening.description.observer)
     }
 
     /// Makes a store that has everything that another store has, in one transaction of the server.

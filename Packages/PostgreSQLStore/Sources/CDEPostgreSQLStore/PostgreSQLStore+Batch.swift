@@ -27,8 +27,14 @@
         }
       try plans.checkEntity(query.entity)
       if query.limit == 0 { return StoreBatchResult() }
+      return try observing(.batch) { (collector) throws(StoreError) in try run(batch, collector) }
+    }
+
+    private func run(
+      _ batch: StoreBatch, _ collector: StatementCollector?
+    ) throws(StoreError) -> StoreBatchResult {
       for _ in 0..<Self.freeAttempts {
-        if let result = try attempt(batch, onTurn: nil).result { return result }
+        if let result = try attempt(batch, onTurn: nil, collector).result { return result }
       }
       return try turns.withLock { (_) throws(StoreError) in
         // On a connection outside the pool: batches that wait for the end of the turn may have all of the pool's.
@@ -36,7 +42,7 @@
         try turn.execute(batchLock.excluding, while: "Waiting for other batches")
         var error: StoreError?
         for _ in 0..<Self.turnAttempts {
-          let outcome = try attempt(batch, onTurn: turn)
+          let outcome = try attempt(batch, onTurn: turn, collector)
           if let result = outcome.result { return result }
           error = outcome.conflict
         }
@@ -53,9 +59,10 @@
     /// - Parameter turn: a connection with the lock of the store's batches; nil without a turn.
     /// - Returns: the result, or the error that tells that another writer was faster.
     private func attempt(
-      _ batch: StoreBatch, onTurn turn: Connection?
+      _ batch: StoreBatch, onTurn turn: Connection?, _ collector: StatementCollector?
     ) throws(StoreError) -> (result: StoreBatchResult?, conflict: StoreError?) {
-      let builder = try reading(inSteps: true, on: turn) { (connection, asOf) throws(StoreError) in
+      let builder = try reading(inSteps: true, on: turn, collecting: collector) {
+        (connection, asOf) throws(StoreError) in
         var builder = BatchBuilder(plans, connection, asOf: asOf)
         try builder.build(batch)
         return builder
@@ -65,7 +72,9 @@
       if builder.transaction.isEmpty { return (result, nil) }
       do throws(StoreError) {
         let lock = turn == nil ? batchLock.sharing : nil
-        let done = try commits.commit(builder.transaction, after: lock, on: turn) { _ in }
+        let done = try commits.commit(
+          builder.transaction, after: lock, on: turn, collecting: collector
+        ) { _ in }
         result.sequence = done.sequence
         result.historyNumber = done.historyNumber
         result.derived = done.derived

@@ -30,7 +30,9 @@
           .unsupportedQuery,
           "This engine can't commit together with others. Save the objects of each store by themselves.")
       }
-      return try commits.commit(transaction, committed: committed)
+      return try observing(transaction.isBatch ? .batch : .save) { (collector) throws(StoreError) in
+        try commits.commit(transaction, collecting: collector, committed: committed)
+      }
     }
 
     /// Writes a whole transaction or nothing, as ``commit(_:committed:)`` does.
@@ -47,7 +49,9 @@
     /// - Throws: `.busy`, `.closed` and the errors of reading.
     public func conflicts(of transaction: StoreTransaction) throws(StoreError) -> TransactionConflicts {
       for batch in transaction.writtenBatches { requireOwnLayout(batch.layout) }
-      return try commits.conflicts(of: transaction)
+      return try observing(.read) { (collector) throws(StoreError) in
+        try commits.conflicts(of: transaction, collecting: collector)
+      }
     }
 
     /// Assigns keys in a separate transaction. Keys that are not used stay unused.
@@ -58,7 +62,9 @@
     public func allocateKeys(_ counts: [RootIndex: Int]) throws(StoreError) -> [RootIndex: Int64] {
       try requireWritable()
       for root in counts.keys { try plans.checkEntity(root.entity) }
-      let base = try commits.takeKeys(counts)
+      let base = try observing(.upkeep) { (collector) throws(StoreError) in
+        try commits.takeKeys(counts, collecting: collector)
+      }
       var result: [RootIndex: Int64] = [:]
       for (root, count) in counts where count > 0 { result[root] = base[root] + 1 }
       return result

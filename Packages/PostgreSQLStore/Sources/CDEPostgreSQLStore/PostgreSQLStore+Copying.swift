@@ -1,13 +1,13 @@
 #if PostgreSQL
   @_spi(CDE) internal import CDESQL
-  public import CDEStore
+  @_spi(CDE) public import CDEStore
 
   extension PostgreSQLStore {
     /// For each root the last key that was given to a row, or that was assigned in advance. Costs one round trip.
     ///
     /// - Throws: `.busy`, `.io`, `.closed` and so on.
     public func lastKeys() throws(StoreError) -> [RootIndex: Int64] {
-      try pool.withConnection { (connection) throws(StoreError) in
+      try request(.upkeep) { (connection) throws(StoreError) in
         try EntityTable.lastKeys(physical, on: connection)
       }
     }

@@ -1,5 +1,5 @@
 #if PostgreSQL
-  public import CDEStore
+  @_spi(CDE) public import CDEStore
 
   extension PostgreSQLStore {
     /// Whether each commit is recorded: the store was opened with ``PostgreSQLConfiguration/tracksHistory`` and may be written.
@@ -31,7 +31,7 @@
     ///   the commit; the call can be repeated.
     public func purgeHistory(_ limit: StoreHistoryLimit) throws(StoreError) -> Int {
       try requireWritable()
-      return try pool.withConnection { (connection) throws(StoreError) in
+      return try request(.batch) { (connection) throws(StoreError) in
         try connection.inTransaction { () throws(StoreError) in
           try HistoryReader(plans: plans, connection: connection).purge(limit)
         }

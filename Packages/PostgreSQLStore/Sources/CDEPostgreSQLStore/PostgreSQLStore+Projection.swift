@@ -1,6 +1,6 @@
 #if PostgreSQL
   @_spi(CDE) internal import CDESQL
-  public import CDEStore
+  @_spi(CDE) public import CDEStore
   internal import Foundation
 
   extension PostgreSQLStore {
@@ -15,10 +15,12 @@
     /// - Throws: `.unsupportedQuery`; `.tooBig` beyond the limits of conditions, `.busy`, `.io`, `.closed` and so on.
     public func project(_ projection: StoreProjection) throws(StoreError) -> ProjectedRows {
       try plans.checkEntity(projection.entity)
-      do throws(StoreError) {
-        return try projectOnServer(projection)
-      } catch  where error.code == .unsupportedQuery || Self.refusals.contains(error.engineCode ?? 0) {
-        return try projectInMemory(projection)
+      return try observing(.read) { (collector) throws(StoreError) in
+        do throws(StoreError) {
+          return try projectOnServer(projection, collector)
+        } catch  where error.code == .unsupportedQuery || Self.refusals.contains(error.engineCode ?? 0) {
+          return try projectInMemory(projection, collector)
+        }
       }
     }
 
@@ -26,20 +28,24 @@
     /// take for one of the group's, and a number beyond its type, which is infinite in memory.
     private static let refusals = Set(["42P10", "42803", "22003"].map(ServerError.number))
 
-    private func projectInMemory(_ projection: StoreProjection) throws(StoreError) -> ProjectedRows {
+    private func projectInMemory(
+      _ projection: StoreProjection, _ collector: StatementCollector?
+    ) throws(StoreError) -> ProjectedRows {
       let query = StoreQuery(
         entity: projection.entity, includesSubentities: projection.includesSubentities,
         filter: projection.filter)
       let reader = try QueryReader(plans, query)
-      return try reading(inSteps: true) { (connection, _) throws(StoreError) in
+      return try reading(inSteps: true, collecting: collector) { (connection, _) throws(StoreError) in
         try ProjectionEvaluator(projection, schema).results(of: try reader.rows(on: connection))
       }
     }
 
-    private func projectOnServer(_ projection: StoreProjection) throws(StoreError) -> ProjectedRows {
+    private func projectOnServer(
+      _ projection: StoreProjection, _ collector: StatementCollector?
+    ) throws(StoreError) -> ProjectedRows {
       var compiler = QueryCompiler(physical, dialect: PostgreSQLDialect())
       let (compiled, columns) = try compiler.compile(projection)
-      return try pool.withConnection { (connection) throws(StoreError) in
+      return try pool.withConnection(collecting: collector) { (connection) throws(StoreError) in
         let found = try connection.run(
           compiled.sql, Parameters(compiled.bindings), while: "Computing values from rows")
         var rows = ProjectedRows(columnCount: columns.count)

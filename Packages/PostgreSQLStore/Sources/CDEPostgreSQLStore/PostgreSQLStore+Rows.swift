@@ -1,5 +1,5 @@
 #if PostgreSQL
-  public import CDEStore
+  @_spi(CDE) public import CDEStore
 
   extension PostgreSQLStore {
     /// The rows with these keys in the tree of an entity, in the order of their keys. Keys without a row are omitted.
@@ -44,20 +44,32 @@
       }
     }
 
-    /// Runs a read of one state of the store.
+    /// Runs a read of one state of the store, as a request of its own.
+    func reading<Result>(
+      inSteps isInSteps: Bool, _ body: (Connection, UInt64) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+      try observing(.read) { (collector) throws(StoreError) in
+        try reading(inSteps: isInSteps, collecting: collector, body)
+      }
+    }
+
+    /// Runs a read of one state of the store, as a part of a request.
     ///
     /// - Parameters:
     ///   - isInSteps: whether the read takes several statements, which then need a transaction to see one state.
     ///   - own: a connection of the caller's; nil for one of the pool's.
+    ///   - collector: collects the statements of the request; nil if no observer wants them.
     ///   - body: gets a connection and the number of a commit that the read certainly sees.
     func reading<Result>(
-      inSteps isInSteps: Bool, on own: Connection? = nil,
+      inSteps isInSteps: Bool, on own: Connection? = nil, collecting collector: StatementCollector?,
       _ body: (Connection, UInt64) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-      try pool.withConnection(or: own) { (connection) throws(StoreError) in
+      try pool.withConnection(or: own, collecting: collector) { (connection) throws(StoreError) in
         let asOf = commits.lastCommit
         if !isInSteps || pool.isPinned { return try body(connection, asOf) }
-        try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", while: "Starting a read")
+        try connection.withoutCollecting { () throws(StoreError) in
+          try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", while: "Starting a read")
+        }
         defer { connection.rollBack() }
         return try body(connection, asOf)
       }

@@ -1,7 +1,7 @@
 #if PostgreSQL
   @_spi(CDE) internal import CDESQL
   @_spi(CDE) internal import CDEExecutors
-  public import CDEStore
+  @_spi(CDE) public import CDEStore
 
   /// A store of rows in a schema of a PostgreSQL server.
   ///
@@ -12,6 +12,8 @@
     public let schema: ResolvedSchema
     /// The store's UUID, in upper case.
     public let identifier: String
+    /// The metadata that were read when the store was opened.
+    public let openedMetadata: StoreMetadata?
     /// Whether writing calls throw `.readOnly`.
     ///
     /// True for a store with a history that was opened without ``PostgreSQLConfiguration/tracksHistory``, too: the history would lack
@@ -26,6 +28,8 @@
     let plans: SchemaPlans
     let commits: StoreCommits
     let observer = Lock<CommitObserver?>(nil)
+    /// Gets the requests and their statements; nil, as a rule, which costs nothing.
+    private let statementObserver: (any StatementObserver)?
     /// Held by the batch of this store that has its turn among all machines, or waits for it. Each has a connection beyond the pool's.
     let turns = Lock(())
 
@@ -53,7 +57,17 @@
     /// - Parameters:
     ///   - resolved: the entities.
     ///   - configuration: how the server is reached.
-    public init(schema resolved: ResolvedSchema, configuration: PostgreSQLConfiguration) throws(StoreError) {
+    public convenience init(
+      schema resolved: ResolvedSchema, configuration: PostgreSQLConfiguration
+    ) throws(StoreError) {
+      try self.init(schema: resolved, configuration: configuration, observer: nil)
+    }
+
+    /// The same as ``init(schema:configuration:)``, with an observer of the later requests.
+    @_spi(CDE) public init(
+      schema resolved: ResolvedSchema, configuration: PostgreSQLConfiguration,
+      observer: (any StatementObserver)?
+    ) throws(StoreError) {
       try StoreOpener.check(resolved, configuration)
       let pool = try ConnectionPool(configuration)
       let (opened, agreement) = try pool.withConnection { (connection) throws(StoreError) in
@@ -63,11 +77,13 @@
       pool.compareConnections { (connection) throws(StoreError) in try agreement.check(connection) }
       self.schema = resolved
       self.configuration = configuration
+      statementObserver = observer
       self.pool = pool
       plans = SchemaPlans(opened.physical)
       commits = try StoreCommits(
         plans, pool, configuration, channel: CommitObserver.channel(configuration))
       identifier = opened.identifier
+      openedMetadata = opened.metadata
       isReadOnly = configuration.isReadOnly || opened.hasHistory && !configuration.tracksHistory
     }
 
@@ -77,6 +93,8 @@
     ) throws(StoreError) {
       schema = store.schema
       identifier = store.identifier
+      openedMetadata = store.openedMetadata
+      statementObserver = store.statementObserver
       isReadOnly = true
       configuration = store.configuration
       self.pool = pool
@@ -91,7 +109,9 @@
       through connection: Connection
     ) throws(StoreError) {
       schema = physical.schema
+      statementObserver = nil
       self.identifier = identifier
+      openedMetadata = nil
       isReadOnly = true
       self.configuration = configuration
       pool = try ConnectionPool(configuration).pinned(on: connection)
@@ -119,8 +139,7 @@
     ///
     /// - Throws: `.unreadable` for a damaged table, `.busy`, `.closed` and so on.
     public func metadata() throws(StoreError) -> StoreMetadata {
-      try pool.withConnection { (connection) throws(StoreError) in try MetadataTable.read(connection).metadata
-      }
+      try request(.upkeep) { (connection) throws(StoreError) in try MetadataTable.read(connection).metadata }
     }
 
     /// Replaces the metadata, except for the keys that describe the store itself.
@@ -129,7 +148,7 @@
     ///   the call can be repeated.
     public func setMetadata(_ metadata: StoreMetadata) throws(StoreError) {
       try requireWritable()
-      try pool.withConnection { (connection) throws(StoreError) in
+      try request(.upkeep) { (connection) throws(StoreError) in
         try connection.inTransaction { () throws(StoreError) in
           try MetadataTable.replace(metadata, on: connection)
         }
@@ -140,7 +159,7 @@
     ///
     /// - Throws: `.busy`, `.closed` and so on.
     public func modelCache() throws(StoreError) -> [UInt8]? {
-      try pool.withConnection { (connection) throws(StoreError) in try MetadataTable.modelCache(connection) }
+      try request(.upkeep) { (connection) throws(StoreError) in try MetadataTable.modelCache(connection) }
     }
 
     /// Closes idle connections at once, and the others when their calls have ended. Later calls throw `.closed`.
@@ -150,6 +169,29 @@
     }
 
     deinit { observer.withLock { $0 }?.stop() }
+
+    /// Runs a request, and reports it to the observer if there is one.
+    ///
+    /// - Parameter body: gets the collector for its connections. All of them belong to the one request.
+    @inline(__always)
+    func observing<Result>(
+      _ kind: ObservedRequest.Kind, _ body: (StatementCollector?) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+      guard let statementObserver else { return try body(nil) }
+      let collector = StatementCollector(statementObserver)
+      collector.begin()
+      defer { collector.end(kind) }
+      return try body(collector)
+    }
+
+    /// Runs a request on a connection of the pool.
+    func request<Result>(
+      _ kind: ObservedRequest.Kind, _ body: (Connection) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+      try observing(kind) { (collector) throws(StoreError) in
+        try pool.withConnection(collecting: collector, body)
+      }
+    }
 
     func requireWritable() throws(StoreError) {
       if isReadOnly {

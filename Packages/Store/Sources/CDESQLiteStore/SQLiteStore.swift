@@ -17,7 +17,7 @@ public final class SQLiteStore: Store {
   /// The store's UUID, in upper case.
   public let identifier: String
   /// The metadata at the time when the store was opened.
-  @_spi(CDE) public let openedMetadata: StoreMetadata
+  public let openedMetadata: StoreMetadata?
   /// True if requested, and if the file contains triggers unknown to this library; see ``notes``.
   public let isReadOnly: Bool
   /// Observations during opening, in sentences: for example, why a store was opened for reading only.

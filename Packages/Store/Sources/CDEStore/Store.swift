@@ -10,6 +10,9 @@ public protocol Store: AnyObject, Sendable {
   /// The store's UUID, in upper case.
   var identifier: String { get }
 
+  /// The metadata as they were when the store was opened, so that they are not read twice; nil if the engine does not keep them.
+  var openedMetadata: StoreMetadata? { get }
+
   /// Whether writing calls throw `.readOnly`.
   var isReadOnly: Bool { get }
 
@@ -150,6 +153,9 @@ public protocol Store: AnyObject, Sendable {
 }
 
 extension Store {
+  /// The metadata are read when they are needed.
+  public var openedMetadata: StoreMetadata? { nil }
+
   /// All calls need this machine alone.
   public var mayWaitForNetwork: Bool { false }
 

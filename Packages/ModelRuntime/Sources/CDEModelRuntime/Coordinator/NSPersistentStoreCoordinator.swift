@@ -1,5 +1,4 @@
 public import CDEManagedModel
-@_spi(CDE) internal import CDESQLiteStore
 @_spi(CDE) internal import CDEStore
 public import Foundation
 @_spi(CDE) internal import CDEExecutors
@@ -159,9 +158,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   ) throws -> NSPersistentStore {
     let roots = Set(entities.map { modelBinding.entities[$0].root.entity })
     let metadata: StoreMetadata
-    if let file = opened as? SQLiteStore {
-      // Opening the store has read it. Another read would be a request to the observer.
-      metadata = file.openedMetadata
+    if let known = opened.openedMetadata {
+      metadata = known
     } else {
       do { metadata = try opened.metadata() } catch { throw ManagedObjectError.store(error) }
     }

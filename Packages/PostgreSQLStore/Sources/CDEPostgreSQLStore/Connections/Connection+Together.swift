@@ -20,6 +20,8 @@
       }
       defer { if cde_exit_pipeline(handle) != 1 { giveUp() } }
       noteRun()
+      note("BEGIN")
+      note(sql, parameters)
       let isSent =
         PQsendQueryPrepared(handle, begin, 0, nil, nil, nil, 1) == 1
         && parameters.withPointers { values, lengths, formats in

@@ -2,7 +2,7 @@
   @_spi(CDE) internal import CDESQL
   @_spi(CDE) internal import CDEExecutors
   internal import CDELibPQ
-  internal import CDEStore
+  @_spi(CDE) internal import CDEStore
   internal import Foundation
 
   /// One connection to the server, with the statements prepared on it.
@@ -26,6 +26,8 @@
     /// The number of statements that ran since it was last taken.
     private var runCount = 0
     private var isGivenUp = false
+    /// Collects the statements of the borrower's request; nil if no observer wants them.
+    var collector: StatementCollector?
     /// The server's process of this connection.
     let backend: Int32
 
@@ -134,6 +136,7 @@
     /// Runs one or more statements without parameters. The result of the last one is dropped.
     func execute(_ sql: String, while task: String) throws(StoreError) {
       runCount += 1
+      note(sql)
       _ = try check(PQexec(handle, sql), while: task)
     }
 
@@ -158,6 +161,7 @@
       }
       let name = try prepare(sql, parameters.types, while: task)
       noteRun()
+      note(sql, parameters)
       let result = parameters.withPointers { values, lengths, formats in
         PQexecPrepared(handle, name, Int32(lengths.count), values, lengths, formats, 1)
       }
@@ -277,7 +281,8 @@
 
     /// Ends a transaction without its changes. Does nothing on a lost connection, because the server then does so.
     func rollBack() {
-      if isUsable, isInTransaction { try? execute("ROLLBACK", while: "Rolling back") }
+      guard isUsable, isInTransaction else { return }
+      withoutCollecting { try? execute("ROLLBACK", while: "Rolling back") }
     }
 
     // MARK: Kept states

@@ -1,5 +1,5 @@
 #if PostgreSQL
-  internal import CDEStore
+  @_spi(CDE) internal import CDEStore
   @_spi(CDE) internal import CDEExecutors
   internal import Dispatch
 
@@ -92,16 +92,23 @@
     ///
     /// - Parameters:
     ///   - own: a connection of the caller's. The body gets it in place of one of the pool's, and once.
+    ///   - collector: collects the statements of the body; nil if no observer wants them.
     ///   - isRepeatable: asked after a loss whether the body may run again.
     func withConnection<Result>(
-      or own: Connection? = nil, isRepeatable: () -> Bool = { true },
+      or own: Connection? = nil, collecting collector: StatementCollector? = nil,
+      isRepeatable: () -> Bool = { true },
       _ body: (Connection) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
       if let own {
-        defer { own.rollBack() }
+        own.collector = collector
+        defer {
+          own.collector = nil
+          own.rollBack()
+        }
         return try body(own)
       }
       let (connection, wasIdle) = try borrow()
+      connection.collector = collector
       do throws(StoreError) {
         let result = try body(connection)
         giveBack(connection)
@@ -114,6 +121,7 @@
       // The others are as old as the lost one.
       dropIdle()
       let (fresh, _) = try borrow()
+      fresh.collector = collector
       defer { giveBack(fresh) }
       return try body(fresh)
     }
@@ -208,6 +216,7 @@
     // MARK: Giving back
 
     func giveBack(_ connection: Connection) {
+      connection.collector = nil
       if isPinned { connection.returnToPin() } else { connection.rollBack() }
       let isUsable = connection.isUsable && connection.isInTransaction == isPinned
       if !isUsable { state.withLock { $0.statistics.lost += 1 } }

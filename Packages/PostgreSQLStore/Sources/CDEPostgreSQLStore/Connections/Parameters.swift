@@ -3,7 +3,7 @@
   internal import Foundation
 
   /// A type of the server, for parameters and elements of arrays.
-  enum ServerType: UInt32, Sendable {
+  enum ServerType: UInt32, CaseIterable, Sendable {
     case boolean = 16
     case bytes = 17
     case integer = 20

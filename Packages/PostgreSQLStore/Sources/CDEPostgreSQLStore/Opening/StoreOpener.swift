@@ -11,6 +11,7 @@
     struct Opened {
       var physical: PhysicalSchema
       var identifier: String
+      var metadata: StoreMetadata
       /// Whether a transaction was ever recorded.
       var hasHistory: Bool
     }
@@ -30,7 +31,8 @@
       let physical = try places(metadata, on: connection)
       let extent = try HistoryReader(plans: SchemaPlans(physical), connection: connection).extent()
       return Opened(
-        physical: physical, identifier: identifier.uppercased(), hasHistory: extent.last > 0)
+        physical: physical, identifier: identifier.uppercased(), metadata: metadata,
+        hasHistory: extent.last > 0)
     }
 
     /// Whether the store has the version of the schema.

@@ -63,16 +63,17 @@
     /// - Parameters:
     ///   - lock: a statement that takes a lock before anything is written.
     ///   - own: a connection of the caller's; nil for one of the pool's.
+    ///   - collector: collects the statements; nil if no observer wants them.
     func commit(
       _ transaction: StoreTransaction, after lock: String? = nil, on own: Connection? = nil,
-      committed: (CommitResult) -> Void
+      collecting collector: StatementCollector?, committed: (CommitResult) -> Void
     ) throws(StoreError) -> CommitResult {
       if !plans.physical.foreign.isEmpty { try plans.physical.checkDerivations(transaction) }
       let counts = KeyCounter.counts(of: transaction)
       var attempt = 1
       while true {
         do throws(StoreError) {
-          return try write(transaction, counts, lock, own, committed)
+          return try write(transaction, counts, lock, own, collector, committed)
         } catch {
           guard attempt < Self.attemptLimit, Self.isRepeatable(error) else { throw error }
           if error.code == .busy { Self.pause(before: attempt) }
@@ -101,8 +102,10 @@
     /// Takes keys that the caller keeps. They are on the server's disk, so that no restart gives them again.
     ///
     /// - Returns: for each index of a root entity, the last key assigned before.
-    func takeKeys(_ counts: [RootIndex: Int]) throws(StoreError) -> IndexedArray<RootIndex, Int64> {
-      try pool.withConnection { (connection) throws(StoreError) in
+    func takeKeys(
+      _ counts: [RootIndex: Int], collecting collector: StatementCollector?
+    ) throws(StoreError) -> IndexedArray<RootIndex, Int64> {
+      try pool.withConnection(collecting: collector) { (connection) throws(StoreError) in
         try takeKeys(counts, upTo: .max, isDurable: true, on: connection)
       }
     }
@@ -121,12 +124,13 @@
 
     private func write(
       _ transaction: StoreTransaction, _ counts: [RootIndex: Int], _ lock: String?,
-      _ own: Connection?, _ committed: (CommitResult) -> Void
+      _ own: Connection?, _ collector: StatementCollector?, _ committed: (CommitResult) -> Void
     ) throws(StoreError) -> CommitResult {
       var isSent = false
       let locks = [lock, uniqueValues.lockStatement(transaction)].compactMap { $0 }
       let only = locks.isEmpty ? transaction.onlyUpdate(derivations) : nil
-      return try pool.withConnection(or: own, isRepeatable: { !isSent }) { (connection) throws(StoreError) in
+      return try pool.withConnection(or: own, collecting: collector, isRepeatable: { !isSent }) {
+        (connection) throws(StoreError) in
         // On the connection that writes them: on another one, which the server may have opened after a crash, the keys may be taken
         // again.
         let keyBase = try takeKeys(counts, upTo: transaction.keyLimit, isDurable: false, on: connection)
@@ -144,8 +148,10 @@
         if result == nil {
           result = try commit(only, by: writer, history, token, locks, &isSent, committed)
         }
-        usedTokens.note(token, on: connection)
-        if result!.sequence % Self.sweepInterval == 1 { UsedTokens.removeOld(on: connection) }
+        connection.withoutCollecting {
+          usedTokens.note(token, on: connection)
+          if result!.sequence % Self.sweepInterval == 1 { UsedTokens.removeOld(on: connection) }
+        }
         return result!
       }
     }
@@ -300,11 +306,15 @@
     }
 
     /// Finds all conflicts of a transaction, from one state of the store.
-    func conflicts(of transaction: StoreTransaction) throws(StoreError) -> TransactionConflicts {
-      try pool.withConnection { (connection) throws(StoreError) in
+    func conflicts(
+      of transaction: StoreTransaction, collecting collector: StatementCollector?
+    ) throws(StoreError) -> TransactionConflicts {
+      try pool.withConnection(collecting: collector) { (connection) throws(StoreError) in
         let asOf = lastCommit
-        try connection.execute(
-          "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", while: "Looking for conflicts")
+        try connection.withoutCollecting { () throws(StoreError) in
+          try connection.execute(
+            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", while: "Looking for conflicts")
+        }
         defer { connection.rollBack() }
         var finder = ConflictFinder(plans, writes, connection, transaction, asOf: asOf)
         return try finder.find()

@@ -1,5 +1,5 @@
 import CDESQLite
-import CDEStore
+@_spi(CDE) import CDEStore
 
 /// Maintains a count in the file's first page that shows whether a log and its file belong together.
 ///

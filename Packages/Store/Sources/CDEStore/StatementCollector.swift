@@ -1,0 +1,58 @@
+/// Collects the statements of one request after the other, for the observer of a store. For engines.
+///
+/// A statement that runs several times in succession is counted, and its text is kept once.
+@_spi(CDE) public final class StatementCollector {
+  private let observer: any StatementObserver
+  /// Whether statements contain the bound values.
+  public let wantsValues: Bool
+  private var statements: [ObservedStatement] = []
+  /// False between requests. What an engine runs then belongs to no request.
+  public private(set) var isCollecting = false
+
+  /// Makes a collector without a request.
+  public init(_ observer: any StatementObserver) {
+    self.observer = observer
+    wantsValues = observer.wantsValues
+  }
+
+  /// Begins a request, and drops the statements of a request that was not completed.
+  public func begin() {
+    statements.removeAll(keepingCapacity: true)
+    isCollecting = true
+  }
+
+  /// Runs statements that belong to no request, during a request.
+  public func withoutCollecting<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let wasCollecting = isCollecting
+    isCollecting = false
+    defer { isCollecting = wasCollecting }
+    return try body()
+  }
+
+  /// Ends the request and reports it to the observer, unless it was already reported.
+  public func end(_ kind: ObservedRequest.Kind) {
+    guard isCollecting else { return }
+    isCollecting = false
+    observer.didRun(ObservedRequest(kind: kind, statements: statements))
+  }
+
+  /// Adds a statement to the request, or counts one more run of the last one.
+  public func append(_ text: UnsafePointer<CChar>) {
+    if let last = statements.indices.last, statements[last].sql.withCString({ Self.areEqual($0, text) }) {
+      statements[last].runs += 1
+    } else {
+      statements.append(ObservedStatement(sql: String(cString: text)))
+    }
+  }
+
+  private static func areEqual(_ one: UnsafePointer<CChar>, _ other: UnsafePointer<CChar>) -> Bool {
+    var index = 0
+    while one[index] == other[index] {
+      if one[index] == 0 { return true }
+      index += 1
+    }
+    return false
+  }
+}

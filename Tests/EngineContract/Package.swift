@@ -8,7 +8,6 @@ import PackageDescription
 let aboutFiles = [
   "StoredEdgeTests.swift", "ForeignStoreTests.swift", "StoreMovingTests.swift", "SalvagedStoreTests.swift",
   "MutatedStoreTests.swift", "CachedModelTests.swift", "StoreEngineTests.swift",
-  "SeveralStores/SeveralStoresSavingTests.swift", "SeveralStores/SeveralStoresRandomisedTests.swift",
   // A manager migrates one file into another. What it does when a store is opened is tested.
   "Migrations/MigrationManagerTests.swift", "Migrations/MigrationPolicyTests.swift",
 ]

@@ -8,7 +8,17 @@
 
   /// A schema of the server for one test, removed at its end.
   final class TestPlace: Sendable {
-    let schema = "cde_" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
+    let schema: String
+    private let isOwn: Bool
+
+    init() {
+      schema = "cde_" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
+      isOwn = true
+    }
+
+    /// A schema that another process made, and removes.
+    init(existing schema: String) { (self.schema, isOwn) = (schema, false) }
+
     static let url = ProcessInfo.processInfo.environment["CDE_POSTGRESQL_URL"].flatMap(URL.init(string:))
 
     private static func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
@@ -83,7 +93,13 @@
       try TableLock(table, try connection(), try connection())
     }
 
-    deinit { try? run("DROP SCHEMA IF EXISTS \"\(schema)\" CASCADE") }
+    /// The number of rows of a table.
+    func count(of table: String) throws -> Int {
+      let rows = try connection().run("SELECT count(*) FROM \"\(table)\"", while: "Counting rows for a test")
+      return Int(rows.integer(0, 0))
+    }
+
+    deinit { if isOwn { try? run("DROP SCHEMA IF EXISTS \"\(schema)\" CASCADE") } }
   }
 
   /// A lock that holds all users of a table up.

@@ -25,11 +25,6 @@
     ) throws(StoreError) -> CommitResult {
       try requireWritable()
       for batch in transaction.writtenBatches { requireOwnLayout(batch.layout) }
-      guard transaction.pending.isEmpty else {
-        throw StoreError(
-          .unsupportedQuery,
-          "This engine can't commit together with others. Save the objects of each store by themselves.")
-      }
       return try observing(transaction.isBatch ? .batch : .save) { (collector) throws(StoreError) in
         try commits.commit(transaction, collecting: collector, committed: committed)
       }
@@ -71,7 +66,7 @@
     }
 
     /// Cells are written by position, so rows of another schema would be written into wrong columns.
-    private func requireOwnLayout(_ layout: RowLayout) {
+    func requireOwnLayout(_ layout: RowLayout) {
       let entities = schema.entities
       let isOwn =
         entities.indices.contains(layout.entity)

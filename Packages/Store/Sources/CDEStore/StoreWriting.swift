@@ -23,11 +23,19 @@ public protocol StoreWriting: AnyObject {
   /// Commits what was written, and waits until it is on the disk.
   func commit() throws(StoreError) -> CommitResult
 
+  /// Called when the whole save was handed on. Later commits of this store may be, from now on.
+  func didHandOn()
+
   /// What the store has of saves over several stores.
   func pendingSaves() throws(StoreError) -> [PendingSave]
 
   /// Removes a record or a mark, and commits.
   func forget(_ save: PendingSave) throws(StoreError)
+}
+
+extension StoreWriting {
+  /// Later commits wait for the end of the body in any case.
+  public func didHandOn() {}
 }
 
 /// What a store keeps of a save over several stores, until all of them have it.

@@ -58,6 +58,7 @@ extension NSPersistentStoreCoordinator {
         }
       }
       committed(results)
+      for writer in writers { writer.didHandOn() }
       if failures.isEmpty {
         forget(parts, writers)
       } else {

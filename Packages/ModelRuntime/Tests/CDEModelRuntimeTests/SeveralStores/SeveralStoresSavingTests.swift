@@ -63,8 +63,13 @@ struct SeveralStoresSavingTests {
     }
   }
 
-  private static func tables(_ two: TwoStores, _ name: String) throws -> [[String]] {
-    try RawSQLite(two.file(name).path).run("SELECT name FROM sqlite_master WHERE name LIKE 'CDE%'")
+  /// What a store still has of saves.
+  private static func leftovers(_ two: TwoStores, _ name: String) throws -> [[String]] {
+    try RawStore.run(
+      two.file(name).path,
+      StoresUnderTest.areSQLite
+        ? "SELECT name FROM sqlite_master WHERE name LIKE 'CDE%'"
+        : "SELECT Z_SAVE, Z_STORE FROM Z_PENDINGSAVE")
   }
 
   @Test("All stores get their part, and other contexts one commit with all of it")
@@ -95,7 +100,7 @@ struct SeveralStoresSavingTests {
     #expect(merged.count == 1)
     let inserted = try #require(merged.first?.info[NSInsertedObjectIDsKey] as? Set<NSManagedObjectID>)
     #expect(inserted.isSuperset(of: new.map(\.objectID)) && inserted.count == 4)
-    for name in ["A", "B"] { #expect(try Self.tables(two, name).isEmpty) }
+    for name in ["A", "B"] { #expect(try Self.leftovers(two, name).isEmpty) }
     // A later save of the same objects has their new versions.
     for object in new { object.setValue("later", forKey: "text") }
     try context.save()
@@ -154,7 +159,8 @@ struct SeveralStoresSavingTests {
     #expect(try two.context().count(for: NSFetchRequest<NSManagedObject>(entityName: "Tag")) == 3)
   }
 
-  @Test("A lock that another process holds leaves both stores as they were", arguments: ["A", "B"])
+  @Test(
+    "A lock that another process holds leaves both stores as they were", .onSQLite, arguments: ["A", "B"])
   func busy(name: String) throws {
     let first = try TwoStores()
     try Self.filled(first)
@@ -201,6 +207,7 @@ struct SeveralStoresSavingTests {
 
   @Test(
     "With any fault at any step both stores have it, none, or an error names the one that lacks it, and it can be repeated",
+    .onSQLite,
     arguments: [StoreFault.diskFull, .ioError, .busy])
   func everyStep(fault: StoreFault) throws {
     let template = try template()
@@ -240,7 +247,7 @@ struct SeveralStoresSavingTests {
       try TwoStores(in: two.folder).close()
       for name in ["A", "B"] {
         #expect(try Self.contents(two.folder, name) == Self.after, note)
-        #expect(try Self.tables(two, name).isEmpty, note)
+        #expect(try Self.leftovers(two, name).isEmpty, note)
       }
     }
     #expect(kinds["refused", default: 0] > 0)
@@ -249,6 +256,7 @@ struct SeveralStoresSavingTests {
 
   @Test(
     "The process that dies at any step leaves both stores with all of it or nothing, once both are opened",
+    .onSQLite,
     arguments: [StoreFault.crash, .crashInWrite])
   func crash(fault: StoreFault) throws {
     let template = try template()
@@ -272,13 +280,13 @@ struct SeveralStoresSavingTests {
       #expect(contents[0] == contents[1], note)
       #expect(contents[0] == Self.after || !isAcknowledged && contents[0] == Self.before, note)
       found.insert(contents[0])
-      for name in ["A", "B"] { #expect(try Self.tables(two, name).isEmpty, note) }
+      for name in ["A", "B"] { #expect(try Self.leftovers(two, name).isEmpty, note) }
     }
     #expect(found.contains(Self.before))
     #expect(completed > 0, "No death fell between the two commits.")
   }
 
-  @Test("A commit that fails in one of three stores leaves the others complete")
+  @Test("A commit that fails in one of three stores leaves the others complete", .onSQLite)
   func three() throws {
     let names = ["A", "B", "C"]
     var incomplete = 0
@@ -313,7 +321,7 @@ struct SeveralStoresSavingTests {
       #expect(try three.context().list("n", of: "Part", sort: Self.byN) == [0, 1, 2])
       try three.close()
       try TwoStores(names, in: folder).close()
-      for name in names { #expect(try Self.tables(three, name).isEmpty) }
+      for name in names { #expect(try Self.leftovers(three, name).isEmpty) }
     }
     #expect(incomplete > 0)
   }
@@ -352,7 +360,8 @@ struct SeveralStoresSavingTests {
     throw CocoaError(.featureUnsupported)
   }
 
-  @Test("A save whose rows have changed since is dropped and reported, and nothing is half written")
+  @Test(
+    "A save whose rows have changed since is dropped and reported, and nothing is half written", .onSQLite)
   func changedRows() async throws {
     let (folder, complete, lacking) = try interrupted()
     let place = lacking == "B" ? 1 : 0
@@ -368,10 +377,10 @@ struct SeveralStoresSavingTests {
     #expect(contents == ["0 mine", "90 gone"], "\(place)")
     #expect(try Self.contents(folder, complete) == Self.after)
     let two = try TwoStores(in: folder)
-    #expect(try Self.tables(two, "A").isEmpty && Self.tables(two, "B").isEmpty)
+    #expect(try Self.leftovers(two, "A").isEmpty && Self.leftovers(two, "B").isEmpty)
   }
 
-  @Test("A save whose new keys are taken, or whose entities have changed, is dropped and reported")
+  @Test("A save whose new keys are taken, or whose entities have changed, is dropped and reported", .onSQLite)
   func takenKeys() async throws {
     for reason in ["keys", "entities"] {
       let (folder, _, lacking) = try interrupted()
@@ -387,11 +396,11 @@ struct SeveralStoresSavingTests {
       }
       await Self.openReporting(folder)
       let two = try TwoStores(in: folder)
-      #expect(try Self.tables(two, "A").isEmpty && Self.tables(two, "B").isEmpty)
+      #expect(try Self.leftovers(two, "A").isEmpty && Self.leftovers(two, "B").isEmpty)
     }
   }
 
-  @Test("A store that is opened alone keeps its record until the other one is opened beside it")
+  @Test("A store that is opened alone keeps its record until the other one is opened beside it", .onSQLite)
   func openedAlone() throws {
     let (folder, complete, lacking) = try interrupted()
     for name in [complete, lacking, complete] { try TwoStores([name], in: folder).close() }
@@ -451,7 +460,7 @@ struct SeveralStoresSavingTests {
       }
       #expect(ranks[0].first ?? 0 >= last, note)
       last = ranks[0].first ?? 0
-      for name in ["A", "B"] { #expect(try Self.tables(two, name).isEmpty, note) }
+      for name in ["A", "B"] { #expect(try Self.leftovers(two, name).isEmpty, note) }
       try two.close()
     }
     #expect(last > 0)

@@ -10,6 +10,8 @@
       case modelCache = "Z_MODELCACHE"
       /// Proof of a commit, for a client that lost its connection.
       case tokens = "Z_TOKEN"
+      /// What other stores may lack of a save over several stores.
+      case pendingSaves = "Z_PENDINGSAVE"
       /// The last numbers of the history, in one row.
       case historyCounter = "Z_HISTORY"
       case historyTransactions = "ATRANSACTION"
@@ -41,6 +43,8 @@
           """
         case .tokens:
           #"CREATE TABLE "Z_TOKEN" ("Z_TOKEN" uuid PRIMARY KEY, "Z_TIME" timestamptz NOT NULL DEFAULT now())"#
+        case .pendingSaves:
+          #"CREATE TABLE "Z_PENDINGSAVE" ("Z_SAVE" text, "Z_STORE" text, "Z_CONTENT" bytea, PRIMARY KEY ("Z_SAVE", "Z_STORE"))"#
         }
       }
     }

@@ -29,9 +29,8 @@
       var own: Set<Int64> = []
     }
 
-    /// The order of commits without a history.
+    /// The order of commits. With a history, a commit has the first place from its last statements on.
     private let queue = CommitQueue()
-    /// A commit holds the lock until its caller was told; with a history from its last statements on.
     private let order = Lock(Order())
     /// The same number, for reads, which must not wait for the server's disk.
     private let published: Lock<UInt64>
@@ -68,13 +67,23 @@
       _ transaction: StoreTransaction, after lock: String? = nil, on own: Connection? = nil,
       collecting collector: StatementCollector?, committed: (CommitResult) -> Void
     ) throws(StoreError) -> CommitResult {
-      if !plans.physical.foreign.isEmpty { try plans.physical.checkDerivations(transaction) }
+      try checkDerivations(transaction)
       let counts = KeyCounter.counts(of: transaction)
+      return try repeating { () throws(StoreError) in
+        try write(transaction, counts, lock, own, collector, committed)
+      }
+    }
+
+    /// Refuses what would have to compute an attribute that is derived by an unknown expression.
+    func checkDerivations(_ transaction: StoreTransaction) throws(StoreError) {
+      if !plans.physical.foreign.isEmpty { try plans.physical.checkDerivations(transaction) }
+    }
+
+    /// Repeats a transaction that the server ended because of others.
+    func repeating<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
       var attempt = 1
       while true {
-        do throws(StoreError) {
-          return try write(transaction, counts, lock, own, collector, committed)
-        } catch {
+        do throws(StoreError) { return try body() } catch {
           guard attempt < Self.attemptLimit, Self.isRepeatable(error) else { throw error }
           if error.code == .busy { Self.pause(before: attempt) }
           attempt += 1
@@ -110,7 +119,7 @@
       }
     }
 
-    private func takeKeys(
+    func takeKeys(
       _ counts: [RootIndex: Int], upTo limit: Int64, isDurable: Bool, on connection: Connection
     ) throws(StoreError) -> IndexedArray<RootIndex, Int64> {
       var base = IndexedArray<RootIndex, Int64>(repeating: 0, count: plans.schema.entities.count)
@@ -127,7 +136,7 @@
       _ own: Connection?, _ collector: StatementCollector?, _ committed: (CommitResult) -> Void
     ) throws(StoreError) -> CommitResult {
       var isSent = false
-      let locks = [lock, uniqueValues.lockStatement(transaction)].compactMap { $0 }
+      let locks = [lock].compactMap { $0 } + locks(transaction)
       let only = locks.isEmpty ? transaction.onlyUpdate(derivations) : nil
       return try pool.withConnection(or: own, collecting: collector, isRepeatable: { !isSent }) {
         (connection) throws(StoreError) in
@@ -135,12 +144,7 @@
         // again.
         let keyBase = try takeKeys(counts, upTo: transaction.keyLimit, isDurable: false, on: connection)
         let token = CommitToken()
-        let history =
-          configuration.tracksHistory
-          ? HistoryRecorder(plans, connection, transaction, channel: channel) : nil
-        let writer = TransactionWriter(
-          plans, writes, connection, transaction, keyBase: keyBase, derivations: derivations,
-          history: history)
+        let (writer, history) = writer(transaction, keyBase, on: connection)
         var result: CommitResult?
         if history == nil, let only, writer.canCommitAtOnce(only) {
           result = try commit(only, by: writer, token, &isSent, committed)
@@ -148,13 +152,39 @@
         if result == nil {
           result = try commit(only, by: writer, history, token, locks, &isSent, committed)
         }
+        noteUsed(token, on: connection)
         connection.withoutCollecting {
-          usedTokens.note(token, on: connection)
           if result!.sequence % Self.sweepInterval == 1 { UsedTokens.removeOld(on: connection) }
         }
         return result!
       }
     }
+
+    /// The statements that lock the unique values of a transaction.
+    func locks(_ transaction: StoreTransaction) -> [String] {
+      uniqueValues.lockStatement(transaction).map { [$0] } ?? []
+    }
+
+    func writer(
+      _ transaction: StoreTransaction, _ keyBase: IndexedArray<RootIndex, Int64>, on connection: Connection
+    ) -> (TransactionWriter, HistoryRecorder?) {
+      let history =
+        configuration.tracksHistory ? HistoryRecorder(plans, connection, transaction, channel: channel) : nil
+      let writer = TransactionWriter(
+        plans, writes, connection, transaction, keyBase: keyBase, derivations: derivations, history: history)
+      return (writer, history)
+    }
+
+    func noteUsed(_ token: CommitToken, on connection: Connection) {
+      connection.withoutCollecting { usedTokens.note(token, on: connection) }
+    }
+
+    func number(of root: RootIndex) -> Int64 { plans.physical.numbers[root.entity] }
+
+    /// Takes the next place in the order of commits. ``leave(_:)`` must follow.
+    func enter() -> UInt64 { queue.enter() }
+
+    func leave(_ place: UInt64) { queue.leave(place) }
 
     /// Commits the update of one row by one statement.
     ///
@@ -191,6 +221,19 @@
       _ only: RowUpdate?, by writer: TransactionWriter, _ history: HistoryRecorder?, _ token: CommitToken,
       _ locks: [String], _ isSent: inout Bool, _ committed: (CommitResult) -> Void
     ) throws(StoreError) -> CommitResult {
+      let history = try write(only, by: writer, history, token, locks)
+      let place = queue.enter()
+      defer { queue.leave(place) }
+      return try send(writer, history, token, place, &isSent, committed)
+    }
+
+    /// Writes a transaction. Only the number of the history and the commit are left then.
+    ///
+    /// - Returns: the recorder of the history; nil if there is nothing to record.
+    func write(
+      _ only: RowUpdate?, by writer: TransactionWriter, _ history: HistoryRecorder?, _ token: CommitToken,
+      _ locks: [String]
+    ) throws(StoreError) -> HistoryRecorder? {
       let connection = writer.connection
       var history = history
       do throws(StoreError) {
@@ -208,28 +251,32 @@
         connection.rollBack()
         throw error
       }
-      func send() throws(StoreError) {
-        isSent = true
-        try knowing(token, on: connection, ifCommitted: ()) { () throws(StoreError) in
-          try connection.execute("COMMIT", while: "Committing")
+      return history
+    }
+
+    /// Commits what was written, and tells the caller.
+    ///
+    /// - Parameter place: the transaction's place in the order of the commits. The caller leaves it.
+    func send(
+      _ writer: TransactionWriter, _ history: HistoryRecorder?, _ token: CommitToken, _ place: UInt64,
+      _ isSent: inout Bool, _ committed: (CommitResult) -> Void
+    ) throws(StoreError) -> CommitResult {
+      let connection = writer.connection
+      var number: Int64?
+      if configuration.tracksHistory {
+        // The number of the transaction is locked until the commit, so that commits follow each other anyway.
+        queue.wait(for: place)
+        do throws(StoreError) { number = try history?.write() } catch {
+          connection.rollBack()
+          throw error
         }
       }
-      guard configuration.tracksHistory else {
-        let place = queue.enter()
-        defer { queue.leave(place) }
-        try send()
-        queue.wait(for: place)
-        return order.withLock { announce(&$0, nil, writer, committed) }
+      isSent = true
+      try knowing(token, on: connection, ifCommitted: ()) { () throws(StoreError) in
+        try connection.execute("COMMIT", while: "Committing")
       }
-      // The number of the transaction is locked until the commit, so that commits follow each other anyway.
-      let outcome = order.withLock { order -> Result<CommitResult, StoreError> in
-        do throws(StoreError) {
-          let number = try history?.write()
-          try send()
-          return .success(announce(&order, number, writer, committed))
-        } catch { return .failure(error) }
-      }
-      return try outcome.get()
+      if !configuration.tracksHistory { queue.wait(for: place) }
+      return order.withLock { announce(&$0, number, writer, committed) }
     }
 
     /// Numbers a commit and tells its caller.
@@ -291,6 +338,10 @@
     ) throws(StoreError) {
       var failure: StoreError?
       var after: (@Sendable () -> Void)?
+      // No own commit is announced meanwhile.
+      let place = queue.enter()
+      defer { queue.leave(place) }
+      queue.wait(for: place)
       order.withLock { order in
         do throws(StoreError) {
           let found = try reader.transactionsOfOneState(StoreHistoryQuery(after: order.seen ?? 0))

@@ -66,6 +66,7 @@
       try compute(values)
       try checkUniqueness()
       try checkReferences()
+      try PendingSaveTable.add(transaction.pending, on: connection)
     }
 
     /// Inserts the rows and the pairs of a part of another store, without looking whether its references lead to rows.

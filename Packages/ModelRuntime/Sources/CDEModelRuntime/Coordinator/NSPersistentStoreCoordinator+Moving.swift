@@ -48,7 +48,7 @@ extension NSPersistentStoreCoordinator {
   ///
   /// The copy has the same UUID, so the IDs of objects stay valid. While it is made, saves and reads of the store's entities fail
   /// with ``ManagedObjectError/Code/noStore``; contexts keep their changes and can save afterwards. What is saved to a store in
-  /// memory while it is copied to a file may be missing in the copy.
+  /// memory or on a server while it is copied may be missing in the copy.
   ///
   /// The copy may have another type, such as that of a store on a server, or be a file that is made from such a store. Then the rows
   /// travel through this process, in blocks, and the history begins anew. Other processes should not write to the old store any more.
@@ -101,30 +101,49 @@ extension NSPersistentStoreCoordinator {
   private func copyRows(
     of store: NSPersistentStore, to description: NSPersistentStoreDescription
   ) throws -> NSPersistentStore {
-    let engine = try Self.engines.engine(for: description.type)
     let entities = try modelBinding.entities(in: description.configuration)
     let place = persistentStores.firstIndex { $0 === store }
-    detach(store)
-    do {
+    guard store.handle.engine is SQLiteStore, let file = store.url, file.path != "/dev/null" else {
+      detach(store)
       do {
-        // Other processes may write meanwhile.
+        // Other machines may write meanwhile.
         let source = try store.handle.engine.pinned() ?? store.handle.engine
-        try engine.make(
-          StoreOpening(description, modelBinding, entities),
-          from: StoreCopy(of: source, entities: entities))
-      } catch let error as StoreError {
-        throw ManagedObjectError(
-          .store,
-          "The store at \(store.url?.place ?? "(memory)") can't be copied to \(description.place): \(error.message)",
-          cause: error, entity: error.entity, property: error.properties.first)
+        try make(description, from: source, entities, store)
+        let copy = try addPersistentStore(description, at: place)
+        try? store.handle.engine.close()
+        return copy
+      } catch {
+        attach(store, entities, at: place)
+        throw error
       }
-      let copy = try addPersistentStore(description, at: place)
-      // What was not written before the copy was never reported as saved.
-      try? store.handle.engine.close()
-      return copy
+    }
+    // Closed, so that a save that is on its way is in the copy or fails.
+    try remove(store)
+    do {
+      let reading = Self.description(of: store, at: file, nil)
+      reading.isReadOnly = true
+      let source = try Self.engines.engine(for: store.type).open(StoreOpening(reading, modelBinding, entities))
+      defer { try? source.close() }
+      try make(description, from: source, entities, store)
+      return try addPersistentStore(description, at: place)
     } catch {
-      attach(store, entities, at: place)
+      try addPersistentStore(Self.description(of: store, at: file, nil), at: place)
       throw error
+    }
+  }
+
+  private func make(
+    _ description: NSPersistentStoreDescription, from source: any Store, _ entities: Set<EntityIndex>,
+    _ old: NSPersistentStore
+  ) throws {
+    do {
+      try Self.engines.engine(for: description.type).make(
+        StoreOpening(description, modelBinding, entities), from: StoreCopy(of: source, entities: entities))
+    } catch let error as StoreError {
+      throw ManagedObjectError(
+        .store,
+        "The store at \(old.url?.place ?? "(memory)") can't be copied to \(description.place): \(error.message)",
+        cause: error, entity: error.entity, property: error.properties.first)
     }
   }
 

@@ -2,36 +2,18 @@
   @_spi(CDE) @testable import CDEPostgreSQLStore
   @_spi(CDE) import CDEStore
   import Foundation
-  import Synchronization
   import Testing
 
   @Suite(.needsServer) struct StatementObserverTests {
-    final class Listener: StatementObserver {
-      let wantsValues: Bool
-      let requests = Mutex<[ObservedRequest]>([])
-
-      init(wantsValues: Bool = false) { self.wantsValues = wantsValues }
-
-      func didRun(_ request: ObservedRequest) { requests.withLock { $0.append(request) } }
-
-      /// What was told since the last time.
-      func take() -> [ObservedRequest] {
-        requests.withLock { requests in
-          defer { requests = [] }
-          return requests
-        }
-      }
-    }
-
     private let place = TestSchema()
 
-    private func store(_ listener: Listener) throws -> PostgreSQLStore {
+    private func store(_ listener: StatementListener) throws -> PostgreSQLStore {
       try PostgreSQLStore(
         schema: Shop.resolved, configuration: place.configuration(), observer: listener)
     }
 
     @Test func `Opening is not told, and each call is one request of its kind`() throws {
-      let listener = Listener()
+      let listener = StatementListener()
       let store = try store(listener)
       #expect(listener.take().isEmpty)
       try store.insert("Tag", (1...3).map { Draft(key: -$0, values: ["name": .text("t\($0)")]) })
@@ -59,7 +41,7 @@
 
     @Test func `A read in steps is one request without its transaction, also if this process decides`() throws
     {
-      let listener = Listener()
+      let listener = StatementListener()
       let store = try store(listener)
       try store.insert("Tag", [Draft(key: -1, values: ["name": .text("Änne")])])
       _ = listener.take()
@@ -76,7 +58,7 @@
 
     @Test func `Values are told only to those who want them`() throws {
       for wantsValues in [false, true] {
-        let listener = Listener(wantsValues: wantsValues)
+        let listener = StatementListener(wantsValues: wantsValues)
         let store = try store(listener)
         let id = UUID()
         let bytes = withUnsafeBytes(of: id.uuid) { Array($0) }
@@ -104,7 +86,7 @@
     }
 
     @Test func `A failed request and a repeated one are told once`() throws {
-      let listener = Listener()
+      let listener = StatementListener()
       let store = try store(listener)
       let category = Draft(key: -1, values: ["name": .text("a"), "code": .integer(1)])
       try store.insert("Category", [category])

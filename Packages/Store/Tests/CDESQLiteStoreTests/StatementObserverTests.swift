@@ -1,31 +1,13 @@
 @_spi(CDE) import CDESQLiteStore
 @_spi(CDE) import CDEStore
 import Foundation
-import Synchronization
 import Testing
 
 @Suite("Statement observers")
 struct StatementObserverTests {
-  final class Listener: StatementObserver {
-    let wantsValues: Bool
-    let requests = Mutex<[ObservedRequest]>([])
-
-    init(wantsValues: Bool = false) { self.wantsValues = wantsValues }
-
-    func didRun(_ request: ObservedRequest) { requests.withLock { $0.append(request) } }
-
-    /// What was told since the last time.
-    func take() -> [ObservedRequest] {
-      requests.withLock { requests in
-        defer { requests = [] }
-        return requests
-      }
-    }
-  }
-
   let scratch = Scratch()
 
-  func store(_ listener: Listener, _ location: SQLiteStore.Configuration.Location? = nil) throws
+  func store(_ listener: StatementListener, _ location: SQLiteStore.Configuration.Location? = nil) throws
     -> SQLiteStore
   {
     let location = location ?? .file(path: scratch.file())
@@ -36,7 +18,7 @@ struct StatementObserverTests {
 
   @Test("Opening is not told, and each call is one request of its kind", arguments: [true, false])
   func kinds(inMemory: Bool) throws {
-    let listener = Listener()
+    let listener = StatementListener()
     let store = try store(listener, inMemory ? .inMemory(name: UUID().uuidString) : nil)
     #expect(listener.take().isEmpty)
     try store.insert("Tag", (1...3).map { Draft(key: -$0, values: ["name": .text("t\($0)")]) })
@@ -62,7 +44,7 @@ struct StatementObserverTests {
 
   @Test("Looking up many keys is one request with one statement that ran often")
   func lookUps() throws {
-    let listener = Listener()
+    let listener = StatementListener()
     let store = try store(listener)
     try store.insert("Tag", (1...5).map { Draft(key: -$0, values: ["name": .text("t\($0)")]) })
     _ = listener.take()
@@ -74,7 +56,7 @@ struct StatementObserverTests {
   @Test("Values are told only to those who want them")
   func values() throws {
     for wantsValues in [false, true] {
-      let listener = Listener(wantsValues: wantsValues)
+      let listener = StatementListener(wantsValues: wantsValues)
       let store = try store(listener)
       try store.insert("Tag", [Draft(key: -1, values: ["name": .text("secret")])])
       let texts = listener.take().flatMap(\.statements).map(\.sql)
@@ -85,7 +67,7 @@ struct StatementObserverTests {
 
   @Test("A failed request is told too")
   func failures() throws {
-    let listener = Listener()
+    let listener = StatementListener()
     let store = try store(listener)
     let category = Draft(key: -1, values: ["name": .text("a"), "code": .integer(1)])
     try store.insert("Category", [category])

@@ -122,7 +122,8 @@ extension NSPersistentStoreCoordinator {
     do {
       let reading = Self.description(of: store, at: file, nil)
       reading.isReadOnly = true
-      let source = try Self.engines.engine(for: store.type).open(StoreOpening(reading, modelBinding, entities))
+      let source = try Self.engines.engine(for: store.type).open(
+        StoreOpening(reading, modelBinding, entities))
       defer { try? source.close() }
       try make(description, from: source, entities, store)
       return try addPersistentStore(description, at: place)

@@ -1,0 +1,1 @@
+../../../../Store/Tests/CDESQLiteStoreTests/StatementListener.swift

@@ -15,8 +15,23 @@
       let types: [UInt32]
     }
 
-    /// For each statement its number on this connection, and when it was last used.
-    private var statements: [StatementKey: (number: Int, use: Int)] = [:]
+    /// A statement that is prepared on this connection.
+    private final class Statement {
+      let key: StatementKey
+      let name: String
+      /// When it was last used.
+      var use: Int
+
+      init(_ key: StatementKey, number: Int, use: Int) {
+        self.key = key
+        name = "s\(number)"
+        self.use = use
+      }
+    }
+
+    private var statements: [StatementKey: Statement] = [:]
+    /// The statement that was used last, mostly the next one, too. Hashing its text takes longer than comparing equal storage.
+    private var lastUsed: Statement?
     private var lastNumber = 0
     private var uses = 0
     /// Texts that no message may contain.
@@ -174,25 +189,32 @@
     func prepare(_ sql: String, _ types: [UInt32], while task: String) throws(StoreError) -> String {
       uses += 1
       let key = StatementKey(sql: sql, types: types)
+      if let lastUsed, lastUsed.key == key {
+        lastUsed.use = uses
+        return lastUsed.name
+      }
       if let known = statements[key] {
-        statements[key]!.use = uses
-        return "s\(known.number)"
+        known.use = uses
+        lastUsed = known
+        return known.name
       }
       if statements.count >= Self.cacheLimit { try evict() }
       lastNumber += 1
-      let name = "s\(lastNumber)"
-      _ = try check(PQprepare(handle, name, sql, Int32(types.count), types), while: task)
-      statements[key] = (lastNumber, uses)
-      return name
+      let statement = Statement(key, number: lastNumber, use: uses)
+      _ = try check(PQprepare(handle, statement.name, sql, Int32(types.count), types), while: task)
+      statements[key] = statement
+      lastUsed = statement
+      return statement.name
     }
 
     /// Removes the statement that was not used for the longest time.
     private func evict() throws(StoreError) {
-      guard let oldest = statements.min(by: { $0.value.use < $1.value.use }) else { return }
+      guard let oldest = statements.values.min(by: { $0.use < $1.use }) else { return }
       statements[oldest.key] = nil
+      if lastUsed === oldest { lastUsed = nil }
       // A transaction that failed refuses all statements. The server then keeps one statement more.
       if PQtransactionStatus(handle) == PQTRANS_INERROR { return }
-      try execute("DEALLOCATE s\(oldest.value.number)", while: "Removing a statement")
+      try execute("DEALLOCATE \(oldest.name)", while: "Removing a statement")
     }
 
     func check(_ result: OpaquePointer?, while task: String) throws(StoreError) -> ResultRows {

@@ -130,24 +130,24 @@
     ///
     /// - Throws: `.closed`; `.busy` after the time for waiting; the errors of connecting.
     func borrow() throws(StoreError) -> (Connection, wasIdle: Bool) {
-      let waiter = Waiter()
-      let immediate: Outcome? = state.withLock { state in
-        if state.isClosed { return .closed }
+      let (immediate, waiter): (Outcome?, Waiter?) = state.withLock { state in
+        if state.isClosed { return (.closed, nil) }
         if state.waiters.isEmpty {
-          if let connection = state.idle.popLast() { return .connection(connection) }
-          if isPinned, state.openCount == 0 { return .lostState }
+          if let connection = state.idle.popLast() { return (.connection(connection), nil) }
+          if isPinned, state.openCount == 0 { return (.lostState, nil) }
           if state.openCount < (isPinned ? 1 : configuration.poolSize) {
             state.openCount += 1
-            return .place
+            return (.place, nil)
           }
         }
+        let waiter = Waiter()
         state.waiters.append(waiter)
         state.statistics.waits += 1
         state.statistics.mostWaiting = max(state.statistics.mostWaiting, state.waiters.count)
-        return nil
+        return (nil, waiter)
       }
       let outcome: Outcome
-      if let immediate { outcome = immediate } else { outcome = try wait(waiter) }
+      if let immediate { outcome = immediate } else { outcome = try wait(waiter!) }
       switch outcome {
       case .connection(let connection): return (connection, true)
       case .place: return (try open(), false)

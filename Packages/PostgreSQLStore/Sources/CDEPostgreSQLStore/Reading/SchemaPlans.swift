@@ -13,6 +13,8 @@
     private let rowStatements: IndexedArray<EntityIndex, String>
     /// The same for one key. The server plans a statement over an array at each run, which takes as long as running it.
     private let singleRowStatements: IndexedArray<EntityIndex, String>
+    /// What errors of these statements begin with.
+    private let rowTasks: IndexedArray<EntityIndex, String>
     /// The properties of entities in the history's terms.
     let history: IndexedArray<EntityIndex, HistoryEntity>
     /// The columns that refer to a tree's rows.
@@ -46,6 +48,7 @@
           "SELECT \(selects[entity.index].columnList) FROM \(quoted(physical.tableName(of: entity.index))) AS t0 "
           + "WHERE t0.\"Z_PK\" = $1\(types)"
       }
+      rowTasks = physical.schema.entities.mapped { "Reading rows of \($0.source.name)" }
       history = physical.schema.entities.mapped { HistoryEntity($0, physical) }
       references = ReferenceColumn.all(physical)
     }
@@ -77,7 +80,7 @@
         if isSingle { parameters.append(block.first!) } else { parameters.append(block) }
         let rows = try connection.run(
           isSingle ? singleRowStatements[entity] : rowStatements[entity], parameters,
-          while: "Reading rows of \(schema.entities[entity].source.name)")
+          while: rowTasks[entity])
         try collector.append(rows)
       }
       return collector.finish()

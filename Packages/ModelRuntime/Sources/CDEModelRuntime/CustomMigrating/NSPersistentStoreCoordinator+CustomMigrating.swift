@@ -61,13 +61,7 @@ extension NSPersistentStoreCoordinator {
     _ request: MigrationRequest, _ pace: MigrationPace, _ steps: (WorkingStore, MigrationPace) throws -> Void
   ) throws {
     let hashes = request.newHashes
-    guard let replaced = try replacedStore(request, pace, unless: hashes) else { return }
-    let working: WorkingStore
-    if case .file(let path)? = request.file?.location {
-      working = try WorkingStore(request.description, at: path)
-    } else {
-      working = try WorkingStore(ofServer: request.description)
-    }
+    guard let (replaced, working) = try replacedStore(request, pace, unless: hashes) else { return }
     defer { working.remove() }
     do {
       try replaced.copy(to: working.url.path)
@@ -90,16 +84,20 @@ extension NSPersistentStoreCoordinator {
     }
   }
 
-  /// Locks the store of a request.
+  /// Locks the store of a request, and makes the folder of its copy.
   ///
   /// - Returns: nil if another process has migrated the store meanwhile.
   private func replacedStore(
     _ request: MigrationRequest, _ pace: MigrationPace, unless hashes: [String: Data]
-  ) throws -> (any ReplacedStore)? {
-    if let configuration = request.file {
-      return try StoreReplacement(configuration, pace) { $0.mapValues { Data($0) } == hashes }
+  ) throws -> (any ReplacedStore, WorkingStore)? {
+    guard let configuration = request.file else {
+      guard let store = try ReplacedServerStore(request, pace) else { return nil }
+      return (store, try WorkingStore(ofServer: request.description, store.identifier))
     }
-    return try ReplacedServerStore(request, pace)
+    guard case .file(let path) = configuration.location,
+      let store = try StoreReplacement(configuration, pace, unless: { $0.mapValues { Data($0) } == hashes })
+    else { return nil }
+    return (store, try WorkingStore(request.description, at: path))
   }
 }
 

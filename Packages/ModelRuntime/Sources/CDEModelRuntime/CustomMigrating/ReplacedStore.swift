@@ -17,6 +17,8 @@ extension StoreReplacement: ReplacedStore {}
 /// A store of another engine than SQLite's, whose rows travel to a file and back.
 struct ReplacedServerStore: ReplacedStore {
   private let locked: any LockedStore
+  /// The store's UUID.
+  let identifier: String
   private let destination: ModelBinding
   /// The archive of the old model, for the file.
   private let modelArchive: [UInt8]?
@@ -33,6 +35,7 @@ struct ReplacedServerStore: ReplacedStore {
         from: source.schema, to: request.destination.schema, pace: pace.piece(0...0.1))
     else { return nil }
     self.locked = locked
+    identifier = try locked.contents().identifier
   }
 
   func copy(to path: String) throws(StoreError) {

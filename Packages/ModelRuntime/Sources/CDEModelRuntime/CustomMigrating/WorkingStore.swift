@@ -7,7 +7,8 @@ internal import Foundation
 /// A copy of a store on which the steps of a migration work, one after the other.
 ///
 /// It is in a folder beside the store: `.Notes.sqlite.migration`. The folder is removed at the end of the migration, and what
-/// a killed one left is removed by the next migration or opening. The copy of a store on a server is in the temporary folder.
+/// a killed one left is removed by the next migration or opening. The copy of a store on a server is in the temporary folder, and the next
+/// migration removes what is left.
 final class WorkingStore {
   /// The file of the copy after the steps so far.
   private(set) var url: URL
@@ -24,16 +25,28 @@ final class WorkingStore {
   }
 
   /// Makes the folder for a store that is no file, in the temporary folder. Only this user may read it.
-  convenience init(ofServer description: NSPersistentStoreDescription) throws {
+  ///
+  /// What a killed migration of the same store left is removed.
+  ///
+  /// - Parameters:
+  ///   - description: the description of the store, whose lock the caller has.
+  ///   - identifier: the store's UUID.
+  convenience init(ofServer description: NSPersistentStoreDescription, _ identifier: String) throws {
+    // A copy of a store under another name has the same UUID, and a lock of its own.
+    let options = description.options.compactMap { key, value in (value as? String).map { "\(key)=\($0)" } }
+    let place = "\(description.place) \(options.sorted())".utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) {
+      ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+    }
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("\(identifier)-\(String(place, radix: 36)).migration")
+    if FileManager.default.fileExists(atPath: folder.path) { try? FileManager.default.removeItem(at: folder) }
     let copy = description.copy() as! NSPersistentStoreDescription
     copy.type = NSSQLiteStoreType
     // Rows of all entities are copied, and those of a server may have all.
     copy.configuration = nil
     // Its options are those of another engine.
     for key in copy.options.keys { copy.setOption(nil, forKey: key) }
-    try self.init(
-      copy,
-      in: FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).migration"))
+    try self.init(copy, in: folder)
   }
 
   private init(_ description: NSPersistentStoreDescription, in folder: URL) throws {

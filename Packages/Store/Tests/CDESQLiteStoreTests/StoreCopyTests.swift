@@ -36,6 +36,8 @@ struct StoreCopyTests {
   @Test("A file made from another store has its rows, orders, pairs, large values, keys, UUID and metadata")
   func rows() throws {
     let scratch = Scratch()
+    // Optimised code would remove the folder after the last use of the variable.
+    defer { withExtendedLifetime(scratch) {} }
     let store = try SQLiteStore.file(scratch.file("Old.sqlite"), Shop.schema)
     let large = [UInt8(1)] + (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
     try store.insert("Category", [Draft(key: -1, values: ["name": .text("c")])])
@@ -93,6 +95,8 @@ struct StoreCopyTests {
   @Test("A file that can't be completed is removed, and one that exists is left alone")
   func incomplete() throws {
     let scratch = Scratch()
+    // Optimised code would remove the folder after the last use of the variable.
+    defer { withExtendedLifetime(scratch) {} }
     let store = try SQLiteStore.file(scratch.file(), Shop.schema)
     try store.insert("Tag", (1...300).map { Draft(key: -$0) })
     let path = scratch.file("New.sqlite")

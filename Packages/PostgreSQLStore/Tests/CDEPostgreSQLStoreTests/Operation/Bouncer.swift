@@ -9,6 +9,7 @@
 
     let folder = "/tmp/cde-bouncer-\(getpid())-\(UUID().uuidString.prefix(6))"
     private let process: pid_t
+    private var url: String { "postgresql://postgres@/postgres?host=\(folder)&port=6432" }
 
     static let program: String? = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"]
       .first { FileManager.default.isExecutableFile(atPath: $0) }
@@ -46,7 +47,11 @@
         throw Failure(message: "PgBouncer does not start")
       }
       process = started
-      waitUntil("PgBouncer does not listen") { access(folder + "/.s.PGSQL.6432", F_OK) == 0 }
+      let configuration = PostgreSQLConfiguration(url: url)
+      // The socket is there before it accepts connections.
+      waitUntil("PgBouncer does not accept connections") {
+        (try? Connection(ConnectionOptions(configuration), configuration)) != nil
+      }
     }
 
     deinit {
@@ -59,7 +64,7 @@
     /// The same store, reached through PgBouncer.
     func configuration(_ place: TestSchema, poolSize: Int = 3) -> PostgreSQLConfiguration {
       var configuration = place.configuration(poolSize: poolSize)
-      configuration.url = "postgresql://postgres@/postgres?host=\(folder)&port=6432"
+      configuration.url = url
       configuration.tracksHistory = true
       return configuration
     }

@@ -32,12 +32,10 @@
         "SET LOCAL idle_in_transaction_session_timeout TO 0", while: StoreMigrator.task)
       (identifier, metadata) = try MetadataTable.read(connection, isLocked: true)
       old = try StoreOpener(schema: source, configuration: configuration).places(metadata, on: connection)
-      try ForeignParts.refuse(tables, on: connection)
+      try ForeignParts.refuse(old.tableNames, on: connection)
     }
 
     deinit { connection.rollBack() }
-
-    private var tables: [String] { old.tables.values.map(\.name) + old.joinTables.map(\.name) }
 
     func contents() throws(StoreError) -> StoreCopy {
       let store = try PostgreSQLStore(
@@ -51,11 +49,11 @@
       let rights = try TableRights(reading: connection)
       let given = try EntityTable.lastKeys(old, on: connection)
       try connection.execute(
-        "DROP TABLE \(tables.sorted().map(quoted).joined(separator: ", "))", while: "Removing the old tables",
+        "DROP TABLE \(old.tableNames.sorted().map(quoted).joined(separator: ", "))",
+        while: "Removing the old tables",
         asking: pace)
-      let filler = StoreFiller(new, connection)
-      try filler.fill(from: copy)
-      for table in new.tables.values.map(\.name) + new.joinTables.map(\.name) {
+      try StoreFiller(new, connection).fill(from: copy)
+      for table in new.tableNames {
         let former = [table, PhysicalSchema.Bookkeeping.primaryKeys.rawValue]
         for statement in rights.statements(for: table, like: former) {
           try connection.execute(statement, while: "Giving rights on \(table)")
@@ -69,7 +67,8 @@
         #"DELETE FROM "Z_PRIMARYKEY"; DELETE FROM "ACHANGE"; DELETE FROM "ATRANSACTION""#,
         while: StoreMigrator.task, asking: pace)
       try EntityTable.insert(
-        new, lastKeys: try filler.lastKeys(atLeast: least), on: connection, while: StoreMigrator.task)
+        new, lastKeys: try EntityTable.lastKeys(new, atLeast: least, on: connection), on: connection,
+        while: StoreMigrator.task)
       try MetadataTable.migrate(
         MetadataTable.joined(copy.metadata, to: metadata), to: schema, on: connection)
       if copy.identifier != identifier {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Collects the statements of one request after the other, for the observer of a store. For engines.
 ///
 /// A statement that runs several times in succession is counted, and its text is kept once.
@@ -40,19 +42,10 @@
 
   /// Adds a statement to the request, or counts one more run of the last one.
   public func append(_ text: UnsafePointer<CChar>) {
-    if let last = statements.indices.last, statements[last].sql.withCString({ Self.areEqual($0, text) }) {
+    if let last = statements.indices.last, statements[last].sql.withCString({ strcmp($0, text) == 0 }) {
       statements[last].runs += 1
     } else {
       statements.append(ObservedStatement(sql: String(cString: text)))
     }
-  }
-
-  private static func areEqual(_ one: UnsafePointer<CChar>, _ other: UnsafePointer<CChar>) -> Bool {
-    var index = 0
-    while one[index] == other[index] {
-      if one[index] == 0 { return true }
-      index += 1
-    }
-    return false
   }
 }

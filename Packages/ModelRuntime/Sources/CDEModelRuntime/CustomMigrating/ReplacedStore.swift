@@ -17,8 +17,9 @@ extension StoreReplacement: ReplacedStore {}
 /// A store of another engine than SQLite's, whose rows travel to a file and back.
 struct ReplacedServerStore: ReplacedStore {
   private let locked: any LockedStore
+  private let old: StoreCopy
   /// The store's UUID.
-  let identifier: String
+  var identifier: String { old.identifier }
   private let destination: ModelBinding
   /// The archive of the old model, for the file.
   private let modelArchive: [UInt8]?
@@ -35,12 +36,12 @@ struct ReplacedServerStore: ReplacedStore {
         from: source.schema, to: request.destination.schema, pace: pace.piece(0...0.1))
     else { return nil }
     self.locked = locked
-    identifier = try locked.contents().identifier
+    old = try locked.contents()
   }
 
   func copy(to path: String) throws(StoreError) {
     try SQLiteStore.makeFile(
-      at: path, from: try locked.contents(), modelCache: modelArchive.map(SQLiteStore.modelCache(of:)))
+      at: path, from: old, modelCache: modelArchive.map(SQLiteStore.modelCache(of:)))
   }
 
   func replace(with path: String) throws(StoreError) {

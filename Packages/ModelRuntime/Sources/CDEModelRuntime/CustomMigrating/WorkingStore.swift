@@ -1,7 +1,7 @@
 internal import CDEManagedModel
 @_spi(CDE) internal import CDEModelFiles
 @_spi(CDE) internal import CDESQLiteStore
-internal import CDEStore
+@_spi(CDE) internal import CDEStore
 internal import Foundation
 
 /// A copy of a store on which the steps of a migration work, one after the other.
@@ -34,11 +34,10 @@ final class WorkingStore {
   convenience init(ofServer description: NSPersistentStoreDescription, _ identifier: String) throws {
     // A copy of a store under another name has the same UUID, and a lock of its own.
     let options = description.options.compactMap { key, value in (value as? String).map { "\(key)=\($0)" } }
-    let place = "\(description.place) \(options.sorted())".utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) {
-      ($0 ^ UInt64($1)) &* 0x100_0000_01B3
-    }
+    let place = SHA256.hash(Array("\(description.place) \(options.sorted())".utf8)).prefix(8)
     let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("\(identifier)-\(String(place, radix: 36)).migration")
+      .appendingPathComponent(
+        "\(identifier)-\(place.map { String($0, radix: 16) }.joined(separator: "")).migration")
     if FileManager.default.fileExists(atPath: folder.path) { try? FileManager.default.removeItem(at: folder) }
     let copy = description.copy() as! NSPersistentStoreDescription
     copy.type = NSSQLiteStoreType

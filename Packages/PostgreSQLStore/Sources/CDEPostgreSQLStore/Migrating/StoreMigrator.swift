@@ -24,9 +24,8 @@
       defer { connection.rollBack() }
       let (script, now) = try script(MetadataTable.read(connection).metadata, connection)
       let old = script.moves.source
-      let all = old.tables.values.map(\.name) + old.joinTables.map(\.name)
       return try check(script, now, connection).survey(
-        fileBytes: try Self.size(of: all, connection),
+        fileBytes: try Self.size(of: old.tableNames, connection),
         rewrittenBytes: try Self.size(of: script.renamed.map(\.table), connection))
     }
 
@@ -42,8 +41,7 @@
         .places(MetadataTable.read(connection).metadata, on: connection)
       let rows = try MigrationCheck.rows(
         of: physical, { quoted(physical.tableName(of: $0)) }, counting(connection, .unwatched()))
-      let size = try size(
-        of: physical.tables.values.map(\.name) + physical.joinTables.map(\.name), connection)
+      let size = try size(of: physical.tableNames, connection)
       return MigrationSurvey(
         rows: rows, obstacles: [], rewrittenTables: [], fileBytes: size, rewrittenBytes: size)
     }
@@ -65,15 +63,8 @@
     ) throws(StoreError) -> (MigrationScript, now: Double) {
       let old = try StoreOpener(schema: source, configuration: configuration).places(metadata, on: connection)
       let new = PhysicalSchema.onServer(destination, numbers: PhysicalSchema.newNumbers(of: destination))
-      var lastKeys: [RootIndex: Int64] = [:]
-      for (root, table) in old.tables {
-        let given = try connection.run(
-          "SELECT \"Z_MAX\" FROM \"Z_PRIMARYKEY\" WHERE \"Z_ENT\" = \(old.numbers[root.entity])",
-          while: Self.task)
-        let used = try connection.run(
-          "SELECT coalesce(max(\"Z_PK\"), 0) FROM \(quoted(table.name))", while: Self.task)
-        lastKeys[root] = max(given.count > 0 ? given.integer(0, 0) : 0, used.integer(0, 0))
-      }
+      let lastKeys = try EntityTable.lastKeys(
+        old, atLeast: EntityTable.lastKeys(old, on: connection), on: connection)
       let moves = EntityMoves(migration, from: old, to: new, lastKeys: lastKeys)
       let now = Date().timeIntervalSinceReferenceDate
       return (MigrationScript(moves, PostgreSQLMigrationDialect(), now: now), now)

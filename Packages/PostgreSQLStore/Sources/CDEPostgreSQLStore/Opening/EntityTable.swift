@@ -37,5 +37,18 @@
       }
       return result
     }
+
+    /// The greatest key of the rows in each tree, or a given one that is greater.
+    static func lastKeys(
+      _ physical: PhysicalSchema, atLeast given: [RootIndex: Int64], on connection: Connection
+    ) throws(StoreError) -> [RootIndex: Int64] {
+      var result = given
+      for (root, table) in physical.tables {
+        let rows = try connection.run(
+          "SELECT coalesce(max(\"Z_PK\"), 0) FROM \(quoted(table.name))", while: "Reading the last keys")
+        result[root] = max(given[root] ?? 0, rows.integer(0, 0))
+      }
+      return result
+    }
   }
 #endif

@@ -29,11 +29,11 @@
     /// - Throws: `.cannotOpen` if there is a store already, and the errors of ``create(on:)`` and of writing rows.
     func create(from copy: StoreCopy, on connection: Connection) throws(StoreError) {
       let physical = PhysicalSchema.onServer(schema, numbers: PhysicalSchema.newNumbers(of: schema))
-      let filler = StoreFiller(physical, connection)
       let isMade = try inTransaction(connection) { () throws(StoreError) in
-        try filler.fill(from: copy)
+        try StoreFiller(physical, connection).fill(from: copy)
         try EntityTable.insert(
-          physical, lastKeys: try filler.lastKeys(atLeast: copy.lastKeys), on: connection, while: Self.task)
+          physical, lastKeys: try EntityTable.lastKeys(physical, atLeast: copy.lastKeys, on: connection),
+          on: connection, while: Self.task)
         let metadata = MetadataTable.joined(copy.metadata, to: MetadataTable.initial(for: schema))
         try MetadataTable.insert(identifier: copy.identifier, metadata, on: connection)
       }

@@ -3,6 +3,9 @@
   internal import CDEStore
 
   extension PhysicalSchema {
+    /// The tables of entities and of pairs.
+    var tableNames: [String] { tables.values.map(\.name) + joinTables.map(\.name) }
+
     /// The server cuts longer names off with a notice, so two of them could become one.
     static let serverNameLimit = 63
 

@@ -60,16 +60,5 @@
         "Several \(violated.entity) have the same \(violated.properties.joined(separator: ", ")). Change the values first."
       return error
     }
-
-    /// The greatest keys of the rows that were filled in, or those of deleted rows.
-    func lastKeys(atLeast given: [RootIndex: Int64]) throws(StoreError) -> [RootIndex: Int64] {
-      var result = given
-      for (root, table) in physical.tables {
-        let rows = try connection.run(
-          "SELECT coalesce(max(\"Z_PK\"), 0) FROM \(quoted(table.name))", while: "Reading the last keys")
-        result[root] = max(given[root] ?? 0, rows.integer(0, 0))
-      }
-      return result
-    }
   }
 #endif

@@ -140,15 +140,21 @@ let package = Package(
       path: "Packages/PostgreSQLStore/Tests/CDEPostgreSQLStoreTests"),
 
     // Macros
+    .target(
+      name: "CDEMacroExpansion",
+      path: "Packages/Macros/Sources/CDEMacroExpansion",
+      swiftSettings: [.unsafeFlags(swiftFlags)],
+      linkerSettings: [.unsafeFlags(linkFlags)]),
     .macro(
       name: "CDEMacros",
+      dependencies: ["CDEMacroExpansion"],
       path: "Packages/Macros/Sources/CDEMacros",
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),
     .testTarget(
-      name: "CDEMacrosTests",
-      dependencies: ["CDEMacros"],
-      path: "Packages/Macros/Tests/CDEMacrosTests",
+      name: "CDEMacroExpansionTests",
+      dependencies: ["CDEMacroExpansion"],
+      path: "Packages/Macros/Tests/CDEMacroExpansionTests",
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),
 

@@ -208,12 +208,19 @@ let package = Package(
       name: "CDEPostgreSQL",
       dependencies: ["CDEStore", "CDEPostgreSQLStore", "CDEManagedModel", "CDEModelRuntime"],
       path: "Packages/PostgreSQL/Sources/CDEPostgreSQL"),
+    .target(
+      name: "CDEEngineUnderTest",
+      dependencies: [
+        "CDEPostgreSQL", "CDEExecutors", "CDEStore", "CDESQLiteFaults", "CDEPostgreSQLStore",
+        "CDEModelRuntime",
+      ],
+      path: "Packages/PostgreSQL/Tests/CDEEngineUnderTest"),
+    .target(name: "CDEEngineLoader", path: "Packages/PostgreSQL/Tests/CDEEngineLoader"),
     .testTarget(
       name: "CDEPostgreSQLTests",
       dependencies: [
-        "CDEPostgreSQL", "CDEStore", "CDESQLiteFaults", "CDEPostgreSQLStore", "CDEManagedModel",
-        "CDEModelFiles",
-        "CDEPredicates", "CDEModelRuntime",
+        "CDEPostgreSQL", "CDEEngineUnderTest", "CDEEngineLoader", "CDEExecutors", "CDEStore",
+        "CDESQLiteFaults", "CDEPostgreSQLStore", "CDEManagedModel", "CDEModelFiles", "CDEPredicates", "CDEModelRuntime",
       ],
       path: "Packages/PostgreSQL/Tests/CDEPostgreSQLTests"),
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Random changes in a context, its child and its grandchild, each checked against dictionaries of its own.
-@Suite("Randomised operations in child contexts")
+@Suite("Randomised operations in child contexts", .ownThreads)
 struct ChildRandomisedTests {
   @Test("A context, its child and its grandchild agree with dictionaries", arguments: 0..<4)
   func agreement(_ run: Int) throws {

@@ -16,7 +16,7 @@ import Testing
 ///
 /// Whatever they then hold, reading it by the getters that a program has, changing and saving it ends in values and
 /// typed errors, never in the end of the process.
-@Suite("Mutated stores")
+@Suite("Mutated stores", .onSQLite)
 struct MutatedStoreTests {
   /// 3,000 is the long run.
   private static let rounds =

@@ -5,7 +5,7 @@ import CDETestSupport
 import Foundation
 import Testing
 
-@Suite("Saves and fetches under faults")
+@Suite("Saves and fetches under faults", .ownThreads)
 struct SaveFaultTests {
   static let transient: [StoreFault] = [.diskFull, .ioError, .tornWrite, .busy]
 

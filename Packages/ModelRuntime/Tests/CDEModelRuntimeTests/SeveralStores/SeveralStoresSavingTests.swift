@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("A save over two stores")
+@Suite("A save over two stores", .ownThreads)
 struct SeveralStoresSavingTests {
   private static var byN: [NSSortDescriptor] { [NSSortDescriptor(key: "n", ascending: true)] }
 

@@ -220,7 +220,8 @@ let package = Package(
       name: "CDEPostgreSQLTests",
       dependencies: [
         "CDEPostgreSQL", "CDEEngineUnderTest", "CDEEngineLoader", "CDEExecutors", "CDEStore",
-        "CDESQLiteFaults", "CDEPostgreSQLStore", "CDEManagedModel", "CDEModelFiles", "CDEPredicates", "CDEModelRuntime",
+        "CDESQLiteFaults", "CDEPostgreSQLStore", "CDEManagedModel", "CDEModelFiles", "CDEPredicates",
+        "CDEModelRuntime",
       ],
       path: "Packages/PostgreSQL/Tests/CDEPostgreSQLTests"),
 

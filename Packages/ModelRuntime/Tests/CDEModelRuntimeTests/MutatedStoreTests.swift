@@ -20,7 +20,7 @@ import Testing
 struct MutatedStoreTests {
   /// 3,000 is the long run.
   private static let rounds =
-    ProcessInfo.processInfo.environment["CDE_MUTATED_STORES"].flatMap(Int.init) ?? 60
+    ProcessInfo.processInfo.environment["CDE_MUTATED_STORES"].flatMap(Int.init) ?? 16
   private static let seed =
     ProcessInfo.processInfo.environment["CDE_SEED"].flatMap(UInt64.init) ?? 1
   private static let groupSize = 100

@@ -12,7 +12,7 @@ import Foundation
 public func useEngineUnderTest() {
   let name = ProcessInfo.processInfo.environment["CDE_ENGINE_UNDER_TEST"] ?? ""
   guard name == "PostgreSQL" else {
-    fatalError("CDE_ENGINE_UNDER_TEST names the engine \(name), which is unknown. PostgreSQL is the only one.")
+    fatalError("CDE_ENGINE_UNDER_TEST names an unknown engine, \(name). PostgreSQL is the only one.")
   }
   guard let url = ProcessInfo.processInfo.environment["CDE_POSTGRESQL_URL"] else {
     fatalError("CDE_POSTGRESQL_URL is not set. Tools/lib/postgresql start prints a URL.")

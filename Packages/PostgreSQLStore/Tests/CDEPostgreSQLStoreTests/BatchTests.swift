@@ -107,7 +107,7 @@
       }
     }
 
-    @Test(arguments: [UInt64.random(in: 0 ... .max), 21, 22, 12_698_606_276_326_693_373])
+    @Test(arguments: TestScale.seeds(21, 22, 12_698_606_276_326_693_373))
     func `Random batches do what they do on SQLite`(seed: UInt64) throws {
       print("seed \(seed)")
       var random = SplitMix(seed: seed)

@@ -18,7 +18,7 @@
 
     private static let roots = ["Item", "Category", "Tag", "Owner"]
 
-    @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
+    @Test(arguments: TestScale.seeds(1, 2, 3, 4, 5, 6))
     func `Both engines answer random transactions alike`(seed: UInt64) throws {
       print("seed \(seed)")
       let place = TestSchema()

@@ -47,7 +47,7 @@
 
     // MARK: Against SQLite
 
-    @Test(arguments: [1, 2, 3, 4] as [UInt64])
+    @Test(arguments: TestScale.seeds(1, 2, 3, 4))
     func `Random transactions leave the values that triggers leave on SQLite`(seed: UInt64) throws {
       print("seed \(seed)")
       let server = try open(history: true)

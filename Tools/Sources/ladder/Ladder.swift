@@ -15,6 +15,7 @@ struct Ladder {
     case upward = "references upward"
     case circleOfTypes = "files in a circle by types"
     case circle = "files in a circle by all symbols"
+    case remainingCircle = "files in such a circle without the exceptions"
     case folder = "files in a folder"
   }
 

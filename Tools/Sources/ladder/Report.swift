@@ -38,13 +38,13 @@ struct Report {
     let upward = upward
     let byTypes = references.largestCircle { $0.symbol.isType }
     let bySymbols = references.largestCircle { _ in true }
-    let listed = references.largestCircle { ladder.exceptions[exception(for: $0)] == nil || !isUpward($0) }
+    let remaining = references.largestCircle { !isUpward($0) || ladder.exceptions[exception(for: $0)] == nil }
     let crossing = references.references.count {
       Ladder.folder(of: $0.file) != Ladder.folder(of: $0.symbol.file)
     }
     let figures: [(Ladder.Measure, Int)] = [
       (.upward, upward.count), (.circleOfTypes, byTypes.count), (.circle, bySymbols.count),
-      (.folder, filesByFolder.first?.count ?? 0),
+      (.remainingCircle, remaining.count), (.folder, filesByFolder.first?.count ?? 0),
     ]
     Swift.print("\(ladder.module): \(references.files.count) files, \(crossing) references between folders")
     var problems = strangeFolders + unlisted(upward) + needless(upward)
@@ -59,11 +59,11 @@ struct Report {
         problems.append("\(ladder.module): \(figure) \(measure.rawValue), \(most) are the most")
       }
     }
-    Swift.print("  files in a circle by all symbols but the exceptions: \(listed.count)")
     guard details else { return problems }
     for reference in upward { Swift.print("  upward: \(describe(reference))") }
     for file in byTypes { Swift.print("  circle by types: \(file)") }
     for file in bySymbols { Swift.print("  circle by all symbols: \(file)") }
+    for file in remaining { Swift.print("  circle without the exceptions: \(file)") }
     if let most = ladder.limits[.folder] {
       for (folder, count) in filesByFolder where count > most {
         Swift.print("  many files: \(folder): \(count)")

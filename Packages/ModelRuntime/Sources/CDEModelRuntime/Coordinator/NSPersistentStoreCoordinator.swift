@@ -351,19 +351,3 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     }
   }
 }
-
-extension StoreMetadata.Value {
-  /// The value in the form that a property list contains.
-  var foundationValue: Any {
-    switch self {
-    case .string(let value): value
-    case .integer(let value): NSNumber(value: value)
-    case .real(let value): NSNumber(value: value)
-    case .boolean(let value): NSNumber(value: value)
-    case .date(let value): Date(timeIntervalSinceReferenceDate: value)
-    case .data(let value): Data(value)
-    case .array(let values): values.map(\.foundationValue)
-    case .dictionary(let values): values.mapValues(\.foundationValue)
-    }
-  }
-}

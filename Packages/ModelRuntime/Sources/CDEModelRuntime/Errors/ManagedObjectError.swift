@@ -143,6 +143,17 @@ public struct ManagedObjectError: CDEError {
   /// The message alone. The code and the cause are for programs.
   public var errorDescription: String? { message }
 
+  /// Throws failures as one error: the only one, or one with all of them.
+  static func throwing(_ failures: [ManagedObjectError]) throws {
+    if failures.isEmpty { return }
+    if failures.count == 1 { throw failures[0] }
+    throw ManagedObjectError(
+      .multipleValidationErrors,
+      "\(failures.count) values can't be saved:" + failures.prefix(5).map { "\n  \($0.message)" }.joined()
+        + (failures.count > 5 ? "\n  and \(failures.count - 5) more, which failures lists" : ""),
+      entity: failures[0].entity, failures: failures)
+  }
+
   static func removedStore(of entity: String?) -> String {
     "The store\(entity.map { " of \($0)" } ?? "") was removed. Load a store before fetching or saving, or reset the context."
   }

@@ -179,7 +179,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
         if state.holders.areShared { handle.share() }
         let store = NSPersistentStore(
           handle: handle, description: description, metadata: metadata)
-        store.persistentStoreCoordinator = self
+        store.owner = self
         insert(store, entities, at: place, into: &state)
         return store
       }
@@ -349,5 +349,12 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       }
       return delivery
     }
+  }
+}
+
+extension NSPersistentStore {
+  /// The coordinator that loaded the store. Not retained, so nil after the coordinator was freed.
+  public var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
+    owner as? NSPersistentStoreCoordinator
   }
 }

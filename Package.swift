@@ -140,15 +140,21 @@ let package = Package(
       path: "Packages/PostgreSQLStore/Tests/CDEPostgreSQLStoreTests"),
 
     // Macros
+    .target(
+      name: "CDEMacroExpansion",
+      path: "Packages/Macros/Sources/CDEMacroExpansion",
+      swiftSettings: [.unsafeFlags(swiftFlags)],
+      linkerSettings: [.unsafeFlags(linkFlags)]),
     .macro(
       name: "CDEMacros",
+      dependencies: ["CDEMacroExpansion"],
       path: "Packages/Macros/Sources/CDEMacros",
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),
     .testTarget(
-      name: "CDEMacrosTests",
-      dependencies: ["CDEMacros"],
-      path: "Packages/Macros/Tests/CDEMacrosTests",
+      name: "CDEMacroExpansionTests",
+      dependencies: ["CDEMacroExpansion"],
+      path: "Packages/Macros/Tests/CDEMacroExpansionTests",
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),
 
@@ -202,12 +208,20 @@ let package = Package(
       name: "CDEPostgreSQL",
       dependencies: ["CDEStore", "CDEPostgreSQLStore", "CDEManagedModel", "CDEModelRuntime"],
       path: "Packages/PostgreSQL/Sources/CDEPostgreSQL"),
+    .target(
+      name: "CDEEngineUnderTest",
+      dependencies: [
+        "CDEPostgreSQL", "CDEExecutors", "CDEStore", "CDESQLiteFaults", "CDEPostgreSQLStore",
+        "CDEModelRuntime",
+      ],
+      path: "Packages/PostgreSQL/Tests/CDEEngineUnderTest"),
+    .target(name: "CDEEngineLoader", path: "Packages/PostgreSQL/Tests/CDEEngineLoader"),
     .testTarget(
       name: "CDEPostgreSQLTests",
       dependencies: [
-        "CDEPostgreSQL", "CDEStore", "CDESQLiteFaults", "CDEPostgreSQLStore", "CDEManagedModel",
-        "CDEModelFiles",
-        "CDEPredicates", "CDEModelRuntime",
+        "CDEPostgreSQL", "CDEEngineUnderTest", "CDEEngineLoader", "CDEExecutors", "CDEStore",
+        "CDESQLiteFaults", "CDEPostgreSQLStore", "CDEManagedModel", "CDEModelFiles", "CDEPredicates",
+        "CDEModelRuntime",
       ],
       path: "Packages/PostgreSQL/Tests/CDEPostgreSQLTests"),
 

@@ -50,13 +50,18 @@ let package = Package(
     .library(name: "CDEMacrosPlugin", targets: ["CDEMacros"])
   ],
   targets: [
+    .target(
+      name: "CDEMacroExpansion",
+      swiftSettings: [.unsafeFlags(swiftFlags)],
+      linkerSettings: [.unsafeFlags(linkFlags)]),
     .macro(
       name: "CDEMacros",
+      dependencies: ["CDEMacroExpansion"],
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),
     .testTarget(
-      name: "CDEMacrosTests",
-      dependencies: ["CDEMacros"],
+      name: "CDEMacroExpansionTests",
+      dependencies: ["CDEMacroExpansion"],
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),
   ],

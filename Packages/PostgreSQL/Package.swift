@@ -11,6 +11,7 @@ let package = Package(
     .trait(name: "PostgreSQL", description: "The engine over libpq. Needs the headers of libpq.")
   ],
   dependencies: [
+    .package(name: "Executors", path: "../Executors"),
     .package(name: "Store", path: "../Store"),
     .package(
       name: "PostgreSQLStore", path: "../PostgreSQLStore",
@@ -26,10 +27,23 @@ let package = Package(
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
       ]),
+    .target(
+      name: "CDEEngineUnderTest",
+      dependencies: [
+        "CDEPostgreSQL",
+        .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEStore", package: "Store"),
+        .product(name: "CDESQLiteFaults", package: "Store"),
+        .product(name: "CDEPostgreSQLStore", package: "PostgreSQLStore"),
+        .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+      ],
+      path: "Tests/CDEEngineUnderTest"),
+    .target(name: "CDEEngineLoader", path: "Tests/CDEEngineLoader"),
     .testTarget(
       name: "CDEPostgreSQLTests",
       dependencies: [
-        "CDEPostgreSQL",
+        "CDEPostgreSQL", "CDEEngineUnderTest", "CDEEngineLoader",
+        .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEStore", package: "Store"),
         .product(name: "CDESQLiteFaults", package: "Store"),
         .product(name: "CDEPostgreSQLStore", package: "PostgreSQLStore"),

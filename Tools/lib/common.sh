@@ -8,6 +8,13 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # Docs/Architecture.md says what each is for.
 LAYERS="Macros Executors Store PostgreSQLStore ModelRuntime PostgreSQL ObservationDomain Databases TestSupport CoreDataEvolution Porting"
 
+# The build of all targets that tests and checks share. It has the trait PostgreSQL where libpq's headers are, so it is not the one that
+# a plain `swift build` at the root makes.
+# Packages that use the root by path find the library compiled there.
+SHARED_BUILD=(--scratch-path "$ROOT/.build/tests")
+if pkg-config --exists libpq 2>/dev/null; then SHARED_BUILD+=(--traits PostgreSQL); fi
+ROOT_BUILD=(--package-path "$ROOT" "${SHARED_BUILD[@]}")
+
 heading() { printf '\n== %s\n' "$*"; }
 
 # Says what went wrong and what to do about it, and ends the script.

@@ -20,6 +20,10 @@ FNR == NR {
   print "same, " count["differs"] " differ in what the table says, and " count["absent"] \
     " are absent. Where code names an absent one, the compiler mostly says what to"
   print "use instead. [An app's model layer on Linux](PortAnApp.md) tells how to port a code base."
+  print ""
+  print "A symbol is the same if its declaration is: types, optionality, parameters, and whether applications may override it. The row of a"
+  print "class that can't be subclassed says so, and not those of its members. Code may call the initialisers of `NSManagedObject` on a class"
+  print "that is known at run time only (`type.init(context:)`), and mostly can't do so with those of other classes."
 }
 /^## / { print ""; print; head = 1; type = ""; next }
 /^@/ { type = trim(substr($0, 2)); next }

@@ -1,7 +1,7 @@
 # Writes the Swift blocks of a Markdown document to files that the package manager can build.
 #
 # Variables: `out`, the package's folder; `document`, the document's path from the root; `module`, a
-# module name made from it. Says for each block: <kind> TAB <target or file> TAB <line>.
+# module name made from it. Says for each block: <kind> TAB <target or file> TAB <line> TAB <trait>.
 #
 #   ```swift             declarations: one file of the document's module
 #   ```swift fragment    statements: the body of a function in that module. A line before the block,
@@ -9,6 +9,9 @@
 #   ```swift program     a program of its own, built and run; a ```text output block below it is
 #                        what it has to print
 #   ```swift manifest    a Package.swift, read by the package manager
+#
+# A line <!-- trait: PostgreSQL --> before a block of the first two kinds says that it needs a trait of this
+# package. Such blocks of a document are a module of their own, because the others are compiled without the trait, too.
 
 function imports(text, default,   lines, n, i, found) {
   n = split(text, lines, "\n")
@@ -24,7 +27,7 @@ function without_imports(text) {
   return text
 }
 
-function finish(   file, position, head) {
+function finish(   file, position, head, target) {
   position = "#sourceLocation(file: \"" document "\", line: " start ")\n"
   if (kind == "manifest") {
     # The address that a reader puts in; its last part is what products are looked up by.
@@ -48,30 +51,37 @@ function finish(   file, position, head) {
       close(file)
     }
   } else {
-    system("mkdir -p " out "/Sources/" module)
-    file = out "/Sources/" module "/Block" start ".swift"
+    target = module (trait == "" ? "" : "_" trait)
+    system("mkdir -p " out "/Sources/" target)
+    file = out "/Sources/" target "/Block" start ".swift"
     head = imports(block, 1)
     if (kind == "fragment")
       printf "%s@MainActor func fragment_%d(%s) async throws {\n%s%s#sourceLocation()\n}\n",
         head, start, given, position, without_imports(block) > file
     else printf "%s%s%s#sourceLocation()\n", head, position, without_imports(block) > file
     close(file)
-    print "library\t" module "\t" start
+    print "library\t" target "\t" start "\t" trait
   }
 }
 
-/^[ \t]*```/ {
+# A line with backticks behind the fence is text that shows one.
+/^[ \t]*```[^`]*$/ {
   fence = $0
   gsub(/^[ \t]*`+[ \t]*|[ \t]+$/, "", fence)
   if (kind != "") {
     finish()
     kind = ""
     given = ""
+    trait = ""
   } else if (other) other = 0
   else {
     block = ""
     start = NR + 1
-    if (fence == "swift") kind = "declarations"
+    if (trait != "" && fence !~ /^swift( fragment)?$/) {
+      print "unknown\t" fence ", after a line that names a trait\t" NR
+      trait = ""
+      other = 1
+    } else if (fence == "swift") kind = "declarations"
     else if (fence ~ /^swift (fragment|program|manifest)$/) { kind = fence; sub(/^swift /, "", kind) }
     else if (fence == "text output") kind = "output"
     else if (fence ~ /^swift/) { print "unknown\t" fence "\t" NR; other = 1 }
@@ -87,4 +97,10 @@ kind != "" { block = block $0 "\n"; next }
   given = $0
   sub(/^<!-- given: /, "", given)
   sub(/ -->$/, "", given)
+}
+
+/^<!-- trait: .* -->$/ {
+  trait = $0
+  sub(/^<!-- trait: /, "", trait)
+  sub(/ -->$/, "", trait)
 }

@@ -5,13 +5,13 @@ import Foundation
 func run() throws -> Int32 {
   var arguments = CommandLine.arguments.dropFirst()
   var root = FileManager.default.currentDirectoryPath
-  var indexPath: String?
+  var path = ""
   var details = false
   var chosen: Set<String> = []
   while let argument = arguments.popFirst() {
     switch argument {
     case "--root": root = arguments.popFirst() ?? root
-    case "--index": indexPath = arguments.popFirst()
+    case "--index": path = arguments.popFirst() ?? ""
     case "--details": details = true
     default: chosen.insert(argument)
     }
@@ -30,7 +30,7 @@ func run() throws -> Int32 {
   if ladders.isEmpty {
     throw LadderError("No README has a section \"## Folders of `Module`\" for these modules.")
   }
-  let path = indexPath ?? root + "/.build/debug/index/store"
+  if path.isEmpty { throw LadderError("There is no index. Run swift build first.") }
   let index = try IndexStore(path: path)
   let units = try index.units(of: Set(ladders.map(\.ladder.module)))
   var problems: [String] = []

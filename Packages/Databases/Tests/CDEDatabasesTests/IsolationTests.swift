@@ -48,7 +48,7 @@ final class IsolationProbe: Database {
 
 // Tests that block threads on purpose do so in a process of their own: the pool has as many threads as the machine
 // has cores, and the other tests need them.
-@Suite("Where work runs")
+@Suite("Where work runs", .ownThreads)
 struct IsolationTests {
   @Test("Made and used on the main actor, a database works elsewhere", arguments: Kind.allCases)
   @MainActor func madeOnMain(kind: Kind) async throws {

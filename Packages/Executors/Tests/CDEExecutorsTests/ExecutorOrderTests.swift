@@ -66,7 +66,8 @@ struct ExecutorOrderTests {
   }
 
   @Test(
-    "Blocks, runs and waits of one thread run in the order of their requests", arguments: [true, false])
+    "Blocks, runs and waits of one thread run in the order of their requests", .ownThreads,
+    arguments: [true, false])
   func order(onMain: Bool) async {
     await watched("order") {
       let executor = onMain ? ContextExecutor.main() : ContextExecutor()
@@ -106,7 +107,7 @@ struct ExecutorOrderTests {
     }
   }
 
-  @Test("A random mix of blocks and waits from one thread follows a plain list")
+  @Test("A random mix of blocks and waits from one thread follows a plain list", .ownThreads)
   func randomOrder() async {
     let seed = UInt64.random(in: 1 ... .max)
     await watched("random order, seed \(seed)") {

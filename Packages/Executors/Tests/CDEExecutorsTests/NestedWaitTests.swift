@@ -12,7 +12,7 @@ private final class Level: @unchecked Sendable {
   init(_ executor: ContextExecutor) { self.executor = executor }
 }
 
-@Suite("Nested waits: from a child's executor to its parent's")
+@Suite("Nested waits: from a child's executor to its parent's", .ownThreads)
 struct NestedWaitTests {
   @Test("A parent that waits for its child serves the child's waits", .timeLimit(.minutes(10)))
   func parentFirst() async {

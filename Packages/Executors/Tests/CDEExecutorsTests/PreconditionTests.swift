@@ -1,4 +1,5 @@
 @_spi(CDE) import CDEExecutors
+import Foundation
 import Testing
 
 @Suite("Broken preconditions")
@@ -24,14 +25,20 @@ struct PreconditionTests {
   }
 
   #if DEBUG && os(Linux)
-    @Test("The message begins with the file and line of the code that called the library")
+    @Test("The message begins with the file and line of the code that called the library, unless that is off")
     func place() async {
-      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-        useElsewhere(ContextExecutor())
+      for (setting, isNamed) in [("yes", true), ("no", false)] {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+          [setting = setting as String] in
+          setenv("CDE_CALLER_PLACE", setting, 1)
+          useElsewhere(ContextExecutor())
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        let place = "PreconditionTests.swift:\(placeLine): Fatal error: Use the executor."
+        #expect(text.contains(place), "\(text)")
+        // Only the search knows the whole path.
+        #expect(text.contains("/CDEExecutorsTests/\(place)") == isNamed, "\(text)")
       }
-      let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-      #expect(
-        text.contains("PreconditionTests.swift:\(placeLine): Fatal error: Use the executor."), "\(text)")
     }
   #endif
 }

@@ -1,7 +1,10 @@
+import CDEMacroExpansion
 @_spi(PluginMessage) import SwiftCompilerPluginMessageHandling
-import SwiftSyntaxMacros
 
 /// Answers the compiler's expansion requests until it closes the pipe.
+///
+/// The macros are a library of their own: tests of a target of macros make the package manager build every target
+/// a second time, for the host.
 @main
 struct Plugin {
   static func main() throws {
@@ -9,25 +12,4 @@ struct Plugin {
     let handler = PluginProviderMessageHandler(provider: MacroProvider())
     try CompilerPluginMessageListener(connection: connection, messageHandler: handler).main()
   }
-}
-
-struct MacroProvider: PluginProvider {
-  /// Every macro of the plug-in, found by its type name.
-  static var macros: [any Macro.Type] {
-    [
-      NSModelActorMacro.self, NSMainModelActorMacro.self, PersistentModelMacro.self,
-      AttributeMacro.self, DefaultAttributeMacro.self, IgnoreMacro.self, RelationshipMacro.self,
-      RelationshipAccessorsMacro.self, CompositionMacro.self, CompositionFieldMacro.self,
-    ]
-  }
-
-  func resolveMacro(moduleName: String, typeName: String) throws -> any Macro.Type {
-    for macro in MacroProvider.macros where String(describing: macro) == typeName { return macro }
-    throw MacroNotFound(typeName: typeName)
-  }
-}
-
-struct MacroNotFound: Error, CustomStringConvertible {
-  let typeName: String
-  var description: String { "CDEMacros has no macro named \(typeName)" }
 }

@@ -21,7 +21,7 @@ import Testing
 struct MutatedModelTests {
   /// 1,000,000 is the long run.
   private static let rounds =
-    ProcessInfo.processInfo.environment["CDE_MUTATED_MODELS"].flatMap(Int.init) ?? 2000
+    ProcessInfo.processInfo.environment["CDE_MUTATED_MODELS"].flatMap(Int.init) ?? 300
   private static let seed =
     ProcessInfo.processInfo.environment["CDE_SEED"].flatMap(UInt64.init) ?? 1
   private static let groupSize = 5000

@@ -4,7 +4,7 @@ import CDEPredicates
 import Foundation
 import Testing
 
-@Suite("Fetches in the background")
+@Suite("Fetches in the background", .ownThreads)
 struct AsynchronousFetchTests {
   private func filled(_ count: Int = 10) throws -> Stack {
     let stack = try Stack()

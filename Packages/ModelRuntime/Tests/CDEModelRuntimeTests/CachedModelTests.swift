@@ -6,7 +6,7 @@ import CDEStore
 import Foundation
 import Testing
 
-@Suite("Stores opened with the copy of their model")
+@Suite("Stores opened with the copy of their model", .onSQLite)
 struct CachedModelTests {
   /// A model with inheritance, an order, both kinds of relationships and external values.
   static func library() -> NSManagedObjectModel {

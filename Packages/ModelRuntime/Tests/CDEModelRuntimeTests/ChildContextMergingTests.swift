@@ -3,7 +3,7 @@ import CDEModelRuntime
 import Foundation
 import Testing
 
-@Suite("Child contexts beside others: merges, notifications and isolation")
+@Suite("Child contexts beside others: merges, notifications and isolation", .ownThreads)
 struct ChildContextMergingTests {
   @Test("A child that merges automatically gets saves of siblings, of the parent, and what the parent merges")
   func automaticMerges() throws {

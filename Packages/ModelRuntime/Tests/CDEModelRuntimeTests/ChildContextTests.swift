@@ -34,7 +34,7 @@ struct Family {
 
 /// Expected behaviour is Core Data's as documented for `NSManagedObjectContext.parent` and `NSManagedObjectID`, unless a test
 /// says otherwise.
-@Suite("Child contexts")
+@Suite("Child contexts", .ownThreads)
 struct ChildContextTests {
   @Test("A child shares its parent's coordinator, retains it, and reads its unsaved objects")
   func reading() throws {

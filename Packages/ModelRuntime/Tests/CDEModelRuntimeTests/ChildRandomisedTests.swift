@@ -3,13 +3,13 @@ import Foundation
 import Testing
 
 /// Random changes in a context, its child and its grandchild, each checked against dictionaries of its own.
-@Suite("Randomised operations in child contexts")
+@Suite("Randomised operations in child contexts", .ownThreads)
 struct ChildRandomisedTests {
   @Test("A context, its child and its grandchild agree with dictionaries", arguments: 0..<4)
   func agreement(_ run: Int) throws {
     let environment = ProcessInfo.processInfo.environment
     let seed = environment["CDE_SEED"].flatMap(UInt64.init) ?? UInt64(run) &* 104_729 &+ 23
-    let rounds = environment["CDE_CHILD_ROUNDS"].flatMap(Int.init) ?? 40
+    let rounds = environment["CDE_CHILD_ROUNDS"].flatMap(Int.init) ?? 12
     print("Randomised operations in child contexts, seed \(seed)")
     var test = try FamilyRun(seed: seed)
     for _ in 0..<rounds { try test.round() }

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 // Source: the properties of NSManagedObjectContext in Core Data's documentation, if nothing else is named.
-@Suite("Options of contexts")
+@Suite("Options of contexts", .ownThreads)
 struct ContextOptionTests {
   private func items(_ stack: Stack, _ count: Int = 1) throws -> [NSManagedObjectID] {
     let writer = stack.context()

@@ -3,7 +3,7 @@ import CDEModelRuntime
 import Foundation
 import Testing
 
-@Suite("Derived attributes")
+@Suite("Derived attributes", .ownThreads)
 struct DerivedAttributeTests {
   private static func derived(_ name: String, _ type: NSAttributeType, _ expression: String)
     -> NSDerivedAttributeDescription

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Setting the value that is stored is no change: importers do it all the time.
-@Suite("Values set to what they are")
+@Suite("Values set to what they are", .ownThreads)
 struct EqualValueTests {
   private func item(_ rivals: Rivals) throws -> (mine: Item, theirs: Item) {
     let theirs = Item(context: rivals.theirs)

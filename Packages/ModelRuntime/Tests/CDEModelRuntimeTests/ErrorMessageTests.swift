@@ -72,6 +72,7 @@ struct ErrorMessageTests {
     @Test("Misuse is said of the line that did it, not of the library's")
     func place() async {
       let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        setenv("CDE_CALLER_PLACE", "yes", 1)
         askForUnknownKey(Item(context: try Stack().context()))
       }
       let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("Collections that read in batches")
+@Suite("Collections that read in batches", .ownThreads)
 struct FetchResultsCollectionTests {
   private let stack: Stack
   private let request = Item.fetchRequest()

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What other programs' stores have and ours do not: transformers and tables that are unknown here, other names.
-@Suite("Stores of other programs")
+@Suite("Stores of other programs", .onSQLite)
 struct ForeignStoreTests {
   private func store(history: Bool = false) throws -> Stack {
     let color = attribute("color", .transformableAttributeType)

@@ -42,7 +42,7 @@ final class MainKeeper {
   func title(_ id: NSManagedObjectID) -> String? { self[id, as: Item.self]?.title }
 }
 
-@Suite("Isolation: blocks, actors and executors")
+@Suite("Isolation: blocks, actors and executors", .ownThreads)
 struct IsolationTests {
   private struct Failure: Error, Equatable {}
 

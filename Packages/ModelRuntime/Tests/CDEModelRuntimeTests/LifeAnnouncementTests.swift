@@ -3,7 +3,7 @@ import CDEModelRuntime
 import Foundation
 import Testing
 
-@Suite("What announcements and errors tell of an object's life")
+@Suite("What announcements and errors tell of an object's life", .ownThreads)
 struct LifeAnnouncementTests {
   /// Merges what a context saves into another, by its notification.
   private func merge(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CDEModelRuntime
 
-@Suite("Merges come in the order of the commits", .serialized)
+@Suite("Merges come in the order of the commits", .serialized, .ownThreads)
 struct MergeOrderTests {
   static func library() -> NSManagedObjectModel {
     let book = entity(

@@ -16,11 +16,11 @@ import Testing
 ///
 /// Whatever they then hold, reading it by the getters that a program has, changing and saving it ends in values and
 /// typed errors, never in the end of the process.
-@Suite("Mutated stores")
+@Suite("Mutated stores", .onSQLite)
 struct MutatedStoreTests {
   /// 3,000 is the long run.
   private static let rounds =
-    ProcessInfo.processInfo.environment["CDE_MUTATED_STORES"].flatMap(Int.init) ?? 60
+    ProcessInfo.processInfo.environment["CDE_MUTATED_STORES"].flatMap(Int.init) ?? 16
   private static let seed =
     ProcessInfo.processInfo.environment["CDE_SEED"].flatMap(UInt64.init) ?? 1
   private static let groupSize = 100

@@ -8,7 +8,7 @@ import Testing
 struct MutatedValueTests {
   /// 100,000 is the long run.
   private static let count =
-    ProcessInfo.processInfo.environment["CDE_MUTATED_VALUES"].flatMap(Int.init) ?? 2_000
+    ProcessInfo.processInfo.environment["CDE_MUTATED_VALUES"].flatMap(Int.init) ?? 500
   private static let seed =
     ProcessInfo.processInfo.environment["CDE_SEED"].flatMap(UInt64.init) ?? 1
 

@@ -111,7 +111,7 @@ struct OrderedAppendTests {
   func random(kind: Kind) throws {
     let environment = ProcessInfo.processInfo.environment
     let seed = environment["CDE_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
-    let rounds = environment["CDE_ORDER_ROUNDS"].flatMap(Int.init) ?? 40
+    let rounds = environment["CDE_ORDER_ROUNDS"].flatMap(Int.init) ?? 8
     print("OrderedAppendTests \(kind) seed \(seed)")
     var draw = SplitMix(state: seed)
     for round in 0..<rounds { try random(kind, "seed \(seed), round \(round)", &draw) }

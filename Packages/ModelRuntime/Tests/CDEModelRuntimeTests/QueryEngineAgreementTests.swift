@@ -10,7 +10,7 @@ import Testing
 struct QueryEngineAgreementTests {
   /// `CDE_SEED=… CDE_QUERY_ROUNDS=…` repeats a run, or makes a long one.
   private static let rounds =
-    ProcessInfo.processInfo.environment["CDE_QUERY_ROUNDS"].flatMap(Int.init) ?? 8
+    ProcessInfo.processInfo.environment["CDE_QUERY_ROUNDS"].flatMap(Int.init) ?? 3
   private static let seed =
     ProcessInfo.processInfo.environment["CDE_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
 

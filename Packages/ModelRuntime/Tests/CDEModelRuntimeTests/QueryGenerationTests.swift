@@ -5,7 +5,7 @@ import Testing
 
 /// Apple's documentation of `setQueryGenerationFrom(_:)` is the source; what moves a context to the next generation is from its
 /// presentation in 2016.
-@Suite("Query generations")
+@Suite("Query generations", .ownThreads)
 struct QueryGenerationTests {
   private func titles(_ context: NSManagedObjectContext) throws -> [String] {
     let request = Item.fetchRequest()

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// Apple's documentation of `NSPersistentStoreRemoteChange` and of `automaticallyMergesChangesFromParent` is the source.
-@Suite("Commits of other processes", .timeLimit(.minutes(10)))
+@Suite("Commits of other processes", .timeLimit(.minutes(10)), .ownThreads)
 struct RemoteChangeTests {
   /// Counts notifications, and waits for them.
   private final class Counter: @unchecked Sendable {

@@ -4,7 +4,7 @@ import CDEStore
 import Foundation
 import Testing
 
-@Suite("Damaged stores")
+@Suite("Damaged stores", .onSQLite)
 struct SalvagedStoreTests {
   private func store() throws -> Stack {
     let stack = try Stack(model: CachedModelTests.library())

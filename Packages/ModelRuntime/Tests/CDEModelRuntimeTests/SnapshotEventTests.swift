@@ -18,7 +18,7 @@ private final class Track: NSManagedObject {
 
 // Source: "awake(fromSnapshotEvents:)" and "NSSnapshotEventType" of Core Data's documentation. That values set in the hook
 // are no changes is assumed, by analogy with awakeFromFetch.
-@Suite("Hooks of replaced values")
+@Suite("Hooks of replaced values", .ownThreads)
 struct SnapshotEventTests {
   private func stack() throws -> Stack {
     let track = entity(

@@ -121,7 +121,7 @@ private final class NotingStore: Store {
   }
 }
 
-@Suite("Engines of stores")
+@Suite("Engines of stores", .onSQLite)
 struct StoreEngineTests {
   private func notes(_ version: Int = 1) -> NSManagedObjectModel {
     let note = entity("Note", nil, [attribute("title", .stringAttributeType)])

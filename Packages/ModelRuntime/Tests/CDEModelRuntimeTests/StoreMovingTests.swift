@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The method names and their effects are those of Core Data's documentation of `NSPersistentStoreCoordinator`.
-@Suite("Stores that are replaced and moved")
+@Suite("Stores that are replaced and moved", .onSQLite)
 struct StoreMovingTests {
   private static let large = Data(repeating: 7, count: 300_000)
 

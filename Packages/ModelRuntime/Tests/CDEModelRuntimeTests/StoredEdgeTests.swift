@@ -3,7 +3,7 @@ import CDEModelRuntime
 import Foundation
 import Testing
 
-@Suite("What other writers leave in the file")
+@Suite("What other writers leave in the file", .onSQLite)
 struct StoredEdgeTests {
   private func stack() throws -> Stack {
     let stack = try Stack(model: try ValueModel.make())

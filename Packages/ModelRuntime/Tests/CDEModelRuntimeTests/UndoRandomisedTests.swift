@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Random changes, undos and redos in a context, in its child and beside another writer, each checked against dictionaries.
-@Suite("Randomised undo and redo")
+@Suite("Randomised undo and redo", .ownThreads)
 struct UndoRandomisedTests {
   @Test("After each undo and redo a context agrees with its former dictionaries", arguments: 0..<6)
   func agreement(_ run: Int) throws {

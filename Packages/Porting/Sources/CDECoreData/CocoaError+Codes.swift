@@ -42,7 +42,7 @@ extension CocoaError.Code {
   public static var persistentStoreCoordinatorLocking: Self { .init(rawValue: 132010) }
   /// No row exists for an ID.
   public static var managedObjectReferentialIntegrity: Self { .init(rawValue: 133000) }
-  /// A relationship has an object of another store. Not reported here.
+  /// A relationship has an object of another store.
   public static var managedObjectExternalRelationship: Self { .init(rawValue: 133010) }
   /// Rows changed since they were read.
   public static var managedObjectMerge: Self { .init(rawValue: 133020) }
@@ -56,7 +56,7 @@ extension CocoaError.Code {
   public static var persistentStoreIncompatibleSchema: Self { .init(rawValue: 134020) }
   /// A store can't execute a request, or none is loaded.
   public static var persistentStoreSave: Self { .init(rawValue: 134030) }
-  /// One of several stores failed. Not reported here.
+  /// One of several stores failed.
   public static var persistentStoreIncompleteSave: Self { .init(rawValue: 134040) }
   /// A save has conflicts. Not reported here: see `managedObjectMerge`.
   public static var persistentStoreSaveConflicts: Self { .init(rawValue: 134050) }
@@ -139,7 +139,7 @@ extension CocoaError {
   public static var persistentStoreCoordinatorLocking: Code { .persistentStoreCoordinatorLocking }
   /// No row exists for an ID.
   public static var managedObjectReferentialIntegrity: Code { .managedObjectReferentialIntegrity }
-  /// A relationship has an object of another store. Not reported here.
+  /// A relationship has an object of another store.
   public static var managedObjectExternalRelationship: Code { .managedObjectExternalRelationship }
   /// Rows changed since they were read.
   public static var managedObjectMerge: Code { .managedObjectMerge }
@@ -153,7 +153,7 @@ extension CocoaError {
   public static var persistentStoreIncompatibleSchema: Code { .persistentStoreIncompatibleSchema }
   /// A store can't execute a request, or none is loaded.
   public static var persistentStoreSave: Code { .persistentStoreSave }
-  /// One of several stores failed. Not reported here.
+  /// One of several stores failed.
   public static var persistentStoreIncompleteSave: Code { .persistentStoreIncompleteSave }
   /// A save has conflicts. Not reported here: see `managedObjectMerge`.
   public static var persistentStoreSaveConflicts: Code { .persistentStoreSaveConflicts }

@@ -21,8 +21,8 @@
   /// }
   /// ```
   ///
-  /// The URL is libpq's. ``NSPersistentStoreDescription/isReadOnly`` and
-  /// `NSPersistentHistoryTrackingKey` work as with SQLite. ``NSPersistentStoreDescription/timeout`` is how long a save waits for the
+  /// The URL is libpq's. `NSPersistentStoreDescription.isReadOnly` and
+  /// `NSPersistentHistoryTrackingKey` work as with SQLite. `NSPersistentStoreDescription.timeout` is how long a save waits for the
   /// locks of another one.
   public let CDEPostgreSQLStoreType: String = {
     NSPersistentStoreCoordinator.registerStoreEngine(PostgreSQLStoreEngine(), forStoreType: "PostgreSQL")

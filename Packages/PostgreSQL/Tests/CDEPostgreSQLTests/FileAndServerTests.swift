@@ -8,7 +8,9 @@
   import Testing
 
   /// Saves over a store in a file and a store on a server.
-  @Suite(.enabled(if: TestPlace.url != nil, "CDE_POSTGRESQL_URL names no server"), .timeLimit(.minutes(5)))
+  @Suite(
+    .enabled(if: TestPlace.url != nil, "CDE_POSTGRESQL_URL names no server"), .timeLimit(.minutes(5)),
+    .ownThreads)
   struct FileAndServerTests {
     /// A file and a schema of the server, opened together by one coordinator.
     private struct Pair {

@@ -7,7 +7,9 @@
   import Synchronization
   import Testing
 
-  @Suite(.enabled(if: TestPlace.url != nil, "CDE_POSTGRESQL_URL names no server"), .timeLimit(.minutes(5)))
+  @Suite(
+    .enabled(if: TestPlace.url != nil, "CDE_POSTGRESQL_URL names no server"), .timeLimit(.minutes(5)),
+    .ownThreads)
   struct LoadingTests {
     private let place = TestPlace()
 

@@ -9,7 +9,9 @@
   import Testing
 
   /// Containers whose store has another version of the model.
-  @Suite(.enabled(if: TestPlace.url != nil, "CDE_POSTGRESQL_URL names no server"), .timeLimit(.minutes(5)))
+  @Suite(
+    .enabled(if: TestPlace.url != nil, "CDE_POSTGRESQL_URL names no server"), .timeLimit(.minutes(5)),
+    .ownThreads)
   struct MigrationOpeningTests {
     private let place = TestPlace()
 

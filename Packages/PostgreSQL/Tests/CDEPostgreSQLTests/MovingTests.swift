@@ -8,7 +8,7 @@
   import Testing
 
   /// Stores that move between a file and a server.
-  @Suite(.enabled(if: TestPlace.url != nil, "CDE_POSTGRESQL_URL names no server"))
+  @Suite(.enabled(if: TestPlace.url != nil, "CDE_POSTGRESQL_URL names no server"), .ownThreads)
   struct MovingTests {
     private static func file() -> URL { ProcessFolder.newURL().appendingPathExtension("sqlite") }
 

@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Suite(.enabled(if: Place.url != nil, "CDE_POSTGRESQL_URL names no server"))
+  @Suite(.enabled(if: Place.url != nil, "CDE_POSTGRESQL_URL names no server"), .ownThreads)
   struct PostgreSQLContainerTests {
     private let place = Place()
 

@@ -5,7 +5,7 @@
   import Foundation
   import Testing
 
-  @Suite(.needsServer) struct ConnectionPoolTests {
+  @Suite(.needsServer, .ownThreads) struct ConnectionPoolTests {
     let schema = TestSchema()
 
     @Test func `A connection that is given back is used again`() throws {

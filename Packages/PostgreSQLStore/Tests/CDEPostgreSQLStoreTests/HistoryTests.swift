@@ -5,7 +5,7 @@
   import Foundation
   import Testing
 
-  @Suite(.needsServer) struct HistoryTests {
+  @Suite(.needsServer, .ownThreads) struct HistoryTests {
     let place = TestSchema()
     let store: PostgreSQLStore
 

@@ -6,7 +6,7 @@
   import Testing
 
   /// Connections that are lost while the commit is on its way.
-  @Suite(.needsServer) struct LostCommitTests {
+  @Suite(.needsServer, .ownThreads) struct LostCommitTests {
     let place = TestSchema()
     let proxy: CuttingProxy
     let store: PostgreSQLStore

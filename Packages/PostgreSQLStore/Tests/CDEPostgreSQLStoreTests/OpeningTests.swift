@@ -6,7 +6,7 @@
   import Foundation
   import Testing
 
-  @Suite(.needsServer) struct OpeningTests {
+  @Suite(.needsServer, .ownThreads) struct OpeningTests {
     let place = TestSchema()
 
     private func open(

@@ -5,7 +5,7 @@
   import Foundation
   import Testing
 
-  @Suite(.needsServer) struct OtherWritersTests {
+  @Suite(.needsServer, .ownThreads) struct OtherWritersTests {
     let place = TestSchema()
     let store: PostgreSQLStore
     let other: PostgreSQLStore

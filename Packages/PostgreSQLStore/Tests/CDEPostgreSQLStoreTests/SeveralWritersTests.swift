@@ -6,7 +6,7 @@
   import Testing
 
   /// Several writers of one store. `other` is a connection that holds locks, as another machine's would.
-  @Suite(.needsServer) struct SeveralWritersTests {
+  @Suite(.needsServer, .ownThreads) struct SeveralWritersTests {
     let place = TestSchema()
     let store: PostgreSQLStore
     let other: Connection

@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("Commits")
+@Suite("Commits", .ownThreads)
 struct CommitTests {
   let scratch = Scratch()
   let store: SQLiteStore

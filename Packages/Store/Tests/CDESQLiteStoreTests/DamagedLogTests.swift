@@ -109,7 +109,7 @@ struct DamagedLogTests {
   func damages(seed: UInt64, logLimit: Int32) throws {
     let environment = ProcessInfo.processInfo.environment
     let seed = environment["CDE_SEED"].flatMap(UInt64.init) ?? seed
-    let rounds = environment["CDE_LOG_DAMAGES"].flatMap(Int.init) ?? 150
+    let rounds = environment["CDE_LOG_DAMAGES"].flatMap(Int.init) ?? 40
     var random = SplitMix(seed: seed)
     let (moments, contents) = try Self.history(commits: 60, logLimit: logLimit, random: &random)
     var refused = 0

@@ -1,4 +1,4 @@
-import CDESQLiteFaults
+@_spi(CDE) import CDESQLiteFaults
 import CDESQLiteStore
 import CDEStore
 import Foundation
@@ -19,7 +19,7 @@ struct FaultOpeningTests {
     try work(undisturbed, .none, "undisturbed")
     let steps = undisturbed.steps
     for fault in kinds {
-      for step in steps where fault.concerns(step.operation) {
+      for step in steps.filter({ fault.concerns($0.operation) }).drawn(oneOf: 3) {
         let faults = StoreFaults()
         let plan = fault == .busy ? FaultPlan.always(.busy, from: step.number) : .at(step.number, fault)
         try work(faults, plan, Comment(rawValue: "\(fault) at \(step)"))

@@ -6,7 +6,7 @@ import Dispatch
 import Foundation
 import Testing
 
-@Suite("Commits of other connections", .timeLimit(.minutes(10)))
+@Suite("Commits of other connections", .timeLimit(.minutes(10)), .ownThreads)
 struct OtherWritersTests {
   static let schema = StoreSchema(entities: [
     StoreEntity(name: "Note", attributes: [StoreAttribute(name: "text", type: .string)])

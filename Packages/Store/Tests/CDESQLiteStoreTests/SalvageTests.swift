@@ -151,7 +151,7 @@ struct SalvageTests {
     let bytes = try filled()
     let original = items("Filled.sqlite")
     let pageCount = bytes.count / 4096
-    let rounds = environment["CDE_SALVAGES"].flatMap(Int.init) ?? 30
+    let rounds = environment["CDE_SALVAGES"].flatMap(Int.init) ?? 12
     for round in 0..<rounds {
       var damaged: Set<Int> = []
       var copy = bytes

@@ -1,11 +1,11 @@
 import CDEModelRuntime
-import CDESQLiteFaults
+@_spi(CDE) import CDESQLiteFaults
 import CDEStore
 import CDETestSupport
 import Foundation
 import Testing
 
-@Suite("Saves and fetches under faults")
+@Suite("Saves and fetches under faults", .ownThreads)
 struct SaveFaultTests {
   static let transient: [StoreFault] = [.diskFull, .ioError, .tornWrite, .busy]
 
@@ -34,7 +34,8 @@ struct SaveFaultTests {
     let graph = try await FaultGraph()
     defer { graph.remove() }
     var failures = 0
-    for step in try steps(graph, { try $0.save() }) where fault.concerns(step.operation) {
+    let steps = try steps(graph) { try $0.save() }.filter { fault.concerns($0.operation) }
+    for step in steps.drawn(oneOf: 5) {
       let note = Comment(rawValue: "\(fault) at \(step)")
       let faults = StoreFaults()
       let container = try graph.open(faults)
@@ -90,7 +91,8 @@ struct SaveFaultTests {
     }
     _ = try undisturbed.close()
 
-    for step in try steps(graph, { try work($0) { _ in } }) where fault.concerns(step.operation) {
+    let steps = try steps(graph) { try work($0) { _ in } }.filter { fault.concerns($0.operation) }
+    for step in steps.drawn(oneOf: 6) {
       let faults = StoreFaults()
       let container = try graph.open(faults)
       let context = container.newBackgroundContext()

@@ -4,7 +4,7 @@ import CDETestSupport
 import Foundation
 import Testing
 
-@Suite("Deletions under read errors")
+@Suite("Deletions under read errors", .ownThreads)
 struct UnreadTests {
   /// Deletes Ann, or topic A, while reads fail from some step of the deletion on.
   func delete(

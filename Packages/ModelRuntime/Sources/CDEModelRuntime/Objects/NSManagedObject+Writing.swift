@@ -1,7 +1,7 @@
 internal import CDEStore
 
-// All unsaved values of an object are written here. Accessors, the other side of a relationship, delete rules
-// and merge policies call these functions. Undo attaches to these functions.
+// All unsaved values of an object are written here. Accessors, the other side of a relationship, delete rules,
+// merge policies and undo call these functions.
 //
 // Values that are no changes are written elsewhere: cached copies of the row's values, and values set without
 // a change (``setSilently(_:_:)``).

@@ -296,7 +296,8 @@ struct MappingOpeningTests {
     let steps = counting.end().filter { [.write, .sync, .delete, .truncate].contains($0.operation) }
     var states: Set<Bool> = []
     // Most steps are at the end, where the store is replaced. Those before are on other files.
-    for (place, step) in steps.enumerated() where place % 25 == 0 || place > steps.count - 24 {
+    let last = Array(steps.suffix(23))
+    for step in Array(steps.dropLast(23)).drawn(oneOf: 100) + last.drawn(oneOf: 4) {
       for fault in [StoreFault.crash, .ioError, .diskFull] where fault.concerns(step.operation) {
         let store = try copy()
         let faults = StoreFaults()

@@ -6,7 +6,7 @@ import CDEStore
 import Foundation
 import Testing
 
-@Suite("Migration managers")
+@Suite("Migration managers", .onSQLite)
 struct MigrationManagerTests {
   private func store(_ books: Int = 3, cover: Int = 0) throws -> OldStore {
     try OldStore(Library.old()) { try Library.fill($0, books: books, cover: cover) }

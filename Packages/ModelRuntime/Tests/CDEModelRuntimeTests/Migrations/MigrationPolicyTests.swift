@@ -87,7 +87,7 @@ private final class RecordingPolicy: NSEntityMigrationPolicy {
   }
 }
 
-@Suite("Migration policies")
+@Suite("Migration policies", .onSQLite)
 struct MigrationPolicyTests {
   private func store() throws -> OldStore { try OldStore(Library.old()) { try Library.fill($0, books: 2) } }
 

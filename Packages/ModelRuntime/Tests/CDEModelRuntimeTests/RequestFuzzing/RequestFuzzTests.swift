@@ -8,7 +8,7 @@ import Testing
 @Suite("Random requests find in the store what memory says")
 struct RequestFuzzTests {
   private static let environment = ProcessInfo.processInfo.environment
-  private static let cases = environment["CDE_PREDICATES"].flatMap(Int.init) ?? 1_500
+  private static let cases = environment["CDE_PREDICATES"].flatMap(Int.init) ?? 500
   private static let seed = environment["CDE_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
   /// Predicates on the same objects.
   private static let casesInAWorld = 500

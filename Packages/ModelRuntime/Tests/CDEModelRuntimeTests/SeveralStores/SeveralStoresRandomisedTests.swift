@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Random programs over three stores, and a plain model of the same.
-@Suite("Random programs over several stores")
+@Suite("Random programs over several stores", .ownThreads)
 struct SeveralStoresRandomisedTests {
   /// What the stores hold: for each part its number, store, text and owner.
   private struct Row: Hashable {

@@ -5,7 +5,7 @@ import CDEStore
 import Foundation
 import Testing
 
-@Suite("Several stores of the same entities")
+@Suite("Several stores of the same entities", .ownThreads)
 struct SeveralStoresTests {
   private static var byN: [NSSortDescriptor] { [NSSortDescriptor(key: "n", ascending: true)] }
 

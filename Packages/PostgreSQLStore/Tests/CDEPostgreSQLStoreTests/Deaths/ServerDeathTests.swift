@@ -6,7 +6,7 @@
   import Testing
 
   /// A server whose processes are killed while stores write. `CDE_SERVER_DEATHS` is the number of rounds.
-  @Suite(.needsOwnServer) struct ServerDeathTests {
+  @Suite(.needsOwnServer, .ownThreads) struct ServerDeathTests {
     @Test(
       "Over deaths of the server, every commit that succeeded is there once, no other is, and observers miss nothing",
       .timeLimit(.minutes(60)))

@@ -7,7 +7,7 @@
   import Testing
 
   /// Migrations that others disturb: the store is the old one or the new one.
-  @Suite(.needsServer) struct MigrationSafetyTests {
+  @Suite(.needsServer, .ownThreads) struct MigrationSafetyTests {
     private let world = MigrationWorld()
     private let change: SchemaChange
 

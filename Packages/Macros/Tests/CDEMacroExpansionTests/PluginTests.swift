@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CDEMacros
+@testable import CDEMacroExpansion
 
 @Test("An unknown macro name is an error that names it")
 func unknownMacro() {

@@ -6,12 +6,17 @@ import CDEStore
 import Foundation
 
 /// Makes all stores that tests open in files and in memory stores of the server that `CDE_POSTGRESQL_URL` names.
+///
+/// Called before the first test if the environment has `CDE_ENGINE_UNDER_TEST=PostgreSQL`.
 @_cdecl("cde_use_engine_under_test")
 public func useEngineUnderTest() {
+  let name = ProcessInfo.processInfo.environment["CDE_ENGINE_UNDER_TEST"] ?? ""
+  guard name == "PostgreSQL" else {
+    fatalError("CDE_ENGINE_UNDER_TEST names an unknown engine, \(name). PostgreSQL is the only one.")
+  }
   guard let url = ProcessInfo.processInfo.environment["CDE_POSTGRESQL_URL"] else {
     fatalError("CDE_POSTGRESQL_URL is not set. Tools/lib/postgresql start prints a URL.")
   }
-  setenv("CDE_ENGINE_UNDER_TEST", "PostgreSQL", 1)
   let engine = PostgreSQLStoreEngine { description in
     // A path is a schema of the server. A store in memory is a new one each time.
     (url, schema(description.type == NSInMemoryStoreType ? UUID().uuidString : description.url?.path ?? ""))

@@ -5,7 +5,7 @@ import SwiftSyntaxMacroExpansion
 import SwiftSyntaxMacros
 import Testing
 
-@testable import CDEMacros
+@testable import CDEMacroExpansion
 
 /// Source before and after expansion, with what the macros had to say about it.
 struct Expansion {

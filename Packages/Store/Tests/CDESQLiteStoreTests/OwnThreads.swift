@@ -1,0 +1,1 @@
+../../../Executors/Tests/CDEExecutorsTests/OwnThreads.swift

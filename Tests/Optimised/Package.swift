@@ -1,0 +1,34 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The tests of objects and contexts, optimised. They are links to those of the layer, in a package that uses the library as programs do:
+// in the build folder of the demo and the benchmark it is compiled already.
+
+/// Tests that see internal declarations, which an optimised library hides. `.ci/long` runs them optimised.
+let internalTests = [
+  "EqualValueTests.swift", "LockedClosureTests.swift", "MergeOrderTests.swift", "ObjectStateTests.swift",
+  "OverriddenMethodTests.swift", "QueryEngineAgreementTests.swift", "QueryResolverAgreementTests.swift",
+  "QueryResolverTests.swift", "QueryWorld.swift",
+]
+
+let package = Package(
+  name: "Optimised",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "CoreDataEvolution", path: "../..")],
+  targets: [
+    .testTarget(
+      name: "CDEModelRuntimeTests",
+      dependencies: [
+        .product(name: "CDEModelRuntime", package: "CoreDataEvolution"),
+        .product(name: "CDEManagedModel", package: "CoreDataEvolution"),
+        .product(name: "CDEModelFiles", package: "CoreDataEvolution"),
+        .product(name: "CDEPredicates", package: "CoreDataEvolution"),
+        .product(name: "CDEStore", package: "CoreDataEvolution"),
+        .product(name: "CDESQLiteStore", package: "CoreDataEvolution"),
+        .product(name: "CDESQLiteFaults", package: "CoreDataEvolution"),
+        .product(name: "CDEExecutors", package: "CoreDataEvolution"),
+      ],
+      exclude: internalTests)
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -2,8 +2,9 @@
 # module: Type.member(label:). Superclasses and conformances are "Type:", a tab, and a name with its conditions, each on a
 # line of its own. Input: the module's symbol graphs as json-lines.awk prints them, one after the other. -v module=NAME.
 #
-# Left out is what a caller can't tell: names of parameters behind their labels, and overrides, because the superclass
-# has the member. Kept of the synthesized members are those of protocols with an underscore: they have no other place.
+# Left out is what a caller can't tell: names of parameters behind their labels, whether a property is stored, and overrides,
+# because the superclass has the member. Kept of the synthesized members are those of protocols with an underscore: they have
+# no other place.
 
 function unescaped(text) {
   gsub(/\\\//, "/", text)
@@ -41,6 +42,10 @@ function list(s,   name, text) {
   if (id[s] ~ /::SYNTHESIZED::/ && id[s] !~ ("^s:" length(module) module "[0-9]+_")) return
   if (overrides[s] && kindOf[s] != "swift.init") return
   text = declaration(s)
+  if (!(id[s] in requirement)) {
+    sub(/ \{ get set \}$/, "", text)
+    if (text ~ / \{ get \}$/) sub(/^weak /, "", text)
+  }
   if (access[s] == "open") text = "open " text
   if (deprecated[s]) text = "@available(*, deprecated) " text
   if (id[s] in requirement) text = "requirement " text

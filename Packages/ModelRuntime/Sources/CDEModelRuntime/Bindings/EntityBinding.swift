@@ -48,15 +48,16 @@ final class EntityBinding: @unchecked Sendable {
   @usableFromInline @exclusivity(unchecked) var names = PropertyNames([], unknown: 0)
   private(set) var ordinals: IndexedArray<SlotIndex, CDOrdinal?> = []
   /// Wakes readers of the class's objects; nil for a class without observation.
-  private(set) var waker: ReaderWaker?
+  var waker: ReaderWaker?
   /// The properties that key paths into the model's paths name, for snapshots.
   let pathPlaces = PathPlaces()
-  private let isBound = Atomic<Bool>(false)
-  private let classLock = Lock<NSManagedObject.Type?>(nil)
+  let isBound = Atomic<Bool>(false)
+  /// The class of the entity's objects, a managed one; nil until it is known.
+  let classLock = Lock<AnyClass?>(nil)
 
   init(
     description: NSEntityDescription, layout: RowLayout, properties: IndexedArray<SlotIndex, PropertyInfo>,
-    model: ModelBinding
+    defaults: RowBatch, model: ModelBinding
   ) {
     self.description = description
     self.layout = layout
@@ -72,7 +73,7 @@ final class EntityBinding: @unchecked Sendable {
     index = layout.entity
     isAbstract = model.schema.entities[layout.entity].source.isAbstract
     root = layout.root
-    defaults = Self.defaultRow(layout, properties)
+    self.defaults = defaults
     // The place of a property that the entity lacks.
     let places = UnsafeMutablePointer<Place>.allocate(capacity: 1)
     places.initialize(to: Place(slot: -1, cell: -1))
@@ -88,53 +89,14 @@ final class EntityBinding: @unchecked Sendable {
 
   var name: String { layout.entityName }
 
-  private static func defaultRow(_ layout: RowLayout, _ properties: IndexedArray<SlotIndex, PropertyInfo>)
-    -> RowBatch
-  {
-    var builder = RowBatchBuilder(layout: layout, rows: 1)
-    builder.beginRow(key: 0, version: 0)
-    for property in properties where !property.isTransient {
-      builder.set(property.defaultValue, of: property)
-    }
-    return builder.finish()
-  }
-
-  /// The class of the entity's objects: the registered class that its description names, otherwise the base
-  /// class.
-  var objectClass: NSManagedObject.Type {
-    if let known = classLock.withLock({ $0 }) { return known }
-    guard let found = ManagedObjectClasses.find(for: description) else { return NSManagedObject.self }
-    return bind(found)
-  }
-
-  /// Binds a class to this entity, if none is bound and the model names no other.
-  @discardableResult
-  func bind(_ given: NSManagedObject.Type) -> NSManagedObject.Type {
-    // The base class can represent any entity, so one object of it determines nothing about other objects.
-    if given == NSManagedObject.self { return given }
-    return classLock.withLock { bound in
-      if let bound { return bound }
-      let type = ManagedObjectClasses.find(for: description) ?? given
-      let entity = type as? any CDPropertyNaming.Type
-      // Accessors that name properties may ask for any of their entity.
-      let known = entity?.__cdPropertyNames ?? properties.map(\.name)
-      readPlaces(of: known)
-      names.free()
-      names = PropertyNames(entity == nil ? known : [], unknown: known.count)
-      if let observed = type as? any (NSManagedObject & CDEObservationInvalidationDispatching).Type {
-        waker = ReaderWaker(
-          observed, fields: IndexedArray(zip(ordinals, properties).map { $1.isTransient ? nil : $0 }))
-      }
-      bound = type
-      isBound.store(true, ordering: .releasing)
-      return type
-    }
-  }
-
-  /// Binds the class of the first object made, if the class was not bound before.
-  @inline(__always)
-  func bindIfNeeded(_ given: NSManagedObject.Type) {
-    if !isBound.load(ordering: .acquiring) { bind(given) }
+  /// Takes the ordinals of a class. A class without ordinals asks by names, for any property of the entity.
+  ///
+  /// - Precondition: the caller has `classLock`.
+  func readOrdinals(of type: (any CDPropertyNaming.Type)?) {
+    let known = type?.__cdPropertyNames ?? properties.map(\.name)
+    readPlaces(of: known)
+    names.free()
+    names = PropertyNames(type == nil ? known : [], unknown: known.count)
   }
 
   private func readPlaces(of names: [String]) {

@@ -15,16 +15,18 @@ final class ModelBinding: @unchecked Sendable {
   let schema: ResolvedSchema
   private(set) var entities: IndexedArray<EntityIndex, EntityBinding> = []
   private let archive = Lock<(isMade: Bool, content: [UInt8]?)>((false, nil))
-  private let byClass = Lock<[ObjectIdentifier: EntityBinding]>([:])
+  let byClass = Lock<[ObjectIdentifier: EntityBinding]>([:])
 
   private static let bindings = Lock<[ObjectIdentifier: BackReference<ModelBinding>]>([:])
 
   /// The binding of a model. A model has only one. Freezes the model.
-  static func of(_ model: NSManagedObjectModel) throws -> ModelBinding {
+  ///
+  /// - Parameter defaultRow: makes the row with the values of an entity's new object.
+  static func of(_ model: NSManagedObjectModel, defaultRow: DefaultRow) throws -> ModelBinding {
     let id = ObjectIdentifier(model)
     return try bindings.withLock { table in
       if let known = table[id]?.object { return known }
-      let made = try ModelBinding(model)
+      let made = try ModelBinding(model, defaultRow)
       table[id] = BackReference(made)
       return made
     }
@@ -41,17 +43,19 @@ final class ModelBinding: @unchecked Sendable {
   /// Bindings in use, for classes that must find their model themselves.
   static var live: [ModelBinding] { bindings.withLock { $0.values.compactMap(\.object) } }
 
-  private init(_ model: NSManagedObjectModel) throws {
+  typealias DefaultRow = (RowLayout, IndexedArray<SlotIndex, PropertyInfo>) -> RowBatch
+
+  private init(_ model: NSManagedObjectModel, _ defaultRow: DefaultRow) throws {
     self.model = model
     let frozen = try model.freeze()
     self.frozen = frozen
     let schema = frozen.resolved
     self.schema = schema
     entities = frozen.entities.mapped { entity in
-      EntityBinding(
-        description: entity.description, layout: entity.layout,
-        properties: entity.properties.mapped { PropertyInfo($0, in: entity.index, schema: schema) },
-        model: self)
+      let properties = entity.properties.mapped { PropertyInfo($0, in: entity.index, schema: schema) }
+      return EntityBinding(
+        description: entity.description, layout: entity.layout, properties: properties,
+        defaults: defaultRow(entity.layout, properties), model: self)
     }
   }
 
@@ -72,11 +76,6 @@ final class ModelBinding: @unchecked Sendable {
     }
   }
 
-  /// Used instead of a model that can't be used.
-  static let empty: ModelBinding = {
-    do { return try of(NSManagedObjectModel()) } catch { fatalError("An empty model is valid: \(error)") }
-  }()
-
   /// Indexes of the entities of a configuration, their ancestors included.
   func entities(in configuration: String?) throws -> Set<EntityIndex> {
     let names = Set(try frozen.storeSchema(configuration: configuration).entities.map(\.name))
@@ -89,39 +88,6 @@ final class ModelBinding: @unchecked Sendable {
 
   func binding(for description: NSEntityDescription) -> EntityBinding? {
     frozen.entity(for: description).map { entities[$0.index] }
-  }
-
-  /// The entity whose objects are of a class.
-  func binding(for type: NSManagedObject.Type) -> EntityBinding? {
-    byClass.withLock { table in
-      if let known = table[ObjectIdentifier(type)] { return known }
-      ManagedObjectClasses.register(type)
-      if type == NSManagedObject.self { return nil }
-      let names = ManagedObjectClasses.names(of: type)
-      let claimants = entities.filter { entity in
-        names.contains(entity.description.managedObjectClassName ?? "")
-      }
-      // Several entities may share a class. The name of the class then selects one.
-      let named = claimants.count == 1 ? claimants[0] : claimants.first { $0.name == names.last }
-      if named == nil, claimants.count > 1 { return nil }
-      let schemaName = (type as? any CDRuntimeSchemaProviding.Type)?.__cdRuntimeEntitySchema.entityName
-      let found = named ?? schemaName.flatMap(entity(named:)) ?? entity(named: names.last ?? "")
-      guard let found else { return nil }
-      found.bind(type)
-      table[ObjectIdentifier(type)] = found
-      return found
-    }
-  }
-
-  /// The entity of a class.
-  ///
-  /// - Throws: ``ManagedObjectError`` with code `.unknownEntity` when there is none, or several.
-  func existingBinding(for type: NSManagedObject.Type) throws -> EntityBinding {
-    if let found = binding(for: type) { return found }
-    throw ManagedObjectError(
-      .unknownEntity,
-      "The model has no entity for \(type), or several. It has: "
-        + entities.map(\.name).joined(separator: ", ") + ".")
   }
 }
 

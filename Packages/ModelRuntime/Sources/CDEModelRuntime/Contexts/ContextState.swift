@@ -3,6 +3,23 @@ internal import CDEStore
 // The state that a context keeps between two calls, grouped by task. Only the functions of a task use its
 // state, on the context's executor.
 
+/// What happened since the last "objects did change" notification.
+struct PendingChanges {
+  var objects: [NSManagedObject] = []
+  var refreshed: [NSManagedObject] = []
+  var deletedByMerge: [NSManagedObject] = []
+  /// Objects named as inserted that are not new: other writers inserted them, or their deletion was undone.
+  var appeared: [NSManagedObject] = []
+  /// New objects that were announced, and then deleted before they were saved.
+  var forgotten: [NSManagedObject] = []
+  var isMerge = false
+
+  var isEmpty: Bool {
+    objects.isEmpty && refreshed.isEmpty && deletedByMerge.isEmpty && appeared.isEmpty
+      && forgotten.isEmpty
+  }
+}
+
 /// The state of announcements: when the next "objects did change" notification is posted.
 struct Announcing {
   /// Whether a block that announces the changes waits in the executor's queue.

@@ -2,23 +2,6 @@
 internal import CDEStore
 internal import Foundation
 
-/// What happened since the last "objects did change" notification.
-struct PendingChanges {
-  var objects: [NSManagedObject] = []
-  var refreshed: [NSManagedObject] = []
-  var deletedByMerge: [NSManagedObject] = []
-  /// Objects named as inserted that are not new: other writers inserted them, or their deletion was undone.
-  var appeared: [NSManagedObject] = []
-  /// New objects that were announced, and then deleted before they were saved.
-  var forgotten: [NSManagedObject] = []
-  var isMerge = false
-
-  var isEmpty: Bool {
-    objects.isEmpty && refreshed.isEmpty && deletedByMerge.isEmpty && appeared.isEmpty
-      && forgotten.isEmpty
-  }
-}
-
 extension NSManagedObjectContext {
   /// Notes a change of an object, once until it is announced and once until it is saved.
   func noteChange(_ object: NSManagedObject) {

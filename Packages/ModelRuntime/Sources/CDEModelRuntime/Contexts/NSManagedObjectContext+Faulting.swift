@@ -1,25 +1,6 @@
 internal import CDEStore
 internal import Foundation
 
-extension NSManagedObject {
-  /// Adopts a row that another writer may have changed. The object keeps its unsaved values.
-  ///
-  /// Values that equal the former row's are no changes. They must not become changes relative to the new row.
-  final func takeNews(_ batch: RowBatch, _ row: Int) {
-    if isMarkedUpdated, !isFault { dropEqualValues() }
-    take(batch, row)
-  }
-
-  /// Adopts a row. The object is not a fault afterwards.
-  final func take(_ batch: RowBatch, _ row: Int) {
-    _batch = batch
-    _row = Int32(truncatingIfNeeded: row)
-    becomeRealized()
-    _readBefore = 0
-    _overlay?.dropKeptAttributes()
-  }
-}
-
 extension NSManagedObjectContext {
   /// Reads the row of a fault.
   ///

@@ -5,14 +5,6 @@ internal import Synchronization
 
 // Making the objects of rows, and the keys of new ones.
 extension NSManagedObjectContext {
-  struct Materialization {
-    var binding: EntityBinding
-    var batch: RowBatch
-    var row: Int32
-    var key: Int64
-    var flags: NSManagedObject.Flags
-  }
-
   /// The row of the object being initialised; nil when the object is new.
   func takeMaterialization(of entity: NSEntityDescription) -> Materialization? {
     // An initialiser of a subclass may make other objects before this one.

@@ -197,11 +197,12 @@ extension NSPersistentStoreCoordinator {
   private func reportLost(
     _ save: PendingSave, _ origin: StoreHandle, _ target: StoreHandle, _ error: StoreError
   ) {
-    let lost = ManagedObjectError(
+    var lost = ManagedObjectError(
       .incompleteSave,
       "A save over the stores \(name(origin)) and \(name(target)) was interrupted. \(name(origin)) has its part. The part of "
         + "\(name(target)) can't be written any more, because its rows or entities have changed since, and is dropped: "
-        + error.message, cause: error, affectedStores: [target.persistentStore].compactMap { $0 })
+        + error.message, cause: error)
+    lost.affectedStores = [target.persistentStore].compactMap { $0 }
     Diagnostics.report("\(lost)")
   }
 

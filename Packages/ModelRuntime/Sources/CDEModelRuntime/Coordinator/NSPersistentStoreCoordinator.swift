@@ -179,7 +179,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
         if state.holders.areShared { handle.share() }
         let store = NSPersistentStore(
           handle: handle, description: description, metadata: metadata)
-        store.persistentStoreCoordinator = self
+        store.owner = self
         insert(store, entities, at: place, into: &state)
         return store
       }
@@ -352,18 +352,9 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   }
 }
 
-extension StoreMetadata.Value {
-  /// The value in the form that a property list contains.
-  var foundationValue: Any {
-    switch self {
-    case .string(let value): value
-    case .integer(let value): NSNumber(value: value)
-    case .real(let value): NSNumber(value: value)
-    case .boolean(let value): NSNumber(value: value)
-    case .date(let value): Date(timeIntervalSinceReferenceDate: value)
-    case .data(let value): Data(value)
-    case .array(let values): values.map(\.foundationValue)
-    case .dictionary(let values): values.mapValues(\.foundationValue)
-    }
+extension NSPersistentStore {
+  /// The coordinator that loaded the store. Not retained, so nil after the coordinator was freed.
+  public var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
+    owner as? NSPersistentStoreCoordinator
   }
 }

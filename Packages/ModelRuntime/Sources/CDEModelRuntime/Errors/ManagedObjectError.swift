@@ -92,56 +92,43 @@ public struct ManagedObjectError: CDEError {
   public var entity: String?
   /// Name of the property concerned.
   public var property: String?
-  /// The object concerned.
-  public var objectID: NSManagedObjectID?
-  /// The object itself, for a validation failure. Use it on its context's isolation.
-  public var object: NSManagedObject? {
-    get { concerned?.object }
-    set { concerned = newValue.map(ConcernedObject.init) }
-  }
-  private var concerned: ConcernedObject?
   /// The predicate that a value breaks, as a format string.
   public var rule: String?
   /// The value that breaks the rule.
   public var value: (any Sendable)?
   /// The single failures behind `.multipleValidationErrors`.
   public var failures: [ManagedObjectError]
-  /// The objects whose rows changed, for `.saveConflict`.
-  public var conflicts: [NSManagedObjectID]
-  /// The version conflicts of a save that failed. Their objects belong to the context.
-  public var mergeConflicts: [NSMergeConflict]
-  /// The conflicts over unique values of a save that failed. Their objects belong to the context.
-  public var constraintConflicts: [NSConstraintConflict]
+  /// The objects, conflicts and stores concerned.
+  var subjects = ErrorSubjects()
 
-  /// The stores that lack their part of a save, for `.incompleteSave`.
-  public var affectedStores: [NSPersistentStore]
-
-  /// Makes an error, for an application's own validation and for tests. The parameters set the properties.
-  public init(
+  init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, entity: String? = nil,
-    property: String? = nil, objectID: NSManagedObjectID? = nil, rule: String? = nil,
-    value: (any Sendable)? = nil, failures: [ManagedObjectError] = [], conflicts: [NSManagedObjectID] = [],
-    mergeConflicts: [NSMergeConflict] = [], constraintConflicts: [NSConstraintConflict] = [],
-    object: NSManagedObject? = nil, affectedStores: [NSPersistentStore] = []
+    property: String? = nil, rule: String? = nil, value: (any Sendable)? = nil,
+    failures: [ManagedObjectError] = []
   ) {
     self.code = code
     self.message = message
     self.cause = cause
     self.entity = entity
     self.property = property
-    self.objectID = objectID
     self.rule = rule
     self.value = value
     self.failures = failures
-    self.conflicts = conflicts
-    self.mergeConflicts = mergeConflicts
-    self.constraintConflicts = constraintConflicts
-    self.affectedStores = affectedStores
-    self.object = object
   }
 
   /// The message alone. The code and the cause are for programs.
   public var errorDescription: String? { message }
+
+  /// Throws failures as one error: the only one, or one with all of them.
+  static func throwing(_ failures: [ManagedObjectError]) throws {
+    if failures.isEmpty { return }
+    if failures.count == 1 { throw failures[0] }
+    throw ManagedObjectError(
+      .multipleValidationErrors,
+      "\(failures.count) values can't be saved:" + failures.prefix(5).map { "\n  \($0.message)" }.joined()
+        + (failures.count > 5 ? "\n  and \(failures.count - 5) more, which failures lists" : ""),
+      entity: failures[0].entity, failures: failures)
+  }
 
   static func removedStore(of entity: String?) -> String {
     "The store\(entity.map { " of \($0)" } ?? "") was removed. Load a store before fetching or saving, or reset the context."
@@ -161,12 +148,6 @@ public struct ManagedObjectError: CDEError {
     return ManagedObjectError(
       code, error.message, cause: error, entity: error.entity, property: error.properties.first)
   }
-}
-
-/// Carries an object with an error.
-private struct ConcernedObject: @unchecked Sendable {
-  // Guard: the object belongs to its context's isolation, which checks each use.
-  let object: NSManagedObject
 }
 
 extension ManagedObjectError: CustomNSError {
@@ -221,14 +202,17 @@ extension ManagedObjectError: CustomNSError {
   public var errorUserInfo: [String: Any] {
     var info: [String: Any] = [NSLocalizedDescriptionKey: message]
     if let property { info[NSValidationKeyErrorKey] = property }
-    if let object { info[NSValidationObjectErrorKey] = object }
+    if let object = subjects[.object, as: ConcernedObject.self] {
+      info[NSValidationObjectErrorKey] = object.object
+    }
     if let rule { info[NSValidationPredicateErrorKey] = NSPredicate(format: rule) }
     if let value { info[NSValidationValueErrorKey] = value }
     if !failures.isEmpty { info[NSDetailedErrorsKey] = failures.map { $0 as NSError } }
     if let cause { info[NSUnderlyingErrorKey] = cause as NSError }
-    let list: [Any] = mergeConflicts + constraintConflicts
-    if !list.isEmpty { info[NSPersistentStoreSaveConflictsErrorKey] = list }
-    if !affectedStores.isEmpty { info[NSAffectedStoresErrorKey] = affectedStores }
+    let conflicts = subjects.list(.mergeConflicts) + subjects.list(.constraintConflicts)
+    if !conflicts.isEmpty { info[NSPersistentStoreSaveConflictsErrorKey] = conflicts }
+    let stores = subjects.list(.affectedStores)
+    if !stores.isEmpty { info[NSAffectedStoresErrorKey] = stores }
     return info
   }
 }

@@ -1,87 +1,7 @@
-@_spi(CDE) internal import CDEExecutors
 @_spi(CDE) public import CDEManagedModel
-
-/// The properties of one model of a hierarchy, its parents' properties first. Their ordinals are the same in
-/// all classes that inherit them.
-public nonisolated final class CDModelLineage: Sendable {
-  /// Persistent names by ordinal.
-  public let propertyNames: [String]
-  /// The names of the same properties in code.
-  public let swiftNames: [String]
-  /// The class's own part of the schema, with the name of its parent's entity.
-  public let schema: CDRuntimeEntitySchema
-
-  let type: NSManagedObject.Type
-  let parent: CDModelLineage?
-  let observation: CDModelObservation?
-  let predicateKey: @Sendable (AnyKeyPath) -> String?
-  private let ownAttributes: @Sendable () -> [String: CDFieldMeta]
-  private let ownRelationships: @Sendable () -> [String: CDFieldMeta]
-  private let tables = Lock(Tables())
-
-  private struct Tables {
-    var attributes: [String: CDFieldMeta]?
-    var all: [String: CDFieldMeta]?
-  }
-
-  /// - Parameters:
-  ///   - type: The class.
-  ///   - parent: The lineage of its superclass; nil for `NSManagedObject`.
-  ///   - schema: The class's own attributes and relationships.
-  ///   - propertyNames: The persistent names of its own properties.
-  ///   - swiftNames: The names of the same properties in code.
-  ///   - predicateKey: The key of a key path that starts at the class, inherited properties included.
-  ///   - attributes: Makes the fields of its own attributes.
-  ///   - relationships: Makes the fields of its own relationships, and those of their destinations.
-  ///   - observation: How to wake readers of its own properties; nil for a class that is not observed.
-  public init(
-    _ type: NSManagedObject.Type, parent: CDModelLineage?, schema: CDRuntimeEntitySchema,
-    propertyNames: [String], swiftNames: [String],
-    predicateKey: @escaping @Sendable (AnyKeyPath) -> String?,
-    attributes: @escaping @Sendable () -> [String: CDFieldMeta],
-    relationships: @escaping @Sendable () -> [String: CDFieldMeta], observation: CDModelObservation? = nil
-  ) {
-    self.type = type
-    self.parent = parent
-    self.schema = parent.map { schema.inheriting(from: $0.schema.entityName) } ?? schema
-    self.propertyNames = (parent?.propertyNames ?? []) + propertyNames
-    self.swiftNames = (parent?.swiftNames ?? []) + swiftNames
-    self.predicateKey = predicateKey
-    ownAttributes = attributes
-    ownRelationships = relationships
-    self.observation = observation
-  }
-
-  /// The lineages from the first model to this one.
-  var levels: [CDModelLineage] { (parent?.levels ?? []) + [self] }
-
-  /// The fields of attributes and compositions.
-  var attributes: [String: CDFieldMeta] {
-    if let known = tables.withLock(\.attributes) { return known }
-    // Made outside the lock, because it calls the lineages of other models.
-    let made = (parent?.attributes ?? [:]).merging(ownAttributes()) { $1 }
-    tables.withLock { $0.attributes = made }
-    return made
-  }
-
-  /// All fields, including those of relationships' destinations.
-  var fields: [String: CDFieldMeta] {
-    if let known = tables.withLock(\.all) { return known }
-    let made = (parent?.fields ?? [:]).merging(attributes) { $1 }.merging(ownRelationships()) { $1 }
-    tables.withLock { $0.all = made }
-    return made
-  }
-}
 
 // The witnesses of all models of a hierarchy. The lineage contains the differences.
 nonisolated extension PersistentEntity where PathRoot == CDHierarchyPaths {
-  static var lineage: CDModelLineage {
-    guard let lineage = __cdLineage else {
-      fatalError("\(Self.self) is no @PersistentModel class. Mark it, or use a class that is.")
-    }
-    return lineage
-  }
-
   public static var __cdPropertyNames: [String] { lineage.propertyNames }
   public static var __cdSwiftNames: [String] { lineage.swiftNames }
   public static var __cdFieldTable: [String: CDFieldMeta] { lineage.fields }
@@ -93,20 +13,6 @@ nonisolated extension PersistentEntity where PathRoot == CDHierarchyPaths {
   /// A request for the objects of the model and of the models that inherit from it.
   public static func fetchRequest() -> NSFetchRequest<Self> {
     NSFetchRequest<Self>(entityName: lineage.schema.entityName)
-  }
-
-  /// The field that a key path into the class names.
-  static func field(at keyPath: PartialKeyPath<Self>) -> CDFieldMeta {
-    let lineage = lineage
-    guard let key = lineage.predicateKey(keyPath),
-      let ordinal = lineage.propertyNames.firstIndex(of: key),
-      let field = lineage.fields[lineage.swiftNames[ordinal]]
-    else {
-      fatalError(
-        "A key path of \(Self.self) to \(Swift.type(of: keyPath).valueType) is none of its persisted properties. Paths "
-          + "and snapshots have those alone.")
-    }
-    return field
   }
 }
 

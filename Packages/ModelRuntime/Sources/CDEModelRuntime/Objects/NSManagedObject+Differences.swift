@@ -82,4 +82,16 @@ extension NSManagedObject {
     return members.added.objects.contains { isStored($0) != true }
       || members.removed.objects.contains { isStored($0) != false }
   }
+
+  /// The properties whose values differ between two rows of the object.
+  final func slotsThatDiffer(_ row: RowReference, _ other: RowReference) -> PropertySet {
+    var slots = PropertySet()
+    for info in _binding.properties where !info.cells.isEmpty {
+      let last = info.orderCell(in: _binding.layout) ?? info.cells.upperBound
+      // The position in an owner's order does not count, because it belongs to the owner.
+      let cells = info.cells.lowerBound..<last
+      if !row.batch.sameValues(row.row, as: other.batch, other.row, cells: cells) { slots.insert(info.slot) }
+    }
+    return slots
+  }
 }

@@ -52,8 +52,8 @@ nonisolated open class NSManagedObject: NSObject {
   ///   - entity: an entity of a model in use; abstract entities trap when inserted.
   ///   - context: the context to insert into, on whose isolation the call runs.
   public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
-    if let context, let row = context.takeMaterialization(of: entity) {
-      _home = context.home
+    if let (home, row) = Self.stored(entity, in: context) {
+      _home = home
       _binding = row.binding
       _batch = row.batch
       _row = row.row
@@ -64,7 +64,7 @@ nonisolated open class NSManagedObject: NSObject {
     }
     // If the model is the context's own, the registry retains the binding after the insertion at the end of
     // this initialiser.
-    let known = context?.home?.with { $0.binding(for: entity) }
+    let known = Self.home(of: context)?.with { $0.binding(for: entity) }
     let binding = known ?? Self.retainedBinding(for: entity)
     _home = nil
     _binding = binding.object
@@ -74,7 +74,26 @@ nonisolated open class NSManagedObject: NSObject {
     _flags = known == nil ? .ownsBinding : []
     super.init()
     binding.with { $0.bindIfNeeded(type(of: self)) }
-    context?.insert(self)
+    Self.insert(self, into: context)
+  }
+
+  // The context by the protocol that it implements. Inlined, so that the calls are as direct as those of the class.
+
+  @inline(__always)
+  private static func home(of context: (some ObjectContext)?) -> Borrowed<ObjectRegistry>? { context?.home }
+
+  /// The row that the context makes an object for; nil for a new object.
+  @inline(__always)
+  private static func stored(
+    _ entity: NSEntityDescription, in context: (some ObjectContext)?
+  ) -> (Borrowed<ObjectRegistry>?, Materialization)? {
+    guard let context, let row = context.takeMaterialization(of: entity) else { return nil }
+    return (context.home, row)
+  }
+
+  @inline(__always)
+  private static func insert(_ object: NSManagedObject, into context: (some ObjectContext)?) {
+    context?.insert(object)
   }
 
   /// Makes an object of this class's entity in the context's model, and inserts it.
@@ -87,7 +106,7 @@ nonisolated open class NSManagedObject: NSObject {
   /// The entity of a class in the model of a context.
   static func entity(of type: NSManagedObject.Type, in context: NSManagedObjectContext) -> NSEntityDescription
   {
-    guard let binding = context.home?.with({ $0.binding(for: type) }) else {
+    guard let binding = home(of: context)?.with({ $0.binding(for: type) }) else {
       failPrecondition(
         "The model of this context has no entity for the class \(type), or several. Add the class to the model's types, "
           + "set the entity's managedObjectClassName, or use init(entity:insertInto:).")

@@ -6,6 +6,17 @@ internal import Foundation
 ///
 /// Every call is made on the context's isolation.
 protocol ObjectContext: AnyObject {
+  // MARK: Making
+
+  /// The registry as an uncounted reference; nil before the context has a coordinator.
+  var home: Borrowed<ObjectRegistry>? { get }
+
+  /// The row of the object being initialised; nil when the object is new.
+  func takeMaterialization(of entity: NSEntityDescription) -> Materialization?
+
+  /// Inserts an object made without a context.
+  func insert(_ object: NSManagedObject)
+
   // MARK: Reading
 
   /// Reads the row of a fault.
@@ -71,4 +82,13 @@ protocol ObjectContext: AnyObject {
 
   /// Called before a reader tracks an object for the first time.
   func willTrack(_ object: NSManagedObject)
+}
+
+/// What an object that is made for a row gets from its context.
+struct Materialization {
+  var binding: EntityBinding
+  var batch: RowBatch
+  var row: Int32
+  var key: Int64
+  var flags: NSManagedObject.Flags
 }

@@ -31,7 +31,10 @@ final class PropertyInfo: @unchecked Sendable {
   let elements: [StoreAttribute]
   /// The values of a composite that have a cell each.
   let leaves: [StoreAttribute]
-  let defaultValue: _PropertyValue
+  /// The value of a new object, as the model declares it.
+  let defaultConstant: AttributeConstant
+  /// The box of a default value that is an object: one for all objects.
+  let defaultBox: _ObjectBox?
   let transformerName: String?
   let allowsExternalStorage: Bool
   /// The derivation of a derived attribute.
@@ -63,7 +66,8 @@ final class PropertyInfo: @unchecked Sendable {
     transformerName = property.transformerName
     derivation = property.derivation
     rules = ValidationRule.rules(of: property.description)
-    defaultValue = _PropertyValue(property.defaultValue)
+    defaultConstant = property.defaultValue
+    defaultBox = if case .object(let object) = property.defaultValue { _ObjectBox(object.value) } else { nil }
     var elements: [StoreAttribute] = []
     var isExternal = false
     var isDirect = false
@@ -116,7 +120,8 @@ final class PropertyInfo: @unchecked Sendable {
     cells = cell..<(cell + 1)
     elements = []
     leaves = []
-    defaultValue = .null
+    defaultConstant = .null
+    defaultBox = nil
     transformerName = nil
     rules = []
     allowsExternalStorage = leaf.allowsExternalStorage

@@ -104,18 +104,6 @@ extension ConflictResolution {
 }
 
 extension NSManagedObject {
-  /// The properties whose values differ between two rows of the object.
-  final func slotsThatDiffer(_ row: RowReference, _ other: RowReference) -> PropertySet {
-    var slots = PropertySet()
-    for info in _binding.properties where !info.cells.isEmpty {
-      let last = info.orderCell(in: _binding.layout) ?? info.cells.upperBound
-      // The position in an owner's order does not count, because it belongs to the owner.
-      let cells = info.cells.lowerBound..<last
-      if !row.batch.sameValues(row.row, as: other.batch, other.row, cells: cells) { slots.insert(info.slot) }
-    }
-    return slots
-  }
-
   /// Drops the unsaved value of one property, on both sides of a relationship.
   final func giveUp(_ slot: SlotIndex) {
     guard let overlay = _overlay, overlay.changed.contains(slot) else { return }
@@ -190,27 +178,6 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-  /// Unloads the members of registered owners whose members another writer changed: the object left, joined
-  /// or moved.
-  func unloadOwners(of object: NSManagedObject, _ base: RowReference, _ row: RowReference) -> [ObjectChange] {
-    var changes: [ObjectChange] = []
-    for info in object._binding.properties where info.kind == .toOne && info.inverseIsToMany {
-      if base.batch.sameValues(base.row, as: row.batch, row.row, cells: info.cells) { continue }
-      let destination = registry.model.entities[info.destination]
-      guard let cell = info.cells.first, let inverse = info.inverseSlot else { continue }
-      let keys = Set([base, row].compactMap { $0.batch.integer($0.row, cell) })
-      for key in keys {
-        guard let owner = registry.object(root: destination.root, key: key),
-          info.destinations.contains(owner._binding.index)
-        else { continue }
-        let slot = owner.slot(of: info, inverse)
-        unload(owner, slot)
-        changes.append(ObjectChange(object: owner, kind: .touched, properties: [slot]))
-      }
-    }
-    return changes
-  }
-
   /// Undoes the effects of a delete rule, because the deletion of the object is withdrawn.
   ///
   /// - Returns: objects that were deleted with it.

@@ -16,8 +16,8 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
   public let configurationName: String
   /// The options that the store was loaded with, by the names of the option constants.
   public let options: [AnyHashable: Any]?
-  /// The coordinator that loaded the store. Not retained, so nil after the coordinator was freed.
-  public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
+  /// The coordinator that loaded the store.
+  weak var owner: AnyObject?
   static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
   let handle: StoreHandle
   /// The metadata read last.

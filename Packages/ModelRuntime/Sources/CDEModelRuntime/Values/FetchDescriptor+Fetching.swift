@@ -215,10 +215,3 @@ extension SnapshotExtras {
     members.isEmpty && encoded == nil ? nil : SnapshotExtras(members: members, encoded: encoded)
   }
 }
-
-extension RowBatch {
-  var entries: [FetchedRows.Entry] {
-    let entity = NarrowIndex(layout.entity)
-    return (0..<count).map { FetchedRows.Entry(key: key($0), entity: entity) }
-  }
-}

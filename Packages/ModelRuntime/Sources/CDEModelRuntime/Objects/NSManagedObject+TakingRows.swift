@@ -1,7 +1,24 @@
 @_spi(CDE) internal import CDEStore
 
-// Rows that an object takes from a save.
+// Rows that an object takes: from a read, a merge or a save.
 extension NSManagedObject {
+  /// Adopts a row that another writer may have changed. The object keeps its unsaved values.
+  ///
+  /// Values that equal the former row's are no changes. They must not become changes relative to the new row.
+  final func takeNews(_ batch: RowBatch, _ row: Int) {
+    if isMarkedUpdated, !isFault { dropEqualValues() }
+    take(batch, row)
+  }
+
+  /// Adopts a row. The object is not a fault afterwards.
+  final func take(_ batch: RowBatch, _ row: Int) {
+    _batch = batch
+    _row = Int32(truncatingIfNeeded: row)
+    becomeRealized()
+    _readBefore = 0
+    _overlay?.dropKeptAttributes()
+  }
+
   /// Marks the changes as saved. `row` is the object's new row, if one was written.
   final func takeSaved(_ row: RowReference?) {
     unmarkUpdated()

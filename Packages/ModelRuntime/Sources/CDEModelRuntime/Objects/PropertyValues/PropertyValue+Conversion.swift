@@ -119,22 +119,22 @@ extension RowBatchBuilder {
   }
 }
 
-extension _PropertyValue {
-  init(_ constant: AttributeConstant) {
-    self =
-      switch constant {
-      case .null: .null
-      case .integer(let value): .integer(value)
-      case .boolean(let value): .integer(value ? 1 : 0)
-      case .double(let value): .real(value)
-      case .float(let value): .real(Double(value))
-      case .decimal(let value): .decimal(value)
-      case .string(let value): .text(value)
-      case .date(let value): .real(value.timeIntervalSinceReferenceDate)
-      case .data(let value): .data(value)
-      case .uuid(let value): .uuid(value)
-      case .url(let value): .url(value)
-      case .object(let value): .object(_ObjectBox(value.value))
-      }
+extension PropertyInfo {
+  /// The value of a new object.
+  var defaultValue: _PropertyValue {
+    switch defaultConstant {
+    case .null: .null
+    case .integer(let value): .integer(value)
+    case .boolean(let value): .integer(value ? 1 : 0)
+    case .double(let value): .real(value)
+    case .float(let value): .real(Double(value))
+    case .decimal(let value): .decimal(value)
+    case .string(let value): .text(value)
+    case .date(let value): .real(value.timeIntervalSinceReferenceDate)
+    case .data(let value): .data(value)
+    case .uuid(let value): .uuid(value)
+    case .url(let value): .url(value)
+    case .object: defaultBox.map { .object($0) } ?? .null
+    }
   }
 }

@@ -1,13 +1,5 @@
 @_spi(CDE) public import CDEManagedModel
 
-/// A class whose properties have ordinals: their positions in the order of declaration.
-public nonisolated protocol CDPropertyNaming: AnyObject {
-  /// Persistent names of all persisted properties, by ordinal.
-  static var __cdPropertyNames: [String] { get }
-  /// The names of the same properties in code.
-  static var __cdSwiftNames: [String] { get }
-}
-
 /// A class with its own schema, so that a model can be made from the class alone.
 public nonisolated protocol CDRuntimeSchemaProviding: NSManagedObject {
   static var __cdRuntimeEntitySchema: CDRuntimeEntitySchema { get }

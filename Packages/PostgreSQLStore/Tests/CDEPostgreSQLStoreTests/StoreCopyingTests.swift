@@ -61,6 +61,8 @@
       #expect(server.identifier == file.identifier)
       #expect(try server.metadata().values["purpose"] == .string("test"))
       #expect(try server.metadata().values["NSStoreType"] == .string("PostgreSQL"))
+      // How a file gives back its pages.
+      #expect(try server.metadata().values["_NSAutoVacuumLevel"] == nil)
     }
 
     @Test func `A copy that is refused, cancelled or fails leaves nothing`() throws {

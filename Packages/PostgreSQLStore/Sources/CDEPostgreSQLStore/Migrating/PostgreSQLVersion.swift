@@ -13,14 +13,7 @@
 
     init(reading connection: Connection) throws(StoreError) {
       let task = "Reading the version of the store"
-      let metadata = try MetadataTable.read(connection).metadata
-      if case .dictionary(let stored)? = metadata.values[MetadataTable.hashes] {
-        versionHashes = stored.compactMapValues { value in
-          if case .data(let bytes) = value { bytes } else { nil }
-        }
-      } else {
-        versionHashes = [:]
-      }
+      versionHashes = try MetadataTable.read(connection).metadata.versionHashes
       modelArchive = try MetadataTable.modelCache(connection).flatMap(ModelArchive.archive)
       let history = try connection.run(
         #"SELECT EXISTS (SELECT FROM "Z_HISTORY" WHERE "Z_TRANSACTION" > 0)"#, while: task)

@@ -49,9 +49,7 @@ public struct StoreInspection: StoredVersion, Hashable, CustomStringConvertible 
     }
     identifier = metadata.identifier
     self.metadata = metadata.values
-    versionHashes = file.versionHashes.compactMapValues { value in
-      if case .data(let bytes) = value { bytes } else { nil }
-    }
+    versionHashes = metadata.values.versionHashes
     self.numbers = numbers
     tables = file.tables.mapValues { $0.columns.keys.sorted() }
     self.modelArchive = modelArchive

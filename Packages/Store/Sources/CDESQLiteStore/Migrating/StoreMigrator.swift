@@ -263,10 +263,9 @@ struct StoreMigrator {
           .integer(entity.parent.map { new.numbers[$0] } ?? 0), .integer(last),
         ], while: Self.task)
     }
-    var values = file.metadata?.values.values ?? [:]
-    for key in MetadataTable.ownKeys { values[key] = nil }
-    values.merge(MetadataTable.initial(for: destination, held: held).values) { $1 }
-    try MetadataTable.update(StoreMetadata(values: values), on: connection)
+    let metadata = (file.metadata?.values ?? StoreMetadata())
+      .migrated(to: MetadataTable.initial(for: destination, held: held))
+    try MetadataTable.update(metadata, on: connection)
     if let modelCache {
       try ModelCacheTable.write(modelCache, on: connection)
     } else if file.hasModelCache {

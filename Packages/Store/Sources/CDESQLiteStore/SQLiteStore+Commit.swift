@@ -74,7 +74,8 @@ extension SQLiteStore {
   /// - Throws: `.busy`, `.closed` and the errors of reading.
   public func conflicts(of transaction: StoreTransaction) throws(StoreError) -> TransactionConflicts {
     try pool.read { (connection) throws(StoreError) in
-      var finder = ConflictFinder(plans, connection, transaction)
+      var finder = ConflictFinder(
+        StoredRows(plans: plans, connection: connection), plans.physical, transaction)
       return try finder.find()
     }
   }

@@ -81,6 +81,10 @@ struct PartialStoreTests {
     #expect((reading?.code, reading?.entity) == (.unsupportedQuery, "Alpha"))
     #expect(throws: StoreError.self) { try store.insert("Alpha", [Draft(key: -1)]) }
     #expect(throws: StoreError.self) { try store.allocateKeys([store.root("Alpha"): 1]) }
+    var deletion = StoreTransaction()
+    deletion.deleted = [RowDeletion(entity: alpha, key: 1, version: 1)]
+    let comparing = #expect(throws: StoreError.self) { try store.conflicts(of: deletion) }
+    #expect((comparing?.code, comparing?.entity) == (.unsupportedQuery, "Alpha"))
   }
 
   @Test(

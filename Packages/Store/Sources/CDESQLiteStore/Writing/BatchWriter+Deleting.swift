@@ -157,11 +157,8 @@ extension BatchWriter {
         "SELECT count(*) FROM \(quoted(physical.tableName(of: end.destination))) WHERE Z_PK IN (\(keys)) "
           + "AND Z_PK NOT IN (\(listed(inTreeOf: end.destination)))", while: "Checking delete rules")
       guard let remaining, remaining > 0 else { continue }
-      let name = schema.entities[entity].source.name
-      throw StoreError(
-        .constraint,
-        "\(name) can't be deleted while \(property.name) has members, and \(remaining) of them would stay. "
-          + "Delete or move them first.", entity: name, properties: [property.name])
+      throw StoreError.deniedDeletion(
+        of: schema.entities[entity].source.name, property.name, remaining: Int(remaining))
     }
   }
 
@@ -198,7 +195,7 @@ extension BatchWriter {
 
   /// Clears references that have no inverse. No rule of the deleted rows' entity concerns them.
   private func clearOneWayReferences(to entity: EntityIndex) throws(StoreError) {
-    for column in plans.references[schema.entities[entity].root] where column.inverse == nil {
+    for column in plans.references[schema.entities[entity].root].map(\.column) where column.inverse == nil {
       guard let slot = schema.entities[column.owner].layout.slot(named: column.property) else { continue }
       try nullify(slot, of: column.owner, deleted: entity)
     }
@@ -240,11 +237,7 @@ extension BatchWriter {
     }
     if found.isEmpty { return }
     if !relationship.isOptional {
-      throw StoreError(
-        .constraint,
-        "\(layout.entityName).\(property.name) is required, and \(found.count) of its objects would be "
-          + "deleted. Delete what refers to them first, or cascade.",
-        entity: layout.entityName, properties: [property.name])
+      throw StoreError.requiredObjects(of: layout.entityName, property.name, count: found.count)
     }
     let settings = property.cells.map { "\(quoted(names[$0])) = NULL" }
     try connection.run(

@@ -67,13 +67,7 @@
     }
 
     private func relationships(_ entity: EntityIndex) -> [RowLayout.Property] {
-      schema.entities[entity].layout.properties.filter { property in
-        if property.isTransient { return false }
-        switch property.kind {
-        case .toOne, .toMany: return true
-        case .attribute, .composite: return false
-        }
-      }
+      schema.entities[entity].layout.properties.filter { $0.isRelationship && !$0.isTransient }
     }
 
     /// The rows that a relationship leads to from given rows of an entity, each once.

@@ -110,13 +110,7 @@ extension BatchWriter {
   }
 
   private func relationships(_ entity: EntityIndex) -> [RowLayout.Property] {
-    schema.entities[entity].layout.properties.filter { property in
-      if property.isTransient { return false }
-      switch property.kind {
-      case .toOne, .toMany: return true
-      case .attribute, .composite: return false
-      }
-    }
+    schema.entities[entity].layout.properties.filter { $0.isRelationship && !$0.isTransient }
   }
 
   /// Lists the rows that cascades of the listed rows add, level by level until no row is added.
@@ -167,7 +161,6 @@ extension BatchWriter {
   private func clearReferences(
     to entity: EntityIndex, _ rules: [SlotIndex: StoreBatchDelete.Rule]
   ) throws(StoreError) {
-    let task = "Removing deleted rows' relationships"
     for property in relationships(entity) {
       let end = schema.end(of: property.slot, in: entity)
       if let inverse = end.inverse, let slot = end.inverseSlot {
@@ -177,19 +170,9 @@ extension BatchWriter {
           try nullify(slot, of: end.destination, deleted: entity)
         }
       }
-      let key = PhysicalSchema.PropertyKey(entity: property.declaringEntity, property: property.name)
-      if let side = physical.joinSides[key] {
-        for column in side.isReflexive ? [side.owner, side.member] : [side.owner] {
-          try connection.run(
-            "DELETE FROM \(quoted(side.table)) WHERE \(quoted(column)) IN (\(listed(entity)))", while: task)
-        }
-      }
-      if let implied = physical.impliedColumns[key] {
-        let order = implied.order.map { ", \(quoted($0)) = NULL" } ?? ""
-        try connection.run(
-          "UPDATE \(quoted(implied.table)) SET \(quoted(implied.key)) = NULL\(order) "
-            + "WHERE \(quoted(implied.key)) IN (\(listed(entity)))", while: task)
-      }
+    }
+    for statement in physical.removals(of: entity, where: "IN (\(listed(entity)))") {
+      try connection.run(statement, while: "Removing deleted rows' relationships")
     }
   }
 

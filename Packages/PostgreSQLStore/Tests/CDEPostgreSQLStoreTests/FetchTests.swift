@@ -1,7 +1,9 @@
 #if PostgreSQL
   @testable import CDEPostgreSQLStore
+  @_spi(CDE) import CDESQLiteFaults
   import CDESQLiteStore
   import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
   import Foundation
   import Testing
 
@@ -21,7 +23,7 @@
       rows.order?.map(\.key) ?? rows.batches.flatMap { batch in (0..<batch.count).map { batch.key($0) } }
     }
 
-    private func described(_ rows: FetchedRows, _ store: some RowStore) -> [[String: String]] {
+    private func described(_ rows: FetchedRows, _ store: some Store) -> [[String: String]] {
       if let order = rows.order {
         return order.map { entry in
           entry.batch < 0
@@ -160,7 +162,7 @@
 
     @Test func `An average has the digits of SQLite's, and rows may be grouped by nothing`() throws {
       let numbers = [1, 5, 2, 3, 3, 1, 4, 2, 2]
-      for store in [server, file] as [any Store & RowStore] {
+      for store in [server, file] as [any Store] {
         try store.insert(
           "Item",
           numbers.enumerated().map { Draft(key: Int64(-1 - $0), values: ["big": .integer(Int64($1))]) })
@@ -189,7 +191,7 @@
 
     // MARK: Single queries
 
-    private func title(_ store: some RowStore) -> StoreExpression {
+    private func title(_ store: some Store) -> StoreExpression {
       .path(StorePath(end: .property(slot: store.slot("Item", "title"), leaf: 0)))
     }
 

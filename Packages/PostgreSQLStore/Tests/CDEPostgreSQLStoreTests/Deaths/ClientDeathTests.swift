@@ -1,7 +1,9 @@
 #if PostgreSQL
-  @testable import CDEPostgreSQLStore
-  import CDEStore
   @_spi(CDE) import CDEExecutors
+  @testable import CDEPostgreSQLStore
+  @_spi(CDE) import CDESQLiteFaults
+  import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
   import Foundation
   import Testing
 
@@ -13,7 +15,7 @@
     func deaths() async throws {
       let seed = TestScale.seed
       let rounds = TestScale.number("CDE_CLIENT_DEATHS", or: 12)
-      var random = SeededGenerator(seed: seed)
+      var random = SplitMix(seed: seed)
       var world = try World(seed: seed, round: 0)
       var (commits, unacknowledged) = (0, 0)
       for round in 0..<rounds {

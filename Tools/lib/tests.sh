@@ -125,7 +125,8 @@ run_tests() {
   # A package without a test would pass for ever, and so would one whose tests no longer run.
   printf '%s' "$count" | grep -qE 'with [1-9][0-9]* test' || status=1
   left=$(left_by_tests "$place/temporary")
-  if [ -n "$left" ]; then
+  # A process that was killed had no time to remove its files.
+  if [ -n "$left" ] && [ -n "$count" ]; then
     echo "error: The tests leave $(printf '%s\n' "$left" | wc -l) files in the temporary folder. Make them in ProcessFolder.url of CDESQLiteFaults:"
     printf '%s\n' "$left" | head -20
     status=1

@@ -42,6 +42,8 @@ struct Merging {
   var traces: [CommitTrace] = []
   /// Whether this block waits in the executor's queue.
   var isEndScheduled = false
+  /// Objects with a new row and an unsaved one-to-one relationship, whose other side the end of the current merge compares.
+  var rivals: [NSManagedObject] = []
   /// Objects with other values whose hooks the end of the current merge calls.
   var awakened: [NSManagedObject] = []
   /// What the current merge brings to trackers; nil without trackers, and after they were told.

@@ -4,9 +4,13 @@ internal import Foundation
 extension NSManagedObject {
   /// Adopts a row that another writer may have changed. The object keeps its unsaved values.
   ///
-  /// Values that equal the former row's are no changes. They must not become changes relative to the new row.
+  /// Values that equal the former row's are no changes. They must not become changes relative to the new row. A reference that
+  /// the new row has as well is no change any more, on either side.
   final func takeNews(_ batch: RowBatch, _ row: Int) {
-    if isMarkedUpdated, !isFault { dropEqualValues() }
+    if isMarkedUpdated, !isFault {
+      dropEqualValues()
+      endReferences(equalTo: RowReference(batch: batch, row: row))
+    }
     take(batch, row)
   }
 
@@ -281,7 +285,12 @@ extension NSManagedObjectContext {
           announceSoon()
           return
         }
-        object.take(row.batch, row.row)
+        let known = RowReference(batch: object._batch, row: Int(object._row))
+        let isKnown = !object.isFault
+        object.takeNews(row.batch, row.row)
+        if isKnown { _ = unloadOwners(of: object, known, row) }
+        noteRival(object)
+        releaseRivals()
         object.forgetUnread()
         awaken([object], from: .refresh)
       } catch {

@@ -169,13 +169,14 @@ extension NSManagedObjectContext {
       change.properties?.forEach { unload(change.object, $0) }
       changes.append(change)
     }
+    settle(commit, changes)
     if !arrived.isEmpty { pending.appeared += arrived.map(objectOfArrival) }
     let source = MergeSource.commit(commit, isRepeated: noteMerge(commit.trace))
     finishMerge(changes, ids, source, found: missed.map(objectOfArrival))
   }
 
   /// The object for a row that another context inserted or changed, made from the saved row.
-  private func objectOfArrival(_ change: CommittedTransaction.Change) -> NSManagedObject {
+  func objectOfArrival(_ change: CommittedTransaction.Change) -> NSManagedObject {
     let binding = registry.model.entities[change.entity]
     if let known = registry.object(root: binding.root, key: change.key) { return known }
     guard let row = change.row, row.batch.layout === binding.layout else {
@@ -211,7 +212,9 @@ extension NSManagedObjectContext {
       object.takeNews(row.batch, row.row)
     }
     noteMerged(object)
-    if change.adopted.isEmpty { return [] }
+    noteRival(object)
+    // The commit names the owners in the row that its writer knew.
+    if change.adopted.isEmpty, row.version == known.version &+ 1 { return [] }
     changes += unloadOwners(of: object, known, row)
     return object.slotsThatDiffer(known, row).intersection(change.adopted)
   }

@@ -49,6 +49,8 @@ extension NSManagedObjectContext {
       change.properties?.forEach { unload(change.object, $0) }
       changes.append(change)
     }
+    settleByReading(changes)
+    releaseRivals()
     if PostedNames.isObjectsDidChangeUsed { pending.appeared += arrived.map(object(with:)) }
     let ids = MergedIDs(
       inserted: Set(inserted), updated: Set(updated + effects.updated.map(\.objectID)),
@@ -153,6 +155,7 @@ extension NSManagedObjectContext {
           let known = RowReference(batch: object._batch, row: Int(object._row))
           object.takeNews(batch, row)
           noteMerged(object)
+          noteRival(object)
           owners += unloadOwners(of: object, known, RowReference(batch: batch, row: row))
         }
       }

@@ -27,21 +27,30 @@ extension NSManagedObject {
     change(slot, to: object.map { .toOne($0) } ?? .null)
   }
 
-  final func writeAdd(_ slot: SlotIndex, _ object: NSManagedObject, at index: Int? = nil) {
+  /// - Parameter change: the change that both sides of a pair then have; nil if the other side is no to-many relationship.
+  final func writeAdd(
+    _ slot: SlotIndex, _ object: NSManagedObject, at index: Int? = nil, as change: ToManyMembers.Change? = nil
+  ) {
     if _flags.contains(.checked) { checkIsolation() }
-    // An order can only be set if all members are loaded.
-    let members = withProperty(slot, \.isOrdered) ? loadedMembers(slot) : members(slot)
+    let members = membersToChange(slot)
     if _flags.intersection(.listedOrInEvent) == .listed { keepFormerValues() }
-    members.add(object, at: index)
+    if let change { members.include(object, at: index, as: change) } else { members.add(object, at: index) }
     noteChanged(slot)
   }
 
-  final func writeRemove(_ slot: SlotIndex, _ object: NSManagedObject) {
+  final func writeRemove(
+    _ slot: SlotIndex, _ object: NSManagedObject, as change: ToManyMembers.Change? = nil
+  ) {
     if _flags.contains(.checked) { checkIsolation() }
-    let members = withProperty(slot, \.isOrdered) ? loadedMembers(slot) : members(slot)
+    let members = membersToChange(slot)
     if _flags.intersection(.listedOrInEvent) == .listed { keepFormerValues() }
-    members.remove(object)
+    if let change { members.exclude(object, as: change) } else { members.remove(object) }
     noteChanged(slot)
+  }
+
+  /// The members of a relationship that is to be changed. An order can only be set if all members are loaded.
+  final func membersToChange(_ slot: SlotIndex) -> ToManyMembers {
+    withProperty(slot, \.isOrdered) ? loadedMembers(slot) : members(slot)
   }
 
   /// Keeps the unsaved values of an object that changes for the first time since the last announcement.

@@ -54,6 +54,7 @@ extension NSManagedObjectContext {
       return
     }
     object.take(row.batch, row.row)
+    releaseRival(object)
     awaken(object)
   }
 
@@ -110,6 +111,7 @@ extension NSManagedObjectContext {
               object._binding.index == batch.layout.entity
             else { continue }
             object.take(batch, row)
+            releaseRival(object)
             awaken(object)
           }
         }
@@ -289,8 +291,9 @@ extension NSManagedObjectContext {
         let isKnown = !object.isFault
         object.takeNews(row.batch, row.row)
         if isKnown { _ = unloadOwners(of: object, known, row) }
-        noteRival(object)
+        noteRival(object, known, row)
         releaseRivals()
+        tellChildrenOfEnded()
         object.forgetUnread()
         awaken([object], from: .refresh)
       } catch {

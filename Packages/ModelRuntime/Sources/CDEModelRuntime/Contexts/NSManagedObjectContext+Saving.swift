@@ -74,6 +74,7 @@ extension NSManagedObjectContext {
 
   func forgetChanges() {
     changed[...].forEachBorrowed { $0.leaveChanged() }
+    merging.hasUnsavedPartners = false
     event.drop()
     changed.removeAll(keepingCapacity: changed.count <= 4096)
     undoRecorder?.dropSaved()

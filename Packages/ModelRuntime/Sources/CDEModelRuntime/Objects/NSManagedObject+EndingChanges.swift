@@ -53,6 +53,8 @@ extension NSManagedObject {
 
   /// Stops counting an object without unsaved values as updated.
   final func noteIfUnchanged() {
-    if changedSlots.isEmpty, !hasProblems { unmarkUpdated() }
+    guard isMarkedUpdated, changedSlots.isEmpty, !hasProblems else { return }
+    unmarkUpdated()
+    _registry?.context?.noteEnded(self)
   }
 }

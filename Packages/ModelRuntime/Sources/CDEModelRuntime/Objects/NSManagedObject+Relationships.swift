@@ -106,10 +106,9 @@ extension NSManagedObject {
     members.load(stored, isOwnedByMembers: true) { object in
       guard let overlay = object._overlay else { return nil }
       let theirs = object.slot(of: info, inverse)
-      guard overlay.changed.contains(theirs), case .toOne(let owner) = overlay.values[theirs] else {
-        return overlay.changed.contains(theirs) ? false : nil
-      }
-      return owner === self
+      guard overlay.unsaved.contains(theirs) else { return nil }
+      if case .toOne(let owner) = overlay.values[theirs] { return owner === self }
+      return false
     }
   }
 
@@ -133,6 +132,7 @@ extension NSManagedObject {
       old?.writeRemove(old!.slot(of: info, inverse), self)
       if let object { object.writeAdd(object.slot(of: info, inverse), self) }
     } else {
+      _registry?.context?.notePartner()
       if let object {
         let theirs = object.slot(of: info, inverse)
         if let rival = object.toOne(theirs), rival !== self {
@@ -146,7 +146,9 @@ extension NSManagedObject {
   /// Ends a one-to-one relationship with an object, unless the relationship already has another object. A
   /// merge may have brought a row that refers to an object whose unsaved value is different.
   final func leave(_ slot: SlotIndex, _ object: NSManagedObject) {
-    if toOne(slot) === object { writeToOne(slot, nil) }
+    guard toOne(slot) === object else { return }
+    _registry?.context?.notePartner()
+    writeToOne(slot, nil)
   }
 
   final func addMember(_ slot: SlotIndex, _ object: NSManagedObject, at index: Int? = nil) {

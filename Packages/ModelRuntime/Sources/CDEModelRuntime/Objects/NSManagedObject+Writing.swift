@@ -34,7 +34,11 @@ extension NSManagedObject {
     if _flags.contains(.checked) { checkIsolation() }
     let members = membersToChange(slot)
     if _flags.intersection(.listedOrInEvent) == .listed { keepFormerValues() }
-    if let change { members.include(object, at: index, as: change) } else { members.add(object, at: index) }
+    if let change = change ?? changeOfMember(slot, object, isAdded: true) {
+      members.include(object, at: index, as: change)
+    } else {
+      members.add(object, at: index)
+    }
     noteChanged(slot)
   }
 
@@ -44,8 +48,29 @@ extension NSManagedObject {
     if _flags.contains(.checked) { checkIsolation() }
     let members = membersToChange(slot)
     if _flags.intersection(.listedOrInEvent) == .listed { keepFormerValues() }
-    if let change { members.exclude(object, as: change) } else { members.remove(object) }
+    if let change = change ?? changeOfMember(slot, object, isAdded: false) {
+      members.exclude(object, as: change)
+    } else {
+      members.remove(object)
+    }
     noteChanged(slot)
+  }
+
+  /// The change that an owner records of a member whose row stores the relationship; nil for other relationships, and if the row
+  /// is not known.
+  ///
+  /// The members in memory do not tell: they may be newer than the member's row, or older.
+  private func changeOfMember(
+    _ slot: SlotIndex, _ object: NSManagedObject, isAdded: Bool
+  ) -> ToManyMembers.Change? {
+    withProperty(slot) { info in
+      guard let inverse = info.inverseSlot, !info.inverseIsToMany else { return nil }
+      if !object.isStored { return isAdded ? .addition : ToManyMembers.Change.none }
+      guard object.isRealized, object._batch !== object._binding.defaults else { return nil }
+      let isStored = object.withProperty(object.slot(of: info, inverse), object.storedKey) == _key
+      if isStored == isAdded { return ToManyMembers.Change.none }
+      return isAdded ? .addition : .removal
+    }
   }
 
   /// The members of a relationship that is to be changed. An order can only be set if all members are loaded.

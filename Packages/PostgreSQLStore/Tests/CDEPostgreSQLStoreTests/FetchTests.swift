@@ -179,7 +179,7 @@
     }
 
     @Test func `Two spellings of a letter are two values in grouped results, too`() throws {
-      for store in [server, file] as [any Store & RowStore] {
+      for store in [server, file] as [any Store] {
         try store.insert("Item", [Draft(key: -1, values: ["big": .integer(1)])])
         let big = StoreExpression.path(StorePath(end: .property(slot: store.slot("Item", "big"), leaf: 0)))
         var projection = StoreProjection(entity: store.index("Item"), columns: [.value(.group(.sum, big))])

@@ -20,6 +20,9 @@ public struct CommittedTransaction: Sendable {
   @_spi(CDE) public internal(set) var changes: [Change]
   /// Objects whose to-many relationships changed only on the other side. Their own rows did not change.
   @_spi(CDE) public let touched: [Touch]
+  /// The pairs that the save added to and removed from relationships that no row stores, without those of new objects. Empty
+  /// for commits of other processes.
+  var links: [Link] = []
   /// The listeners that expect the commit, and those that have received it; shared by all copies of the
   /// commit.
   @_spi(CDE) public let trace: CommitTrace
@@ -81,6 +84,21 @@ public struct CommittedTransaction: Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(key) }
   }
 
+  /// A pair of two saved objects.
+  struct Link: Sendable {
+    var isAdded: Bool
+    /// Index of the owner's entity, and the relationship's slot in that entity.
+    var entity: EntityIndex
+    var slot: SlotIndex
+    var owner: Int64
+    var member: Int64
+
+    init(_ change: LinkChange) {
+      isAdded = change.kind == .add
+      (entity, slot, owner, member) = (change.entity, change.slot, change.owner, change.member)
+    }
+  }
+
   init(
     asOf: UInt64, author: String?, contextName: String?, changes: [Change], touched: [Touch],
     trace: CommitTrace, model: ModelBinding, store: StoreHandle
@@ -102,6 +120,7 @@ public struct CommittedTransaction: Sendable {
       asOf: one.asOf, author: one.author, contextName: one.contextName, changes: one.changes + other.changes,
       touched: one.touched + other.touched, trace: one.trace, model: one.model, store: one.store)
     historyNumber = one.historyNumber
+    links = one.links + other.links
     others =
       one.others
       + [Part(store: other.store, asOf: other.asOf, historyNumber: other.historyNumber)]

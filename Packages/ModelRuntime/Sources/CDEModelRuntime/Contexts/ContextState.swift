@@ -59,6 +59,12 @@ struct Merging {
   var traces: [CommitTrace] = []
   /// Whether this block waits in the executor's queue.
   var isEndScheduled = false
+  /// Whether a one-to-one relationship was changed since the last save. Rows that are read or merged may contradict it.
+  var hasUnsavedPartners = false
+  /// Objects with a new row that may contradict one, for the end of the current merge.
+  var rivals: [NSManagedObject] = []
+  /// Objects whose last unsaved change ended without a save, in a context with children.
+  var ended: [NSManagedObject] = []
   /// Objects with other values whose hooks the end of the current merge calls.
   var awakened: [NSManagedObject] = []
   /// What the current merge brings to trackers; nil without trackers, and after they were told.

@@ -172,9 +172,15 @@ extension NSManagedObjectContext {
     if children.isEmpty { return committed.apply(to: registry) }
     let new = committed.objects.inserted.filter(\.hasTemporaryKey)
     let old = new.map(\.rowIdentity)
+    var commit = committed.transaction
+    // A child may have read, or saved to this context, a value that changed back to the stored one.
+    for object in committed.unwritten where object.changedSlots.isEmpty {
+      commit.changes.append(
+        .init(kind: .updated, entity: object._binding.index, key: object._key, properties: PropertySet()))
+    }
     committed.apply(to: registry)
     children.deliver(zip(old, new).map { .init(old: $0, key: $1._key) })
-    children.deliver(committed.transaction)
+    if !commit.changes.isEmpty { children.deliver(commit) }
   }
 
   /// Gives objects permanent keys.

@@ -31,6 +31,7 @@ extension NSManagedObjectContext {
       return
     }
     object.take(row.batch, row.row)
+    releaseRival(object)
     awaken(object)
   }
 
@@ -87,6 +88,7 @@ extension NSManagedObjectContext {
               object._binding.index == batch.layout.entity
             else { continue }
             object.take(batch, row)
+            releaseRival(object)
             awaken(object)
           }
         }
@@ -262,7 +264,13 @@ extension NSManagedObjectContext {
           announceSoon()
           return
         }
+        let known = RowReference(batch: object._batch, row: Int(object._row))
+        let isKnown = !object.isFault
         object.takeNews(row.batch, row.row)
+        if isKnown { _ = unloadOwners(of: object, known, row) }
+        noteRival(object, known, row)
+        releaseRivals()
+        tellChildrenOfEnded()
         object.forgetUnread()
         awaken([object], from: .refresh)
       } catch {

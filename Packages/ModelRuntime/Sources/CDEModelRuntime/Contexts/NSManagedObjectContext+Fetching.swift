@@ -197,6 +197,7 @@ extension NSManagedObjectContext {
       for row in 0..<batch.count { result.append(maker.make(key: batch.key(row), row: row)) }
       maker.finish()
       registry.register(result[first...])
+      if merging.hasUnsavedPartners { for object in result[first...] { releaseRival(object) } }
       let wasAwakening = isAwakening
       isAwakening = true
       result[first...].withBorrowed { objects in
@@ -210,6 +211,7 @@ extension NSManagedObjectContext {
           if !object.isRealized || (refreshing && !object.hasChanges) {
             if object._binding.layout === batch.layout {
               object.take(batch, row)
+              releaseRival(object)
               awaken(object)
             }
           }
@@ -222,6 +224,7 @@ extension NSManagedObjectContext {
       }
       maker.finish()
       registry.register(made[...])
+      if merging.hasUnsavedPartners { for object in made { releaseRival(object) } }
       for object in made { awaken(object) }
     }
   }

@@ -89,6 +89,7 @@ extension NSManagedObjectContext {
         if let row = try source.row(of: binding, key: key) {
           if let known {
             known.take(row.batch, row.row)
+            releaseRival(known)
             awaken(known)
             return known
           }

@@ -152,8 +152,11 @@ extension NSManagedObjectContext {
       }
       switch change.kind {
       case .deleted:
-        // The row was saved again under the same key later.
-        if !object.isFault, object._batch.asOf > commit.asOf(change.key) { continue }
+        // The row was saved again under the same key later, and without the pairs that the deletion removed.
+        if !object.isFault, object._batch.asOf > commit.asOf(change.key) {
+          object._overlay?.unloadMembers()
+          continue
+        }
         forgotten.append(object)
         changes.append(ObjectChange(object: object, kind: .deleted, properties: nil))
       case .inserted, .updated:
@@ -169,13 +172,14 @@ extension NSManagedObjectContext {
       change.properties?.forEach { unload(change.object, $0) }
       changes.append(change)
     }
+    settle(commit, changes)
     if !arrived.isEmpty { pending.appeared += arrived.map(objectOfArrival) }
     let source = MergeSource.commit(commit, isRepeated: noteMerge(commit.trace))
     finishMerge(changes, ids, source, found: missed.map(objectOfArrival))
   }
 
   /// The object for a row that another context inserted or changed, made from the saved row.
-  private func objectOfArrival(_ change: CommittedTransaction.Change) -> NSManagedObject {
+  func objectOfArrival(_ change: CommittedTransaction.Change) -> NSManagedObject {
     let binding = registry.model.entities[change.entity]
     if let known = registry.object(root: binding.root, key: change.key) { return known }
     guard let row = change.row, row.batch.layout === binding.layout else {
@@ -198,7 +202,12 @@ extension NSManagedObjectContext {
     _ change: CommittedTransaction.Change, into object: NSManagedObject, isCurrent: Bool,
     _ changes: inout [ObjectChange]
   ) -> PropertySet {
-    for slot in change.properties where object._binding.properties[slot].isToMany { unload(object, slot) }
+    if change.kind == .inserted {
+      // A row that had been deleted may have been written again, without its pairs.
+      object._overlay?.unloadMembers()
+    } else {
+      for slot in change.properties where object._binding.properties[slot].isToMany { unload(object, slot) }
+    }
     guard let row = change.row, !object.isFault, row.batch.layout === object._binding.layout
     else { return [] }
     let known = RowReference(batch: object._batch, row: Int(object._row))
@@ -211,7 +220,9 @@ extension NSManagedObjectContext {
       object.takeNews(row.batch, row.row)
     }
     noteMerged(object)
-    if change.adopted.isEmpty { return [] }
+    noteRival(object, known, row)
+    // The commit names the owners in the row that its writer knew.
+    if change.adopted.isEmpty, row.version == known.version &+ 1 { return [] }
     changes += unloadOwners(of: object, known, row)
     return object.slotsThatDiffer(known, row).intersection(change.adopted)
   }
@@ -261,6 +272,7 @@ extension NSManagedObjectContext {
     processPendingChanges()
     tellRemainingNews()
     pending.isMerge = false
+    tellChildrenOfEnded()
     NotificationCenter.default.post(
       name: Self.didMergeChangesObjectIDsNotification, object: self, userInfo: ids.userInfo(source))
     observer?.contextDidMerge(changes, source)

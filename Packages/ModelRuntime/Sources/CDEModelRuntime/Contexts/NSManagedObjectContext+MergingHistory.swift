@@ -42,8 +42,14 @@ extension NSManagedObjectContext {
     commit.changes = commit.changes.compactMap { change in
       var change = change
       let row = rows[RowKey(root: root(of: change.entity), key: change.key)]
-      // The row was written again under its key.
-      if change.kind == .deleted { return row == nil ? change : nil }
+      if change.kind == .deleted {
+        guard row != nil else { return change }
+        // The row was written again under its key, without the pairs that the deletion removed.
+        change.kind = .updated
+        change.properties = PropertySet(
+          allBelow: registry.model.entities[change.entity].layout.properties.count)
+        change.adopted = change.properties
+      }
       change.row = row
       return change
     }

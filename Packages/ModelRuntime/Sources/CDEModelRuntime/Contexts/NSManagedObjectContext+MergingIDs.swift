@@ -49,6 +49,8 @@ extension NSManagedObjectContext {
       change.properties?.forEach { unload(change.object, $0) }
       changes.append(change)
     }
+    settleByReading(changes)
+    releaseRivals()
     if PostedNames.isObjectsDidChangeUsed { pending.appeared += arrived.map(object(with:)) }
     let ids = MergedIDs(
       inserted: Set(inserted), updated: Set(updated + effects.updated.map(\.objectID)),
@@ -129,7 +131,7 @@ extension NSManagedObjectContext {
   /// unsaved changes keeps its old row. The version of that row makes the next save a conflict.
   ///
   /// - Returns: the owners that the objects left or joined.
-  private func reread(_ objects: [NSManagedObject]) -> [ObjectChange] {
+  func reread(_ objects: [NSManagedObject]) -> [ObjectChange] {
     var owners: [ObjectChange] = []
     for object in objects { object._overlay?.unloadMembers() }
     let realized = objects.filter { !$0.isFault && $0.isStored }
@@ -153,6 +155,7 @@ extension NSManagedObjectContext {
           let known = RowReference(batch: object._batch, row: Int(object._row))
           object.takeNews(batch, row)
           noteMerged(object)
+          noteRival(object, known, RowReference(batch: batch, row: row))
           owners += unloadOwners(of: object, known, RowReference(batch: batch, row: row))
         }
       }

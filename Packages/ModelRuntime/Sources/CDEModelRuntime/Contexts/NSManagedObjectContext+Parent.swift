@@ -90,7 +90,11 @@ extension NSManagedObjectContext {
     committed.transaction = outcome.commit
     committed.apply(to: registry)
     children.deliver(committed.transaction)
-    forgetMerged(outcome.deleted.compactMap { registry.object(root: $0.root, key: $0.key) })
+    if !outcome.deleted.isEmpty {
+      forgetMerged(outcome.deleted.compactMap { registry.object(root: $0.root, key: $0.key) })
+      // The parent left the references to them out.
+      _ = reread(committed.objects.inserted + committed.objects.updated)
+    }
     takeNewKeys()
     return committed
   }

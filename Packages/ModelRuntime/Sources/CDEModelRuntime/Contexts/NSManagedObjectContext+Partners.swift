@@ -14,7 +14,26 @@ extension NSManagedObjectContext {
     for slot in slots.intersection(object.changedSlots) {
       let info = object._binding.properties[slot]
       guard let former = storedPartner(of: object, info), former !== object.toOne(slot) else { continue }
+      readAgain(former, partnerOf: object, info)
       release(former, from: object, info)
+    }
+  }
+
+  /// Reads the row of a former partner again if it does not refer to the object whose row refers to it.
+  ///
+  /// Another process writes both rows at once. A refresh or a fetch may have brought the context the object's row alone, and its
+  /// save would then leave the partner's row as it is.
+  private func readAgain(_ former: NSManagedObject, partnerOf object: NSManagedObject, _ info: PropertyInfo) {
+    guard former.isRealized, former.isStored, !former.isDeletedOrGone else { return }
+    let theirs = former._binding.properties[former.slot(of: info, info.inverseSlot!)]
+    guard former.storedKey(theirs) != object._key, !former.changedSlots.contains(theirs.slot) else { return }
+    do {
+      guard let row = try loadedSource(of: former._binding).row(of: former._binding, key: former._key),
+        row.batch.layout === former._binding.layout
+      else { return }
+      former.takeNews(row.batch, row.row)
+    } catch {
+      noteUnread(former, theirs.name, error)
     }
   }
 

@@ -74,6 +74,7 @@ extension NSManagedObjectContext {
 
   func forgetChanges() {
     changed[...].forEachBorrowed { $0.leaveChanged() }
+    merging.hasUnsavedPartners = false
     event.drop()
     changed.removeAll(keepingCapacity: changed.count <= 4096)
     undoRecorder?.dropSaved()
@@ -152,7 +153,7 @@ extension NSManagedObjectContext {
     var committed = save.committed(
       CommitResult(keyBase: [], sequence: 0), of: registry.model, makeCommitTrace(), handle)
     complete(&committed.transaction)
-    committed.apply(to: registry)
+    apply(committed)
     return committed
   }
 
@@ -265,6 +266,7 @@ extension NSManagedObjectContext {
       } else if object.hasChanges {
         if object.isMarkedDeleted { revivesDeleted = true }
         object.dropMarks()
+        unloadOwners(ofRolledBack: object)
         object._overlay?.rollBack()
         object.forgetProblems()
         restored.append(object)
@@ -283,6 +285,21 @@ extension NSManagedObjectContext {
     }
     processPendingChanges()
     if !restored.isEmpty { observer?.contextDidRefresh(restored) }
+  }
+
+  /// Unloads the members of the owners in the row of an object whose unsaved references are about to be dropped.
+  ///
+  /// Members that were loaded meanwhile do not include the object, whether the owner records its removal or not.
+  private func unloadOwners(ofRolledBack object: NSManagedObject) {
+    guard object.isStored else { return }
+    for slot in object.changedSlots.intersection(object.withBinding(\.savedSlots.owned)) {
+      let info = object._binding.properties[slot]
+      guard let inverse = info.inverseSlot, let key = object.storedKey(info),
+        let owner = registry.object(root: root(of: info.destination), key: key),
+        info.destinations.contains(owner._binding.index)
+      else { continue }
+      unload(owner, owner.slot(of: info, inverse))
+    }
   }
 
   final func dropObjects() {

@@ -50,15 +50,37 @@ extension NSManagedObject {
     guard let overlay = _overlay else { return }
     for slot in overlay.changed {
       let info = _binding.properties[slot]
-      if !info.cells.isEmpty, !differsFromRow(slot) { keepUnchanged(slot) }
+      if info.cells.isEmpty || differsFromRow(slot) { continue }
+      if info.kind == .toOne { endReference(info) } else { keepUnchanged(slot) }
+    }
+  }
+
+  /// Ends unsaved references that a new row has as well. The caller gives the object the row.
+  ///
+  /// - Precondition: the row has the object's layout.
+  final func endReferences(equalTo row: RowReference) {
+    guard let overlay = _overlay else { return }
+    for slot in overlay.changed {
+      let info = _binding.properties[slot]
+      guard info.kind == .toOne, info.inverseSlot != nil, !info.cells.isEmpty,
+        !destinationDiffers(info, overlay.values[slot], from: row)
+      else { continue }
+      endReference(info)
     }
   }
 
   private func destinationDiffers(_ info: PropertyInfo, _ value: _PropertyValue) -> Bool {
-    let stored = info.cells.first.flatMap { _batch.integer(Int(_row), $0) }
+    destinationDiffers(info, value, from: RowReference(batch: _batch, row: Int(_row)))
+  }
+
+  private func destinationDiffers(
+    _ info: PropertyInfo, _ value: _PropertyValue, from row: RowReference
+  ) -> Bool {
+    let stored = info.cells.first.flatMap { row.batch.integer(row.row, $0) }
     switch value {
     case .unset: return false
-    case .toOne(let object): return object._key != stored || object._binding.index != storedEntity(info)
+    case .toOne(let object):
+      return object._key != stored || object._binding.index != storedEntity(info, in: row)
     default: return stored != nil
     }
   }

@@ -51,7 +51,11 @@ extension NSManagedObject {
 
   /// The concrete entity that a to-one relationship's row refers to.
   final func storedEntity(_ info: PropertyInfo) -> EntityIndex {
-    guard let cell = info.entityCell(in: _binding.layout), let concrete = _batch.entity(Int(_row), cell),
+    storedEntity(info, in: RowReference(batch: _batch, row: Int(_row)))
+  }
+
+  final func storedEntity(_ info: PropertyInfo, in row: RowReference) -> EntityIndex {
+    guard let cell = info.entityCell(in: _binding.layout), let concrete = row.batch.entity(row.row, cell),
       info.destinations.contains(concrete)
     else { return info.destination }
     return concrete
@@ -87,17 +91,24 @@ extension NSManagedObject {
 
   final func load(_ members: ToManyMembers, with stored: [NSManagedObject], slot: SlotIndex) {
     let info = _binding.properties[slot]
-    guard let inverse = info.inverseSlot, !info.inverseIsToMany else {
+    guard let inverse = info.inverseSlot else {
       members.load(stored)
       return
     }
-    members.load(stored) { object in
+    guard !info.inverseIsToMany else {
+      for object in members.load(stored) {
+        // Both sides of a pair have the same change.
+        let theirs = object.slot(of: info, inverse)
+        if !(object === self && theirs == slot) { object._overlay?.members(theirs)?.forget(self) }
+      }
+      return
+    }
+    members.load(stored, isOwnedByMembers: true) { object in
       guard let overlay = object._overlay else { return nil }
       let theirs = object.slot(of: info, inverse)
-      guard overlay.changed.contains(theirs), case .toOne(let owner) = overlay.values[theirs] else {
-        return overlay.changed.contains(theirs) ? false : nil
-      }
-      return owner === self
+      guard overlay.unsaved.contains(theirs) else { return nil }
+      if case .toOne(let owner) = overlay.values[theirs] { return owner === self }
+      return false
     }
   }
 
@@ -121,6 +132,7 @@ extension NSManagedObject {
       old?.writeRemove(old!.slot(of: info, inverse), self)
       if let object { object.writeAdd(object.slot(of: info, inverse), self) }
     } else {
+      _registry?.context?.notePartner()
       if let object {
         let theirs = object.slot(of: info, inverse)
         if let rival = object.toOne(theirs), rival !== self {
@@ -134,7 +146,9 @@ extension NSManagedObject {
   /// Ends a one-to-one relationship with an object, unless the relationship already has another object. A
   /// merge may have brought a row that refers to an object whose unsaved value is different.
   final func leave(_ slot: SlotIndex, _ object: NSManagedObject) {
-    if toOne(slot) === object { writeToOne(slot, nil) }
+    guard toOne(slot) === object else { return }
+    _registry?.context?.notePartner()
+    writeToOne(slot, nil)
   }
 
   final func addMember(_ slot: SlotIndex, _ object: NSManagedObject, at index: Int? = nil) {
@@ -146,9 +160,10 @@ extension NSManagedObject {
     }
     let theirs = object.slot(of: info, inverse)
     if info.inverseIsToMany {
-      writeAdd(slot, object, at: index)
+      let change = changeOfPair(slot, object, theirs, isAdded: true)
+      writeAdd(slot, object, at: index, as: change)
       // A relationship that is its own inverse contains the pair of an object with itself only once.
-      if !(object === self && theirs == slot) { object.writeAdd(theirs, self) }
+      if !(object === self && theirs == slot) { object.writeAdd(theirs, self, as: change) }
     } else {
       if let old = object.toOne(theirs), old !== self { old.writeRemove(old.slot(named: info.name), object) }
       if object.toOne(theirs) !== self { object.writeToOne(theirs, self) }
@@ -164,11 +179,29 @@ extension NSManagedObject {
     }
     let theirs = object.slot(of: info, inverse)
     if info.inverseIsToMany {
-      writeRemove(slot, object)
-      if !(object === self && theirs == slot) { object.writeRemove(theirs, self) }
+      let change = changeOfPair(slot, object, theirs, isAdded: false)
+      writeRemove(slot, object, as: change)
+      if !(object === self && theirs == slot) { object.writeRemove(theirs, self, as: change) }
     } else if object.toOne(theirs) === self {
       object.writeToOne(theirs, nil)
       writeRemove(slot, object)
+    }
+  }
+
+  /// The change that both sides of a pair have after it is added or removed.
+  ///
+  /// The sides may know different things, because one of them may be loaded. If they recorded their changes alone, a merge
+  /// could make them differ.
+  private func changeOfPair(
+    _ slot: SlotIndex, _ object: NSManagedObject, _ theirs: SlotIndex, isAdded: Bool
+  ) -> ToManyMembers.Change {
+    let (mine, others) = (membersToChange(slot), object.membersToChange(theirs))
+    let wanted: ToManyMembers.Change = isAdded ? .addition : .removal
+    let known = mine.change(of: object)
+    switch known == .none ? others.change(of: self) : known {
+    case .none: return mine.knows(object) ?? others.knows(self) == isAdded ? .none : wanted
+    case wanted: return wanted
+    default: return mine.isLoaded || others.isLoaded ? .none : wanted
     }
   }
 

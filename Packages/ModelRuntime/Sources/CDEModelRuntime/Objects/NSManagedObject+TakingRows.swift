@@ -4,9 +4,13 @@
 extension NSManagedObject {
   /// Adopts a row that another writer may have changed. The object keeps its unsaved values.
   ///
-  /// Values that equal the former row's are no changes. They must not become changes relative to the new row.
+  /// Values that equal the former row's are no changes. They must not become changes relative to the new row. A reference that
+  /// the new row has as well is no change any more, on either side.
   final func takeNews(_ batch: RowBatch, _ row: Int) {
-    if isMarkedUpdated, !isFault { dropEqualValues() }
+    if isMarkedUpdated, !isFault {
+      dropEqualValues()
+      endReferences(equalTo: RowReference(batch: batch, row: row))
+    }
     take(batch, row)
   }
 

@@ -27,21 +27,55 @@ extension NSManagedObject {
     change(slot, to: object.map { .toOne($0) } ?? .null)
   }
 
-  final func writeAdd(_ slot: SlotIndex, _ object: NSManagedObject, at index: Int? = nil) {
+  /// - Parameter change: the change that both sides of a pair then have; nil if the other side is no to-many relationship.
+  final func writeAdd(
+    _ slot: SlotIndex, _ object: NSManagedObject, at index: Int? = nil, as change: ToManyMembers.Change? = nil
+  ) {
     if _flags.contains(.checked) { checkIsolation() }
-    // An order can only be set if all members are loaded.
-    let members = withProperty(slot, \.isOrdered) ? loadedMembers(slot) : members(slot)
+    let members = membersToChange(slot)
     if _flags.intersection(.listedOrInEvent) == .listed { keepFormerValues() }
-    members.add(object, at: index)
+    if let change = change ?? changeOfMember(slot, object, isAdded: true) {
+      members.include(object, at: index, as: change)
+    } else {
+      members.add(object, at: index)
+    }
     noteChanged(slot)
   }
 
-  final func writeRemove(_ slot: SlotIndex, _ object: NSManagedObject) {
+  final func writeRemove(
+    _ slot: SlotIndex, _ object: NSManagedObject, as change: ToManyMembers.Change? = nil
+  ) {
     if _flags.contains(.checked) { checkIsolation() }
-    let members = withProperty(slot, \.isOrdered) ? loadedMembers(slot) : members(slot)
+    let members = membersToChange(slot)
     if _flags.intersection(.listedOrInEvent) == .listed { keepFormerValues() }
-    members.remove(object)
+    if let change = change ?? changeOfMember(slot, object, isAdded: false) {
+      members.exclude(object, as: change)
+    } else {
+      members.remove(object)
+    }
     noteChanged(slot)
+  }
+
+  /// The change that an owner records of a member whose row stores the relationship; nil for other relationships, and if the row
+  /// is not known.
+  ///
+  /// The members in memory do not tell: they may be newer than the member's row, or older.
+  private func changeOfMember(
+    _ slot: SlotIndex, _ object: NSManagedObject, isAdded: Bool
+  ) -> ToManyMembers.Change? {
+    withProperty(slot) { info in
+      guard let inverse = info.inverseSlot, !info.inverseIsToMany else { return nil }
+      if !object.isStored { return isAdded ? .addition : ToManyMembers.Change.none }
+      guard object.isRealized, object._batch !== object._binding.defaults else { return nil }
+      let isStored = object.withProperty(object.slot(of: info, inverse), object.storedKey) == _key
+      if isStored == isAdded { return ToManyMembers.Change.none }
+      return isAdded ? .addition : .removal
+    }
+  }
+
+  /// The members of a relationship that is to be changed. An order can only be set if all members are loaded.
+  final func membersToChange(_ slot: SlotIndex) -> ToManyMembers {
+    withProperty(slot, \.isOrdered) ? loadedMembers(slot) : members(slot)
   }
 
   /// Keeps the unsaved values of an object that changes for the first time since the last announcement.

@@ -66,6 +66,12 @@ protocol ObjectContext: AnyObject {
   /// - Returns: nil when the object did not change since then; else the unsaved values before, if it had any.
   func eventValues(of object: NSManagedObject) -> FormerValues??
 
+  /// Notes that a one-to-one relationship of an object changes.
+  func notePartner()
+
+  /// Notes an object whose last unsaved change ended without a save.
+  func noteEnded(_ object: NSManagedObject)
+
   /// Notes a property that was set without a change.
   func noteSilentValue(_ object: NSManagedObject, _ slot: SlotIndex)
 

@@ -100,6 +100,8 @@ extension ConflictResolution {
       }
       note(next, PropertySet(allBelow: next._binding.properties.count))
     }
+    // Members that were loaded meanwhile do not include the objects, whether their owners record the removal or not.
+    for object in context.registry.all() { object._overlay?.unloadMembers() }
   }
 }
 
@@ -129,13 +131,9 @@ extension NSManagedObject {
     noteIfUnchanged()
   }
 
-  /// Stops counting an object without unsaved values as updated.
-  fileprivate final func noteIfUnchanged() {
-    if changedSlots.isEmpty { unmarkUpdated() }
-  }
-
   private func giveUpOtherSide(_ info: PropertyInfo, _ value: _PropertyValue) {
     guard let inverse = info.inverseSlot else { return }
+    if info.inverseIsToMany { return forgetAsMember(info, value) }
     var others: [NSManagedObject] = []
     if case .toOne(let wanted) = value { others.append(wanted) }
     let root = _binding.model.entities[info.destination].root
@@ -146,20 +144,8 @@ extension NSManagedObject {
     }
     for other in others {
       let theirs = other.slot(of: info, inverse)
-      if info.inverseIsToMany {
-        other.forgetMember(self, theirs)
-      } else if other !== self || theirs != info.slot {
-        other.giveUp(theirs)
-      }
+      if other !== self || theirs != info.slot { other.giveUp(theirs) }
     }
-  }
-
-  /// Withdraws the addition or removal of a member.
-  private func forgetMember(_ object: NSManagedObject, _ slot: SlotIndex) {
-    guard let overlay = _overlay, case .toMany(let members) = overlay.values[slot] else { return }
-    members.forget(object)
-    if !members.hasChanges { keepUnchanged(slot) }
-    noteIfUnchanged()
   }
 
   /// Restores the relationship to an object that this object left because the other object was deleted.
@@ -169,8 +155,7 @@ extension NSManagedObject {
     switch overlay.values[slot] {
     case .null where info.kind == .toOne:
       guard let cell = info.cells.first, _batch.integer(Int(_row), cell) == object._key else { return }
-      clearUnsaved(slot)
-      noteIfUnchanged()
+      giveUp(slot)
     case .toMany: forgetMember(object, slot)
     default: break
     }

@@ -13,7 +13,8 @@ extension NSManagedObjectContext {
     // Retained meanwhile, so that no other object gets the same address.
     let hooked = changed
     var called = Set(hooked.map(ObjectIdentifier.init))
-    defer { withExtendedLifetime(hooked) {} }
+    // No commit names the objects whose changes the policy dropped.
+    defer { if !children.isEmpty { tellChildren(of: hooked) } }
     do {
       for _ in 0..<Self.resolutionRounds {
         try resolution.resolve(refusal, of: saves)

@@ -68,6 +68,9 @@ struct BuiltSave {
       changes: changes, touched: Array(touched), trace: trace,
       model: model, store: store)
     transaction.historyNumber = result.historyNumber
+    transaction.links = self.transaction.links.compactMap { link in
+      link.owner > 0 && link.member > 0 ? CommittedTransaction.Link(link) : nil
+    }
     return CommittedSave(
       objects: objects, rewritten: rewritten, unwritten: unwritten, rows: rows, transaction: transaction)
   }

@@ -256,8 +256,8 @@ final class SaveBuilder {
       return
     }
     let layout = object._binding.layout
-    // A destination without a row, saved or pending, counts as nil.
-    let destination = object.toOne(info.slot).flatMap { $0.hasRowAfterSave ? $0 : nil }
+    // A destination without a row after the save, saved or pending, counts as nil.
+    let destination = object.toOne(info.slot).flatMap { $0.hasRowAfterSave && !$0.isMarkedDeleted ? $0 : nil }
     for cell in info.cells {
       switch layout.cells[cell].role {
       case .key:

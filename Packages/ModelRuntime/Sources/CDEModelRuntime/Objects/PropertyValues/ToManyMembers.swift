@@ -48,32 +48,47 @@ public final class ToManyMembers {
     return removed.contains(object) ? false : nil
   }
 
-  /// Adopts the stored members and applies the changes made meanwhile.
+  /// Adopts the stored members and applies the changes made meanwhile. A change that the store has meanwhile is no longer a
+  /// change.
   ///
-  /// - Parameter belongs: whether an unsaved reference makes an object a member; nil if it has no unsaved
-  ///   reference. The reference decides, because another writer may also have moved an object that was moved
-  ///   here.
-  func load(_ stored: [NSManagedObject], belongs: (NSManagedObject) -> Bool? = { _ in nil }) {
+  /// - Parameters:
+  ///   - isOwnedByMembers: whether the other side is to-one. The unsaved reference of an object then decides, because the object
+  ///     alone knows whether it is unsaved.
+  ///   - belongs: whether an unsaved reference makes an object a member; nil if it has no unsaved reference.
+  /// - Returns: the objects whose addition or removal is no longer a change.
+  @discardableResult
+  func load(
+    _ stored: [NSManagedObject], isOwnedByMembers: Bool = false,
+    belongs: (NSManagedObject) -> Bool? = { _ in nil }
+  ) -> [NSManagedObject] {
     isLoaded = true
     positions = nil
-    var isStored = Set<ObjectIdentifier>(minimumCapacity: hasChanges ? stored.count : 0)
-    if hasChanges {
-      for object in stored { isStored.insert(ObjectIdentifier(object)) }
-      // A change that the store has meanwhile is no longer a change.
-      added.removeAll { isStored.contains(ObjectIdentifier($0)) }
-      removed.removeAll { !isStored.contains(ObjectIdentifier($0)) }
+    var ended: [NSManagedObject] = []
+    if !added.isEmpty || !removed.isEmpty {
+      let isStored = Set(stored.map(ObjectIdentifier.init))
+      func isChange(_ object: NSManagedObject, isAdded: Bool) -> Bool {
+        isStored.contains(ObjectIdentifier(object)) != isAdded
+          && (!isOwnedByMembers || belongs(object) == isAdded)
+      }
+      ended = added.objects.filter { !isChange($0, isAdded: true) }
+      ended += removed.objects.filter { !isChange($0, isAdded: false) }
+      for object in ended {
+        added.remove(object)
+        removed.remove(object)
+      }
     }
     objects = stored.filter {
       !$0.isDeletedOrGone && !removed.contains($0) && belongs($0) != false
     }
-    if !added.isEmpty { objects += added.objects.filter { !$0.isDeletedOrGone && belongs($0) != false } }
-    guard let order = keptOrder else { return }
+    if !added.isEmpty { objects += added.objects.filter { !$0.isDeletedOrGone } }
+    guard let order = keptOrder else { return ended }
     keptOrder = nil
     let present = Set(objects.map(ObjectIdentifier.init))
     let known = Set(order.map(ObjectIdentifier.init))
     objects =
       order.filter { present.contains(ObjectIdentifier($0)) }
       + objects.filter { !known.contains(ObjectIdentifier($0)) }
+    return ended
   }
 
   /// Drops the members but not the changes, because another writer changed the relationship.
@@ -98,13 +113,7 @@ public final class ToManyMembers {
       if let index, isOrdered, index != old { move(object, from: old, to: index) }
       return false
     }
-    if let index, index < objects.count {
-      objects.insert(object, at: max(index, 0))
-      positions = nil
-    } else {
-      positions?[ObjectIdentifier(object)] = objects.count
-      objects.append(object)
-    }
+    insert(object, at: index)
     if isOrdered, index != nil { isReordered = true }
     if !removed.remove(object) {
       added.append(object)
@@ -129,6 +138,17 @@ public final class ToManyMembers {
     return true
   }
 
+  /// Adds the object to the members in memory.
+  private func insert(_ object: NSManagedObject, at index: Int?) {
+    if let index, index < objects.count {
+      objects.insert(object, at: max(index, 0))
+      positions = nil
+    } else {
+      positions?[ObjectIdentifier(object)] = objects.count
+      objects.append(object)
+    }
+  }
+
   /// Removes the object from the members in memory.
   private func take(_ object: NSManagedObject) -> Bool {
     guard let index = position(of: object) else { return false }
@@ -145,6 +165,45 @@ public final class ToManyMembers {
       positions?[id] = nil
     }
     return true
+  }
+
+  // MARK: Pairs of two to-many relationships, which record the same change
+
+  /// An unsaved change of one member.
+  enum Change { case none, addition, removal }
+
+  /// The unsaved change of one object. Loaded members are exact: an addition is not stored, a removal is. Members that are not
+  /// loaded may have either change of a stored pair or of one that is not stored.
+  func change(of object: NSManagedObject) -> Change {
+    if added.contains(object) { return .addition }
+    return removed.contains(object) ? .removal : .none
+  }
+
+  private func record(_ change: Change, of object: NSManagedObject) {
+    if change == .addition { added.append(object) } else { added.remove(object) }
+    if change == .removal { removed.append(object) } else { removed.remove(object) }
+  }
+
+  /// Makes an object a member.
+  ///
+  /// - Parameter change: the change that both sides then have.
+  func include(_ object: NSManagedObject, at index: Int? = nil, as change: Change) {
+    record(change, of: object)
+    guard isLoaded else { return }
+    if let old = position(of: object) {
+      if let index, isOrdered, index != old { move(object, from: old, to: index) }
+      return
+    }
+    insert(object, at: index)
+    if isOrdered, index != nil || change == .none { isReordered = true }
+  }
+
+  /// Makes an object no member.
+  ///
+  /// - Parameter change: the change that both sides then have.
+  func exclude(_ object: NSManagedObject, as change: Change) {
+    record(change, of: object)
+    if isLoaded { _ = take(object) }
   }
 
   private func move(_ object: NSManagedObject, from old: Int, to index: Int) {
@@ -172,10 +231,14 @@ public final class ToManyMembers {
     removed.removeAll(where: isVanished)
   }
 
-  /// Withdraws an unsaved change of one member, because the other side dropped its own change.
+  /// Ends an unsaved change of one member. The next use loads the members.
+  ///
+  /// Members in memory may lack an object without a record of its removal: they were loaded while the object had an unsaved
+  /// reference to another owner. They are therefore dropped in any case.
   func forget(_ object: NSManagedObject) {
-    if added.remove(object), isLoaded { _ = take(object) }
-    if removed.remove(object) { unload() }
+    added.remove(object)
+    removed.remove(object)
+    unload()
   }
 
   /// Replaces the changes. The next use loads the members.

@@ -53,6 +53,7 @@ final class ModelBinding: @unchecked Sendable {
         properties: entity.properties.mapped { PropertyInfo($0, in: entity.index, schema: schema) },
         model: self)
     }
+    for remark in frozen.remarks { Diagnostics.reportOnce(about: remark) { remark } }
   }
 
   /// The copy of the model that new stores keep, made once; nil if the model has a condition or a default value without a form in

@@ -184,7 +184,9 @@
           if names.contains(name) { continue }
           try names.take(name, for: entity.source.name)
           var columns: [String] = []
-          for name in constraint { columns += try indexColumns(name, entity: entity).map(quoted) }
+          for name in constraint {
+            columns += try indexColumns(name, entity: entity, ofConstraint: true).map(quoted)
+          }
           // Deferred, so that rows of one transaction can swap their values.
           result.append(
             Definition(
@@ -238,9 +240,11 @@
     }
 
     private func indexColumns(
-      _ name: String, entity: ResolvedSchema.Entity
+      _ name: String, entity: ResolvedSchema.Entity, ofConstraint: Bool = false
     ) throws(StoreError) -> [String] {
-      guard let columns = columns(of: name, in: entity.index), !columns.isEmpty else {
+      let found =
+        ofConstraint ? columns(of: name, in: entity.index) : indexColumns(of: name, in: entity.index)
+      guard let columns = found, !columns.isEmpty else {
         throw StoreError(
           .invalidSchema,
           "An index or constraint of \(entity.source.name) names \(name), which has no column. Name a "

@@ -115,7 +115,9 @@ extension PhysicalSchema {
       for constraint in entity.source.uniquenessConstraints {
         var columns: [String] = []
         for name in constraint {
-          columns += try indexColumns(name, entity: entity).map { "\(bare($0)) COLLATE BINARY ASC" }
+          columns += try indexColumns(name, entity: entity, ofConstraint: true).map {
+            "\(bare($0)) COLLATE BINARY ASC"
+          }
         }
         append(Self.constraintName(constraint, entity: entity), unique: true, columns)
       }
@@ -138,9 +140,10 @@ extension PhysicalSchema {
   }
 
   private func indexColumns(
-    _ name: String, entity: ResolvedSchema.Entity
+    _ name: String, entity: ResolvedSchema.Entity, ofConstraint: Bool = false
   ) throws(StoreError) -> [String] {
-    guard let columns = columns(of: name, in: entity.index), !columns.isEmpty else {
+    let found = ofConstraint ? columns(of: name, in: entity.index) : indexColumns(of: name, in: entity.index)
+    guard let columns = found, !columns.isEmpty else {
       throw StoreError(
         .invalidSchema,
         "An index or constraint of \(entity.source.name) names \(name), which has no column. Name a "

@@ -73,7 +73,9 @@ extension NSEntityDescription {
       bytes += property.hashBytes()
     }
     bytes += Array((versionHashModifier ?? "").utf8)
-    for constraint in constraintNames { bytes += Array(constraint.joined(separator: ".").utf8) }
+    // Constraints are sorted, the keys of each are in the order of the model.
+    let constraints = constraintNames.map { $0.joined(separator: ".") }.sorted(by: codePointOrder)
+    for constraint in constraints { bytes += Array(constraint.utf8) }
     return SHA256.hash(bytes)
   }
 }

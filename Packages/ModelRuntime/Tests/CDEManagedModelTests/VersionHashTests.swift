@@ -70,6 +70,20 @@ struct VersionHashTests {
     #expect(model.novel.versionHash != hash)
   }
 
+  @Test("The order of uniqueness constraints leaves the version hash alone, the order of their keys does not")
+  func constraintOrder() {
+    func hash(_ constraints: [[String]]) -> Data {
+      let sample = SampleModel()
+      sample.book.uniquenessConstraints = constraints
+      return sample.book.versionHash
+    }
+    let sorted = hash([["author", "title"], ["pages"], ["title"]])
+    #expect(hash([["title"], ["author", "title"], ["pages"]]) == sorted)
+    #expect(hash([["pages"], ["title"], ["author", "title"]]) == sorted)
+    #expect(hash([["title", "author"], ["pages"], ["title"]]) != sorted)
+    #expect(hash([["author", "title"], ["pages"]]) != sorted)
+  }
+
   @Test("A store's metadata fits exactly the model with the same hashes")
   func compatibility() {
     let sample = SampleModel()

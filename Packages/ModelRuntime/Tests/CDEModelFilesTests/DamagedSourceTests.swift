@@ -50,7 +50,7 @@ struct DamagedSourceTests {
     let bad = try folder("<!DOCTYPE plist [<!ENTITY a 'b'>]><plist>\(name)</plist>")
     #expect(fileError { _ = try ModelSourceFolder(bad) }?.element == "!DOCTYPE")
     #expect(fileError { _ = try ModelSourceFolder(try folder("<plist><dict><key/></dict></plist>")) } != nil)
-    #expect(fileError { _ = try ModelSourceFolder(try folder("<plist/>")) } != nil)
+    #expect(fileError { _ = try ModelSourceFolder(try folder("<plist>")) } != nil)
     #expect(
       fileError { _ = try ModelSourceFolder(try folder(name)) }?.code == .unsupportedFormat)
   }

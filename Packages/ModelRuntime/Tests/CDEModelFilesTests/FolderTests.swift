@@ -37,6 +37,68 @@ struct FolderTests {
     #expect(fileError { _ = try names("C.xcdatamodeld") }?.code == .invalidModel)
   }
 
+  @Test(
+    "A .xccurrentversion that names no version counts as none",
+    arguments: [
+      "", "\n", "<plist version=\"1.0\"/>", "<plist version=\"1.0\"><dict/></plist>",
+      "<plist version=\"1.0\">\n<dict>\n</dict>\n</plist>",
+      "<plist version=\"1.0\"><dict><key>_XCCurrentVersionName</key><string></string></dict></plist>",
+    ])
+  func emptyMarker(text: String) throws {
+    let url = try folder([
+      "A.xcdatamodeld/.xccurrentversion": Data(text.utf8),
+      "A.xcdatamodeld/X.xcdatamodel/contents": xml("<entity name=\"X\"/>"),
+      "B.xcdatamodeld/.xccurrentversion": Data(text.utf8),
+      "B.xcdatamodeld/B.xcdatamodel/contents": xml("<entity name=\"B\"/>"),
+      "B.xcdatamodeld/B 2.xcdatamodel/contents": xml("<entity name=\"B2\"/>"),
+      "C.xcdatamodeld/.xccurrentversion": Data(text.utf8),
+      "C.xcdatamodeld/X.xcdatamodel/contents": xml(""),
+      "C.xcdatamodeld/Y.xcdatamodel/contents": xml(""),
+    ])
+    func current(_ name: String) throws -> String {
+      try ModelSourceFolder(url.appendingPathComponent(name)).currentVersion
+    }
+    #expect(try current("A.xcdatamodeld") == "X")
+    #expect(try current("B.xcdatamodeld") == "B")
+    let error = fileError { _ = try current("C.xcdatamodeld") }
+    #expect(error?.code == .invalidModel)
+    #expect(error?.message.contains("X, Y") == true)
+  }
+
+  @Test("An .omo is read as the .mom beside it, in which the same version is")
+  func optimisedForm() throws {
+    let source = try folder(["M.xcdatamodel/contents": xml("<entity name=\"Item\"/>")])
+    let url = try folder(["alone.omo": Data("momv2$srsraori".utf8), "M.omo": Data("momv2$srsraori".utf8)])
+    let compiled = url.appendingPathComponent("M.mom")
+    try ModelCompiler.compile(source.appendingPathComponent("M.xcdatamodel"), to: compiled)
+    func names(_ name: String) throws -> [String?] {
+      try NSManagedObjectModel(modelFile: url.appendingPathComponent(name)).entities.map(\.name)
+    }
+    #expect(try names("M.omo") == ["Item"])
+    try FileManager.default.copyItem(at: compiled, to: url.appendingPathComponent("archive.omo"))
+    #expect(try names("archive.omo") == ["Item"], "An archive is read itself.")
+    let error = fileError { _ = try names("alone.omo") }
+    #expect(error?.code == .unsupportedFormat)
+    #expect(error?.message.contains("alone.mom") == true)
+    #expect(fileError { _ = try names("none.omo") }?.code == .missing)
+  }
+
+  @Test("A model in the form of Xcode 3 is named as that, in a folder of versions as well")
+  func formOfXcode3() throws {
+    let url = try folder(
+      [
+        "M.xcdatamodeld/M.xcdatamodel/elements": Data("bplist00".utf8),
+        "M.xcdatamodeld/M.xcdatamodel/layout": Data("bplist00".utf8),
+        "N.xcdatamodel/elements": Data("bplist00".utf8),
+      ])
+    for name in ["M.xcdatamodeld", "N.xcdatamodel"] {
+      let error = fileError { _ = try NSManagedObjectModel(modelFile: url.appendingPathComponent(name)) }
+      #expect(error?.code == .unsupportedFormat)
+      #expect(error?.message.contains("Xcode 3") == true)
+      #expect(error?.message.contains("save it") == true)
+    }
+  }
+
   @Test("What is missing or no model gives nil, and a reason")
   func missing() throws {
     let url = try folder(

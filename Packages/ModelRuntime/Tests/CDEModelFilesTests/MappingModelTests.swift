@@ -233,7 +233,6 @@ struct MappingModelTests {
     arguments: [
       ("<object/>", 0, ModelFileError.Code.damaged), ("<object type='A' id=''/>", 0, .damaged),
       ("<object type='A' id='z1'/>\n<object type='A' id='z1'/>", 1, .damaged),
-      ("\n" + MappingFixtures.attribute(2, of: 3, "name"), 1, .damaged),
       (MappingFixtures.entity(2, nil, nil, 1), 0, .invalidModel),
       (MappingFixtures.entity(2, "No", "Person", 1), 0, .invalidModel),
       (MappingFixtures.entity(2, "Person", "No", 1), 0, .invalidModel),

@@ -49,6 +49,21 @@
           == ["1 Category 0 0", "2 Item 0 0", "3 SpecialItem 2 0", "4 Owner 0 0", "5 Tag 0 0"])
     }
 
+    @Test func `An index on the entity of a row is one on its number`() throws {
+      _ = try open(
+        schema(
+          StoreEntity(
+            name: "Face", attributes: [StoreAttribute(name: "name", type: .string)],
+            indexes: [
+              StoreIndex(name: "kind", elements: [.init(property: "entity"), .init(property: "name")])
+            ])))
+      let found = try place.connection().texts(
+        "SELECT replace(indexdef, '\"', '') FROM pg_indexes WHERE schemaname = current_schema() "
+          + "AND indexname = 'Z_Face_kind'")
+      #expect(found.count == 1)
+      #expect(found.first?.hasSuffix("(Z_ENT NULLS FIRST, ZNAME NULLS FIRST)") == true)
+    }
+
     @Test func `Relationships, indexes and constraints have their indexes`() throws {
       _ = try open()
       let found = try place.connection().texts(

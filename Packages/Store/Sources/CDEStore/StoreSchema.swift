@@ -161,7 +161,10 @@ public struct StoreRelationship: Hashable, Sendable {
 public struct StoreIndex: Hashable, Sendable {
   /// One property of an index.
   public struct Element: Hashable, Sendable {
-    /// The property's name. A path with dots names a leaf of a composite.
+    /// The name that stands for the entity of a row, where the entity has no property of this name.
+    public static let entity = "entity"
+
+    /// The property's name, or ``entity``. A path with dots names a leaf of a composite.
     public var property: String
     /// Whether the index sorts lower values first.
     public var isAscending: Bool

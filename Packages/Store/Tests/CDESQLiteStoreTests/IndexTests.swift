@@ -8,6 +8,43 @@ import Testing
 struct IndexTests {
   let scratch = Scratch()
 
+  @Test("An index on the entity of a row is one on Z_ENT, unless the entity has a property of this name")
+  func entityIndexes() throws {
+    func entity(_ name: String, _ attributes: [StoreAttribute]) -> StoreEntity {
+      StoreEntity(
+        name: name, attributes: attributes,
+        indexes: [
+          StoreIndex(name: "kind", elements: [.init(property: "entity")]),
+          StoreIndex(
+            name: "pair", kind: .compound, elements: [.init(property: "entity"), .init(property: "name")]),
+        ])
+    }
+    let name = StoreAttribute(name: "name", type: .string)
+    let schema = StoreSchema(entities: [
+      entity("Face", [name]), entity("Row", [name, StoreAttribute(name: "entity", type: .string)]),
+    ])
+    let store = try SQLiteStore.file(scratch.file(), schema)
+    let found = sql(scratch.file(), "SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
+    #expect(
+      Set(found.map { $0[0] }) == [
+        "CREATE INDEX Z_Face_kind ON ZFACE (Z_ENT COLLATE BINARY ASC)",
+        "CREATE INDEX Z_Face_entity_name ON ZFACE (Z_ENT COLLATE BINARY ASC, ZNAME COLLATE BINARY ASC)",
+        "CREATE INDEX Z_Row_kind ON ZROW (ZENTITY COLLATE BINARY ASC)",
+        "CREATE INDEX Z_Row_entity_name ON ZROW (ZENTITY COLLATE BINARY ASC, ZNAME COLLATE BINARY ASC)",
+      ])
+    try store.insert("Face", [Draft(key: -1, values: ["name": .text("Ada")])])
+    #expect(
+      sql(scratch.file(), "SELECT ZNAME FROM ZFACE INDEXED BY Z_Face_kind WHERE Z_ENT = 1") == [["Ada"]])
+    try store.close()
+    #expect(try !SQLiteStore.file(scratch.file(), schema).isReadOnly)
+  }
+
+  @Test("A uniqueness constraint on the entity of a row is refused")
+  func entityConstraint() throws {
+    let schema = StoreSchema(entities: [StoreEntity(name: "Face", uniquenessConstraints: [["entity"]])])
+    #expect(throws: StoreError.self) { try SQLiteStore.file(scratch.file(), schema) }
+  }
+
   @Test("Partial, compound, flagged, descending and spatial indexes have Core Data's names and columns")
   func statements() throws {
     let schema = StoreSchema(entities: [

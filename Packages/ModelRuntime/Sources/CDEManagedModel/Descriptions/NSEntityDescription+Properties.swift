@@ -54,8 +54,10 @@ extension NSEntityDescription {
   /// The entity's index in the frozen model's `entities`; `nil` until the model is in use.
   @_spi(CDE) public var frozenIndex: Int? { facts.withLock { $0?.index } }
 
-  /// The uniqueness constraints that the entity declares itself, as names.
-  var constraintNames: [[String]] { uniquenessConstraints.map { $0.compactMap { $0 as? String } } }
+  /// The uniqueness constraints that the entity declares itself, as names. An empty one requires nothing.
+  var constraintNames: [[String]] {
+    uniquenessConstraints.filter { !$0.isEmpty }.map { $0.compactMap { $0 as? String } }
+  }
 
   var compoundIndexNames: [[String]] { compoundIndexes.map { $0.compactMap { $0 as? String } } }
 

@@ -87,8 +87,10 @@ nonisolated public final class NSFetchIndexDescription: NSObject, NSCopying, @un
   /// The index's name. The store derives the name of its own index from it. The setter traps when the model
   /// is in use.
   public var name: String { willSet { immutable.requireMutable("Index \(name)") } }
-  /// The indexed elements, the most significant one first. Each must name a stored property of the entity.
-  /// This is checked when the model is first used. The setter traps when the model is in use.
+  /// The indexed elements, the most significant one first. Each must name a stored property of the entity, or `entity` for the
+  /// entity of a row. The index leaves out to-many relationships, with a note.
+  ///
+  /// The names are checked when the model is first used. The setter traps when the model is in use.
   public var elements: [NSFetchIndexElementDescription] {
     willSet { immutable.requireMutable("Index \(name)") }
   }

@@ -18,6 +18,9 @@ public import Foundation
   /// `NSStoreModelVersionChecksumKey`: base64 of SHA-256 over the hashes.
   public let versionChecksum: String
 
+  /// What the model says and a store can't follow, one sentence each. The model works without it.
+  public let remarks: [String]
+
   let descriptionsByName: [String: NSEntityDescription]
   private let configurations: [String: Set<String>]
   private let indexes: [String: EntityIndex]
@@ -82,12 +85,13 @@ public import Foundation
 
   init(
     schema: StoreSchema, resolved: ResolvedSchema, entities: IndexedArray<EntityIndex, FrozenEntity>,
-    configurations: [String: Set<String>]
+    configurations: [String: Set<String>], remarks: [String]
   ) {
     self.schema = schema
     self.resolved = resolved
     self.entities = entities
     self.configurations = configurations
+    self.remarks = remarks
     versionHashes = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.versionHash) })
     versionDigest = ModelHashes.digest(of: versionHashes)
     versionChecksum = ModelHashes.checksum(of: versionHashes)

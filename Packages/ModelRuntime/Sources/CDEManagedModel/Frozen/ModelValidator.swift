@@ -172,11 +172,12 @@ struct ModelValidator {
       }
       return !(found is NSFetchedPropertyDescription)
     }
-    for (constraint, given) in zip(entity.constraintNames, entity.uniquenessConstraints) {
-      guard !constraint.isEmpty, constraint.count == given.count else {
+    let given = entity.uniquenessConstraints.filter { !$0.isEmpty }
+    for (constraint, given) in zip(entity.constraintNames, given) {
+      guard constraint.count == given.count else {
         throw ModelError(
           .invalidConstraint,
-          "A uniqueness constraint of \(name) is empty or holds something else than names and properties.",
+          "A uniqueness constraint of \(name) holds something else than names and properties.",
           entity: name)
       }
       for property in constraint {
@@ -193,7 +194,8 @@ struct ModelValidator {
       index.elements.filter { $0.expressionFormat == nil }.map { $0.propertyName ?? "" }
         + index.partialNotNil
     }
-    for property in indexed + entity.compoundIndexNames.flatMap({ $0 }) where !isStored(property) {
+    for property in indexed + entity.compoundIndexNames.flatMap({ $0 })
+    where !isStored(property) && !EntityIndexes.isEntity(property, of: properties) {
       throw ModelError(
         .invalidIndex, "\(name) has an index on “\(property)”, which is no stored property of it.",
         entity: name, property: property)

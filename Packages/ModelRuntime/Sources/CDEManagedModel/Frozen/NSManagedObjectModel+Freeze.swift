@@ -57,7 +57,8 @@ extension NSManagedObjectModel {
     }
     return FrozenModel(
       schema: schema, resolved: resolved, entities: frozen,
-      configurations: configurationsByName.mapValues { Set($0.compactMap(\.name)) })
+      configurations: configurationsByName.mapValues { Set($0.compactMap(\.name)) },
+      remarks: entities.flatMap { EntityIndexes(of: $0).remarks })
   }
 }
 

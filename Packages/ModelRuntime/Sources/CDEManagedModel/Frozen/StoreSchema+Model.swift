@@ -13,7 +13,6 @@ extension StoreEntity {
   fileprivate init(entity: NSEntityDescription) {
     var attributes: [StoreAttribute] = []
     var relationships: [StoreRelationship] = []
-    var indexes: [StoreIndex] = []
     for property in entity.ownProperties {
       switch property {
       case let attribute as NSAttributeDescription: attributes.append(StoreAttribute(attribute))
@@ -21,33 +20,11 @@ extension StoreEntity {
         relationships.append(StoreRelationship(relationship))
       default: continue
       }
-      if property.isIndexed, !property.isTransient {
-        indexes.append(
-          StoreIndex(
-            name: property.name, kind: .indexedAttribute, elements: [.init(property: property.name)]))
-      }
-    }
-    // The store has no indexes on expressions. Without one a fetch has the same result.
-    for index in entity.indexes where index.elements.allSatisfy({ $0.expressionFormat == nil }) {
-      indexes.append(
-        StoreIndex(
-          name: index.name,
-          elements: index.elements.map { element in
-            .init(
-              property: element.propertyName ?? "", isAscending: element.isAscending,
-              isSpatial: element.collationType == .rTree)
-          },
-          partialNotNil: index.partialNotNil))
-    }
-    for names in entity.compoundIndexNames {
-      indexes.append(
-        StoreIndex(
-          name: names.joined(separator: "_"), kind: .compound, elements: names.map { .init(property: $0) }))
     }
     self.init(
       name: entity.name ?? "", parent: entity.superentity?.name, isAbstract: entity.isAbstract,
       attributes: attributes, relationships: relationships,
-      uniquenessConstraints: entity.constraintNames, indexes: indexes,
+      uniquenessConstraints: entity.constraintNames, indexes: EntityIndexes(of: entity).indexes,
       versionHash: Array(entity.versionHash))
   }
 }

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// A `.momd`: the compiled versions of a model, and a list that says which is current.
 ///
-/// The file `.omo` in it is a second, private form of the current version and is left out.
+/// The file `.omo` in it is a second, private form of the current version. The `.mom` of the same name is read instead.
 struct CompiledModelFolder {
   static let listName = "VersionInfo.plist"
 
@@ -37,6 +37,19 @@ struct CompiledModelFolder {
     try ModelFile.names(in: url).filter { $0.hasSuffix(".mom") }.sorted().map {
       url.appendingPathComponent($0)
     }
+  }
+
+  /// The file with the archive of a version whose private form is given.
+  static func archive(of file: URL) throws(ModelFileError) -> URL {
+    if try ModelFile.data(at: file).starts(with: Data("bplist".utf8)) { return file }
+    let archive = file.deletingPathExtension().appendingPathExtension("mom")
+    guard ModelFile.exists(archive) else {
+      throw ModelFileError(
+        .unsupportedFormat,
+        "The file has a private form of Core Data's. The same model is in \(archive.lastPathComponent), which is not beside it. "
+          + "Give the .momd folder with all its files, or the .xcdatamodeld.", file: file.path)
+    }
+    return archive
   }
 
   func read(into model: NSManagedObjectModel, module: String?) throws(ModelFileError) {

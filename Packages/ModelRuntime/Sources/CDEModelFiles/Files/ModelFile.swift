@@ -86,6 +86,9 @@ extension ModelSource {
 }
 
 /// An `.xcdatamodeld`: the versions of a model, one of which is current.
+///
+/// The current version is the one that the file `.xccurrentversion` names. Without it, or if it names none, it is the only
+/// version, or the one that is named like the folder.
 public struct ModelSourceFolder: Sendable {
   /// The folder itself.
   public let url: URL
@@ -97,7 +100,7 @@ public struct ModelSourceFolder: Sendable {
   /// Lists the versions of a model. Reads no version.
   ///
   /// - Parameter url: The folder `X.xcdatamodeld`.
-  /// - Throws: ``ModelFileError`` when there is no version, or none is said to be current.
+  /// - Throws: ``ModelFileError`` when there is no version, or none is current.
   public init(_ url: URL) throws(ModelFileError) {
     self.url = url
     let ending = ".xcdatamodel"
@@ -108,16 +111,12 @@ public struct ModelSourceFolder: Sendable {
       throw ModelFileError(
         .unsupportedFormat, "The folder has no version: no .xcdatamodel is in it.", file: url.path)
     }
-    let marker = url.appendingPathComponent(".xccurrentversion")
-    if ModelFile.exists(marker) {
-      let list = try PropertyListFile.read(try ModelFile.data(at: marker), file: marker.path)
-      guard let name = list["_XCCurrentVersionName"]?.text, name.hasSuffix(ending),
-        versions.contains(String(name.dropLast(ending.count)))
-      else {
+    if let name = try Self.markedVersion(in: url) {
+      guard name.hasSuffix(ending), versions.contains(String(name.dropLast(ending.count))) else {
         throw ModelFileError(
           .invalidModel,
-          "The current version “\(list["_XCCurrentVersionName"]?.text ?? "")” is not in the folder. "
-            + "Choose the current version in Xcode again.", file: marker.path)
+          "The current version “\(name)” is not in the folder. Choose the current version in Xcode again.",
+          file: url.appendingPathComponent(Self.marker).path)
       }
       currentVersion = String(name.dropLast(ending.count))
     } else if versions.count == 1 {
@@ -128,11 +127,25 @@ public struct ModelSourceFolder: Sendable {
       guard versions.contains(name) else {
         throw ModelFileError(
           .invalidModel,
-          "The folder has \(versions.count) versions and no file .xccurrentversion that says which one is "
-            + "current. Choose the current version in Xcode.", file: url.path)
+          "The folder has the versions \(versions.joined(separator: ", ")), none is named like the model, and no file "
+            + "\(Self.marker) says which one is current. Choose the current version in Xcode.", file: url.path
+        )
       }
       currentVersion = name
     }
+  }
+
+  private static let marker = ".xccurrentversion"
+
+  /// The file name of the version that Xcode has marked as current; nil without a mark. Xcode also writes lists that mark none.
+  private static func markedVersion(in url: URL) throws(ModelFileError) -> String? {
+    let file = url.appendingPathComponent(marker)
+    guard ModelFile.exists(file) else { return nil }
+    let data = try ModelFile.data(at: file)
+    let isBlank = data.allSatisfy { $0 == 0x20 || (0x09...0x0D).contains($0) }
+    if isBlank { return nil }
+    let name = try PropertyListFile.read(data, file: file.path)["_XCCurrentVersionName"]?.text
+    return name.flatMap { $0.isEmpty ? nil : $0 }
   }
 
   /// The folders of the versions, sorted by name.

@@ -25,7 +25,7 @@ extension NSManagedObjectModel {
   ///
   /// - Parameters:
   ///   - url: An `.xcdatamodeld` or a `.momd`, of which the current version is read, an `.xcdatamodel` or a
-  ///     `.mom`.
+  ///     `.mom`. For an `.omo` the `.mom` beside it is read, which has the same model.
   ///   - module: The module of the classes that the editor shows in the “Current Product Module”. Without
   ///     it, such a class is found by its bare name.
   /// - Throws: ``ModelFileError`` that names the file and, where known, the element and the line. Whether the
@@ -40,6 +40,9 @@ extension NSManagedObjectModel {
       try CompiledModelFolder(url).read(into: self, module: module)
     case "mom":
       try CompiledModelReader(try ModelFile.data(at: url), file: url.path).fill(self, module: module)
+    case "omo":
+      let file = try CompiledModelFolder.archive(of: url)
+      try CompiledModelReader(try ModelFile.data(at: file), file: file.path).fill(self, module: module)
     default:
       guard ModelFile.exists(url) else {
         throw ModelFileError(.missing, "There is no such model.", file: url.path)

@@ -76,19 +76,16 @@ struct MappingResolver {
       }
     if let name = entity.source { result.sourceExpression = try request(name, entity) }
     result.attributeMappings = try properties(entity.attributes) { property in
-      let key = property.sourceKeyPath ?? property.name
       guard old?.attributesByName[property.name] != nil || property.sourceKeyPath != nil, old != nil else {
         return nil
       }
-      return .variableKeyPath("source", Self.keys(key))
+      return MappingSourcePath(of: property).expression
     }
     result.relationshipMappings = try properties(entity.relationships) { property in
       relationship(property, old, new)
     }
     return result
   }
-
-  private static func keys(_ path: String) -> [String] { path.split(separator: ".").map(String.init) }
 
   /// The call that makes the request for the old objects.
   private func request(
@@ -152,8 +149,8 @@ struct MappingResolver {
     guard old?.relationshipsByName[property.name] != nil || property.sourceKeyPath != nil, old != nil else {
       return nil
     }
-    let key = property.sourceKeyPath ?? property.name
-    let objects = ExpressionTree.variableKeyPath("source", Self.keys(key))
+    let path = MappingSourcePath(of: property)
+    let objects = path.expression
     var mapping = property.sourceMapping
     if mapping == nil, let target = new?.relationshipsByName[property.name]?.destinationEntity {
       mapping = self.mapping(to: target)
@@ -165,7 +162,7 @@ struct MappingResolver {
     }
     return .call(
       target: .variable("manager"), selector: MappingSelectors.byRelationship,
-      [.constant(.string(key)), objects])
+      [.constant(.string(path.keys.isEmpty ? property.name : path.keys.joined(separator: "."))), objects])
   }
 
   /// The only mapping whose new objects the relationship may have; nil if there are several, as those of sub-entities.
@@ -181,6 +178,26 @@ struct MappingResolver {
     }
     return fitting.count == 1 ? fitting[0].1 : nil
   }
+}
+
+/// The key path of a property's old value.
+private struct MappingSourcePath {
+  let variable: String
+  let keys: [String]
+
+  /// Xcode writes `$source.name`. A path without a variable is one of the old object, too.
+  init(of property: MappingSource.Property) {
+    var keys = (property.sourceKeyPath ?? property.name).split(separator: ".").map(String.init)
+    if let first = keys.first, first.hasPrefix("$"), first.count > 1 {
+      keys.removeFirst()
+      variable = first == "$sourceObject" ? "source" : String(first.dropFirst())
+    } else {
+      variable = "source"
+    }
+    self.keys = keys
+  }
+
+  var expression: ExpressionTree { keys.isEmpty ? .variable(variable) : .variableKeyPath(variable, keys) }
 }
 
 /// The methods of `NSMigrationManager` that generated expressions call.

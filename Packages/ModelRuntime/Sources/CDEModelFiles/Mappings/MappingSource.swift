@@ -89,12 +89,9 @@ struct MappingSource {
     for object in objects {
       let isAttribute = object.type == "XDDEVATTRIBUTEMAPPING"
       guard isAttribute || object.type == "XDDEVRELATIONSHIPMAPPING" else { continue }
-      let owner = object.relations["entitymapping"]?.first ?? owners[object.id]
-      guard let place = owner.flatMap({ places[$0] }) else {
-        throw error(
-          .damaged, "The mapping of a property belongs to no mapping of an entity. Save the file in Xcode.",
-          line: object.line)
-      }
+      // Xcode leaves mappings of properties behind whose entities' mappings were removed. They say nothing.
+      let owner = object.relations["entitymapping"]?.first.flatMap { places[$0] }
+      guard let place = owner ?? owners[object.id].flatMap({ places[$0] }) else { continue }
       let property = try property(object)
       let path: WritableKeyPath<Entity, [Property]> = isAttribute ? \.attributes : \.relationships
       if entities[place][keyPath: path].contains(where: { $0.name == property.name }) {

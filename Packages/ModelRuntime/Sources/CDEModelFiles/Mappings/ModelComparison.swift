@@ -65,7 +65,9 @@ struct ModelComparison {
           .changedAbstractness, name, new.isAbstract ? "is abstract now" : "has objects of its own now"))
     }
     let constraints = { (entity: NSEntityDescription) in
-      Set(entity.uniquenessConstraints.map { $0.map { "\($0)" }.joined(separator: ", ") })
+      Set(
+        entity.uniquenessConstraints.filter { !$0.isEmpty }.map { $0.map { "\($0)" }.joined(separator: ", ") }
+      )
     }
     for added in constraints(new).subtracting(constraints(old)).sorted() {
       result.append(ModelChange(.changedConstraints, name, "\(added) must be unique now"))

@@ -21,7 +21,7 @@ enum PropertyListFile {
             .unsupportedFormat, "The file is no property list: its root element is <\(tag.name)>.",
             in: tag)
         }
-        result = try members(&reader).first
+        result = try members(&reader).first ?? .dictionary([:])
       case .finished:
         guard let result else { throw reader.error(.damaged, "The property list has no value.", in: nil) }
         return result

@@ -57,6 +57,7 @@ final class ModelBinding: @unchecked Sendable {
         description: entity.description, layout: entity.layout, properties: properties,
         defaults: defaultRow(entity.layout, properties), model: self)
     }
+    for remark in frozen.remarks { Diagnostics.reportOnce(about: remark) { remark } }
   }
 
   /// The copy of the model that new stores keep, made once; nil if the model has a condition or a default value without a form in

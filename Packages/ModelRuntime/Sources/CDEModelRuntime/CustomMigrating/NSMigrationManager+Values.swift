@@ -92,6 +92,8 @@ extension NSMigrationManager {
     variables["propertyMapping"] = try PredicateValue(property)
     variables["destination"] = .object(made)
     variables["source"] = source.map { .object($0) } ?? .null
+    // Files of Xcode's name the old object so, too.
+    variables["sourceObject"] = variables["source"]
     let result =
       if let source {
         try tree.evaluate(with: source, variables: variables)

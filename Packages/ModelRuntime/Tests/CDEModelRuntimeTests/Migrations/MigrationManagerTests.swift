@@ -176,6 +176,16 @@ struct MigrationManagerTests {
       try new.sql("SELECT ZNAME, ZSTARS FROM ZBOOK ORDER BY 1") == [["book 0", "7"], ["book 2", "7"]])
     #expect(try new.sql("SELECT COUNT(*) FROM ZSHELF") == [["2"]])
   }
+
+  @Test("Expressions name the old object by either of the two names that Xcode writes")
+  func namesOfSource() throws {
+    let mapping = Library.mapping()
+    let book = try #require(mapping.entityMappingsByName["BookToBook"])
+    book.attributeMappings?[0] = Library.property(
+      "name", "TERNARY($sourceObject.title == $source.title, $sourceObject.title, 'no')")
+    let new = try Library.migrate(try store(), mapping)
+    #expect(try new.sql("SELECT ZNAME FROM ZBOOK ORDER BY 1") == [["book 0"], ["book 1"], ["book 2"]])
+  }
 }
 
 /// Numbers that are mapped by random expressions, and computed by hand as well.

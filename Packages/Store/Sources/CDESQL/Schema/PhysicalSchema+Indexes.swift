@@ -60,11 +60,13 @@ public import CDEStore
         append(try declared(index, of: entity, in: table), isSpatial: index.isSpatial)
       }
       for constraint in entity.source.uniquenessConstraints {
-        var columns: [(String, Bool)] = []
-        for name in constraint { columns += try indexColumns(name, of: entity).map { ($0, true) } }
+        var list: [(String, Bool)] = []
+        for name in constraint {
+          list += try required(columns(of: name, in: entity.index), name, of: entity).map { ($0, true) }
+        }
         append(
           TableIndex(
-            kind: .unique, name: constraintName(constraint, of: entity), entity: entity, columns: columns))
+            kind: .unique, name: constraintName(constraint, of: entity), entity: entity, columns: list))
       }
     }
     return result
@@ -75,7 +77,10 @@ public import CDEStore
   ) throws(StoreError) -> TableIndex {
     var columns: [(name: String, isAscending: Bool)] = []
     for element in index.elements {
-      columns += try indexColumns(element.property, of: entity).map { ($0, element.isAscending) }
+      columns += try required(
+        indexColumns(of: element.property, in: entity.index), element.property, of: entity
+      )
+      .map { ($0, element.isAscending) }
     }
     let name =
       switch index.kind {
@@ -86,7 +91,9 @@ public import CDEStore
       case .indexedAttribute: indexName(table, columns.first?.name ?? "")
       }
     var present: [String] = []
-    for name in index.partialNotNil { present += try indexColumns(name, of: entity) }
+    for name in index.partialNotNil {
+      present += try required(indexColumns(of: name, in: entity.index), name, of: entity)
+    }
     return TableIndex(kind: .declared(index), name: name, entity: entity, columns: columns, present: present)
   }
 
@@ -107,10 +114,11 @@ public import CDEStore
     return property.isRelationship
   }
 
-  private func indexColumns(
-    _ name: String, of entity: ResolvedSchema.Entity
+  /// The columns of a name in an index or constraint.
+  private func required(
+    _ columns: [String]?, _ name: String, of entity: ResolvedSchema.Entity
   ) throws(StoreError) -> [String] {
-    guard let columns = columns(of: name, in: entity.index), !columns.isEmpty else {
+    guard let columns, !columns.isEmpty else {
       throw StoreError(
         .invalidSchema,
         "An index or constraint of \(entity.source.name) names \(name), which has no column. Name a "

@@ -233,6 +233,16 @@ public import CDEStore
     return range.map { cellColumns[entity][cells[$0]] }
   }
 
+  /// The columns of an element of an index: those of a property, or the one of the entity's number.
+  ///
+  /// - Returns: nil for a name without a column.
+  public func indexColumns(of name: String, in entity: EntityIndex) -> [String]? {
+    if name == StoreIndex.Element.entity, schema.entities[entity].layout.property(named: name) == nil {
+      return ["Z_ENT"]
+    }
+    return columns(of: name, in: entity).flatMap { $0.isEmpty ? nil : $0 }
+  }
+
   private static func leafRange(of path: [String], in attribute: StoreAttribute) -> Range<Int>? {
     var start = 0
     for element in attribute.elements {

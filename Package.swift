@@ -109,13 +109,20 @@ let package = Package(
       name: "CDESQLiteFaults",
       dependencies: ["CDESQLite", "CDEExecutors"],
       path: "Packages/Store/Sources/CDESQLiteFaults"),
+    .target(
+      name: "CDEStoreTestKit",
+      dependencies: ["CDEStore", "CDESQLiteFaults"],
+      path: "Packages/Store/Tests/CDEStoreTestKit"),
     .testTarget(
       name: "CDEStoreTests",
       dependencies: ["CDEStore"],
       path: "Packages/Store/Tests/CDEStoreTests"),
     .testTarget(
       name: "CDESQLiteStoreTests",
-      dependencies: ["CDESQLiteStore", "CDESQLiteFaults", "CDEStore", "CDESQL", "CDESQLite", "CDEExecutors"],
+      dependencies: [
+        "CDESQLiteStore", "CDESQLiteFaults", "CDEStoreTestKit", "CDEStore", "CDESQL", "CDESQLite",
+        "CDEExecutors",
+      ],
       path: "Packages/Store/Tests/CDESQLiteStoreTests",
       resources: [.copy("Fixtures")]),
 
@@ -136,6 +143,7 @@ let package = Package(
       name: "CDEPostgreSQLStoreTests",
       dependencies: [
         "CDEPostgreSQLStore", "CDEExecutors", "CDESQL", "CDESQLiteFaults", "CDESQLiteStore", "CDEStore",
+        "CDEStoreTestKit",
       ],
       path: "Packages/PostgreSQLStore/Tests/CDEPostgreSQLStoreTests"),
 

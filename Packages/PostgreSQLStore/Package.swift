@@ -36,6 +36,7 @@ let package = Package(
         .product(name: "CDESQLiteFaults", package: "Store"),
         .product(name: "CDESQLiteStore", package: "Store"),
         .product(name: "CDEStore", package: "Store"),
+        .product(name: "CDEStoreTestKit", package: "Store"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -9,6 +9,7 @@ let package = Package(
     .library(name: "CDESQL", targets: ["CDESQL"]),
     .library(name: "CDESQLiteStore", targets: ["CDESQLiteStore"]),
     .library(name: "CDESQLiteFaults", targets: ["CDESQLiteFaults"]),
+    .library(name: "CDEStoreTestKit", targets: ["CDEStoreTestKit"]),
   ],
   dependencies: [
     .package(name: "Executors", path: "../Executors")
@@ -30,11 +31,14 @@ let package = Package(
     .target(
       name: "CDESQLiteFaults",
       dependencies: ["CDESQLite", .product(name: "CDEExecutors", package: "Executors")]),
+    // What tests of all engines need. A product for the engines of other layers; the root has none.
+    .target(
+      name: "CDEStoreTestKit", dependencies: ["CDEStore", "CDESQLiteFaults"], path: "Tests/CDEStoreTestKit"),
     .testTarget(name: "CDEStoreTests", dependencies: ["CDEStore"]),
     .testTarget(
       name: "CDESQLiteStoreTests",
       dependencies: [
-        "CDESQLiteStore", "CDESQLiteFaults", "CDEStore", "CDESQL", "CDESQLite",
+        "CDESQLiteStore", "CDESQLiteFaults", "CDEStoreTestKit", "CDEStore", "CDESQL", "CDESQLite",
         .product(name: "CDEExecutors", package: "Executors"),
       ],
       resources: [.copy("Fixtures")]),

@@ -77,12 +77,20 @@ function targets(manifest,   i, j, name, base, where, list, n, k, rest, edge) {
   }
 }
 
+# The folder of a product's first target, from the repository's root.
+function product_folder(manifest, base,   i) {
+  for (i = 0; (manifest, "targets/" i "/name") in value; i++)
+    if (value[manifest, "targets/" i "/name"] == value[manifest, base "targets/0"]) return folder(manifest, i)
+}
+
 function products(manifest,   i, j, name, base, hidden, list, n, k, rest) {
   for (i = 0; (manifest, "products/" i "/name") in value; i++) {
     base = "products/" i "/"
     name = value[manifest, base "name"]
-    # A plug-in is a product only between layers; the root reaches its target directly.
+    # A plug-in, and what tests of several layers share, are products only between layers; the root reaches their targets
+    # directly, and users do not see them.
     if (kind[manifest, value[manifest, base "targets/0"]] == "macro") continue
+    if (manifest != "." && product_folder(manifest, base) ~ /^Packages\/[^\/]+\/Tests\//) continue
     fact(manifest, "product " name, "exists")
     n = split(paths[manifest], list, "\n")
     for (k = 1; k <= n; k++)

@@ -89,23 +89,31 @@ watch_tests() {
   done
 }
 
+# What tests left in a temporary folder of their own, but for what the package manager and the compiler leave, and the stores of makeTest,
+# which are documented to stay until the next run.
+left_by_tests() { ls -A "$1" | grep -vE '^(TemporaryDirectory\..*|_.*\.lock|swift-generated-sources|CoreDataEvolutionTestTemp)$' || true; }
+
 # run_tests NAME PACKAGE FOLDER OPTION...: runs the tests of a package that is built, in this folder of products, one after the other, and
-# keeps the line that counts them. The options are those of Swift Testing, such as --filter and --skip.
+# keeps the line that counts them. The options are those of Swift Testing, such as --filter and --skip. The temporary folder is one of
+# the run's own. Files that tests leave there are a failure.
 #
 # In one process tests share the threads of Swift's tasks, and one that waits or measures would depend on the others. Several processes
 # share the work instead: see run_parts.
 run_tests() {
-  local name=$1 bundle=$3/$2PackageTests.xctest log events status=0 run watcher printer count
+  local name=$1 bundle=$3/$2PackageTests.xctest place log events status=0 run watcher printer count left
   shift 3
   heading "Tests: $name"
-  log=$(mktemp) events=$(mktemp)
-  "$bundle" --testing-library swift-testing --no-parallel --event-stream-output-path "$events" --event-stream-version 0 "$@" \
-    </dev/null >"$log" 2>&1 &
+  place=$(mktemp -d)
+  log=$place/log events=$place/events
+  mkdir "$place/temporary"
+  : >"$log" >"$events"
+  TMPDIR=$place/temporary "$bundle" --testing-library swift-testing --no-parallel \
+    --event-stream-output-path "$events" --event-stream-version 0 "$@" </dev/null >"$log" 2>&1 &
   run=$!
   watch_tests "$events" $run "${CDE_TEST_PATIENCE:-300}" &
   watcher=$!
   # Suites, failures and what the tests print; a line for each test would hide them.
-  tail -n +1 -s 0.2 -f --pid=$run "$log" 2>/dev/null | grep -avE '^(◇|✔ Test "|✔ Test case|✔ Test [a-zA-Z_]+\()' &
+  tail -n +1 -s 0.2 -f --pid=$run "$log" 2>/dev/null | grep -avE '^(◇|✔ Test "|✔ Test case|✔ Test [a-zA-Z_`]+.*\(\))' &
   printer=$!
   wait $run || status=$?
   # The watcher sleeps most of the time, in a process of its own.
@@ -114,9 +122,17 @@ run_tests() {
   count=$(grep -aE 'Test run with [0-9]+ test' "$log" | tail -1 || true)
   printf '%-22s %s\n' "$name" "${count:-did not get as far as running}" >>"$test_results"
   slow_tests "$events" >>"$test_times"
-  rm -f "$log" "$events"
   # A package without a test would pass for ever, and so would one whose tests no longer run.
-  [ $status = 0 ] && printf '%s' "$count" | grep -qE 'with [1-9][0-9]* test'
+  printf '%s' "$count" | grep -qE 'with [1-9][0-9]* test' || status=1
+  left=$(left_by_tests "$place/temporary")
+  # A process that was killed had no time to remove its files.
+  if [ -n "$left" ] && [ -n "$count" ]; then
+    echo "error: The tests leave $(printf '%s\n' "$left" | wc -l) files in the temporary folder. Make them in ProcessFolder.url of CDESQLiteFaults:"
+    printf '%s\n' "$left" | head -20
+    status=1
+  fi
+  rm -rf "$place"
+  [ $status = 0 ]
 }
 
 # slow_tests EVENTS: the seconds that each test took, and its name.
@@ -133,9 +149,10 @@ slow_tests() {
     }' "$1"
 }
 
-# The parts of the whole system's tests. Those of contexts are the most, so they are two. What needs the server is in the third.
+# The parts of the whole system's tests. Those of contexts are the most, so they are two. The last part waits for the server.
 context_tests=("--filter ^CDEModelRuntimeTests\\.[A-L]" "--filter ^CDEModelRuntimeTests\\.[M-Z]")
-other_tests="--skip ^CDEModelRuntimeTests\\."
+other_tests="--skip ^CDE(ModelRuntime|PostgreSQL|PostgreSQLStore)Tests\\."
+server_tests="--filter ^CDEPostgreSQL(Store)?Tests\\."
 
 # run_parts NAME PACKAGE FOLDER OPTIONS...: runs tests of a package as run_tests does, in a process for each of these options.
 run_parts() {

@@ -157,8 +157,10 @@ private struct RivalryRun {
   }
 
   private mutating func refresh(_ number: Int, in context: Int) {
-    guard views[context][number].base != nil else { return }
+    guard let base = views[context][number].base else { return }
     contexts[context].refresh(objects[context][number], mergeChanges: true)
+    // A value that was equal to the row is no change, and must not become one to another writer's row.
+    views[context][number].changes = views[context][number].changes.filter { base[$0.key] != $0.value }
     views[context][number].base = rows[number]
     views[context][number].version = versions[number]
     if rows[number] == nil { views[context][number] = View(base: nil) }

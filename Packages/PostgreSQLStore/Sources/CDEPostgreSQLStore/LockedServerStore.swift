@@ -70,7 +70,7 @@
         new, lastKeys: try EntityTable.lastKeys(new, atLeast: least, on: connection), on: connection,
         while: StoreMigrator.task)
       try MetadataTable.migrate(
-        MetadataTable.joined(copy.metadata, to: metadata), to: schema, on: connection)
+        copy.metadata.joined(toOwnOf: metadata), to: schema, on: connection)
       if copy.identifier != identifier {
         try MetadataTable.replace(identifier: copy.identifier, on: connection)
       }

@@ -20,13 +20,8 @@
     ///   other writers were faster each time; `.full`, `.io`, `.closed` and so on. Then nothing is written.
     public func commit(_ batch: StoreBatch) throws(StoreError) -> StoreBatchResult {
       try requireWritable()
-      let query =
-        switch batch {
-        case .update(let update): update.query
-        case .delete(let delete): delete.query
-        }
-      try plans.checkEntity(query.entity)
-      if query.limit == 0 { return StoreBatchResult() }
+      try plans.checkEntity(batch.query.entity)
+      if batch.query.limit == 0 { return StoreBatchResult() }
       return try observing(.batch) { (collector) throws(StoreError) in try run(batch, collector) }
     }
 

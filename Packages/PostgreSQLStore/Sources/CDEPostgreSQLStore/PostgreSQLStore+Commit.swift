@@ -24,7 +24,7 @@
       _ transaction: StoreTransaction, committed: (CommitResult) -> Void
     ) throws(StoreError) -> CommitResult {
       try requireWritable()
-      for batch in transaction.writtenBatches { requireOwnLayout(batch.layout) }
+      for batch in transaction.writtenBatches { schema.requireOwn(batch.layout) }
       return try observing(transaction.isBatch ? .batch : .save) { (collector) throws(StoreError) in
         try commits.commit(transaction, collecting: collector, committed: committed)
       }
@@ -43,7 +43,7 @@
     /// - Parameter transaction: a transaction that ``commit(_:committed:)`` refused.
     /// - Throws: `.busy`, `.closed` and the errors of reading.
     public func conflicts(of transaction: StoreTransaction) throws(StoreError) -> TransactionConflicts {
-      for batch in transaction.writtenBatches { requireOwnLayout(batch.layout) }
+      for batch in transaction.writtenBatches { schema.requireOwn(batch.layout) }
       return try observing(.read) { (collector) throws(StoreError) in
         try commits.conflicts(of: transaction, collecting: collector)
       }
@@ -63,18 +63,6 @@
       var result: [RootIndex: Int64] = [:]
       for (root, count) in counts where count > 0 { result[root] = base[root] + 1 }
       return result
-    }
-
-    /// Cells are written by position, so rows of another schema would be written into wrong columns.
-    func requireOwnLayout(_ layout: RowLayout) {
-      let entities = schema.entities
-      let isOwn =
-        entities.indices.contains(layout.entity)
-        && (entities[layout.entity].layout === layout
-          || (entities[layout.entity].source.name == layout.entityName
-            && entities[layout.entity].layout.cells == layout.cells))
-      checkPrecondition(
-        isOwn, "A transaction's rows have to be made with the layouts of the store's own schema.")
     }
   }
 #endif

@@ -99,7 +99,7 @@
     }
 
     func write(_ transaction: StoreTransaction) throws(StoreError) {
-      for batch in transaction.writtenBatches { store.requireOwnLayout(batch.layout) }
+      for batch in transaction.writtenBatches { store.schema.requireOwn(batch.layout) }
       open = try store.commits.open(transaction, on: connection)
     }
 

@@ -45,11 +45,7 @@
     /// - Throws: `.invalidSchema`, `.cannotOpen` if the server can't be reached, `.incompatibleSchema` if the store was made with
     ///   other entities, `.readOnly` if the role may not create tables, `.busy`, `.unreadable` and so on.
     public convenience init(schema: StoreSchema, configuration: PostgreSQLConfiguration) throws(StoreError) {
-      let resolved: ResolvedSchema
-      do { resolved = try ResolvedSchema(schema) } catch let error as StoreError { throw error } catch {
-        throw StoreError(.invalidSchema, "The schema can't be resolved.", cause: error)
-      }
-      try self.init(schema: resolved, configuration: configuration)
+      try self.init(schema: ResolvedSchema(schema), configuration: configuration)
     }
 
     /// The same as ``init(schema:configuration:)`` for a schema that was resolved before. Rows have its layouts.

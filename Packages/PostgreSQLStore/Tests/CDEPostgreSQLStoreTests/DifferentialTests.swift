@@ -1,7 +1,9 @@
 #if PostgreSQL
   @testable import CDEPostgreSQLStore
+  @_spi(CDE) import CDESQLiteFaults
   import CDESQLiteStore
   import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
   import Foundation
   import Testing
 
@@ -18,14 +20,14 @@
 
     private static let roots = ["Item", "Category", "Tag", "Owner"]
 
-    @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
+    @Test(arguments: TestScale.seeds(1, 2, 3, 4, 5, 6))
     func `Both engines answer random transactions alike`(seed: UInt64) throws {
       print("seed \(seed)")
       let place = TestSchema()
       let server = try PostgreSQLStore(schema: Shop.schema, configuration: place.configuration())
       let file = try SQLiteStore(
         schema: Shop.schema, configuration: .init(location: .inMemory(name: place.name)))
-      var random = SeededGenerator(seed: seed)
+      var random = SplitMix(seed: seed)
       var known: [Known] = []
       var nextKey: Int64 = 1
       var outcomes: [String: Int] = [:]
@@ -70,7 +72,7 @@
       #expect(outcomes["committed", default: 0] > 20 && outcomes.count >= 4, "\(outcomes)")
     }
 
-    private func rows(_ batches: [RowBatch], _ store: some RowStore) -> [String: [String: String]] {
+    private func rows(_ batches: [RowBatch], _ store: some Store) -> [String: [String: String]] {
       var result: [String: [String: String]] = [:]
       for batch in batches {
         for row in 0..<batch.count {
@@ -81,7 +83,7 @@
       return result
     }
 
-    private func outcome(_ plan: NamedTransaction, _ store: some RowStore) -> Outcome {
+    private func outcome(_ plan: NamedTransaction, _ store: some Store) -> Outcome {
       do throws(StoreError) {
         _ = try store.commit(plan.transaction(store)) { _ in }
         return Outcome()
@@ -131,7 +133,7 @@
 
     // MARK: Random transactions
 
-    private func plan(_ known: [Known], _ nextKey: inout Int64, _ random: inout SeededGenerator)
+    private func plan(_ known: [Known], _ nextKey: inout Int64, _ random: inout SplitMix)
       -> NamedTransaction
     {
       var plan = NamedTransaction()

@@ -1,7 +1,8 @@
 #if PostgreSQL
+  @_spi(CDE) import CDEExecutors
   @testable import CDEPostgreSQLStore
   import CDEStore
-  @_spi(CDE) import CDEExecutors
+  @_spi(CDE) import CDEStoreTestKit
   import Foundation
   import Testing
 

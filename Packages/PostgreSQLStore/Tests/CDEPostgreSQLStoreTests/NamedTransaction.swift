@@ -1,5 +1,6 @@
 #if PostgreSQL
   import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
 
   /// A transaction in terms of names, so that each store makes its own batches of it.
   struct NamedTransaction {
@@ -20,7 +21,7 @@
         isAppended: Bool
       )] = []
 
-    func transaction(_ store: some RowStore) -> StoreTransaction {
+    func transaction(_ store: some Store) -> StoreTransaction {
       var result = StoreTransaction()
       result.inserted = inserted.map { store.batch($0.entity, [$0.draft]) }
       result.updated = updated.map { row in

@@ -1,9 +1,10 @@
 #if PostgreSQL
   import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
 
   extension QueryMaker {
     /// Writes the same random rows to all stores.
-    mutating func fill(_ stores: any RowStore...) throws {
+    mutating func fill(_ stores: any Store...) throws {
       var drafts: [(entity: String, draft: Draft)] = []
       func text() -> Draft.Value? { chance(25) ? nil : .text(pick(QueryMaker.texts)) }
       func number() -> Draft.Value? { chance(25) ? nil : .integer(integer()) }
@@ -34,7 +35,7 @@
       for item in 1...Int64(60) where chance(20) {
         links.append(("Category", "featured", .random(in: 1...8, using: &random), item))
       }
-      func commit(_ store: some RowStore) throws {
+      func commit(_ store: some Store) throws {
         try store.commit {
           $0.inserted = drafts.map { store.batch($0.entity, [$0.draft]) }
           $0.links = links.map {

@@ -1,7 +1,9 @@
 #if PostgreSQL
-  @testable import CDEPostgreSQLStore
-  import CDEStore
   @_spi(CDE) import CDEExecutors
+  @testable import CDEPostgreSQLStore
+  @_spi(CDE) import CDESQLiteFaults
+  import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
   import Foundation
   import Testing
 
@@ -94,7 +96,7 @@
       let committed = Lock<(owners: Int, deletions: Int, refusals: Int)>((0, 0, 0))
       let unexpected = Lock<[String]>([])
       DispatchQueue.concurrentPerform(iterations: 4) { [store] writer in
-        var random = SeededGenerator(seed: UInt64(writer) + 99)
+        var random = SplitMix(seed: UInt64(writer) + 99)
         for _ in 0..<50 {
           let item = items.randomElement(using: &random)!
           do throws(StoreError) {

@@ -3,6 +3,7 @@
   @_spi(CDE) import CDESQLiteFaults
   @_spi(CDE) import CDESQLiteStore
   import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
   import Foundation
   import Testing
 
@@ -28,7 +29,7 @@
       let server = try PostgreSQLStore(schema: Shop.resolved, configuration: place.configuration())
       let second = ProcessFolder.newURL().path
       try SQLiteStore.makeFile(at: second, from: StoreCopy(of: server), modelCache: nil)
-      for store in [server as any RowStore & Store, try openFile(second)] {
+      for store in [server as any Store, try openFile(second)] {
         let cell = store.schema.entities[store.index("Item")].layout.property(named: "photo")!.cells
           .lowerBound
         let values = try [Int64(1), 2, 3].map { key -> [UInt8]? in
@@ -61,6 +62,8 @@
       #expect(server.identifier == file.identifier)
       #expect(try server.metadata().values["purpose"] == .string("test"))
       #expect(try server.metadata().values["NSStoreType"] == .string("PostgreSQL"))
+      // How a file gives back its pages.
+      #expect(try server.metadata().values["_NSAutoVacuumLevel"] == nil)
     }
 
     @Test func `A copy that is refused, cancelled or fails leaves nothing`() throws {
@@ -108,7 +111,7 @@
 
   /// Copies a store to the other engine and on to the first one again, and expects the same rows, pairs, orders and keys.
   func expectCopies(
-    of store: any RowStore & Store, _ comment: Comment, _ source: SourceLocation = #_sourceLocation
+    of store: any Store, _ comment: Comment, _ source: SourceLocation = #_sourceLocation
   ) throws {
     let place = TestSchema()
     let facts = try Facts.of(store)
@@ -117,7 +120,7 @@
     let path = ProcessFolder.newURL().path
     try SQLiteStore.makeFile(at: path, from: StoreCopy(of: server), modelCache: nil)
     let file = try SQLiteStore(schema: store.schema, configuration: .init(location: .file(path: path)))
-    for copy in [server as any RowStore & Store, file] {
+    for copy in [server as any Store, file] {
       let found = try Facts.of(copy)
       for row in Set(facts.rows.keys).union(found.rows.keys) where found.rows[row] != facts.rows[row] {
         #expect(found.rows[row] == facts.rows[row], comment, sourceLocation: source)

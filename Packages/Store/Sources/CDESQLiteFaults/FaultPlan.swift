@@ -99,18 +99,10 @@ public struct FaultPlan: Sendable, Hashable, CustomStringConvertible {
     case .next(let count): return happened < count ? first : nil
     case .always: return first
     case .drawn(let seed, let oneIn):
-      let draw = Self.mixed(seed &+ UInt64(step.number) &* 0x9E37_79B9_7F4A_7C15)
+      let draw = SplitMix.mixed(seed &+ UInt64(step.number) &* SplitMix.step)
       guard draw % UInt64(oneIn) == 0 else { return nil }
       return possible[Int(draw / UInt64(oneIn) % UInt64(possible.count))]
     }
-  }
-
-  /// SplitMix64. Consecutive numbers give pseudorandom results.
-  private static func mixed(_ number: UInt64) -> UInt64 {
-    var mixed = number
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 
   /// `diskFull at step 12`, `one step in 50 drawn from seed 7`.

@@ -13,18 +13,13 @@ extension SQLiteStore {
   ///   `.closed` and so on. Then nothing is written.
   public func commit(_ batch: StoreBatch) throws(StoreError) -> StoreBatchResult {
     try requireWritable()
-    let query =
-      switch batch {
-      case .update(let update): update.query
-      case .delete(let delete): delete.query
-      }
-    try plans.checkEntity(query.entity)
-    if query.limit == 0 { return StoreBatchResult() }
+    try plans.checkEntity(batch.query.entity)
+    if batch.query.limit == 0 { return StoreBatchResult() }
     return try pool.write(.batch) { (connection) throws(StoreError) in
       let writer = BatchWriter(plans, connection)
       try connection.inWriteTransaction { () throws(StoreError) in
         connection.derived.clear()
-        try writer.select(query)
+        try writer.select(batch.query)
         switch batch {
         case .update(let update): try writer.update(update)
         case .delete(let delete): try writer.delete(delete)

@@ -61,7 +61,7 @@ extension SQLiteStore {
 
   /// Makes sure that rows are of the store's own schema and entities.
   func requireWritten(_ batch: RowBatch) throws(StoreError) {
-    requireOwnLayout(batch.layout)
+    schema.requireOwn(batch.layout)
     try plans.checkEntity(batch.layout.entity)
   }
 
@@ -74,20 +74,9 @@ extension SQLiteStore {
   /// - Throws: `.busy`, `.closed` and the errors of reading.
   public func conflicts(of transaction: StoreTransaction) throws(StoreError) -> TransactionConflicts {
     try pool.read { (connection) throws(StoreError) in
-      var finder = ConflictFinder(plans, connection, transaction)
+      var finder = ConflictFinder(
+        StoredRows(plans: plans, connection: connection), plans.physical, transaction)
       return try finder.find()
     }
-  }
-
-  /// Cells are bound by position, so rows of another schema would be written into wrong columns.
-  private func requireOwnLayout(_ layout: RowLayout) {
-    let entities = schema.entities
-    let isOwn =
-      entities.indices.contains(layout.entity)
-      && (entities[layout.entity].layout === layout
-        || (entities[layout.entity].source.name == layout.entityName
-          && entities[layout.entity].layout.cells == layout.cells))
-    checkPrecondition(
-      isOwn, "A transaction's rows have to be made with the layouts of the store's own schema.")
   }
 }

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQL
 import CDESQLite
 @_spi(CDE) public import CDEStore
 import Foundation
@@ -77,11 +78,8 @@ extension SQLiteStore {
     var file = try DamagedFile(at: path, in: FileSystem(named: nil))
     let archive = file.modelCache.flatMap(ModelArchive.archive)
     guard case .blob(let list)? = file.rows(of: .metadata).first?["Z_PLIST"],
-      let metadata = try? PropertyList.decode(list),
-      case .dictionary(let hashes)? = metadata.values[MetadataTable.hashes]
+      let metadata = try? PropertyList.decode(list, remedy: MetadataTable.remedy)
     else { return (archive, [:]) }
-    return (
-      archive, hashes.compactMapValues { value in if case .data(let bytes) = value { bytes } else { nil } }
-    )
+    return (archive, metadata.versionHashes)
   }
 }

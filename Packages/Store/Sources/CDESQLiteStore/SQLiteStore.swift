@@ -41,11 +41,7 @@ public final class SQLiteStore: Store {
   /// - Throws: `StoreError`: `.invalidSchema`, `.incompatibleSchema`, `.unreadable` for a file that is
   ///   damaged or no store (it does not change), `.cannotOpen`, `.readOnly`, `.busy`, `.full`, `.io`.
   public convenience init(schema: StoreSchema, configuration: Configuration) throws(StoreError) {
-    let resolved: ResolvedSchema
-    do { resolved = try ResolvedSchema(schema) } catch let error as StoreError { throw error } catch {
-      throw StoreError(.invalidSchema, "The schema can't be resolved.", cause: error)
-    }
-    try self.init(schema: resolved, configuration: configuration)
+    try self.init(schema: ResolvedSchema(schema), configuration: configuration)
   }
 
   /// Opens or creates a store of a resolved schema. Its rows then share their layouts with the other users of

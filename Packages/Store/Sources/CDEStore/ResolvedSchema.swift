@@ -52,7 +52,7 @@ public final class ResolvedSchema: Sendable {
   public func end(of slot: SlotIndex, in entity: EntityIndex) -> RelationshipEnd { ends[entity][slot]! }
 
   /// - Throws: ``StoreError`` with code `.invalidSchema`. The message names entity and property.
-  public init(_ source: StoreSchema) throws {
+  public init(_ source: StoreSchema) throws(StoreError) {
     self.source = source
     let order = IndexedArray<EntityIndex, StoreEntity>(try Self.numbered(source))
     var indexes: [String: EntityIndex] = [:]
@@ -78,7 +78,7 @@ public final class ResolvedSchema: Sendable {
     }
     self.entities = entities
 
-    ends = try entities.mapped { entity in
+    ends = try entities.mapped { (entity) throws(StoreError) in
       var result: [SlotIndex: RelationshipEnd] = [:]
       for property in entity.layout.properties {
         let relationship: StoreRelationship
@@ -114,7 +114,7 @@ public final class ResolvedSchema: Sendable {
     }
   }
 
-  private static func numbered(_ source: StoreSchema) throws -> [StoreEntity] {
+  private static func numbered(_ source: StoreSchema) throws(StoreError) -> [StoreEntity] {
     var byName: [String: StoreEntity] = [:]
     var children: [String: [StoreEntity]] = [:]
     var roots: [StoreEntity] = []
@@ -158,7 +158,7 @@ public final class ResolvedSchema: Sendable {
   /// All properties of an entity, inherited ones included, by name, without cells.
   private static func properties(
     of index: EntityIndex, in order: IndexedArray<EntityIndex, StoreEntity>, indexes: [String: EntityIndex]
-  ) throws -> IndexedArray<SlotIndex, RowLayout.Property> {
+  ) throws(StoreError) -> IndexedArray<SlotIndex, RowLayout.Property> {
     var result: [String: RowLayout.Property] = [:]
     var current: EntityIndex? = index
     var lineage: [EntityIndex] = []
@@ -168,7 +168,7 @@ public final class ResolvedSchema: Sendable {
     }
     for declaring in lineage.reversed() {
       let entity = order[declaring]
-      func add(_ name: String, _ kind: RowLayout.Property.Kind, transient: Bool) throws {
+      func add(_ name: String, _ kind: RowLayout.Property.Kind, transient: Bool) throws(StoreError) {
         let property = RowLayout.Property(
           name: name, slot: 0, kind: kind, isTransient: transient, declaringEntity: declaring,
           cells: 0..<0)

@@ -68,6 +68,14 @@ public final class RowLayout: Sendable {
     public var declaringEntity: EntityIndex
     /// The cells of the property; empty for transient and to-many properties.
     public var cells: Range<CellIndex>
+
+    /// Whether the property is a relationship, to one or to many.
+    public var isRelationship: Bool {
+      switch kind {
+      case .toOne, .toMany: true
+      case .attribute, .composite: false
+      }
+    }
   }
 
   /// The name of the entity.

@@ -2,6 +2,14 @@
 public enum StoreBatch: Sendable {
   case update(StoreBatchUpdate)
   case delete(StoreBatchDelete)
+
+  /// Finds the rows to change or delete.
+  public var query: StoreQuery {
+    switch self {
+    case .update(let update): update.query
+    case .delete(let delete): delete.query
+    }
+  }
 }
 
 /// New values for all rows that a query finds. They are the same for all rows, or computed for each.

@@ -91,7 +91,9 @@ extension IndexedArray: RandomAccessCollection, MutableCollection, ExpressibleBy
 
   /// The elements that `body` makes of these ones, found by the same indexes.
   @inlinable
-  public func mapped<Other>(_ body: (Element) throws -> Other) rethrows -> IndexedArray<Index, Other> {
+  public func mapped<Other, Failure>(
+    _ body: (Element) throws(Failure) -> Other
+  ) throws(Failure) -> IndexedArray<Index, Other> {
     IndexedArray<Index, Other>(try elements.map(body))
   }
 }

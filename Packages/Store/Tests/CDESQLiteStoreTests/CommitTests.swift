@@ -1,6 +1,7 @@
 import CDESQLite
 @testable import CDESQLiteStore
 import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Foundation
 import Synchronization
 import Testing

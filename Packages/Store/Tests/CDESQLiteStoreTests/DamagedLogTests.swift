@@ -1,4 +1,6 @@
+@_spi(CDE) import CDESQLiteFaults
 import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Foundation
 import Testing
 

@@ -1,6 +1,8 @@
 import CDESQLite
+@_spi(CDE) import CDESQLiteFaults
 import CDESQLiteStore
 import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Testing
 
 @Suite("Attributes that the store derives")
@@ -146,7 +148,7 @@ struct DerivedAttributeTests {
         for row in 0..<batch.count {
           var values: [String: String] = [:]
           for name in ["above", "childCount", "childWeight", "labelCount", "labelWeight"] {
-            values[name] = describe(batch, row, node.cell(name))
+            values[name] = batch.text(row, node.cell(name)) ?? "nil"
           }
           told[batch.key(row)] = values
         }
@@ -156,7 +158,7 @@ struct DerivedAttributeTests {
         #expect(row.version == nodes[key]!.version)
         for (name, value) in expected(key, nodes, labels) {
           #expect(
-            describe(row.batch, row.row, node.cell(name)) == value, "seed \(seed), step \(step), \(name)")
+            row.batch.text(row.row, node.cell(name)) ?? "nil" == value, "seed \(seed), step \(step), \(name)")
           if let told = told[key] { #expect(told[name] == value, "seed \(seed), step \(step), \(name)") }
         }
         if updated.contains(key) { #expect(told[key] != nil, "seed \(seed), step \(step)") }

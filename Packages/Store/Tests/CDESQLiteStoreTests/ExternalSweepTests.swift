@@ -1,5 +1,6 @@
 import CDESQLiteFaults
 import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Foundation
 import Testing
 

@@ -1,6 +1,7 @@
 @_spi(CDE) import CDESQLiteFaults
 import CDESQLiteStore
 import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Foundation
 import Testing
 

@@ -1,6 +1,7 @@
 import CDESQLiteFaults
 import CDESQLiteStore
 import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Foundation
 
 /// A small store, one transaction that does a bit of everything, and what SQL says before and after it.

@@ -115,14 +115,15 @@ struct StoreContentsTests {
       { $0.metadata?.values.values[key] = value }
     }
     let other = refusal(
-      set(.dictionary(["Parent": .data([1]), "Child": .data([9])]), MetadataTable.hashes))
+      set(.dictionary(["Parent": .data([1]), "Child": .data([9])]), StoreMetadata.hashesKey))
     #expect(other?.code == .incompatibleSchema && other?.entity == "Child")
     let more = refusal(
       set(
-        .dictionary(["Parent": .data([1]), "Child": .data([2]), "Extra": .data([3])]), MetadataTable.hashes))
+        .dictionary(["Parent": .data([1]), "Child": .data([2]), "Extra": .data([3])]), StoreMetadata.hashesKey
+      ))
     #expect(more?.entity == "Extra")
-    #expect(refusal(set(.integer(4), MetadataTable.hashesVersion))?.code == .unreadable)
-    _ = try judged(set(nil, MetadataTable.hashes))
+    #expect(refusal(set(.integer(4), StoreMetadata.hashesVersionKey))?.code == .unreadable)
+    _ = try judged(set(nil, StoreMetadata.hashesKey))
   }
 
   @Test("Tables and columns have to be there")

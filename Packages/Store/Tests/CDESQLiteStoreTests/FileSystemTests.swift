@@ -1,5 +1,6 @@
 import CDESQLiteStore
 import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Foundation
 import Testing
 

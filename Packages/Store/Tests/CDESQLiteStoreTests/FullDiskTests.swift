@@ -1,6 +1,7 @@
-@_spi(CDE) import CDESQLiteFaults
+import CDESQLiteFaults
 import CDESQLiteStore
 @_spi(CDE) import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Foundation
 import Testing
 
@@ -61,8 +62,7 @@ struct FullDiskTests {
     let fresh = try rig.fresh()
     try work(fresh.file(), rig, undisturbed, .none)
     var failures = 0
-    let steps = undisturbed.steps.filter { StoreFault.diskFull.concerns($0.operation) }
-    for step in steps.drawn(oneOf: 3) {
+    for step in undisturbed.steps where StoreFault.diskFull.concerns(step.operation) {
       // A disk that stays full is the same in most places; some do.
       let plans = [FaultPlan.at(step.number, .diskFull), .always(.diskFull, from: step.number)]
       for plan in plans.prefix(step.number % 4 == 0 ? 2 : 1) {

@@ -1,6 +1,7 @@
 import CDESQLite
 import CDESQLiteStore
 import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Foundation
 import Testing
 

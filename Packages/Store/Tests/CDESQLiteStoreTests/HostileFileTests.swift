@@ -1,5 +1,7 @@
+@_spi(CDE) import CDESQLiteFaults
 import CDESQLiteStore
 @_spi(CDE) import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Foundation
 import Testing
 
@@ -58,7 +60,7 @@ struct HostileFileTests {
         let rows = try store.fetch(StoreQuery(entity: entity.index), isKnown: nil)
         for batch in rows.batches {
           for row in 0..<batch.count {
-            for cell in batch.layout.cells.indices { _ = describe(batch, row, cell) }
+            for cell in batch.layout.cells.indices { _ = batch.text(row, cell) }
           }
         }
       }

@@ -1,6 +1,7 @@
 @_spi(CDE) import CDESQL
 import CDESQLite
 @_spi(CDE) import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Foundation
 import Testing
 

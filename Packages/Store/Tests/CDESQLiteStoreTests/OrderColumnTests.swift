@@ -1,5 +1,7 @@
+@_spi(CDE) import CDESQLiteFaults
 @testable import CDESQLiteStore
 import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Testing
 
 @Suite("Columns that keep orders")
@@ -73,7 +75,7 @@ struct OrderColumnTests {
       2048 + Int64(orders[name]!.firstIndex(of: key)!) * 1024
     }
     var transaction = StoreTransaction()
-    let box = Int64(store.index("Box").rawValue)
+    let box = store.index("Box")
     transaction.inserted = [
       store.batch("Box", [Draft(key: -1)]), store.batch("Mix", [Draft(key: -1)]),
       store.batch("Shelf", [Draft(key: -1)]),

@@ -1,7 +1,8 @@
-import CDESQLite
 @_spi(CDE) import CDEExecutors
+import CDESQLite
 import CDESQLiteStore
 import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Dispatch
 import Foundation
 import Testing

@@ -1,5 +1,6 @@
 @testable import CDESQLiteStore
 import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Testing
 
 @Suite("Stores that hold a part of a schema")
@@ -73,14 +74,22 @@ struct PartialStoreTests {
         kind: .add, entity: store.index("Note"), slot: store.slot("Note", "bases"), owner: -1, member: -1)
     ]
     _ = try store.commit(transaction)
-    #expect(try store.describe("Base", 1) == ["b": "b", "c": "c"])
-    #expect(try store.describe("Note", 1) == ["baseCount": "1"])
+    #expect(
+      try store.describe("Base", 1)
+        == ["entity": "Child", "key": "1", "version": "1", "b": "b", "c": "c"])
+    #expect(
+      try store.describe("Note", 1)
+        == ["entity": "Note", "key": "1", "version": "1", "baseCount": "1"])
     #expect(try store.fetch(StoreQuery(entity: store.index("Base")), isKnown: nil).keys == [1])
     let alpha = store.index("Alpha")
     let reading = #expect(throws: StoreError.self) { try store.count(StoreQuery(entity: alpha)) }
     #expect((reading?.code, reading?.entity) == (.unsupportedQuery, "Alpha"))
     #expect(throws: StoreError.self) { try store.insert("Alpha", [Draft(key: -1)]) }
     #expect(throws: StoreError.self) { try store.allocateKeys([store.root("Alpha"): 1]) }
+    var deletion = StoreTransaction()
+    deletion.deleted = [RowDeletion(entity: alpha, key: 1, version: 1)]
+    let comparing = #expect(throws: StoreError.self) { try store.conflicts(of: deletion) }
+    #expect((comparing?.code, comparing?.entity) == (.unsupportedQuery, "Alpha"))
   }
 
   @Test(

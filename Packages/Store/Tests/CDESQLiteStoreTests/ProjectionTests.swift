@@ -1,5 +1,7 @@
+@_spi(CDE) import CDESQLiteFaults
 import CDESQLiteStore
 import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Foundation
 import Testing
 
@@ -99,7 +101,7 @@ extension QueryMaker {
 
   fileprivate mutating func projection() -> StoreProjection {
     var projection = StoreProjection(
-      entity: store.index("Item"), includesSubentities: chance(80), filter: filter(["Item"], depth: 2),
+      entity: index("Item"), includesSubentities: chance(80), filter: filter(["Item"], depth: 2),
       columns: [])
     let isGrouped = chance(60)
     if isGrouped {
@@ -152,8 +154,8 @@ struct ProjectionTests {
     arguments: [UInt64.random(in: 0 ... .max), 1, 2])
   func differential(seed: UInt64) throws {
     let store = try SQLiteStore.file(scratch.file(), Shop.schema)
-    var maker = QueryMaker(random: SplitMix(seed: seed), store: store)
-    let model = try QueryDifferentialTests().fill(&maker)
+    var maker = QueryMaker(random: SplitMix(seed: seed), schema: store.schema)
+    let model = try QueryDifferentialTests().fill(store, &maker)
     var (found, groups) = (0, 0)
     for round in 0..<300 {
       var projection = maker.projection()

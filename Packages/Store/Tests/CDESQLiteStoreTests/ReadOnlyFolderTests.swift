@@ -2,6 +2,7 @@ import CDESQLite
 import CDESQLiteFaults
 @_spi(CDE) import CDESQLiteStore
 import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Foundation
 import Testing
 

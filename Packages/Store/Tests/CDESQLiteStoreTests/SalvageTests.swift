@@ -1,5 +1,7 @@
+@_spi(CDE) import CDESQLiteFaults
 import CDESQLiteStore
 @_spi(CDE) import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Foundation
 import Testing
 
@@ -110,11 +112,10 @@ struct SalvageTests {
         "SELECT COUNT(ZCATEGORY) FROM ZITEM WHERE ZCATEGORY NOT IN (SELECT Z_PK FROM ZCATEGORY)") == [["0"]])
     let store = try SQLiteStore.file(file, Shop.schema) { $0.createsIfMissing = false }
     #expect(!store.isReadOnly)
-    let result = try store.insert("Item", [Draft(key: -1)])
+    try store.insert("Item", [Draft(key: -1)])
     let last = sql(
       file, "SELECT max(Z_PK), (SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Item') FROM ZITEM")
     #expect(last[0][0] == last[0][1])
-    _ = result
     try store.close()
   }
 

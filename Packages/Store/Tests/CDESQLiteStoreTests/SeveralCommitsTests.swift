@@ -1,5 +1,7 @@
+@_spi(CDE) import CDESQLiteFaults
 @_spi(CDE) import CDESQLiteStore
 @_spi(CDE) import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Foundation
 import Testing
 

@@ -1,5 +1,6 @@
 @_spi(CDE) import CDESQLiteStore
 @_spi(CDE) import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Foundation
 import Testing
 

@@ -50,31 +50,6 @@ extension SQLiteStore {
   }
 }
 
-/// A generator whose sequence a seed fixes.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-}
-
-/// A cell's value as text, for comparing rows.
-func describe(_ batch: RowBatch, _ row: Int, _ cell: CellIndex) -> String {
-  if batch.isNull(row, cell) { return "nil" }
-  switch batch.layout.cells[cell].kind {
-  case .integer: return String(batch.integer(row, cell)!)
-  case .real: return String(batch.real(row, cell)!)
-  case .text: return batch.string(row, cell)!
-  case .blob: return batch.bytes(row, cell).map { String($0, radix: 16) }.joined(separator: " ")
-  }
-}
-
 extension FetchedRows {
   /// Keys in the order of the result.
   var keys: [Int64] {

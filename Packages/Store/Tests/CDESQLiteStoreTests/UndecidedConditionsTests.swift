@@ -1,6 +1,8 @@
 @_spi(CDE) import CDESQL
 import CDESQLite
+@_spi(CDE) import CDESQLiteFaults
 import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Foundation
 import Testing
 
@@ -102,8 +104,8 @@ struct UndecidedConditionsTests {
     arguments: [UInt64.random(in: 0 ... .max), 1, 2])
   func differential(seed: UInt64) throws {
     let store = try SQLiteStore.file(scratch.file(), Shop.schema)
-    var maker = QueryMaker(random: SplitMix(seed: seed), store: store)
-    let model = try QueryDifferentialTests().fill(&maker)
+    var maker = QueryMaker(random: SplitMix(seed: seed), schema: store.schema)
+    let model = try QueryDifferentialTests().fill(store, &maker)
     var (whole, partial, narrowed) = (0, 0, 0)
     for round in 0..<400 {
       let name = maker.pick(["Item", "Category", "Tag"])
@@ -143,8 +145,8 @@ struct UndecidedConditionsTests {
     "Conditions and orders in memory are those of SQLite", arguments: [UInt64.random(in: 0 ... .max), 4, 5])
   func evaluated(seed: UInt64) throws {
     let store = try SQLiteStore.file(scratch.file(), Shop.schema)
-    var maker = QueryMaker(random: SplitMix(seed: seed), store: store)
-    let model = try QueryDifferentialTests().fill(&maker)
+    var maker = QueryMaker(random: SplitMix(seed: seed), schema: store.schema)
+    let model = try QueryDifferentialTests().fill(store, &maker)
     let evaluator = FilterEvaluator<ModelRow>(store.schema)
     for round in 0..<300 {
       let name = maker.pick(["Item", "Category", "Tag"])

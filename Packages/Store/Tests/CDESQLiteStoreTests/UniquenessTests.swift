@@ -1,5 +1,7 @@
+@_spi(CDE) import CDESQLiteFaults
 @testable import CDESQLiteStore
 import CDEStore
+@_spi(CDE) import CDEStoreTestKit
 import Testing
 
 @Suite("Unique values")

@@ -77,7 +77,7 @@ struct RowBatchTests {
       do {
         _ = try ResolvedSchema(StoreSchema(entities: entities))
         return nil
-      } catch { return error as? StoreError }
+      } catch { return error }
     }
     #expect(error([StoreEntity(name: "A"), StoreEntity(name: "A")])?.entity == "A")
     #expect(error([StoreEntity(name: "A", parent: "B")])?.entity == "A")

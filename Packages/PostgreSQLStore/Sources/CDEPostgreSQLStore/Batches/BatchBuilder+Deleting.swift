@@ -3,7 +3,7 @@
   @_spi(CDE) internal import CDEStore
 
   /// The rows that a batch deletes.
-  private struct DeletedRows {
+  private struct BatchDeletions {
     private var keys: [RootIndex: Set<Int64>] = [:]
     /// The rows by entity, in the order in which they were added.
     private(set) var byEntity: [EntityIndex: [RowReference]] = [:]
@@ -28,7 +28,7 @@
     /// Deletes the rows that the query found. The steps: add the rows of cascades, check denials, clear references to the rows,
     /// delete the rows.
     mutating func delete(_ batch: StoreBatchDelete) throws(StoreError) {
-      var deleted = DeletedRows()
+      var deleted = BatchDeletions()
       for row in found { _ = deleted.insert(row) }
       try cascade(batch.rules, &deleted)
       for entity in deleted.entities { try checkDenials(entity, batch.rules[entity], deleted) }
@@ -67,13 +67,7 @@
     }
 
     private func relationships(_ entity: EntityIndex) -> [RowLayout.Property] {
-      schema.entities[entity].layout.properties.filter { property in
-        if property.isTransient { return false }
-        switch property.kind {
-        case .toOne, .toMany: return true
-        case .attribute, .composite: return false
-        }
-      }
+      schema.entities[entity].layout.properties.filter { $0.isRelationship && !$0.isTransient }
     }
 
     /// The rows that a relationship leads to from given rows of an entity, each once.
@@ -93,7 +87,7 @@
     // MARK: Rules
 
     /// Adds the rows that cascades delete, level by level until no row is added.
-    private mutating func cascade(_ rules: Rules, _ deleted: inout DeletedRows) throws(StoreError) {
+    private mutating func cascade(_ rules: Rules, _ deleted: inout BatchDeletions) throws(StoreError) {
       guard rules.contains(where: { $0.values.contains(.cascade) }) else { return }
       var level = found
       var cascaded: [RowReference] = []
@@ -115,24 +109,21 @@
     }
 
     private func checkDenials(
-      _ entity: EntityIndex, _ rules: [SlotIndex: StoreBatchDelete.Rule], _ deleted: DeletedRows
+      _ entity: EntityIndex, _ rules: [SlotIndex: StoreBatchDelete.Rule], _ deleted: BatchDeletions
     ) throws(StoreError) {
       for property in relationships(entity) where rules[property.slot] == .deny {
         let members = try destinations(of: property, entity, deleted.byEntity[entity] ?? [])
         let remaining = members.count { !deleted.contains($0) }
         if remaining == 0 { continue }
-        let name = schema.entities[entity].source.name
-        throw StoreError(
-          .constraint,
-          "\(name) can't be deleted while \(property.name) has members, and \(remaining) of them would stay. "
-            + "Delete or move them first.", entity: name, properties: [property.name])
+        throw StoreError.deniedDeletion(
+          of: schema.entities[entity].source.name, property.name, remaining: remaining)
       }
     }
 
     // MARK: References to the rows
 
     private mutating func clearReferences(
-      to entity: EntityIndex, _ rules: [SlotIndex: StoreBatchDelete.Rule], _ deleted: DeletedRows,
+      to entity: EntityIndex, _ rules: [SlotIndex: StoreBatchDelete.Rule], _ deleted: BatchDeletions,
       _ cleared: inout ClearedRows
     ) throws(StoreError) {
       for property in relationships(entity) {
@@ -154,9 +145,9 @@
 
     /// Clears references that have no inverse. No rule of the deleted rows' entity concerns them.
     private mutating func clearOneWayReferences(
-      to entity: EntityIndex, _ deleted: DeletedRows, _ cleared: inout ClearedRows
+      to entity: EntityIndex, _ deleted: BatchDeletions, _ cleared: inout ClearedRows
     ) throws(StoreError) {
-      for column in plans.references[schema.entities[entity].root] where column.inverse == nil {
+      for column in plans.references[schema.entities[entity].root].map(\.column) where column.inverse == nil {
         guard let slot = schema.entities[column.owner].layout.slot(named: column.property) else { continue }
         try nullify(slot, of: column.owner, entity, deleted, &cleared)
       }
@@ -164,7 +155,7 @@
 
     /// Clears a to-one relationship of the rows that remain and refer to deleted rows of an entity.
     private mutating func nullify(
-      _ slot: SlotIndex, of destination: EntityIndex, _ entity: EntityIndex, _ deleted: DeletedRows,
+      _ slot: SlotIndex, of destination: EntityIndex, _ entity: EntityIndex, _ deleted: BatchDeletions,
       _ cleared: inout ClearedRows
     ) throws(StoreError) {
       let layout = schema.entities[destination].layout
@@ -174,11 +165,7 @@
         .filter { !deleted.contains($0) }
       if rows.isEmpty { return }
       if !relationship.isOptional {
-        throw StoreError(
-          .constraint,
-          "\(layout.entityName).\(property.name) is required, and \(rows.count) of its objects would be "
-            + "deleted. Delete what refers to them first, or cascade.",
-          entity: layout.entityName, properties: [property.name])
+        throw StoreError.requiredObjects(of: layout.entityName, property.name, count: rows.count)
       }
       for row in rows {
         let own = row.batch.layout.slot(named: property.name) ?? slot

@@ -18,7 +18,6 @@
     static let uniqueViolation = number(of: "23505")
     /// Another session had a lock for longer than the lock timeout.
     static let lockNotAvailable = number(of: "55P03")
-    static let undefinedTable = number(of: "42P01")
     /// The connection was lost. libpq has no SQLSTATE for it.
     static let connectionLost = number(of: "08006")
 

@@ -111,28 +111,18 @@
       try pace.work(script.checkWeight) { () throws(StoreError) in
         obstacles = try check(script, now, connection).obstacles()
       }
-      if let first = obstacles.first {
-        throw StoreError(
-          .migration,
-          "The store can't be migrated, and stays as it is. \(obstacles.map(\.description).joined(separator: " "))",
-          entity: first.entity, properties: first.properties, obstacles: obstacles)
-      }
+      try MigrationCheck.refuse(obstacles)
       try ScriptRun(script: script, connection: connection, pace: pace).run { () throws(StoreError) in
         try describe(script, metadata, connection)
       }
     }
 
-    /// Gives the rows of a table of one entity the entity's number. They are read whatever their number is, so they must not be lost.
+    /// Gives the rows of tables of one entity the entity's number.
     private func adoptStrays(_ script: MigrationScript, _ connection: Connection) throws(StoreError) {
-      let old = script.moves.source
-      let written = Set(script.renamed.map(\.table))
-      for (root, table) in old.tables where written.contains(table.name) {
-        let held = old.schema.entities[root.entity].subtree.filter(old.held.contains)
-        guard held.count == 1, let only = held.first else { continue }
-        let number = old.numbers[only]
+      for (table, number) in script.strays {
         try connection.execute(
-          "UPDATE \(quoted(table.name)) SET \"Z_ENT\" = \(number) WHERE \"Z_ENT\" <> \(number)",
-          while: "Migrating \(table.name)", asking: pace)
+          "UPDATE \(quoted(table)) SET \"Z_ENT\" = \(number) WHERE \"Z_ENT\" <> \(number)",
+          while: "Migrating \(table)", asking: pace)
       }
     }
 

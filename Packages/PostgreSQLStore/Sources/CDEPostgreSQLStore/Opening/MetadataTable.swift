@@ -1,43 +1,16 @@
 #if PostgreSQL
-  @_spi(CDE) internal import CDEStore
+  @_spi(CDE) internal import CDESQL
+  internal import CDEStore
   internal import Foundation
 
   /// The only row of `Z_METADATA`, and the copy of the model beside it.
   enum MetadataTable {
-    static let hashes = "NSStoreModelVersionHashes"
-    /// Keys that describe the store itself. The metadata of an application can't replace them.
-    static let ownKeys: Set<String> = [
-      "NSStoreType", "NSStoreUUID", hashes, "NSStoreModelVersionHashesVersion",
-      "NSStoreModelVersionIdentifiers",
-      "NSPersistenceFrameworkVersion", "NSPersistenceMaximumFrameworkVersion",
-      "NSStoreModelVersionHashesDigest",
-      "NSStoreModelVersionChecksumKey",
-    ]
+    /// What to do about metadata that can't be read.
+    static let remedy = "Restore it from a backup."
 
-    /// The framework version written into new stores: the version of Core Data whose layout they have.
-    private static let frameworkVersion: Int64 = 1414
-
+    /// What a new store says about itself.
     static func initial(for schema: ResolvedSchema) -> StoreMetadata {
-      let entities = schema.entities.map(\.source).filter { !$0.versionHash.isEmpty }
-        .sorted { codePointOrder($0.name, $1.name) }
-      let identifiers = schema.source.versionIdentifiers
-      var values: [String: StoreMetadata.Value] = [
-        "NSStoreType": .string("PostgreSQL"),
-        hashes: .dictionary(
-          Dictionary(
-            entities.map { ($0.name, .data($0.versionHash)) }, uniquingKeysWith: { first, _ in first })),
-        "NSStoreModelVersionHashesVersion": .integer(3),
-        "NSStoreModelVersionIdentifiers": .array(
-          (identifiers.isEmpty ? [""] : identifiers).map { .string($0) }),
-        "NSPersistenceFrameworkVersion": .integer(frameworkVersion),
-      ]
-      if !entities.isEmpty {
-        let digest = SHA512.hash(entities.flatMap { Array($0.name.utf8) + $0.versionHash })
-        let checksum = SHA256.hash(entities.flatMap(\.versionHash))
-        values["NSStoreModelVersionHashesDigest"] = .string(Data(digest).base64EncodedString())
-        values["NSStoreModelVersionChecksumKey"] = .string(Data(checksum).base64EncodedString())
-      }
-      return StoreMetadata(values: values)
+      .own(type: "PostgreSQL", schema, held: Set(schema.entities.indices))
     }
 
     static func insert(
@@ -55,17 +28,10 @@
     static func replace(_ metadata: StoreMetadata, on connection: Connection) throws(StoreError) {
       let stored = try read(connection, isLocked: true).metadata
       var parameters = Parameters()
-      parameters.append(bytes: Array(try PropertyList.encode(joined(metadata, to: stored))))
+      parameters.append(bytes: Array(try PropertyList.encode(metadata.joined(toOwnOf: stored))))
       _ = try connection.run(
         #"UPDATE "Z_METADATA" SET "Z_PLIST" = $1 WHERE "Z_VERSION" = 1"#, parameters,
         while: "Writing the metadata")
-    }
-
-    /// The metadata of an application with those that describe a store itself.
-    static func joined(_ metadata: StoreMetadata, to own: StoreMetadata) -> StoreMetadata {
-      var values = metadata.values.filter { !ownKeys.contains($0.key) }
-      for key in ownKeys { values[key] = own.values[key] }
-      return StoreMetadata(values: values)
     }
 
     /// - Parameter isLocked: whether other transactions may not replace the metadata until this one ends.
@@ -79,21 +45,18 @@
       guard rows.count == 1, let identifier = rows.text(0, 0), !identifier.isEmpty else {
         throw StoreError(
           .unreadable,
-          "Z_METADATA has no row with the Z_VERSION 1 and a Z_UUID, so the store is damaged or newer. Restore it from a "
-            + "backup.")
+          "Z_METADATA has no row with the Z_VERSION 1 and a Z_UUID, so the store is damaged or newer. \(remedy)"
+        )
       }
-      return (identifier, try PropertyList.decode(Data(rows.bytes(0, 1))))
+      return (identifier, try PropertyList.decode(Data(rows.bytes(0, 1)), remedy: remedy))
     }
 
     /// The metadata of the store itself, for the new version that it is migrated to, with those of the application.
     static func migrate(
       _ stored: StoreMetadata, to schema: ResolvedSchema, on connection: Connection
     ) throws(StoreError) {
-      var values = stored.values.filter { !ownKeys.contains($0.key) }
-      values["NSStoreUUID"] = stored.values["NSStoreUUID"]
-      values.merge(initial(for: schema).values) { $1 }
       var parameters = Parameters()
-      parameters.append(bytes: Array(try PropertyList.encode(StoreMetadata(values: values))))
+      parameters.append(bytes: Array(try PropertyList.encode(stored.migrated(to: initial(for: schema)))))
       _ = try connection.run(
         #"UPDATE "Z_METADATA" SET "Z_PLIST" = $1 WHERE "Z_VERSION" = 1"#, parameters,
         while: "Writing the metadata")

@@ -1,4 +1,5 @@
 #if PostgreSQL
+  @_spi(CDE) internal import CDESQL
   internal import CDEStore
   internal import Foundation
 
@@ -6,7 +7,7 @@
   ///
   /// While a store has no connection, because all were lost, another process may migrate it.
   struct StoreAgreement: Sendable {
-    private let hashes: StoreMetadata.Value?
+    private let hashes: [String: StoreMetadata.Value]
     private let numbers: String
 
     /// Reads what the store has now.
@@ -18,7 +19,8 @@
         """, while: "Reading the version of the store")
       numbers = rows.count > 0 ? rows.text(0, 1) ?? "" : ""
       hashes =
-        rows.count > 0 ? try PropertyList.decode(Data(rows.bytes(0, 0))).values[MetadataTable.hashes] : nil
+        rows.count > 0
+        ? try PropertyList.decode(Data(rows.bytes(0, 0)), remedy: MetadataTable.remedy).storedHashes : [:]
     }
 
     /// - Throws: `.incompatibleSchema` if the store has another version.

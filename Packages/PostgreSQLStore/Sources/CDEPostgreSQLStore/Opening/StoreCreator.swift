@@ -34,7 +34,7 @@
         try EntityTable.insert(
           physical, lastKeys: try EntityTable.lastKeys(physical, atLeast: copy.lastKeys, on: connection),
           on: connection, while: Self.task)
-        let metadata = MetadataTable.joined(copy.metadata, to: MetadataTable.initial(for: schema))
+        let metadata = copy.metadata.joined(toOwnOf: MetadataTable.initial(for: schema))
         try MetadataTable.insert(identifier: copy.identifier, metadata, on: connection)
       }
       if isMade { return }

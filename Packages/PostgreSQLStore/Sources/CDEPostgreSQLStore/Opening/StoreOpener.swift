@@ -84,9 +84,8 @@
     }
 
     private func compareHashes(_ metadata: StoreMetadata) throws(StoreError) {
-      guard case .dictionary(let stored)? = metadata.values[MetadataTable.hashes], !stored.isEmpty else {
-        return
-      }
+      let stored = metadata.storedHashes
+      if stored.isEmpty { return }
       for entity in schema.entities where !entity.source.versionHash.isEmpty {
         let name = entity.source.name
         guard let hash = stored[name] else { throw incompatible("The store has no entity \(name).", name) }

@@ -18,7 +18,9 @@
     /// The properties of entities in the history's terms.
     let history: IndexedArray<EntityIndex, HistoryEntity>
     /// The columns that refer to a tree's rows.
-    let references: IndexedArray<RootIndex, [ReferenceColumn]>
+    let references: IndexedArray<RootIndex, [ReferenceLookUp]>
+    /// For each entity, the cells that refer to rows.
+    let referenceCells: IndexedArray<EntityIndex, [ReferenceCell]>
 
     /// Statements over arrays get so many elements at once. More save no time, and cost memory on both sides.
     static let blockSize = 5000
@@ -50,7 +52,8 @@
       }
       rowTasks = physical.schema.entities.mapped { "Reading rows of \($0.source.name)" }
       history = physical.schema.entities.mapped { HistoryEntity($0, physical) }
-      references = ReferenceColumn.all(physical)
+      references = ReferenceColumn.all(physical).mapped { $0.map(ReferenceLookUp.init) }
+      referenceCells = ReferenceCell.all(physical.schema)
     }
 
     func plan(_ entity: EntityIndex, includesSubentities: Bool) -> RowPlan {
@@ -86,14 +89,7 @@
       return collector.finish()
     }
 
-    /// Refuses an index that is no entity's, which a caller may have from another store.
-    func checkEntity(_ entity: EntityIndex) throws(StoreError) {
-      guard schema.entities.indices.contains(entity) else {
-        throw StoreError(
-          .unsupportedQuery,
-          "The schema has no entity with the index \(entity). Use indexes of this store's schema.")
-      }
-    }
+    func checkEntity(_ entity: EntityIndex) throws(StoreError) { try physical.checkEntity(entity) }
   }
 
   /// An array in parts of a greatest size.

@@ -76,7 +76,9 @@
     /// The values of a tombstone. Names that the schema lacks are left out.
     func values(ofTombstone bytes: UnsafeRawBufferPointer) throws(StoreError) -> [SlotIndex: StoreValue] {
       var result: [SlotIndex: StoreValue] = [:]
-      for (name, value) in try PropertyList.decode(Data(bytes)).values {
+      let list = try PropertyList.decode(
+        Data(bytes), of: "ACHANGE.ZTOMBSTONE", remedy: "Restore it from a backup.")
+      for (name, value) in list.values {
         guard let slot = layout.slot(named: name) else { continue }
         switch value {
         case .integer(let value): result[slot] = .integer(value)

@@ -111,7 +111,14 @@
               + "(\(quoted(table.second)), \(quoted(table.first)))"))
       }
       for (_, table) in tables.sorted(by: { $0.key < $1.key }) {
-        try appendIndexes(of: table, to: &result, &names)
+        for index in try indexes(of: table) {
+          switch index.kind {
+          case .reference, .entity: break
+          case .declared, .unique: if names.contains(index.name) { continue }
+          }
+          try names.take(index.name, for: index.entity.source.name)
+          result.append(definition(of: index, table.name))
+        }
       }
       return result
     }
@@ -131,123 +138,40 @@
       func contains(_ name: String) -> Bool { owners[name] != nil }
     }
 
-    private func appendIndexes(
-      of table: Table, to result: inout [Definition], _ names: inout NameCheck
-    ) throws(StoreError) {
-      let root = schema.entities[table.root.entity]
-      let target = quoted(table.name)
-      func append(_ name: String, _ columns: String) {
-        result.append(
-          Definition(
-            kind: .index, name: name, table: table.name,
-            sql: "CREATE INDEX \(quoted(name)) ON \(target) \(columns)"))
+    /// The statement that creates an index or constraint.
+    private func definition(of index: TableIndex, _ table: String) -> Definition {
+      func columns(_ text: (_ name: String, _ isAscending: Bool) -> String) -> String {
+        index.columns.map { text($0.name, $0.isAscending) }.joined(separator: ", ")
       }
-      for column in table.columns {
-        switch column.source {
-        case .property(_, .key), .impliedKey:
-          let name = fitting("\(table.name)_\(column.name)_INDEX")
-          try names.take(name, for: root.source.name)
-          append(name, "(\(quoted(column.name)))")
-        default: break
-        }
+      let list: String
+      switch index.kind {
+      case .reference, .entity: list = columns { name, _ in quoted(name) }
+      case .declared:
+        // Nil comes before all values in both orders of a sort.
+        list = columns { quoted($0) + ($1 ? " ASC NULLS FIRST" : " DESC NULLS LAST") }
+      case .unique:
+        // Deferred, so that rows of one transaction can swap their values.
+        return Definition(
+          kind: .constraint, name: index.name, table: table,
+          sql: "ALTER TABLE \(quoted(table)) ADD CONSTRAINT \(quoted(index.name)) UNIQUE "
+            + "(\(columns { name, _ in quoted(name) })) DEFERRABLE INITIALLY DEFERRED")
       }
-      if root.hasSubentities {
-        let name = fitting("\(table.name)_Z_ENT_INDEX")
-        try names.take(name, for: root.source.name)
-        append(name, "(\"Z_ENT\")")
-      }
-      for index in root.subtree {
-        let entity = schema.entities[index]
-        for definition in entity.source.indexes where !isOnlyRelationship(definition, in: entity) {
-          let name = try indexName(definition, of: entity, in: table)
-          // Core Data's models often declare one index twice, in its older form as well.
-          if names.contains(name) { continue }
-          try names.take(name, for: entity.source.name)
-          var columns: [String] = []
-          for element in definition.elements {
-            // Nil comes before all values in both orders of a sort.
-            let order = element.isAscending ? "ASC NULLS FIRST" : "DESC NULLS LAST"
-            columns += try indexColumns(element.property, entity: entity).map { "\(quoted($0)) \(order)" }
-          }
-          var condition = ""
-          if !definition.partialNotNil.isEmpty {
-            var parts: [String] = []
-            for name in definition.partialNotNil {
-              parts += try indexColumns(name, entity: entity).map { "\(quoted($0)) IS NOT NULL" }
-            }
-            condition = " WHERE " + parts.joined(separator: " AND ")
-          }
-          append(name, "(\(columns.joined(separator: ", ")))\(condition)")
-        }
-        for constraint in entity.source.uniquenessConstraints {
-          let name = Self.constraintName(constraint, entity: entity)
-          if names.contains(name) { continue }
-          try names.take(name, for: entity.source.name)
-          var columns: [String] = []
-          for name in constraint { columns += try indexColumns(name, entity: entity).map(quoted) }
-          // Deferred, so that rows of one transaction can swap their values.
-          result.append(
-            Definition(
-              kind: .constraint, name: name, table: table.name,
-              sql: "ALTER TABLE \(target) ADD CONSTRAINT \(quoted(name)) UNIQUE "
-                + "(\(columns.joined(separator: ", "))) DEFERRABLE INITIALLY DEFERRED"))
-        }
-      }
-    }
-
-    static func constraintName(_ constraint: [String], entity: ResolvedSchema.Entity) -> String {
-      fitting("Z_\(entity.source.name)_UNIQUE_\(constraint.joined(separator: "_"))")
+      let present = index.present.map { "\(quoted($0)) IS NOT NULL" }
+      return Definition(
+        kind: .index, name: index.name, table: table,
+        sql: "CREATE INDEX \(quoted(index.name)) ON \(quoted(table)) (\(list))"
+          + (present.isEmpty ? "" : " WHERE " + present.joined(separator: " AND ")))
     }
 
     /// The uniqueness constraint with a name; nil for another constraint.
     func constraint(named name: String) -> (entity: String, properties: [String])? {
       for entity in schema.entities {
         for constraint in entity.source.uniquenessConstraints
-        where Self.constraintName(constraint, entity: entity) == name {
+        where constraintName(constraint, of: entity) == name {
           return (entity.source.name, constraint)
         }
       }
       return nil
-    }
-
-    private func indexName(
-      _ index: StoreIndex, of entity: ResolvedSchema.Entity, in table: Table
-    ) throws(StoreError) -> String {
-      switch index.kind {
-      case .fetchIndex: return fitting("Z_\(entity.source.name)_\(index.name)")
-      case .compound:
-        return fitting(
-          "Z_\(entity.source.name)_" + index.elements.map(\.property).joined(separator: "_"))
-      case .indexedAttribute:
-        let column = try indexColumns(index.elements.first?.property ?? "", entity: entity)[0]
-        return fitting("\(table.name)_\(column)_INDEX")
-      }
-    }
-
-    /// Core Data omits fetch indexes over a single relationship, because its column is indexed in any case.
-    private func isOnlyRelationship(_ index: StoreIndex, in entity: ResolvedSchema.Entity) -> Bool {
-      guard index.elements.count == 1,
-        let property = entity.layout.property(named: index.elements[0].property)
-      else {
-        return false
-      }
-      switch property.kind {
-      case .toOne, .toMany: return true
-      case .attribute, .composite: return false
-      }
-    }
-
-    private func indexColumns(
-      _ name: String, entity: ResolvedSchema.Entity
-    ) throws(StoreError) -> [String] {
-      guard let columns = columns(of: name, in: entity.index), !columns.isEmpty else {
-        throw StoreError(
-          .invalidSchema,
-          "An index or constraint of \(entity.source.name) names \(name), which has no column. Name a "
-            + "persistent attribute or a to-one relationship.",
-          entity: entity.source.name, properties: [name])
-      }
-      return columns
     }
   }
 #endif

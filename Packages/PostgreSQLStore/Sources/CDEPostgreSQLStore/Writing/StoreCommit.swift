@@ -367,7 +367,9 @@
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", while: "Looking for conflicts")
         }
         defer { connection.rollBack() }
-        var finder = ConflictFinder(plans, writes, connection, transaction, asOf: asOf)
+        var finder = ConflictFinder(
+          StoredRows(plans: plans, writes: writes, connection: connection, asOf: asOf), plans.physical,
+          transaction)
         return try finder.find()
       }
     }

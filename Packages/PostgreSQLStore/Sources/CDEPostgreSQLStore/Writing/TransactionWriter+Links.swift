@@ -36,7 +36,7 @@
             "UPDATE \(memberTable(group)) AS t SET \(quoted(key)) = NULL\(clearing) "
               + "FROM unnest($1::int8[], $2::int8[]) AS v(o, m) WHERE t.\"Z_PK\" = v.m AND t.\(quoted(key)) = v.o",
             task)
-        case .inverse: throw notALink(group)
+        case .inverse: throw StoreError.notALink(group.slot, of: group.entity, schema)
         }
       }
     }
@@ -46,7 +46,7 @@
         switch try physical.toMany(group.slot, of: group.entity) {
         case .join(let side): try add(links, group, side)
         case .implied(let key, let order): try add(links, group, key: key, order: order)
-        case .inverse: throw notALink(group)
+        case .inverse: throw StoreError.notALink(group.slot, of: group.entity, schema)
         }
       }
     }
@@ -66,7 +66,7 @@
       for link in links {
         let pair = pair(link)
         if side.order != nil, link.isAppended {
-          appended.append((pair, nextPlace(link, pair.owner)))
+          appended.append((pair, try nextPlace(link, pair.owner)))
         } else if side.order != nil, let place = link.order {
           placed.append((pair, place))
         } else {
@@ -119,7 +119,7 @@
         placed[pair.member] = nil
         appended[pair.member] = nil
         if link.isAppended {
-          appended[pair.member] = (pair, nextPlace(link, pair.owner))
+          appended[pair.member] = (pair, try nextPlace(link, pair.owner))
         } else {
           placed[pair.member] = (pair, link.order)
         }
@@ -145,18 +145,15 @@
         parameters.append(block)
         let rows = try connection.run(sql, parameters, while: "Reading the ends of ordered relationships")
         for row in 0..<rows.count where !rows.isNull(row, 1) {
-          lastPlaces[OrderKey(entity: group.entity, slot: group.slot, owner: rows.integer(row, 0))] =
-            rows.integer(row, 1)
+          orderEnds.note(
+            rows.integer(row, 1), entity: group.entity, slot: group.slot, owner: rows.integer(row, 0))
         }
       }
     }
 
-    /// The position after all members of an owner: 1024 above the last one, the spacing of Core Data.
-    private func nextPlace(_ link: LinkChange, _ owner: Int64) -> Int64 {
-      let key = OrderKey(entity: link.entity, slot: link.slot, owner: owner)
-      let (place, overflows) = (lastPlaces[key] ?? 1024).addingReportingOverflow(1024)
-      lastPlaces[key] = overflows ? .max : place
-      return overflows ? .max : place
+    /// The position of an appended member. The ends of the stored orders were read before.
+    private func nextPlace(_ link: LinkChange, _ owner: Int64) throws(StoreError) -> Int64 {
+      try orderEnds.next(link, owner: owner) { () throws(StoreError) in nil }
     }
 
     // MARK: Parts
@@ -217,15 +214,6 @@
       _ pairs: [(pair: Pair, place: Int64)], _ sql: String, _ task: String
     ) throws(StoreError) {
       try run(pairs.map { (pair: $0.pair, place: Optional($0.place)) }, sql, task)
-    }
-
-    private func notALink(_ group: LinkGroup) -> StoreError {
-      let entity = schema.entities[group.entity]
-      let name = entity.layout.properties[group.slot].name
-      return StoreError(
-        .unsupportedQuery,
-        "\(entity.source.name).\(name) is described by its inverse's to-one cells, so it takes no links.",
-        entity: entity.source.name, properties: [name])
     }
   }
 #endif

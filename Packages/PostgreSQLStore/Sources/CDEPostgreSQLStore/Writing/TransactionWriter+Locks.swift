@@ -1,4 +1,5 @@
 #if PostgreSQL
+  @_spi(CDE) internal import CDESQL
   @_spi(CDE) internal import CDEStore
 
   /// The rows of one tree that a transaction needs as they are, and the versions that it expects.
@@ -70,13 +71,7 @@
         try compare(rows.checked, and: isShared ? rows.sources : [], in: root, "FOR SHARE", &conflicts)
         try findTakenKeys(rows.inserted, besides: rows.deleted.map(\.key), in: root, &conflicts)
       }
-      guard let first = conflicts.first else { return }
-      let count = conflicts.count
-      throw StoreError(
-        .conflict,
-        "\(count) \(count == 1 ? "row has" : "rows have") changed or vanished since "
-          + "\(count == 1 ? "it was" : "they were") read. Refresh the objects and save again, or set a merge policy.",
-        entity: schema.entities[first.entity].source.name, conflicts: conflicts)
+      if !conflicts.isEmpty { throw StoreError.changedRows(conflicts, schema) }
     }
 
     private func compare(

@@ -23,17 +23,10 @@
     /// References that would lead to no row.
     var references: [ReferenceConflict] = []
     /// The last positions in ordered relationships to which this transaction appends.
-    var lastPlaces: [OrderKey: Int64] = [:]
+    var orderEnds = OrderEnds()
 
     var schema: ResolvedSchema { plans.schema }
     var physical: PhysicalSchema { plans.physical }
-
-    /// One owner's order in a relationship that is stored by links.
-    struct OrderKey: Hashable {
-      var entity: EntityIndex
-      var slot: SlotIndex
-      var owner: Int64
-    }
 
     /// - Parameters:
     ///   - keyBase: for each index of a root entity, the last key assigned before.
@@ -189,12 +182,7 @@
           "A deleted row was written again by another writer. Refresh the objects and save again."
         return error
       }
-      error.entity = violated.entity
-      error.properties = violated.properties
-      error.message =
-        "Another \(violated.entity) has the same \(violated.properties.joined(separator: ", ")). "
-        + "Change the value, or let a merge policy decide."
-      return error
+      return error.violating(violated)
     }
   }
 

@@ -84,22 +84,7 @@
           + "($1, $2, \(physical.numbers[entity])\(steps.elements.enumerated().map { ", " + $1.type.stored("$\($0 + 3)") }.joined()))",
         steps: steps.elements)
 
-      var cleanUps: [String] = []
-      for property in layout.properties {
-        let key = PhysicalSchema.PropertyKey(entity: property.declaringEntity, property: property.name)
-        if let side = physical.joinSides[key] {
-          cleanUps.append("DELETE FROM \(quoted(side.table)) WHERE \(quoted(side.owner)) = ANY($1)")
-          if side.isReflexive {
-            cleanUps.append("DELETE FROM \(quoted(side.table)) WHERE \(quoted(side.member)) = ANY($1)")
-          }
-        }
-        if let implied = physical.impliedColumns[key] {
-          let key = quoted(implied.key)
-          let order = implied.order.map { ", \(quoted($0)) = NULL" } ?? ""
-          cleanUps.append("UPDATE \(quoted(implied.table)) SET \(key) = NULL\(order) WHERE \(key) = ANY($1)")
-        }
-      }
-      self.cleanUps = cleanUps
+      cleanUps = physical.removals(of: entity, where: "= ANY($1)")
     }
 
     /// The arrays as a table `v` with the columns `k`, `o`, `c0` and so on.

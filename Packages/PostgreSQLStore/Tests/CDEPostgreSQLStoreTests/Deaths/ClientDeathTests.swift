@@ -1,7 +1,9 @@
 #if PostgreSQL
-  @testable import CDEPostgreSQLStore
-  import CDEStore
   @_spi(CDE) import CDEExecutors
+  @testable import CDEPostgreSQLStore
+  @_spi(CDE) import CDESQLiteFaults
+  import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
   import Foundation
   import Testing
 
@@ -13,11 +15,12 @@
     func deaths() async throws {
       let seed = TestScale.seed
       let rounds = TestScale.number("CDE_CLIENT_DEATHS", or: 12)
-      var random = SeededGenerator(seed: seed)
+      var random = SplitMix(seed: seed)
       var world = try World(seed: seed, round: 0)
       var (commits, unacknowledged) = (0, 0)
       for round in 0..<rounds {
-        // Each fifth round begins a store, and its processes die early: some of them while they create it.
+        // Each fifth round begins a store, and its processes die early: some of them while they create it. The time of the others
+        // begins with their first commit, so that a busy machine has commits, too.
         let isFresh = round % 5 == 0 && round > 0
         if isFresh { world = try World(seed: seed, round: round) }
         let delays = (0..<2).map { _ in
@@ -25,7 +28,7 @@
         }
         let comment: Comment = "seed \(seed), round \(round)"
         let before = (world.check.steps.reduce(0, +), world.check.unacknowledged)
-        try await world.kill(after: delays, comment)
+        try await world.kill(after: delays, early: isFresh, comment)
         commits += world.check.steps.reduce(0, +) - before.0
         unacknowledged += world.check.unacknowledged - before.1
       }
@@ -57,12 +60,14 @@
       deinit { try? observing?.close() }
 
       /// Starts both writers and waits for their ends, then compares.
-      func kill(after delays: [UInt32], _ comment: Comment) async throws {
+      func kill(after delays: [UInt32], early: Bool, _ comment: Comment) async throws {
         let (schema, name, seed) = (place.name, name, seed)
         await withTaskGroup(of: Void.self) { group in
           for index in 0..<2 {
             let (writer, pipe, delay) = (check.ledgers[index].writer, pipes[index].path, delays[index])
-            group.addTask { await ClientDeathTests.write(schema, name, seed, writer, pipe, delay, comment) }
+            group.addTask {
+              await ClientDeathTests.write(schema, name, seed, writer, pipe, delay, early, comment)
+            }
           }
         }
         let connection = try place.connection()
@@ -89,20 +94,25 @@
 
     private static func write(
       _ schema: String, _ name: String, _ seed: UInt64, _ writer: String, _ pipe: String, _ delay: UInt32,
-      _ comment: Comment
+      _ early: Bool, _ comment: Comment
     ) async {
       await #expect(processExitsWith: .signal(SIGKILL), comment) {
         [
           schema = schema as String, name = name as String, seed = seed as UInt64, writer = writer as String,
-          pipe = pipe as String, delay = delay as UInt32
+          pipe = pipe as String, delay = delay as UInt32, early = early as Bool
         ] in
-        killThisProcess(afterMicroseconds: delay)
+        if early { killThisProcess(afterMicroseconds: delay) }
         var configuration = PostgreSQLConfiguration(url: TestServer.url!, schema: schema, poolSize: 2)
         configuration.applicationName = name
         configuration.tracksHistory = true
         let store = try PostgreSQLStore(schema: Shop.resolved, configuration: configuration)
         let ledger = try LedgerWriter(Ledger(seed: seed, writer: writer), store)
         let acknowledgements = AcknowledgementPipe.Writer(pipe)
+        if !early {
+          try ledger.step()
+          acknowledgements.write(ledger.last)
+          killThisProcess(afterMicroseconds: delay)
+        }
         while true {
           try ledger.step()
           acknowledgements.write(ledger.last)

@@ -1,6 +1,8 @@
 #if PostgreSQL
   @testable import CDEPostgreSQLStore
+  @_spi(CDE) import CDESQLiteFaults
   import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
   import Foundation
 
   /// What a writer's steps write, computed from a seed. Step by step the same in the writer and in the test that checks it.
@@ -11,10 +13,10 @@
     let seed: UInt64
     let writer: String
 
-    private func random(_ step: Int) -> SeededGenerator {
+    private func random(_ step: Int) -> SplitMix {
       var mixed = seed ^ (UInt64(bitPattern: Int64(step)) &* 0x9E37_79B9_7F4A_7C15)
       for byte in writer.utf8 { mixed = (mixed ^ UInt64(byte)) &* 0x100_0000_01B3 }
-      return SeededGenerator(seed: mixed)
+      return SplitMix(seed: mixed)
     }
 
     func itemCount(_ step: Int) -> Int {

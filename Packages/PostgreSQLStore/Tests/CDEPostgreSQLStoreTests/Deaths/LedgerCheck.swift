@@ -1,7 +1,7 @@
 #if PostgreSQL
+  @_spi(CDE) import CDEExecutors
   @testable import CDEPostgreSQLStore
   import CDEStore
-  @_spi(CDE) import CDEExecutors
   import Foundation
   import Testing
 

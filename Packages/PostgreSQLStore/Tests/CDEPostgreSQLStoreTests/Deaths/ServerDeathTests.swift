@@ -1,7 +1,9 @@
 #if PostgreSQL
-  @testable import CDEPostgreSQLStore
-  import CDEStore
   @_spi(CDE) import CDEExecutors
+  @testable import CDEPostgreSQLStore
+  @_spi(CDE) import CDESQLiteFaults
+  import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
   import Foundation
   import Testing
 
@@ -23,7 +25,7 @@
         try LedgerWriter(Ledger(seed: seed, writer: $0), store)
       }
       let check = LedgerCheck(writers.map(\.ledger)) { try server.connection() }
-      var random = SeededGenerator(seed: seed)
+      var random = SplitMix(seed: seed)
       var given: Set<Int64> = []
       var errors: [StoreError.Code: Int] = [:]
       for round in 0..<rounds {

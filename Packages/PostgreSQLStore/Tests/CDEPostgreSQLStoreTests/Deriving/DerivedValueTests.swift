@@ -1,8 +1,10 @@
 #if PostgreSQL
   @testable import CDEPostgreSQLStore
   @_spi(CDE) import CDESQL
+  @_spi(CDE) import CDESQLiteFaults
   import CDESQLiteStore
   import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
   import Foundation
   import Testing
 
@@ -20,7 +22,7 @@
       return try PostgreSQLStore(schema: schema, configuration: configuration)
     }
 
-    private func rows(_ store: some RowStore, upTo last: Int64) throws -> [String: [String: String]] {
+    private func rows(_ store: some Store, upTo last: Int64) throws -> [String: [String: String]] {
       var result: [String: [String: String]] = [:]
       for root in Self.roots {
         result.merge(
@@ -32,7 +34,7 @@
       return result
     }
 
-    private func describe(_ batches: [RowBatch], _ store: some RowStore) -> [String: [String: String]] {
+    private func describe(_ batches: [RowBatch], _ store: some Store) -> [String: [String: String]] {
       var result: [String: [String: String]] = [:]
       for batch in batches {
         for row in 0..<batch.count {
@@ -47,7 +49,7 @@
 
     // MARK: Against SQLite
 
-    @Test(arguments: [1, 2, 3, 4] as [UInt64])
+    @Test(arguments: TestScale.seeds(1, 2, 3, 4))
     func `Random transactions leave the values that triggers leave on SQLite`(seed: UInt64) throws {
       print("seed \(seed)")
       let server = try open(history: true)
@@ -242,7 +244,7 @@
       let server = try open()
       let file = try SQLiteStore(
         schema: Library.schema, configuration: .init(location: .inMemory(name: place.name)))
-      let stores: [any RowStore] = [server, file]
+      let stores: [any Store] = [server, file]
       for store in stores {
         let shelf = try store.insert("Shelf", [Draft(key: -1)])[0]
         let index = store.index("Shelf")

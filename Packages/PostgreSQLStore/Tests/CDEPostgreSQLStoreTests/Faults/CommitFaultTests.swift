@@ -1,7 +1,8 @@
 #if PostgreSQL
-  @testable import CDEPostgreSQLStore
-  import CDEStore
   @_spi(CDE) import CDEExecutors
+  @testable import CDEPostgreSQLStore
+  @_spi(CDE) import CDESQLiteFaults
+  import CDEStore
   import Foundation
   import Testing
 
@@ -32,7 +33,7 @@
       world.proxy.arm(nil)
       try world.verify(world.commit(first), first, "\(kind), undisturbed")
       let counts = world.proxy.disarm().counts
-      var random = SeededGenerator(seed: TestScale.seed)
+      var random = SplitMix(seed: TestScale.seed)
       var summary: [String] = []
       for direction in directions {
         let count = counts[direction]!

@@ -1,6 +1,7 @@
 #if PostgreSQL
   @testable import CDEPostgreSQLStore
   import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
   import Testing
 
   /// One kind of commit whose connection is disturbed.

@@ -1,7 +1,9 @@
 #if PostgreSQL
-  @testable import CDEPostgreSQLStore
-  import CDEStore
   @_spi(CDE) import CDEExecutors
+  @testable import CDEPostgreSQLStore
+  @_spi(CDE) import CDESQLiteFaults
+  import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
   import Foundation
   import Testing
 
@@ -16,7 +18,7 @@
       proxy.arm(nil)
       try body("\(name), undisturbed")
       let counts = proxy.disarm().counts
-      var random = SeededGenerator(seed: TestScale.seed)
+      var random = SplitMix(seed: TestScale.seed)
       for direction in FaultProxy.Direction.allCases {
         let count = counts[direction]!
         let offsets =

@@ -1,6 +1,7 @@
 #if PostgreSQL
   @testable import CDEPostgreSQLStore
   @_spi(CDE) import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
   import Foundation
   import Testing
 
@@ -53,7 +54,7 @@
       #expect(try server.historyExtent()?.last == 7)
     }
 
-    private static func changes(_ store: any (RowStore & Store)) throws -> [String] {
+    private static func changes(_ store: any Store) throws -> [String] {
       try store.history(StoreHistoryQuery(after: 0)).flatMap { transaction in
         transaction.changes.map { change in
           let entity = store.schema.entities[change.entity]

@@ -1,8 +1,9 @@
 #if PostgreSQL
   @_spi(CDE) import CDEExecutors
-  @_spi(CDE) import CDESQL
   @testable import CDEPostgreSQLStore
+  @_spi(CDE) import CDESQL
   @_spi(CDE) import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
   import Foundation
   import Testing
 

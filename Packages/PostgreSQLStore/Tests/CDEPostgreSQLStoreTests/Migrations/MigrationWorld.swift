@@ -1,9 +1,10 @@
 #if PostgreSQL
-  @_spi(CDE) import CDESQL
   @testable import CDEPostgreSQLStore
+  @_spi(CDE) import CDESQL
   @_spi(CDE) import CDESQLiteFaults
   @_spi(CDE) import CDESQLiteStore
   @_spi(CDE) import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
   import Foundation
   import Testing
 
@@ -35,7 +36,7 @@
     }
 
     /// Does the same in both stores, and closes them.
-    func fill(_ schema: ResolvedSchema, _ body: (any (RowStore & Store)) throws -> Void) throws {
+    func fill(_ schema: ResolvedSchema, _ body: (any Store) throws -> Void) throws {
       let (server, file) = (try openServer(schema), try openFile(schema))
       try body(server)
       try body(file)
@@ -154,7 +155,7 @@
   struct Facts: Equatable {
     var rows: [String: [String: String]] = [:]
 
-    static func of(_ store: any (RowStore & Store)) throws -> Facts {
+    static func of(_ store: any Store) throws -> Facts {
       var result = Facts()
       for root in store.schema.entities where root.isRoot {
         let found = try store.fetch(StoreQuery(entity: root.index), isKnown: nil)

@@ -1,7 +1,9 @@
 #if PostgreSQL
-  @testable import CDEPostgreSQLStore
-  import CDEStore
   @_spi(CDE) import CDEExecutors
+  @testable import CDEPostgreSQLStore
+  @_spi(CDE) import CDESQLiteFaults
+  import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
   import Foundation
   import Testing
 
@@ -35,7 +37,7 @@
     func takeovers() throws {
       let seed = TestScale.seed
       let rounds = TestScale.number("CDE_TAKEOVERS", or: 2)
-      var random = SeededGenerator(seed: seed)
+      var random = SplitMix(seed: seed)
       for round in 0..<rounds {
         let comment: Comment = "seed \(seed), round \(round)"
         let primary = try OwnServer()

@@ -1,6 +1,7 @@
 #if PostgreSQL
   @testable import CDEPostgreSQLStore
   import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
   import Foundation
   import Testing
 

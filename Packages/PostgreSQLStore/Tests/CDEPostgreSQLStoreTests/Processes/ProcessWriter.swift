@@ -1,6 +1,8 @@
 #if PostgreSQL
   @testable import CDEPostgreSQLStore
+  @_spi(CDE) import CDESQLiteFaults
   import CDEStore
+  @_spi(CDE) import CDEStoreTestKit
   import Foundation
 
   /// One of several processes that write to one store at the same time.
@@ -29,7 +31,7 @@
     private let store: PostgreSQLStore
     private let replica: Replica
     private let process: Int
-    private var random: SeededGenerator
+    private var random: SplitMix
     private(set) var report: Report
     private var steps = 0
 
@@ -37,7 +39,7 @@
       self.store = store
       self.process = process
       replica = try Replica(store)
-      random = SeededGenerator(seed: seed &+ UInt64(process) &* 7919)
+      random = SplitMix(seed: seed &+ UInt64(process) &* 7919)
       report = Report(raised: Array(repeating: 0, count: Self.counterCount))
     }
 

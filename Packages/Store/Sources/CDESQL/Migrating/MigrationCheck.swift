@@ -66,6 +66,17 @@ public import CDEStore
 
   private func table(_ entity: EntityIndex) -> String { moves.table(of: entity) }
 
+  /// Refuses a migration that has obstacles.
+  ///
+  /// - Throws: `.migration` with all of them.
+  public static func refuse(_ obstacles: [MigrationObstacle]) throws(StoreError) {
+    guard let first = obstacles.first else { return }
+    throw StoreError(
+      .migration,
+      "The store can't be migrated, and stays as it is. \(obstacles.map(\.description).joined(separator: " "))",
+      entity: first.entity, properties: first.properties, obstacles: obstacles)
+  }
+
   /// The reasons why the migration would fail. Reads all rows that would move.
   public func obstacles() throws(StoreError) -> [MigrationObstacle] {
     var result: [MigrationObstacle] = []

@@ -90,6 +90,16 @@ public import CDEStore
     moves.renamed.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
+  /// Old tables of a single entity that are read, and the number that all their rows must get before. The rows are read whatever
+  /// their number is, so they must not be lost.
+  public var strays: [(table: String, number: Int64)] {
+    let read = Set(renamed.map(\.table))
+    return old.tables.sorted { $0.key < $1.key }.compactMap { root, table in
+      let held = old.schema.entities[root.entity].subtree.filter(old.held.contains)
+      return read.contains(table.name) && held.count == 1 ? (table.name, old.numbers[held[0]]) : nil
+    }
+  }
+
   private mutating func compile() {
     tables = []
     inlined = []

@@ -49,9 +49,7 @@ public struct StoreInspection: StoredVersion, Hashable, CustomStringConvertible 
     }
     identifier = metadata.identifier
     self.metadata = metadata.values
-    versionHashes = file.versionHashes.compactMapValues { value in
-      if case .data(let bytes) = value { bytes } else { nil }
-    }
+    versionHashes = metadata.values.versionHashes
     self.numbers = numbers
     tables = file.tables.mapValues { $0.columns.keys.sorted() }
     self.modelArchive = modelArchive
@@ -73,23 +71,8 @@ public struct StoreInspection: StoredVersion, Hashable, CustomStringConvertible 
   public func columnDifferences(
     from schema: ResolvedSchema, entities: Set<EntityIndex>
   ) -> [String] {
-    var known: [EntityIndex: Int64] = [:]
-    var result: [String] = []
-    for index in entities {
-      let name = schema.entities[index].source.name
-      known[index] = numbers[name]
-      if numbers[name] == nil { result.append("Z_PRIMARYKEY has no entity \(name)") }
-    }
-    for table in PhysicalSchema(schema, numbers: known).tables.values {
-      guard let columns = tables[table.name] else {
-        result.append("there is no table \(table.name)")
-        continue
-      }
-      let expected = Set(table.columns.map(\.name) + ["Z_PK", "Z_ENT", "Z_OPT"])
-      result += expected.subtracting(columns).map { "\(table.name) has no column \($0)" }
-      result += Set(columns).subtracting(expected).map { "\(table.name).\($0) belongs to no property" }
-    }
-    return result.sorted()
+    StoredTables(numbers: numbers, columns: tables.mapValues(Set.init)).differences(
+      from: schema, entities: entities)
   }
 
   /// The facts as text: the files, the entities with their numbers, then one table a line.

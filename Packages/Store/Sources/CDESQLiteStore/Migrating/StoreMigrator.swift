@@ -114,28 +114,19 @@ struct StoreMigrator {
     try pace.work(script.checkWeight, on: connection) { () throws(StoreError) in
       obstacles = try check(script, now, connection).obstacles()
     }
-    if let first = obstacles.first {
-      throw StoreError(
-        .migration,
-        "The store can't be migrated, and stays as it is. \(obstacles.map(\.description).joined(separator: " "))",
-        entity: first.entity, properties: first.properties, obstacles: obstacles)
-    }
+    try MigrationCheck.refuse(obstacles)
     try execute(script, file, connection, path)
     try pace.check()
     try connection.execute("COMMIT", while: Self.task)
     return true
   }
 
-  /// Gives the rows of a table of one entity the entity's number. They are read whatever their number is, so they must not be lost.
+  /// Gives the rows of tables of one entity the entity's number.
   private func adoptStrays(_ script: MigrationScript, _ connection: Connection) throws(StoreError) {
-    let old = script.moves.source
-    let written = Set(script.renamed.map(\.table))
-    for (root, table) in old.tables where written.contains(table.name) {
-      let held = old.schema.entities[root.entity].subtree.filter(old.held.contains)
-      guard held.count == 1, let only = held.first else { continue }
+    for (table, number) in script.strays {
       try connection.run(
-        "UPDATE \(quoted(table.name)) SET Z_ENT = ?1 WHERE Z_ENT IS NOT ?1", [.integer(old.numbers[only])],
-        while: "Migrating \(table.name)")
+        "UPDATE \(quoted(table)) SET Z_ENT = ?1 WHERE Z_ENT IS NOT ?1", [.integer(number)],
+        while: "Migrating \(table)")
     }
   }
 
@@ -263,10 +254,9 @@ struct StoreMigrator {
           .integer(entity.parent.map { new.numbers[$0] } ?? 0), .integer(last),
         ], while: Self.task)
     }
-    var values = file.metadata?.values.values ?? [:]
-    for key in MetadataTable.ownKeys { values[key] = nil }
-    values.merge(MetadataTable.initial(for: destination, held: held).values) { $1 }
-    try MetadataTable.update(StoreMetadata(values: values), on: connection)
+    let metadata = (file.metadata?.values ?? StoreMetadata())
+      .migrated(to: MetadataTable.initial(for: destination, held: held))
+    try MetadataTable.update(metadata, on: connection)
     if let modelCache {
       try ModelCacheTable.write(modelCache, on: connection)
     } else if file.hasModelCache {

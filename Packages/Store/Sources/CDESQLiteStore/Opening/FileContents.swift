@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQL
 import CDESQLite
 import CDEStore
 
@@ -50,13 +51,12 @@ struct FileContents: Sendable, Hashable {
 
   /// The version hashes of the entities by name, from the metadata; empty if there are none.
   var versionHashes: [String: StoreMetadata.Value] {
-    guard case .dictionary(let hashes) = metadata?.values.values[MetadataTable.hashes] else { return [:] }
-    return hashes
+    metadata?.values.storedHashes ?? [:]
   }
 
   /// The version of the algorithm for the hashes; nil if the metadata do not contain it.
   var hashesVersion: Int64? {
-    guard case .integer(let version) = metadata?.values.values[MetadataTable.hashesVersion] else {
+    guard case .integer(let version) = metadata?.values.values[StoreMetadata.hashesVersionKey] else {
       return nil
     }
     return version

@@ -25,17 +25,7 @@ extension SchemaPlans {
     return collector.finish().stamped(connection.asOf)
   }
 
-  func checkEntity(_ entity: EntityIndex) throws(StoreError) {
-    guard schema.entities.indices.contains(entity) else {
-      throw StoreError(.unsupportedQuery, "The schema has no entity with the index \(entity).")
-    }
-    guard physical.numbers[entity] > 0 else {
-      let name = schema.entities[entity].source.name
-      throw StoreError(
-        .unsupportedQuery, "The store holds a part of the schema, to which \(name) does not belong.",
-        entity: name)
-    }
-  }
+  func checkEntity(_ entity: EntityIndex) throws(StoreError) { try physical.checkEntity(entity) }
 
   func pointSelect(_ entity: EntityIndex, on connection: Connection) throws(StoreError) -> OpaquePointer {
     if connection.pointSelects.isEmpty {

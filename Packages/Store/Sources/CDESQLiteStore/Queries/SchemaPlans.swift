@@ -13,7 +13,9 @@ final class SchemaPlans: Sendable {
   /// The statements that write pairs, by the numbers of the sides.
   let pairs: [PairStatements?]
   /// For each root entity, the columns that refer to rows of its tree.
-  let references: IndexedArray<RootIndex, [ReferenceColumn]>
+  let references: IndexedArray<RootIndex, [ReferenceLookUp]>
+  /// For each entity, the cells that refer to rows.
+  let referenceCells: IndexedArray<EntityIndex, [ReferenceCell]>
   /// The tables of the file's history; nil if it has none.
   let history: HistoryTables?
   /// Whether commits are recorded there.
@@ -40,7 +42,8 @@ final class SchemaPlans: Sendable {
     }
     writes = entities.mapped { WritePlan(entity: $0.index, physical: physical) }
     pairs = PairStatements.all(physical)
-    references = ReferenceColumn.all(physical)
+    references = ReferenceColumn.all(physical).mapped { $0.map(ReferenceLookUp.init) }
+    referenceCells = ReferenceCell.all(physical.schema)
   }
 
   func select(_ query: StoreQuery) -> SelectPlan {

@@ -76,7 +76,7 @@ extension StoreSalvage {
       "UPDATE Z_METADATA SET Z_UUID = ? WHERE Z_VERSION = 1", [.text(identifier)],
       while: "Writing the metadata")
     guard case .blob(let list)? = file.rows(of: .metadata).first?["Z_PLIST"],
-      let metadata = try? PropertyList.decode(list)
+      let metadata = try? PropertyList.decode(list, remedy: MetadataTable.remedy)
     else {
       report.notes.append("The metadata of the application are lost.")
       return

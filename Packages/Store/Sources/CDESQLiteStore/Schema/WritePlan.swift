@@ -70,22 +70,6 @@ struct WritePlan: Sendable {
     insert =
       "INSERT INTO \(quoted(table)) (\(names.joined(separator: ", "))) "
       + "VALUES (\(marks.joined(separator: ", ")))"
-
-    var cleanUps: [String] = []
-    for property in layout.properties {
-      let key = PhysicalSchema.PropertyKey(entity: property.declaringEntity, property: property.name)
-      if let side = physical.joinSides[key] {
-        cleanUps.append("DELETE FROM \(quoted(side.table)) WHERE \(quoted(side.owner)) = ?")
-        if side.isReflexive {
-          cleanUps.append("DELETE FROM \(quoted(side.table)) WHERE \(quoted(side.member)) = ?")
-        }
-      }
-      if let implied = physical.impliedColumns[key] {
-        let key = quoted(implied.key)
-        let order = implied.order.map { ", \(quoted($0)) = NULL" } ?? ""
-        cleanUps.append("UPDATE \(quoted(implied.table)) SET \(key) = NULL\(order) WHERE \(key) = ?")
-      }
-    }
-    self.cleanUps = cleanUps
+    cleanUps = physical.removals(of: entity, where: "= ?")
   }
 }

@@ -110,13 +110,7 @@ extension BatchWriter {
   }
 
   private func relationships(_ entity: EntityIndex) -> [RowLayout.Property] {
-    schema.entities[entity].layout.properties.filter { property in
-      if property.isTransient { return false }
-      switch property.kind {
-      case .toOne, .toMany: return true
-      case .attribute, .composite: return false
-      }
-    }
+    schema.entities[entity].layout.properties.filter { $0.isRelationship && !$0.isTransient }
   }
 
   /// Lists the rows that cascades of the listed rows add, level by level until no row is added.
@@ -157,11 +151,8 @@ extension BatchWriter {
         "SELECT count(*) FROM \(quoted(physical.tableName(of: end.destination))) WHERE Z_PK IN (\(keys)) "
           + "AND Z_PK NOT IN (\(listed(inTreeOf: end.destination)))", while: "Checking delete rules")
       guard let remaining, remaining > 0 else { continue }
-      let name = schema.entities[entity].source.name
-      throw StoreError(
-        .constraint,
-        "\(name) can't be deleted while \(property.name) has members, and \(remaining) of them would stay. "
-          + "Delete or move them first.", entity: name, properties: [property.name])
+      throw StoreError.deniedDeletion(
+        of: schema.entities[entity].source.name, property.name, remaining: Int(remaining))
     }
   }
 
@@ -170,7 +161,6 @@ extension BatchWriter {
   private func clearReferences(
     to entity: EntityIndex, _ rules: [SlotIndex: StoreBatchDelete.Rule]
   ) throws(StoreError) {
-    let task = "Removing deleted rows' relationships"
     for property in relationships(entity) {
       let end = schema.end(of: property.slot, in: entity)
       if let inverse = end.inverse, let slot = end.inverseSlot {
@@ -180,25 +170,15 @@ extension BatchWriter {
           try nullify(slot, of: end.destination, deleted: entity)
         }
       }
-      let key = PhysicalSchema.PropertyKey(entity: property.declaringEntity, property: property.name)
-      if let side = physical.joinSides[key] {
-        for column in side.isReflexive ? [side.owner, side.member] : [side.owner] {
-          try connection.run(
-            "DELETE FROM \(quoted(side.table)) WHERE \(quoted(column)) IN (\(listed(entity)))", while: task)
-        }
-      }
-      if let implied = physical.impliedColumns[key] {
-        let order = implied.order.map { ", \(quoted($0)) = NULL" } ?? ""
-        try connection.run(
-          "UPDATE \(quoted(implied.table)) SET \(quoted(implied.key)) = NULL\(order) "
-            + "WHERE \(quoted(implied.key)) IN (\(listed(entity)))", while: task)
-      }
+    }
+    for statement in physical.removals(of: entity, where: "IN (\(listed(entity)))") {
+      try connection.run(statement, while: "Removing deleted rows' relationships")
     }
   }
 
   /// Clears references that have no inverse. No rule of the deleted rows' entity concerns them.
   private func clearOneWayReferences(to entity: EntityIndex) throws(StoreError) {
-    for column in plans.references[schema.entities[entity].root] where column.inverse == nil {
+    for column in plans.references[schema.entities[entity].root].map(\.column) where column.inverse == nil {
       guard let slot = schema.entities[column.owner].layout.slot(named: column.property) else { continue }
       try nullify(slot, of: column.owner, deleted: entity)
     }
@@ -240,11 +220,7 @@ extension BatchWriter {
     }
     if found.isEmpty { return }
     if !relationship.isOptional {
-      throw StoreError(
-        .constraint,
-        "\(layout.entityName).\(property.name) is required, and \(found.count) of its objects would be "
-          + "deleted. Delete what refers to them first, or cascade.",
-        entity: layout.entityName, properties: [property.name])
+      throw StoreError.requiredObjects(of: layout.entityName, property.name, count: found.count)
     }
     let settings = property.cells.map { "\(quoted(names[$0])) = NULL" }
     try connection.run(

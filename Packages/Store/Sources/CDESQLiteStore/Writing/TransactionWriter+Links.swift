@@ -37,7 +37,7 @@ extension TransactionWriter {
       try connection.run(
         "UPDATE \(quoted(memberTable(of: link))) SET \(quoted(key)) = NULL\(clearing) "
           + "WHERE Z_PK = ? AND \(quoted(key)) = ?", [.integer(member), .integer(owner)], while: task)
-    case .inverse: throw notALink(link)
+    case .inverse: throw StoreError.notALink(link.slot, of: link.entity, plans.schema)
     }
   }
 
@@ -75,24 +75,19 @@ extension TransactionWriter {
       try connection.run(
         "UPDATE \(quoted(memberTable(of: link))) SET \(settings) WHERE Z_PK = ?",
         values + [.integer(member)], while: task)
-    case .inverse: throw notALink(link)
+    case .inverse: throw StoreError.notALink(link.slot, of: link.entity, plans.schema)
     }
   }
 
-  /// The position after all members of an owner: 1024 above the last one, the spacing of Core Data.
-  ///
-  /// The store is read once for each owner. Later positions of this transaction are computed here.
+  /// The position of an appended member. The store is read once for each owner.
   private func nextPlace(_ link: LinkChange, _ owner: Int64, _ lastPlace: String) throws(StoreError) -> Int64
   {
-    let key = OrderKey(entity: link.entity, slot: link.slot, owner: owner)
-    var last = lastPlaces[key]
-    if last == nil, link.owner > 0 {
-      last = try connection.integer(
+    try orderEnds.next(link, owner: owner) { () throws(StoreError) in
+      // A new owner has no members.
+      guard link.owner > 0 else { return nil }
+      return try connection.integer(
         lastPlace, [.integer(owner)], while: "Reading the end of an ordered relationship")
     }
-    let (place, overflows) = (last ?? 1024).addingReportingOverflow(1024)
-    lastPlaces[key] = overflows ? .max : place
-    return overflows ? .max : place
   }
 
   private func addPair(
@@ -110,14 +105,5 @@ extension TransactionWriter {
 
   private func memberTable(of link: LinkChange) -> String {
     plans.physical.tableName(of: plans.schema.end(of: link.slot, in: link.entity).destination)
-  }
-
-  private func notALink(_ link: LinkChange) -> StoreError {
-    let entity = plans.schema.entities[link.entity]
-    let name = entity.layout.properties[link.slot].name
-    return StoreError(
-      .unsupportedQuery,
-      "\(entity.source.name).\(name) is described by its inverse's to-one cells, so it takes no links.",
-      entity: entity.source.name, properties: [name])
   }
 }

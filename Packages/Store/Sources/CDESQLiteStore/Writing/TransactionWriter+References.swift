@@ -2,19 +2,6 @@
 import CDESQLite
 import CDEStore
 
-/// The rows that a transaction deletes.
-struct DeletedRows {
-  private var keys: [RootIndex: Set<Int64>] = [:]
-
-  init(_ deletions: [RowDeletion], _ schema: ResolvedSchema) {
-    for deletion in deletions {
-      keys[schema.entities[deletion.entity].root, default: []].insert(deletion.key)
-    }
-  }
-
-  func contains(root: RootIndex, key: Int64) -> Bool { keys[root]?.contains(key) == true }
-}
-
 // Versions do not protect references, because a row gets no new version when other rows begin to refer to it.
 extension TransactionWriter {
   /// Finds references that would lead to no row: to rows that other writers deleted, and from other rows to
@@ -24,72 +11,21 @@ extension TransactionWriter {
   func checkReferences() throws(StoreError) {
     try findMissingTargets()
     try findReferrers()
-    guard let first = references.first else { return }
-    let entity = plans.schema.entities[first.row.entity]
-    let name = first.slot.map { entity.layout.properties[$0].name }
-    let count = references.count
-    throw StoreError(
-      .danglingReference,
-      "\(count) \(count == 1 ? "reference would lead to a row" : "references would lead to rows") that another "
-        + "writer deleted, or that this save deletes while another writer refers to it. Refresh the objects and "
-        + "save again, or set a merge policy.",
-      entity: entity.source.name, properties: name.map { [$0] } ?? [], references: references)
+    if !references.isEmpty { throw StoreError.danglingReferences(references, plans.schema) }
   }
 
   // MARK: Rows that other writers deleted
 
   private func findMissingTargets() throws(StoreError) {
+    let written = WrittenReferences(transaction, plans.referenceCells, plans.schema)
     var missing: [RootIndex: Set<Int64>] = [:]
-    for (root, keys) in writtenTargets() {
+    for (root, keys) in written.targets() {
       let table = plans.physical.tableName(of: root)
       if table.isEmpty { continue }
       let found = try missingKeys(KeyRuns(keys), quoted(table))
       if !found.isEmpty { missing[root] = found }
     }
-    if !missing.isEmpty { noteReferences(to: missing) }
-  }
-
-  /// The keys above zero that the transaction writes as references, by the root of their tree.
-  private func writtenTargets() -> [RootIndex: [Int64]] {
-    var targets: [RootIndex: [Int64]] = [:]
-    forEachReferenceCell { root, batch, cell, changed in
-      var keys = targets.removeValue(forKey: root) ?? []
-      var last = keys.last ?? 0
-      for row in 0..<batch.count where !batch.isNull(row, cell) {
-        let key = Int64(bitPattern: batch.word(row, cell))
-        // Most members of one owner are consecutive.
-        if key <= 0 || key == last || !changed(row) { continue }
-        keys.append(key)
-        last = key
-      }
-      targets[root] = keys
-    }
-    for link in transaction.links where link.kind == .add {
-      let destination = plans.schema.end(of: link.slot, in: link.entity).destination
-      for (entity, key) in [(link.entity, link.owner), (destination, link.member)] where key > 0 {
-        let root = plans.schema.entities[entity].root
-        if targets[root]?.last != key { targets[root, default: []].append(key) }
-      }
-    }
-    return targets
-  }
-
-  /// Visits the cells in which the transaction may write references, with a test whether a row does.
-  private func forEachReferenceCell(
-    _ body: (_ root: RootIndex, _ batch: RowBatch, _ cell: CellIndex, _ isWritten: (_ row: Int) -> Bool) ->
-      Void
-  ) {
-    for batch in transaction.inserted {
-      for step in plans.writes[batch.layout.entity].steps where step.kind == .key {
-        body(step.root.index, batch, step.cell.index) { _ in true }
-      }
-    }
-    for update in transaction.updated {
-      for step in plans.writes[update.batch.layout.entity].steps where step.kind == .key {
-        let slot = update.batch.layout.cells[step.cell.index].slot
-        body(step.root.index, update.batch, step.cell.index) { update.changed[$0].contains(slot) }
-      }
-    }
+    if !missing.isEmpty { references += written.conflicts(to: missing) }
   }
 
   /// For keys this close to each other the cursor moves from row to row. Other keys are looked up.
@@ -132,33 +68,6 @@ extension TransactionWriter {
     return missing
   }
 
-  private func noteReferences(to missing: [RootIndex: Set<Int64>]) {
-    let schema = plans.schema
-    forEachReferenceCell { root, batch, cell, isWritten in
-      guard let missing = missing[root] else { return }
-      let slot = batch.layout.cells[cell].slot
-      let destination = schema.end(of: slot, in: batch.layout.entity).destination
-      for row in 0..<batch.count {
-        guard let key = batch.integer(row, cell), missing.contains(key), isWritten(row) else { continue }
-        references.append(
-          .init(
-            row: .init(entity: batch.layout.entity, key: batch.key(row)), slot: slot,
-            target: .init(entity: destination, key: key), isDeletedHere: false))
-      }
-    }
-    for link in transaction.links where link.kind == .add {
-      let destination = schema.end(of: link.slot, in: link.entity).destination
-      let owner = ReferenceConflict.Row(entity: link.entity, key: link.owner)
-      let member = ReferenceConflict.Row(entity: destination, key: link.member)
-      if missing[schema.entities[destination].root]?.contains(link.member) == true {
-        references.append(.init(row: owner, slot: link.slot, target: member, isDeletedHere: false))
-      }
-      if missing[schema.entities[link.entity].root]?.contains(link.owner) == true {
-        references.append(.init(row: member, slot: nil, target: owner, isDeletedHere: false))
-      }
-    }
-  }
-
   // MARK: Rows that other writers refer to
 
   private func findReferrers() throws(StoreError) {
@@ -173,8 +82,8 @@ extension TransactionWriter {
     let keepsSome = transaction.deleted.contains { !$0.kept.isEmpty }
     for root in roots {
       let tree = entities[root.entity].subtree
-      let columns = plans.references[root]
-      if columns.isEmpty { continue }
+      let lookUps = plans.references[root]
+      if lookUps.isEmpty { continue }
       func runs(_ isWanted: (RowDeletion) -> Bool) -> KeyRuns {
         var keys: [Int64] = []
         keys.reserveCapacity(transaction.deleted.count)
@@ -184,22 +93,17 @@ extension TransactionWriter {
         return KeyRuns(keys)
       }
       let all = runs { _ in true }
-      for column in columns {
-        try findReferrers(column, keepsSome ? runs { !keepsReferences($0, in: column) } : all)
+      for lookUp in lookUps {
+        try findReferrers(
+          lookUp, keepsSome ? runs { !lookUp.column.isKept(by: $0, plans.schema) } : all)
       }
     }
   }
 
-  private func keepsReferences(_ deletion: RowDeletion, in column: ReferenceColumn) -> Bool {
-    let layout = plans.schema.entities[deletion.entity].layout
-    guard let slot = column.inverse.flatMap({ layout.slot(named: $0) }) else { return false }
-    return deletion.kept.contains(slot)
-  }
-
-  private func findReferrers(_ column: ReferenceColumn, _ runs: KeyRuns) throws(StoreError) {
+  private func findReferrers(_ lookUp: ReferenceLookUp, _ runs: KeyRuns) throws(StoreError) {
     let task = "Looking for references to deleted rows"
-    let next = try connection.prepare(column.next, while: task)
-    let statement = try connection.prepare(column.select, while: task)
+    let next = try connection.prepare(lookUp.next, while: task)
+    let statement = try connection.prepare(lookUp.select, while: task)
     defer {
       Connection.reset(next)
       Connection.reset(statement)
@@ -219,16 +123,10 @@ extension TransactionWriter {
       sqlite3_bind_int64(statement, 2, run.upperBound)
       var code = sqlite3_step(statement)
       while code == SQLITE_ROW {
-        // Other entities of the tree may use the column for another property.
-        if let entity = plans.physical.indexes[sqlite3_column_int64(statement, 1)],
-          let slot = plans.schema.entities[entity].layout.slot(named: column.property)
-        {
-          references.append(
-            .init(
-              row: .init(entity: entity, key: sqlite3_column_int64(statement, 0)), slot: slot,
-              target: .init(entity: column.destination, key: sqlite3_column_int64(statement, 2)),
-              isDeletedHere: true))
-        }
+        let conflict = lookUp.column.conflict(
+          ofRow: sqlite3_column_int64(statement, 0), entity: sqlite3_column_int64(statement, 1),
+          to: sqlite3_column_int64(statement, 2), plans.physical)
+        if let conflict { references.append(conflict) }
         code = sqlite3_step(statement)
       }
       sqlite3_reset(statement)

@@ -2,13 +2,6 @@
 import CDESQLite
 @_spi(CDE) import CDEStore
 
-/// One owner's order in a relationship that is stored by links.
-struct OrderKey: Hashable {
-  var entity: EntityIndex
-  var slot: SlotIndex
-  var owner: Int64
-}
-
 /// Writes one transaction, inside an SQLite transaction that the caller began.
 final class TransactionWriter {
   let plans: SchemaPlans
@@ -28,7 +21,7 @@ final class TransactionWriter {
   /// Whether everything was written. Only SQLite's own commit is left.
   private(set) var isComplete = false
   /// The last positions in ordered relationships to which this transaction appends.
-  var lastPlaces: [OrderKey: Int64] = [:]
+  var orderEnds = OrderEnds()
   /// Nil if the store records no history.
   private(set) lazy var history = HistoryWriter(plans, connection)
   /// Rows with derived attributes, in their final state.
@@ -61,7 +54,7 @@ final class TransactionWriter {
     try delete()
     try update()
     try check()
-    if !conflicts.isEmpty { throw conflictError() }
+    if !conflicts.isEmpty { throw StoreError.changedRows(conflicts, plans.schema) }
     try insert()
     try addLinks()
     if checksReferences { try checkReferences() }
@@ -223,20 +216,6 @@ final class TransactionWriter {
     guard code == CDE_SQLITE_CONSTRAINT_UNIQUE,
       let violated = plans.physical.constraint(in: String(cString: sqlite3_errmsg(connection.handle)))
     else { return error }
-    error.entity = violated.entity
-    error.properties = violated.properties
-    error.message =
-      "Another \(violated.entity) has the same \(violated.properties.joined(separator: ", ")). "
-      + "Change the value, or let a merge policy decide."
-    return error
-  }
-
-  private func conflictError() -> StoreError {
-    let count = conflicts.count
-    return StoreError(
-      .conflict,
-      "\(count) \(count == 1 ? "row has" : "rows have") changed or vanished since "
-        + "\(count == 1 ? "it was" : "they were") read. Refresh the objects and save again, or set a merge policy.",
-      entity: plans.schema.entities[conflicts[0].entity].source.name, conflicts: conflicts)
+    return error.violating(violated)
   }
 }

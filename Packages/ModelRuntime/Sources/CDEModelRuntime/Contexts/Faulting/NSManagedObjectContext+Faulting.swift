@@ -262,7 +262,7 @@ extension NSManagedObjectContext {
           announceSoon()
           return
         }
-        object.take(row.batch, row.row)
+        object.takeNews(row.batch, row.row)
         object.forgetUnread()
         awaken([object], from: .refresh)
       } catch {

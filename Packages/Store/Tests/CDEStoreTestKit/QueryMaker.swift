@@ -1,44 +1,52 @@
-import CDEStore
-import Foundation
+@_spi(CDE) public import CDESQLiteFaults
+public import CDEStore
 
 /// Makes random rows and conditions over the shop's schema.
-struct QueryMaker {
-  var random: SplitMix
-  let schema: ResolvedSchema
+public struct QueryMaker {
+  /// The numbers that everything is drawn with.
+  @_spi(CDE) public var random: SplitMix
+  /// The shop's schema, which has the slots of a store.
+  public let schema: ResolvedSchema
 
-  static let texts = [
+  /// Makes a maker that draws with random numbers.
+  @_spi(CDE) public init(random: SplitMix, schema: ResolvedSchema = Shop.resolved) {
+    self.random = random
+    self.schema = schema
+  }
+
+  public static let texts = [
     "", "a", "A", "ab", "aB", "abc", "b", "bar", "Zürich", "zurich", "ZURICH", "é", "e\u{301}", "x*y", "日本",
     "ﬁ",
   ]
 
-  mutating func pick<T>(_ list: [T]) -> T { list[Int.random(in: 0..<list.count, using: &random)] }
-  mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
-  mutating func integer() -> Int64 { Int64.random(in: -3...3, using: &random) }
+  public mutating func pick<T>(_ list: [T]) -> T { list[Int.random(in: 0..<list.count, using: &random)] }
+  public mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+  public mutating func integer() -> Int64 { Int64.random(in: -3...3, using: &random) }
 
-  func index(_ entity: String) -> EntityIndex { schema.entity(named: entity)!.index }
+  public func index(_ entity: String) -> EntityIndex { schema.entity(named: entity)!.index }
 
-  func slot(_ entity: String, _ property: String) -> SlotIndex {
+  public func slot(_ entity: String, _ property: String) -> SlotIndex {
     schema.entity(named: entity)!.layout.slot(named: property)!
   }
 
-  func path(_ scope: Int, _ names: [(String, String)], leaf: Int = 0) -> StorePath {
+  public func path(_ scope: Int, _ names: [(String, String)], leaf: Int = 0) -> StorePath {
     StorePath(
       scope: scope, hops: names.dropLast().map { slot($0.0, $0.1) },
       end: .property(slot: slot(names.last!.0, names.last!.1), leaf: leaf))
   }
 
-  func object(_ scope: Int, _ names: [(String, String)]) -> StorePath {
+  public func object(_ scope: Int, _ names: [(String, String)]) -> StorePath {
     StorePath(scope: scope, hops: names.map { slot($0.0, $0.1) }, end: .object)
   }
 
-  static let mathematics: [StoreExpression.Function] = [
+  public static let mathematics: [StoreExpression.Function] = [
     .power, .squareRoot, .exponential, .naturalLogarithm, .logarithm, .floor, .ceiling, .truncate, .remainder,
   ]
 
   // MARK: Expressions
 
   /// A number seen from an object of the entity at a scope.
-  mutating func number(_ scopes: [String], depth: Int) -> StoreExpression {
+  public mutating func number(_ scopes: [String], depth: Int) -> StoreExpression {
     if chance(30) { return chance(10) ? .value(.null) : .value(.integer(integer())) }
     if depth > 0, chance(25) {
       let arguments = [number(scopes, depth: depth - 1), number(scopes, depth: depth - 1)]
@@ -89,7 +97,7 @@ struct QueryMaker {
     }
   }
 
-  mutating func text(_ scopes: [String], depth: Int) -> StoreExpression {
+  public mutating func text(_ scopes: [String], depth: Int) -> StoreExpression {
     if chance(30) { return chance(10) ? .value(.null) : .value(.text(pick(Self.texts))) }
     if depth > 0, chance(20) {
       let argument = text(scopes, depth: depth - 1)
@@ -119,7 +127,7 @@ struct QueryMaker {
 
   // MARK: Conditions
 
-  mutating func filter(_ scopes: [String], depth: Int) -> StoreFilter {
+  public mutating func filter(_ scopes: [String], depth: Int) -> StoreFilter {
     if depth > 0, chance(60) {
       let count = Int.random(in: 0...3, using: &random)
       switch Int.random(in: 0..<5, using: &random) {

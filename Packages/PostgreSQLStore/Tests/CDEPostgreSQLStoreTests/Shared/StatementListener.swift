@@ -1,1 +1,0 @@
-../../../../Store/Tests/CDESQLiteStoreTests/StatementListener.swift

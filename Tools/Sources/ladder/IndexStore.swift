@@ -32,6 +32,8 @@ struct IndexStore {
     let symbol: Symbol
     let line: Int
     let isDefinition: Bool
+    /// False also for a member by which a type of the file conforms to a protocol, and which its superclass has.
+    let isReference: Bool
     /// Name of the type, or of the extended type, that a definition stands in.
     let parent: String?
     /// Whether the symbol is a getter, a setter or another accessor. Its property has an occurrence, too.
@@ -147,6 +149,7 @@ extension IndexStore.Occurrence {
     symbol = IndexStore.Symbol(indexstore_occurrence_get_symbol(occurrence))
     self.line = Int(line)
     isDefinition = roles & UInt64(INDEXSTORE_SYMBOL_ROLE_DEFINITION) != 0
+    isReference = roles & UInt64(INDEXSTORE_SYMBOL_ROLE_REFERENCE) != 0
     parent = related(by: INDEXSTORE_SYMBOL_ROLE_REL_CHILDOF)
     isAccessor = related(by: INDEXSTORE_SYMBOL_ROLE_REL_ACCESSOROF) != nil
   }

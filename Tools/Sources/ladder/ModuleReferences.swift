@@ -44,9 +44,8 @@ struct ModuleReferences {
         throw LadderError("The index is older than \(root)\(file). Run swift build first.")
       }
       for occurrence in try index.occurrences(in: unit) where !occurrence.isAccessor {
-        if !occurrence.isDefinition {
-          uses.append((file, occurrence))
-        } else if declarations[occurrence.symbol.usr] == nil {
+        if occurrence.isReference { uses.append((file, occurrence)) }
+        if occurrence.isDefinition, declarations[occurrence.symbol.usr] == nil {
           let symbol = occurrence.symbol
           let isMember = occurrence.parent != nil && !symbol.isType
           declarations[symbol.usr] = Declaration(

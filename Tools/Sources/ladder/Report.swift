@@ -39,9 +39,7 @@ struct Report {
     let byTypes = references.largestCircle { $0.symbol.isType }
     let bySymbols = references.largestCircle { _ in true }
     let remaining = references.largestCircle { !isUpward($0) || ladder.exceptions[exception(for: $0)] == nil }
-    let crossing = references.references.count {
-      Ladder.folder(of: $0.file) != Ladder.folder(of: $0.symbol.file)
-    }
+    let crossing = references.references.count { ladder.rank(of: $0.file) != ladder.rank(of: $0.symbol.file) }
     let figures: [(Ladder.Measure, Int)] = [
       (.upward, upward.count), (.circleOfTypes, byTypes.count), (.circle, bySymbols.count),
       (.remainingCircle, remaining.count), (.folder, filesByFolder.first?.count ?? 0),

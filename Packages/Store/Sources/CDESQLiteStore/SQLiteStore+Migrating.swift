@@ -1,17 +1,6 @@
 @_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
-  static func path(_ configuration: Configuration) throws(StoreError) -> String {
-    guard case .file(let path) = configuration.location else {
-      throw StoreError(
-        .cannotOpen, "A store in memory is made anew each time, so there is nothing to migrate.")
-    }
-    guard try StoreFile(at: path, in: try FileSystem(named: configuration.vfs)).state == .filled else {
-      throw StoreError(.cannotOpen, "There is no store at \(path). Check the path.")
-    }
-    return path
-  }
-
   /// The archive of a model in the form in which a store keeps it.
   @_spi(CDE) public static func modelCache(of archive: [UInt8]) -> [UInt8] { Deflate.compress(archive) }
 
@@ -22,7 +11,7 @@ extension SQLiteStore {
   public static func inspection(
     _ configuration: Configuration
   ) throws(StoreError) -> StoreInspection {
-    let path = try path(configuration)
+    let path = try MigrationLock.path(configuration)
     let system = try FileSystem(named: configuration.vfs)
     let found = try StoreFile(at: path, in: system)
     let connection = try StoreInspection.connect(path, configuration)
@@ -54,7 +43,7 @@ extension SQLiteStore {
     try StoreMigrator(
       migration: migration, source: source, destination: destination, held: entities,
       configuration: configuration, modelCache: nil
-    ).survey(path: try path(configuration))
+    ).survey(path: try MigrationLock.path(configuration))
   }
 
   /// Finds out what is in a store that code migrates. Changes nothing, and counts rows.
@@ -64,7 +53,7 @@ extension SQLiteStore {
   @_spi(CDE) public static func survey(
     of schema: ResolvedSchema, configuration: Configuration
   ) throws(StoreError) -> MigrationSurvey {
-    try StoreMigrator.survey(schema, configuration, path: try path(configuration))
+    try StoreMigrator.survey(schema, configuration, path: try MigrationLock.path(configuration))
   }
 
   /// Migrates a store that is not open, in one transaction. If that fails, or the process dies, the store is as before.
@@ -83,6 +72,6 @@ extension SQLiteStore {
     try StoreMigrator(
       migration: migration, source: source, destination: destination, held: entities,
       configuration: configuration, modelCache: modelCache, pace: pace
-    ).run(path: try path(configuration))
+    ).run(path: try MigrationLock.path(configuration))
   }
 }

@@ -70,3 +70,10 @@ struct UnchangingFile: Sendable {
         + "read without locks. Close the store and open it again.")
   }
 }
+
+extension [UInt8] {
+  /// Four bytes, in big-endian order.
+  func word(_ offset: Int) -> UInt32 {
+    self[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
+  }
+}

@@ -6,6 +6,18 @@ enum MigrationLock {
   /// How long one attempt waits for the lock. Between attempts the store may turn out to be migrated already.
   private static let patience: Int32 = 100
 
+  /// The path of a store to migrate, which is there.
+  static func path(_ configuration: SQLiteStore.Configuration) throws(StoreError) -> String {
+    guard case .file(let path) = configuration.location else {
+      throw StoreError(
+        .cannotOpen, "A store in memory is made anew each time, so there is nothing to migrate.")
+    }
+    guard try StoreFile(at: path, in: try FileSystem(named: configuration.vfs)).state == .filled else {
+      throw StoreError(.cannotOpen, "There is no store at \(path). Check the path.")
+    }
+    return path
+  }
+
   /// Waits up to the busy timeout until no other connection uses the store.
   ///
   /// - Parameters:

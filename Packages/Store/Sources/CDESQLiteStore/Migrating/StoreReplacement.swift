@@ -31,7 +31,7 @@ import Foundation
     _ configuration: SQLiteStore.Configuration, _ pace: MigrationPace = .unwatched(),
     unless isDone: ([String: [UInt8]]) -> Bool
   ) throws(StoreError) {
-    let path = try SQLiteStore.path(configuration)
+    let path = try MigrationLock.path(configuration)
     func isReplaced(_ file: FileContents) -> Bool { isDone(Self.hashes(file)) }
     let locked = try MigrationLock.take(path, configuration, pace, unless: isReplaced) {
       (connection) throws(StoreError) in

@@ -138,10 +138,3 @@ struct StoreFile {
     }
   }
 }
-
-extension [UInt8] {
-  /// Four bytes, in big-endian order.
-  func word(_ offset: Int) -> UInt32 {
-    self[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
-  }
-}

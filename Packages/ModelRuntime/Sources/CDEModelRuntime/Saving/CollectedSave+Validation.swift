@@ -7,25 +7,11 @@ extension CollectedSave {
   /// - Throws: the failure, or `.multipleValidationErrors` with all failures.
   func validate() throws {
     var failures: [ManagedObjectError] = []
-    var foreign: (any Error)?
+    var thrown: [any Error] = []
     func check(_ object: NSManagedObject, _ body: () throws -> Void) {
-      do {
-        try body()
-      } catch let error as ManagedObjectError {
-        let single = error.code == .multipleValidationErrors ? error.failures : [error]
-        failures += single.map { failure in
-          var failure = failure
-          if failure.object == nil { failure.object = object }
-          return failure
-        }
-      } catch {
-        // An error of a class's own validation.
-        foreign = error
-        failures.append(
-          ManagedObjectError(
-            .invalidValue, "\(object._binding.name) is not valid: \(error.localizedDescription)",
-            cause: error,
-            entity: object._binding.name, objectID: object.objectID, object: object))
+      do { try body() } catch {
+        thrown.append(error)
+        failures += ManagedObjectError.failures(in: error, of: object)
       }
     }
     // Checked here, because a class may omit the validation of its superclass.
@@ -41,7 +27,8 @@ extension CollectedSave {
       check(object) { try object.validateForUpdate() }
     }
     deleted[...].forEachBorrowed { object in check(object) { try object.validateForDelete() } }
-    if failures.count == 1, let foreign { throw foreign }
+    // A class's own error stays as it is where it is the only one.
+    if thrown.count == 1, !(thrown[0] is ManagedObjectError) { throw thrown[0] }
     try ManagedObjectError.throwing(failures)
   }
 }

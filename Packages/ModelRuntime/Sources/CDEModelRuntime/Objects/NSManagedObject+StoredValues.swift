@@ -2,6 +2,11 @@ internal import CDEStore
 internal import Foundation
 
 extension NSManagedObject {
+  /// The key of the object that a to-one relationship's row refers to.
+  final func storedKey(_ info: PropertyInfo) -> Int64? {
+    info.cells.first.flatMap { _batch.integer(Int(_row), $0) }
+  }
+
   /// The row's value of an attribute or composite of any type.
   ///
   /// A failed read is recorded and returns no value.

@@ -47,10 +47,3 @@ extension NSManagedObjectContext {
     former.writeToOne(theirs, nil)
   }
 }
-
-extension NSManagedObject {
-  /// The key of the object that a to-one relationship's row refers to.
-  final func storedKey(_ info: PropertyInfo) -> Int64? {
-    info.cells.first.flatMap { _batch.integer(Int(_row), $0) }
-  }
-}

@@ -169,7 +169,7 @@ struct RuntimeModelBuilderTests {
     _ = try model.freeze()
   }
 
-  @Test("Counts follow optionality unless they are given")
+  @Test("A required relationship to one has one object, and one to many may be empty unless a count is given")
   func counts() throws {
     let model = try RuntimeModelBuilder.build([
       (
@@ -179,12 +179,15 @@ struct RuntimeModelBuilderTests {
           [
             relationship("a", to: "Item", inverse: "a", min: 2, max: 5, kind: .toManySet),
             relationship("b", to: "Item", inverse: "b", kind: .toManySet, optional: false),
+            relationship("c", to: "Item", inverse: "c", kind: .toOne, optional: false),
           ])
       )
     ])
     let found = model.entities[0].relationshipsByName
     #expect(found["a"]?.minCount == 2 && found["a"]?.maxCount == 5)
-    #expect(found["b"]?.minCount == 1 && found["b"]?.maxCount == 0 && found["b"]?.isOptional == false)
+    #expect(
+      found["b"]?.minCount == 0 && found["c"]?.minCount == 1 && found["b"]?.maxCount == 0
+        && found["b"]?.isOptional == false)
   }
 
   @Test("A name that fits two classes is ambiguous; the qualified name is not")

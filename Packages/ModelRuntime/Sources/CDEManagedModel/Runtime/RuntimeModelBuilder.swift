@@ -170,7 +170,9 @@ public import Foundation
     relationship.name = schema.persistentName
     relationship.isOptional = schema.isOptional
     relationship.isOrdered = schema.kind == .toManyArray
-    relationship.minCount = schema.minimumModelCount ?? (schema.isOptional ? 0 : 1)
+    // A relationship to many may be empty unless its minimum says otherwise.
+    let isRequiredToOne = schema.kind == .toOne && !schema.isOptional
+    relationship.minCount = schema.minimumModelCount ?? (isRequiredToOne ? 1 : 0)
     relationship.maxCount = schema.kind == .toOne ? 1 : schema.maximumModelCount ?? 0
     relationship.deleteRule =
       switch schema.deleteRule {

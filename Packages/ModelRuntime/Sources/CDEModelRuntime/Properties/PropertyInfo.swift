@@ -146,7 +146,7 @@ final class PropertyInfo: @unchecked Sendable {
   func orderCell(in layout: RowLayout) -> CellIndex? { cells.first { layout.cells[$0].role == .order } }
 
   /// Whether a save checks the number of the relationship's members.
-  var countsMembers: Bool { isToMany && (minCount > 0 || maxCount > 0 || !isOptional) }
+  var countsMembers: Bool { isToMany && (minCount > 0 || maxCount > 0) }
 
   /// Whether each member's own row stores its membership. A change of the relationship is then a change of
   /// the member.

@@ -162,14 +162,15 @@ extension NSManagedObject {
   }
 
   /// Why a to-many relationship can't have a number of members; nil if it can.
+  ///
+  /// As in Core Data only the counts decide: a required relationship without a minimum may be empty.
   func countFailure(_ info: PropertyInfo, _ count: Int) -> ManagedObjectError? {
     // An optional relationship may be empty, even if it has a minimum.
     if count == 0 && info.isOptional { return nil }
-    let least = max(info.minCount, info.isOptional ? 0 : 1)
-    if count < least {
+    if count < info.minCount {
       return ManagedObjectError(
         .relationshipLacksMinimumCount,
-        "\(_binding.name).\(info.name) has \(count) members and needs at least \(least).",
+        "\(_binding.name).\(info.name) has \(count) members and needs at least \(info.minCount).",
         entity: _binding.name, property: info.name, objectID: objectID)
     }
     if info.maxCount > 0, count > info.maxCount {

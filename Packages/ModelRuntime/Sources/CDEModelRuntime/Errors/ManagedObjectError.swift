@@ -100,11 +100,14 @@ public struct ManagedObjectError: CDEError {
     set { concerned = newValue.map(ConcernedObject.init) }
   }
   private var concerned: ConcernedObject?
+  /// Whether this is one of several failures in place of the cause, an error of a class's own validation.
+  var standsForCause = false
   /// The predicate that a value breaks, as a format string.
   public var rule: String?
   /// The value that breaks the rule.
   public var value: (any Sendable)?
-  /// The single failures behind `.multipleValidationErrors`.
+  /// The single failures behind `.multipleValidationErrors`. An error of a class's own validation is the ``cause`` of
+  /// one; `NSDetailedErrorsKey` of the user info has that error itself.
   public var failures: [ManagedObjectError]
   /// The objects whose rows changed, for `.saveConflict`.
   public var conflicts: [NSManagedObjectID]
@@ -216,6 +219,12 @@ extension ManagedObjectError: CustomNSError {
     }
   }
 
+  /// The error in the list of another one.
+  private var detail: NSError {
+    if standsForCause, let cause { return cause as NSError }
+    return self as NSError
+  }
+
   /// The error's parts under Core Data's keys: the message, the property, the object, the rule, the value,
   /// the single failures, the cause and the conflicts. Absent parts have no key.
   public var errorUserInfo: [String: Any] {
@@ -224,7 +233,7 @@ extension ManagedObjectError: CustomNSError {
     if let object { info[NSValidationObjectErrorKey] = object }
     if let rule { info[NSValidationPredicateErrorKey] = NSPredicate(format: rule) }
     if let value { info[NSValidationValueErrorKey] = value }
-    if !failures.isEmpty { info[NSDetailedErrorsKey] = failures.map { $0 as NSError } }
+    if !failures.isEmpty { info[NSDetailedErrorsKey] = failures.map(\.detail) }
     if let cause { info[NSUnderlyingErrorKey] = cause as NSError }
     let list: [Any] = mergeConflicts + constraintConflicts
     if !list.isEmpty { info[NSPersistentStoreSaveConflictsErrorKey] = list }

@@ -121,18 +121,6 @@ extension NSManagedObject {
 
   private func throwFirstOrAll(_ failures: [any Error]) throws {
     if failures.count == 1 { throw failures[0] }
-    try ManagedObjectError.throwing(
-      failures.flatMap { failure in
-        guard let known = failure as? ManagedObjectError else { return [foreign(failure)] }
-        return known.code == .multipleValidationErrors ? known.failures : [known]
-      })
-  }
-
-  /// The error of a class's own validation, as one of several.
-  private func foreign(_ error: any Error) -> ManagedObjectError {
-    ManagedObjectError(
-      .invalidValue, "\(_binding.name) is not valid: \(error.localizedDescription)", cause: error,
-      entity: _binding.name, property: (error as NSError).userInfo[NSValidationKeyErrorKey] as? String,
-      objectID: objectID, object: self)
+    try ManagedObjectError.throwing(failures.flatMap { ManagedObjectError.failures(in: $0, of: self) })
   }
 }

@@ -7,25 +7,11 @@ extension CollectedSave {
   /// - Throws: the failure, or `.multipleValidationErrors` with all failures.
   func validate() throws {
     var failures: [ManagedObjectError] = []
-    var foreign: (any Error)?
+    var thrown: [any Error] = []
     func check(_ object: NSManagedObject, _ body: () throws -> Void) {
-      do {
-        try body()
-      } catch let error as ManagedObjectError {
-        let single = error.code == .multipleValidationErrors ? error.failures : [error]
-        failures += single.map { failure in
-          var failure = failure
-          if failure.object == nil { failure.object = object }
-          return failure
-        }
-      } catch {
-        // An error of a class's own validation.
-        foreign = error
-        failures.append(
-          ManagedObjectError(
-            .invalidValue, "\(object._binding.name) is not valid: \(error.localizedDescription)",
-            cause: error,
-            entity: object._binding.name, objectID: object.objectID, object: object))
+      do { try body() } catch {
+        thrown.append(error)
+        failures += ManagedObjectError.failures(in: error, of: object)
       }
     }
     // Checked here, because a class may omit the validation of its superclass.
@@ -41,12 +27,41 @@ extension CollectedSave {
       check(object) { try object.validateForUpdate() }
     }
     deleted[...].forEachBorrowed { object in check(object) { try object.validateForDelete() } }
-    if failures.count == 1, let foreign { throw foreign }
+    // A class's own error stays as it is where it is the only one.
+    if thrown.count == 1, !(thrown[0] is ManagedObjectError) { throw thrown[0] }
     try ManagedObjectError.throwing(failures)
   }
 }
 
 extension ManagedObjectError {
+  /// The failures that an error of an object's validation stands for.
+  ///
+  /// An error of several failures is taken apart, whichever code threw it. An error of a class's own validation is the
+  /// cause of its failure, and Core Data's callers get it as it was thrown.
+  static func failures(in error: any Error, of object: NSManagedObject) -> [ManagedObjectError] {
+    if let known = error as? ManagedObjectError {
+      let single =
+        known.code == .multipleValidationErrors && !known.failures.isEmpty ? known.failures : [known]
+      return single.map { failure in
+        var failure = failure
+        if failure.object == nil { failure.object = object }
+        return failure
+      }
+    }
+    let bridged = error as NSError
+    if bridged.domain == NSCocoaErrorDomain, bridged.code == NSValidationMultipleErrorsError,
+      let details = bridged.userInfo[NSDetailedErrorsKey] as? [any Error], !details.isEmpty
+    {
+      return details.flatMap { failures(in: $0, of: object) }
+    }
+    var failure = ManagedObjectError(
+      .invalidValue, "\(object._binding.name) is not valid: \(error.localizedDescription)", cause: error,
+      entity: object._binding.name, property: bridged.userInfo[NSValidationKeyErrorKey] as? String,
+      objectID: object.objectID, object: object)
+    failure.standsForCause = true
+    return [failure]
+  }
+
   static func throwing(_ failures: [ManagedObjectError]) throws {
     if failures.isEmpty { return }
     if failures.count == 1 { throw failures[0] }

@@ -395,6 +395,45 @@ struct MistakeTests {
     context.reset()
   }
 
+  @Test("Objects whose context is gone or was reset say once what they can't read", arguments: [true, false])
+  func lostContext(resets: Bool) throws {
+    let stack = try Stack()
+    do {
+      let writer = stack.context()
+      let item = Item(context: writer)
+      (item.title, item.category, item.count) = ("kept", Category(context: writer), 5)
+      item.addToTags(Tag(context: writer))
+      try writer.save()
+    }
+    let (seen, fault): (Item, Item) = try {
+      let (context, other) = (stack.context(), stack.context())
+      let seen = try #require(try context.fetch(Item.fetchRequest()).first)
+      #expect(seen.title == "kept")
+      let fault = try #require(other.object(with: seen.objectID) as? Item)
+      if resets {
+        context.reset()
+        other.reset()
+      }
+      return (seen, fault)
+    }()
+    let notes = Notes.taken {
+      for _ in 0..<2 {
+        #expect(seen.title == "kept" && seen.count == 5)
+        #expect(seen.category == nil && seen.tags.isEmpty)
+        #expect(fault.title == "" && fault.count == 0 && fault.note == nil && fault.category == nil)
+      }
+    }
+    #expect(notes.count == 3, "\(notes)")
+    for (note, what) in zip(notes, ["Item.category of x-", "Item.tags of x-", "Item of x-"]) {
+      expect(note, what, "could not be read: its context was freed or reset. Keep the context", "snapshot()")
+    }
+    let free = Notes.taken {
+      let item = Item(entity: seen.entity, insertInto: nil)
+      #expect(item.category == nil && item.tags.isEmpty && item.title == "")
+    }
+    #expect(free.isEmpty)
+  }
+
   @Test("A store that is removed between and during the saves of another thread is one error")
   func removedDuringSaves() async throws {
     for _ in 0..<5 {

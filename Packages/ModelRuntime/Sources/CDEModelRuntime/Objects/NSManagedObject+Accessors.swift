@@ -157,8 +157,9 @@ extension NSManagedObject {
   final func fire() {
     guard isFault else { return }
     guard let context = _registry?.context else {
-      // The context was freed first: values that were never read read as defaults.
+      // Values that were never read read as defaults.
       _flags.remove(.fault)
+      reportLostContext()
       return
     }
     context.fire(self)

@@ -44,6 +44,17 @@ extension NSManagedObject {
     _registry?.context?.noteUnreadObject()
   }
 
+  /// Reports, once for the row and once for each property, that the context is gone that would read it.
+  @inline(never)
+  final func reportLostContext(_ property: String? = nil) {
+    guard problems.notedUnread.insert(property ?? "").inserted else { return }
+    let what = property.map { "\(_binding.name).\($0)" } ?? _binding.name
+    Diagnostics.report(
+      "\(what) of \(objectID.uriRepresentation().absoluteString) could not be read: its context was freed or reset. Keep the "
+        + "context while its objects are in use, or take their values out before, with try object.snapshot()."
+    )
+  }
+
   /// Reports once that a stored value is invalid for a property, and which value the read returned instead.
   @inline(never)
   final func reportUnfit(_ slot: SlotIndex, _ what: @autoclosure () -> String) {

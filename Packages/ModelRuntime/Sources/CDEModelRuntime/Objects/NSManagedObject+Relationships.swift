@@ -31,9 +31,11 @@ extension NSManagedObject {
 
   /// The destination of a to-one relationship according to the row.
   final func rowDestination(_ info: PropertyInfo) -> NSManagedObject? {
-    guard let cell = info.cells.first, let key = _batch.integer(Int(_row), cell),
-      let context = _registry?.context
-    else { return nil }
+    guard let cell = info.cells.first, let key = _batch.integer(Int(_row), cell) else { return nil }
+    guard let context = _registry?.context else {
+      reportLostContext(info.name)
+      return nil
+    }
     let object =
       isEntityUnknown(info)
       ? context.objectOfRow(_binding.model.entities[info.destination], key)
@@ -73,6 +75,7 @@ extension NSManagedObject {
     let members = members(slot)
     if !members.isLoaded {
       let context = _registry?.context
+      if context == nil { reportLostContext(_binding.properties[slot].name) }
       guard let stored = context == nil ? [] : context?.storedMembers(of: self, slot: slot) else {
         return members
       }

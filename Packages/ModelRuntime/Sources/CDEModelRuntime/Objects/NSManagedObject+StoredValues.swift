@@ -37,7 +37,7 @@ extension NSManagedObject {
     if let context = _registry?.context {
       context.noteUnread(self, info.name, error)
     } else {
-      Diagnostics.report("\(_binding.name).\(info.name) could not be read: \(error)")
+      reportLostContext(info.name)
     }
   }
 

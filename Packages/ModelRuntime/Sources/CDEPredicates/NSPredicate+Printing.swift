@@ -14,6 +14,16 @@ extension NSPredicate {
     return (try? predicateTree())?.predicateFormat ?? "BLOCKPREDICATE"
   }
 
+  /// The predicate itself, or a compound that prints canonically in place of one that Foundation made, which prints
+  /// `FALSEPREDICATE` whatever it contains.
+  @_spi(CDE) public var printable: NSPredicate {
+    guard let compound = self as? NSCompoundPredicate, type(of: compound) == NSCompoundPredicate.self else {
+      return self
+    }
+    return TreeCompoundPredicate(
+      type: compound.compoundPredicateType, subpredicates: compound.subpredicates)
+  }
+
   /// Whether the printed form needs parentheses inside another compound.
   var isCompound: Bool {
     if ownResult == nil, let compound = self as? NSCompoundPredicate {

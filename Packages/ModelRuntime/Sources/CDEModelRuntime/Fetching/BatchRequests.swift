@@ -1,4 +1,5 @@
 public import CDEManagedModel
+@_spi(CDE) internal import CDEPredicates
 public import Foundation
 
 /// The coordinator's result of a request.
@@ -57,7 +58,7 @@ nonisolated open class NSBatchUpdateRequest: NSPersistentStoreRequest, @unchecke
   /// ``entityName``.
   public let entity: NSEntityDescription?
   /// The condition for the objects; nil for all.
-  open var predicate: NSPredicate?
+  open var predicate: NSPredicate? { didSet { predicate = predicate?.printable } }
   /// Whether objects of sub-entities are included; true by default.
   open var includesSubentities = true
   /// The new values by attribute name or description; nil or `NSNull` for no value.

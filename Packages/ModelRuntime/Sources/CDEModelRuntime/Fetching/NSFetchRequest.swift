@@ -1,5 +1,5 @@
 public import CDEManagedModel
-internal import CDEPredicates
+@_spi(CDE) internal import CDEPredicates
 internal import CDEStore
 @_spi(CDE) internal import CDEExecutors
 public import Foundation
@@ -55,7 +55,9 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
   open var entityName: String?
   private var givenEntity: NSEntityDescription?
   /// The condition for the objects; nil for all.
-  open var predicate: NSPredicate?
+  ///
+  /// A compound that Foundation made is kept as an equal `TreeCompoundPredicate`, which prints as its condition.
+  open var predicate: NSPredicate? { didSet { predicate = predicate?.printable } }
   /// The order of the objects; nil for any order.
   open var sortDescriptors: [NSSortDescriptor]?
   /// The maximum number of objects; 0 for all.
@@ -99,7 +101,7 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
   open var propertiesToGroupBy: [Any]?
   /// The condition for groups. It is made of grouped values, aggregates and the names of expressions to fetch, each
   /// as a key or as a variable: `$total > 100`.
-  open var havingPredicate: NSPredicate?
+  open var havingPredicate: NSPredicate? { didSet { havingPredicate = havingPredicate?.printable } }
   /// Whether equal dictionaries are returned once; false by default. The order may then only use fetched values.
   /// Objects and their IDs are always distinct.
   open var returnsDistinctResults = false
@@ -129,6 +131,13 @@ nonisolated open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, @un
       givenEntity = newValue
       entityName = newValue?.name
     }
+  }
+
+  /// The entity, the condition and the order, as Core Data prints them.
+  open override var description: String {
+    let order = sortDescriptors.map { $0.map(\.description).joined(separator: ", ") }
+    return "<NSFetchRequest> (entity: \(entityName ?? "(null)"); "
+      + "predicate: (\(predicate?.canonicalFormat ?? "(null)")); sortDescriptors: (\(order ?? "(null)"));)"
   }
 
   open override func copy() -> Any {

@@ -249,7 +249,18 @@ struct PredicateFormatLexer {
       )
     }
     index += 1
+    skipDoubledConversion(scalar)
     return Character(scalar)
+  }
+
+  /// Skips the second of two letters for a whole number, as in `%lud`: published formats have them, and Core Data reads
+  /// one argument.
+  private mutating func skipDoubledConversion(_ first: Unicode.Scalar) {
+    let letters = "diu".unicodeScalars
+    guard letters.contains(first), let next = peek(), letters.contains(next),
+      !(peek(1).map(Self.continuesName) ?? false)
+    else { return }
+    index += 1
   }
 
   private static let symbols: [String] = [

@@ -140,8 +140,10 @@ extension PredicateFormatParser {
     var rest = segments[...]
     while let segment = rest.popFirst() {
       if segment.hasPrefix("@") {
-        let path = segment == PredicateAggregate.count.rawValue ? [] : Array(rest)
-        if !path.isEmpty { rest = [] }
+        let path =
+          segment == PredicateAggregate.count.rawValue
+          ? [] : isUnion(segment) ? Array(rest.prefix { !$0.hasPrefix("@") }) : Array(rest)
+        rest = rest.dropFirst(path.count)
         result = try aggregate(segment, of: result, path: path, at: position)
       } else {
         result = try appendingKey(segment, to: result, at: position)
@@ -168,11 +170,22 @@ extension PredicateFormatParser {
   private func aggregate(
     _ name: String, of base: ExpressionTree, path: [String], at position: Int
   ) throws(PredicateTreeError) -> ExpressionTree {
+    if isUnion(name) {
+      let values = try appending(path, to: base, at: position)
+      // A union has no duplicates. The values along a path are a collection already.
+      return name == "@unionOfObjects" ? values : .function(.union, [values, .constant(.list([]))])
+    }
     guard let aggregate = PredicateAggregate(rawValue: name) else {
       throw unsupported(
-        name, "of the collection operators @count, @sum, @avg, @min and @max are understood", at: position)
+        name,
+        "of the collection operators @count, @sum, @avg, @min, @max, @unionOfObjects and @distinctUnionOfObjects "
+          + "are understood", at: position)
     }
     return .aggregate(aggregate, of: try appending(path, to: base, at: position))
+  }
+
+  private func isUnion(_ segment: String) -> Bool {
+    segment == "@unionOfObjects" || segment == "@distinctUnionOfObjects"
   }
 
   // MARK: Arguments

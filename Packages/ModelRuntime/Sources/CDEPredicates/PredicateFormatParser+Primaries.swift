@@ -169,12 +169,25 @@ extension PredicateFormatParser {
     }
     try expect(")", after: "CAST")
     guard case .constant(let constant) = value else {
-      throw unsupported("CAST", "CAST is understood for constants, not for keys", at: start)
+      if let computed = Self.cast(computed: value, to: type) { return computed }
+      throw unsupported(
+        "CAST", "CAST is understood for constants and for what is computed of now(), not for keys", at: start)
     }
     guard let result = Self.cast(constant, to: type) else {
       throw malformed("CAST", "the constant cannot be cast to this type", at: start)
     }
     return .constant(result)
+  }
+
+  /// A date as its seconds since 2001, or such a number as a date; nil where the operand's kind is not known.
+  private static func cast(computed value: ExpressionTree, to type: String) -> ExpressionTree? {
+    let start = ExpressionTree.constant(.date(Date(timeIntervalSinceReferenceDate: 0)))
+    switch (type, value.kind) {
+    case ("NSNumber", .date): return .function(.subtract, [value, start])
+    case ("NSDate", .number): return .function(.add, [start, value])
+    case ("NSNumber", .number), ("NSDate", .date): return value
+    default: return nil
+    }
   }
 
   private static func cast(_ constant: PredicateConstant, to type: String) -> PredicateConstant? {
@@ -187,6 +200,8 @@ extension PredicateFormatParser {
     case ("NSDecimalNumber", .string("NaN")): .decimal(.nan)
     case ("NSDecimalNumber", .string(let text)): Decimal(string: text).map { .decimal($0) }
     case ("NSDecimalNumber", .integer(let value)): .decimal(Decimal(value))
+    case ("NSNumber", .date(let date)): .double(date.timeIntervalSinceReferenceDate)
+    case ("NSDate", .date): constant
     case ("NSNumber", .string(let text)): Double(text).map { .double($0) }
     case ("NSNumber", .integer), ("NSNumber", .double), ("NSNumber", .bool), ("NSString", .string): constant
     default: nil
@@ -208,6 +223,31 @@ extension PredicateFormatParser {
     case .failure(let error):
       throw PredicateTreeError(
         error.code, construct: error.construct, position: position, error.message)
+    }
+  }
+}
+
+extension ExpressionTree {
+  fileprivate enum Kind {
+    case number, date, unknown
+  }
+
+  /// Whether the value is a number or a date, as far as that follows without the types of keys.
+  fileprivate var kind: Kind {
+    switch self {
+    case .constant(.date), .function(.now, _): return .date
+    case .constant(let constant): return constant.isNumber ? .number : .unknown
+    case .function(let function, let arguments):
+      let kinds = arguments.map(\.kind)
+      if kinds.contains(.unknown) { return .unknown }
+      switch function {
+      case .subtract where kinds == [.date, .date]: return .number
+      case .add, .subtract: return kinds.contains(.date) ? .date : .number
+      case .multiply, .divide, .modulus, .power, .negate, .abs, .floor, .ceiling, .truncate, .squareRoot:
+        return kinds.contains(.date) ? .unknown : .number
+      default: return .unknown
+      }
+    default: return .unknown
     }
   }
 }

@@ -68,6 +68,8 @@ extension ExpressionTree {
     named selector: String, _ arguments: [ExpressionTree]
   ) -> Result<ExpressionTree, PredicateTreeError> {
     let plain = PredicateFunction.plain(selector)
+    // It forbids Spotlight to use an index, which no store here does.
+    if plain == "noindex", arguments.count == 1 { return .success(arguments[0]) }
     if let function = PredicateFunction.named[plain] {
       guard function.arity.contains(arguments.count) else {
         return .failure(

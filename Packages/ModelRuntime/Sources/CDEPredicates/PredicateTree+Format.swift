@@ -146,14 +146,20 @@ extension PredicateConstant {
     case .decimal(let value): return value.isNaN ? "CAST(\"NaN\", \"NSDecimalNumber\")" : "\(value)"
     case .string(let value): return Self.quoted(value)
     case .date(let value):
-      let seconds = PredicateConstant.double(value.timeIntervalSinceReferenceDate)
-      return "CAST(\(seconds.predicateFormat), \"NSDate\")"
+      return "CAST(\(Self.seconds(value.timeIntervalSinceReferenceDate)), \"NSDate\")"
     case .data(let value): return "CAST(\"\(value.base64EncodedString())\", \"NSData\")"
     case .uuid(let value): return "CAST(\"\(value.uuidString)\", \"NSUUID\")"
     case .url(let value): return "CAST(\(Self.quoted(value.absoluteString)), \"NSURL\")"
     case .object(let value): return value.reference.predicateDescription
     case .list(let members): return "{\(members.map(\.predicateFormat).joined(separator: ", "))}"
     }
+  }
+
+  /// Seconds with six decimals, as Core Data prints dates, or with as many digits as the value has.
+  private static func seconds(_ value: Double) -> String {
+    guard value.isFinite else { return Self.double(value).predicateFormat }
+    let text = String(format: "%f", value)
+    return Double(text) == value ? text : "\(value)"
   }
 
   static func quoted(_ text: String) -> String {

@@ -191,7 +191,10 @@ struct ModelSourceTests {
         "length >= 1 1670", "length <= 5 1660",
         #"SELF MATCHES "\\A[^@]+@([^@\\.]+\\.)+[^@\\.]+\\z" 1680"#,
       ])
-    #expect(try rules("t") == ["SELF >= CAST(0.0, \"NSDate\") 1640", "SELF <= CAST(60.0, \"NSDate\") 1630"])
+    #expect(
+      try rules("t") == [
+        "SELF >= CAST(0.000000, \"NSDate\") 1640", "SELF <= CAST(60.000000, \"NSDate\") 1630",
+      ])
     #expect(try rules("junk") == [])
     let pattern = try #require(try entity.attribute("s").validationPredicates.last)
     #expect(pattern.evaluate(with: "a@b.c"))

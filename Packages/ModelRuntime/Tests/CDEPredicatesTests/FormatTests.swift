@@ -69,7 +69,7 @@ struct FormatTests {
       ("FUNCTION($m, 'find:in:', a, 'x') == nil", "FUNCTION($m, \"find:in:\", a, \"x\") == nil"),
       ("ln(a) + log(a) + exp:(a) > 0", "(ln:(a) + log:(a)) + exp:(a) > 0"),
       ("TERNARY(a == 1, b, c) == 3", "TERNARY(a == 1, b, c) == 3"),
-      ("when > CAST(10, 'NSDate')", "when > CAST(10.0, \"NSDate\")"),
+      ("when > CAST(10, 'NSDate')", "when > CAST(10.000000, \"NSDate\")"),
       (
         "id == CAST('1B4E28BA-2FA1-11D2-883F-0016D3CCA427', 'NSUUID')",
         "id == CAST(\"1B4E28BA-2FA1-11D2-883F-0016D3CCA427\", \"NSUUID\")"
@@ -179,7 +179,7 @@ struct FormatTests {
       ("a ==[x] 1", "options", 4), ("a == 1 == 2", "comparison", 7), ("a := 1", ":=", 2),
       ("a == %@", "%@", 5), ("%K == 1", "%K", 0), ("foo(a) == 1", "foo", 0), ("a[0 == 1", "the index", 4),
       ("SUBQUERY(a, b, c == 1).@count == 1", "SUBQUERY", 12), ("FUNCTION(a, b) == 1", "FUNCTION", 12),
-      ("a.@distinctUnionOfObjects.b == 1", "@distinctUnionOfObjects", 2), ("ANY a", "comparison", 5),
+      ("a.@distinctUnionOfSets.b == 1", "@distinctUnionOfSets", 2), ("ANY a", "comparison", 5),
       ("a == \u{1}", "\u{1}", 5), ("AND == 1", "AND", 0), ("a == (b == 1)", "expression", 5),
       ("NOT", "end", 3), ("$ == 1", "$", 0), ("@ == 1", "@", 0), ("a. == 1", "key path", 3),
       ("a == '\\uZZZZ'", "escape", 6), ("CAST(a, 'NSDate') == 1", "CAST", 5), ("1.a == 2", "key path", 2),

@@ -160,7 +160,8 @@ struct MandatoryRelationshipTests {
         try context.execute(update)
       }
     }
-    let found = try stack.context().all("Owner")
+    let reader = stack.context()
+    let found = try reader.all("Owner")
     #expect(Set(found.compactMap { $0.value(forKey: "n") as? Int }) == owners)
     for owner in found {
       let n = try #require(owner.value(forKey: "n") as? Int)
@@ -171,5 +172,7 @@ struct MandatoryRelationshipTests {
         #expect(read == members[name]?[n] ?? [], "\(name) of owner \(n), seed \(seed)")
       }
     }
+    // The objects read through it until here.
+    #expect(!reader.hasChanges)
   }
 }

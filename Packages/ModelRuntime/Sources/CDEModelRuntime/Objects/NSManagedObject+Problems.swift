@@ -44,10 +44,11 @@ extension NSManagedObject {
     _registry?.context?.noteUnreadObject()
   }
 
-  /// Reports, once for the row and once for each property, that the context is gone that would read it.
+  /// Reports, once for the row and once for each property, that the context is gone that would read it. The context of a deleted object
+  /// let it go, which is no mistake.
   @inline(never)
   final func reportLostContext(_ property: String? = nil) {
-    guard problems.notedUnread.insert(property ?? "").inserted else { return }
+    if isDeletedOrGone || !problems.notedUnread.insert(property ?? "").inserted { return }
     let what = property.map { "\(_binding.name).\($0)" } ?? _binding.name
     Diagnostics.report(
       "\(what) of \(objectID.uriRepresentation().absoluteString) could not be read: its context was freed or reset. Keep the "

@@ -12,8 +12,8 @@ struct MergeRandomisedTests {
     let environment = ProcessInfo.processInfo.environment
     if let only = environment["CDE_MERGE_POLICY"], only != "\(policy.rawValue)" { return }
     let seed = environment["CDE_SEED"].flatMap(UInt64.init) ?? 1
-    let runs = environment["CDE_MERGE_RUNS"].flatMap(Int.init) ?? 4
-    let steps = environment["CDE_MERGE_STEPS"].flatMap(Int.init) ?? 60
+    let runs = environment["CDE_MERGE_RUNS"].flatMap(Int.init) ?? 3
+    let steps = environment["CDE_MERGE_STEPS"].flatMap(Int.init) ?? 20
     print("Merges, \(policy.rawValue), seed \(seed)")
     var failures = 0
     for run in seed..<seed + UInt64(runs) {

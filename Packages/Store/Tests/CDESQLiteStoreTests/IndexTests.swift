@@ -45,6 +45,17 @@ struct IndexTests {
     #expect(throws: StoreError.self) { try SQLiteStore.file(scratch.file(), schema) }
   }
 
+  @Test(
+    "An index without an element is refused",
+    arguments: [StoreIndex.Kind.fetchIndex, .compound, .indexedAttribute])
+  func empty(kind: StoreIndex.Kind) throws {
+    let schema = StoreSchema(entities: [
+      StoreEntity(name: "Face", indexes: [StoreIndex(name: "none", kind: kind, elements: [])])
+    ])
+    let error = #expect(throws: StoreError.self) { try SQLiteStore.file(scratch.file(), schema) }
+    #expect(error?.code == .invalidSchema)
+  }
+
   @Test("Partial, compound, flagged, descending and spatial indexes have Core Data's names and columns")
   func statements() throws {
     let schema = StoreSchema(entities: [

@@ -82,13 +82,19 @@ public import CDEStore
       )
       .map { ($0, element.isAscending) }
     }
+    guard let first = columns.first?.name else {
+      throw StoreError(
+        .invalidSchema,
+        "The index \(index.name) of \(entity.source.name) has no element. Name a persistent attribute or a to-one relationship.",
+        entity: entity.source.name)
+    }
     let name =
       switch index.kind {
       case .fetchIndex: shortened("Z_\(entity.source.name)_\(index.name)", to: nameLimit)
       case .compound:
         shortened(
           "Z_\(entity.source.name)_" + index.elements.map(\.property).joined(separator: "_"), to: nameLimit)
-      case .indexedAttribute: indexName(table, columns.first?.name ?? "")
+      case .indexedAttribute: indexName(table, first)
       }
     var present: [String] = []
     for name in index.partialNotNil {

@@ -8,7 +8,7 @@ import PackageDescription
 let internalTests = [
   "EqualValueTests.swift", "LockedClosureTests.swift", "MergeOrderTests.swift", "ObjectStateTests.swift",
   "OverriddenMethodTests.swift", "QueryEngineAgreementTests.swift", "QueryResolverAgreementTests.swift",
-  "QueryResolverTests.swift", "QueryWorld.swift",
+  "QueryResolverTests.swift", "QueryWorld.swift", "Merging",
 ]
 
 let package = Package(

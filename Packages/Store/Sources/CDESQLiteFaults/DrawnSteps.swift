@@ -18,15 +18,9 @@ extension Array {
   @_spi(CDE) public func drawn(oneOf share: Int, for test: String = #function) -> Self {
     guard !DrawnSteps.takesAll, count > 4, share > 1 else { return self }
     print("\(test): one of \(share) of \(count) steps, CDE_SEED=\(DrawnSteps.seed)")
-    var state = DrawnSteps.seed
+    var random = SplitMix(seed: DrawnSteps.seed)
     return enumerated().filter { place, _ in
-      // SplitMix64, the same in all processes.
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      mixed ^= mixed >> 31
-      return place == 0 || place >= count - 3 || mixed % UInt64(share) == 0
+      place == 0 || place >= count - 3 || Int.random(in: 0..<share, using: &random) == 0
     }.map(\.element)
   }
 }

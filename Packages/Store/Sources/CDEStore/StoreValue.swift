@@ -29,6 +29,12 @@ extension StoreValue {
     }
   }
 
+  /// The value in a form that is equal if the values are equal in a database: 1 and 1.0 are.
+  @_spi(CDE) public var comparable: StoreValue {
+    guard case .real(let value) = self, let whole = Int64(exactly: value) else { return self }
+    return .integer(whole)
+  }
+
   /// Feeds the kind and the value, of a text the bytes.
   public func hash(into hasher: inout Hasher) {
     switch self {

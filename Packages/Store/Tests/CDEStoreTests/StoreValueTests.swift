@@ -1,4 +1,4 @@
-import CDEStore
+@_spi(CDE) import CDEStore
 import Foundation
 import Testing
 
@@ -11,6 +11,15 @@ struct StoreValueTests {
     #expect(StoreValue.text(composed) != .text(decomposed))
     #expect(Set([StoreValue.text(composed), .text(decomposed), .text(composed)]).count == 2)
     #expect(StoreExpression.value(.text(composed)) != .value(.text(decomposed)))
+  }
+
+  @Test("A whole number compares as an integer, and no other value changes")
+  func comparable() {
+    #expect(StoreValue.real(1).comparable == .integer(1) && StoreValue.real(-0.0).comparable == .integer(0))
+    let others: [StoreValue] = [
+      .real(1.5), .real(.infinity), .real(1e30), .integer(1), .text("1"), .blob(Data([1])), .null,
+    ]
+    #expect(others.map(\.comparable) == others)
   }
 
   @Test("Values of the same kind and content are equal, of other kinds they are not")

@@ -270,16 +270,6 @@ private struct NoRow: InterpretedRow {
 }
 
 extension StoreValue {
-  /// The value in a form that is equal if a store's values are: 1 and 1.0 are, and two spellings of a letter are not.
-  fileprivate var comparable: StoreValue {
-    switch self {
-    case .real(let value): Int64(exactly: value).map { .integer($0) } ?? self
-    case .text(let text): .blob(Data([0] + Array(text.utf8)))
-    case .blob(let data): .blob(Data([1]) + data)
-    case .null, .integer, .reference: self
-    }
-  }
-
   fileprivate var number: Double {
     switch self {
     case .integer(let value): Double(value)

@@ -1,5 +1,4 @@
-public import CDEStore
-import Foundation
+@_spi(CDE) public import CDEStore
 
 /// Computes a projection from rows in memory, as `StoreProjection` defines it.
 ///
@@ -103,18 +102,6 @@ import Foundation
     case .object(let path):
       guard let end = try reader.rows(path).first else { return .null }
       return .reference(entity: end.row.concreteEntity, key: end.row.key)
-    }
-  }
-}
-
-extension StoreValue {
-  /// The value in a form that is equal if the values are equal in a database: 1 and 1.0 are, and two spellings of a letter are not.
-  fileprivate var comparable: StoreValue {
-    switch self {
-    case .real(let value): Int64(exactly: value).map { .integer($0) } ?? self
-    case .text(let text): .blob(Data([0] + Array(text.utf8)))
-    case .blob(let data): .blob(Data([1]) + data)
-    case .null, .integer, .reference: self
     }
   }
 }

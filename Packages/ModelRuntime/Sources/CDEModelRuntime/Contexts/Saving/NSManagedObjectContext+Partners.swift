@@ -8,13 +8,16 @@ extension NSManagedObjectContext {
   ///
   /// The setter released the partner of that time. Since then a merge may have brought a row with another
   /// partner.
-  func releaseFormerPartners(of object: NSManagedObject) {
+  ///
+  /// - Parameter reads: whether partners are read again whose rows contradict the object's. A save does that; a merge makes no
+  ///   query.
+  func releaseFormerPartners(of object: NSManagedObject, reads: Bool = false) {
     let slots = object.withBinding(\.savedSlots.oneToOne)
     if slots.isEmpty || object.isMarkedDeleted { return }
     for slot in slots.intersection(object.changedSlots) {
       let info = object._binding.properties[slot]
       guard let former = storedPartner(of: object, info), former !== object.toOne(slot) else { continue }
-      readAgain(former, partnerOf: object, info)
+      if reads { readAgain(former, partnerOf: object, info) }
       release(former, from: object, info)
     }
   }

@@ -65,7 +65,7 @@ extension NSManagedObjectContext {
       objects[...].forEachBorrowed { object in
         // The hook clears the flag. A later change sets it again and calls the hook again.
         if !object.leavePending(), !isFirst { return }
-        if releases, object.isMarkedUpdated { releaseFormerPartners(of: object) }
+        if releases, object.isMarkedUpdated { releaseFormerPartners(of: object, reads: true) }
         guard object.hasChanges else { return }
         if !isFirst { rounds.note(object) }
         object.willSave()

@@ -86,9 +86,35 @@ extension NSManagedObjectContext {
       failPrecondition(
         "The context has no persistentStoreCoordinator; take it from a container, or set one.")
     }
+    add(object, in: home)
+    if object._overlay != nil { insertRelated(to: object) }
+  }
+
+  private func add(_ object: NSManagedObject, in home: Borrowed<ObjectRegistry>) {
     home.with { add(object, to: $0) }
     noteChange(object)
     object.awakeFromInsert()
+  }
+
+  /// Inserts all loose objects that a new object is related to, and those that they are related to.
+  private func insertRelated(to first: NSManagedObject) {
+    guard let home else { return }
+    var objects = [first]
+    while let object = objects.popLast() {
+      var related: [(NSManagedObject, PropertyInfo)] = []
+      object.forEachRelated { other, info in
+        if other._home?.address != home.address { related.append((other, info)) }
+      }
+      for (other, info) in related {
+        // A hook may have inserted it meanwhile.
+        if other.isLoose {
+          add(other, in: home)
+          objects.append(other)
+        } else if other.hasLostContext {
+          object.refuse(other, as: info)
+        }
+      }
+    }
   }
 
   private func add(_ object: NSManagedObject, to registry: ObjectRegistry) {

@@ -45,10 +45,12 @@ extension NSManagedObject {
   }
 
   /// Unmarks unsaved values that equal the row's.
+  ///
+  /// - Parameter kept: properties whose values stay.
   @inline(never)
-  final func dropEqualValues() {
+  final func dropEqualValues(but kept: PropertySet = PropertySet()) {
     guard let overlay = _overlay else { return }
-    for slot in overlay.changed {
+    for slot in overlay.changed.subtracting(kept) {
       let info = _binding.properties[slot]
       if info.cells.isEmpty || differsFromRow(slot) { continue }
       if info.kind == .toOne { endReference(info) } else { keepUnchanged(slot) }

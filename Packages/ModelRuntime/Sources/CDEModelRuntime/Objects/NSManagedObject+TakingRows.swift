@@ -14,6 +14,13 @@ extension NSManagedObject {
     take(batch, row)
   }
 
+  /// Adopts the current row of an object about to be saved. Unsaved values of one-to-one relationships stay, even if they equal the
+  /// former row's: the partner's row, which is saved as well, may have another value.
+  final func takeAgain(_ batch: RowBatch, _ row: Int) {
+    if isMarkedUpdated { dropEqualValues(but: withBinding(\.savedSlots.oneToOne)) }
+    take(batch, row)
+  }
+
   /// Adopts a row. The object is not a fault afterwards.
   final func take(_ batch: RowBatch, _ row: Int) {
     _batch = batch

@@ -41,7 +41,8 @@ nonisolated open class NSManagedObject: NSObject {
   /// Makes an object of an entity and, with a context, inserts it there.
   ///
   /// Without a context the object has values and belongs to no store. `NSManagedObjectContext.insert(_:)`
-  /// inserts it later.
+  /// inserts it later, with all objects without a context that it is related to. It is also inserted when it is related
+  /// to an object of a context, in either direction, as in Core Data.
   ///
   /// An override is called for every object, new or fetched, as in Core Data. A context that fetches many objects of a
   /// class without an override copies the first of them, which has the same result; see `__cdPlainClass`.

@@ -63,4 +63,28 @@ struct RefreshOfOthersTests {
     #expect(holder.value(forKey: "card") == nil)
     #expect(authors[1].value(forKey: "card") == nil)
   }
+
+  @Test(
+    "A one-to-one partner that the other process gave away is taken back on both sides, and from the object that had it"
+  )
+  func partnerTakenBack() throws {
+    let made = (0..<2).map { theirs.make("Author", ["number": $0]) }
+    let card = theirs.make("Card", ["number": 0])
+    card.setValue(made[0], forKey: "holder")
+    try theirs.save()
+    let authors = try (0..<2).map { try find("Author", $0, in: mine) }
+    let mineCard = try find("Card", 0, in: mine)
+    #expect(mineCard.value(forKey: "holder") as? NSManagedObject === authors[0])
+    card.setValue(made[1], forKey: "holder")
+    try theirs.save()
+    // The card's row still says what is set, and would not be written.
+    mine.refresh(authors[0], mergeChanges: true)
+    #expect(authors[0].value(forKey: "card") == nil)
+    authors[0].setValue(mineCard, forKey: "card")
+    try mine.save()
+    let stored = try find("Card", 0, in: reader)
+    #expect((stored.value(forKey: "holder") as? NSManagedObject)?.value(forKey: "number") as? Int == 0)
+    #expect(try find("Author", 0, in: reader).value(forKey: "card") as? NSManagedObject === stored)
+    #expect(try find("Author", 1, in: reader).value(forKey: "card") == nil)
+  }
 }

@@ -1,42 +1,94 @@
 internal import CDEStore
 
-// The other object of a one-to-one relationship, which is stored in two rows.
+// The other object of a one-to-one relationship, which is stored in two rows. Each save that writes one of the rows has to write the
+// other one as well, and so has to find it by the row that the store has.
 
 extension NSManagedObjectContext {
+  /// Makes the other rows of an object's unsaved one-to-one relationships match, before they are saved.
+  ///
+  /// A row of the partner that contradicts the object's row is read again. Another process writes both rows at once, and a refresh or
+  /// a fetch may have brought the context one of them alone. A change that equals an outdated row would not be written.
+  ///
+  /// Cost: one query for each such row; none otherwise.
+  ///
+  /// - Returns: whether an object was changed.
+  @discardableResult
+  func settlePartners(of object: NSManagedObject) -> Bool {
+    let slots = object.withBinding(\.savedSlots.oneToOne)
+    if slots.isEmpty || object.isMarkedDeleted { return false }
+    var hasChanged = false
+    for slot in slots.intersection(object.changedSlots) {
+      let info = object._binding.properties[slot]
+      let partner = object.toOne(slot)
+      if let former = storedPartner(of: object, info), former !== partner {
+        readIfContradicting(former, object, info, isStoredPartner: true)
+        if release(former, from: object, info) { hasChanged = true }
+      }
+      guard let partner, !partner.isDeletedOrGone else { continue }
+      if object.storedKey(info) != partner._key {
+        readIfContradicting(partner, object, info, isStoredPartner: false)
+      }
+      if settle(object, info, with: partner) { hasChanged = true }
+    }
+    return hasChanged
+  }
+
+  /// Does so for all unsaved changes, until nothing changes any more.
+  func settlePartners() {
+    var hasChanged = false
+    repeat {
+      hasChanged = false
+      for object in changed where object.hasChanges {
+        if settlePartners(of: object) { hasChanged = true }
+      }
+    } while hasChanged
+  }
+
+  /// Makes the partner of an unsaved one-to-one relationship refer to the object, unless the partner has another unsaved value.
+  private func settle(_ object: NSManagedObject, _ info: PropertyInfo, with partner: NSManagedObject) -> Bool
+  {
+    let theirs = partner.slot(of: info, info.inverseSlot!)
+    let other = partner.toOne(theirs)
+    if other === object || partner.isDeletedOrGone { return false }
+    if other != nil, partner.changedSlots.contains(theirs) {
+      object.writeToOne(info.slot, nil)
+    } else {
+      partner.writeToOne(theirs, object)
+    }
+    return true
+  }
+
   /// Releases the objects that an object's row refers to, if its unsaved one-to-one relationships have other
   /// values.
   ///
   /// The setter released the partner of that time. Since then a merge may have brought a row with another
-  /// partner.
-  ///
-  /// - Parameter reads: whether partners are read again whose rows contradict the object's. A save does that; a merge makes no
-  ///   query.
-  func releaseFormerPartners(of object: NSManagedObject, reads: Bool = false) {
+  /// partner. Makes no query for rows that are known.
+  func releaseFormerPartners(of object: NSManagedObject) {
     let slots = object.withBinding(\.savedSlots.oneToOne)
     if slots.isEmpty || object.isMarkedDeleted { return }
     for slot in slots.intersection(object.changedSlots) {
       let info = object._binding.properties[slot]
       guard let former = storedPartner(of: object, info), former !== object.toOne(slot) else { continue }
-      if reads { readAgain(former, partnerOf: object, info) }
       release(former, from: object, info)
     }
   }
 
-  /// Reads the row of a former partner again if it does not refer to the object whose row refers to it.
+  /// Reads a row again if it does not refer to the object whose row refers to it, or if it alone refers to that object.
   ///
-  /// Another process writes both rows at once. A refresh or a fetch may have brought the context the object's row alone, and its
-  /// save would then leave the partner's row as it is.
-  private func readAgain(_ former: NSManagedObject, partnerOf object: NSManagedObject, _ info: PropertyInfo) {
-    guard former.isRealized, former.isStored, !former.isDeletedOrGone else { return }
-    let theirs = former._binding.properties[former.slot(of: info, info.inverseSlot!)]
-    guard former.storedKey(theirs) != object._key, !former.changedSlots.contains(theirs.slot) else { return }
+  /// - Parameter isStoredPartner: whether the object's row refers to the row.
+  private func readIfContradicting(
+    _ partner: NSManagedObject, _ object: NSManagedObject, _ info: PropertyInfo, isStoredPartner: Bool
+  ) {
+    guard partner.isRealized, partner.isStored, !partner.isDeletedOrGone else { return }
+    let theirs = partner._binding.properties[partner.slot(of: info, info.inverseSlot!)]
+    guard (partner.storedKey(theirs) == object._key) != isStoredPartner else { return }
     do {
-      guard let row = try loadedSource(of: former._binding).row(of: former._binding, key: former._key),
-        row.batch.layout === former._binding.layout
+      guard let row = try loadedSource(of: partner._binding).row(of: partner._binding, key: partner._key),
+        row.batch.layout === partner._binding.layout
       else { return }
-      former.takeNews(row.batch, row.row)
+      partner.takeAgain(row.batch, row.row)
     } catch {
-      noteUnread(former, theirs.name, error)
+      noteUnread(partner, theirs.name, error)
     }
   }
 
@@ -44,9 +96,14 @@ extension NSManagedObjectContext {
     object.storedKey(info).map { self.object(entity: object.storedEntity(info), key: $0) }
   }
 
-  func release(_ former: NSManagedObject, from object: NSManagedObject, _ info: PropertyInfo) {
+  /// - Returns: whether the former partner referred to the object.
+  @discardableResult
+  func release(_ former: NSManagedObject, from object: NSManagedObject, _ info: PropertyInfo) -> Bool {
     let theirs = former.slot(of: info, info.inverseSlot!)
-    guard !former.isDeletedOrGone, former.toOne(theirs) === object, !former.isDeletedOrGone else { return }
+    guard !former.isDeletedOrGone, former.toOne(theirs) === object, !former.isDeletedOrGone else {
+      return false
+    }
     former.writeToOne(theirs, nil)
+    return true
   }
 }

@@ -27,6 +27,7 @@ extension NSManagedObjectContext {
   ///
   /// - Parameter called: the objects whose hooks were called before. The function adds the others.
   func callWillSaveHooks(but called: inout Set<ObjectIdentifier>) throws {
+    settlePartners()
     let joined = changed.filter { called.insert(ObjectIdentifier($0)).inserted }
     if joined.isEmpty { return }
     var rounds = HookRounds()
@@ -65,7 +66,7 @@ extension NSManagedObjectContext {
       objects[...].forEachBorrowed { object in
         // The hook clears the flag. A later change sets it again and calls the hook again.
         if !object.leavePending(), !isFirst { return }
-        if releases, object.isMarkedUpdated { releaseFormerPartners(of: object, reads: true) }
+        if releases { settlePartners(of: object) }
         guard object.hasChanges else { return }
         if !isFirst { rounds.note(object) }
         object.willSave()

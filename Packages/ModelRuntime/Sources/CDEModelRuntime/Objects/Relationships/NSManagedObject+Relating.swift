@@ -26,31 +26,39 @@ extension NSManagedObject {
 
   @inline(__always)
   private final func mayRelate(_ object: NSManagedObject, _ slot: SlotIndex) -> Bool {
-    if !isDeletedOrGone, !object.isDeletedOrGone { return true }
-    return mayRelateDeleted(object, slot)
+    if !isDeletedOrGone, !object.isDeletedOrGone, _home?.address == object._home?.address { return true }
+    return mayRelateAfterJoining(object, slot)
   }
 
   @inline(never)
-  private final func mayRelateDeleted(_ object: NSManagedObject, _ slot: SlotIndex) -> Bool {
+  private final func mayRelateAfterJoining(_ object: NSManagedObject, _ slot: SlotIndex) -> Bool {
     let info = _binding.properties[slot]
-    checkSameContext(object, info)
-    if isDeletedOrGone {
+    // An object does not join the context of one that is deleted.
+    if isDeletedOrGone || object.isDeletedOrGone {
+      checkDestination(object, info)
+    } else {
+      checkSameContext(object, info)
+    }
+    if isDeletedOrGone || hasLostContext {
       // This side is not saved, but the other side may be saved.
-      if let inverse = info.inverseSlot, !object.isDeletedOrGone {
+      guard !object.isDeletedOrGone, !object.hasLostContext else { return !isDeletedOrGone }
+      if let inverse = info.inverseSlot {
         object.refuse(self, as: object._binding.properties[object.slot(of: info, inverse)])
       }
-    } else {
-      refuse(object, as: info)
+      return false
     }
+    guard object.isDeletedOrGone || object.hasLostContext else { return true }
+    refuse(object, as: info)
     return false
   }
 
-  /// Does not change a relationship, because the object is deleted. The next save reports it.
-  private final func refuse(_ object: NSManagedObject, as info: PropertyInfo) {
+  /// Does not change a relationship, because the object is deleted or has no context any more. The next save reports it.
+  final func refuse(_ object: NSManagedObject, as info: PropertyInfo) {
     willAccess()
+    let state = object.isDeletedOrGone ? "that is deleted" : "whose context was freed or reset"
     problems.refused[info.slot] = ManagedObjectError(
       .invalidValue,
-      "\(_binding.name).\(info.name) can't hold an object of \(object._binding.name) that is deleted, and was left as it "
+      "\(_binding.name).\(info.name) can't hold an object of \(object._binding.name) \(state), and was left as it "
         + "was. \(info.isToMany ? "Remove that object from it" : "Set another object or nil"), and save again.",
       entity: _binding.name, property: info.name, objectID: objectID)
     enterUpdated()

@@ -253,24 +253,6 @@ extension NSManagedObject {
     }
     return slot
   }
-
-  final func checkSameContext(_ object: NSManagedObject, _ info: PropertyInfo) {
-    // An object without a context may have an entity of another model that contains the class, too.
-    if object._binding.model !== _binding.model, object._home == nil { object.rebind(to: _binding.model) }
-    guard info.destinations.contains(object._binding.index), object._binding.model === _binding.model else {
-      let theirs = object._binding
-      failPrecondition(
-        "An object of \(theirs.name) can't be the value of \(_binding.name).\(info.name), which holds objects of "
-          + "\(_binding.model.entities[info.destination].name).")
-    }
-    if _home?.address == object._home?.address { return }
-    guard let mine = managedObjectContext, let other = object.managedObjectContext, mine !== other else {
-      return
-    }
-    failPrecondition(
-      "Illegal attempt to establish the relationship \(_binding.name).\(info.name) between objects in different contexts. "
-        + "Fetch the other object in this context, by its objectID.")
-  }
 }
 
 // Called by generated accessors.

@@ -8,7 +8,7 @@ extension NSPersistentHistoryChangeRequest: ContextRequest {
     let stores = try coordinator.stores(of: self)
     switch operation {
     case .fetch(let place): return try fetch(after: place, coordinator, stores)
-    case .delete(let place): return try purge(before: place, stores)
+    case .delete(let place): return try purge(before: place, coordinator, stores)
     }
   }
 
@@ -20,14 +20,16 @@ extension NSPersistentHistoryChangeRequest: ContextRequest {
     let filter = try HistoryFilter(fetchRequest)
     let readsChanges = resultType != .transactionsOnly || filter.isForChanges
     var transactions: [NSPersistentHistoryTransaction] = []
+    if case .token(let token) = place { try coordinator.check(token) }
     for handle in stores {
       var query = StoreHistoryQuery(includesChanges: readsChanges)
+      var known: HistoryPlace?
       switch place {
       case .start: break
       case .date(let date): query.since = date.timeIntervalSinceReferenceDate
-      case .token(let token): query.after = token.numbers[handle.identifier] ?? 0
+      case .token(let token): known = token.places[handle.identifier]
       }
-      transactions += try coordinator.transactions(query, of: handle).map {
+      transactions += try coordinator.transactions(query, after: known, of: handle).map {
         NSPersistentHistoryTransaction(
           $0, coordinator.modelBinding, handle, hasChanges: resultType != .transactionsOnly)
       }
@@ -71,16 +73,25 @@ extension NSPersistentHistoryChangeRequest: ContextRequest {
 
   // MARK: Purging
 
-  private func purge(before place: Place, _ stores: [StoreHandle]) throws -> NSPersistentHistoryResult {
+  private func purge(
+    before place: Place, _ coordinator: NSPersistentStoreCoordinator, _ stores: [StoreHandle]
+  ) throws -> NSPersistentHistoryResult {
     var removed = 0
+    if case .token(let token) = place {
+      try coordinator.check(token)
+      // Before any store is purged.
+      for handle in stores {
+        if let known = token.places[handle.identifier] { try coordinator.check(known, of: handle) }
+      }
+    }
     for handle in stores {
       let limit: StoreHistoryLimit
       switch place {
       case .start: continue
       case .date(let date): limit = .beforeTime(date.timeIntervalSinceReferenceDate)
       case .token(let token):
-        guard let number = token.numbers[handle.identifier] else { continue }
-        limit = .before(number: number)
+        guard let known = token.places[handle.identifier] else { continue }
+        limit = .before(number: known.number)
       }
       do { removed += try handle.store.purgeHistory(limit) } catch { throw ManagedObjectError.store(error) }
     }
@@ -189,15 +200,15 @@ extension NSPersistentStoreCoordinator {
   /// - Parameter stores: Stores of this coordinator; nil for all.
   /// - Returns: Nil if no store has a history, or none can be read.
   public func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
-    var numbers: [String: Int64] = [:]
+    var places: [String: HistoryPlace] = [:]
     for store in stores.map({ $0.compactMap { $0 as? NSPersistentStore } }) ?? persistentStores {
       do {
         guard let extent = try store.handle.store.historyExtent() else { continue }
-        numbers[store.identifier] = extent.last
+        places[store.identifier] = store.handle.historyPlace(extent.last)
       } catch {
         Diagnostics.report("The history of the store \(store.identifier) could not be read: \(error)")
       }
     }
-    return numbers.isEmpty ? nil : NSPersistentHistoryToken(numbers)
+    return places.isEmpty ? nil : NSPersistentHistoryToken(places)
   }
 }

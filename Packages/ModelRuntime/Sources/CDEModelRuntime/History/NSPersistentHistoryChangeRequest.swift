@@ -72,7 +72,8 @@ nonisolated public final class NSPersistentHistoryChangeRequest: NSPersistentSto
 
   /// Reads the transactions after a place; all of them for nil, and of stores that the token does not name.
   ///
-  /// Carrying it out throws code `.historyTokenExpired` if transactions after the place were purged.
+  /// Carrying it out throws code `.historyTokenExpired` if transactions after the place were purged, or if the place is in no
+  /// history of the coordinator's stores: a backup was restored, or the file is another store.
   public static func fetchHistory(after token: NSPersistentHistoryToken?) -> NSPersistentHistoryChangeRequest
   {
     Self(.fetch(after: token.map { .token($0) } ?? .start))
@@ -103,7 +104,8 @@ nonisolated public final class NSPersistentHistoryChangeRequest: NSPersistentSto
 
   /// Purges the transactions before a place, without the last one that the token knows; nothing for nil.
   ///
-  /// Tokens of this place stay valid. Earlier ones expire.
+  /// Tokens of this place stay valid. Earlier ones expire. Carrying it out throws code `.historyTokenExpired`, and purges
+  /// nothing, if the place is in no history of the coordinator's stores.
   public static func deleteHistory(before token: NSPersistentHistoryToken?)
     -> NSPersistentHistoryChangeRequest
   {

@@ -46,7 +46,7 @@ nonisolated public final class NSPersistentHistoryTransaction: NSObject, NSFetch
   /// The place after this transaction in the history of its store; in a sequence of
   /// ``NSManagedObjectContext/changes(after:)``, in the histories of all stores.
   public var token: NSPersistentHistoryToken {
-    place ?? NSPersistentHistoryToken([store.identifier: record.number])
+    self.place ?? NSPersistentHistoryToken([store.identifier: HistoryPlace(record)])
   }
 
   /// The same transaction, with a token that names more stores.

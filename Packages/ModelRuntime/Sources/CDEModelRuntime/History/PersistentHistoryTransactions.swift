@@ -46,8 +46,8 @@ extension NSManagedObjectContext {
   ///
   /// - Parameter token: the last place that is known; nil for the whole history.
   ///
-  /// Reading throws ``ManagedObjectError`` with code `.historyTokenExpired` if transactions after the place were purged,
-  /// `.unsupportedRequest` if no store records a history, and the errors of reading.
+  /// Reading throws ``ManagedObjectError`` with code `.historyTokenExpired` if transactions after the place were purged or the
+  /// place is in no history of the context's stores, for example because a backup was restored, `.unsupportedRequest` if no store records a history, and the errors of reading.
   public nonisolated func changes(after token: NSPersistentHistoryToken?) -> PersistentHistoryTransactions {
     PersistentHistoryTransactions(context: self, token: token)
   }
@@ -61,7 +61,9 @@ private nonisolated final class HistoryStreamReader: @unchecked Sendable {
   // Guard: one task at a time calls `next()`; `step` runs within that call.
   private let context: NSManagedObjectContext
   /// For each store the last transaction that was returned.
-  private var place: [String: Int64]
+  private var place: [String: HistoryPlace]
+  /// The place where the reader begins, until the first read has checked it.
+  private var token: NSPersistentHistoryToken?
   /// Transactions that were read and not returned, the next one last.
   private var waiting: [NSPersistentHistoryTransaction] = []
   private let wakeUps: AsyncStream<Void>
@@ -72,7 +74,8 @@ private nonisolated final class HistoryStreamReader: @unchecked Sendable {
 
   init(_ context: NSManagedObjectContext, _ token: NSPersistentHistoryToken?) {
     self.context = context
-    place = token?.numbers ?? [:]
+    place = token?.places ?? [:]
+    self.token = token
     (wakeUps, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     signal.yield()
   }
@@ -93,7 +96,7 @@ private nonisolated final class HistoryStreamReader: @unchecked Sendable {
   }
 
   private func returned(_ transaction: NSPersistentHistoryTransaction) -> NSPersistentHistoryTransaction {
-    place[transaction.store.identifier] = transaction.transactionNumber
+    place[transaction.store.identifier] = HistoryPlace(transaction.record)
     return transaction.at(NSPersistentHistoryToken(place))
   }
 
@@ -108,10 +111,12 @@ private nonisolated final class HistoryStreamReader: @unchecked Sendable {
         "No store of the context records a history. Set the option NSPersistentHistoryTrackingKey before the stores are "
           + "loaded.")
     }
+    if let token { try coordinator.check(token) }
+    token = nil
     var found: [NSPersistentHistoryTransaction] = []
     for handle in handles {
-      let query = StoreHistoryQuery(after: place[handle.identifier] ?? 0, limit: Self.readAtOnce)
-      let read = try coordinator.transactions(query, of: handle)
+      let query = StoreHistoryQuery(limit: Self.readAtOnce)
+      let read = try coordinator.transactions(query, after: place[handle.identifier], of: handle)
       // There may be more, for which no commit will wake this reader.
       if read.count == Self.readAtOnce { signal.yield() }
       found += read.map {
@@ -119,28 +124,5 @@ private nonisolated final class HistoryStreamReader: @unchecked Sendable {
       }
     }
     waiting = found.reversed()
-  }
-}
-
-extension NSPersistentStoreCoordinator {
-  /// Reads transactions of a store, and makes sure that none after the query's place was purged.
-  func transactions(
-    _ query: StoreHistoryQuery, of handle: StoreHandle
-  ) throws -> [StoreHistoryTransaction] {
-    let read: [StoreHistoryTransaction]
-    let extent: StoreHistoryExtent?
-    do {
-      read = try handle.store.history(query)
-      // Read afterwards, so that a purge in between is noticed.
-      extent = query.after > 0 ? try handle.store.historyExtent() : nil
-    } catch {
-      throw ManagedObjectError.store(error)
-    }
-    guard let extent, extent.isPurged(after: query.after) else { return read }
-    throw ManagedObjectError(
-      .historyTokenExpired,
-      "The token names transaction \(query.after) of the store \(handle.identifier), and later ones were purged: its history "
-        + "begins at \(extent.first.map { "\($0)" } ?? "\(extent.last + 1)"). Fetch the objects again, and continue with "
-        + "currentPersistentHistoryToken(fromStores:).")
   }
 }

@@ -9,13 +9,14 @@ nonisolated public final class NSPersistentHistoryToken: NSObject, NSCopying, NS
 {
   // Guard: immutable.
 
-  /// For each store's UUID the number of its last known transaction.
-  let numbers: [String: Int64]
+  /// For each store's UUID its last known transaction.
+  let places: [String: HistoryPlace]
 
   private static let key = "NSPersistentHistoryTokenNumbers"
+  private static let timesKey = "NSPersistentHistoryTokenTimes"
 
-  init(_ numbers: [String: Int64]) {
-    self.numbers = numbers
+  init(_ places: [String: HistoryPlace]) {
+    self.places = places
     super.init()
   }
 
@@ -27,14 +28,23 @@ nonisolated public final class NSPersistentHistoryToken: NSObject, NSCopying, NS
     guard let data = coder.decodeObject(of: NSData.self, forKey: Self.key) as Data?,
       let numbers = try? JSONDecoder().decode([String: Int64].self, from: data)
     else { return nil }
-    self.numbers = numbers
+    // Archives of earlier versions have no times.
+    let times = (coder.decodeObject(of: NSData.self, forKey: Self.timesKey) as Data?).flatMap {
+      try? JSONDecoder().decode([String: UInt64].self, from: $0)
+    }
+    places = Dictionary(
+      uniqueKeysWithValues: numbers.map { store, number in
+        (store, HistoryPlace(number: number, time: times?[store].map(Double.init(bitPattern:))))
+      })
     super.init()
   }
 
   /// Encodes the token.
   public func encode(with coder: NSCoder) {
     // Numbers by text always have this form.
-    coder.encode(try? JSONEncoder().encode(numbers) as NSData, forKey: Self.key)
+    coder.encode(try? JSONEncoder().encode(places.mapValues(\.number)) as NSData, forKey: Self.key)
+    let times = places.compactMapValues { $0.time?.bitPattern }
+    coder.encode(try? JSONEncoder().encode(times) as NSData, forKey: Self.timesKey)
   }
 
   /// The token itself, because it never changes.
@@ -42,13 +52,14 @@ nonisolated public final class NSPersistentHistoryToken: NSObject, NSCopying, NS
 
   /// Whether two tokens name the same place of the same stores.
   public override func isEqual(_ object: Any?) -> Bool {
-    (object as? NSPersistentHistoryToken)?.numbers == numbers
+    guard let other = object as? NSPersistentHistoryToken, other.places.count == places.count else { return false }
+    return places.allSatisfy { store, place in other.places[store].map(place.isSame) ?? false }
   }
 
-  public override var hash: Int { numbers.hashValue }
+  public override var hash: Int { places.mapValues(\.number).hashValue }
 
   public override var description: String {
-    let parts = numbers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+    let parts = places.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.number)" }
     return "<NSPersistentHistoryToken {\(parts.joined(separator: ", "))}>"
   }
 
@@ -57,8 +68,8 @@ nonisolated public final class NSPersistentHistoryToken: NSObject, NSCopying, NS
   /// - Returns: Nil if neither is: each is later in one of the stores, or they name different stores. Apple's Core Data has
   ///   no such method.
   public func compare(_ other: NSPersistentHistoryToken) -> ComparisonResult? {
-    guard numbers.keys == other.numbers.keys else { return nil }
-    let pairs = numbers.map { ($0.value, other.numbers[$0.key]!) }
+    guard places.keys == other.places.keys else { return nil }
+    let pairs = places.map { ($0.value.number, other.places[$0.key]!.number) }
     if pairs.allSatisfy({ $0.0 == $0.1 }) { return .orderedSame }
     if pairs.allSatisfy({ $0.0 <= $0.1 }) { return .orderedAscending }
     return pairs.allSatisfy { $0.0 >= $0.1 } ? .orderedDescending : nil
@@ -68,3 +79,17 @@ nonisolated public final class NSPersistentHistoryToken: NSObject, NSCopying, NS
 /// Option: commits are recorded in the store's history (`true`). A store with a history that is opened without the option can
 /// only be read, as in Core Data.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
+
+/// A place in the history of one store.
+struct HistoryPlace: Sendable {
+  /// The number of the last known transaction.
+  var number: Int64
+  /// When it was committed, in seconds since 2001; nil if that is not known. A store that was restored from a copy has another
+  /// transaction of the number.
+  var time: Double?
+
+  /// Whether two places may be the same.
+  func isSame(as other: HistoryPlace) -> Bool {
+    number == other.number && (time == nil || other.time == nil || time == other.time)
+  }
+}

@@ -50,7 +50,8 @@ struct HistoryTokenTests {
     return (try open(first.folder), try #require(kept))
   }
 
-  private func expectExpired(_ stack: Stack, _ token: NSPersistentHistoryToken, _ reason: String) async throws {
+  private func expectExpired(_ stack: Stack, _ token: NSPersistentHistoryToken, _ reason: String) async throws
+  {
     let context = stack.context()
     let count = try await context.perform { try self.count(context) }
     let requests = [
@@ -97,7 +98,9 @@ struct HistoryTokenTests {
     for (index, transaction) in all.enumerated() {
       let request = NSPersistentHistoryChangeRequest.fetchHistory(after: transaction.token)
       request.resultType = .count
-      let left = try await context.perform { (try context.execute(request) as? NSPersistentHistoryResult)?.result as? NSNumber }
+      let left = try await context.perform {
+        (try context.execute(request) as? NSPersistentHistoryResult)?.result as? NSNumber
+      }
       #expect(left?.intValue == all.count - 1 - index)
     }
   }
@@ -111,7 +114,8 @@ struct HistoryTokenTests {
     let coordinator = mine.container.persistentStoreCoordinator
     let known = try token(mine)
     _ = try coordinator.addPersistentStore(
-      ofType: NSSQLiteStoreType, configurationName: nil, at: mine.folder.appendingPathComponent("Second.sqlite"),
+      ofType: NSSQLiteStoreType, configurationName: nil,
+      at: mine.folder.appendingPathComponent("Second.sqlite"),
       options: [NSPersistentHistoryTrackingKey: true as NSNumber])
     let context = mine.context()
     try context.performAndWait {
@@ -120,7 +124,8 @@ struct HistoryTokenTests {
       try context.save()
       let request = NSPersistentHistoryChangeRequest.fetchHistory(after: known)
       request.resultType = .count
-      #expect(((try context.execute(request) as? NSPersistentHistoryResult)?.result as? NSNumber)?.intValue == 1)
+      #expect(
+        ((try context.execute(request) as? NSPersistentHistoryResult)?.result as? NSNumber)?.intValue == 1)
     }
   }
 }

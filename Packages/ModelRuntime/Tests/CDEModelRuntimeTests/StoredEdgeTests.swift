@@ -44,6 +44,29 @@ struct StoredEdgeTests {
     #expect(try stack.sql("SELECT count(*) FROM ZSPECIMEN WHERE ZTEXTORT IS NULL") == [["6"]])
   }
 
+  @Test(
+    "A decimal that is no number, as Core Data stores it, reads as what it is, and stays so",
+    arguments: ["NaN", "nan"])
+  func notANumber(text: String) throws {
+    let stack = try stack()
+    try stack.sql("UPDATE ZSPECIMEN SET ZPRICE = '\(text)', ZPRICEORNIL = '\(text)'")
+    let context = stack.context()
+    let specimen = try first(context)
+    #expect(specimen.price.isNaN && specimen.priceOrNil?.isNaN == true)
+    #expect(specimen.value(forKey: "price") as? NSDecimalNumber == .notANumber)
+    let request = NSFetchRequest<NSDictionary>(entityName: "Specimen")
+    request.resultType = .dictionaryResultType
+    request.propertiesToFetch = ["price"]
+    let row = try #require(try context.fetch(request).first)
+    #expect(row["price"] as? NSDecimalNumber == .notANumber)
+    specimen.text = "changed"
+    try context.save()
+    #expect(
+      try stack.sql("SELECT count(*) FROM ZSPECIMEN WHERE ZPRICE = '\(text)' AND ZTEXT = 'changed'") == [
+        ["1"]
+      ])
+  }
+
   @Test("A raw value of no case, where nothing is declared for that, reads as a case and is not saved")
   func rawValues() throws {
     let stack = try stack()

@@ -52,6 +52,11 @@ public struct MigrationObstacle: Hashable, Sendable, CustomStringConvertible {
     case duplicateValues
     /// Rows have several objects in a relationship that becomes to-one.
     case severalObjects
+    /// Rows have fewer objects in a relationship than it must have now: none where one is required, or fewer than the least
+    /// number of members.
+    case missingObjects
+    /// Rows have more members in a to-many relationship than it may have now.
+    case surplusObjects
     /// Rows belong to an entity that becomes abstract.
     case abstractObjects
     /// Rows of a table of several entities belong to none of them, by their number. Fetches do not find them, and a new table
@@ -93,6 +98,14 @@ public struct MigrationObstacle: Hashable, Sendable, CustomStringConvertible {
       return
         "\(names) leads to one object now, and \(objects) of the store \(count == 1 ? "has" : "have") several there. "
         + "Keep the relationship to-many, or remove the surplus with the old model first."
+    case .missingObjects:
+      return
+        "\(names) must lead to more objects now than \(objects) of the store \(count == 1 ? "has" : "have") there. Relate the objects "
+        + "with the old model or in a migration step, make the relationship optional, or lower its minimum count."
+    case .surplusObjects:
+      return
+        "\(names) may lead to fewer objects now than \(objects) of the store \(count == 1 ? "has" : "have") there. Remove the surplus "
+        + "with the old model or in a migration step, or raise the maximum count of the relationship."
     case .abstractObjects:
       return
         "\(entity) is abstract now, and the store has \(objects) of it. Keep the entity concrete, or delete the objects "

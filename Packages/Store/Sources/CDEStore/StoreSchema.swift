@@ -141,11 +141,16 @@ public struct StoreRelationship: Hashable, Sendable {
   /// Whether the relationship may be empty. The object layer validates it. The store checks it in batch
   /// deletions.
   public var isOptional: Bool
+  /// The least number of members of a to-many relationship; 0 for none. The object layer validates it, and a migration checks it.
+  public var minCount: Int
+  /// The greatest number of members of a to-many relationship; 0 for none. The object layer validates it, and a migration checks
+  /// it.
+  public var maxCount: Int
 
   /// Makes a relationship; see the properties.
   public init(
     name: String, destination: String, inverse: String?, isToMany: Bool, isOrdered: Bool = false,
-    isTransient: Bool = false, isOptional: Bool = true
+    isTransient: Bool = false, isOptional: Bool = true, minCount: Int = 0, maxCount: Int = 0
   ) {
     self.name = name
     self.destination = destination
@@ -154,6 +159,8 @@ public struct StoreRelationship: Hashable, Sendable {
     self.isOrdered = isOrdered
     self.isTransient = isTransient
     self.isOptional = isOptional
+    self.minCount = minCount
+    self.maxCount = maxCount
   }
 }
 

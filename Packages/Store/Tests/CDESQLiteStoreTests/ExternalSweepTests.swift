@@ -39,7 +39,8 @@ struct ExternalSweepTests {
       let left = files(scratch)
       let reopened = try rig.open(scratch.file())
       let named = Set(
-        sql(scratch.file(), "SELECT substr(ZPHOTO, 2) FROM ZITEM WHERE length(ZPHOTO) = 37").map { $0[0] })
+        sql(scratch.file(), "SELECT substr(ZPHOTO, 2, 36) FROM ZITEM WHERE length(ZPHOTO) = 38").map { $0[0] }
+      )
       #expect(files(scratch) == named, "\(fault) at \(step)")
       #expect(reopened.notes.isEmpty)
       #expect(left.isSuperset(of: named))
@@ -89,6 +90,33 @@ struct ExternalSweepTests {
     #expect(files(scratch) == before)
     #expect(!before.contains(unneeded))
     try store.close()
+  }
+
+  @Test(
+    "A cell names its file as Core Data's does, with a zero at the end; cells without it stay readable and keep their files"
+  )
+  func cells() throws {
+    let rig = try FaultRig(.delete)
+    let scratch = try rig.fresh()
+    let store = try rig.open(scratch.file())
+    let value = [1] + [UInt8](repeating: 7, count: 140_000)
+    try store.insert("Item", [Draft(key: -1, values: ["photo": .bytes(value)])])
+    let name = "hex(ZPHOTO) GLOB '02*00' AND length(ZPHOTO) = 38"
+    let written = sql(scratch.file(), "SELECT Z_PK, substr(ZPHOTO, 2, 36) FROM ZITEM WHERE \(name)")
+    #expect(written.count == 2 && written.allSatisfy { UUID(uuidString: $0[1]) != nil })
+    try store.close()
+    _ = sql(scratch.file(), "UPDATE ZITEM SET ZPHOTO = substr(ZPHOTO, 1, 37) WHERE \(name)")
+    let before = files(scratch)
+    let reopened = try rig.open(scratch.file())
+    #expect(try reopened.removeUnneededExternalValues() == 0)
+    #expect(files(scratch) == before)
+    let cell = RowMaker(reopened, "Item").cell("photo")
+    for key in written.compactMap({ Int64($0[0]) }) {
+      let row = try #require(try reopened.row(entity: reopened.index("Item"), key: key))
+      let stored = try #require(ExternalValue(cell: row.batch.bytes(row.row, cell)))
+      #expect(try reopened.externalValue(stored).count >= 131_072)
+    }
+    try reopened.close()
   }
 
   @Test("Two stores in one folder of files leave each other's alone")

@@ -49,6 +49,8 @@ extension StoreRelationship {
       name: relationship.name, destination: relationship.destinationEntity?.name ?? "",
       inverse: relationship.inverseRelationship?.name, isToMany: relationship.isToMany,
       isOrdered: relationship.isOrdered && relationship.isToMany, isTransient: relationship.isTransient,
-      isOptional: relationship.isOptional)
+      isOptional: relationship.isOptional,
+      minCount: relationship.isToMany ? relationship.minCount : 0,
+      maxCount: relationship.isToMany ? relationship.maxCount : 0)
   }
 }

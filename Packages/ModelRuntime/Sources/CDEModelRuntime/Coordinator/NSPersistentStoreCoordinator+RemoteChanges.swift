@@ -78,7 +78,9 @@ extension NSPersistentStoreCoordinator {
       var info: [AnyHashable: Any] = [NSStoreUUIDKey: handle.identifier]
       info[NSPersistentStoreURLKey] = url
       if let number {
-        info[NSPersistentHistoryTokenKey] = NSPersistentHistoryToken([handle.identifier: handle.historyPlace(number)])
+        info[NSPersistentHistoryTokenKey] = NSPersistentHistoryToken([
+          handle.identifier: handle.historyPlace(number)
+        ])
       }
       NotificationCenter.default.post(name: .NSPersistentStoreRemoteChange, object: self, userInfo: info)
     }

@@ -47,7 +47,9 @@ extension MigrationStep {
     entity.uniquenessConstraints = []
     for property in entity.properties {
       property.isOptional = true
-      (property as? NSRelationshipDescription)?.minCount = 0
+      guard let relationship = property as? NSRelationshipDescription else { continue }
+      relationship.minCount = 0
+      if relationship.isToMany { relationship.maxCount = 0 }
     }
   }
 

@@ -40,7 +40,7 @@ extension StoreValue {
     switch self {
     case .integer(let value): Decimal(value)
     case .real(let value): Decimal(string: String(format: "%.15g", value))
-    case .text(let digits): Decimal(string: digits)
+    case .text(let digits): digits.lowercased() == "nan" ? .nan : Decimal(string: digits)
     case .null, .blob, .reference: nil
     }
   }

@@ -12,7 +12,9 @@ extension NSPersistentStoreCoordinator {
     let read: [StoreHistoryTransaction]
     do { read = try handle.store.history(query) } catch { throw ManagedObjectError.store(error) }
     // Checked afterwards, so that a purge in between is noticed.
-    guard let place, let extent = try check(place, of: handle), extent.isPurged(after: place.number) else { return read }
+    guard let place, let extent = try check(place, of: handle), extent.isPurged(after: place.number) else {
+      return read
+    }
     throw ManagedObjectError(
       .historyTokenExpired,
       "The token names transaction \(place.number) of the store \(handle.identifier), and later ones were purged: its history "

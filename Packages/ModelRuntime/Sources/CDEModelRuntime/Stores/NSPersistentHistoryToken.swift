@@ -52,7 +52,9 @@ nonisolated public final class NSPersistentHistoryToken: NSObject, NSCopying, NS
 
   /// Whether two tokens name the same place of the same stores.
   public override func isEqual(_ object: Any?) -> Bool {
-    guard let other = object as? NSPersistentHistoryToken, other.places.count == places.count else { return false }
+    guard let other = object as? NSPersistentHistoryToken, other.places.count == places.count else {
+      return false
+    }
     return places.allSatisfy { store, place in other.places[store].map(place.isSame) ?? false }
   }
 

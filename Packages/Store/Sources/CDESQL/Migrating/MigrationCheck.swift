@@ -6,12 +6,12 @@ public import CDEStore
   public typealias Counting = (SQLPiece) throws(StoreError) -> Int
 
   private let script: MigrationScript
-  private let counted: Counting
+  let counted: Counting
   /// With the names that the old tables have before the migration.
-  private let moves: EntityMoves
+  let moves: EntityMoves
   private let now: Double
-  private var old: PhysicalSchema { moves.source }
-  private var new: PhysicalSchema { moves.destination }
+  var old: PhysicalSchema { moves.source }
+  var new: PhysicalSchema { moves.destination }
 
   /// Makes a check of a migration.
   ///
@@ -64,7 +64,7 @@ public import CDEStore
     return result
   }
 
-  private func table(_ entity: EntityIndex) -> String { moves.table(of: entity) }
+  func table(_ entity: EntityIndex) -> String { moves.table(of: entity) }
 
   /// Refuses a migration that has obstacles.
   ///
@@ -105,7 +105,11 @@ public import CDEStore
             guard let surplus = relation.surplus(of: number, moves) else { continue }
             add(.severalObjects, name, [property.name], try counted(SQLPiece(surplus)))
           }
-        case .toMany: continue
+          add(.missingObjects, name, [property.name], try missing(property, source))
+        case .toMany(let relationship):
+          let found = try unfitCounts(property, relationship, source)
+          add(.missingObjects, name, [property.name], found.below)
+          add(.surplusObjects, name, [property.name], found.above)
         }
       }
       try addMembers(of: move, source, number, add)

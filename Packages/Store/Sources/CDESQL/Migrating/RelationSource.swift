@@ -146,6 +146,12 @@ struct RelationSource: Hashable {
     }
   }
 
+  /// The pairs as `me` and `other` whose other row stays.
+  func remaining(_ moves: EntityMoves) -> String {
+    "SELECT me, other FROM (\(pairs(moves, keepsReflexive: false, noKey: "NULL"))) AS r0 "
+      + "WHERE 1 = 1\(survives(key: "other", moves))"
+  }
+
   /// Counts the rows of an old entity that have several others which stay; nil if no row can have them.
   func surplus(of number: Int64, _ moves: EntityMoves) -> String? {
     let pairs: String

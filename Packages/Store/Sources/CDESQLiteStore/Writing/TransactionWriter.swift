@@ -162,7 +162,8 @@ final class TransactionWriter {
     }
     let name = try externals.write(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
     writtenFiles.append(name)
-    let cell = [2] + Array(name.utf8)
+    // Core Data ends the name with a zero.
+    let cell = [2] + Array(name.utf8) + [0]
     return cell.withUnsafeBytes {
       sqlite3_bind_blob64(
         statement, parameter, $0.baseAddress, UInt64($0.count),

@@ -173,6 +173,8 @@ extension Decimal: CDPrimitive {
     {
       return value
     }
+    // Core Data stores NSDecimalNumber.notANumber as this text.
+    if text.lowercased() == "nan" { return .nan }
     return _unfit(batch, row, cell, Decimal.self)
   }
   @inlinable public static func _read(_ value: _PropertyValue) -> Decimal? {

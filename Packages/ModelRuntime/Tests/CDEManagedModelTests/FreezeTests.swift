@@ -103,6 +103,20 @@ struct FreezeTests {
     _ = try sample.model.freeze()
   }
 
+  @Test("A to-one relationship whose inverse has another inverse has none, as a remark says")
+  func inverseOfAnother() throws {
+    let sample = SampleModel()
+    let editor = relationship("editor", to: sample.person, max: 1)
+    editor.inverseRelationship = sample.books
+    sample.book.properties.append(editor)
+    let frozen = try sample.model.freeze()
+    let book = try #require(frozen.schema.entities.first { $0.name == "Book" })
+    #expect(book.relationships.map(\.inverse) == ["books", nil])
+    #expect(frozen.remarks.count == 1)
+    #expect(frozen.remarks.first?.contains("Book.editor has the inverse Person.books, which has the inverse author") == true)
+    #expect(editor.inverseRelationship === sample.books)
+  }
+
   @Test("Broken models are refused with entity and property")
   func broken() {
     func check(

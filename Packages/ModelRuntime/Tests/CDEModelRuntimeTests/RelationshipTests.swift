@@ -234,6 +234,35 @@ struct RelationshipTests {
     }
     #expect(result?.text.contains("Unacceptable value for Owner.items") == true)
   }
+
+  @Test("A model whose inverse refers to another relationship works: that side is kept by itself")
+  func inverseOfAnother() throws {
+    let artist = entity("Artist", nil, [attribute("name", .stringAttributeType)])
+    let image = entity("Image", nil, [attribute("name", .stringAttributeType)])
+    connect(.one(artist, "thumbnail"), .one(image, "shown"))
+    point(.one(image, "artist"), to: artist)
+    image.relationshipsByName["artist"]?.inverseRelationship = artist.relationshipsByName["thumbnail"]
+    let stack = try Stack(model: model(artist, image))
+    let context = stack.context()
+    try context.performAndWait {
+      let maker = context.make("Artist", ["name": "a"])
+      let images = ["i1", "i2"].map { context.make("Image", ["name": $0, "artist": maker]) }
+      maker.setValue(images[0], forKey: "thumbnail")
+      #expect(images[0].one("shown") === maker && images.allSatisfy { $0.one("artist") === maker })
+      try context.save()
+      maker.setValue(images[1], forKey: "thumbnail")
+      #expect(images.map { $0.one("shown") === maker } == [false, true])
+      try context.save()
+    }
+    let other = stack.context()
+    try other.performAndWait {
+      let images = try other.all("Image", NSPredicate(format: "artist.name == 'a'"), sort: "name")
+      #expect(images.map { $0.one("shown") != nil } == [false, true])
+      other.delete(try #require(images[0].one("artist")))
+      try other.save()
+      #expect(try other.all("Image").allSatisfy { $0.one("artist") == nil && $0.one("shown") == nil })
+    }
+  }
 }
 
 extension ExitTest.Result {

@@ -42,7 +42,7 @@ extension RewritingVisitor {
       members.append(
         "public override class var __cdPlainClass: NSManagedObject.Type? { \(node.name.text).self }")
     }
-    members += computedValues() + keyValueFunctions(node) + validationFunctions() + affectingKeys()
+    members += computedValues() + keyValueFunctions() + validationFunctions() + affectingKeys()
     insert(members, in: node)
   }
 
@@ -106,23 +106,19 @@ extension RewritingVisitor {
     ]
   }
 
-  /// Setting variables with `@objc` that are no properties of the model, by key-value coding.
-  private func keyValueFunctions(_ node: ClassDeclSyntax) -> [String] {
-    let overrides = node.memberBlock.members.contains { member in
-      guard let function = member.decl.as(FunctionDeclSyntax.self) else { return false }
-      return function.name.text == "setValue"
-        && function.signature.trimmedDescription.contains("forUndefinedKey")
-    }
+  /// Setting variables with `@objc` that the model does not store, by key-value coding. A value of another type leaves the variable as
+  /// it is.
+  private func keyValueFunctions() -> [String] {
     let setters = computedKeys.compactMap { key, variable in
       variable.settable.map { type in
         "case \"\(key)\": if let value = value as? \(type.hasSuffix("!") ? "\(type.dropLast())?" : type) "
-          + "{ self.\(variable.name) = value }"
+          + "{ self.\(variable.name) = value }; return true"
       }
     }
-    guard !setters.isEmpty, !overrides else { return [] }
+    guard !setters.isEmpty else { return [] }
     return [
-      "public override func setValue(_ value: Any?, forUndefinedKey key: String) { switch key { "
-        + setters.joined(separator: "; ") + "; default: super.setValue(value, forUndefinedKey: key) } }"
+      "public override func _cdSetComputedValue(_ value: Any?, forKey key: String) -> Bool { switch key { "
+        + setters.joined(separator: "; ") + "; default: return super._cdSetComputedValue(value, forKey: key) } }"
     ]
   }
 }

@@ -137,7 +137,7 @@ struct ModelValidator {
           + "and at most \(relationship.maxCount)."
       )
     }
-    guard let inverse = relationship.inverseRelationship, let destination = relationship.destinationEntity
+    guard let inverse = relationship.followedInverse, let destination = relationship.destinationEntity
     else { return }
     guard inverse.inverseRelationship === relationship else {
       throw fail(

@@ -58,7 +58,10 @@ extension NSManagedObjectModel {
     return FrozenModel(
       schema: schema, resolved: resolved, entities: frozen,
       configurations: configurationsByName.mapValues { Set($0.compactMap(\.name)) },
-      remarks: entities.flatMap { EntityIndexes(of: $0).remarks })
+      remarks: entities.flatMap { entity in
+        EntityIndexes(of: entity).remarks
+          + entity.ownProperties.compactMap { ($0 as? NSRelationshipDescription)?.inverseRemark }
+      })
   }
 }
 

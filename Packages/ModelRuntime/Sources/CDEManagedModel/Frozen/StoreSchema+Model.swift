@@ -47,10 +47,32 @@ extension StoreRelationship {
   fileprivate init(_ relationship: NSRelationshipDescription) {
     self.init(
       name: relationship.name, destination: relationship.destinationEntity?.name ?? "",
-      inverse: relationship.inverseRelationship?.name, isToMany: relationship.isToMany,
+      inverse: relationship.followedInverse?.name, isToMany: relationship.isToMany,
       isOrdered: relationship.isOrdered && relationship.isToMany, isTransient: relationship.isTransient,
       isOptional: relationship.isOptional,
       minCount: relationship.isToMany ? relationship.minCount : 0,
       maxCount: relationship.isToMany ? relationship.maxCount : 0)
+  }
+}
+
+extension NSRelationshipDescription {
+  /// The inverse that objects keep up to date; nil if a to-one relationship names one that has another inverse itself.
+  ///
+  /// Xcode warns about such a relationship, and Core Data uses the model. The key in the row is all that it needs. The members of a
+  /// to-many relationship stand in the rows of its inverse, so that one has to refer back.
+  var followedInverse: NSRelationshipDescription? {
+    guard let inverse = inverseRelationship, !isToMany, let other = inverse.inverseRelationship else {
+      return inverseRelationship
+    }
+    return other === self ? inverse : nil
+  }
+
+  /// What the model says about the inverse and objects do not follow; nil if they follow it.
+  var inverseRemark: String? {
+    guard let inverse = inverseRelationship, followedInverse == nil else { return nil }
+    let (mine, theirs) = ("\(entity?.name ?? "").\(name)", "\(inverse.entity?.name ?? "").\(inverse.name)")
+    return "\(mine) has the inverse \(theirs), which has the inverse "
+      + "\(inverse.inverseRelationship?.name ?? "") itself. \(mine) is kept as a relationship without an inverse. "
+      + "Give it an inverse of its own, or none."
   }
 }

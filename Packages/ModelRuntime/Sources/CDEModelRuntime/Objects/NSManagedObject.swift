@@ -316,7 +316,14 @@ nonisolated open class NSManagedObject: NSObject {
   /// The value of a variable that the class computes, for key-value coding; nil for other keys. Rewritten sources override it.
   open func _cdComputedValue(forKey key: String) -> Any?? { nil }
 
+  /// Sets a variable that the class computes, for key-value coding. Rewritten sources override it.
+  ///
+  /// - Returns: whether the class has such a variable of the key that can be set.
+  open func _cdSetComputedValue(_ value: Any?, forKey key: String) -> Bool { false }
+
   /// Sets a property as its accessor does, including the inverse of a relationship.
+  ///
+  /// A transient property whose class computes it is set by the class's accessor, as in Core Data.
   ///
   /// - Parameters:
   ///   - value: the type that ``value(forKey:)`` returns, or the Swift value. Nil is accepted for a required
@@ -324,7 +331,9 @@ nonisolated open class NSManagedObject: NSObject {
   ///     fails. In the second case the attribute keeps its old value. A value of another type traps.
   ///   - key: the property's persistent name. An unknown one traps.
   open func setValue(_ value: Any?, forKey key: String) {
-    if _binding.property(key) == nil {
+    let info = _binding.property(key)
+    if info == nil || info?.isTransient == true, _cdSetComputedValue(value, forKey: key) { return }
+    if info == nil {
       setValue(value, forUndefinedKey: key)
     } else {
       setPropertyValue(value, forKey: key)

@@ -55,6 +55,15 @@ final class SpellingTests: ModelTestCase {
     XCTAssertEqual(controller.sections?.map(\.name), ["M"])
   }
 
+  func testSetsATransientAttributeByTheSetterOfTheClass() throws {
+    let person = makePerson("Messner")
+    person.setValue("reinhold", forKey: #keyPath(Person.initial))
+    XCTAssertEqual(person.initial, "R")
+    XCTAssertEqual(person.primitiveValue(forKey: "initial") as? String, "R")
+    person.setValuesForKeys(["initial": NSNull()])
+    XCTAssertEqual(person.value(forKey: "initial") as? String, "M")
+  }
+
   func testPinsAContextToAQueryGeneration() throws {
     try context.setQueryGenerationFrom(.current)
     XCTAssertEqual(context.queryGenerationToken, .current)

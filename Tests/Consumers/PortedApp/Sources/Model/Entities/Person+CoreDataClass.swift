@@ -11,14 +11,19 @@ public class Person: NSManagedObject {
 
   /// The first letter of the last name, for the headings of lists. Transient in the model.
   @objc public var initial: String? {
-    willAccessValue(forKey: "initial")
-    let cached = primitiveValue(forKey: "initial") as? String
-    didAccessValue(forKey: "initial")
-    if let cached = cached { return cached }
-    guard let letter = lastName.first else { return nil }
-    let initial = String(letter).uppercased()
-    setPrimitiveValue(initial, forKey: "initial")
-    return initial
+    get {
+      willAccessValue(forKey: "initial")
+      let cached = primitiveValue(forKey: "initial") as? String
+      didAccessValue(forKey: "initial")
+      if let cached = cached { return cached }
+      guard let letter = lastName.first else { return nil }
+      let initial = String(letter).uppercased()
+      setPrimitiveValue(initial, forKey: "initial")
+      return initial
+    }
+    set {
+      setPrimitiveValue(newValue?.prefix(1).uppercased(), forKey: "initial")
+    }
   }
 
   @objc public dynamic var fullName: String {

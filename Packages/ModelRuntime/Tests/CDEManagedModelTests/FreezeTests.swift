@@ -113,7 +113,9 @@ struct FreezeTests {
     let book = try #require(frozen.schema.entities.first { $0.name == "Book" })
     #expect(book.relationships.map(\.inverse) == ["books", nil])
     #expect(frozen.remarks.count == 1)
-    #expect(frozen.remarks.first?.contains("Book.editor has the inverse Person.books, which has the inverse author") == true)
+    #expect(
+      frozen.remarks.first?.contains("Book.editor has the inverse Person.books, which has the inverse author")
+        == true)
     #expect(editor.inverseRelationship === sample.books)
   }
 

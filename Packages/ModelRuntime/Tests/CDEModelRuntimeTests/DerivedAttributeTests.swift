@@ -117,6 +117,60 @@ struct DerivedAttributeTests {
     try await there { #expect($0.value(forKey: "worth") as? Double == 2.5) }
   }
 
+  @Test(
+    "A copy of the object's own attribute follows it, in saves, batches and migrations, whatever its type is")
+  func ownCopy() throws {
+    func shop(_ hasCopies: Bool) -> NSManagedObjectModel {
+      let copies = [
+        Self.derived("label", .stringAttributeType, "title"),
+        Self.derived("value", .decimalAttributeType, "price"),
+        Self.derived("day", .dateAttributeType, "bought"),
+        Self.derived("bytes", .binaryDataAttributeType, "data"),
+      ]
+      return model(
+        entity(
+          "Thing", nil,
+          [
+            attribute("title", .stringAttributeType),
+            attribute("price", .decimalAttributeType, default: Decimal(3)),
+            attribute("bought", .dateAttributeType), attribute("data", .binaryDataAttributeType),
+          ] + (hasCopies ? copies : [])))
+    }
+    func expect(_ thing: NSManagedObject, title: String?, price: Decimal, day: Date?, data: Data?) {
+      #expect(thing.value(forKey: "label") as? String == title)
+      #expect((thing.value(forKey: "value") as? NSDecimalNumber)?.decimalValue == price)
+      #expect(thing.value(forKey: "day") as? Date == day)
+      #expect(thing.value(forKey: "bytes") as? Data == data)
+    }
+    let (day, data) = (Date(timeIntervalSinceReferenceDate: 7), Data([1, 2]))
+    let store = try OldStore(shop(false)) { context in
+      context.make("Thing", ["title": "a", "bought": day, "data": data])
+      context.make("Thing", ["title": "b"])
+    }
+    let container = try store.opened(shop(true))
+    try container.work { context in
+      let things = try context.all("Thing", sort: "title")
+      expect(things[0], title: "a", price: 3, day: day, data: data)
+      expect(things[1], title: "b", price: 3, day: nil, data: nil)
+      things[0].setValue("z", forKey: "title")
+      let made = context.make("Thing", ["title": "c", "price": Decimal(5)])
+      try context.save()
+      expect(things[0], title: "z", price: 3, day: day, data: data)
+      expect(made, title: "c", price: 5, day: nil, data: nil)
+      let update = NSBatchUpdateRequest(entityName: "Thing")
+      update.propertiesToUpdate = ["title": "all"]
+      try context.execute(update)
+      try context.execute(
+        NSBatchInsertRequest(entityName: "Thing", objects: [["title": "batch", "data": data]]))
+      context.reset()
+      let all = try context.all("Thing", sort: "title")
+      #expect(all.map { $0.value(forKey: "label") as? String } == ["all", "all", "all", "batch"])
+      expect(all[3], title: "batch", price: 3, day: nil, data: data)
+      #expect(try context.all("Thing", NSPredicate(format: "label == 'all' AND value == 5")).count == 1)
+    }
+    try container.close()
+  }
+
   @Test("A writer that missed another's derived value does not spread the old one")
   func staleWriter() throws {
     let stack = try Stack(model: Self.library())
@@ -135,7 +189,8 @@ struct DerivedAttributeTests {
     "An expression that can't be kept is an error that names it",
     arguments: [
       "", "title.length", "shelf.name.first", "shelf.room.name", "books.@avg.price", "max:(books.price)",
-      "canonical:(price)", "canonical:(folded)", "canonical:(shelf.name)", "title", "shelf.@count",
+      "canonical:(price)", "canonical:(folded)", "canonical:(shelf.name)", "title", "folded", "wrong",
+      "absent", "shelf", "shelf.@count",
       "shelf.missing",
       "missing.name", "now", "@sum.price", "shelf.name",
     ])

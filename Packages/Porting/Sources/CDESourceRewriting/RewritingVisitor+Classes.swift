@@ -118,7 +118,8 @@ extension RewritingVisitor {
     guard !setters.isEmpty else { return [] }
     return [
       "public override func _cdSetComputedValue(_ value: Any?, forKey key: String) -> Bool { switch key { "
-        + setters.joined(separator: "; ") + "; default: return super._cdSetComputedValue(value, forKey: key) } }"
+        + setters.joined(separator: "; ")
+        + "; default: return super._cdSetComputedValue(value, forKey: key) } }"
     ]
   }
 }

@@ -100,6 +100,8 @@ public struct StoreAttribute: Hashable, Sendable {
 public enum StoreDerivation: Hashable, Sendable {
   /// The time at which the row was last written.
   case now
+  /// Another attribute of the row, as it is.
+  case attribute(String)
   /// Another attribute of the row, with case and diacritics folded.
   case canonical(String)
   case lowercase(String)
@@ -117,7 +119,7 @@ public enum StoreDerivation: Hashable, Sendable {
   /// Whether the value depends on other rows, so that the store computes it.
   public var isKeptByStore: Bool {
     switch self {
-    case .now, .canonical, .lowercase, .uppercase: false
+    case .now, .attribute, .canonical, .lowercase, .uppercase: false
     case .copy, .count, .sum, .foreign: true
     }
   }

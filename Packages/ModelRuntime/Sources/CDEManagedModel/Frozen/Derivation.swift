@@ -8,6 +8,7 @@ internal import Foundation
 enum Derivation {
   private enum Form {
     case now
+    case attribute(String)
     /// `canonical:(name)`.
     case text(function: String, attribute: String)
     case copy(relationship: String, attribute: String)
@@ -26,6 +27,7 @@ enum Derivation {
   private static func known(_ attribute: NSDerivedAttributeDescription) -> StoreDerivation? {
     switch form(attribute.derivation ?? "") {
     case .now?: .now
+    case .attribute(let name)?: .attribute(name)
     case .text("canonical", let name)?: .canonical(name)
     case .text("lowercase", let name)?: .lowercase(name)
     case .text(_, let name)?: .uppercase(name)
@@ -58,6 +60,7 @@ enum Derivation {
       let rest = (parts[..<place] + parts[(place + 1)...]).joined(separator: ".")
       return names(rest[...], count: 2).map { .sum(relationship: $0[0], attribute: $0[1]) }
     }
+    if let name = names(text[...], count: 1)?.first { return .attribute(name) }
     return names(text[...], count: 2).map { .copy(relationship: $0[0], attribute: $0[1]) }
   }
 
@@ -83,7 +86,7 @@ enum Derivation {
     guard let form = form(expression) else {
       throw fail(
         ", which can't be kept. Use now(), canonical:(x), lowercase:(x) or uppercase:(x) of an attribute, "
-          + "toOne.x, toMany.@count or toMany.x.@sum.")
+          + "x, toOne.x, toMany.@count or toMany.x.@sum.")
     }
     guard let owner = attribute.entity else {
       throw fail(", but is an element of a composite, which can't be derived.")
@@ -115,6 +118,15 @@ enum Derivation {
       if types.contains(attribute.attributeType) { return }
       throw fail(", which is \(name). Correct the attribute's type.")
     }
+    func requireSameType(_ copied: NSAttributeDescription, _ name: String) throws {
+      let isFile = copied.allowsExternalBinaryDataStorage
+      if copied.attributeType == attribute.attributeType, copied.attributeType != .compositeAttributeType,
+        !isFile
+      {
+        return
+      }
+      throw fail(", but “\(name)” is of another type, or of one that can't be copied.")
+    }
     let integers: Set<NSAttributeType> = [
       .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
     ]
@@ -122,6 +134,7 @@ enum Derivation {
 
     switch form {
     case .now: try require([.dateAttributeType], "a date")
+    case .attribute(let name): try requireSameType(try source(name, properties), name)
     case .text(_, let name):
       guard try source(name, properties).attributeType == .stringAttributeType else {
         throw fail(", but “\(name)” is no text.")
@@ -136,12 +149,7 @@ enum Derivation {
       try require(
         integers.contains(summed.attributeType) ? numbers : numbers.subtracting(integers), "a number")
     case .copy(let relationship, let name):
-      let copied = try source(name, try destination(relationship, isToMany: false))
-      guard copied.attributeType == attribute.attributeType, copied.attributeType != .compositeAttributeType,
-        !copied.allowsExternalBinaryDataStorage
-      else {
-        throw fail(", but “\(name)” is of another type, or of one that can't be copied.")
-      }
+      try requireSameType(try source(name, try destination(relationship, isToMany: false)), name)
     }
   }
 }

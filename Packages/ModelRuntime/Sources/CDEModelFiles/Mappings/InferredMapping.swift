@@ -232,7 +232,8 @@ struct EntityPairs {
     }
     for entity in destinations {
       for case let relationship as NSRelationshipDescription in InferredMapping.stored(entity) {
-        guard let inverse = relationship.inverseRelationship, relationship.isToMany || inverse.inverseRelationship === relationship,
+        guard let inverse = relationship.inverseRelationship,
+          relationship.isToMany || inverse.inverseRelationship === relationship,
           let old = former(relationship, entity),
           let oldInverse = former(inverse, inverse.entity), oldInverse !== old.inverseRelationship
         else { continue }

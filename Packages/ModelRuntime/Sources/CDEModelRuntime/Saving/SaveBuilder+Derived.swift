@@ -37,6 +37,7 @@ extension SaveBuilder {
 extension StoreDerivation {
   /// The value derived from the value of ``sourceAttribute``.
   func value(of source: _PropertyValue) -> _PropertyValue {
+    if case .attribute = self { return source.isUnset ? .null : source }
     guard case .text(let text) = source else { return .null }
     switch self {
     case .lowercase: return .text(text.lowercased())
@@ -48,7 +49,7 @@ extension StoreDerivation {
   /// The attribute of the same object that the value is derived from.
   var sourceAttribute: String? {
     switch self {
-    case .canonical(let name), .lowercase(let name), .uppercase(let name): name
+    case .attribute(let name), .canonical(let name), .lowercase(let name), .uppercase(let name): name
     case .now, .copy, .count, .sum, .foreign: nil
     }
   }

@@ -184,7 +184,7 @@
       case .canonical: TextFolding.folded(text, [.caseInsensitive, .diacriticInsensitive])
       case .lowercase: text.lowercased()
       case .uppercase: text.uppercased()
-      case .now, .copy, .count, .sum, .foreign: text
+      case .now, .attribute, .copy, .count, .sum, .foreign: text
       }
     }
 

@@ -76,19 +76,20 @@ struct ValueSource {
     case .now: return kept ?? Value(piece: SQLPiece("?", [.real(now)]))
     // Computed from the new rows.
     case .copy, .count, .sum, .foreign: return kept ?? .null
-    case .canonical(let name), .lowercase(let name), .uppercase(let name): source = name
+    case .attribute(let name), .canonical(let name), .lowercase(let name), .uppercase(let name): source = name
     }
     guard let base = layout.property(named: source), case .attribute(let attribute) = base.kind,
       attribute.derivation == nil, let value = self.attribute(base, attribute).first
     else { return .null }
     if let kept, value.copied != nil { return kept }
+    if case .attribute = derivation { return Value(piece: value.piece) }
     return dialect.derived(derivation, from: value.piece).map { Value(piece: $0) } ?? .null
   }
 
   /// The attribute from which a value derives that the database can't compute; nil for one that it computes or keeps.
   func uncomputed(_ property: RowLayout.Property, _ derivation: StoreDerivation) -> RowLayout.Property? {
     switch derivation {
-    case .now, .copy, .count, .sum, .foreign: return nil
+    case .now, .attribute, .copy, .count, .sum, .foreign: return nil
     case .canonical(let name), .lowercase(let name), .uppercase(let name):
       guard derived(property, derivation).piece.sql == "NULL", let other = layout.property(named: name),
         case .attribute(let attribute) = other.kind, attribute.derivation == nil, !other.isTransient,

@@ -103,7 +103,7 @@ extension PhysicalSchema {
     _ derivation: StoreDerivation, of entity: ResolvedSchema.Entity
   ) -> DerivedAttribute.Source? {
     switch derivation {
-    case .now, .canonical, .lowercase, .uppercase, .foreign: nil
+    case .now, .attribute, .canonical, .lowercase, .uppercase, .foreign: nil
     case .copy(let relationship, let attribute): copy(relationship, attribute, of: entity)
     case .count(let relationship): members(of: relationship, summing: nil, of: entity)
     case .sum(let relationship, let attribute): members(of: relationship, summing: attribute, of: entity)
@@ -155,7 +155,7 @@ extension StoreDerivation {
   /// The relationship that leads to the other rows.
   fileprivate var relationship: String? {
     switch self {
-    case .now, .canonical, .lowercase, .uppercase, .foreign: nil
+    case .now, .attribute, .canonical, .lowercase, .uppercase, .foreign: nil
     case .copy(let relationship, _), .count(let relationship), .sum(let relationship, _): relationship
     }
   }

@@ -27,7 +27,7 @@ struct SQLiteMigrationDialect: MigrationDialect {
     case .canonical: return call(SQLFunctions.fold, ", \(Self.canonical)")
     case .lowercase: return call(SQLFunctions.lowercase)
     case .uppercase: return call(SQLFunctions.uppercase)
-    case .now, .copy, .count, .sum, .foreign: return nil
+    case .now, .attribute, .copy, .count, .sum, .foreign: return nil
     }
   }
 

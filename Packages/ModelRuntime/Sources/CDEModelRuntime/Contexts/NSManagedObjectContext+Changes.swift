@@ -126,6 +126,7 @@ extension NSManagedObjectContext {
     checkPrecondition(
       !object._binding.isAbstract,
       "\(object._binding.name) is abstract. Insert an object of one of its sub-entities.")
+    if type(of: object) != object._binding.objectClass { hasOtherClasses = true }
     object.keepRow()
     object.attach(to: registry, key: nextTemporaryKey(), flags: baseFlags.union(.inserted))
   }

@@ -75,6 +75,10 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// change.
   // Appended to for each new object. A check at run time is too slow here, too.
   @exclusivity(unchecked) var changed: [NSManagedObject] = []
+  /// Finds changed objects by their values; nil before a fetch needs it.
+  var pendingIndex: PendingIndex?
+  /// Whether an object was inserted whose class is not that of its entity.
+  var hasOtherClasses = false
   /// The content of the next "objects did change" notification.
   // Read after each block, so without a check at run time.
   @exclusivity(unchecked) var pending = PendingChanges()

@@ -66,21 +66,3 @@ extension NSPersistentStoreCoordinator {
     "Fetch the objects again, and continue with currentPersistentHistoryToken(fromStores:)."
   }
 }
-
-extension StoreHandle {
-  /// The place after a transaction.
-  func historyPlace(_ number: Int64) -> HistoryPlace {
-    (try? recordedPlace(number)) ?? HistoryPlace(number: number, time: nil)
-  }
-
-  /// The place after a transaction that is in the history; nil if the history does not have it.
-  fileprivate func recordedPlace(_ number: Int64) throws(StoreError) -> HistoryPlace? {
-    let query = StoreHistoryQuery(after: number - 1, limit: 1, includesChanges: false)
-    guard let record = try store.history(query).first, record.number == number else { return nil }
-    return HistoryPlace(record)
-  }
-}
-
-extension HistoryPlace {
-  init(_ record: StoreHistoryTransaction) { self.init(number: record.number, time: record.timestamp) }
-}

@@ -44,6 +44,7 @@ extension NSManagedObject {
   }
 
   final func dropOverlay() {
+    noteWritten()
     _overlay = nil
     _flags.subtract([.hasOverlay, .hasProblems])
     _readBefore = 0

@@ -52,11 +52,13 @@ extension NSManagedObject {
     @usableFromInline static let inEvent = Flags(rawValue: 8192)
     /// Other code observes keys of the object.
     @usableFromInline static let keyObserved = Flags(rawValue: 1 << 20)
+    /// The context's index of unsaved values has the object's values.
+    @usableFromInline static let indexed = Flags(rawValue: 1 << 21)
     /// What a write looks at to see whether the context knows of the change already.
     static let known = Flags(rawValue: 256 | 512)
     /// What a write looks at to see whether older unsaved values have to be kept for the event that it begins.
     static let listedOrInEvent = Flags(rawValue: 512 | 8192)
-    static let knownOrObserved = Flags(rawValue: 256 | 512 | 1 << 20)
+    static let knownOrObserved = Flags(rawValue: 256 | 512 | 1 << 20 | 1 << 21)
     /// A write needs more than an overlay: `fault`, `checked` and `hasProblems`.
     @usableFromInline static let slowWrite = Flags(rawValue: 1 | 64 | 2048)
     /// A read can't use the row directly: `fault`, `hasOverlay` and `checked`. A number, so that accessors in

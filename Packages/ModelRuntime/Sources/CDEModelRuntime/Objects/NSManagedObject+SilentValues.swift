@@ -6,6 +6,7 @@ extension NSManagedObject {
   /// Sets a value that does not count as a change.
   final func setSilently(_ slot: SlotIndex, _ value: _PropertyValue) {
     prepareToSet(slot)
+    noteWritten()
     // The former value is released at the end, because its deinit may call this object.
     let former = overlay.values[slot]
     overlay.values[slot] = value

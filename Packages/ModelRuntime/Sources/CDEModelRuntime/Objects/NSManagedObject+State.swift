@@ -185,6 +185,23 @@ extension NSManagedObject {
   @discardableResult
   final func leavePending() -> Bool { _flags.remove(.pending) != nil }
 
+  /// - Returns: whether the index of unsaved values did not have the object.
+  final func enterIndex() -> Bool { _flags.insert(.indexed).inserted }
+
+  final func leaveIndex() { _flags.remove(.indexed) }
+
+  /// Notes that values of an indexed object change.
+  @inline(__always)
+  final func noteWritten() {
+    if _flags.contains(.indexed) { noteWrittenSlowly() }
+  }
+
+  @inline(never)
+  private final func noteWrittenSlowly() {
+    _flags.remove(.indexed)
+    _registry?.context?.noteWritten(self)
+  }
+
   /// - Returns: whether no notification had named the object as inserted.
   final func noteAnnounced() -> Bool { _flags.insert(.announced).inserted }
 }

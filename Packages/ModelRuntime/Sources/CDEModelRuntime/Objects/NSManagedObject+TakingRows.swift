@@ -23,6 +23,7 @@ extension NSManagedObject {
 
   /// Adopts a row. The object is not a fault afterwards.
   final func take(_ batch: RowBatch, _ row: Int) {
+    noteWritten()
     _batch = batch
     _row = Int32(truncatingIfNeeded: row)
     becomeRealized()
@@ -32,6 +33,7 @@ extension NSManagedObject {
 
   /// Marks the changes as saved. `row` is the object's new row, if one was written.
   final func takeSaved(_ row: RowReference?) {
+    noteWritten()
     unmarkUpdated()
     if let row {
       _batch = row.batch

@@ -98,6 +98,7 @@ extension NSManagedObject {
   final func takeOverlay(of other: NSManagedObject) -> Overlay? {
     guard let overlay = other._overlay else { return nil }
     other.dropOverlay()
+    noteWritten()
     _overlay = overlay
     _flags.insert(.hasOverlay)
     return overlay
@@ -107,6 +108,7 @@ extension NSManagedObject {
 
   /// Makes a value unsaved that must stay although the row has changed. The caller announces the object.
   final func setUnsaved(_ slot: SlotIndex, to value: _PropertyValue) {
+    noteWritten()
     // The former value is released at the end, because its deinit may call this object.
     let former = overlay.values[slot]
     overlay.values[slot] = value
@@ -117,6 +119,7 @@ extension NSManagedObject {
   /// Drops an unsaved value. The property has the row's value again.
   final func clearUnsaved(_ slot: SlotIndex) {
     guard let overlay = _overlay else { return }
+    noteWritten()
     let former = overlay.values[slot]
     overlay.values[slot] = .unset
     overlay.changed.remove(slot)

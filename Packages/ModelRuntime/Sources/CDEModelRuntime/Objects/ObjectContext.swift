@@ -58,6 +58,9 @@ protocol ObjectContext: AnyObject {
   /// Notes a change of an object, once until it is announced and once until it is saved.
   func noteChange(_ object: NSManagedObject)
 
+  /// Notes that values of an object change that the context's index of unsaved values has.
+  func noteWritten(_ object: NSManagedObject)
+
   /// Keeps the values that an object had before it changed for the first time since the last announcement.
   func keepFormerValues(_ values: FormerValues, of object: NSManagedObject)
 

@@ -81,17 +81,3 @@ nonisolated public final class NSPersistentHistoryToken: NSObject, NSCopying, NS
 /// Option: commits are recorded in the store's history (`true`). A store with a history that is opened without the option can
 /// only be read, as in Core Data.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
-
-/// A place in the history of one store.
-struct HistoryPlace: Sendable {
-  /// The number of the last known transaction.
-  var number: Int64
-  /// When it was committed, in seconds since 2001; nil if that is not known. A store that was restored from a copy has another
-  /// transaction of the number.
-  var time: Double?
-
-  /// Whether two places may be the same.
-  func isSame(as other: HistoryPlace) -> Bool {
-    number == other.number && (time == nil || other.time == nil || time == other.time)
-  }
-}

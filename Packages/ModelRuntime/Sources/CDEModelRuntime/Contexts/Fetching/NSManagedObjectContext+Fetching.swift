@@ -54,7 +54,7 @@ extension NSManagedObjectContext {
       ? model.schema.entities[plan.binding.index].subtree
       : plan.binding.index..<(plan.binding.index + 1)
     return tree.allSatisfy { model.entities[$0].objectClass is ResultType.Type }
-      && changed.allSatisfy { !tree.contains($0._binding.index) || $0 is ResultType }
+      && (!hasOtherClasses || changed.allSatisfy { !tree.contains($0._binding.index) || $0 is ResultType })
   }
 
   func cast<ResultType>(_ results: [Any], _ plan: FetchPlan) throws -> [ResultType] {
@@ -317,7 +317,8 @@ extension NSManagedObjectContext {
       if object.hasChanges, try !interpreter(object).holds(query.filter) { continue }
       objects.append(object)
     }
-    for object in changed where belongs(object) && object.hasChanges && !object.isMarkedDeleted {
+    for object in pendingCandidates(query) ?? changed
+    where belongs(object) && object.hasChanges && !object.isMarkedDeleted {
       guard !seen.contains(ObjectIdentifier(object)), try interpreter(object).holds(query.filter) else {
         continue
       }

@@ -85,11 +85,15 @@ extension NSManagedObjectContext {
   func removeListed(_ objects: [NSManagedObject]) {
     if objects.count == 1 {
       // Both lists start with the oldest change. The removed objects are mostly new.
-      if let index = changed.lastIndex(where: { $0 === objects[0] }) { changed.remove(at: index) }
+      if let index = changed.lastIndex(where: { $0 === objects[0] }) {
+        changed.remove(at: index)
+        pendingIndex?.noteRemoved(at: index)
+      }
       if let index = pending.objects.lastIndex(where: { $0 === objects[0] }) {
         pending.objects.remove(at: index)
       }
     } else {
+      dropPendingIndex()
       let ids = Set(objects.map(ObjectIdentifier.init))
       changed.removeAll { ids.contains(ObjectIdentifier($0)) }
       pending.objects.removeAll { ids.contains(ObjectIdentifier($0)) }

@@ -73,6 +73,7 @@ extension NSManagedObjectContext {
   }
 
   func forgetChanges() {
+    dropPendingIndex()
     changed[...].forEachBorrowed { $0.leaveChanged() }
     merging.hasUnsavedPartners = false
     event.drop()

@@ -166,6 +166,7 @@ extension NSManagedObjectContext {
     let saved = done.objects.inserted + done.objects.updated + done.objects.deleted
     for object in saved { object.leaveChanged() }
     let gone = Set(saved.map(ObjectIdentifier.init))
+    dropPendingIndex()
     changed.removeAll { gone.contains(ObjectIdentifier($0)) }
     isSaving = false
     withExtendedLifetime(done) { announce(done, Announced()) }

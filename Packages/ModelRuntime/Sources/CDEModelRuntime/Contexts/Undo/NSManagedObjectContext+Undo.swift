@@ -75,6 +75,7 @@ extension NSManagedObjectContext: UndoClient {
     guard registry != nil else { return }
     // Changes that are not recorded yet would become part of this one.
     announcePending()
+    dropPendingIndex()
     bringBack(changes)
     for change in changes where change.isAtHome(in: registry) { change.dropUnsavedMembers() }
     for change in changes where change.isAtHome(in: registry) { change.restoreValues() }

@@ -131,6 +131,7 @@ extension NSManagedObject {
   }
 
   private func markUpdatedSlowly(_ slot: SlotIndex) {
+    noteWritten()
     enterUpdated()
     if _flags.contains(.keyObserved), _registry?.context?.isAwakening != true { keyChanged(slot) }
   }

@@ -47,8 +47,8 @@ struct IdentityTable: ~Copyable {
     var retained: Borrowed<NSManagedObject>? { tryRetain(object.address).map { Borrowed(at: $0) } }
 
     @inline(__always)
-    fileprivate func matches(_ root: RootIndex, _ key: Int64) -> Bool {
-      object.with { $0._key == key && $0._binding.root == root }
+    fileprivate func matches(_ root: RootIndex, _ key: Int64, _ fields: ObjectFields) -> Bool {
+      fields.key(object) == key && fields.root(object) == root
     }
   }
 
@@ -62,6 +62,7 @@ struct IdentityTable: ~Copyable {
   /// Objects that point at the registry, with or without an entry in the table.
   var attached = 0
   private(set) var registrations = 0
+  private var fields = ObjectFields()
 
   init(roots: Int, capacity: Int = 16) {
     self.roots = max(roots, 1)
@@ -119,10 +120,13 @@ struct IdentityTable: ~Copyable {
     while true {
       let entry = self[bucket]
       if entry == .empty { return nil }
-      if entry != .removed, entry.bits & Entry.tagMask == tag, entry.matches(root, key) { return bucket }
+      if entry != .removed, entry.bits & Entry.tagMask == tag, entry.matches(root, key, fields) { return bucket }
       bucket = next(bucket)
     }
   }
+
+  /// Whether the object at a position has its row.
+  func isRealized(at bucket: Bucket) -> Bool { fields.isRealized(self[bucket].object) }
 
   func forEachEntry(_ body: (Entry) -> Void) {
     for offset in 0...mask where entries[offset].isObject { body(entries[offset]) }
@@ -130,6 +134,7 @@ struct IdentityTable: ~Copyable {
 
   mutating func insert(_ object: NSManagedObject) {
     registrations &+= 1
+    fields.find(in: object)
     let key = object._key
     let root = object._binding.root
     makeRoom(for: 1)
@@ -139,7 +144,7 @@ struct IdentityTable: ~Copyable {
     while true {
       let entry = self[bucket]
       if entry == .empty { break }
-      if entry != .removed, (entry.bits ^ made.bits) & Entry.tagMask == 0, entry.matches(root, key) {
+      if entry != .removed, (entry.bits ^ made.bits) & Entry.tagMask == 0, entry.matches(root, key, fields) {
         // The old entry belongs to an object whose deinit has begun, or to a fault that was made for the key
         // before its row.
         self[bucket] = made
@@ -183,7 +188,8 @@ struct IdentityTable: ~Copyable {
     for offset in 0..<oldCapacity where old[offset].isObject {
       let coming = old[min(offset &+ 16, oldCapacity &- 1)]
       if coming.isObject { cde_prefetch(coming.object.address) }
-      old[offset].object.with { place(old[offset], Self.hash($0._binding.root, $0._key)) }
+      let object = old[offset].object
+      place(old[offset], Self.hash(fields.root(object), fields.key(object)))
     }
     used = live
     old.deallocate()

@@ -133,7 +133,7 @@ final class ObjectRegistry: @unchecked Sendable {
   func realized(root: RootIndex, key: Int64) -> Bool {
     lock.withLock { _ in
       guard let bucket = table.bucket(of: root, key) else { return false }
-      return table[bucket].object.with(\.isRealized)
+      return table.isRealized(at: bucket)
     }
   }
 

@@ -72,7 +72,8 @@ nonisolated open class NSPersistentStoreAsynchronousResult: NSPersistentStoreRes
     }?()
   }
 
-  final var isCancelled: Bool { cancelling.withLock { $0.isCancelled } }
+  // A progress calls its handler later, on another thread.
+  final var isCancelled: Bool { progress?.isCancelled == true || cancelling.withLock { $0.isCancelled } }
 
   /// The results of a request that has ended, in any type.
   @_spi(CDE) open var anyFinalResult: [Any]? { nil }

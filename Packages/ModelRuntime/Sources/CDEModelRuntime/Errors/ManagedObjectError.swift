@@ -192,12 +192,25 @@ extension ManagedObjectError: CustomNSError {
   }
 
   private var storeCode: Int {
-    switch (cause as? StoreError)?.code {
-    case .unreadable, .cannotOpen, .tooManyOpenFiles: NSPersistentStoreOpenError
-    case .incompatibleSchema: NSPersistentStoreIncompatibleVersionHashError
-    case .busy: NSPersistentStoreTimeoutError
-    default: NSPersistentStoreSaveError
+    let error = cause as? StoreError
+    switch error?.code {
+    // Core Data passes on what Foundation says of the file.
+    case .cannotOpen: return ((error?.cause as? CocoaError)?.code ?? .fileReadUnknown).rawValue
+    case .unreadable:
+      let isNoDatabase = sqliteCode.map { [11, 26].contains($0 & 0xFF) } ?? false
+      return isNoDatabase ? CocoaError.Code.fileReadCorruptFile.rawValue : NSPersistentStoreOpenError
+    case .tooManyOpenFiles: return NSPersistentStoreOpenError
+    case .readOnly: return CocoaError.Code.fileWriteVolumeReadOnly.rawValue
+    case .incompatibleSchema: return NSPersistentStoreIncompatibleVersionHashError
+    case .busy: return NSPersistentStoreTimeoutError
+    default: return NSPersistentStoreSaveError
     }
+  }
+
+  /// SQLite's result code, extended codes included; nil if another engine failed, or none.
+  private var sqliteCode: Int32? {
+    // A server's code is a number of five characters.
+    (cause as? StoreError)?.engineCode.flatMap { $0 < 1 << 16 ? $0 : nil }
   }
 
   /// The error in the list of another one.
@@ -216,6 +229,8 @@ extension ManagedObjectError: CustomNSError {
     }
     if let rule { info[NSValidationPredicateErrorKey] = NSPredicate(format: rule) }
     if let value { info[NSValidationValueErrorKey] = value }
+    // Core Data's key for SQLite's code is the domain's name.
+    if let sqliteCode { info["NSSQLiteErrorDomain"] = Int(sqliteCode) }
     if !failures.isEmpty { info[NSDetailedErrorsKey] = failures.map(\.detail) }
     if let cause { info[NSUnderlyingErrorKey] = cause as NSError }
     let conflicts = subjects.list(.mergeConflicts) + subjects.list(.constraintConflicts)

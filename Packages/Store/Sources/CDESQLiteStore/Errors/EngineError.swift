@@ -27,8 +27,11 @@ enum EngineError {
       return StoreError(.tooBig, "\(task) failed: \(limit.sentence)", engineCode: code)
     }
     let (kind, remedy) = classify(code, system: system)
+    // Core Data's number for it.
+    let mayNotWrite = code & 0xFF == SQLITE_CANTOPEN && [EACCES, EPERM, EROFS].contains(system)
     return StoreError(
-      kind, "\(task) failed: \(detail). \(remedy)", engineCode: code)
+      kind, "\(task) failed: \(detail). \(remedy)",
+      cause: mayNotWrite ? CocoaError(.fileWriteNoPermission) : nil, engineCode: code)
   }
 
   /// Details of errors for which SQLite has only one code: a file can't be opened or used. The system's

@@ -1,5 +1,6 @@
 import CDESQLite
 @_spi(CDE) import CDEStore
+import Foundation
 
 /// The lock that excludes all other connections from a store, for migrations.
 enum MigrationLock {
@@ -13,7 +14,8 @@ enum MigrationLock {
         .cannotOpen, "A store in memory is made anew each time, so there is nothing to migrate.")
     }
     guard try StoreFile(at: path, in: try FileSystem(named: configuration.vfs)).state == .filled else {
-      throw StoreError(.cannotOpen, "There is no store at \(path). Check the path.")
+      throw StoreError(
+        .cannotOpen, "There is no store at \(path). Check the path.", cause: CocoaError(.fileReadNoSuchFile))
     }
     return path
   }

@@ -17,7 +17,8 @@ struct ReadOnlySource {
   func connect(_ found: StoreFile) throws(StoreError) -> (connection: Connection, uri: String?) {
     guard found.state == .filled else {
       throw found.state == .missing
-        ? StoreError(.cannotOpen, "There is no store at \(path). Check the path.")
+        ? StoreError(
+          .cannotOpen, "There is no store at \(path). Check the path.", cause: CocoaError(.fileReadNoSuchFile))
         : StoreError(.unreadable, "The file at \(path) is empty, so it is no store.")
     }
     do throws(StoreError) {

@@ -67,12 +67,14 @@ struct StoreFile {
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
       let folder = (path as NSString).deletingLastPathComponent
       guard folder.isEmpty || FileManager.default.fileExists(atPath: folder) else {
-        throw StoreError(.cannotOpen, "The folder \(folder) does not exist. Create it first.")
+        throw StoreError(
+          .cannotOpen, "The folder \(folder) does not exist. Create it first.", engineCode: SQLITE_CANTOPEN)
       }
       return nil
     }
     if isFolder.boolValue {
-      throw StoreError(.cannotOpen, "\(path) is a folder. Name a file in it.")
+      throw StoreError(
+        .cannotOpen, "\(path) is a folder. Name a file in it.", engineCode: SQLITE_CANTOPEN)
     }
     let task = "Reading the head of \(path)"
     return try files.open(path, for: .database, while: task).read(upTo: 100, while: task)
@@ -113,7 +115,9 @@ struct StoreFile {
 
   private mutating func check(_ head: [UInt8], _ path: String) throws(StoreError) {
     func unreadable(_ reason: String) -> StoreError {
-      StoreError(.unreadable, "\(path) \(reason) Restore it from a backup, or name another file.")
+      StoreError(
+        .unreadable, "\(path) \(reason) Restore it from a backup, or name another file.",
+        engineCode: SQLITE_NOTADB)
     }
     guard head.starts(with: Array("SQLite format 3\u{0}".utf8)) else {
       throw unreadable("is no SQLite file.")

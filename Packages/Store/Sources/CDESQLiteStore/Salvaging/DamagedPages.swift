@@ -37,7 +37,9 @@ struct DamagedPages {
     let task = "Reading \(path)"
     let size = try StoreFile.size(path)
     guard size > 0 else {
-      throw StoreError(.cannotOpen, "There is no store at \(path), or an empty one. Check the path.")
+      throw StoreError(
+        .cannotOpen, "There is no store at \(path), or an empty one. Check the path.",
+        cause: CocoaError(.fileReadNoSuchFile))
     }
     file = try files.open(path, for: .database, while: task)
     log = try DamagedLog(at: path + "-wal", in: files)

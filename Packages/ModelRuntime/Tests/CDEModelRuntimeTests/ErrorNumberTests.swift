@@ -14,7 +14,8 @@ struct ErrorNumberTests {
   }
 
   private func open(
-    _ url: URL, _ model: NSManagedObjectModel? = nil, _ change: (NSPersistentStoreDescription) -> Void = { _ in }
+    _ url: URL, _ model: NSManagedObjectModel? = nil,
+    _ change: (NSPersistentStoreDescription) -> Void = { _ in }
   ) throws -> NSPersistentContainer {
     let container = NSPersistentContainer(name: "Test", managedObjectModel: model ?? self.model("name"))
     let description = NSPersistentStoreDescription(url: url)
@@ -31,7 +32,8 @@ struct ErrorNumberTests {
   ) {
     let error = #expect(throws: (any Error).self, sourceLocation: place, performing: body)
     let found = error.map { $0 as NSError }
-    #expect(found?.domain == NSCocoaErrorDomain && found?.code == number, sourceLocation: place)
+    #expect(found?.domain == NSCocoaErrorDomain, sourceLocation: place)
+    #expect(found?.code == number, "\(error.map { "\($0)" } ?? "")", sourceLocation: place)
     #expect(found?.userInfo["NSSQLiteErrorDomain"] as? Int == sqlite, sourceLocation: place)
   }
 
@@ -47,7 +49,8 @@ struct ErrorNumberTests {
     expect(256, sqlite: 14) { _ = try open(folder) }
   }
 
-  @Test("A folder that may not be written", .enabled(if: getuid() != 0, "The superuser may write everywhere."))
+  @Test(
+    "A folder that may not be written", .enabled(if: getuid() != 0, "The superuser may write everywhere."))
   func folders() throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.path)

@@ -64,6 +64,44 @@ struct SalvagedStoreTests {
     #expect(author.objectID.uriRepresentation().path == "/Author/p1")
   }
 
+  @Test(
+    "A store without its property list opens for reading, if it has a copy of its model, and salvage makes a whole one of it"
+  )
+  func lostMetadata() throws {
+    let stack = try store()
+    _ = try stack.sql("UPDATE Z_METADATA SET Z_PLIST = NULL")
+    let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      ofType: NSSQLiteStoreType, at: stack.file)
+    #expect(metadata[NSStoreUUIDKey] as? String == (try stack.sql("SELECT Z_UUID FROM Z_METADATA")[0][0]))
+    for container in [try opened(stack.file), try Stack.open(stack.file, CachedModelTests.library())] {
+      let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+      #expect(store.isReadOnly)
+      let context = container.newBackgroundContext()
+      #expect(try context.all("Author").first?.set("works").count == 300)
+      context.make("Author")
+      let error = #expect(throws: ManagedObjectError.self) { try context.save() }
+      #expect((error as? NSError)?.code == 642)
+      try container.close()
+    }
+    let other = CachedModelTests.library()
+    other.entitiesByName["Author"]?.properties.append(attribute("other", .stringAttributeType))
+    #expect(throws: ManagedObjectError.self) { try Stack.open(stack.file, other) }
+    let rescued = stack.folder.appendingPathComponent("Rescued.sqlite")
+    let report = try NSPersistentStoreCoordinator.salvagePersistentStore(at: stack.file, to: rescued)
+    #expect(report.notes.contains("The metadata of the application are lost."))
+    let container = try opened(rescued)
+    let context = container.newBackgroundContext()
+    context.make("Author")
+    try context.save()
+    #expect(try context.all("Author").count == 2)
+    try container.close()
+    _ = try stack.sql("DELETE FROM Z_MODELCACHE")
+    let error = #expect(throws: ManagedObjectError.self) {
+      try Stack.open(stack.file, CachedModelTests.library())
+    }
+    #expect(error?.message.contains("Z_METADATA.Z_PLIST has no property list") == true)
+  }
+
   @Test("With a model that is given, the copy in the file is not needed; without both the error says so")
   func withModel() throws {
     let stack = try store()

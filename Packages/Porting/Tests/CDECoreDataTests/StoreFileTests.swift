@@ -82,7 +82,7 @@ struct StoreFileTests {
     try coordinator.destroyPersistentStore(at: stack.url, type: .sqlite)
     #expect {
       _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: stack.url)
-    } throws: { ($0 as? CocoaError)?.code == .persistentStoreOpen }
+    } throws: { ($0 as? CocoaError)?.code == .fileReadNoSuchFile }
   }
 
   @Test("An application's metadata is written into the store, and its own keys stay")

@@ -8,7 +8,9 @@ extension SQLiteStore {
   ///
   /// - Throws: `.unreadable` for a damaged table, `.busy`, `.closed` and so on.
   public func metadata() throws(StoreError) -> StoreMetadata {
-    try pool.read(.upkeep) { (connection) throws(StoreError) in try MetadataTable.read(connection).metadata }
+    try pool.read(.upkeep) { (connection) throws(StoreError) in
+      try MetadataTable.read(connection, allowsLoss: true).metadata
+    }
   }
 
   /// Reads the metadata of a file that is not opened as a store. Needs no schema, and changes nothing.
@@ -19,7 +21,7 @@ extension SQLiteStore {
     ofFileAt path: String
   ) throws(StoreError) -> (identifier: String, metadata: StoreMetadata) {
     let configuration = Configuration(location: .file(path: path), busyTimeout: .seconds(5))
-    return try MetadataTable.read(StoreInspection.connect(path, configuration))
+    return try MetadataTable.read(StoreInspection.connect(path, configuration), allowsLoss: true)
   }
 
   /// Replaces the metadata, except for the keys that describe the file itself.

@@ -49,6 +49,9 @@ struct FileContents: Sendable, Hashable {
   /// Whether the file has a copy of its model.
   var hasModelCache: Bool { tables[ModelCacheTable.name] != nil }
 
+  /// Whether the row of `Z_METADATA` has no property list. The file has a copy of its model then.
+  var hasLostMetadata = false
+
   /// The version hashes of the entities by name, from the metadata; empty if there are none.
   var versionHashes: [String: StoreMetadata.Value] {
     metadata?.values.storedHashes ?? [:]
@@ -82,8 +85,11 @@ extension FileContents {
     triggers = try Self.triggers(of: connection)
     unwritable = try ForeignCode.reasons(on: connection)
     if tables["Z_METADATA"] != nil {
-      let (identifier, values) = try MetadataTable.read(connection)
+      let (identifier, values) = try MetadataTable.read(connection, allowsLoss: true)
       metadata = Metadata(identifier: identifier, values: values)
+      hasLostMetadata =
+        try connection.integer("SELECT Z_PLIST IS NULL FROM Z_METADATA WHERE Z_VERSION = 1", while: Self.task)
+        == 1
     }
     if tables["Z_PRIMARYKEY"] != nil { numbers = try Self.numbers(of: connection) }
   }

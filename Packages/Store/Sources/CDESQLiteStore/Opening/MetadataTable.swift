@@ -34,8 +34,9 @@ enum MetadataTable {
     try update(metadata.joined(toOwnOf: read(connection).metadata), on: connection)
   }
 
+  /// - Parameter allowsLoss: whether a missing property list is read as an empty one, if the file still has a copy of its model.
   static func read(
-    _ connection: Connection
+    _ connection: Connection, allowsLoss: Bool = false
   ) throws(StoreError) -> (identifier: String, metadata: StoreMetadata) {
     var identifier: String?
     var plist: Data?
@@ -54,6 +55,9 @@ enum MetadataTable {
       )
     }
     guard let plist else {
+      if allowsLoss, try ModelCacheTable.exists(on: connection), try ModelCacheTable.read(connection) != nil {
+        return (identifier, StoreMetadata())
+      }
       throw StoreError(
         .unreadable, "Z_METADATA.Z_PLIST has no property list, so the store is damaged. \(remedy)")
     }

@@ -15,12 +15,16 @@ enum ModelCacheTable {
   /// - Parameter content: the archive, compressed.
   static func write(_ content: [UInt8], on connection: Connection) throws(StoreError) {
     let task = "Writing the copy of the model"
-    let exists = try connection.integer(
-      "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = ?", [.text(name)], while: task)
-    if exists == 0 { try connection.execute(createStatement, while: task) }
+    if try !exists(on: connection) { try connection.execute(createStatement, while: task) }
     try connection.run("DELETE FROM Z_MODELCACHE", while: task)
     try connection.run(
       "INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.blob(Data(content))], while: task)
+  }
+
+  static func exists(on connection: Connection) throws(StoreError) -> Bool {
+    try connection.integer(
+      "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = ?", [.text(name)],
+      while: "Looking for the copy of the model") != 0
   }
 
   /// Removes a copy that belongs to another version of the model.

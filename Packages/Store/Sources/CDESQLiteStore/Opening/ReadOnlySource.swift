@@ -18,7 +18,8 @@ struct ReadOnlySource {
     guard found.state == .filled else {
       throw found.state == .missing
         ? StoreError(
-          .cannotOpen, "There is no store at \(path). Check the path.", cause: CocoaError(.fileReadNoSuchFile))
+          .cannotOpen, "There is no store at \(path). Check the path.", cause: CocoaError(.fileReadNoSuchFile)
+        )
         : StoreError(.unreadable, "The file at \(path) is empty, so it is no store.")
     }
     do throws(StoreError) {

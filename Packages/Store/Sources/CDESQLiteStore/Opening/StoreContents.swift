@@ -43,6 +43,12 @@ struct StoreContents {
     physical = PhysicalSchema(
       schema, numbers: try Self.numbers(of: entities, stored, hashes: file.versionHashes))
     try reconcile(with: file.tables)
+    if file.hasLostMetadata {
+      isReadOnly = true
+      notes.append(
+        "Z_METADATA.Z_PLIST has no property list. The tables fit the model, so the store is opened for reading only. Copy it with "
+          + "salvage to write to it.")
+    }
     inspect(file.triggers)
     inspect(file.unwritable)
     history = HistoryTables(file.tables, physical)

@@ -87,7 +87,8 @@ struct StoreOpener {
     if state != .filled, !configuration.createsIfMissing || configuration.isReadOnly {
       throw state == .missing
         ? StoreError(
-          .cannotOpen, "There is no store at \(path). Check the path, or allow creating it.")
+          .cannotOpen, "There is no store at \(path). Check the path, or allow creating it.",
+          cause: CocoaError(.fileReadNoSuchFile))
         : StoreError(.unreadable, "The file at \(path) is empty, so it is no store.")
     }
     if configuration.isReadOnly { return try openReadOnly(path, found, files) }

@@ -28,7 +28,9 @@ let package = Package(
         .product(name: "CDESQLiteFaults", package: "CoreDataEvolution"),
         .product(name: "CDEExecutors", package: "CoreDataEvolution"),
       ],
-      exclude: internalTests)
+      exclude: internalTests,
+      // The library is what is optimised. The tests' own optimisation takes eight minutes of two cores; `.ci/long` does that.
+      swiftSettings: [.unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"])])
   ],
   swiftLanguageModes: [.v6]
 )

@@ -66,6 +66,9 @@ final class Runner {
     case .childSave:
       try await compare(
         row, ChildSaveRow(workspace: workspace).contenders, per: ChildSaveRow.count(workspace))
+    case .findOrCreate:
+      try await compare(
+        row, FindOrCreateRow(workspace: workspace).contenders, per: FindOrCreateRow.count(workspace))
     case .pagedBytes:
       try await compare(row, PagesRow(workspace).contenders(.paged), per: PagesRow.count(workspace))
     case .streamedBytes:

@@ -219,7 +219,7 @@ struct StoreMigrationTests {
     _ = try store.sql(
       "CREATE TRIGGER WATCH AFTER UPDATE ON ZNOTE BEGIN INSERT INTO LOGBOOK VALUES ('two'); END")
     try store.expectRefusal(
-      note(2), .store, 134030, "The table ZNOTE has a trigger WATCH that is not Core Data's")
+      note(2), .store, 642, "The table ZNOTE has a trigger WATCH that is not Core Data's")
     _ = try store.sql("DROP TRIGGER WATCH")
     try store.opened(note(2)).close()
     #expect(try store.sql("SELECT LINE FROM LOGBOOK") == [["one"]])

@@ -37,6 +37,7 @@ package enum RowID: String, CaseIterable, Sendable {
   case namedObjectWrite = "named-object-write"
   case loadModel = "load-model"
   case childSave = "child-save"
+  case findOrCreate = "find-or-create"
   case pagedBytes = "paged-bytes"
   case streamedBytes = "streamed-bytes"
   case migrate
@@ -93,6 +94,7 @@ package enum RowID: String, CaseIterable, Sendable {
     case .namedObjectWrite: "write a to-one by a rewritten accessor"
     case .loadModel: "load a compiled model of 200 entities"
     case .childSave: "save of 10,000 objects to a parent"
+    case .findOrCreate: "look for an object, or make it; one save"
     case .pagedBytes: "memory of a fetch in batches, each object read"
     case .streamedBytes: "memory of a stream, each object read"
     case .migrate: "migration of a table of a million rows"
@@ -130,6 +132,7 @@ package enum RowID: String, CaseIterable, Sendable {
       "the macro's accessor"
     case .migrate: "the bare SQL"
     case .childSave: "a plain save less the store's part"
+    case .findOrCreate: "saves of 1,000"
     case .historySave, .historyInsert: "the same without a history"
     case .historyMerge: "the same commits, in process"
     default: nil
@@ -145,7 +148,7 @@ package enum RowID: String, CaseIterable, Sendable {
       .observeReadRaw, .observeWriteRaw, .merge, .wake, .observeLoad, .observeBytes, .namedTextRead,
       .namedTextWrite,
       .namedNumberRead, .namedNumberWrite, .namedObjectRead, .namedObjectWrite, .loadModel, .childSave,
-      .pagedBytes,
+      .findOrCreate, .pagedBytes,
       .streamedBytes, .migrate, .openLarge, .historySave,
       .historyInsert, .historyMerge, .remoteWake, .build, .rewriteAll, .rewriteOne:
       .others

@@ -65,7 +65,7 @@ extension RowID {
       .namedObjectWrite:
       .ratioToReference(1.1)
     case .loadModel: .value(10)
-    case .childSave: .ratioToReference(1.5)
+    case .childSave, .findOrCreate: .ratioToReference(1.5)
     case .pagedBytes: .value(150)
     case .streamedBytes: .value(10)
     case .migrate: .ratioToReference(1.3)

@@ -41,8 +41,10 @@ struct RefreshOfOthersTests {
     #expect(stored.value(forKey: "value") as? Int == 2)
   }
 
-  @Test("A one-to-one partner that only the other process knew is released with the reference to it")
-  func partner() throws {
+  private typealias Held = (authors: [NSManagedObject], card: NSManagedObject)
+
+  /// Two authors and a card that the first of them holds, as each process knows them.
+  private func heldCard() throws -> (theirs: Held, mine: Held) {
     let made = (0..<2).map { theirs.make("Author", ["number": $0]) }
     let card = theirs.make("Card", ["number": 0])
     card.setValue(made[0], forKey: "holder")
@@ -50,6 +52,12 @@ struct RefreshOfOthersTests {
     let authors = try (0..<2).map { try find("Author", $0, in: mine) }
     let mineCard = try find("Card", 0, in: mine)
     #expect(mineCard.value(forKey: "holder") as? NSManagedObject === authors[0])
+    return ((made, card), (authors, mineCard))
+  }
+
+  @Test("A one-to-one partner that only the other process knew is released with the reference to it")
+  func partner() throws {
+    let ((made, card), (authors, mineCard)) = try heldCard()
     #expect(authors[1].value(forKey: "card") == nil)
     mineCard.setValue(nil, forKey: "holder")
     card.setValue(made[1], forKey: "holder")
@@ -68,13 +76,7 @@ struct RefreshOfOthersTests {
     "A one-to-one partner that the other process gave away is taken back on both sides, and from the object that had it"
   )
   func partnerTakenBack() throws {
-    let made = (0..<2).map { theirs.make("Author", ["number": $0]) }
-    let card = theirs.make("Card", ["number": 0])
-    card.setValue(made[0], forKey: "holder")
-    try theirs.save()
-    let authors = try (0..<2).map { try find("Author", $0, in: mine) }
-    let mineCard = try find("Card", 0, in: mine)
-    #expect(mineCard.value(forKey: "holder") as? NSManagedObject === authors[0])
+    let ((made, card), (authors, mineCard)) = try heldCard()
     card.setValue(made[1], forKey: "holder")
     try theirs.save()
     // The card's row still says what is set, and would not be written.

@@ -334,7 +334,7 @@ let package = Package(
     // Whole-system tests, through the umbrella alone
     .testTarget(
       name: "SystemTests",
-      dependencies: ["CoreDataEvolution"],
+      dependencies: ["CoreDataEvolution", "CDESQLiteFaults"],
       path: "Tests/SystemTests"),
   ],
   swiftLanguageModes: [.v6]

@@ -23,7 +23,7 @@ depth > 0 { sub(/^  /, "") }
   name = words[2]
   if (kind !~ /^(class|struct|enum|protocol|typealias|func|let|var)$/) next
   # Actors and macros of this package have no part in Core Data sources.
-  if (name !~ /^(NS|_CD|CDPortedClasses|ValueTransformer)/ || name ~ /^NS(Main)?Model(Actor|Object)/) next
+  if (name !~ /^(NS|_CD|CDPortedClasses|ValueTransformer|UndoManager)/ || name ~ /^NS(Main)?Model(Actor|Object)/) next
   # CDECoreData declares this name itself.
   if (name == "NSCompoundPredicate") next
   key = kind " " module "." name

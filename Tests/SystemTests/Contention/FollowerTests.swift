@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQLiteFaults
 import CoreDataEvolution
 import Dispatch
 import Synchronization
@@ -41,7 +42,7 @@ struct FollowerTests {
       let faults = try String(contentsOfFile: "\(folder.path)/faults \(process)", encoding: .utf8)
       #expect(faults == "", "seed \(seed), process \(process)")
     }
-    let file = try SQLiteFile(folder.appendingPathComponent("Guilds.sqlite").path)
+    let file = try RawSQLite(folder.appendingPathComponent("Guilds.sqlite").path)
     #expect(try GuildModel.faults(in: file) == [])
     #expect(try file.column("PRAGMA integrity_check") == ["ok"])
   }
@@ -103,7 +104,7 @@ struct FollowerTests {
 
   /// The stream of transactions has those of all processes, each once, and each names the process's own objects.
   private static func historyFaults(_ writers: GuildWriters, _ path: String) async throws -> [String] {
-    let file = try SQLiteFile(path)
+    let file = try RawSQLite(path)
     let last = try file.number("SELECT max(Z_PK) FROM ATRANSACTION")
     let context = writers.contexts[0]
     var numbers: [Int64] = []

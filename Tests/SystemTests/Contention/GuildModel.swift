@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQLiteFaults
 import CoreDataEvolution
 
 /// A model with every delete rule and every kind of relationship, for writers that work against each other.
@@ -57,7 +58,7 @@ enum GuildModel {
   ]
 
   /// Questions to SQLite, each of which has to be answered with 0.
-  static func faults(in file: SQLiteFile) throws -> [String] {
+  static func faults(in file: RawSQLite) throws -> [String] {
     var questions = ones.map { entity, name, destination in
       let (table, column) = ("Z\(entity.uppercased())", "Z\(name.uppercased())")
       return "SELECT count(*) FROM \(table) WHERE \(column) IS NOT NULL "

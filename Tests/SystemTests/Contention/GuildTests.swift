@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQLiteFaults
 import CoreDataEvolution
 import Testing
 
@@ -23,7 +24,7 @@ struct GuildTests {
       let seed = Self.seed
       print("Guilds, three contexts: seed \(seed), \(Self.steps) steps")
       var writers = try GuildWriters(path, seed: seed, process: 0)
-      let file = try SQLiteFile(path)
+      let file = try RawSQLite(path)
       for step in 0..<Self.steps {
         try writers.step()
         if step % 20 == 0 { try checkFile(file, "seed \(seed), step \(step)") }
@@ -47,7 +48,7 @@ struct GuildTests {
       print("Guilds, two processes: seed \(seed), \(steps) steps each")
       var writers = try GuildWriters(path, seed: seed, process: 0)
       async let other: Void = child(path, log, seed, steps)
-      let file = try SQLiteFile(path)
+      let file = try RawSQLite(path)
       for step in 0..<steps {
         try writers.step()
         if step % 20 == 0 { try checkFile(file, "seed \(seed), step \(step)") }
@@ -76,14 +77,14 @@ struct GuildTests {
     }
   }
 
-  private func checkFile(_ file: SQLiteFile, _ comment: Comment) throws {
+  private func checkFile(_ file: RawSQLite, _ comment: Comment) throws {
     let faults = try GuildModel.faults(in: file)
     try #require(faults == [], comment)
   }
 
   /// Asks SQLite, and compares the marks with those acknowledged.
   private func check(_ log: GuildLog, _ path: String, _ comment: Comment) throws {
-    let file = try SQLiteFile(path)
+    let file = try RawSQLite(path)
     try checkFile(file, comment)
     #expect(try file.column("PRAGMA integrity_check") == ["ok"], comment)
     var compared = 0

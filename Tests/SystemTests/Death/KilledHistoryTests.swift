@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQLiteFaults
 import CoreDataEvolution
 import Testing
 
@@ -74,7 +75,7 @@ struct KilledHistoryTests {
         }
       }
       try GraphStore.close(container)
-      #expect(try SQLiteFile(store).column("PRAGMA integrity_check") == ["ok"], comment)
+      #expect(try RawSQLite(store).column("PRAGMA integrity_check") == ["ok"], comment)
     }
     print(
       "Killed with a history: seed \(seed), \(rounds) rounds, \(known) saves, \(purged) purged, \(expired) tokens expired."

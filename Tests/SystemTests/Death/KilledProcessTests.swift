@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQLiteFaults
 import CoreDataEvolution
 import Testing
 
@@ -78,7 +79,7 @@ struct KilledProcessTests {
     let container = try GraphStore.open(place.store)
     let world = try GraphWorld(reading: container)
     try GraphStore.close(container)
-    let file = try SQLiteFile(place.store)
+    let file = try RawSQLite(place.store)
     #expect(try file.column("PRAGMA integrity_check") == ["ok"], comment)
     for (entity, table) in [("Owner", "ZOWNER"), ("Member", "ZMEMBER"), ("Mark", "ZMARK")] {
       let counter = try file.number("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = '\(entity)'")

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQLiteFaults
 import CDEManagedModel
 import CDEModelRuntime
 import CDEStore

@@ -57,6 +57,7 @@
 @_exported public import class CDEModelRuntime.NSPersistentStoreResult
 @_exported public import class CDEModelRuntime.NSQueryGenerationToken
 @_exported public import class CDEModelRuntime.NSStagedMigrationManager
+@_exported public import class CDEModelRuntime.UndoManager
 @_exported public import enum CDEManagedModel.NSAttributeType
 @_exported public import enum CDEManagedModel.NSDeleteRule
 @_exported public import enum CDEManagedModel.NSFetchIndexElementType

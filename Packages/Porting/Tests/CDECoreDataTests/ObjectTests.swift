@@ -75,6 +75,24 @@ struct ObjectTests {
     #expect(context.undoManager == nil)
   }
 
+  @Test("An undo manager is there by the same import")
+  func undo() throws {
+    let stack = try Stack()
+    let context = stack.container.newBackgroundContext()
+    try context.performAndWait {
+      let note = stack.insertNote("A", in: context)
+      try context.save()
+      let manager = UndoManager()
+      context.undoManager = manager
+      note.setValue("B", forKey: "title")
+      context.processPendingChanges()
+      manager.undo()
+      #expect(note.value(forKey: "title") as? String == "A")
+      manager.redo()
+      #expect(note.value(forKey: "title") as? String == "B")
+    }
+  }
+
   @Test("A coordinator runs blocks and batch requests")
   func coordinators() async throws {
     let stack = try Stack()

@@ -63,14 +63,14 @@
         return builder
       }
       var result = builder.result
-      result.sequence = commits.lastCommit
+      result.number = commits.lastCommit
       if builder.transaction.isEmpty { return (result, nil) }
       do throws(StoreError) {
         let lock = turn == nil ? batchLock.sharing : nil
         let done = try commits.commit(
           builder.transaction, after: lock, on: turn, collecting: collector
         ) { _ in }
-        result.sequence = done.sequence
+        result.number = done.number
         result.historyNumber = done.historyNumber
         result.derived = done.derived
         return (result, nil)

@@ -173,7 +173,7 @@
         repeating: [:], count: store.schema.entities.count)
       let deleted = try store.commit(
         .delete(StoreBatchDelete(query: StoreQuery(entity: store.index("Item")), rules: rules)))
-      #expect(deleted.rows == changed.rows && deleted.sequence == changed.sequence + 1)
+      #expect(deleted.rows == changed.rows && deleted.number == changed.number + 1)
       #expect(try store.count(StoreQuery(entity: store.index("Item"))) == 0)
       let history = try store.history(StoreHistoryQuery())
       #expect(history.map(\.changes.count) == [20_000, 20_000, 20_000])

@@ -32,7 +32,7 @@
       var transaction = StoreTransaction()
       transaction.inserted = [batch]
       let result = try store.commit(transaction) { _ in announced.withLock { $0 += 1 } }
-      #expect(result.sequence == 1 && announced.withLock { $0 } == 1)
+      #expect(result.number == 1 && announced.withLock { $0 } == 1)
       #expect(batch.key(0) == 1)
       #expect(try storedCount() == 1)
       #expect(store.statistics().lost == 1)
@@ -52,7 +52,7 @@
       #expect(announced.withLock { $0 } == 0)
       #expect(batch.key(0) == -1)
       #expect(try storedCount() == 0)
-      #expect(try store.commit(transaction).sequence == 1)
+      #expect(try store.commit(transaction).number == 1)
       #expect(try storedCount() == 1)
     }
 

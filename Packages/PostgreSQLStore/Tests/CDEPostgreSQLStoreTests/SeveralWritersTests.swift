@@ -81,7 +81,7 @@
         #"BEGIN; SELECT FROM "ZITEM" FOR KEY SHARE; INSERT INTO "ZOWNER" ("Z_PK", "Z_ENT", "Z_OPT", "ZITEM") "#
           + "VALUES (77, 4, 1, \(item))", while: "Testing")
       let call = Call { [store] () throws(StoreError) in
-        try store.commit { $0.deleted = [store.deletion("Item", item)] }.sequence
+        try store.commit { $0.deleted = [store.deletion("Item", item)] }.number
       }
       try waitForBlockedStore()
       try other.execute("COMMIT", while: "Testing")
@@ -136,7 +136,7 @@
           $0.updated = [
             store.update("Tag", [Draft(key: tag, version: 2, values: ["name": .text("late")])], "name")
           ]
-        }.sequence
+        }.number
       }
       try waitForBlockedStore()
       try other.execute("COMMIT", while: "Testing")
@@ -193,7 +193,7 @@
         try store.commit {
           $0.checked = [RowCheck(entity: index, key: keys[0], version: 1)]
           $0.updated = [store.update("Tag", [Draft(key: keys[1], version: 2)], "name")]
-        }.sequence
+        }.number
       }
       try waitForBlockedStore()
       try other.execute("COMMIT", while: "Testing")
@@ -267,7 +267,7 @@
       let call = Call { [store] () throws(StoreError) in
         try store.commit {
           $0.updated = [store.update("Tag", keys.map { Draft(key: $0, version: 2) }, "name")]
-        }.sequence
+        }.number
       }
       try waitForBlockedStore()
       // The store waits first, so the server ends the store's transaction. Otherwise this statement would fail.
@@ -287,7 +287,7 @@
           $0.updated = [
             store.update("Tag", [Draft(key: tag, version: 2, values: ["name": .text("kept")])], "name")
           ]
-        }.sequence
+        }.number
       }
       try waitForBlockedStore()
       let observer = try place.connection()
@@ -315,7 +315,7 @@
             }) != 1 {
               overlaps.withLock { $0 += 1 }
             }
-            announced.withLock { $0.append(result.sequence) }
+            announced.withLock { $0.append(result.number) }
             running.withLock { $0 -= 1 }
           }
         }

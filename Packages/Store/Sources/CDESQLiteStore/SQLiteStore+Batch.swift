@@ -28,10 +28,10 @@ extension SQLiteStore {
         try writer.history?.record(batch, writer.result)
       }
       externals?.remove(writer.obsoleteFiles)
-      writer.result.sequence = pool.countCommit()
+      writer.result.number = pool.countCommit()
       writer.result.historyNumber = writer.history.flatMap { $0.transaction == 0 ? nil : $0.transaction }
       others.noteOwn(writer.result.historyNumber)
-      for batch in writer.result.derived { batch.asOf = writer.result.sequence }
+      for batch in writer.result.derived { batch.asOf = writer.result.number }
       return writer.result
     }
   }

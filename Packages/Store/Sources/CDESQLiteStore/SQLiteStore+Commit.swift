@@ -47,16 +47,16 @@ extension SQLiteStore {
   ///
   /// Batches keep pending keys until here, so a failed transaction can be tried again.
   func finish(_ writer: TransactionWriter, _ transaction: StoreTransaction) -> CommitResult {
-    let sequence = pool.countCommit()
+    let commit = pool.countCommit()
     for batch in transaction.writtenBatches {
       batch.assignKeys(base: writer.keyBase, schema: schema)
-      batch.asOf = sequence
+      batch.asOf = commit
     }
-    for batch in writer.derived { batch.asOf = sequence }
+    for batch in writer.derived { batch.asOf = commit }
     let number = writer.history.flatMap { $0.transaction == 0 ? nil : $0.transaction }
     others.noteOwn(number)
     return CommitResult(
-      keyBase: writer.keyBase, sequence: sequence, derived: writer.derived, historyNumber: number)
+      keyBase: writer.keyBase, number: commit, derived: writer.derived, historyNumber: number)
   }
 
   /// Makes sure that rows are of the store's own schema and entities.

@@ -110,8 +110,8 @@ public struct StoreBatchResult: Sendable {
   public var nullified: [Change] = []
   /// To-many relationships that lost members, by the slot in the declared entity. The rows did not change.
   public var touched: [Change] = []
-  /// Number of the commit. The numbers of ``CommitResult`` belong to the same sequence.
-  public var sequence: UInt64 = 0
+  /// Number of the commit. The numbers of ``CommitResult`` are the same count.
+  public var number: UInt64 = 0
   /// Rows whose derived attributes the store computed again.
   public var derived: [RowBatch] = []
   /// The number of the transaction in the store's history; `nil` if it was not recorded.

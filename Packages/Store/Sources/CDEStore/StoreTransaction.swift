@@ -145,7 +145,7 @@ public struct CommitResult: Sendable {
   /// For each index of a root entity, the last key assigned before. The pending key `-n` became `base + n`.
   public var keyBase: IndexedArray<RootIndex, Int64>
   /// Number of the commit in this store object. Numbers ascend from 1.
-  public var sequence: UInt64
+  public var number: UInt64
   /// Rows with attributes that the store derived, as after the commit: written rows, and others whose values
   /// depend on written rows. A changed derived value alone does not raise a row's version.
   public var derived: [RowBatch]
@@ -154,11 +154,11 @@ public struct CommitResult: Sendable {
 
   /// Makes a result from its parts; see the properties.
   public init(
-    keyBase: IndexedArray<RootIndex, Int64>, sequence: UInt64, derived: [RowBatch] = [],
+    keyBase: IndexedArray<RootIndex, Int64>, number: UInt64, derived: [RowBatch] = [],
     historyNumber: Int64? = nil
   ) {
     self.keyBase = keyBase
-    self.sequence = sequence
+    self.number = number
     self.derived = derived
     self.historyNumber = historyNumber
   }

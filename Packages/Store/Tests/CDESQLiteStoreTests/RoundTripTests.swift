@@ -89,7 +89,7 @@ struct RoundTripTests {
     ]
     let batches = transaction.inserted
     let result = try store.commit(transaction)
-    #expect(result.sequence == 1)
+    #expect(result.number == 1)
     #expect(batches[1].key(0) == 2)
     #expect(batches[3].integer(0, RowMaker(store, "Owner").cell("item", .key)) == 2)
 

@@ -6,14 +6,6 @@ import CDETestSupport
 import Foundation
 import Testing
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 @PersistentModel
 final class Author: NSManagedObject {
   var name: String = ""
@@ -181,34 +173,10 @@ extension NSPersistentContainer {
   }
 
   private static func integrity(_ path: String) throws -> String {
-    typealias Open =
-      @convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<OpaquePointer?>) -> CInt
-    typealias Execute =
-      @convention(c) (
-        OpaquePointer?, UnsafePointer<CChar>,
-        @convention(c) (
-          UnsafeMutableRawPointer?, CInt, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
-          UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
-        ) -> CInt, UnsafeMutableRawPointer?, OpaquePointer?
-      ) -> CInt
-    typealias Close = @convention(c) (OpaquePointer?) -> CInt
-    let process = dlopen(nil, RTLD_NOW)
-    let open = unsafeBitCast(try #require(dlsym(process, "sqlite3_open")), to: Open.self)
-    let execute = unsafeBitCast(try #require(dlsym(process, "sqlite3_exec")), to: Execute.self)
-    let close = unsafeBitCast(try #require(dlsym(process, "sqlite3_close")), to: Close.self)
-    var database: OpaquePointer?
-    defer { _ = close(database) }
-    guard open(path, &database) == 0 else { return "can't be opened" }
-    var result = ""
-    let code = withUnsafeMutablePointer(to: &result) { result in
-      execute(
-        database, "PRAGMA integrity_check",
-        { context, _, values, _ in
-          let text = values?[0].map { String(cString: $0) } ?? ""
-          context?.assumingMemoryBound(to: String.self).pointee += text
-          return 0
-        }, result, nil)
+    do {
+      return try RawSQLite(path).column("PRAGMA integrity_check").joined()
+    } catch let failure as RawSQLite.Failure {
+      return "can't be checked: \(failure.code)"
     }
-    return code == 0 ? result : "can't be checked: \(code)"
   }
 }

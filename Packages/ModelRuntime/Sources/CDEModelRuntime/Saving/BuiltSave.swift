@@ -64,7 +64,7 @@ struct BuiltSave {
     for object in deleted { add(.deleted, object, PropertySet(), nil) }
     rows.add(to: &changes, model)
     var transaction = CommittedTransaction(
-      asOf: result.sequence, author: self.transaction.author, contextName: self.transaction.contextName,
+      asOf: result.number, author: self.transaction.author, contextName: self.transaction.contextName,
       changes: changes, touched: Array(touched), trace: trace,
       model: model, store: store)
     transaction.historyNumber = result.historyNumber

@@ -154,7 +154,7 @@
         }
         noteUsed(token, on: connection)
         connection.withoutCollecting {
-          if result!.sequence % Self.sweepInterval == 1 { UsedTokens.removeOld(on: connection) }
+          if result!.number % Self.sweepInterval == 1 { UsedTokens.removeOld(on: connection) }
         }
         return result!
       }
@@ -294,7 +294,7 @@
       for batch in writer.derived { batch.asOf = current }
       published.withLock { $0 = current }
       let done = CommitResult(
-        keyBase: keyBase, sequence: current, derived: writer.derived, historyNumber: number)
+        keyBase: keyBase, number: current, derived: writer.derived, historyNumber: number)
       committed(done)
       return done
     }

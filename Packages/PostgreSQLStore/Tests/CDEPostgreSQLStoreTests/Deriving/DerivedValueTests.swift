@@ -76,7 +76,7 @@
           let changed = Library.derived.contains { row[$0] != known[name]?[$0] }
           #expect(told[name] == row || (told[name] == nil && !changed), context)
         }
-        #expect(result.derived.allSatisfy { $0.asOf == result.sequence })
+        #expect(result.derived.allSatisfy { $0.asOf == result.number })
         known = found
       }
       try expectCopies(of: file, "seed \(seed)")

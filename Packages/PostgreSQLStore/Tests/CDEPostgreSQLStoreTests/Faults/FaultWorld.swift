@@ -130,7 +130,7 @@
     func commit(_ prepared: CommitKind.Prepared) -> Report {
       var announced: [UInt64] = []
       do throws(StoreError) {
-        let result = try store.commit(prepared.transaction) { announced.append($0.sequence) }
+        let result = try store.commit(prepared.transaction) { announced.append($0.number) }
         return Report(result: .success(result), announced: announced)
       } catch {
         return Report(result: .failure(error), announced: announced)
@@ -149,7 +149,7 @@
       switch report.result {
       case .success(let result):
         try verifyCommitted(result, prepared, comment)
-        #expect(report.announced == [result.sequence], comment)
+        #expect(report.announced == [result.number], comment)
         return true
       case .failure(let error):
         #expect(codes.contains(error.code), "\(comment): \(error)")

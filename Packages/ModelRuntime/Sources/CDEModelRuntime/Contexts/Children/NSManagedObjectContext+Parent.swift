@@ -72,7 +72,7 @@ extension NSManagedObjectContext {
     _ save: BuiltSave, to source: ParentSource, _ handle: StoreHandle
   ) throws -> CommittedSave {
     var committed = save.committed(
-      CommitResult(keyBase: [], sequence: 0), of: registry.model, makeCommitTrace(), handle)
+      CommitResult(keyBase: [], number: 0), of: registry.model, makeCommitTrace(), handle)
     committed.transaction.others = otherStores(than: handle)
     let changes = ChildChanges(save)
     let policy = policy

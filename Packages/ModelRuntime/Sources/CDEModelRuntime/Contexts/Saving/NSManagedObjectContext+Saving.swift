@@ -152,7 +152,7 @@ extension NSManagedObjectContext {
     _ save: BuiltSave, _ handle: StoreHandle, _ complete: (inout CommittedTransaction) -> Void
   ) -> CommittedSave {
     var committed = save.committed(
-      CommitResult(keyBase: [], sequence: 0), of: registry.model, makeCommitTrace(), handle)
+      CommitResult(keyBase: [], number: 0), of: registry.model, makeCommitTrace(), handle)
     complete(&committed.transaction)
     apply(committed)
     return committed

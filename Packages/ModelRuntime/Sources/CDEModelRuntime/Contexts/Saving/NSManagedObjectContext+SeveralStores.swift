@@ -97,7 +97,7 @@ extension NSManagedObjectContext {
       var committed: [CommittedSave] = []
       for (index, part) in saves.enumerated() {
         let result =
-          written.firstIndex(of: index).map { results[$0] } ?? CommitResult(keyBase: [], sequence: 0)
+          written.firstIndex(of: index).map { results[$0] } ?? CommitResult(keyBase: [], number: 0)
         guard let result else { continue }
         committed.append(part.save.committed(result, of: registry.model, trace, part.handle))
       }

@@ -7,10 +7,19 @@ import Foundation
 import Testing
 
 /// A store with a note and an external value, still open and with all of it in its log; made once.
+///
+/// It is an argument of a test, so each process that lists the tests makes it, the children of exit tests included. So its place must be
+/// the process's own.
 private enum Prototype {
   static let container: NSPersistentContainer = {
     do {
-      let container = try NSPersistentContainer.makeTest(model: model(), testName: "prototype of templates")
+      let container = NSPersistentContainer(name: "Prototype", managedObjectModel: try model())
+      container.persistentStoreDescriptions = [
+        NSPersistentStoreDescription(url: ProcessFolder.newURL("prototype"))
+      ]
+      var failure: (any Error)?
+      container.loadPersistentStores { _, error in failure = error }
+      if let failure { throw failure }
       let context = container.newBackgroundContext()
       try context.performAndWait {
         let paper = NSEntityDescription.insertNewObject(forEntityName: "Paper", into: context)

@@ -159,6 +159,30 @@ struct LooseObjectTests {
     }
   }
 
+  @Test("A former partner of a loose object stays outside when the object joins a context for another one")
+  func formerPartners() throws {
+    let stack = try Stack(model: library())
+    let context = stack.context()
+    try context.performAndWait {
+      let (former, author) = (try loose("Author", stack), context.make("Author", ["name": "New"]))
+      let moved = try loose("Book", stack)
+      moved.setValue(former, forKey: "author")
+      // By the to-one side, and below by the to-many side and by a one-to-one relationship.
+      moved.setValue(author, forKey: "author")
+      let second = try loose("Book", stack)
+      former.mutableSetValue(forKey: "books").add(second)
+      author.mutableSetValue(forKey: "books").add(second)
+      let (book, cover) = (try loose("Book", stack), try loose("Cover", stack))
+      book.setValue(cover, forKey: "cover")
+      moved.setValue(cover, forKey: "cover")
+      #expect(author.set("books") == [moved, second] && former.set("books").isEmpty)
+      #expect(moved.managedObjectContext === context && second.managedObjectContext === context)
+      #expect(cover.managedObjectContext === context && cover.one("book") === moved)
+      #expect(former.managedObjectContext == nil && book.managedObjectContext == nil)
+      #expect(book.one("cover") == nil)
+    }
+  }
+
   @Test("A child context takes the object, and hands it on")
   func child() throws {
     let stack = try Stack(model: library())

@@ -42,12 +42,26 @@ extension NSManagedObject {
   @inline(never)
   private final func join(_ object: NSManagedObject, _ info: PropertyInfo) {
     let (mine, other) = (_registry?.context, object._registry?.context)
-    if object.isLoose, let mine { return mine.insert(object) }
-    if isLoose, let other { return other.insert(self) }
+    if object.isLoose, let mine {
+      if let inverse = info.inverseSlot, !info.inverseIsToMany {
+        object.leaveFormerPartner(object.slot(of: info, inverse), for: self)
+      }
+      return mine.insert(object)
+    }
+    if isLoose, let other {
+      if !info.isToMany { leaveFormerPartner(info.slot, for: object) }
+      return other.insert(self)
+    }
     guard let mine, let other, mine !== other else { return }
     failPrecondition(
       "Illegal attempt to establish the relationship \(_binding.name).\(info.name) between objects in different contexts. "
         + "Fetch the other object in this context, by its objectID.")
+  }
+
+  /// Ends a to-one relationship of a loose object before it joins a context for another partner. The former partner, which is related
+  /// no longer, does not join.
+  private final func leaveFormerPartner(_ slot: SlotIndex, for partner: NSManagedObject) {
+    if let former = toOne(slot), former !== partner { setToOne(slot, nil) }
   }
 
   /// Calls a closure for each object that an unsaved relationship of this object has.

@@ -212,11 +212,12 @@ struct MergePolicyTests {
     #expect(seen.list("rows").map { $0.value(forKey: "name") as? String } == ["a", "b", "c"])
     rows[0].setValue("A", forKey: "name")
     try theirs.save()
-    seen.mutableOrderedSetValue(forKey: "rows").insert(seen.list("rows")[2], at: 0)
+    // The row that moves is the one that they wrote.
+    seen.mutableOrderedSetValue(forKey: "rows").insert(seen.list("rows")[0], at: 2)
     try mine.save()
     let fresh = stack.context()
     for list in [seen, try fresh.existingObject(with: owner.objectID)] {
-      #expect(list.list("rows").map { $0.value(forKey: "name") as? String } == ["c", "A", "b"])
+      #expect(list.list("rows").map { $0.value(forKey: "name") as? String } == ["b", "c", "A"])
     }
   }
 

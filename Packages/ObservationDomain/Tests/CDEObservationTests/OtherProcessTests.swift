@@ -60,6 +60,38 @@ struct OtherProcessTests {
     withExtendedLifetime(domain) {}
   }
 
+  /// The columns of an item in the history's order: folder, item_rank, summary, title, labels.
+  @Test(
+    "A history of another program of Core Data's wakes exactly the readers of what changed",
+    .enabled(if: StoresUnderTest.areSQLite, "The other program writes to the file."),
+    arguments: [
+      ("ZTITLE = 'theirs'", "10", ["title"]), ("ZSUMMARY = 'theirs'", "20", ["summary"]),
+      ("ZITEM_RANK = 7", "40", ["rank"]), ("ZFOLDER = NULL", "80", ["folder"]),
+      ("ZTITLE = 'theirs', ZFOLDER = NULL", "90", ["title", "folder"]),
+      (nil, "08", ["labels", "labelsCount"]),
+    ] as [(String?, String, Set<String>)])
+  func otherProgram(assignment: String?, bits: String, woken: Set<String>) async throws {
+    let stack = try Stack(options: [Self.remote, NSPersistentHistoryTrackingKey])
+    let domain = CDEObservationDomain(container: stack.container)
+    let label = Label(context: stack.view)
+    try stack.view.save()
+    await stack.merged()
+    let (readers, folderReaders) = (Readers(stack.item), Readers(stack.folder))
+    let key = { (id: NSManagedObjectID) in Int64(id.uriRepresentation().lastPathComponent.dropFirst())! }
+    let program = OtherProgram(file: try #require(stack.container.persistentStoreDescriptions[0].url))
+    try await merge(into: stack.view) {
+      let statement =
+        assignment.map { "UPDATE ZITEM SET \($0), Z_OPT = Z_OPT + 1 WHERE Z_PK = \(key(stack.id))" }
+        ?? "INSERT INTO Z_2LABELS VALUES (\(key(stack.id)), \(key(label.objectID)))"
+      try program.commit(statement, entity: "Item", key: key(stack.id), bits: bits)
+    }
+    #expect(readers.take() == woken)
+    #expect(folderReaders.take() == (woken.contains("folder") ? ["items", "itemsCount"] : []))
+    if woken.contains("title") { #expect(stack.item.title == "theirs") }
+    if woken.contains("labels") { #expect(stack.item.labels == [label]) }
+    withExtendedLifetime(domain) {}
+  }
+
   @Test(
     "Without a history the readers of the changed objects wake, and no others",
     .enabled(if: StoresUnderTest.areSQLite, "Other engines notice commits of others by the history alone."))

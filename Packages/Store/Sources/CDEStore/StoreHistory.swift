@@ -44,7 +44,7 @@ public struct StoreHistoryChange: Sendable, Hashable {
   /// The row's primary key.
   public var key: Int64
   /// The slots of the properties that an update changed; to-many relationships whose members changed are included.
-  /// `nil` if the file does not say which.
+  /// All stored ones if the history names columns that the schema does not explain; `nil` if it names none.
   public var properties: PropertySet?
   /// The last values of a deleted row, of attributes that the history preserves.
   public var tombstone: [SlotIndex: StoreValue]

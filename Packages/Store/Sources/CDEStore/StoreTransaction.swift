@@ -124,6 +124,10 @@ public struct LinkChange: Hashable, Sendable {
   /// Whether `member` is appended to the stored order, whose members need not be known. An existing pair
   /// keeps its position.
   public var isAppended: Bool
+  /// Whether ``order`` says only where `member` stands among the owner's members that the transaction names. They keep the positions
+  /// that they have in the store, as many as can, and the others get positions between those. A pair that keeps its position is not
+  /// written.
+  public var isRanked = false
 
   /// Makes a change; see the properties.
   public init(

@@ -36,7 +36,7 @@ public enum TransactionArchive {
       writer.put([link.slot], of: link.entity)
       writer.put(link.owner)
       writer.put(link.member)
-      writer.put(link.isAppended ? 1 : 0)
+      writer.put(link.isAppended ? 1 : link.isRanked ? 2 : 0)
       writer.put(link.order == nil ? 0 : 1)
       writer.put(link.order ?? 0)
     }
@@ -80,7 +80,8 @@ public enum TransactionArchive {
       var link = LinkChange(
         kind: isAdded ? .add : .remove, entity: entity, slot: slot, owner: try reader.integer(),
         member: try reader.integer())
-      link.isAppended = try reader.integer() == 1
+      let kind = try reader.integer()
+      (link.isAppended, link.isRanked) = (kind == 1, kind == 2)
       let hasOrder = try reader.integer() == 1
       let order = try reader.integer()
       link.order = hasOrder ? order : nil

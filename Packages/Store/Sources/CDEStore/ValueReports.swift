@@ -1,6 +1,6 @@
 @_spi(CDE) internal import CDEExecutors
 
-/// Receives notes about single values of rows. They can't be thrown: the other values can be read.
+/// Receives notes about single values of rows and of histories. They can't be thrown: the other values can be read.
 ///
 /// A higher layer knows where notes go, and sets the handler. Without one they are dropped.
 @_spi(CDE) public enum ValueReports {
@@ -26,6 +26,20 @@
     let place = "\(layout.entityName).\(layout.cells[cell].name)"
     handler(place) {
       "\(place) of row \(key), and perhaps of others, holds \(found) in a column of numbers: it reads as nothing."
+    }
+  }
+
+  /// Notes that a history names changed columns by bits of another length than those of the entity.
+  ///
+  /// - Parameters:
+  ///   - found: the length in bytes.
+  ///   - expected: the length that the schema explains.
+  public static func noteUnexplainedBits(_ found: Int, expected: Int, of entity: String) {
+    guard let handler = stored.withLock({ $0 })?.handler else { return }
+    handler("history of \(entity)") {
+      "The history names changed columns of \(entity) by \(found) bytes, and the model has \(expected) for them: it was "
+        + "written for other columns. Such a change counts as one of all properties. Purge the history "
+        + "(NSPersistentHistoryChangeRequest.deleteHistory) when all readers have read it."
     }
   }
 }

@@ -155,16 +155,83 @@ struct HistoryTests {
     try store.close()
   }
 
-  @Test("The bits of an update number the properties by name, the highest bit first")
-  func bits() throws {
-    let store = try open()
-    let keys = try insert(store, "a")
-    // isbn, pages, shelf with its entity, tags, title.
-    try update(store, keys[0], "isbn", "title")
-    try update(store, keys[0], version: 3, "shelf")
+  /// A parent entity, relationships to one that sort last, one of them to an entity with sub-entities, and a place in an
+  /// order.
+  private static let events = StoreSchema(entities: [
+    StoreEntity(name: "Album", relationships: [toMany("events", "Event", "album", isOrdered: true)]),
+    StoreEntity(
+      name: "Event",
+      attributes: [
+        StoreAttribute(name: "title", type: .string), StoreAttribute(name: "day", type: .date),
+        StoreAttribute(name: "aside", type: .string, isTransient: true),
+      ],
+      relationships: [
+        toOne("venue", "Place", "events"), toOne("album", "Album", "events"),
+        toMany("guests", "Guest", "events"),
+      ]),
+    StoreEntity(
+      name: "Party", parent: "Event", attributes: [StoreAttribute(name: "budget", type: .decimal)],
+      relationships: [toOne("aide", "Guest", "aided"), toMany("bands", "Guest", "plays")]),
+    StoreEntity(
+      name: "Guest",
+      relationships: [
+        toMany("events", "Event", "guests"), toMany("aided", "Party", "aide"),
+        toMany("plays", "Party", "bands"),
+      ]),
+    StoreEntity(name: "Place", relationships: [toMany("events", "Event", "venue")]),
+    StoreEntity(name: "City", parent: "Place"),
+  ])
+
+  private static func toOne(_ name: String, _ destination: String, _ inverse: String) -> StoreRelationship {
+    StoreRelationship(name: name, destination: destination, inverse: inverse, isToMany: false)
+  }
+
+  private static func toMany(
+    _ name: String, _ destination: String, _ inverse: String, isOrdered: Bool = false
+  ) -> StoreRelationship {
+    StoreRelationship(
+      name: name, destination: destination, inverse: inverse, isToMany: true, isOrdered: isOrdered)
+  }
+
+  /// Core Data's order: the keys of relationships to one, the entities of their destinations, the places in orders, the
+  /// attributes, the relationships to many; in each group those of a parent first, then by name.
+  private static let bitsOfProperties: [String: [String: String]] = [
+    // album, venue | venue | album | day, title | guests
+    "Event": ["album": "90", "venue": "60", "day": "08", "title": "04", "guests": "02"],
+    // album, venue, aide | venue | album | day, title, budget | guests, bands
+    "Party": [
+      "album": "8800", "venue": "5000", "aide": "2000", "day": "0400", "title": "0200", "budget": "0100",
+      "guests": "0080", "bands": "0040",
+    ],
+    // shelf | its entity | isbn, pages, title | tags
+    "Book": ["shelf": "C0", "isbn": "20", "pages": "10", "title": "08", "tags": "04"],
+    "Place": ["events": "80"],
+  ]
+
+  @Test(
+    "The bits of an update number Core Data's columns, the highest bit first, and are read as they are written",
+    arguments: bitsOfProperties.keys.sorted())
+  func bits(entity: String) throws {
+    let schema = entity == "Book" ? Self.schema : Self.events
+    let store = try SQLiteStore.file(scratch.file(), schema) { $0.tracksHistory = true }
+    var insertion = StoreTransaction()
+    insertion.inserted = [store.batch(entity, [Draft(key: -1)])]
+    _ = try store.commit(insertion)
+    let expected = Self.bitsOfProperties[entity]!.sorted { $0.key < $1.key }
+    for (name, _) in expected {
+      var transaction = StoreTransaction()
+      transaction.touched = [
+        StoreTouch(entity: store.index(entity), key: 1, properties: [store.slot(entity, name)])
+      ]
+      _ = try store.commit(transaction)
+    }
     #expect(
-      sql(scratch.file(), "SELECT hex(ZCOLUMNS) FROM ACHANGE WHERE ZCHANGETYPE = 1 ORDER BY Z_PK")
-        == [["84"], ["30"]])
+      sql(scratch.file(), "SELECT hex(ZCOLUMNS) FROM ACHANGE WHERE ZCHANGETYPE = 1 ORDER BY Z_PK").map {
+        $0[0]
+      }
+        == expected.map(\.value))
+    let read = try store.history(StoreHistoryQuery(after: 1)).flatMap(\.changes)
+    #expect(read.map { names(store, $0) } == expected.map { [$0.key] })
     try store.close()
   }
 
@@ -294,9 +361,9 @@ struct HistoryTests {
     let history = try store.history(StoreHistoryQuery())
     #expect(history.map(\.number) == [9, 10])
     #expect(history.map(\.author) == ["old", "new"])
-    // Bits of another length have no known meaning, and a change of an unknown entity is left out.
+    // Bits of another length stand for all stored properties, and a change of an unknown entity is left out.
     #expect(history[0].changes.count == 1)
-    #expect(history[0].changes[0].properties == nil)
+    #expect(names(store, history[0].changes[0]) == ["isbn", "pages", "shelf", "tags", "title"])
     #expect(
       sql(scratch.file(), "SELECT count(*) FROM sqlite_master WHERE name = 'ATRANSACTIONSTRING'") == [["0"]])
     #expect(sql(scratch.file(), "SELECT ZAUTHOR FROM ATRANSACTION") == [["old"], ["new"]])

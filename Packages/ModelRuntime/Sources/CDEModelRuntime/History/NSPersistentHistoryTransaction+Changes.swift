@@ -64,6 +64,9 @@ nonisolated public final class NSPersistentHistoryChange: NSObject, NSFetchReque
   }
 
   /// The properties that an update changed; nil for other changes, and if the history does not say which.
+  ///
+  /// A history may name the columns of another model, which its length shows. The change then has all stored properties,
+  /// so that a reader that waits for one of them misses nothing, and `Diagnostics` says so once for each entity.
   public var updatedProperties: Set<NSPropertyDescription>? {
     guard record.kind == .updated, let slots = record.properties else { return nil }
     let names = binding.description.propertiesByName

@@ -86,7 +86,9 @@ extension SaveBuilder {
         $0.hasRowAfterSave && !$0.isMarkedDeleted
       }
       for (index, member) in kept.enumerated() {
-        transaction.links.append(link(.add, member, Int64(index + 2) * 1024))
+        var link = link(.add, member, Int64(index + 2) * 1024)
+        link.isRanked = true
+        transaction.links.append(link)
       }
     } else {
       for member in members.added.objects where member.hasRowAfterSave && !member.isMarkedDeleted {

@@ -1,4 +1,4 @@
-internal import CDEStore
+@_spi(CDE) internal import CDEStore
 internal import Foundation
 
 /// Makes rows of the objects of a save.
@@ -50,44 +50,42 @@ final class SaveBuilder {
 
   /// Gives the members of changed ordered relationships their positions.
   ///
-  /// Numbers that still ascend are kept. A new number is halfway between its neighbours, or 1024 above the
-  /// last one. Core Data uses the same spacing.
+  /// As many numbers as possible are kept, because each new one writes a row, which may be in conflict with another writer.
   private func collectOrders() {
     objects.visitChanged({ $0.ordered }) { owner, slots in
       for slot in slots {
         let info = owner._binding.properties[slot]
         let inverse = info.inverseSlot!
+        let name = owner._binding.model.entities[info.destination].properties[inverse].name
         let members = owner.loadedMembers(slot).objects.filter { !$0.isDeletedOrGone }
         owner._registry?.context?.fireAll(members)
         let places = members.map { member -> (slot: SlotIndex, cell: CellIndex, now: Int64?) in
-          let name = owner._binding.model.entities[info.destination].properties[inverse].name
           let theirs = member._binding.property(name)!
           let cell = theirs.orderCell(in: member._binding.layout)!
-          let isNew = !member.isStored || member.changedSlots.contains(theirs.slot)
-          return (theirs.slot, cell, isNew ? nil : member._batch.integer(Int(member._row), cell))
+          return (theirs.slot, cell, storedPlace(of: member, through: theirs, cell, in: owner))
         }
-        var last: Int64 = 1024
-        // If another writer left no room above the last number, all members get new numbers.
-        let isCrowded = places.contains { $0.now.map { $0 > Int64.max / 2 } ?? false }
-        // Members with the same position are ordered by their keys, because other writers appended them at
-        // the same time. Different positions would separate them from the members that these writers append
-        // next.
-        var lastKey = Int64.max
-        for index in members.indices {
-          let key = members[index]._key
-          if let now = places[index].now, !isCrowded, now > last || (now == last && key > lastKey) {
-            (last, lastKey) = (now, key)
-            continue
-          }
-          let next = index + 1 < members.count && !isCrowded ? places[index + 1].now : nil
-          let place = next.flatMap { $0 > last + 1 ? last + ($0 - last) / 2 : nil } ?? last + 1024
-          orders[ObjectIdentifier(members[index]), default: [:]][places[index].cell] = place
-          extraSlots[ObjectIdentifier(members[index]), default: PropertySet()].insert(places[index].slot)
-          moved.append(members[index])
-          (last, lastKey) = (place, .max)
+        let numbered = zip(members, places).map { OrderNumbers.Member(number: $1.now, key: $0._key) }
+        for change in OrderNumbers.changes(to: numbered) {
+          let (member, place) = (members[change.index], places[change.index])
+          orders[ObjectIdentifier(member), default: [:]][place.cell] = change.number
+          extraSlots[ObjectIdentifier(member), default: PropertySet()].insert(place.slot)
+          moved.append(member)
         }
       }
     }
+  }
+
+  /// The number that a member's row has in the order of an owner; nil if the row has another owner.
+  private func storedPlace(
+    of member: NSManagedObject, through reference: PropertyInfo, _ cell: CellIndex, in owner: NSManagedObject
+  ) -> Int64? {
+    guard member.isStored else { return nil }
+    if member.changedSlots.contains(reference.slot) {
+      // The reference may have been set back.
+      let key = reference.cells.first.flatMap { member._batch.integer(Int(member._row), $0) }
+      guard owner.isStored, key == owner._key else { return nil }
+    }
+    return member._batch.integer(Int(member._row), cell)
   }
 
   private func collectRewritten() {

@@ -74,7 +74,13 @@
       var change = StoreHistoryChange(
         number: rows.integer(row, 0), kind: kind, entity: entity, key: rows.integer(row, 4))
       if kind == .updated, !rows.isNull(row, 5) {
-        change.properties = plans.history[entity].decode(rows.bytes(row, 5))
+        let (layout, bytes) = (plans.history[entity], rows.bytes(row, 5))
+        change.properties = layout.decode(bytes)
+        if change.properties == nil {
+          change.properties = layout.properties
+          ValueReports.noteUnexplainedBits(
+            bytes.count, expected: layout.byteCount, of: plans.schema.entities[entity].source.name)
+        }
       }
       if kind == .deleted, !rows.isNull(row, 6) {
         change.tombstone = try plans.history[entity].values(ofTombstone: rows.bytes(row, 6))

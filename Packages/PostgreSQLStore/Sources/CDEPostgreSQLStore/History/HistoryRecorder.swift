@@ -74,11 +74,12 @@
     /// Collects the changes of a transaction whose rows are written.
     ///
     /// - Parameters:
+    ///   - links: the links of the transaction that were written.
     ///   - permanent: the key that a row of the transaction has now.
     ///   - derived: values that were computed for other rows.
     /// - Returns: false if there is nothing to record.
     func prepare(
-      permanent: (Int64, RootIndex) -> Int64, _ derived: [DerivedValues.Change]
+      _ links: [LinkChange], permanent: (Int64, RootIndex) -> Int64, _ derived: [DerivedValues.Change]
     ) throws(StoreError) -> Bool {
       for text in [transaction.author, transaction.contextName] where text?.utf8.contains(0) == true {
         throw StoreError(
@@ -89,7 +90,7 @@
       for touch in transaction.touched {
         note(touch.entity, permanent(touch.key, root(touch.entity)), touch.properties)
       }
-      for link in transaction.links {
+      for link in links {
         note(link.entity, permanent(link.owner, root(link.entity)), [link.slot])
         let end = plans.schema.end(of: link.slot, in: link.entity)
         if let inverse = end.inverseSlot {

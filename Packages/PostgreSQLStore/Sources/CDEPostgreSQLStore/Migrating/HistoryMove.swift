@@ -5,7 +5,7 @@
   /// Gives the changes of a history the numbers of the new model.
   ///
   /// They name entities by number and properties by bits. Changes of removed entities get the number 0, and bits that the old model
-  /// does not explain are dropped.
+  /// does not explain become those of all properties.
   struct HistoryMove {
     let moves: EntityMoves
     let connection: Connection
@@ -56,16 +56,17 @@
         asking: pace)
     }
 
-    private func translated(_ bits: [UInt8], _ move: EntityMoves.Move) -> [UInt8]? {
+    private func translated(_ bits: [UInt8], _ move: EntityMoves.Move) -> [UInt8] {
       let old = moves.source.schema.entities[move.source]
       let new = moves.destination.schema.entities[move.destination]
+      let wanted = HistoryEntity(new, moves.destination)
       let changed = bits.withUnsafeBytes { HistoryEntity(old, moves.source).decode($0) }
-      guard let changed else { return nil }
+      guard let changed else { return wanted.encode(wanted.properties) }
       let names = Set(changed.map { old.layout.properties[$0].name })
       let slots = new.layout.properties.filter { property in
         move.properties[property.name]?.source.map(names.contains) ?? false
       }.map(\.slot)
-      return HistoryEntity(new, moves.destination).encode(PropertySet(slots))
+      return wanted.encode(PropertySet(slots))
     }
   }
 #endif

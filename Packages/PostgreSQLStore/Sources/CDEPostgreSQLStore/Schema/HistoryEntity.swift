@@ -7,14 +7,18 @@
   struct HistoryEntity: Sendable {
     /// The attributes whose values are kept when a row is deleted, with the expressions that read them.
     let preserved: [(slot: SlotIndex, name: String, type: ColumnType, expression: String)]
+    /// All stored properties.
+    let properties: PropertySet
     private let slotCount: Int
-    private let byteCount: Int
+    /// The length of the bits.
+    let byteCount: Int
     private let layout: RowLayout
 
     init(_ entity: ResolvedSchema.Entity, _ physical: PhysicalSchema) {
       layout = entity.layout
       slotCount = layout.properties.count
       byteCount = (slotCount + 7) / 8
+      properties = PropertySet(layout.properties.lazy.filter { !$0.isTransient }.map(\.slot))
       var preserved: [(slot: SlotIndex, name: String, type: ColumnType, expression: String)] = []
       for property in layout.properties {
         guard case .attribute(let attribute) = property.kind, attribute.preservesValueOnDeletion,
@@ -27,7 +31,8 @@
       self.preserved = preserved
     }
 
-    /// A bit for each property by name, the highest bit of the first byte first.
+    /// A bit for each property by name, the highest bit of the first byte first. No program of Core Data reads them, so
+    /// they need not have the order of its columns.
     func encode(_ properties: PropertySet) -> [UInt8] {
       var bytes = [UInt8](repeating: 0, count: byteCount)
       for slot in properties where slot.rawValue < slotCount {

@@ -246,7 +246,9 @@
           try token.begin(on: connection, then: locks)
           try writer.write()
         }
-        if try history?.prepare(permanent: writer.permanent, writer.derivedChanges) == false { history = nil }
+        if try history?.prepare(writer.links, permanent: writer.permanent, writer.derivedChanges) == false {
+          history = nil
+        }
       } catch {
         connection.rollBack()
         throw error

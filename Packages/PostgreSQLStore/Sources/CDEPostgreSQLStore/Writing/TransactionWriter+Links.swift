@@ -42,6 +42,13 @@
     }
 
     func addLinks() throws(StoreError) {
+      links = try RankedLinks.settled(
+        transaction.links,
+        keys: { (link) throws(StoreError) in
+          try plans.checkEntity(link.entity)
+          let pair = pair(link)
+          return RankedLinks.Pair(owner: pair.owner, member: pair.member)
+        }, read: places)
       for (group, links) in try groups(.add) {
         switch try physical.toMany(group.slot, of: group.entity) {
         case .join(let side): try add(links, group, side)
@@ -49,6 +56,38 @@
         case .inverse: throw StoreError.notALink(group.slot, of: group.entity, schema)
         }
       }
+    }
+
+    /// The stored positions of the members of owners.
+    private func places(
+      _ relationship: RankedLinks.Relationship, _ owners: [Int64]
+    ) throws(StoreError) -> [RankedLinks.Pair: Int64] {
+      let group = LinkGroup(entity: relationship.entity, slot: relationship.slot)
+      let (table, owner, member, order): (String, String, String, String)
+      switch try physical.toMany(group.slot, of: group.entity) {
+      case .join(let side):
+        guard let place = side.order else { return [:] }
+        (table, owner, member, order) = (
+          quoted(side.table), quoted(side.owner), quoted(side.member), quoted(place)
+        )
+      case .implied(let key, let place):
+        guard let place else { return [:] }
+        (table, owner, member, order) = (memberTable(group), quoted(key), "\"Z_PK\"", quoted(place))
+      case .inverse: throw StoreError.notALink(group.slot, of: group.entity, schema)
+      }
+      var places: [RankedLinks.Pair: Int64] = [:]
+      for block in Blocks(owners, size: SchemaPlans.blockSize) {
+        var parameters = Parameters()
+        parameters.append(block)
+        let rows = try connection.run(
+          "SELECT \(owner), \(member), \(order) FROM \(table) WHERE \(owner) = ANY($1) AND \(order) IS NOT NULL",
+          parameters, while: "Reading the order of a relationship")
+        for row in 0..<rows.count {
+          let pair = RankedLinks.Pair(owner: rows.integer(row, 0), member: rows.integer(row, 1))
+          places[pair] = rows.integer(row, 2)
+        }
+      }
+      return places
     }
 
     /// Adds pairs to a join table. An existing pair moves if it has a position, and stays where it is if it is appended.
@@ -80,14 +119,16 @@
       let task = "Adding pairs to a relationship"
       if let order = side.order.map(quoted) {
         let head =
-          "INSERT INTO \(table) (\(owner), \(member), \(order)) SELECT o, m, p "
+          "INSERT INTO \(table) AS t (\(owner), \(member), \(order)) SELECT o, m, p "
           + "FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS v(o, m, p) ON CONFLICT (\(owner), \(member)) "
         // A statement may write a row only once. Of several positions the last one counts.
         let last = Dictionary(placed.map { ($0.pair, $0.place) }, uniquingKeysWith: { $1 })
         try run(
           last.map { ($0, $1) }.sorted { ($0.0.owner, $0.0.member) < ($1.0.owner, $1.0.member) },
           head + "DO UPDATE SET \(order) = excluded.\(order)", task)
-        try run(appended, head + "DO NOTHING", task)
+        // The other side may have an order as well, and have written the pair before.
+        try run(
+          appended, head + "DO UPDATE SET \(order) = excluded.\(order) WHERE t.\(order) IS NULL", task)
       }
       try run(
         plain,
@@ -161,7 +202,7 @@
     private func groups(_ kind: LinkChange.Kind) throws(StoreError) -> [(LinkGroup, [LinkChange])] {
       var order: [LinkGroup] = []
       var groups: [LinkGroup: [LinkChange]] = [:]
-      for link in transaction.links where link.kind == kind {
+      for link in links where link.kind == kind {
         try plans.checkEntity(link.entity)
         let group = LinkGroup(entity: link.entity, slot: link.slot)
         // An error for a slot of no stored to-many relationship.

@@ -50,7 +50,8 @@
             (batch.key(row), 0, batch.layout.entity))
         }
       }
-      for link in transaction.links where link.kind == .add && link.isAppended && link.owner > 0 {
+      for link in transaction.links
+      where link.kind == .add && (link.isAppended || link.isRanked) && link.owner > 0 {
         try plans.checkEntity(link.entity)
         wanted[schema.entities[link.entity].root, default: WantedRows()].owners.insert(link.owner)
       }

@@ -24,6 +24,8 @@
     var references: [ReferenceConflict] = []
     /// The last positions in ordered relationships to which this transaction appends.
     var orderEnds = OrderEnds()
+    /// The links of the transaction as they are written, without those of pairs that stay as they are.
+    var links: [LinkChange]
 
     var schema: ResolvedSchema { plans.schema }
     var physical: PhysicalSchema { plans.physical }
@@ -40,6 +42,7 @@
       self.writes = writes
       self.connection = connection
       self.transaction = transaction
+      links = transaction.links
       self.derivations = derivations
       self.history = history
       arrays = RowArrays(physical: plans.physical, keyBase: keyBase)

@@ -265,7 +265,7 @@ struct StoreMigrator {
   }
 
   /// The changes of a history name entities by number and properties by bits. Both get the new model's numbers. Changes of
-  /// removed entities get the number 0, and bits that the old model does not explain are dropped.
+  /// removed entities get the number 0, and bits that the old model does not explain become those of all properties.
   private func migrateHistory(
     _ moves: EntityMoves, _ file: FileContents, _ connection: Connection
   ) throws(StoreError) {
@@ -298,8 +298,8 @@ struct StoreMigrator {
       "CREATE TEMP TABLE cde_bits (number INTEGER, old BLOB, new BLOB, PRIMARY KEY (number, old))",
       while: Self.task)
     for (number, bits) in found {
-      let new = moves.source.indexes[number].flatMap { moves.move(of: $0) }.flatMap { move in
-        translated(bits, move, moves)
+      let new = moves.source.indexes[number].flatMap { moves.move(of: $0) }.map {
+        translated(bits, $0, moves)
       }
       try connection.run(
         "INSERT INTO temp.cde_bits VALUES (?, ?, ?)",
@@ -310,16 +310,18 @@ struct StoreMigrator {
         + "WHERE ZCOLUMNS IS NOT NULL; DROP TABLE temp.cde_bits", while: Self.task)
   }
 
-  private func translated(_ bits: [UInt8], _ move: EntityMoves.Move, _ moves: EntityMoves) -> [UInt8]? {
+  private func translated(_ bits: [UInt8], _ move: EntityMoves.Move, _ moves: EntityMoves) -> [UInt8] {
     let old = moves.source.schema.entities[move.source]
     let new = moves.destination.schema.entities[move.destination]
     let known = HistoryEntity(old, columns: moves.source.cellColumns[move.source])
-    guard let changed = bits.withUnsafeBytes({ known.decode($0) }) else { return nil }
+    let wanted = HistoryEntity(new, columns: moves.destination.cellColumns[move.destination])
+    guard let changed = bits.withUnsafeBytes({ known.decode($0) }) else {
+      return wanted.encode(wanted.properties)
+    }
     let names = Set(changed.map { old.layout.properties[$0].name })
     let slots = new.layout.properties.filter { property in
       move.properties[property.name]?.source.map(names.contains) ?? false
     }.map(\.slot)
-    return HistoryEntity(new, columns: moves.destination.cellColumns[move.destination]).encode(
-      PropertySet(slots))
+    return wanted.encode(PropertySet(slots))
   }
 }

@@ -1,6 +1,6 @@
 @_spi(CDE) import CDESQL
 import CDESQLite
-import CDEStore
+@_spi(CDE) import CDEStore
 
 /// Reads the history of a file, inside a transaction that the caller began.
 struct HistoryReader {
@@ -80,6 +80,11 @@ struct HistoryReader {
       if let start = sqlite3_column_blob(statement, 5) {
         let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, 5)))
         change.properties = layout.decode(bytes)
+        if change.properties == nil {
+          change.properties = layout.properties
+          ValueReports.noteUnexplainedBits(
+            bytes.count, expected: layout.byteCount, of: plans.schema.entities[entity].source.name)
+        }
       }
     case .deleted:
       for (place, preserved) in layout.preserved.enumerated() where place < tables.tombstoneCount {

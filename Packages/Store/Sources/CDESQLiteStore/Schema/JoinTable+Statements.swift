@@ -42,10 +42,12 @@ struct PairStatements: Sendable {
   let insert: String
   /// Parameters: owner, member and position. Moves an existing pair. Nil without an order.
   let orderedInsert: String?
-  /// Parameters: owner, member and position. Does not change an existing pair. Nil without an order.
+  /// Parameters: owner, member and position. Does not move an existing pair. Nil without an order.
   let append: String?
   /// Parameter: the owner. Returns the last position in its order. Nil without an order.
   let lastPlace: String?
+  /// Parameter: the owner. Returns its members and their positions. Nil without an order.
+  let places: String?
   /// Parameters: owner and member.
   let delete: String
 
@@ -54,9 +56,12 @@ struct PairStatements: Sendable {
     let head = "INSERT INTO \(table) (\(owner), \(member)"
     insert = "\(head)) VALUES (?, ?) ON CONFLICT DO NOTHING"
     append = side.order.map {
-      "\(head), \(quoted($0))) VALUES (?, ?, ?) ON CONFLICT (\(owner), \(member)) DO NOTHING"
+      // The other side has an order as well, and may have written the pair before.
+      "\(head), \(quoted($0))) VALUES (?, ?, ?) ON CONFLICT (\(owner), \(member)) "
+        + "DO UPDATE SET \(quoted($0)) = excluded.\(quoted($0)) WHERE \(quoted($0)) IS NULL"
     }
     lastPlace = side.order.map { "SELECT max(\(quoted($0))) FROM \(table) WHERE \(owner) = ?" }
+    places = side.order.map { "SELECT \(member), \(quoted($0)) FROM \(table) WHERE \(owner) = ?" }
     orderedInsert = side.order.map {
       "\(head), \(quoted($0))) VALUES (?, ?, ?) ON CONFLICT (\(owner), \(member)) "
         + "DO UPDATE SET \(quoted($0)) = excluded.\(quoted($0))"

@@ -61,12 +61,14 @@ final class HistoryWriter {
 
   /// Records a transaction whose rows are written.
   ///
-  /// - Parameter permanent: the key that a row of the transaction has now.
+  /// - Parameters:
+  ///   - links: the links of the transaction that were written.
+  ///   - permanent: the key that a row of the transaction has now.
   func record(
-    _ transaction: StoreTransaction, permanent: (Int64, RootIndex) -> Int64
+    _ transaction: StoreTransaction, _ links: [LinkChange], permanent: (Int64, RootIndex) -> Int64
   ) throws(StoreError) {
     for touch in transaction.touched { note(touch.entity, touch.key, touch.properties, permanent) }
-    for link in transaction.links {
+    for link in links {
       note(link.entity, link.owner, [link.slot], permanent)
       let end = plans.schema.end(of: link.slot, in: link.entity)
       if let inverse = end.inverseSlot { note(end.destination, link.member, [inverse], permanent) }

@@ -10,7 +10,43 @@ extension TransactionWriter {
   }
 
   func addLinks() throws(StoreError) {
-    for link in transaction.links where link.kind == .add { try add(link) }
+    links = try RankedLinks.settled(
+      transaction.links,
+      keys: { (link) throws(StoreError) in
+        let (owner, member) = try ends(of: link)
+        return RankedLinks.Pair(owner: owner, member: member)
+      }, read: places)
+    for link in links where link.kind == .add { try add(link) }
+  }
+
+  /// The stored positions of the members of owners.
+  private func places(
+    _ relationship: RankedLinks.Relationship, _ owners: [Int64]
+  ) throws(StoreError) -> [RankedLinks.Pair: Int64] {
+    let sql: String
+    switch try plans.physical.toMany(relationship.slot, of: relationship.entity) {
+    case .join(let side):
+      guard let statement = plans.pairs[side.number]!.places else { return [:] }
+      sql = statement
+    case .implied(let key, let order):
+      guard let order else { return [:] }
+      let destination = plans.schema.end(of: relationship.slot, in: relationship.entity).destination
+      sql =
+        "SELECT Z_PK, \(quoted(order)) FROM \(quoted(plans.physical.tableName(of: destination))) "
+        + "WHERE \(quoted(key)) = ?"
+    case .inverse: throw StoreError.notALink(relationship.slot, of: relationship.entity, plans.schema)
+    }
+    var places: [RankedLinks.Pair: Int64] = [:]
+    for owner in owners {
+      try connection.forEachRow(
+        sql, [.integer(owner)], while: "Reading the order of a relationship"
+      ) { statement in
+        guard sqlite3_column_type(statement, 1) == SQLITE_INTEGER else { return }
+        places[RankedLinks.Pair(owner: owner, member: sqlite3_column_int64(statement, 0))] =
+          sqlite3_column_int64(statement, 1)
+      }
+    }
+    return places
   }
 
   private func ends(of link: LinkChange) throws(StoreError) -> (owner: Int64, member: Int64) {

@@ -22,6 +22,8 @@ final class TransactionWriter {
   private(set) var isComplete = false
   /// The last positions in ordered relationships to which this transaction appends.
   var orderEnds = OrderEnds()
+  /// The links of the transaction as they are written, without those of pairs that stay as they are.
+  var links: [LinkChange]
   /// Nil if the store records no history.
   private(set) lazy var history = HistoryWriter(plans, connection)
   /// Rows with derived attributes, in their final state.
@@ -34,6 +36,7 @@ final class TransactionWriter {
     self.plans = plans
     self.connection = connection
     self.transaction = transaction
+    links = transaction.links
     self.externals = externals
     self.checksReferences = checksReferences
     keyBase = IndexedArray(repeating: 0, count: plans.schema.entities.count)
@@ -61,7 +64,7 @@ final class TransactionWriter {
     keepNamedFiles()
     try readDerived()
     if let history {
-      try history.record(transaction) { permanent($0, root: $1) }
+      try history.record(transaction, links) { permanent($0, root: $1) }
     }
     try PendingSaveTable.add(transaction.pending, on: connection)
     isComplete = true

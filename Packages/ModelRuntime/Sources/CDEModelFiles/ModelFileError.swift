@@ -37,6 +37,11 @@ public struct ModelFileError: CDEError {
   /// The element concerned, such as `attribute` or `entity Person`, where known.
   public var element: String?
 
+  /// The message without the place, for the message of another error of the same file.
+  var reason: Substring {
+    message.hasPrefix("\(file): ") ? message.dropFirst(file.count + 2) : message[...]
+  }
+
   init(
     _ code: Code, _ text: String, file: String, line: Int? = nil, element: String? = nil,
     cause: (any Error)? = nil

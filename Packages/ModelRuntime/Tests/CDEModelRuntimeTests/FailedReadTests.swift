@@ -1,6 +1,6 @@
 import CDEManagedModel
 import CDEModelRuntime
-import CDESQLiteFaults
+@_spi(CDE) import CDESQLiteFaults
 import Foundation
 import Testing
 
@@ -112,20 +112,79 @@ struct FailedReadTests {
     #expect(try context.count(for: Curator.fetchRequest()) == 1)
   }
 
-  @Test("An external value whose file is gone is no nil to be saved", .onSQLite)
-  func externalFile() throws {
-    let stack = try Stack(model: try ValueModel.make())
+  /// What is reported about pictures while something is done.
+  @discardableResult
+  private func collectingNotes(_ body: () throws -> Void) rethrows -> [String] {
+    let notes = Unchecked(NSMutableArray())
+    Diagnostics.handler = { note in if note.contains("Specimen.picture") { notes.value.add(note) } }
+    defer { Diagnostics.handler = nil }
+    try body()
+    return notes.value.compactMap { $0 as? String }
+  }
+
+  /// A saved specimen whose picture is in a file, when the files of all pictures were moved away.
+  private func specimenWithoutFile(
+    _ stack: Stack, _ context: NSManagedObjectContext
+  ) throws -> (Specimen, moves: [(file: URL, moved: URL)]) {
     try ValueModel.fill(stack.context())
-    let context = stack.context()
     let large = try #require(
       try context.fetch(Specimen.fetchRequest()).first { ($0.picture?.count ?? 0) > 1000 })
     context.refreshAllObjects()
-    let files = try #require(
-      FileManager.default.enumerator(at: stack.folder, includingPropertiesForKeys: nil))
-    for case let file as URL in files where file.path.contains("EXTERNAL") && !file.hasDirectoryPath {
-      try FileManager.default.removeItem(at: file)
+    let all = try #require(FileManager.default.enumerator(at: stack.folder, includingPropertiesForKeys: nil))
+    let moves = all.compactMap { $0 as? URL }.filter {
+      $0.path.contains("EXTERNAL") && !$0.hasDirectoryPath
+    }.map { (file: $0, moved: ProcessFolder.newURL()) }
+    for (file, moved) in moves { try FileManager.default.moveItem(at: file, to: moved) }
+    return (large, moves)
+  }
+
+  @Test(
+    "An external value whose file is gone reads as nil, and a save of other values keeps its name", .onSQLite)
+  func externalFile() throws {
+    let stack = try Stack(model: try ValueModel.make())
+    let context = stack.context()
+    let (large, moves) = try specimenWithoutFile(stack, context)
+    let notes = try collectingNotes {
+      #expect(large.picture == nil && large.picture == nil)
+      large.text = "without a picture"
+      try context.save()
+      // The whole object is validated and compared where nothing else changed.
+      large.text = "again"
+      try context.save()
     }
-    #expect(large.picture == nil)
+    #expect(notes.count == 1 && notes[0].contains("Specimen.picture of x-coredata://"), "\(notes)")
+    #expect(moves.contains { notes[0].contains($0.file.lastPathComponent) })
+    #expect(notes[0].contains("Copy the store together"))
+    for (file, moved) in moves { try FileManager.default.moveItem(at: moved, to: file) }
+    context.refresh(large, mergeChanges: false)
+    #expect(large.text == "again" && (large.picture?.count ?? 0) > 1000)
+  }
+
+  @Test("A new value replaces one whose file is gone, and so does nil", .onSQLite)
+  func replacedExternalFile() throws {
+    for value in [Data([1]), nil] {
+      let stack = try Stack(model: try ValueModel.make())
+      let context = stack.context()
+      let (large, _) = try specimenWithoutFile(stack, context)
+      try collectingNotes {
+        #expect(large.picture == nil)
+        large.picture = value
+        try context.save()
+        context.refresh(large, mergeChanges: false)
+        #expect(large.picture == value)
+      }
+    }
+  }
+
+  @Test("An external value whose file can't be read is no nil to be saved", .onSQLite)
+  func unreadableExternalFile() throws {
+    let world = try World()
+    let context = world.container.newBackgroundContext()
+    let large = try #require(
+      try context.fetch(Specimen.fetchRequest()).first { ($0.picture?.count ?? 0) > 1000 })
+    context.refreshAllObjects()
+    _ = large.text
+    #expect(world.failing { large.picture } == nil)
     large.text = "without a picture"
     let error = refusal(context)
     #expect(error?.code == .unreadValue && error?.property == "picture")

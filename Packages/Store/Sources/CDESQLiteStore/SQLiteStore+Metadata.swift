@@ -133,7 +133,7 @@ extension SQLiteStore {
 
   /// Reads the bytes of an external value, from its file if the cell names one.
   ///
-  /// - Throws: `.io` if the file can't be read, `.unreadable` if the row names no file of this store.
+  /// - Throws: `.externalValueMissing` if the file is gone, `.io` if it can't be read, `.unreadable` if the row names no file of this store.
   public func externalValue(_ cell: ExternalValue) throws(StoreError) -> [UInt8] {
     switch cell {
     case .inline(let bytes): return bytes

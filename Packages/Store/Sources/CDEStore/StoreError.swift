@@ -39,6 +39,8 @@ public struct StoreError: CDEError {
     public static let full = Code(rawValue: "full")
     /// The operating system reported a read or write failure.
     public static let io = Code(rawValue: "io")
+    /// A row names a file of external storage that is gone.
+    public static let externalValueMissing = Code(rawValue: "externalValueMissing")
     /// A uniqueness constraint was violated.
     public static let uniqueness = Code(rawValue: "uniqueness")
     /// Another constraint was violated.

@@ -1,6 +1,6 @@
 import CDESQLite
 import CDESQLiteFaults
-@_spi(CDE) import CDESQLiteStore
+@testable @_spi(CDE) import CDESQLiteStore
 import CDEStore
 @_spi(CDE) import CDEStoreTestKit
 import Foundation
@@ -61,6 +61,33 @@ struct ReadOnlyFolderTests {
     #expect(FolderState(scratch.path) == before)
     try store.close()
     #expect(FolderState(scratch.path) == before)
+  }
+
+  @Test(
+    "The list of all locks is read only where a log or its index could have users",
+    arguments: [Mode.wal, .delete])
+  func looks(mode: Mode) throws {
+    let rig = try FaultRig(mode)
+    let scratch = try rig.fresh()
+    let files = try FileSystem(named: nil)
+    /// How often opening the file looks for users, and whether it reads the file without locks.
+    func looks() throws -> (count: Int, isUnlocked: Bool) {
+      var count = 0
+      var source = ReadOnlySource(path: scratch.file(), files: files, vfs: nil, busyTimeout: 0)
+      source.isInUse = { _ in
+        count += 1
+        return false
+      }
+      let opened = try source.connect(try StoreFile(at: scratch.file(), in: files))
+      return (count, opened.connection.unchanging != nil)
+    }
+    #expect(try looks() == (0, mode == .wal))
+    for suffix in ["-shm", "-wal"] {
+      let file = scratch.file("Test.sqlite\(suffix)")
+      #expect(FileManager.default.createFile(atPath: file, contents: nil))
+      #expect(try looks() == (mode == .wal ? 1 : 0, mode == .wal), "\(suffix)")
+      try FileManager.default.removeItem(atPath: file)
+    }
   }
 
   /// A copy of a store that is in use: its last commits are in the log, or its journal holds what to undo.

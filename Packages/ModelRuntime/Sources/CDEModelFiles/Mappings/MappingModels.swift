@@ -1,7 +1,8 @@
 internal import CDEManagedModel
 internal import Foundation
 
-/// The two models of a mapping model, which its source names by paths.
+/// The two models of a mapping model, which its source names by paths. Where there is no file at a path, the copy in the mapping model
+/// counts.
 struct MappingModels {
   let source: NSManagedObjectModel
   let destination: NSManagedObjectModel
@@ -14,27 +15,38 @@ struct MappingModels {
   init(of mapping: MappingSource, at url: URL, among models: [URL]) throws(ModelFileError) {
     var versions: [URL] = []
     for model in models.sorted(by: { $0.path < $1.path }) { versions += try Self.versions(of: model) }
-    func model(_ path: String?, _ which: String) throws(ModelFileError) -> NSManagedObjectModel {
-      guard let path else {
-        throw mapping.error(
-          .invalidModel, "The mapping model names no \(which) model. Choose one in Xcode.",
-          line: mapping.line)
+    func model(_ path: String?, _ copy: String?, _ which: String) throws(ModelFileError)
+      -> NSManagedObjectModel
+    {
+      let found = path.flatMap { path in
+        models.isEmpty ? Self.search(path, around: url) : Self.best(versions, for: path)
       }
-      let found = models.isEmpty ? Self.search(path, around: url) : Self.best(versions, for: path)
-      guard let found else {
+      let model = NSManagedObjectModel()
+      if let found {
+        try ModelSource(contentsOf: found).fill(model) { $0 }
+        return model
+      }
+      do throws(ModelFileError) {
+        guard let copy else { throw mapping.noCopy(which) }
+        try EmbeddedModel(copy, file: mapping.file).fill(model)
+        return model
+      } catch {
+        guard let path else {
+          throw mapping.error(
+            .invalidModel, "The mapping model names no \(which) model. Choose one in Xcode.",
+            line: mapping.line, cause: copy == nil ? nil : error)
+        }
         let known = versions.map { Self.name($0) }.joined(separator: ", ")
         throw mapping.error(
           .missing,
           "The \(which) model is “\(path)”, which is not "
             + (models.isEmpty ? "in a folder around the mapping model" : "among the models \(known)")
-            + ". Choose the model in Xcode again, or give it to the compiler.", line: mapping.line)
+            + ". \(error.reason) Choose the model in Xcode again, or give it to the compiler.",
+          line: mapping.line, cause: copy == nil ? nil : error)
       }
-      let model = NSManagedObjectModel()
-      try ModelSource(contentsOf: found).fill(model) { $0 }
-      return model
     }
-    source = try model(mapping.sourceModelPath, "source")
-    destination = try model(mapping.destinationModelPath, "destination")
+    source = try model(mapping.sourceModelPath, mapping.sourceModelData, "source")
+    destination = try model(mapping.destinationModelPath, mapping.destinationModelData, "destination")
   }
 
   private static func versions(of model: URL) throws(ModelFileError) -> [URL] {

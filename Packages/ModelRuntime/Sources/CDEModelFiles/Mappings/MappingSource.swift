@@ -31,6 +31,9 @@ struct MappingSource {
   private(set) var line = 1
   private(set) var sourceModelPath: String?
   private(set) var destinationModelPath: String?
+  /// The copies of the two models that the editor keeps, as text.
+  private(set) var sourceModelData: String?
+  private(set) var destinationModelData: String?
   /// In the order of their numbers.
   private(set) var entities: [Entity] = []
 
@@ -71,6 +74,8 @@ struct MappingSource {
         line = object.line
         sourceModelPath = object.text("sourcemodelpath")
         destinationModelPath = object.text("destinationmodelpath")
+        sourceModelData = object.text("sourcemodeldata")
+        destinationModelData = object.text("destinationmodeldata")
       case "XDDEVENTITYMAPPING":
         places[object.id] = entities.count
         entities.append(

@@ -56,6 +56,18 @@ extension NSManagedObject {
     )
   }
 
+  /// Reports once that the file of an external value is gone, so that the read returned nil.
+  ///
+  /// As in Core Data the object can be saved. The row goes on naming the file until the property is set.
+  @inline(never)
+  final func reportMissingFile(_ info: PropertyInfo, _ error: StoreError) {
+    if problems.reported.contains(info.slot) { return }
+    problems.reported.insert(info.slot)
+    Diagnostics.report(
+      "\(_binding.name).\(info.name) of \(objectID.uriRepresentation().absoluteString) is read as nil: \(error.message)"
+    )
+  }
+
   /// Reports once that a stored value is invalid for a property, and which value the read returned instead.
   @inline(never)
   final func reportUnfit(_ slot: SlotIndex, _ what: @autoclosure () -> String) {

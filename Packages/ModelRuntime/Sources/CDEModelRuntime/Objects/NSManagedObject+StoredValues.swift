@@ -25,7 +25,11 @@ extension NSManagedObject {
       {
         return .object(_ObjectBox(value))
       }
-      unreadable(info, error)
+      if let error = error as? StoreError, error.code == .externalValueMissing {
+        reportMissingFile(info, error)
+      } else {
+        unreadable(info, error)
+      }
       return .null
     }
   }

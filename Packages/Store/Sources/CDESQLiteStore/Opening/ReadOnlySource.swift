@@ -11,6 +11,8 @@ struct ReadOnlySource {
   let files: FileSystem
   let vfs: String?
   let busyTimeout: Int32
+  /// Whether a connection uses the database. Asked only where the answer decides.
+  var isInUse: (String) -> Bool = FileUse.isInUse
 
   /// - Parameter found: the headers of the files.
   /// - Returns: the connection, and the URI for further ones; nil if there can be none.
@@ -23,10 +25,10 @@ struct ReadOnlySource {
         : StoreError(.unreadable, "The file at \(path) is empty, so it is no store.")
     }
     do throws(StoreError) {
-      // Its users have made the log and its index, and they may go on writing.
-      if FileUse.isInUse(path) { return try shared(found) }
       // A rollback journal needs nothing but a lock for a moment.
       if !found.usesLog, !found.hasLog { return try shared(found) }
+      // Its users have made the log and its index, and they may go on writing.
+      if hasFilesOfUse, isInUse(path) { return try shared(found) }
     } catch {
       // A commit that died must be undone first, or the files belong to a folder that can't be written.
       guard error.code == .readOnly || error.code == .cannotOpen else { throw error }
@@ -38,6 +40,14 @@ struct ReadOnlySource {
     let connection = try connection(StoreURI.of(path, vfs: vfs, "immutable=1"))
     connection.unchanging = unchanging
     return (connection, nil)
+  }
+
+  /// Whether the log, which may be empty, or its index is there. A connection makes both before it reads.
+  private var hasFilesOfUse: Bool {
+    ["-wal", "-shm"].contains { suffix in
+      var status = cde_file_status()
+      return cde_file_status_at(path + suffix, &status) != ENOENT
+    }
   }
 
   private func shared(_ found: StoreFile) throws(StoreError) -> (connection: Connection, uri: String?) {
@@ -58,7 +68,8 @@ struct ReadOnlySource {
 
 /// Finds out whether a connection of this or another process uses a database, without touching its files.
 ///
-/// Opening and closing a file would release all locks that this process has on it.
+/// Opening and closing a file would release all locks that this process has on it. The system's list of locks takes 5 to 20 ms to
+/// read after a moment without such a look, and longer the more processors there are: all of them have to pass a point first.
 enum FileUse {
   static func isInUse(_ path: String) -> Bool {
     var inodes: Set<String> = []

@@ -1,3 +1,4 @@
+import CDESQLite
 import CDEStore
 import Foundation
 
@@ -73,6 +74,13 @@ struct ExternalStorage: Sendable {
       return try files.open(path, for: .reading, while: task).read(upTo: .max, while: task)
     } catch {
       if error.code == .tooManyOpenFiles { throw error }
+      var status = cde_file_status()
+      if cde_file_status_at(path, &status) == ENOENT {
+        throw StoreError(
+          .externalValueMissing,
+          "The file \(name) of an external value is not in \(folder). Copy the store together with its support folder.",
+          cause: error)
+      }
       throw StoreError(
         .io, "The external value \(name) can't be read. Copy the store together with its support folder.",
         cause: error)

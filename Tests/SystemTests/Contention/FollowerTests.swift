@@ -11,9 +11,13 @@ struct FollowerTests {
   private static let seed = environment["CDE_SEED"].flatMap(UInt64.init) ?? 1
   private static let steps = environment["CDE_FOLLOWED_STEPS"].flatMap(Int.init) ?? 400
 
+  /// A long run of one case sets `CDE_FOLLOWERS` to its number of processes, and `CDE_FOLLOWERS_HISTORY` to 1 or 0.
+  private static let counts = environment["CDE_FOLLOWERS"].flatMap(Int.init).map { [$0] } ?? [2, 4]
+  private static let histories = environment["CDE_FOLLOWERS_HISTORY"].map { [$0 == "1"] } ?? [true, false]
+
   @Test(
     "Every context of every process ends with the graph of the file, and with a history each commit comes once, in order",
-    .timeLimit(.minutes(30)), arguments: [2, 4], [true, false])
+    .timeLimit(.minutes(30)), arguments: counts, histories)
   func following(processes: Int, history: Bool) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "cde-followers-\(UUID().uuidString)")

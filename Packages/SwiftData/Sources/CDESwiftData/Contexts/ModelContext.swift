@@ -1,0 +1,2 @@
+/// Registers and saves models.
+nonisolated public class ModelContext {}

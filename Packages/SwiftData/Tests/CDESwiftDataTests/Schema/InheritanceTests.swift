@@ -62,4 +62,54 @@ struct InheritanceTests {
     #expect(copy.entitiesByName["Boat"]?.superentity?.name == "Ferry")
     #expect(try copy.managedObjectModel() == schema.managedObjectModel())
   }
+
+  class Animal: Sketch {
+    var name: String { absent() }
+    var owner: Keeper? { absent() }
+    class var schemaMetadata: [Schema.PropertyMetadata] {
+      [property("name", \Animal.name, Schema.Attribute(.unique)), property("owner", \Animal.owner)]
+    }
+  }
+
+  class Bird: Animal {
+    var wings: Int { absent() }
+    override class var schemaMetadata: [Schema.PropertyMetadata] {
+      [
+        property("wings", \Bird.wings),
+        property("", \Bird.self, Schema.Index<Bird>([\Bird.wings])),
+      ]
+    }
+  }
+
+  final class Owl: Bird {
+    var age: Int { absent() }
+    // A class may repeat what it inherits.
+    override class var schemaMetadata: [Schema.PropertyMetadata] {
+      super.schemaMetadata + [
+        property("age", \Owl.age), property("", \Owl.self, Schema.Index<Owl>([\.age])),
+      ]
+    }
+  }
+
+  final class Keeper: Sketch {
+    var animals: [Animal] { absent() }
+    static var schemaMetadata: [Schema.PropertyMetadata] {
+      [property("animals", \Keeper.animals, Schema.Relationship(inverse: \Animal.owner))]
+    }
+  }
+
+  @Test("A class brings the classes that it inherits from, and has their properties once")
+  func classes() throws {
+    let schema = Schema(Owl.self)
+    #expect(schema.entities.map(\.name) == ["Animal", "Keeper", "Bird", "Owl"])
+    let owl = try #require(schema.entitiesByName["Owl"])
+    #expect(owl.storedProperties.map(\.name) == ["age"])
+    #expect(owl.properties.map(\.name) == ["name", "owner", "wings", "age"])
+    #expect(owl.superentityName == "Bird" && schema.entitiesByName["Bird"]?.superentityName == "Animal")
+    let model = try schema.managedObjectModel()
+    #expect(model.entitiesByName["Owl"]?.relationshipsByName["owner"]?.inverseRelationship?.name == "animals")
+    #expect(model.entitiesByName["Bird"]?.indexes.map(\.name) == ["SwiftDataIndexOnBinarywings"])
+    #expect(owl.indices == [["age"]])
+    #expect(model.entitiesByName["Animal"]?.uniquenessConstraints as? [[String]] == [["name"]])
+  }
 }

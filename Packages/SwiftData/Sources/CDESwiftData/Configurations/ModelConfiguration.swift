@@ -69,6 +69,7 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable {
   }
 
   /// The store of some models, in the program's own file or in memory.
+  @_disfavoredOverload
   public init(for types: any PersistentModel.Type..., isStoredInMemoryOnly: Bool = false) {
     self.init(nil, schema: types.isEmpty ? nil : Schema(types), isStoredInMemoryOnly: isStoredInMemoryOnly)
   }

@@ -10,6 +10,8 @@ extension Schema {
   func managedObjectModel() throws -> NSManagedObjectModel {
     try model.withLock { known in
       if let known { return known }
+      // Equal schemas may have other problems: of their classes, which have no part in equality.
+      try throwProblems()
       let key = ModelKey(schema: self, types: modelTypes.mapValues { ObjectIdentifier($0) })
       if let shared = Self.sharedModels.withLock({ $0[key] }) {
         known = shared
@@ -30,14 +32,16 @@ extension Schema {
 
   private static let sharedModels = Lock<[ModelKey: NSManagedObjectModel]>([:])
 
+  private func throwProblems() throws {
+    guard let first = problems.first else { return }
+    guard problems.count > 1 else { throw first }
+    throw first.about(
+      problems.prefix(5).map(\.message).joined(separator: "\n")
+        + (problems.count > 5 ? "\nThere are \(problems.count - 5) more problems." : ""),
+      entity: first.entity, property: first.property)
+  }
+
   private func makeModel() throws -> NSManagedObjectModel {
-    if let first = problems.first {
-      guard problems.count > 1 else { throw first }
-      throw first.about(
-        problems.prefix(5).map(\.message).joined(separator: "\n")
-          + (problems.count > 5 ? "\nThere are \(problems.count - 5) more problems." : ""),
-        entity: first.entity, property: first.property)
-    }
     let model = NSManagedObjectModel()
     model.versionIdentifiers = [version.description]
     var descriptions: [String: NSEntityDescription] = [:]

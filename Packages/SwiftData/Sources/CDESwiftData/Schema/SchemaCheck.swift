@@ -26,7 +26,7 @@ struct SchemaCheck {
       var names: Set<String> = []
       for property in entity.properties where !names.insert(property.name).inserted {
         note(
-          entity, "has two properties named \(property.name), inherited ones included. Rename one.", property)
+          entity, "is declared twice, inherited properties included. Rename one of the two.", property)
       }
     }
   }

@@ -40,6 +40,10 @@ struct SchemaCollector {
         if let destination { reached.append(destination) }
       }
     }
+    // A class may repeat the entries of the one above.
+    let above = ancestors(parent.map { Schema.entityName(for: $0) })
+    constraints.removeAll { constraint in above.contains { $0.uniquenessConstraints.contains(constraint) } }
+    indexes.removeAll { index in above.contains { $0.indexNames.contains(index) } }
     entities.append(
       Schema.Entity(
         name, superentity: parent.map { Schema.entityName(for: $0) }, properties: properties,
@@ -100,6 +104,12 @@ struct SchemaCollector {
       names.append(name)
     }
     return names
+  }
+
+  /// The entities with a name and above it, which are made before those below.
+  private func ancestors(_ name: String?) -> [Schema.Entity] {
+    guard let entity = entities.first(where: { $0.name == name }) else { return [] }
+    return [entity] + ancestors(entity.superentityName)
   }
 
   /// The model classes that a class inherits from, the nearest first.

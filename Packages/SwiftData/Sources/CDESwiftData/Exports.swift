@@ -1,7 +1,17 @@
 @_exported public import Foundation
 @_exported public import Observation
 
-public import CDEModelRuntime
+// What Foundation has on Apple's platforms alone.
+#if !canImport(ObjectiveC)
+  public import CDEManagedModel
+  public import CDEModelRuntime
 
-/// Records changes, and takes them back. Foundation has it on Apple's platforms.
-public typealias UndoManager = CDEModelRuntime.UndoManager
+  /// Records changes, and takes them back.
+  public typealias UndoManager = CDEModelRuntime.UndoManager
+
+  /// Turns values into data and back, for `@Attribute(.transformable(by:))`.
+  public typealias ValueTransformer = CDEManagedModel.ValueTransformer
+
+  /// The name of a registered transformer.
+  public typealias NSValueTransformerName = CDEManagedModel.NSValueTransformerName
+#endif

@@ -13,17 +13,18 @@ enum PersistedPropertyMacro: AccessorMacro, PeerMacro {
   ) throws -> [AccessorDeclSyntax] {
     guard let property = property(of: declaration), let type = className(context) else { return [] }
     let ordinal = "_$Ordinal.\(property.identifier.text)"
+    let kind = property.isTransformable ? "Transformable" : ""
     let path = "\\\(type).\(property.identifier.text)"
     return [
       """
       @storageRestrictions(accesses: _$backing, initializes: _\(raw: property.name))
       init(initialValue) {
-        _$backing.initialize(\(raw: ordinal), initialValue)
+        _$backing.initialize\(raw: kind)(\(raw: ordinal), initialValue)
         _\(raw: property.name) = _SwiftDataNoType()
       }
       """,
-      "get { _$backing.get(self, \(raw: ordinal), \(raw: path)) }",
-      "set { _$backing.set(self, \(raw: ordinal), \(raw: path), newValue) }",
+      "get { _$backing.get\(raw: kind)(self, \(raw: ordinal), \(raw: path)) }",
+      "set { _$backing.set\(raw: kind)(self, \(raw: ordinal), \(raw: path), newValue) }",
     ]
   }
 

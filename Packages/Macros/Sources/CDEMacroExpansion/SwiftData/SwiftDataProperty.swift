@@ -18,6 +18,12 @@ struct SwiftDataProperty {
     return type.map { !TypeShape($0).isOptional } ?? true
   }
 
+  /// Whether a transformer stores the value, whose type need not be Codable.
+  var isTransformable: Bool {
+    marker?.labeledArguments.contains { $0.expression.trimmedDescription.contains(".transformable(") }
+      ?? false
+  }
+
   /// The declaration of an option in the schema: `.init(.unique, originalName: "old")`; nil without a marker.
   func metadata(in className: String) -> String? {
     guard let marker else { return nil }

@@ -60,6 +60,32 @@ extension _ModelBacking {
   ) {}
 }
 
+// What a transformer stores.
+extension _ModelBacking {
+  /// Sets the property where an initialiser of the class does. For generated accessors.
+  public mutating func initializeTransformable<Value>(_ ordinal: Int, _ value: Value) {
+    target()?.setCoded(ordinal, value)
+  }
+
+  /// Reads the property, and records the read for observers. For generated accessors.
+  public func getTransformable<Value>(
+    _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>
+  ) -> Value {
+    let object = object(reading: model)
+    if let registrar = object._cdOwnTrackingRegistrar() { registrar.access(model, keyPath: path()) }
+    return object.coded(ordinal, as: Value.self)
+  }
+
+  /// Sets the property, and wakes its readers. For generated accessors.
+  public func setTransformable<Value>(
+    _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
+  ) {
+    let object = object(reading: model)
+    guard let registrar = object._cdExistingRegistrar() else { return object.setCoded(ordinal, value) }
+    registrar.withMutation(of: model, keyPath: path()) { object.setCoded(ordinal, value) }
+  }
+}
+
 extension _ModelObject {
   /// The decoded value of an attribute. Kept while the stored value stays the same.
   final func coded<Value>(_ ordinal: Int, as type: Value.Type) -> Value {

@@ -81,7 +81,9 @@ public final class _ModelInfo: @unchecked Sendable {
         facts.wakers.append(Self.waker(metadata.keypath))
         let valueType = Swift.type(of: metadata.keypath).valueType
         facts.valueTypes.append(valueType)
-        facts.shapes.append(ValueShape.of(valueType))
+        // A transformer takes the value itself.
+        let isTransformable = (metadata.metadata as? Schema.Attribute)?.isTransformable == true
+        facts.shapes.append(isTransformable ? nil : ValueShape.of(valueType))
       }
     }
     for (ordinal, path) in type._$propertyPaths().enumerated() { facts.ordinals[path] = ordinal }

@@ -98,19 +98,19 @@ struct VersionedStoreTests {
     let (first, second) = (try TemporaryStore().url, try TemporaryStore().url)
     func open() throws -> ModelContainer {
       try ModelContainer(
-        for: Schema([NotesV2.Note.self, TodoTag.self]),
+        for: Schema([NotesV2.Note.self, TaskTag.self]),
         configurations: [
           ModelConfiguration("notes", schema: Schema([NotesV2.Note.self]), url: first),
-          ModelConfiguration("tags", schema: Schema([TodoTag.self]), url: second),
+          ModelConfiguration("tags", schema: Schema([TaskTag.self]), url: second),
         ])
     }
     let context = ModelContext(try open())
     context.insert(NotesV2.Note(body: "Buy milk"))
-    context.insert(TodoTag("food"))
+    context.insert(TaskTag("food"))
     try context.save()
     let other = ModelContext(try open())
     #expect(try other.fetch(FetchDescriptor<NotesV2.Note>()).map(\.body) == ["Buy milk"])
-    #expect(try other.fetch(FetchDescriptor<TodoTag>()).map(\.name) == ["food"])
+    #expect(try other.fetch(FetchDescriptor<TaskTag>()).map(\.name) == ["food"])
     let alone = try ModelContainer(for: NotesV2.Note.self, configurations: ModelConfiguration(url: first))
     #expect(try ModelContext(alone).fetchCount(FetchDescriptor<NotesV2.Note>()) == 1)
   }
@@ -120,7 +120,7 @@ struct VersionedStoreTests {
     let url = try TemporaryStore().url
     #expect(throws: SwiftDataError.duplicateConfiguration) {
       try ModelContainer(
-        for: Schema([TodoTag.self]),
+        for: Schema([TaskTag.self]),
         configurations: [ModelConfiguration("a", url: url), ModelConfiguration("b", url: url)])
     }
   }

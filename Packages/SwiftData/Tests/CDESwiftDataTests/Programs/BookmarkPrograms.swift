@@ -5,16 +5,16 @@ import Testing
 // A bookmark list with tags and folders, as an app's model layer has it.
 
 @Model
-public final class Bookmark: CustomStringConvertible {
-  #Unique<Bookmark>([\.url])
-  #Index<Bookmark>([\.title], [\.added, \.title])
+public final class SavedLink: CustomStringConvertible {
+  #Unique<SavedLink>([\.url])
+  #Index<SavedLink>([\.title], [\.added, \.title])
 
   public var url: URL
   public var title: String
   public private(set) var added: Date
   @Attribute(.externalStorage) public var thumbnail: Data?
   @Relationship(deleteRule: .nullify, inverse: \Label.bookmarks) public var labels: [Label]? = []
-  var folder: BookmarkFolder?
+  var folder: LinkFolder?
   public var description: String { "\(title) <\(url)>" }
 
   public init(url: URL, title: String, added: Date = .now) {
@@ -28,7 +28,7 @@ public final class Bookmark: CustomStringConvertible {
 public final class Label: Comparable {
   @Attribute(.unique) public var name: String
   var color: RGB
-  public var bookmarks: [Bookmark]?
+  public var bookmarks: [SavedLink]?
 
   init(name: String, color: RGB = .init(red: 0, green: 0, blue: 0)) {
     self.name = name
@@ -46,13 +46,13 @@ struct RGB: Codable, Hashable {
 
 /// A tree: its inverse is a property of the same class.
 @Model
-final class BookmarkFolder {
+final class LinkFolder {
   var name: String
-  var parent: BookmarkFolder?
-  @Relationship(deleteRule: .cascade, inverse: \BookmarkFolder.parent) var children: [BookmarkFolder] = []
-  @Relationship(deleteRule: .cascade, inverse: \Bookmark.folder) var bookmarks: [Bookmark] = []
+  var parent: LinkFolder?
+  @Relationship(deleteRule: .cascade, inverse: \LinkFolder.parent) var children: [LinkFolder] = []
+  @Relationship(deleteRule: .cascade, inverse: \SavedLink.folder) var bookmarks: [SavedLink] = []
 
-  init(_ name: String, in parent: BookmarkFolder? = nil) {
+  init(_ name: String, in parent: LinkFolder? = nil) {
     self.name = name
     self.parent = parent
   }
@@ -65,7 +65,7 @@ final class BookmarkFolder {
 }
 
 /// What many apps write around a context.
-struct Repository<Model: PersistentModel> {
+struct ModelShelf<Model: PersistentModel> {
   let context: ModelContext
 
   func all(sortedBy order: [SortDescriptor<Model>] = []) throws -> [Model] {
@@ -87,7 +87,7 @@ struct Repository<Model: PersistentModel> {
 @Suite("Programs: bookmarks")
 struct BookmarkPrograms {
   private func makeContext() throws -> ModelContext {
-    ModelContext(try ModelContainer.inMemory(Bookmark.self, BookmarkFolder.self))
+    ModelContext(try ModelContainer.inMemory(SavedLink.self, LinkFolder.self))
   }
 
   private func url(_ name: String) -> URL { URL(string: "https://\(name).example/")! }
@@ -98,8 +98,8 @@ struct BookmarkPrograms {
     let (swift, server) = (
       Label(name: "swift", color: RGB(red: 1, green: 0.5, blue: 0)), Label(name: "server")
     )
-    let book = Bookmark(url: url("book"), title: "Book")
-    let blog = Bookmark(url: url("blog"), title: "Blog")
+    let book = SavedLink(url: url("book"), title: "Book")
+    let blog = SavedLink(url: url("blog"), title: "Blog")
     context.insert(book)
     context.insert(blog)
     book.labels = [swift, server]
@@ -107,28 +107,28 @@ struct BookmarkPrograms {
     try context.save()
     #expect(Set(swift.bookmarks?.map(\.title) ?? []) == ["Book", "Blog"])
     let other = ModelContext(context.container)
-    let found = try #require(try Repository<Label>(context: other).first(#Predicate { $0.name == "swift" }))
+    let found = try #require(try ModelShelf<Label>(context: other).first(#Predicate { $0.name == "swift" }))
     #expect(found.color == RGB(red: 1, green: 0.5, blue: 0))
     #expect(found.bookmarks?.count == 2)
-    let labels = try Repository<Label>(context: other).all(sortedBy: [SortDescriptor(\.name)])
+    let labels = try ModelShelf<Label>(context: other).all(sortedBy: [SortDescriptor(\.name)])
     #expect(labels.sorted() == labels && labels.map(\.name) == ["server", "swift"])
     other.delete(found)
     try other.save()
     #expect(
-      try other.fetch(FetchDescriptor<Bookmark>(predicate: #Predicate { $0.title == "Blog" })).first?.labels
+      try other.fetch(FetchDescriptor<SavedLink>(predicate: #Predicate { $0.title == "Blog" })).first?.labels
         == [])
   }
 
   @Test("A bookmark of the same address replaces the older one")
   func unique() throws {
     let context = try makeContext()
-    context.insert(Bookmark(url: url("a"), title: "Old"))
+    context.insert(SavedLink(url: url("a"), title: "Old"))
     try context.save()
-    let new = Bookmark(url: url("a"), title: "New")
+    let new = SavedLink(url: url("a"), title: "New")
     new.thumbnail = Data([1, 2, 3])
     context.insert(new)
     try context.save()
-    let all = try ModelContext(context.container).fetch(FetchDescriptor<Bookmark>())
+    let all = try ModelContext(context.container).fetch(FetchDescriptor<SavedLink>())
     #expect(all.map(\.title) == ["New"] && all.first?.thumbnail == Data([1, 2, 3]))
     #expect("\(new)" == "New <https://a.example/>")
   }
@@ -136,34 +136,34 @@ struct BookmarkPrograms {
   @Test("Folders nest, know their depth and go with their parents")
   func folders() throws {
     let context = try makeContext()
-    let root = BookmarkFolder("Root")
+    let root = LinkFolder("Root")
     context.insert(root)
-    let work = BookmarkFolder("Work", in: root)
-    let docs = BookmarkFolder(path: "a/b/Docs")
+    let work = LinkFolder("Work", in: root)
+    let docs = LinkFolder(path: "a/b/Docs")
     docs.parent = work
-    docs.bookmarks.append(Bookmark(url: url("spec"), title: "Spec"))
+    docs.bookmarks.append(SavedLink(url: url("spec"), title: "Spec"))
     try context.save()
     #expect(docs.depth == 2 && root.children.first === work && docs.name == "Docs")
     #expect(
       try context.fetch(
-        FetchDescriptor<Bookmark>(predicate: #Predicate { $0.folder?.parent?.name == "Work" })
+        FetchDescriptor<SavedLink>(predicate: #Predicate { $0.folder?.parent?.name == "Work" })
       )
       .map(\.title) == ["Spec"])
     context.delete(work)
     try context.save()
-    #expect(try context.fetch(FetchDescriptor<BookmarkFolder>()).map(\.name) == ["Root"])
-    #expect(try context.fetchCount(FetchDescriptor<Bookmark>()) == 0)
+    #expect(try context.fetch(FetchDescriptor<LinkFolder>()).map(\.name) == ["Root"])
+    #expect(try context.fetchCount(FetchDescriptor<SavedLink>()) == 0)
   }
 
   @Test("A search ignores case and accents, and pages through the result")
   func search() throws {
     let context = try makeContext()
     for name in ["Café", "cafeteria", "Tea", "CAFE"] {
-      context.insert(Bookmark(url: url(UUID().uuidString), title: name))
+      context.insert(SavedLink(url: url(UUID().uuidString), title: name))
     }
     try context.save()
     let text = "cafe"
-    var descriptor = FetchDescriptor<Bookmark>(
+    var descriptor = FetchDescriptor<SavedLink>(
       predicate: #Predicate { text.isEmpty || $0.title.localizedStandardContains(text) },
       sortBy: [SortDescriptor(\.title, order: .forward)])
     #expect(try context.fetchCount(descriptor) == 3)
@@ -176,8 +176,8 @@ struct BookmarkPrograms {
   @Test("Removing all leaves an empty store")
   func removeAll() throws {
     let context = try makeContext()
-    for number in 0..<5 { context.insert(Bookmark(url: url("n\(number)"), title: "\(number)")) }
-    try Repository<Bookmark>(context: context).removeAll()
-    #expect(try Repository<Bookmark>(context: context).all().isEmpty)
+    for number in 0..<5 { context.insert(SavedLink(url: url("n\(number)"), title: "\(number)")) }
+    try ModelShelf<SavedLink>(context: context).removeAll()
+    #expect(try ModelShelf<SavedLink>(context: context).all().isEmpty)
   }
 }

@@ -2,25 +2,25 @@ import CDESwiftData
 import Foundation
 
 @Model
-final class TodoList {
+final class TaskList {
   var name: String
-  @Relationship(deleteRule: .cascade, inverse: \TodoItem.list) var items: [TodoItem] = []
+  @Relationship(deleteRule: .cascade, inverse: \TaskItem.list) var items: [TaskItem] = []
 
   init(name: String) { self.name = name }
 }
 
 @Model
-final class TodoItem {
+final class TaskItem {
   var title: String
   var isDone: Bool = false
   var priority = Priority.medium
   var due: Date?
   var created = Date.now
-  var list: TodoList?
-  var tags: [TodoTag] = []
+  var list: TaskList?
+  var tags: [TaskTag] = []
   @Transient var isSelected = false
 
-  init(title: String, list: TodoList? = nil) {
+  init(title: String, list: TaskList? = nil) {
     self.title = title
     self.list = list
   }
@@ -29,9 +29,9 @@ final class TodoItem {
 }
 
 @Model
-final class TodoTag {
+final class TaskTag {
   @Attribute(.unique) var name: String
-  @Relationship(inverse: \TodoItem.tags) var items: [TodoItem]
+  @Relationship(inverse: \TaskItem.tags) var items: [TaskItem]
 
   init(_ name: String) {
     self.name = name

@@ -98,4 +98,55 @@ struct StoreTests {
     }
     #expect(try stack.file.rows("SELECT ZKIND, ZNAME FROM ZSTATION") == [["shop", "b"]])
   }
+
+  struct AllOptional: Codable, Equatable {
+    var a: Int?
+    var b: String?
+  }
+
+  final class Empty: Sketch {
+    var values: AllOptional { absent() }
+    var other: AllOptional? { absent() }
+    var name: String { absent() }
+    static var schemaMetadata: [Schema.PropertyMetadata] {
+      [
+        property("values", \Empty.values), property("other", \Empty.other), property("name", \Empty.name),
+      ]
+    }
+  }
+
+  @Test("A struct without a value in any part is saved, changed and read, also where it is not optional")
+  func emptyStruct() throws {
+    let schema = Schema(Empty.self)
+    let shape = try #require(ValueShape.of(AllOptional.self))
+    let stack = try Stack(schema)
+    let context = stack.context()
+    try context.performAndWait {
+      let object = NSEntityDescription.insertNewObject(forEntityName: "Empty", into: context)
+      object.setValue(try ValueCoding.encode(AllOptional(), shape, name: "values"), forKey: "values")
+      object.setValue(try ValueCoding.encode(AllOptional(a: 1), shape, name: "other"), forKey: "other")
+      object.setValue("a", forKey: "name")
+      try context.save()
+    }
+    let other = stack.context()
+    try other.performAndWait {
+      let object = try #require(try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Empty")).first)
+      let values = try ValueCoding.decode(object.value(forKey: "values"), as: AllOptional.self, shape, name: "values")
+      #expect(values == AllOptional())
+      object.setValue("b", forKey: "name")
+      try other.save()
+      object.setValue(try ValueCoding.encode(AllOptional(b: "x"), shape, name: "values"), forKey: "values")
+      object.setValue(try ValueCoding.encode(AllOptional(), shape, name: "other"), forKey: "other")
+      try other.save()
+    }
+    let last = stack.context()
+    try last.performAndWait {
+      let object = try #require(try last.fetch(NSFetchRequest<NSManagedObject>(entityName: "Empty")).first)
+      let values = try ValueCoding.decode(object.value(forKey: "values"), as: AllOptional.self, shape, name: "values")
+      #expect(values == AllOptional(b: "x"))
+      // The columns can't tell an optional without a value from a struct without one.
+      let none = try ValueCoding.decode(object.value(forKey: "other"), as: AllOptional?.self, shape, name: "other")
+      #expect(none == nil)
+    }
+  }
 }

@@ -180,20 +180,26 @@ extension ValueShape {
 
 /// Values as JSON, with the coding of dates and data that Foundation begins with, as in Apple's files.
 enum JSONForm {
-  static func data<T: Encodable>(of value: T) throws -> Data {
+  private static let encoder = {
     let encoder = JSONEncoder()
     // Equal values have equal bytes.
     encoder.outputFormatting = .sortedKeys
     encoder.nonConformingFloatEncodingStrategy = .convertToString(
       positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-    return try encoder.encode(value)
-  }
+    return encoder
+  }()
 
-  static func value<T: Decodable>(_ type: T.Type, of data: Data) throws -> T {
+  private static let decoder = {
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
       positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-    return try decoder.decode(type, from: data)
+    return decoder
+  }()
+
+  static func data<T: Encodable>(of value: T) throws -> Data { try encoder.encode(value) }
+
+  static func value<T: Decodable>(_ type: T.Type, of data: Data) throws -> T {
+    try decoder.decode(type, from: data)
   }
 }
 

@@ -119,6 +119,10 @@ struct StoreTests {
   func emptyStruct() throws {
     let schema = Schema(Empty.self)
     let shape = try #require(ValueShape.of(AllOptional.self))
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Empty")
+    func read<T>(_ object: NSManagedObject, _ name: String, _ type: T.Type) throws -> T {
+      try ValueCoding.decode(object.value(forKey: name), as: type, shape, name: name)
+    }
     let stack = try Stack(schema)
     let context = stack.context()
     try context.performAndWait {
@@ -130,8 +134,8 @@ struct StoreTests {
     }
     let other = stack.context()
     try other.performAndWait {
-      let object = try #require(try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Empty")).first)
-      let values = try ValueCoding.decode(object.value(forKey: "values"), as: AllOptional.self, shape, name: "values")
+      let object = try #require(try other.fetch(request).first)
+      let values = try read(object, "values", AllOptional.self)
       #expect(values == AllOptional())
       object.setValue("b", forKey: "name")
       try other.save()
@@ -141,12 +145,11 @@ struct StoreTests {
     }
     let last = stack.context()
     try last.performAndWait {
-      let object = try #require(try last.fetch(NSFetchRequest<NSManagedObject>(entityName: "Empty")).first)
-      let values = try ValueCoding.decode(object.value(forKey: "values"), as: AllOptional.self, shape, name: "values")
+      let object = try #require(try last.fetch(request).first)
+      let values = try read(object, "values", AllOptional.self)
       #expect(values == AllOptional(b: "x"))
       // The columns can't tell an optional without a value from a struct without one.
-      let none = try ValueCoding.decode(object.value(forKey: "other"), as: AllOptional?.self, shape, name: "other")
-      #expect(none == nil)
+      #expect(try read(object, "other", AllOptional?.self) == nil)
     }
   }
 }

@@ -1,8 +1,14 @@
+public import CDEPredicates
 public import Observation
 
-/// A class whose instances a model container stores. `@Model` makes the conformance.
-nonisolated public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, SendableMetatype {
-  /// The model at the top of the class's inheritance.
+/// A class whose instances a model container stores. ``Model()`` makes the conformance.
+///
+/// An instance is not `Sendable`: it belongs to the isolation of its context. Across actors pass its ``persistentModelID``.
+nonisolated public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable,
+  PredicateKeyPathNaming,
+  PredicateObjectConvertible, SendableMetatype
+{
+  /// The first model of the class's inheritance.
   associatedtype Root: PersistentModel = Self
 
   /// Makes an instance over values that exist already.
@@ -13,13 +19,61 @@ nonisolated public protocol PersistentModel: AnyObject, Observable, Hashable, Id
 
   /// The persisted properties that the class itself declares.
   static var schemaMetadata: [Schema.PropertyMetadata] { get }
+
+  // What the macro adds for the accessors and for contexts.
+
+  /// Makes the instance of an object.
+  init(_$object object: _ModelObject)
+  /// The object that holds the values.
+  var _$object: _ModelObject { get }
+  /// Key paths of all persisted properties, by ordinal, from the class itself.
+  static func _$propertyPaths() -> [AnyKeyPath]
 }
 
 extension PersistentModel {
-  /// A model is equal to itself only.
-  public static func == (first: Self, second: Self) -> Bool { first === second }
+  public init(_$object object: _ModelObject) {
+    self.init(backingData: DefaultBackingData<Self>(_$object: object))
+  }
 
-  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+  public var _$object: _ModelObject { persistentBackingData._$object }
+
+  public static func _$propertyPaths() -> [AnyKeyPath] { schemaMetadata.map(\.keypath) }
+
+  /// Whether the values belong to the same row, or the instances are the same.
+  public static func == (first: Self, second: Self) -> Bool {
+    first === second || first._$object === second._$object
+      || first.persistentModelID == second.persistentModelID
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(_$object)) }
+
+  /// The identity of the model's row; temporary until the first save.
+  public var persistentModelID: PersistentIdentifier { PersistentIdentifier(_$object.objectID) }
+
+  /// The identity of the model's row, unless the class declares an `id` of its own.
+  public var id: PersistentIdentifier { persistentModelID }
+
+  /// The context that the model is inserted in; nil before its insertion and after its deletion was saved.
+  public var modelContext: ModelContext? { _$object.modelContext }
+
+  /// Whether the model has unsaved changes.
+  public var hasChanges: Bool { _$object.managedObjectContext != nil && _$object.hasChanges }
+
+  /// Whether the next save deletes the model.
+  public var isDeleted: Bool { _$object.isDeleted }
+
+  /// The key of a property in predicates.
+  public static func predicateKey(for keyPath: AnyKeyPath) -> String? {
+    _ModelInfo.of(Self.self).name(of: keyPath)
+  }
+
+  /// What predicates compare.
+  public var predicateObjectReference: any PredicateObjectReference { _$object.objectID }
+
+  /// Makes values for an instance that no context has.
+  public static func createBackingData<P: PersistentModel>() -> some BackingData<P> {
+    DefaultBackingData<P>(for: P.self)
+  }
 }
 
 /// The values of a model's instance.
@@ -27,8 +81,30 @@ nonisolated public protocol BackingData<Model> {
   /// The class of the instance.
   associatedtype Model: PersistentModel
 
-  /// Makes values for an instance that has none.
+  /// Makes values for an instance that no context has.
   init(for modelType: Model.Type)
+
+  /// The identity of the values' row.
+  var persistentModelID: PersistentIdentifier { get }
+
+  /// The object that holds the values.
+  var _$object: _ModelObject { get }
+}
+
+extension BackingData {
+  /// The identity of the values' row.
+  public var persistentModelID: PersistentIdentifier { PersistentIdentifier(_$object.objectID) }
+}
+
+/// The values of an instance, as every model of this library has them.
+public struct DefaultBackingData<Model: PersistentModel>: BackingData {
+  public let _$object: _ModelObject
+
+  /// Makes values for an instance that no context has.
+  public init(for modelType: Model.Type) { _$object = _ModelInfo.of(modelType).makeObject() }
+
+  /// The values of an object.
+  public init(_$object object: _ModelObject) { _$object = object }
 }
 
 /// A value that holds several models: the value of a to-many relationship.

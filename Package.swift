@@ -277,6 +277,11 @@ let package = Package(
         "CDEModelRuntime",
       ],
       path: "Packages/SwiftData/Tests/CDESwiftDataTests"),
+    .testTarget(
+      name: "CDESwiftDataExamples",
+      dependencies: ["CDESwiftData"],
+      path: "Packages/SwiftData/Tests/CDESwiftDataExamples",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
 
     // TestSupport
     .target(

@@ -35,6 +35,10 @@ let package = Package(
         .product(name: "CDEPredicates", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
       ]),
+    .testTarget(
+      name: "CDESwiftDataExamples",
+      dependencies: ["CDESwiftData"],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -65,7 +65,9 @@ struct SwiftDataMembers {
     let common: [DeclSyntax] = [
       marker, info, backing, ordinals, metadata, paths, ownPaths, count, objectInitialiser,
     ]
-    return common + (isFirst ? [object, backingData, root, backingInitialiser] : [inheritedInitialiser])
+    return common
+      + (isFirst
+        ? [object, backingData, root, backingInitialiser] + equality : [inheritedInitialiser])
   }
 
   /// The modifiers of a member of the class that subclasses override.
@@ -129,7 +131,7 @@ struct SwiftDataMembers {
   private var paths: DeclSyntax {
     """
     \(raw: overridable()) nonisolated func _$propertyPaths() -> [AnyKeyPath] {
-      _$paths\(raw: name)(of: \(raw: name).self)
+      _$paths(of: \(raw: name).self)
     }
     """
   }
@@ -138,9 +140,9 @@ struct SwiftDataMembers {
   private var ownPaths: DeclSyntax {
     let own = model.properties.map { "\\M.\($0.identifier.text)" }.joined(separator: ", ")
     let inherited =
-      model.parent.map { "\($0)._$paths\($0.split(separator: ".").last ?? "")(of: type) + " } ?? ""
+      model.parent.map { "\($0)._$paths(of: type) + " } ?? ""
     return """
-      \(raw: model.access)nonisolated static func _$paths\(raw: name)<M: \(raw: name)>(of type: M.Type) -> [AnyKeyPath] {
+      \(raw: model.access)nonisolated static func _$paths<M: \(raw: name)>(of type: M.Type) -> [AnyKeyPath] {
         \(raw: inherited)[\(raw: own)]
       }
       """
@@ -178,6 +180,23 @@ struct SwiftDataMembers {
       set { _$backing.adopt(newValue._$object) }
     }
     """
+  }
+
+  /// Names the witness of an `==` of the class's own: the compiler (6.3) finds it twice from the extension that a macro makes,
+  /// and then takes it for ambiguous with that of all models.
+  private var equality: [DeclSyntax] {
+    let hasOwn = model.declaration.memberBlock.members.contains {
+      $0.decl.as(FunctionDeclSyntax.self)?.name.text == "=="
+    }
+    if !hasOwn { return [] }
+    return [
+      """
+      @_implements(Equatable, ==(_:_:))
+      \(raw: model.access)nonisolated static func _$isEqual(_ one: \(raw: name), _ other: \(raw: name)) -> Bool {
+        one == other
+      }
+      """
+    ]
   }
 
   private var root: DeclSyntax { "\(raw: model.access)typealias Root = \(raw: name)" }

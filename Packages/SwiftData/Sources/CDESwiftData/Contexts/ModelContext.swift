@@ -12,7 +12,7 @@ public class ModelContext: Equatable {
   private enum Home {
     /// Code of its maker alone. What other contexts saved is merged at each call.
     case maker
-    /// The executor of the runtime's context. Other contexts' saves are merged soon after each save.
+    /// The executor of the runtime's context. What other contexts saved is merged soon, and at each call.
     case executor
   }
 
@@ -119,6 +119,7 @@ public class ModelContext: Equatable {
   ///
   /// Does nothing for a model that the context has. A model of another context stays there.
   public func insert<T: PersistentModel>(_ model: T) {
+    mergeOthers()
     let object = model._$object
     if let other = object.managedObjectContext {
       if other !== context {
@@ -144,6 +145,7 @@ public class ModelContext: Equatable {
   /// A model that no context has is left as it is. For a model of another context of the container, this context deletes its own
   /// instance of the same row.
   public func delete<T: PersistentModel>(_ model: T) {
+    mergeOthers()
     let object = model._$object
     guard let other = object.managedObjectContext else { return }
     if other === context {
@@ -162,6 +164,7 @@ public class ModelContext: Equatable {
 
   /// Drops all unsaved changes: values and relationships are as they were saved, and new models have no context.
   public func rollback() {
+    mergeOthers()
     for object in context.insertedObjects { (object as? _ModelObject)?.letModelGo() }
     context.rollback()
   }
@@ -203,9 +206,9 @@ public class ModelContext: Equatable {
 
   // MARK: Other contexts
 
-  /// Merges what other contexts saved, unless a job of the executor does.
+  /// Merges what other contexts saved before this call.
   func mergeOthers() {
-    if home == .maker { context.mergeWaiting() }
+    if home == .maker || context.executor.isCurrent { context.mergeWaiting() }
   }
 
   // MARK: Autosaving

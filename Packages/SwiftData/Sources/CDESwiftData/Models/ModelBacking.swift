@@ -14,6 +14,12 @@ public struct _ModelBacking<Model: PersistentModel> {
     known = InstanceMaking.object(for: info)
   }
 
+  /// The field of an instance that exists, for its values by key path.
+  init(_ object: _ModelObject) {
+    info = nil
+    known = object
+  }
+
   /// Takes an object that exists.
   public mutating func adopt(_ object: _ModelObject) { known = object }
 

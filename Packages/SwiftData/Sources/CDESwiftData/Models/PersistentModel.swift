@@ -39,12 +39,15 @@ extension PersistentModel {
 
   public static func _$propertyPaths() -> [AnyKeyPath] { schemaMetadata.map(\.keypath) }
 
-  /// Whether the values belong to the same row, or the instances are the same.
+  /// Whether the instances are the same, unless the class has an equality of its own.
+  ///
+  /// Instances of one row in two contexts differ: compare their ``persistentModelID``. That is no part of the hash value, because it
+  /// changes at the first save, and a set would lose its members.
   public static func == (first: Self, second: Self) -> Bool {
     first === second || first._$object === second._$object
-      || first.persistentModelID == second.persistentModelID
   }
 
+  /// Hashes what ``==(_:_:)`` compares.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(_$object)) }
 
   /// The identity of the model's row; temporary until the first save.

@@ -313,4 +313,36 @@ struct ContextTests {
     try container.erase()
     #expect(try ModelContext(container).fetchCount(FetchDescriptor<TodoItem>()) == 0)
   }
+
+  @Test("A set keeps its models over the first save")
+  func sets() throws {
+    let context = try makeContext()
+    let (one, two) = (TodoItem(title: "Milk"), TodoItem(title: "Milk"))
+    let set: Set = [one, two]
+    #expect(set.count == 2 && set.contains(one))
+    context.insert(one)
+    context.insert(two)
+    try context.save()
+    #expect(set.contains(one) && set.contains(two))
+    let other = try #require(
+      ModelContext(context.container).model(for: one.persistentModelID) as? TodoItem)
+    #expect(other != one && other.persistentModelID == one.persistentModelID)
+  }
+
+  @Test("A deletion follows what another context saved before")
+  func deleteMergesFirst() throws {
+    let context = try makeContext()
+    let (home, work) = (TodoList(name: "Home"), TodoList(name: "Work"))
+    let item = TodoItem(title: "Milk", list: home)
+    context.insert(home)
+    context.insert(work)
+    try context.save()
+    let other = ModelContext(context.container)
+    let moved = try #require(other.model(for: item.persistentModelID) as? TodoItem)
+    moved.list = other.model(for: work.persistentModelID) as? TodoList
+    try other.save()
+    context.delete(home)
+    try context.save()
+    #expect(try context.fetch(FetchDescriptor<TodoItem>()).map(\.list?.name) == ["Work"])
+  }
 }

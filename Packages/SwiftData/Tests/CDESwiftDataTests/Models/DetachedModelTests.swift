@@ -65,4 +65,16 @@ struct DetachedModelTests {
     item.list = list
     #expect(woken.withLock { $0 } == ["title", "items"])
   }
+
+  @Test("Values are read and set by key path, too")
+  func byKeyPath() {
+    let item = TodoItem(title: "Milk")
+    item.setValue(forKey: \.title, to: "Bread")
+    item.setValue(forKey: \.priority, to: .high)
+    item.setValue(forKey: \.list, to: TodoList(name: "Home"))
+    #expect(item.title == "Bread" && item.priority == .high && item.list?.items.first === item)
+    #expect(item.getValue(forKey: \.title) == "Bread" && item.getValue(forKey: \.due) == nil)
+    let list: TodoList? = item.getValue(forKey: \.list)
+    #expect(list?.name == "Home" && list?.getValue(forKey: \.items).count == 1)
+  }
 }

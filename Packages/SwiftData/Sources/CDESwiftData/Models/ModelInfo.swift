@@ -53,6 +53,14 @@ public final class _ModelInfo: @unchecked Sendable {
     parent = (_getSuperclass(type) as? any PersistentModel.Type).map(_ModelInfo.known)
   }
 
+  /// The names of a class's entity and of those of the known classes below it.
+  static func names(from info: _ModelInfo) -> [String] {
+    table.withLock { Array($0.values) }.filter { $0.descends(from: info) }.map {
+      Schema.entityName(for: $0.type)
+    }
+    .sorted()
+  }
+
   func descends(from other: _ModelInfo) -> Bool { self === other || parent?.descends(from: other) == true }
 
   // MARK: Properties
@@ -134,10 +142,15 @@ public final class _ModelInfo: @unchecked Sendable {
   /// The key of a property in predicates and orders: an enumeration is compared by its raw value.
   func name(of path: AnyKeyPath) -> String? {
     let facts = facts
-    guard let ordinal = facts.ordinals[path] else { return identityKey(path) }
+    guard let ordinal = facts.ordinals[path] else {
+      return identityKey(path) ?? ValuePaths.key(of: path, among: metadata)
+    }
     let name = facts.names[ordinal]
     return facts.shapes[ordinal]?.rawValuePath(name: name) ?? name
   }
+
+  /// The properties of the class and of those above it.
+  private var metadata: [Schema.PropertyMetadata] { type.schemaMetadata + (parent?.metadata ?? []) }
 
   private func identityKey(_ path: AnyKeyPath) -> String? {
     Swift.type(of: path).valueType == PersistentIdentifier.self ? "objectID" : nil

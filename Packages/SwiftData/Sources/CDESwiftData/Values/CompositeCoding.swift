@@ -21,7 +21,11 @@ final class CompositeTarget: EncodingTarget {
           + "\(elements.map(\.name).joined(separator: ", ")). Decode the same keys that are encoded.",
         property: key)
     }
-    values[key] = try ValueCoding.encode(value, element.shape, name: key)
+    if case .scalar = element.shape, let scalar = value as? any StoredScalar {
+      values[key] = scalar.stored
+    } else {
+      values[key] = try ValueCoding.encode(value, element.shape, name: key)
+    }
   }
 
   func putNil(_ key: String) { values[key] = nil }
@@ -77,11 +81,13 @@ final class CompositeSource: DecodingSource {
     guard let shape = elements.first(where: { $0.name == key })?.shape else {
       throw missing(key, "is no key of the type")
     }
-    if values[key] == nil, !(type is any OptionalValue.Type) {
+    let stored = values[key]
+    if TypeFields.isOptional(type) { return try ValueCoding.decode(stored, as: type, shape, name: key) }
+    if stored == nil {
       // A struct of which all parts are optional may have no value in any column.
       guard case .composite = shape else { throw missing(key, "has no value") }
     }
-    return try ValueCoding.decode(values[key], as: type, shape, name: key)
+    return try ValueCoding.decode(type, stored, shape, key)
   }
 
   func getIfPresent<T: Decodable>(_ type: T.Type, _ key: String) throws -> T? {

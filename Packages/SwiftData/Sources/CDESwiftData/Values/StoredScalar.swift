@@ -189,3 +189,22 @@ extension URL: StoredScalar {
     self = url
   }
 }
+
+/// The scalars that most structs have, without asking for conformances.
+enum CommonScalar {
+  /// The value of a stored one; nil if the type is another, or the stored value is of another.
+  static func read<T>(_ stored: Any, as type: T.Type) -> T? {
+    if type == String.self || type == Date.self || type == UUID.self || type == Data.self || type == URL.self
+    {
+      return stored as? T
+    }
+    func number<Value>(_ value: (NSNumber) -> Value) -> T? {
+      // The caller has compared the two types.
+      (stored as? NSNumber).map { unsafeBitCast(value($0), to: type) }
+    }
+    if type == Int.self { return number(\.intValue) }
+    if type == Double.self { return number(\.doubleValue) }
+    if type == Bool.self { return number(\.boolValue) }
+    return nil
+  }
+}

@@ -62,9 +62,13 @@ enum TypeFields {
     }
   }
 
+  /// Whether a type is an optional. Asking for a conformance takes ten times as long.
+  static func isOptional(_ type: Any.Type) -> Bool { kind(of: type) == .optional }
+
   private enum Kind: UInt {
     case structure = 0x200
     case enumeration = 0x201
+    case optional = 0x202
   }
 
   private static func kind(of type: Any.Type) -> Kind? {

@@ -72,7 +72,7 @@ enum ValueCoding {
   ///   - name: the name of the attribute.
   /// - Throws: `SwiftDataError` with code `.valueCoding`, for a missing value also, unless the type is an optional.
   static func decode<T>(_ stored: Any?, as type: T.Type, _ shape: ValueShape, name: String) throws -> T {
-    if let optional = type as? any OptionalValue.Type {
+    if TypeFields.isOptional(type), let optional = type as? any OptionalValue.Type {
       guard let stored = unwrap(stored as Any) else { return optional.missing as! T }
       let value = try decodeAny(stored, as: optional.wrappedType, shape, name: name)
       return optional.present(value) as! T
@@ -83,7 +83,7 @@ enum ValueCoding {
   private static func decodeAny(
     _ stored: Any?, as type: Any.Type, _ shape: ValueShape, name: String
   ) throws -> Any {
-    if let optional = type as? any OptionalValue.Type {
+    if TypeFields.isOptional(type), let optional = type as? any OptionalValue.Type {
       guard let stored else { return optional.missing }
       return optional.present(try decodeAny(stored, as: optional.wrappedType, shape, name: name))
     }
@@ -93,7 +93,8 @@ enum ValueCoding {
     return try decode(decodable, stored, shape, name)
   }
 
-  private static func decode<T: Decodable>(
+  /// The value of a type that is no optional.
+  static func decode<T: Decodable>(
     _ type: T.Type, _ stored: Any?, _ shape: ValueShape, _ name: String
   ) throws -> T {
     // A struct of which all parts are optional may have no value in any column.
@@ -125,7 +126,9 @@ enum ValueCoding {
     _ type: T.Type, _ stored: Any, _ shape: ValueShape, _ name: String
   ) throws -> T? {
     switch shape {
-    case .scalar: return (type as? any StoredScalar.Type)?.init(stored: stored) as? T
+    case .scalar:
+      return CommonScalar.read(stored, as: type) ?? (type as? any StoredScalar.Type)?.init(stored: stored)
+        as? T
     case .wrapped: return try ScalarSource.value(type, of: stored)
     case .rawEnumeration:
       guard let raw = (stored as? [String: Any])?[name] else { return nil }
@@ -160,7 +163,9 @@ enum ValueCoding {
 
   /// A value without the optionals around it.
   static func unwrap(_ value: Any) -> Any? {
-    guard let optional = value as? any OptionalValue else { return value is NSNull ? nil : value }
+    let type = type(of: value)
+    guard type != NSNull.self else { return nil }
+    guard TypeFields.isOptional(type), let optional = value as? any OptionalValue else { return value }
     return optional.value.flatMap { unwrap($0) }
   }
 }
@@ -175,20 +180,26 @@ extension ValueShape {
 
 /// Values as JSON, with the coding of dates and data that Foundation begins with, as in Apple's files.
 enum JSONForm {
-  static func data<T: Encodable>(of value: T) throws -> Data {
+  private static let encoder = {
     let encoder = JSONEncoder()
     // Equal values have equal bytes.
     encoder.outputFormatting = .sortedKeys
     encoder.nonConformingFloatEncodingStrategy = .convertToString(
       positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-    return try encoder.encode(value)
-  }
+    return encoder
+  }()
 
-  static func value<T: Decodable>(_ type: T.Type, of data: Data) throws -> T {
+  private static let decoder = {
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
       positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-    return try decoder.decode(type, from: data)
+    return decoder
+  }()
+
+  static func data<T: Encodable>(of value: T) throws -> Data { try encoder.encode(value) }
+
+  static func value<T: Decodable>(_ type: T.Type, of data: Data) throws -> T {
+    try decoder.decode(type, from: data)
   }
 }
 

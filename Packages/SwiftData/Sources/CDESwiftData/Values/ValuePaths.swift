@@ -17,6 +17,23 @@ enum ValuePaths {
     return nil
   }
 
+  /// The same for predicates and orders, which compare an enumeration by its raw value.
+  static func key(of path: AnyKeyPath, among entries: [Schema.PropertyMetadata]) -> String? {
+    name(of: path, among: entries).map { name in
+      guard name.contains("."), case .rawEnumeration = ValueShape.element(type(of: path).valueType) else {
+        return name
+      }
+      return "\(name).\(name.split(separator: ".").last ?? "")"
+    }
+  }
+
+  /// The key of a part of a struct for predicates, such as `city` for `\Address.city`.
+  static func elementKey(of path: AnyKeyPath) -> String? {
+    elementName(of: path).map { name in
+      ValueShape.element(type(of: path).valueType)?.rawValuePath(name: name) ?? name
+    }
+  }
+
   /// The name of the element that a key path from a struct leads to, such as `\Address.city`; nil for computed properties, and for
   /// properties that are encoded under another name.
   static func elementName(of path: AnyKeyPath) -> String? {

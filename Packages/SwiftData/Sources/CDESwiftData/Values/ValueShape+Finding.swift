@@ -29,7 +29,8 @@ extension ValueShape {
 
   /// A type without the optionals around it.
   static func unwrapped(_ type: Any.Type) -> Any.Type {
-    (type as? any OptionalValue.Type).map { unwrapped($0.wrappedType) } ?? type
+    guard TypeFields.isOptional(type), let optional = type as? any OptionalValue.Type else { return type }
+    return unwrapped(optional.wrappedType)
   }
 
   private static func find(_ type: Any.Type) -> ValueShape? {

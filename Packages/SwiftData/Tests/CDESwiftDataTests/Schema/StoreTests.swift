@@ -98,4 +98,58 @@ struct StoreTests {
     }
     #expect(try stack.file.rows("SELECT ZKIND, ZNAME FROM ZSTATION") == [["shop", "b"]])
   }
+
+  struct AllOptional: Codable, Equatable {
+    var a: Int?
+    var b: String?
+  }
+
+  final class Empty: Sketch {
+    var values: AllOptional { absent() }
+    var other: AllOptional? { absent() }
+    var name: String { absent() }
+    static var schemaMetadata: [Schema.PropertyMetadata] {
+      [
+        property("values", \Empty.values), property("other", \Empty.other), property("name", \Empty.name),
+      ]
+    }
+  }
+
+  @Test("A struct without a value in any part is saved, changed and read, also where it is not optional")
+  func emptyStruct() throws {
+    let schema = Schema(Empty.self)
+    let shape = try #require(ValueShape.of(AllOptional.self))
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Empty")
+    func read<T>(_ object: NSManagedObject, _ name: String, _ type: T.Type) throws -> T {
+      try ValueCoding.decode(object.value(forKey: name), as: type, shape, name: name)
+    }
+    let stack = try Stack(schema)
+    let context = stack.context()
+    try context.performAndWait {
+      let object = NSEntityDescription.insertNewObject(forEntityName: "Empty", into: context)
+      object.setValue(try ValueCoding.encode(AllOptional(), shape, name: "values"), forKey: "values")
+      object.setValue(try ValueCoding.encode(AllOptional(a: 1), shape, name: "other"), forKey: "other")
+      object.setValue("a", forKey: "name")
+      try context.save()
+    }
+    let other = stack.context()
+    try other.performAndWait {
+      let object = try #require(try other.fetch(request).first)
+      let values = try read(object, "values", AllOptional.self)
+      #expect(values == AllOptional())
+      object.setValue("b", forKey: "name")
+      try other.save()
+      object.setValue(try ValueCoding.encode(AllOptional(b: "x"), shape, name: "values"), forKey: "values")
+      object.setValue(try ValueCoding.encode(AllOptional(), shape, name: "other"), forKey: "other")
+      try other.save()
+    }
+    let last = stack.context()
+    try last.performAndWait {
+      let object = try #require(try last.fetch(request).first)
+      let values = try read(object, "values", AllOptional.self)
+      #expect(values == AllOptional(b: "x"))
+      // The columns can't tell an optional without a value from a struct without one.
+      #expect(try read(object, "other", AllOptional?.self) == nil)
+    }
+  }
 }

@@ -65,6 +65,7 @@ let package = Package(
     .library(name: "CDEPostgreSQL", targets: ["CDEPostgreSQL"]),
     .library(name: "CDEObservation", targets: ["CDEObservation"]),
     .library(name: "CDEDatabases", targets: ["CDEDatabases"]),
+    .library(name: "CDESwiftData", targets: ["CDESwiftData"]),
     .library(name: "CDETestSupport", targets: ["CDETestSupport"]),
     .library(name: "CDETesting", targets: ["CDETesting"]),
     .library(name: "CDEXCTest", targets: ["CDEXCTest"]),
@@ -261,6 +262,26 @@ let package = Package(
         "CDEDatabases", "CDEExecutors", "CDEStore", "CDEManagedModel", "CDEModelRuntime", "CDESQLiteFaults",
       ],
       path: "Packages/Databases/Tests/CDEDatabasesTests"),
+
+    // SwiftData
+    .target(
+      name: "CDESwiftData",
+      dependencies: [
+        "CDEExecutors", "CDEStore", "CDEManagedModel", "CDEPredicates", "CDEModelRuntime", "CDEMacros",
+      ],
+      path: "Packages/SwiftData/Sources/CDESwiftData"),
+    .testTarget(
+      name: "CDESwiftDataTests",
+      dependencies: [
+        "CDESwiftData", "CDEExecutors", "CDEStore", "CDESQLiteFaults", "CDEManagedModel", "CDEPredicates",
+        "CDEModelRuntime",
+      ],
+      path: "Packages/SwiftData/Tests/CDESwiftDataTests"),
+    .testTarget(
+      name: "CDESwiftDataExamples",
+      dependencies: ["CDESwiftData"],
+      path: "Packages/SwiftData/Tests/CDESwiftDataExamples",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
 
     // TestSupport
     .target(

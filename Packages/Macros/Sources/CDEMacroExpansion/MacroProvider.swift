@@ -11,6 +11,8 @@ package struct MacroProvider: PluginProvider {
       NSModelActorMacro.self, NSMainModelActorMacro.self, PersistentModelMacro.self,
       AttributeMacro.self, DefaultAttributeMacro.self, IgnoreMacro.self, RelationshipMacro.self,
       RelationshipAccessorsMacro.self, CompositionMacro.self, CompositionFieldMacro.self,
+      SwiftDataModelMacro.self, PersistedPropertyMacro.self, SwiftDataPropertyMarkerMacro.self,
+      TransientMacro.self, SwiftDataConstraintMacro.self, SwiftDataActorMacro.self,
     ]
   }
 

@@ -38,12 +38,12 @@ struct Expansion {
     return message
   }
 
-  init(_ source: String) {
+  init(_ source: String, macros: [String: MacroSpec] = Expansion.macros) {
     let file = Parser.parse(source: source)
     let root = BasicMacroExpansionContext(
       sourceFiles: [file: .init(moduleName: "Tests", fullFilePath: "/Tests/Model.swift")])
     let expanded = file.expand(
-      macroSpecs: Expansion.macros,
+      macroSpecs: macros,
       contextGenerator: {
         BasicMacroExpansionContext(sharingWith: root, lexicalContext: $0.allMacroLexicalContexts())
       }, indentationWidth: .spaces(2))
@@ -117,6 +117,23 @@ struct Expansion {
     "_CDAttribute": MacroSpec(type: DefaultAttributeMacro.self),
     "_CDRelationship": MacroSpec(type: RelationshipAccessorsMacro.self),
   ]
+
+  /// The expansion of a class of the SwiftData layer, whose macros share names with those of the runtime.
+  static func swiftData(_ source: String, inherits: Bool = false) -> Expansion {
+    Expansion(
+      source,
+      macros: [
+        "Model": MacroSpec(
+          type: SwiftDataModelMacro.self, conformances: inherits ? [] : ["Observable", "PersistentModel"]),
+        "Attribute": MacroSpec(type: SwiftDataPropertyMarkerMacro.self),
+        "Relationship": MacroSpec(type: SwiftDataPropertyMarkerMacro.self),
+        "Transient": MacroSpec(type: TransientMacro.self),
+        "_PersistedProperty": MacroSpec(type: PersistedPropertyMacro.self),
+        "ModelActor": MacroSpec(type: SwiftDataActorMacro.self, conformances: ["ModelActor"]),
+        "Unique": MacroSpec(type: SwiftDataConstraintMacro.self),
+        "Index": MacroSpec(type: SwiftDataConstraintMacro.self),
+      ])
+  }
 
   /// The expansion of a model class with these members.
   static func model(_ members: String, arguments: String = "") -> Expansion {

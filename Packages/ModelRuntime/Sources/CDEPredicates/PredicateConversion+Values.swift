@@ -33,6 +33,10 @@ extension PredicateExpressions.Value: ConvertibleExpression {
       let raw = members.compactMap { PredicateConstant(Self.rawValue($0)) }
       if raw.count == members.count, !raw.contains(.null) { return .expression(.constant(.list(raw))) }
     }
+    if let captured = PredicateConstant.unwrapped(value), let name = conversion.naming?.caseName(of: captured)
+    {
+      return .enumerationCase(name)
+    }
     throw PredicateConversion.unsupported(
       "a captured \(Output.self)", "it is no value that a query can compare with")
   }
@@ -76,7 +80,15 @@ extension PredicateExpressions.KeyPath: ConvertibleExpression {
   {
     if let kind { return try convert(kind, &conversion) }
     let base = try conversion.expression(root)
-    return .expression(try PredicateConversion.appending(try PredicateKeyPath.names(of: keyPath), to: base))
+    return .expression(try PredicateConversion.appending(try names(conversion), to: base))
+  }
+
+  private func names(_ conversion: PredicateConversion) throws(PredicateTreeError) -> [String] {
+    let isModel = type(of: keyPath as AnyKeyPath).rootType is any PredicateKeyPathNaming.Type
+    guard !isModel, let key = conversion.naming?.memberKey(for: keyPath) else {
+      return try PredicateKeyPath.names(of: keyPath)
+    }
+    return key.split(separator: ".").map(String.init)
   }
 
   private func convert(
@@ -114,8 +126,16 @@ extension PredicateExpressions.ForcedUnwrap: ConvertibleExpression {
 extension PredicateExpressions.OptionalFlatMap: ConvertibleExpression {
   func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
   {
-    let base = try conversion.expression(wrapped)
-    let node = try conversion.binding(variable.key, to: base) { conversion throws(PredicateTreeError) in
+    let base: ExpressionTree
+    // What is bound, and what is nil if there is nothing to bind.
+    let bound: ExpressionTree
+    if case .cast(let object, let condition) = try conversion.node(wrapped) {
+      (bound, base) = (object, PredicateConversion.flag(condition))
+    } else {
+      bound = try conversion.expression(wrapped)
+      base = bound
+    }
+    let node = try conversion.binding(variable.key, to: bound) { conversion throws(PredicateTreeError) in
       try conversion.node(transform)
     }
     switch node {
@@ -126,9 +146,13 @@ extension PredicateExpressions.OptionalFlatMap: ConvertibleExpression {
       .expression(.aggregate):
       let value = if case .expression(let tree) = node { tree } else { ExpressionTree.constant(.null) }
       return .expression(
-        .conditional(.compare(base, .equal, .constant(.null)), then: .constant(.null), else: value))
+        .conditional(.not(PredicateConversion.isPresent(base)), then: .constant(.null), else: value))
     case .optionalPredicate(let inner, let tree):
-      return .optionalPredicate(base: inner, .and([.compare(base, .notEqual, .constant(.null)), tree]))
+      return .optionalPredicate(base: inner, .and([PredicateConversion.isPresent(base), tree]))
+    case .expression(let value) where bound != base:
+      // The object of another class has the key too, if its own class declares it.
+      return .expression(
+        .conditional(PredicateConversion.isPresent(base), then: value, else: .constant(.null)))
     default: return node
     }
   }
@@ -140,7 +164,7 @@ extension PredicateExpressions.NilCoalesce: ConvertibleExpression {
     let left = try conversion.node(lhs)
     if case .optionalPredicate(let base, let tree) = left {
       let fallback = try conversion.predicate(rhs)
-      let present = PredicateTree.compare(base, .notEqual, .constant(.null))
+      let present = PredicateConversion.isPresent(base)
       if fallback == .constant(false) { return .predicate(.and([present, tree])) }
       return .predicate(.or([.and([present, tree]), .and([.not(present), fallback])]))
     }

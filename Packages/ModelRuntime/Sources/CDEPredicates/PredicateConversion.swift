@@ -9,7 +9,15 @@ extension PredicateTree {
   /// - Throws: ``PredicateTreeError``: `unsupported` names the construct without a translation (casts,
   ///   subscripts, captured collections of other types), `unnamedKeyPath` the property.
   public init<Input>(_ predicate: Predicate<Input>) throws(PredicateTreeError) {
+    try self.init(predicate, naming: nil)
+  }
+
+  /// The same with the names of a layer of models.
+  @_spi(CDE) public init<Input>(
+    _ predicate: Predicate<Input>, naming: (any PredicateModelNaming.Type)?
+  ) throws(PredicateTreeError) {
     var conversion = PredicateConversion()
+    conversion.naming = naming
     conversion.bindings[predicate.variable.key] = .evaluatedObject
     self = try conversion.predicate(predicate.expression)
   }
@@ -46,8 +54,13 @@ struct PredicateConversion {
     /// The result of `compare` on text, to be compared with a `ComparisonResult`.
     case textOrder(ExpressionTree, ExpressionTree, PredicateTextOptions)
     case order(ComparisonResult)
+    /// An object as one of a class, nil unless the condition is true.
+    case cast(ExpressionTree, PredicateTree)
+    /// A case of an enumeration, which is stored under a key of that name.
+    case enumerationCase(String)
   }
 
+  var naming: (any PredicateModelNaming.Type)?
   var bindings: [PredicateExpressions.VariableID: ExpressionTree] = [:]
   private var names = 0
 
@@ -84,9 +97,11 @@ struct PredicateConversion {
       return .conditional(tree, then: .constant(.bool(true)), else: .constant(.bool(false)))
     case .optionalPredicate(let base, let tree):
       return .conditional(
-        .compare(base, .equal, .constant(.null)), then: .constant(.null),
+        .not(Self.isPresent(base)), then: .constant(.null),
         else: .conditional(tree, then: .constant(.bool(true)), else: .constant(.bool(false))))
-    case .range, .regex, .textOrder, .order:
+    case .cast(let base, let condition):
+      return .conditional(condition, then: base, else: .constant(.null))
+    case .range, .regex, .textOrder, .order, .enumerationCase:
       throw Self.unsupported(Self.name(of: type(of: expression)), "it is used where a value is expected")
     }
   }
@@ -96,7 +111,7 @@ struct PredicateConversion {
     case .predicate(let tree): return tree
     case .expression(let tree): return Self.truth(of: tree)
     case .optionalPredicate(let base, let tree):
-      return .and([.compare(base, .notEqual, .constant(.null)), tree])
+      return .and([Self.isPresent(base), tree])
     default:
       throw Self.unsupported(Self.name(of: type(of: expression)), "it is used where a condition is expected")
     }
@@ -125,7 +140,7 @@ struct PredicateConversion {
       return .compare(a, op, b, options)
     case (.optionalPredicate(let base, let tree), .expression(let other)),
       (.expression(let other), .optionalPredicate(let base, let tree)):
-      let present = PredicateTree.compare(base, .notEqual, .constant(.null))
+      let present = Self.isPresent(base)
       switch other {
       case .constant(.null): return .not(present)
       case .constant(.bool(let value)): return .and([present, value ? tree : .not(tree)])
@@ -133,6 +148,12 @@ struct PredicateConversion {
       }
       let same = Self.same(tree, Self.truth(of: other))
       return .and([present, .compare(other, .notEqual, .constant(.null)), same])
+    case (.cast(_, let condition), .expression(.constant(.null))),
+      (.expression(.constant(.null)), .cast(_, let condition)):
+      return .not(condition)
+    case (.expression(let value), .enumerationCase(let name)),
+      (.enumerationCase(let name), .expression(let value)):
+      return .compare(try Self.appending([name], to: value), .equal, .constant(.string(name)))
     case (.expression(let a), .expression(let b)): return .compare(a, .equal, b)
     case (.predicate(let tree), .expression(.constant(.bool(let value)))),
       (.expression(.constant(.bool(let value))), .predicate(let tree)):

@@ -238,6 +238,12 @@ struct CompiledModelWriter {
     var value: PropertyListNode? = ArchiveBuilder.null
     if let given = attribute.defaultValue {
       value = (try? PredicateConstant(described: given)).flatMap { archive.constant($0) }
+      // Archives have neither dictionaries nor values of the application. A default value is no part of a version, so a copy of the
+      // model is as good without it.
+      let isOfAnyClass =
+        attribute.attributeType == .compositeAttributeType
+        || attribute.attributeType == .transformableAttributeType
+      if value == nil, isOfAnyClass { value = ArchiveBuilder.null }
     }
     guard let value else {
       throw ModelFileError(

@@ -92,11 +92,14 @@ final class EntityBinding: @unchecked Sendable {
   /// Takes the ordinals of a class. A class without ordinals asks by names, for any property of the entity.
   ///
   /// - Precondition: the caller has `classLock`.
-  func readOrdinals(of type: (any CDPropertyNaming.Type)?) {
-    let known = type?.__cdPropertyNames ?? properties.map(\.name)
+  func readOrdinals(of type: NSManagedObject.Type) {
+    let declared =
+      (type as? any CDPropertyNaming.Type)?.__cdPropertyNames
+      ?? (type as? any CDEntityPropertyNaming.Type)?.propertyNames(of: description)
+    let known = declared ?? properties.map(\.name)
     readPlaces(of: known)
     names.free()
-    names = PropertyNames(type == nil ? known : [], unknown: known.count)
+    names = PropertyNames(declared == nil ? known : [], unknown: known.count)
   }
 
   private func readPlaces(of names: [String]) {

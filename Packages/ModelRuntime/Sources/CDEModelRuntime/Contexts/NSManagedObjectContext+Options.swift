@@ -72,4 +72,8 @@ extension NSManagedObjectContext {
       detectConflicts(for: object)
     }
   }
+
+  /// Leaves the isolation of objects and calls to a layer whose types the compiler keeps in one isolation. Called before the
+  /// context is used.
+  @_spi(CDE) public final func leaveUnchecked() { isChecked = false }
 }

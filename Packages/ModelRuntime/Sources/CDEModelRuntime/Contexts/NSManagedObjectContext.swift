@@ -62,7 +62,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// Whether each use is checked to be on the executor. A copy, because reading the global each time is too
   /// slow.
-  let isChecked = ConcurrencyDebug.isEnabled
+  var isChecked = ConcurrencyDebug.isEnabled
 
   // MARK: State of the executor
 

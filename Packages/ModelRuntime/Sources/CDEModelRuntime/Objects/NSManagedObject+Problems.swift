@@ -22,6 +22,15 @@ extension NSManagedObject {
     enterUpdated()
   }
 
+  /// Does not change a property, because a layer above can't bring its new value into a stored form. The next save reports it.
+  @_spi(CDE) public final func refuseValue(forKey key: String, because reason: String, _ cause: any Error) {
+    guard let slot = _binding.layout.slot(named: key) else { return }
+    willAccess()
+    problems.refused[slot] = ManagedObjectError(
+      .invalidValue, reason, cause: cause, entity: _binding.name, property: key, objectID: objectID)
+    enterUpdated()
+  }
+
   /// The first step of a setter if the object is not ready for it. Reads the row, and clears a refused value.
   @inline(never)
   final func prepareToSet(_ slot: SlotIndex) {

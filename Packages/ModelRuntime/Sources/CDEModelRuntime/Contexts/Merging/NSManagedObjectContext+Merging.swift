@@ -75,6 +75,16 @@ extension NSManagedObjectContext {
     merging.traces.removeAll()
   }
 
+  /// Accepts other contexts' commits, and merges them at each call of ``mergeWaiting()`` instead of soon after the save.
+  ///
+  /// For a context that belongs to the isolation of its creator, where no job of an executor may use it.
+  @_spi(CDE) public final func acceptCommitsUntilAsked() { inbox.open { _ in } }
+
+  /// Merges the commits that the context accepted since the last call.
+  @_spi(CDE) public final func mergeWaiting() {
+    if !merging.isRunning, !isSaving { mergeInbox(through: .max) }
+  }
+
   /// Merges the commits in the inbox that are older than a commit to be merged by hand.
   func mergeInbox(before number: UInt64) {
     // An observer of a merge or of a save may call this while another commit is merged or saved.

@@ -22,7 +22,7 @@ extension EntityBinding {
     let type: AnyClass = classLock.withLock { bound in
       if let bound { return bound }
       let type = ManagedObjectClasses.find(for: description) ?? given
-      readOrdinals(of: type as? any CDPropertyNaming.Type)
+      readOrdinals(of: type)
       if let observed = type as? any (NSManagedObject & CDEObservationInvalidationDispatching).Type {
         waker = ReaderWaker(
           observed, fields: IndexedArray(zip(ordinals, properties).map { $1.isTransient ? nil : $0 }))

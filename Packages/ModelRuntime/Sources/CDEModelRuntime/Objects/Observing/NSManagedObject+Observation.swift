@@ -16,6 +16,13 @@ extension NSManagedObject {
     return makeRegistrar()
   }
 
+  /// The registrar that records a read, whether or not the context has an observer; nil unless a reader tracks.
+  public final func _cdOwnTrackingRegistrar() -> CDEObservationRegistrarBox? {
+    if let known = _registrar { return known }
+    guard TrackingProbe.shared.isTracking else { return nil }
+    return makeRegistrar()
+  }
+
   // Separate from the check, which fails in nearly every read.
   @inline(never)
   private final func makeRegistrar() -> CDEObservationRegistrarBox {

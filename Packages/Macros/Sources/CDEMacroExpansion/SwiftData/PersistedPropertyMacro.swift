@@ -1,0 +1,57 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// `@_PersistedProperty`: the accessors of one persisted property, and the marker that an initialiser set it.
+enum PersistedPropertyMacro: AccessorMacro, PeerMacro {
+  static var formatMode: FormatMode { .disabled }
+
+  static func expansion(
+    of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [AccessorDeclSyntax] {
+    guard let property = property(of: declaration), let type = className(context) else { return [] }
+    let ordinal = "_$Ordinal.\(property.identifier.text)"
+    let kind = property.isTransformable ? "Transformable" : ""
+    let path = "\\\(type).\(property.identifier.text)"
+    return [
+      """
+      @storageRestrictions(accesses: _$backing, initializes: _\(raw: property.name))
+      init(initialValue) {
+        _$backing.initialize\(raw: kind)(\(raw: ordinal), initialValue)
+        _\(raw: property.name) = _SwiftDataNoType()
+      }
+      """,
+      "get { _$backing.get\(raw: kind)(self, \(raw: ordinal), \(raw: path)) }",
+      "set { _$backing.set\(raw: kind)(self, \(raw: ordinal), \(raw: path), newValue) }",
+    ]
+  }
+
+  static func expansion(
+    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    guard let property = property(of: declaration) else {
+      if className(context) == nil || !declaration.is(VariableDeclSyntax.self) {
+        context.diagnose(
+          .make(
+            "persistedOutsideModel", at: node,
+            "@_PersistedProperty can only be attached to a stored property of a class with @Model."))
+      }
+      return []
+    }
+    return ["@CDESwiftData.Transient private nonisolated var _\(raw: property.name): _SwiftDataNoType"]
+  }
+
+  private static func property(of declaration: some DeclSyntaxProtocol) -> SwiftDataProperty? {
+    guard let variable = declaration.as(VariableDeclSyntax.self),
+      case .persisted(let property) = SwiftDataProperty.role(of: variable)
+    else { return nil }
+    return property
+  }
+
+  private static func className(_ context: some MacroExpansionContext) -> String? {
+    context.lexicalContext.first?.as(ClassDeclSyntax.self)?.name.text
+  }
+}

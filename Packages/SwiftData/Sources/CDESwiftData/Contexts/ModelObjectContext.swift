@@ -1,0 +1,33 @@
+@_spi(CDE) internal import CDEModelRuntime
+internal import Foundation
+
+/// The runtime's context of a model context.
+final class ModelObjectContext: NSManagedObjectContext, @unchecked Sendable {
+  // Guard: as of its superclass; the weak reference is set once, before the context is used.
+  weak var modelContext: ModelContext?
+
+  override func processPendingChanges() {
+    super.processPendingChanges()
+    modelContext?.changesWereAnnounced()
+  }
+}
+
+/// Wakes the readers of models that changed otherwise than by their own setters.
+final class ModelObserver: ContextObserver {
+  func contextWillTrack(_ object: NSManagedObject) {}
+
+  func contextDidSave(_ changes: [ObjectChange], commit: CommittedTransaction) {
+    // The setters have woken the readers of changed properties already.
+    for change in changes where change.kind == .deleted { change.object.wakeReaders(of: nil) }
+  }
+
+  func contextDidMerge(_ changes: [ObjectChange], _ source: MergeSource) {
+    for change in changes { change.object.wakeReaders(of: change.properties) }
+  }
+
+  func contextDidRefresh(_ objects: [NSManagedObject]) {
+    for object in objects { object.wakeReaders(of: nil) }
+  }
+
+  func contextDidReset() {}
+}

@@ -1,0 +1,176 @@
+@_spi(CDE) internal import CDEModelRuntime
+
+// Relationships. Both sides change together, with and without a context; a model that is related to one of a context joins it.
+extension _ModelBacking {
+  // MARK: To one
+
+  /// Sets the property where an initialiser of the class does. For generated accessors.
+  public mutating func initialize<Other: PersistentModel>(_ ordinal: Int, _ value: Other) {
+    target()?.initialiseOne(ordinal, value._$object)
+  }
+
+  /// Sets the property where an initialiser of the class does. For generated accessors.
+  public mutating func initialize<Other: PersistentModel>(_ ordinal: Int, _ value: Other?) {
+    target()?.initialiseOne(ordinal, value?._$object)
+  }
+
+  /// Reads the property, and records the read for observers. For generated accessors.
+  public func get<Other: PersistentModel>(
+    _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Other>
+  ) -> Other {
+    let object = tracked(model, path)
+    if let other = object.one(ordinal) { return other.instance(as: Other.self) }
+    return object.placeholder(ordinal, Other.self)
+  }
+
+  /// Reads the property, and records the read for observers. For generated accessors.
+  public func get<Other: PersistentModel>(
+    _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Other?>
+  ) -> Other? {
+    tracked(model, path).one(ordinal)?.instance(as: Other.self)
+  }
+
+  /// Sets the property, and wakes its readers. For generated accessors.
+  public func set<Other: PersistentModel>(
+    _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Other>, _ value: Other
+  ) {
+    let object = linked(model)
+    mutating(object, model, path) { object.setOne(ordinal, value._$object) }
+  }
+
+  /// Sets the property, and wakes its readers. For generated accessors.
+  public func set<Other: PersistentModel>(
+    _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Other?>, _ value: Other?
+  ) {
+    let object = linked(model)
+    mutating(object, model, path) { object.setOne(ordinal, value?._$object) }
+  }
+
+  // MARK: To many
+
+  /// Sets the property where an initialiser of the class does. For generated accessors.
+  public mutating func initialize<Other: PersistentModel>(_ ordinal: Int, _ value: [Other]) {
+    target()?.initialiseMany(ordinal, value.map(\._$object))
+  }
+
+  /// Sets the property where an initialiser of the class does. For generated accessors.
+  public mutating func initialize<Other: PersistentModel>(_ ordinal: Int, _ value: [Other]?) {
+    target()?.initialiseMany(ordinal, value?.map(\._$object) ?? [])
+  }
+
+  /// Reads the property, and records the read for observers. For generated accessors.
+  public func get<Other: PersistentModel>(
+    _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]>
+  ) -> [Other] {
+    tracked(model, path).many(ordinal, as: Other.self)
+  }
+
+  /// Reads the property, and records the read for observers. For generated accessors.
+  public func get<Other: PersistentModel>(
+    _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]?>
+  ) -> [Other]? {
+    tracked(model, path).many(ordinal, as: Other.self)
+  }
+
+  /// Sets the property, and wakes its readers. For generated accessors.
+  public func set<Other: PersistentModel>(
+    _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]>, _ value: [Other]
+  ) {
+    let object = linked(model)
+    mutating(object, model, path) { object.setMany(ordinal, value.map(\._$object)) }
+  }
+
+  /// Sets the property, and wakes its readers. For generated accessors.
+  public func set<Other: PersistentModel>(
+    _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]?>, _ value: [Other]?
+  ) {
+    let object = linked(model)
+    mutating(object, model, path) { object.setMany(ordinal, value?.map(\._$object) ?? []) }
+  }
+
+  // MARK: Common
+
+  /// The object, which knows its instance: the other side of the relationship may ask for it.
+  private func linked(_ model: Model) -> _ModelObject { model._$object }
+
+  private func tracked<Value>(_ model: Model, _ path: () -> KeyPath<Model, Value>) -> _ModelObject {
+    let object = model._$object
+    if let registrar = object._cdOwnTrackingRegistrar() { registrar.access(model, keyPath: path()) }
+    return object
+  }
+
+  private func mutating<Value>(
+    _ object: _ModelObject, _ model: Model, _ path: () -> KeyPath<Model, Value>, _ body: () -> Void
+  ) {
+    guard let registrar = object._cdExistingRegistrar() else { return body() }
+    registrar.withMutation(of: model, keyPath: path(), body)
+  }
+}
+
+extension _ModelObject {
+  func instance<Other: PersistentModel>(as type: Other.Type) -> Other {
+    // The schema names the class of each destination, and the runtime relates objects of these entities only.
+    instance() as! Other
+  }
+
+  func one(_ ordinal: Int) -> _ModelObject? { _cdToOne(CDOrdinal(ordinal)) }
+
+  func many<Other: PersistentModel>(_ ordinal: Int, as type: Other.Type) -> [Other] {
+    let objects: [_ModelObject] = _cdToManyArray(CDOrdinal(ordinal))
+    return objects.map { $0.instance(as: type) }
+  }
+
+  func initialiseOne(_ ordinal: Int, _ other: _ModelObject?) {
+    isInitialising = true
+    defer { isInitialising = false }
+    setOne(ordinal, other)
+  }
+
+  func initialiseMany(_ ordinal: Int, _ others: [_ModelObject]) {
+    if others.isEmpty { return }
+    isInitialising = true
+    defer { isInitialising = false }
+    setMany(ordinal, others)
+  }
+
+  func setOne(_ ordinal: Int, _ other: _ModelObject?) {
+    let place = CDOrdinal(ordinal)
+    let former: _ModelObject? = _cdToOne(place)
+    if former === other { return }
+    _cdSetToOne(place, other)
+    let inverse = info.inverse(of: ordinal, in: entity)
+    former?.otherSideChanged(inverse)
+    other?.otherSideChanged(inverse)
+  }
+
+  func setMany(_ ordinal: Int, _ others: [_ModelObject]) {
+    let place = CDOrdinal(ordinal)
+    let former: [_ModelObject] = _cdToManyArray(place)
+    // Most changes append to what there is, or remove some of it.
+    let common = zip(former, others).prefix { $0 === $1 }.count
+    if common == former.count, common == others.count { return }
+    let inverse = info.inverse(of: ordinal, in: entity)
+    let kept = Set(others[common...].map(ObjectIdentifier.init))
+    for object in former[common...] where !kept.contains(ObjectIdentifier(object)) {
+      _cdRemove(place, object)
+      object.otherSideChanged(inverse)
+    }
+    let known = Set(former[common...].map(ObjectIdentifier.init))
+    for object in others[common...] where !known.contains(ObjectIdentifier(object)) {
+      _cdAdd(place, object)
+      object.otherSideChanged(inverse)
+    }
+  }
+
+  private func otherSideChanged(_ inverse: String?) {
+    guard let inverse, isTracked, let ordinal = info.ordinal(named: inverse) else { return }
+    wakeReaders(ofOrdinal: ordinal)
+  }
+
+  /// What a mandatory relationship without a value reads: a model without a context, with zeros for what it needs.
+  func placeholder<Other: PersistentModel>(_ ordinal: Int, _ type: Other.Type) -> Other {
+    let object = _ModelInfo.of(type).makeObject()
+    object.fillWithZeros()
+    return object.instance(as: type)
+  }
+}

@@ -1,0 +1,63 @@
+/// Where an instance of a model has its values: in an object, with or without a context.
+///
+/// Each class with `@Model` has one as its only field. It is made empty. The first property that an initialiser sets makes the
+/// object.
+@frozen
+public struct _ModelBacking<Model: PersistentModel> {
+  /// The object; nil before the first property was set.
+  @usableFromInline var known: _ModelObject?
+  private let info: Unmanaged<_ModelInfo>?
+
+  /// The field of an instance whose initialiser begins.
+  public init(_ info: _ModelInfo) {
+    self.info = Unmanaged.passUnretained(info)
+    known = InstanceMaking.object(for: info)
+  }
+
+  /// The field of an instance that exists, for its values by key path.
+  init(_ object: _ModelObject) {
+    info = nil
+    known = object
+  }
+
+  /// Takes an object that exists.
+  public mutating func adopt(_ object: _ModelObject) { known = object }
+
+  /// The object of an instance that exists.
+  public mutating func object(of model: Model) -> _ModelObject {
+    if let known {
+      if known.model == nil { known.model = model }
+      return known
+    }
+    let base = Unmanaged.passUnretained(model).toOpaque()
+    let object = InstanceMaking.begun(at: base) ?? _ModelInfo.known(type(of: model)).makeObject()
+    if object.model == nil { object.model = model }
+    known = object
+    return object
+  }
+
+  @usableFromInline @inline(never)
+  func _object(of model: Model) -> _ModelObject { model._$object }
+
+  @inlinable @inline(__always)
+  func object(reading model: Model) -> _ModelObject { known ?? _object(of: model) }
+
+  // MARK: Initialising
+
+  /// The object that an initialiser sets a property of; nil if the instance is of an object that has values.
+  @inlinable @inline(__always)
+  mutating func target() -> _ModelObject? {
+    if let known { return known.isBeingMade ? nil : known }
+    return begin()
+  }
+
+  @usableFromInline @inline(never)
+  mutating func begin() -> _ModelObject {
+    let facts = info?.takeUnretainedValue() ?? _ModelInfo.of(Model.self)
+    // Only compared with addresses of instances. The field is one of a class, so the address is the field's own.
+    let field = withUnsafeMutablePointer(to: &self) { UnsafeMutableRawPointer($0) }
+    let object = facts.begin(field: field)
+    known = object
+    return object
+  }
+}

@@ -1,0 +1,202 @@
+@_spi(CDE) internal import CDEExecutors
+internal import CDEManagedModel
+internal import CDEModelRuntime
+internal import Foundation
+internal import Observation
+
+/// What the accessors of a model's class, and contexts, know of the class. One for each class and process.
+public final class _ModelInfo: @unchecked Sendable {
+  // Guard: immutable, except for the locked and the lazy values; those are computed once under the lock.
+
+  /// The class.
+  let type: any PersistentModel.Type
+  /// The facts of the model that the class inherits from.
+  let parent: _ModelInfo?
+  private let lazyFacts = Lock<Facts?>(nil)
+  private let inverses = Lock<[Int: String?]>([:])
+
+  /// What is read from the class's declaration, at the first use.
+  struct Facts {
+    var names: [String] = []
+    var wakers: [@Sendable (any PersistentModel, CDEObservationRegistrarBox) -> Void] = []
+    var ordinals: [AnyKeyPath: Int] = [:]
+    var valueTypes: [Any.Type] = []
+    var shapes: [ValueShape?] = []
+    var fieldOffset: Int?
+  }
+
+  /// The facts of a class.
+  public static func of<Model: PersistentModel>(_ type: Model.Type) -> _ModelInfo { known(type) }
+
+  private static let table = Lock<[ObjectIdentifier: _ModelInfo]>([:])
+
+  static func known(_ type: any PersistentModel.Type) -> _ModelInfo {
+    let id = ObjectIdentifier(type)
+    if let known = table.withLock({ $0[id] }) { return known }
+    let made = _ModelInfo(unregistered: type)
+    return table.withLock { table in
+      if let known = table[id] { return known }
+      table[id] = made
+      return made
+    }
+  }
+
+  /// The facts of a class that is known by the first word of its instances.
+  static func ofInstance(at base: UnsafeRawPointer) -> _ModelInfo? {
+    // An identifier of a class is the address of its metadata, which is the first word of an instance.
+    let id = unsafeBitCast(base.load(as: UInt.self), to: ObjectIdentifier.self)
+    return table.withLock { $0[id] }
+  }
+
+  private init(unregistered type: any PersistentModel.Type) {
+    self.type = type
+    parent = (_getSuperclass(type) as? any PersistentModel.Type).map(_ModelInfo.known)
+  }
+
+  /// The names of a class's entity and of those of the known classes below it.
+  static func names(from info: _ModelInfo) -> [String] {
+    table.withLock { Array($0.values) }.filter { $0.descends(from: info) }.map {
+      Schema.entityName(for: $0.type)
+    }
+    .sorted()
+  }
+
+  func descends(from other: _ModelInfo) -> Bool { self === other || parent?.descends(from: other) == true }
+
+  // MARK: Properties
+
+  private var facts: Facts {
+    lazyFacts.withLock { facts in
+      if let facts { return facts }
+      let made = makeFacts()
+      facts = made
+      return made
+    }
+  }
+
+  private func makeFacts() -> Facts {
+    var facts = Facts()
+    var lineage: [any PersistentModel.Type] = [type]
+    var level = parent
+    while let next = level {
+      lineage.append(next.type)
+      level = next.parent
+    }
+    for type in lineage.reversed() {
+      for metadata in type.schemaMetadata where !metadata.name.isEmpty {
+        facts.ordinals[metadata.keypath] = facts.names.count
+        facts.names.append(metadata.name)
+        facts.wakers.append(Self.waker(metadata.keypath))
+        let valueType = Swift.type(of: metadata.keypath).valueType
+        facts.valueTypes.append(valueType)
+        // A transformer takes the value itself.
+        let isTransformable = (metadata.metadata as? Schema.Attribute)?.isTransformable == true
+        facts.shapes.append(isTransformable ? nil : ValueShape.of(valueType))
+      }
+    }
+    for (ordinal, path) in type._$propertyPaths().enumerated() { facts.ordinals[path] = ordinal }
+    facts.fieldOffset = type.backingOffset
+    return facts
+  }
+
+  private static func waker(
+    _ path: AnyKeyPath
+  ) -> @Sendable (any PersistentModel, CDEObservationRegistrarBox) -> Void {
+    guard let path = path as? any WakingPath else { return { _, _ in } }
+    // A key path without captured values is immutable.
+    let carried = Carried(path)
+    return { model, registrar in carried.value.wake(model, registrar) }
+  }
+
+  private struct Carried: @unchecked Sendable {
+    // Guard: immutable.
+    let value: any WakingPath
+    init(_ value: any WakingPath) { self.value = value }
+  }
+
+  /// Names of all properties, by ordinal.
+  var names: [String] { facts.names }
+
+  func wake(_ ordinal: Int, _ model: any PersistentModel, _ registrar: CDEObservationRegistrarBox) {
+    facts.wakers[ordinal](model, registrar)
+  }
+
+  func ordinal(of path: AnyKeyPath) -> Int? { facts.ordinals[path] }
+
+  func ordinal(named name: String) -> Int? { facts.names.firstIndex(of: name) }
+
+  /// The name and the shape of an attribute whose type the runtime does not have.
+  func attribute(_ ordinal: Int) -> (name: String, shape: ValueShape?) {
+    let facts = facts
+    return (facts.names[ordinal], facts.shapes[ordinal])
+  }
+
+  /// The name of the property on the other side of a relationship.
+  func inverse(of ordinal: Int, in entity: NSEntityDescription) -> String? {
+    if let known = inverses.withLock({ $0[ordinal] }) { return known }
+    let found = entity.relationshipsByName[names[ordinal]]?.inverseRelationship?.name
+    inverses.withLock { $0[ordinal] = .some(found) }
+    return found
+  }
+
+  /// The key of a property in predicates and orders: an enumeration is compared by its raw value.
+  func name(of path: AnyKeyPath) -> String? {
+    let facts = facts
+    guard let ordinal = facts.ordinals[path] else {
+      return identityKey(path) ?? ValuePaths.key(of: path, among: metadata)
+    }
+    let name = facts.names[ordinal]
+    return facts.shapes[ordinal]?.rawValuePath(name: name) ?? name
+  }
+
+  /// The properties of the class and of those above it.
+  private var metadata: [Schema.PropertyMetadata] { type.schemaMetadata + (parent?.metadata ?? []) }
+
+  private func identityKey(_ path: AnyKeyPath) -> String? {
+    Swift.type(of: path).valueType == PersistentIdentifier.self ? "objectID" : nil
+  }
+
+  // MARK: Instances
+
+  /// Makes the object of an instance that no context has.
+  func makeObject() -> _ModelObject { PreparedSchema.object(of: self) }
+
+  /// Makes the instance of an object that a context has.
+  func makeInstance(of object: _ModelObject) -> any PersistentModel {
+    object.isBeingMade = true
+    defer { object.isBeingMade = false }
+    return InstanceMaking.with(object) { type.instance(of: object) }
+  }
+
+  /// The object of an instance in whose initialiser the first property is set, at the address of its field.
+  func begin(field: UnsafeMutableRawPointer) -> _ModelObject {
+    guard let offset = facts.fieldOffset else { return makeObject() }
+    let base = UnsafeMutableRawPointer(field - offset)
+    guard !StackRange.contains(base), let actual = Self.ofInstance(at: base), actual.descends(from: self)
+    else { return makeObject() }
+    if parent != nil || actual !== self, let begun = InstanceMaking.begun(at: base) { return begun }
+    let object = actual.makeObject()
+    if let instance = Unmanaged<AnyObject>.fromOpaque(base).takeUnretainedValue() as? any PersistentModel {
+      object.model = instance
+    }
+    if actual !== self || parent != nil { InstanceMaking.begin(object, at: base) }
+    return object
+  }
+}
+
+extension PersistentModel {
+  fileprivate static func instance(of object: _ModelObject) -> any PersistentModel { Self(_$object: object) }
+
+  fileprivate static var backingOffset: Int? { FieldOffset.ofBacking(in: Self.self) }
+}
+
+/// A key path that wakes the readers of its property.
+private protocol WakingPath {
+  func wake(_ model: any PersistentModel, _ registrar: CDEObservationRegistrarBox)
+}
+
+extension KeyPath: WakingPath where Root: PersistentModel {
+  func wake(_ model: any PersistentModel, _ registrar: CDEObservationRegistrarBox) {
+    if let model = model as? Root { registrar.withMutation(of: model, keyPath: self) {} }
+  }
+}

@@ -1,0 +1,70 @@
+@_spi(CDE) internal import CDEExecutors
+internal import CDEManagedModel
+@_spi(CDE) internal import CDEModelRuntime
+internal import Foundation
+
+// Values that are not there, or that have no stored form.
+extension _ModelObject {
+  /// Keeps the former value of a property. The next save reports the error.
+  final func refuse(_ name: String, _ error: any Error) {
+    refuseValue(
+      forKey: name,
+      because:
+        "\(entity.name ?? "").\(name) was left as it was, because its new value can't be stored: \(error)",
+      error)
+  }
+
+  /// What is read of a property whose stored value is none of its type: the default, or the simplest value of the type.
+  final func undecodable<Value>(
+    _ name: String, _ shape: ValueShape?, _ stored: Any?, _ type: Value.Type, _ error: (any Error)?
+  ) -> Value {
+    if let optional = type as? any OptionalValue.Type, let none = optional.missing as? Value {
+      if stored != nil { report(name, type, error) }
+      return none
+    }
+    if stored != nil || isInserted == false { report(name, type, error) }
+    let metadata = info.type.schemaMetadata.first { $0.name == name }
+    if let value = metadata?.defaultValue as? Value { return value }
+    if let decodable = type as? any Decodable.Type,
+      let sample = try? ShapeProbe.sample(of: decodable) as? Value
+    {
+      return sample
+    }
+    failPrecondition(
+      "\(entity.name ?? "").\(name) has no stored value, and none can be made of \(type). Give the property a default value, or "
+        + "declare it optional.")
+  }
+
+  private func report(_ name: String, _ type: Any.Type, _ error: (any Error)?) {
+    let reason = error.map { ": \($0)" } ?? "."
+    Diagnostics.report(
+      "\(entity.name ?? "").\(name) of \(objectID.uriRepresentation().absoluteString) holds no value of \(type)\(reason)"
+    )
+  }
+
+  /// Gives an object that stands for a missing one a value for each attribute that must have one.
+  final func fillWithZeros() {
+    for (name, attribute) in entity.attributesByName
+    where !attribute.isOptional && attribute.defaultValue == nil {
+      guard let zero = attribute.attributeType.zero else { continue }
+      setPrimitiveValue(zero, forKey: name)
+    }
+  }
+}
+
+extension NSAttributeType {
+  fileprivate var zero: Any? {
+    switch self {
+    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .booleanAttributeType,
+      .doubleAttributeType, .floatAttributeType:
+      NSNumber(value: 0)
+    case .decimalAttributeType: NSDecimalNumber.zero
+    case .stringAttributeType: ""
+    case .dateAttributeType: Date(timeIntervalSinceReferenceDate: 0)
+    case .binaryDataAttributeType: Data()
+    case .UUIDAttributeType: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    case .URIAttributeType: URL(fileURLWithPath: "/")
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,88 @@
+public import CDEManagedModel
+@_spi(CDE) public import CDEModelRuntime
+
+/// The object that holds the values of one model: one class for all entities.
+///
+/// The model's instance holds the object; the object knows the instance weakly, so that there is one instance for each row and
+/// context. While the object is new in a context, it holds the instance, so that what the store does not keep lives until the save.
+public final class _ModelObject: NSManagedObject {
+  // Guard of the state: as of NSManagedObject, the isolation of the context.
+  @exclusivity(unchecked) private weak var knownModel: (any PersistentModel)?
+  @exclusivity(unchecked) private var heldModel: AnyObject?
+  /// Kept for the relationships and rows that the instance may still ask for.
+  @exclusivity(unchecked) private var keptContext: ModelContext?
+  @exclusivity(unchecked) private var knownInfo: _ModelInfo?
+  /// Whether the instance of an existing object is being made. Default values of its properties are not set then.
+  @usableFromInline @exclusivity(unchecked) var isBeingMade = false
+  /// Whether an initialiser of the instance sets a property just now.
+  @exclusivity(unchecked) var isInitialising = false
+
+  /// The instance, if there is one.
+  var model: (any PersistentModel)? {
+    get { knownModel }
+    set { knownModel = newValue }
+  }
+
+  /// The facts of the instance's class.
+  var info: _ModelInfo {
+    if let knownInfo { return knownInfo }
+    let found = PreparedSchema.info(of: entity)
+    knownInfo = found
+    return found
+  }
+
+  /// The instance; made if there is none.
+  func instance() -> any PersistentModel {
+    if let knownModel { return knownModel }
+    let made = info.makeInstance(of: self)
+    knownModel = made
+    if isInserted, managedObjectContext != nil { heldModel = made } else { keepContext() }
+    return made
+  }
+
+  var modelContext: ModelContext? { (managedObjectContext as? ModelObjectContext)?.modelContext }
+
+  /// Holds the instance of a new object until the save.
+  func holdModel() {
+    if !isInitialising, isInserted, heldModel == nil { heldModel = knownModel }
+  }
+
+  func letModelGo() { heldModel = nil }
+
+  public override func awakeFromInsert() { holdModel() }
+
+  public override func didSave() {
+    heldModel = nil
+    keepContext()
+  }
+
+  /// Keeps the context while the instance is in use, so that a function may return what a context of its own fetched.
+  private func keepContext() { if keptContext == nil { keptContext = modelContext } }
+}
+
+extension _ModelObject: CDEntityPropertyNaming {
+  /// The properties of the class of an entity, by ordinal.
+  public static func propertyNames(of entity: NSEntityDescription) -> [String]? {
+    PreparedSchema.info(of: entity).names
+  }
+}
+
+extension _ModelObject: CDEObservationInvalidationDispatching {
+  public static func __cdObservationSwiftPaths(for fieldSet: CDEObservationFieldSet) -> [String] { [] }
+
+  public func __cdObservationInvalidate(fieldSet: CDEObservationFieldSet) {
+    guard let registrar = _cdExistingRegistrar(), let model else { return }
+    for ordinal in fieldSet { info.wake(ordinal.rawValue, model, registrar) }
+  }
+
+  public func __cdObservationInvalidateAllObservableKeyPaths() {
+    guard let registrar = _cdExistingRegistrar(), let model else { return }
+    for ordinal in info.names.indices { info.wake(ordinal, model, registrar) }
+  }
+
+  /// Wakes the readers of one property.
+  func wakeReaders(ofOrdinal ordinal: Int) {
+    guard let registrar = _cdExistingRegistrar(), let model else { return }
+    info.wake(ordinal, model, registrar)
+  }
+}

@@ -59,7 +59,7 @@ extension PredicateFormatInitializable where Self: NSPredicate {
     self = predicate
   }
 
-  /// A predicate from a tree. If the tree is nested too deeply, the predicate contains an error.
+  /// A predicate from a tree. If its expressions nest too deep, the predicate contains an error.
   public init(_ tree: PredicateTree) {
     self.init(result: .success(tree))
   }
@@ -86,9 +86,24 @@ extension NSPredicate {
   /// - Throws: ``PredicateTreeError``: the error of the format, or an error for a block, which has no tree.
   public func predicateTree() throws(PredicateTreeError) -> PredicateTree {
     if let result = ownResult { return try result.get() }
-    if let compound = self as? NSCompoundPredicate {
-      if compound.isTooDeep { return try compound.flatTree(from: 1).walkable() }
-      return try compound.tree().walkable()
+    if self is NSCompoundPredicate {
+      let tree = try ConditionWalk.fold(self, \.form) { leaf throws(PredicateTreeError) in
+        try leaf.ownTree()
+      } negation: { part throws(PredicateTreeError) in
+        PredicateTree.negation(of: part)
+      } compound: { parts, isAnd throws(PredicateTreeError) in
+        isAnd ? PredicateTree.and(parts) : .or(parts)
+      }
+      return try tree.walkable()
+    }
+    return try ownTree()
+  }
+
+  /// The tree of a predicate without parts.
+  private func ownTree() throws(PredicateTreeError) -> PredicateTree {
+    if let result = ownResult { return try result.get() }
+    if self is NSCompoundPredicate {
+      throw PredicateTreeError(.operands, construct: "NOT", "a NOT predicate has no subpredicate")
     }
     for value in [true, false] where isEqual(NSPredicate(value: value)) { return .constant(value) }
     throw PredicateTreeError(
@@ -105,31 +120,18 @@ extension NSPredicate {
   ///   - variables: Values for the `$NAME` variables of the predicate.
   /// - Throws: ``PredicateTreeError``.
   public func matches(_ object: Any?, substitutionVariables variables: [String: Any] = [:]) throws -> Bool {
+    try ConditionWalk.holds(self, \.form) { try $0.matchesAlone(object, variables) }
+  }
+
+  private func matchesAlone(_ object: Any?, _ variables: [String: Any]) throws -> Bool {
     if let predicate = self as? TreePredicate {
       return try predicate.result.get().holds(for: object, variables, predicate.patterns)
     }
-    if let compound = self as? TreeCompoundPredicate, let tree = compound.parsed {
-      return try tree.holds(for: object, variables, compound.patterns)
-    }
     if let compound = self as? NSCompoundPredicate {
-      if compound.isTooDeep {
-        return try predicateTree().evaluate(
-          with: PredicateValue(object), variables: variables.mapValues { try PredicateValue($0) },
-          patterns: nil)
+      guard let compound = compound as? TreeCompoundPredicate, let tree = compound.parsed else {
+        return false
       }
-      switch compound.compoundPredicateType {
-      case .and:
-        return try compound.subpredicates.allSatisfy {
-          try $0.matches(object, substitutionVariables: variables)
-        }
-      case .or:
-        return try compound.subpredicates.contains {
-          try $0.matches(object, substitutionVariables: variables)
-        }
-      case .not:
-        guard let part = compound.subpredicates.first else { return false }
-        return try !part.matches(object, substitutionVariables: variables)
-      }
+      return try tree.holds(for: object, variables, compound.patterns)
     }
     return variables.isEmpty
       ? evaluate(with: object) : evaluate(with: object, substitutionVariables: variables)
@@ -140,22 +142,17 @@ extension NSPredicate {
   /// If predicates do not support the kind of a value, the copy contains an error. Blocks are returned
   /// unchanged.
   public func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {
-    if let result = ownResult {
+    ConditionWalk.fold(self, \.form) { leaf in
+      guard let result = leaf.ownResult else { return leaf }
       return TreePredicate.object(
         result.flatMap { tree in
           Result { () throws(PredicateTreeError) in try tree.substituting(variables) }
         })
+    } negation: { part in
+      TreeCompoundPredicate(type: .not, subpredicates: [part])
+    } compound: { parts, isAnd in
+      TreeCompoundPredicate(type: isAnd ? .and : .or, subpredicates: parts)
     }
-    if let compound = self as? NSCompoundPredicate {
-      if compound.isTooDeep {
-        return TreePredicate.object(
-          Result { () throws(PredicateTreeError) in try predicateTree().substituting(variables) })
-      }
-      return TreeCompoundPredicate(
-        type: compound.compoundPredicateType,
-        subpredicates: compound.subpredicates.map { $0.withSubstitutionVariables(variables) })
-    }
-    return self
   }
 }
 
@@ -167,18 +164,31 @@ extension NSPredicate {
   }
 }
 
-extension NSCompoundPredicate {
-  /// The tree with the compound's own levels.
-  fileprivate func tree() throws(PredicateTreeError) -> PredicateTree {
-    if compoundPredicateType == .not { return .not(try Self.tree(of: negated())) }
-    var parts: [PredicateTree] = []
-    for part in subpredicates { parts.append(try Self.tree(of: part)) }
-    return compoundPredicateType == .and ? .and(parts) : .or(parts)
+extension NSPredicate {
+  /// The predicate's own parts. A compound that was made of a tree is one condition here.
+  var form: ConditionForm<NSPredicate> {
+    guard ownResult == nil, let compound = self as? NSCompoundPredicate else { return .leaf }
+    switch compound.compoundPredicateType {
+    case .and: return .compound(compound.subpredicates, isAnd: true)
+    case .or: return .compound(compound.subpredicates, isAnd: false)
+    case .not: return compound.subpredicates.first.map { .negation($0) } ?? .leaf
+    }
   }
 
-  private static func tree(of part: NSPredicate) throws(PredicateTreeError) -> PredicateTree {
-    if part.ownResult == nil, let compound = part as? NSCompoundPredicate { return try compound.tree() }
-    return try part.predicateTree()
+  /// Whether another predicate has equal parts in the same places.
+  func hasParts(equalToThoseOf other: NSPredicate) -> Bool {
+    var pending = [(self, other)]
+    while let (one, other) = pending.popLast() {
+      switch (one.form, other.form) {
+      case (.leaf, .leaf): if !one.isEqual(other) { return false }
+      case (.negation(let part), .negation(let otherPart)): pending.append((part, otherPart))
+      case (.compound(let parts, let isAnd), .compound(let otherParts, let isOtherAnd)):
+        if isAnd != isOtherAnd || parts.count != otherParts.count { return false }
+        pending += zip(parts, otherParts).reversed()
+      default: return false
+      }
+    }
+    return true
   }
 }
 

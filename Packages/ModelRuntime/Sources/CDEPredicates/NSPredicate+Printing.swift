@@ -6,12 +6,19 @@ extension NSPredicate {
   /// Foundation's own `predicateFormat` is deprecated on Linux and does not print compounds. A block is
   /// printed as `BLOCKPREDICATE`.
   public var canonicalFormat: String {
-    if let result = ownResult { return (try? result.get())?.predicateFormat ?? "FALSEPREDICATE" }
-    if let compound = self as? NSCompoundPredicate {
-      if !compound.isTooDeep { return compound.compoundFormat }
-      return (try? predicateTree())?.predicateFormat ?? "FALSEPREDICATE"
-    }
-    return (try? predicateTree())?.predicateFormat ?? "BLOCKPREDICATE"
+    if let tree = try? predicateTree() { return tree.predicateFormat }
+    return ConditionWalk.fold(self, \.form) { leaf in
+      Printed(leaf)
+    } negation: { part in
+      Printed(text: "NOT \(part.operand)", isCompound: false)
+    } compound: { parts, isAnd in
+      switch parts.count {
+      case 0: Printed(text: PredicateTree.constant(isAnd).predicateFormat, isCompound: false)
+      case 1: parts[0]
+      default:
+        Printed(text: parts.map(\.operand).joined(separator: isAnd ? " AND " : " OR "), isCompound: true)
+      }
+    }.text
   }
 
   /// The predicate itself, or a compound that prints canonically in place of one that Foundation made, which prints
@@ -23,32 +30,27 @@ extension NSPredicate {
     return TreeCompoundPredicate(
       type: compound.compoundPredicateType, subpredicates: compound.subpredicates)
   }
-
-  /// Whether the printed form needs parentheses inside another compound.
-  var isCompound: Bool {
-    if ownResult == nil, let compound = self as? NSCompoundPredicate {
-      if compound.compoundPredicateType == .not { return false }
-      return compound.subpredicates.count == 1
-        ? compound.subpredicates[0].isCompound : !compound.subpredicates.isEmpty
-    }
-    switch try? predicateTree() {
-    case .and(let parts)?, .or(let parts)?: return parts.count > 1
-    default: return false
-    }
-  }
 }
 
-extension NSCompoundPredicate {
-  fileprivate var compoundFormat: String {
-    let parts = subpredicates.map { (format: $0.canonicalFormat, isCompound: $0.isCompound) }
-    let operands = parts.map { $0.isCompound ? "(\($0.format))" : $0.format }
-    switch compoundPredicateType {
-    case .not: return "NOT " + operands.prefix(1).joined()
-    case .and, .or:
-      let conjunction = compoundPredicateType == .and
-      if parts.isEmpty { return PredicateTree.constant(conjunction).predicateFormat }
-      if parts.count == 1 { return parts[0].format }
-      return operands.joined(separator: conjunction ? " AND " : " OR ")
+/// The printed form of a predicate, and whether it needs parentheses inside another compound.
+private struct Printed {
+  let text: String
+  let isCompound: Bool
+
+  init(text: String, isCompound: Bool) { (self.text, self.isCompound) = (text, isCompound) }
+
+  /// A predicate without parts, which may have an error or be a block.
+  init(_ leaf: NSPredicate) {
+    guard let tree = try? leaf.predicateTree() else {
+      let isBlock = leaf.ownResult == nil && !(leaf is NSCompoundPredicate)
+      self.init(text: isBlock ? "BLOCKPREDICATE" : "FALSEPREDICATE", isCompound: false)
+      return
+    }
+    switch tree {
+    case .and(let parts), .or(let parts): self.init(text: tree.predicateFormat, isCompound: parts.count > 1)
+    default: self.init(text: tree.predicateFormat, isCompound: false)
     }
   }
+
+  var operand: String { isCompound ? "(\(text))" : text }
 }

@@ -12,6 +12,9 @@ public import Foundation
 ///
 /// Objects and blocks have no place in an archive, nor does a predicate with an error. The functions here
 /// throw then, and `NSKeyedArchiver` ends the program, as Core Data's does with an exception.
+///
+/// AND, OR and NOT may nest up to 20,000 levels in an archive, and deeper ones are an error. An archive of which a predicate
+/// of many levels is a part has the predicate's own archive as data, because an archiver calls itself for each level.
 public enum PredicateArchives {
   /// Writes a predicate to a keyed archive.
   ///
@@ -19,7 +22,7 @@ public enum PredicateArchives {
   public static func data(of predicate: NSPredicate) throws -> Data {
     let tree = try predicate.predicateTree()
     try TreeExpression(.conditional(tree, then: .constant(.null), else: .constant(.null))).checkArchivable()
-    return try data(TreePredicate.object(.success(tree)))
+    return try ArchivingThread.run(levels: tree.levels) { try data(TreePredicate.object(.success(tree))) }
   }
 
   /// Writes an expression to a keyed archive.
@@ -148,11 +151,19 @@ public enum PredicateArchives {
     let list = try propertyList(data)
     var known = valueNames
     for (name, form) in names { known.formUnion([name, archivedName(form.type)]) }
-    for case let description as [String: Any] in list["$objects"] as? [Any] ?? [] {
+    let objects = (list["$objects"] as? [Any] ?? []).compactMap { $0 as? [String: Any] }
+    for description in objects {
       if let name = description["$classname"], !known.contains(name as? String ?? "") {
         throw unreadable("\(name)")
       }
     }
+    let compounds = objects.count { $0["NSCompoundPredicateType"] != nil }
+    return try ArchivingThread.run(levels: compounds) {
+      try object(unarchiving: data)
+    }
+  }
+
+  private static func object(unarchiving data: Data) throws -> Any? {
     let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
     unarchiver.requiresSecureCoding = true
     unarchiver.decodingFailurePolicy = .setErrorAndReturn

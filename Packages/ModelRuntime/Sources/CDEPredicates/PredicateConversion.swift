@@ -50,6 +50,10 @@ struct PredicateConversion {
 
   var bindings: [PredicateExpressions.VariableID: ExpressionTree] = [:]
   private var names = 0
+  private var depth = 0
+
+  /// The maximum number of levels of an expression. Its type nests as deep, so the conversion is a recursion.
+  private static let depthLimit = 200
 
   mutating func freshName() -> String {
     defer { names += 1 }
@@ -60,6 +64,13 @@ struct PredicateConversion {
     guard let convertible = expression as? any ConvertibleExpression else {
       throw Self.unsupported(Self.name(of: type(of: expression)))
     }
+    guard depth < Self.depthLimit else {
+      throw PredicateTreeError(
+        .unsupported, construct: "nesting",
+        "the #Predicate nests deeper than \(Self.depthLimit) levels; convert its parts, and join their trees")
+    }
+    depth += 1
+    defer { depth -= 1 }
     return try convertible.convert(&self)
   }
 

@@ -14,16 +14,12 @@ struct PredicateEvaluator {
   }
 
   func holds(_ tree: PredicateTree) throws -> Bool {
-    switch tree {
-    case .constant(let value): return value
-    case .not(let tree): return try !holds(tree)
-    case .and(let parts):
-      for part in parts where try !holds(part) { return false }
-      return true
-    case .or(let parts):
-      for part in parts where try holds(part) { return true }
-      return false
-    case .comparison(let comparison): return try holds(comparison)
+    try ConditionWalk.holds(tree, \.form) { leaf in
+      switch leaf {
+      case .comparison(let comparison): try holds(comparison)
+      case .constant(let value): value
+      case .and, .or, .not: true
+      }
     }
   }
 

@@ -44,6 +44,7 @@ struct PredicateFormatLexer {
   // Programs have few format strings and use each often. The tokens do not contain arguments.
   private static let known = Lock<[String: [Token]]>([:])
   private static let knownLimit = 256
+  private static let lengthLimit = 4_096
 
   /// - Throws: ``PredicateTreeError`` with the position of text that is no token.
   static func tokens(of format: String) throws(PredicateTreeError) -> [Token] {
@@ -51,6 +52,8 @@ struct PredicateFormatLexer {
     var lexer = PredicateFormatLexer(text: Array(format.unicodeScalars))
     while try lexer.next() {}
     lexer.tokens.append(Token(kind: .end, position: lexer.text.count))
+    // A generated format is long and hardly used again.
+    if lexer.tokens.count > lengthLimit { return lexer.tokens }
     known.withLock { [tokens = lexer.tokens] known in
       if known.count >= knownLimit { known.removeAll() }
       known[format] = tokens

@@ -1,41 +1,10 @@
 internal import Foundation
 
 extension PredicateFormatParser {
-  /// Parses a value with all its operators. From the loosest to the tightest: set operations, `|`, `^`, `&`,
-  /// shifts, sums, products, powers. Between bit operations it is C's precedence, and all of them bind
-  /// tighter than a comparison: `flags & 4 != 0` tests a bit.
-  mutating func operand() throws(PredicateTreeError) -> Node {
-    try chain(0) { parser throws(PredicateTreeError) in try parser.unary() }
-  }
-
-  // Most operands have no operator behind them. All levels are then passed by one look.
-  private mutating func chain(
-    _ level: Int, _ tightest: (inout Self) throws(PredicateTreeError) -> Node
-  ) throws(PredicateTreeError) -> Node {
-    let start = position
-    var result = try tightest(&self)
-    guard var (function, precedence) = infix(), precedence >= level else { return result }
-    var left = try requireExpression(result, at: start)
-    var length = 0
-    while precedence >= level {
-      // Each operator adds a level to the tree, on the left.
-      length += 1
-      guard length < Self.depthLimit else {
-        throw unsupported(
-          function.rawValue, "an expression chains more than \(Self.depthLimit) operators")
-      }
-      advance()
-      let start = position
-      let right = try chain(precedence + 1, tightest)
-      left = .function(function, [left, try requireExpression(right, at: start)])
-      guard let next = infix() else { break }
-      (function, precedence) = next
-    }
-    result = .expression(left)
-    return result
-  }
-
-  private func infix() -> (PredicateFunction, precedence: Int)? {
+  /// The operator between two values that is next. From the loosest to the tightest: set operations, `|`, `^`, `&`, shifts,
+  /// sums, products, powers. Between bit operations it is C's precedence, and all of them bind tighter than a comparison:
+  /// `flags & 4 != 0` tests a bit.
+  func infix() -> (PredicateFunction, precedence: Int)? {
     let token = tokens[index]
     if !token.symbol.isEmpty { return Self.infixes[token.symbol] }
     return token.keyword.isEmpty ? nil : Self.infixes[token.keyword]
@@ -48,34 +17,29 @@ extension PredicateFormatParser {
     "+": (.add, 5), "-": (.subtract, 5), "*": (.multiply, 6), "/": (.divide, 6), "**": (.power, 7),
   ]
 
-  private mutating func unary() throws(PredicateTreeError) -> Node {
-    let sign = tokens[index].symbol
-    guard sign == "-" || sign == "~" else { return try postfix() }
-    advance()
-    if sign == "-", case .number(let text) = token.kind {
-      let position = self.position
-      advance()
-      return .expression(.constant(try number("-" + text, at: position)))
-    }
-    let start = position
-    let node = try nested { parser throws(PredicateTreeError) in try parser.unary() }
-    return .expression(.function(sign == "-" ? .negate : .bitNot, [try requireExpression(node, at: start)]))
-  }
-
-  private mutating func postfix() throws(PredicateTreeError) -> Node {
-    let start = position
-    var node = try nested { parser throws(PredicateTreeError) in try parser.primary() }
+  /// Parses the keys and indexes behind a value.
+  mutating func postfix(_ node: Node, from start: Int) throws(PredicateTreeError) -> Node {
+    var node = node
     while true {
+      let base: ExpressionTree
       if skip(".") {
-        let base = try requireExpression(node, at: start)
-        node = .expression(try member(of: base))
+        base = try member(of: try requireExpression(node, at: start))
       } else if tokens[index].symbol == "[" {
-        let base = try requireExpression(node, at: start)
-        node = .expression(try index(into: base))
+        base = try index(into: try requireExpression(node, at: start))
       } else {
         return node
       }
+      node = .expression(try limited(base))
     }
+  }
+
+  /// An expression that was made of parts, if it is flat enough for recursion.
+  func limited(_ tree: ExpressionTree) throws(PredicateTreeError) -> ExpressionTree {
+    guard tree.isDeeper(than: Self.depthLimit) else { return tree }
+    throw unsupported(
+      "nesting",
+      "an expression nests or chains more than \(Self.depthLimit) levels of operators and calls; compute it in steps"
+    )
   }
 
   private mutating func member(of base: ExpressionTree) throws(PredicateTreeError) -> ExpressionTree {
@@ -118,7 +82,9 @@ extension PredicateFormatParser {
     } else if skipWord("LAST") {
       index = .constant(.integer(-1))
     } else {
+      try descend()
       index = try requireExpression(try operand(), at: position)
+      depth -= 1
     }
     try expect("]", after: "the index")
     return .function(.element, [base, index])

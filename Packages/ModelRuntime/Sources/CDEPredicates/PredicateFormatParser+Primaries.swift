@@ -1,8 +1,61 @@
 internal import Foundation
 
 extension PredicateFormatParser {
-  /// Parses literals, keys, placeholders, calls and parentheses.
+  /// Parses literals, keys, placeholders, calls and lists.
   mutating func primary() throws(PredicateTreeError) -> Node {
+    switch token.kind {
+    case .selector, .symbol("{"): return .expression(try construct())
+    case .word(_, escaped: false) where index + 1 < tokens.count && tokens[index + 1].symbol == "(":
+      return .expression(try construct())
+    default: return try plain()
+    }
+  }
+
+  /// Parses what has other values in it. Its parts are parsed by recursion, so the functions on the way are small.
+  private mutating func construct() throws(PredicateTreeError) -> ExpressionTree {
+    try descend()
+    let tree =
+      switch tokens[index].keyword {
+      case "SUBQUERY": try subquery()
+      case "CAST": try cast()
+      case "TERNARY": try ternary()
+      case "FUNCTION": try method()
+      default: try call()
+      }
+    depth -= 1
+    return try limited(tree)
+  }
+
+  private mutating func call() throws(PredicateTreeError) -> ExpressionTree {
+    let position = self.position
+    var name: String?
+    switch token.kind {
+    case .word(let text, _), .selector(let text): name = text
+    default: break
+    }
+    advance()
+    if name != nil { try expect("(", after: "the call") }
+    let parts = try values(until: name == nil ? "}" : ")", name == nil ? "the list" : "the call")
+    return try name.map { name throws(PredicateTreeError) in try call(name, parts, at: position) }
+      ?? Self.list(parts)
+  }
+
+  /// Parses values between commas.
+  private mutating func values(
+    until end: String, _ construct: String
+  ) throws(PredicateTreeError) -> [ExpressionTree] {
+    var values: [ExpressionTree] = []
+    if skip(end) { return values }
+    repeat {
+      let start = position
+      values.append(try requireExpression(try operand(), at: start))
+    } while skip(",")
+    try expect(end, after: construct)
+    return values
+  }
+
+  /// Parses what has no other values in it.
+  private mutating func plain() throws(PredicateTreeError) -> Node {
     let position = self.position
     switch token.kind {
     case .number(let text):
@@ -23,23 +76,9 @@ extension PredicateFormatParser {
     case .placeholder(let conversion):
       advance()
       return .expression(try valueArgument(conversion, at: position))
-    case .selector(let name):
-      advance()
-      return .expression(try call(name, at: position))
-    case .word(let word, let escaped):
-      return try self.word(word, escaped: escaped, at: position)
-    case .symbol("("):
-      advance()
-      let node = try disjunction()
-      try expect(")", after: "the parenthesis")
-      return node
-    case .symbol("{"):
-      advance()
-      return .expression(try list(end: "}"))
-    case .symbol(let symbol):
-      throw malformed(symbol, "a value is expected here, not \"\(symbol)\"")
-    case .end:
-      throw malformed("end", "the format ends where a value is expected")
+    case .word(let word, let escaped): return try self.word(word, escaped: escaped, at: position)
+    case .symbol(let symbol): throw malformed(symbol, "a value is expected here, not \"\(symbol)\"")
+    case .selector, .end: throw malformed("end", "the format ends where a value is expected")
     }
   }
 
@@ -63,15 +102,6 @@ extension PredicateFormatParser {
     let keyword = tokens[index].keyword
     advance()
     if escaped { return .expression(.keyPath([word])) }
-    if tokens[index].symbol == "(" {
-      switch keyword {
-      case "SUBQUERY": return .expression(try subquery())
-      case "CAST": return .expression(try cast())
-      case "TERNARY": return .expression(try ternary())
-      case "FUNCTION": return .expression(try method())
-      default: return .expression(try call(word, at: position))
-      }
-    }
     switch keyword {
     case "TRUEPREDICATE": return .predicate(.constant(true))
     case "FALSEPREDICATE": return .predicate(.constant(false))
@@ -86,18 +116,6 @@ extension PredicateFormatParser {
     }
   }
 
-  private mutating func list(end: String) throws(PredicateTreeError) -> ExpressionTree {
-    var members: [ExpressionTree] = []
-    if !skip(end) {
-      repeat {
-        let start = position
-        members.append(try requireExpression(try operand(), at: start))
-      } while skip(",")
-      try expect(end, after: "the list")
-    }
-    return Self.list(members)
-  }
-
   /// A list of constants is itself a constant.
   static func list(_ members: [ExpressionTree]) -> ExpressionTree {
     var constants: [PredicateConstant] = []
@@ -110,6 +128,7 @@ extension PredicateFormatParser {
 
   private mutating func subquery() throws(PredicateTreeError) -> ExpressionTree {
     advance()
+    advance()
     let start = position
     let collection = try requireExpression(try operand(), at: start)
     try expect(",", after: "SUBQUERY")
@@ -119,15 +138,16 @@ extension PredicateFormatParser {
     advance()
     try expect(",", after: "SUBQUERY")
     let predicateStart = position
-    let predicate = try requirePredicate(try disjunction(), at: predicateStart)
+    let predicate = try requirePredicate(try condition(), at: predicateStart)
     try expect(")", after: "SUBQUERY")
     return .subquery(collection: collection, variable: variable, where: predicate)
   }
 
   private mutating func ternary() throws(PredicateTreeError) -> ExpressionTree {
     advance()
+    advance()
     let start = position
-    let condition = try requirePredicate(try disjunction(), at: start)
+    let condition = try requirePredicate(try condition(), at: start)
     try expect(",", after: "TERNARY")
     let thenStart = position
     let first = try requireExpression(try operand(), at: thenStart)
@@ -139,6 +159,7 @@ extension PredicateFormatParser {
   }
 
   private mutating func method() throws(PredicateTreeError) -> ExpressionTree {
+    advance()
     advance()
     let start = position
     let target = try requireExpression(try operand(), at: start)
@@ -158,6 +179,7 @@ extension PredicateFormatParser {
   }
 
   private mutating func cast() throws(PredicateTreeError) -> ExpressionTree {
+    advance()
     advance()
     let start = position
     let value = try requireExpression(try operand(), at: start)
@@ -208,16 +230,9 @@ extension PredicateFormatParser {
     }
   }
 
-  private mutating func call(_ name: String, at position: Int) throws(PredicateTreeError) -> ExpressionTree {
-    try expect("(", after: "the call")
-    var arguments: [ExpressionTree] = []
-    if !skip(")") {
-      repeat {
-        let start = self.position
-        arguments.append(try requireExpression(try operand(), at: start))
-      } while skip(",")
-      try expect(")", after: "the call")
-    }
+  private func call(
+    _ name: String, _ arguments: [ExpressionTree], at position: Int
+  ) throws(PredicateTreeError) -> ExpressionTree {
     switch ExpressionTree.function(named: name, arguments) {
     case .success(let tree): return tree
     case .failure(let error):

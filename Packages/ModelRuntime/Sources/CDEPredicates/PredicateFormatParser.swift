@@ -1,17 +1,19 @@
 internal import Foundation
 
-/// Parses the grammar of `NSPredicate(format:)` into a tree, by recursive descent.
+/// Parses the grammar of `NSPredicate(format:)` into a tree.
 ///
 /// A parenthesis may open a predicate or an expression, and only the text after it determines which.
 /// Therefore each level returns a ``Node`` of either kind, and each operator requires the kind that it needs.
-/// The work stays linear in the length.
+/// The work stays linear in the length. Parentheses, AND, OR and NOT are kept in a list and nest without a limit; calls,
+/// lists and indexes are parsed by recursion.
 struct PredicateFormatParser {
   enum Node {
     case predicate(PredicateTree)
     case expression(ExpressionTree)
   }
 
-  /// Trees are processed recursively, so the depth of a format is limited to what a small stack allows.
+  /// The maximum number of levels of an expression, and of calls, lists and indexes in each other. Expressions are processed
+  /// by recursion, and a small stack has to be enough.
   static let depthLimit = 64
 
   let tokens: [PredicateFormatLexer.Token]
@@ -27,7 +29,7 @@ struct PredicateFormatParser {
 
   /// Parses a whole predicate.
   mutating func predicate() throws(PredicateTreeError) -> PredicateTree {
-    let tree = try requirePredicate(try disjunction(), at: 0)
+    let tree = try requirePredicate(try condition(), at: 0)
     try requireEnd()
     return tree
   }
@@ -84,15 +86,13 @@ struct PredicateFormatParser {
     throw malformed("end", "the predicate is complete here, but the format goes on")
   }
 
-  mutating func nested<T>(
-    _ body: (inout Self) throws(PredicateTreeError) -> T
-  ) throws(PredicateTreeError) -> T {
+  /// Enters a call, a list or an index. After an error the depth does not matter.
+  mutating func descend() throws(PredicateTreeError) {
     guard depth < Self.depthLimit else {
-      throw unsupported("nesting", "the format nests deeper than \(Self.depthLimit) levels")
+      throw unsupported(
+        "nesting", "the format nests calls, lists or indexes deeper than \(Self.depthLimit) levels")
     }
     depth += 1
-    defer { depth -= 1 }
-    return try body(&self)
   }
 
   func requirePredicate(_ node: Node, at position: Int) throws(PredicateTreeError) -> PredicateTree {
@@ -112,73 +112,9 @@ struct PredicateFormatParser {
     }
   }
 
-  // MARK: Logic
-
-  mutating func disjunction() throws(PredicateTreeError) -> Node {
-    let start = position
-    let first = try conjunction()
-    guard isWord("OR") || tokens[index].symbol == "||" else { return first }
-    var parts = [try requirePredicate(first, at: start)]
-    while skipWord("OR") || skip("||") {
-      let start = position
-      parts.append(try requirePredicate(try conjunction(), at: start))
-    }
-    return .predicate(.or(parts))
-  }
-
-  private mutating func conjunction() throws(PredicateTreeError) -> Node {
-    let start = position
-    let first = try negation()
-    guard isWord("AND") || tokens[index].symbol == "&&" else { return first }
-    var parts = [try requirePredicate(first, at: start)]
-    while skipWord("AND") || skip("&&") {
-      let start = position
-      parts.append(try requirePredicate(try negation(), at: start))
-    }
-    return .predicate(.and(parts))
-  }
-
-  private mutating func negation() throws(PredicateTreeError) -> Node {
-    guard skipWord("NOT") || skip("!") else { return try comparison() }
-    let start = position
-    let node = try nested { parser throws(PredicateTreeError) in try parser.negation() }
-    return .predicate(.not(try requirePredicate(node, at: start)))
-  }
-
   // MARK: Comparison
 
-  private mutating func comparison() throws(PredicateTreeError) -> Node {
-    let start = position
-    let quantifier = self.quantifier()
-    let node = try operand()
-    let negated = isWord("NOT") && operatorAhead(1)
-    if negated { advance() }
-    let operatorPosition = position
-    guard let op = try comparisonOperator() else {
-      guard quantifier == nil else {
-        throw malformed("comparison", "an operator has to follow the quantified key path")
-      }
-      return node
-    }
-    let left = try requireExpression(node, at: start)
-    let options = try self.options()
-    let rightStart = position
-    let right = try requireExpression(try operand(), at: rightStart)
-    if op == .between { try requireBounds(right, at: rightStart) }
-    if operatorAhead(0) {
-      throw malformed("comparison", "comparisons cannot be chained; join them with AND")
-    }
-    var tree = PredicateTree.comparison(
-      PredicateComparison(left, op, right, modifier: quantifier?.modifier ?? .direct, options: options))
-    if negated { tree = .not(tree) }
-    if quantifier?.negated == true { tree = .not(tree) }
-    if negated, quantifier != nil {
-      throw malformed("NOT", "NOT belongs before the quantifier", at: operatorPosition)
-    }
-    return .predicate(tree)
-  }
-
-  private mutating func quantifier() -> (modifier: PredicateModifier, negated: Bool)? {
+  mutating func quantifier() -> (modifier: PredicateModifier, negated: Bool)? {
     // A key may have the name "any". An operand follows a quantifier, and an operator follows a key.
     guard index + 1 < tokens.count else { return nil }
     if tokens[index].keyword.isEmpty || tokens[index + 1].symbol == "." || tokens[index + 1].kind == .end {
@@ -197,7 +133,7 @@ struct PredicateFormatParser {
     ">": .greater, ">=": .greaterOrEqual, "=>": .greaterOrEqual,
   ]
 
-  private func operatorAhead(_ ahead: Int) -> Bool {
+  func operatorAhead(_ ahead: Int) -> Bool {
     guard index + ahead < tokens.count else { return false }
     return operation(tokens[index + ahead]) != nil
   }
@@ -207,7 +143,7 @@ struct PredicateFormatParser {
     return token.keyword.isEmpty ? nil : PredicateOperator(rawValue: token.keyword)
   }
 
-  private mutating func comparisonOperator() throws(PredicateTreeError) -> PredicateOperator? {
+  mutating func comparisonOperator() throws(PredicateTreeError) -> PredicateOperator? {
     if let op = operation(tokens[index]) {
       advance()
       return op
@@ -218,7 +154,7 @@ struct PredicateFormatParser {
     return nil
   }
 
-  private mutating func options() throws(PredicateTreeError) -> PredicateTextOptions {
+  mutating func options() throws(PredicateTreeError) -> PredicateTextOptions {
     guard tokens[index].symbol == "[" else { return [] }
     let start = position
     advance()
@@ -241,7 +177,7 @@ struct PredicateFormatParser {
     return options
   }
 
-  private func requireBounds(_ right: ExpressionTree, at position: Int) throws(PredicateTreeError) {
+  func requireBounds(_ right: ExpressionTree, at position: Int) throws(PredicateTreeError) {
     switch right {
     case .constant(.list(let bounds)) where bounds.count == 2: return
     case .list(let bounds) where bounds.count == 2: return

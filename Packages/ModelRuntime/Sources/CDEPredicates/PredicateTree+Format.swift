@@ -9,29 +9,49 @@ extension PredicateTree: CustomStringConvertible {
   /// (printed as `1` and `0`, and parsed as numbers), the elements of sets (no order), and compounds of fewer
   /// than two parts.
   public var predicateFormat: String {
-    switch self {
-    case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"
-    case .comparison(let comparison): comparison.predicateFormat
-    case .not(let tree): "NOT " + tree.operandFormat
-    case .and(let parts): Self.join(parts, "AND", empty: true)
-    case .or(let parts): Self.join(parts, "OR", empty: false)
+    var text = ""
+    var pending: [PrintedPart] = [.tree(self)]
+    while let part = pending.popLast() {
+      switch part {
+      case .word(let word): text += word
+      case .tree(.constant(let value)): text += value ? "TRUEPREDICATE" : "FALSEPREDICATE"
+      case .tree(.comparison(let comparison)): text += comparison.predicateFormat
+      case .tree(.not(let tree)):
+        text += "NOT "
+        pending.append(.operand(tree))
+      case .tree(.and(let parts)): Self.print(parts, " AND ", empty: true, &pending)
+      case .tree(.or(let parts)): Self.print(parts, " OR ", empty: false, &pending)
+      case .operand(let tree):
+        switch tree {
+        case .and(let parts) where !parts.isEmpty, .or(let parts) where !parts.isEmpty:
+          pending += parts.count == 1 ? [.operand(parts[0])] : [.word(")"), .tree(tree), .word("(")]
+        default: pending.append(.tree(tree))
+        }
+      }
     }
+    return text
   }
 
   public var description: String { predicateFormat }
 
-  private static func join(_ parts: [PredicateTree], _ word: String, empty: Bool) -> String {
-    if parts.isEmpty { return PredicateTree.constant(empty).predicateFormat }
-    if parts.count == 1 { return parts[0].predicateFormat }
-    return parts.map(\.operandFormat).joined(separator: " \(word) ")
+  private enum PrintedPart {
+    case word(String)
+    case tree(PredicateTree)
+    /// A tree between AND, OR or NOT, where a compound has parentheses.
+    case operand(PredicateTree)
   }
 
-  private var operandFormat: String {
-    switch self {
-    case .and(let parts), .or(let parts):
-      if parts.isEmpty { return predicateFormat }
-      return parts.count == 1 ? parts[0].operandFormat : "(\(predicateFormat))"
-    default: return predicateFormat
+  private static func print(
+    _ parts: PredicateParts, _ separator: String, empty: Bool, _ pending: inout [PrintedPart]
+  ) {
+    switch parts.count {
+    case 0: pending.append(.tree(.constant(empty)))
+    case 1: pending.append(.tree(parts[0]))
+    default:
+      for (index, part) in parts.enumerated().reversed() {
+        pending.append(.operand(part))
+        if index > 0 { pending.append(.word(separator)) }
+      }
     }
   }
 }

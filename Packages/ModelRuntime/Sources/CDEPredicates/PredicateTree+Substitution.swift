@@ -8,15 +8,11 @@ struct PredicateSubstitution {
   var hidden: Set<String> = []
 
   func apply(_ tree: PredicateTree) throws(PredicateTreeError) -> PredicateTree {
-    switch tree {
-    case .constant: return tree
-    case .comparison(var comparison):
+    try tree.mappingComparisons { comparison throws(PredicateTreeError) in
+      var comparison = comparison
       comparison.left = try apply(comparison.left)
       comparison.right = try apply(comparison.right)
-      return .comparison(comparison)
-    case .and(let parts): return .and(try map(parts) { part throws(PredicateTreeError) in try apply(part) })
-    case .or(let parts): return .or(try map(parts) { part throws(PredicateTreeError) in try apply(part) })
-    case .not(let tree): return .not(try apply(tree))
+      return comparison
     }
   }
 

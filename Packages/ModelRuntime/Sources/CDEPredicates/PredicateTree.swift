@@ -39,15 +39,20 @@
 /// - Text without options is compared by its UTF-8 bytes (SQLite's BINARY collation). With `[c]`, `[d]` and
 ///   `[cd]` both sides are first folded by `PredicateText.fold(_:options:)`, and composed and decomposed
 ///   characters are equal.
-public indirect enum PredicateTree: Sendable, Hashable {
+///
+/// # Depth
+///
+/// The functions of this module walk over conditions with lists, not by recursion, so AND, OR and NOT may nest as deep as
+/// memory allows. Expressions are walked by recursion; a predicate is refused if they nest deeper than 200 levels.
+public enum PredicateTree: Sendable {
   /// `TRUEPREDICATE` or `FALSEPREDICATE`.
   case constant(Bool)
-  case comparison(PredicateComparison)
-  /// True if all parts are true. An empty conjunction is true.
-  case and([PredicateTree])
-  /// True if one part is true. An empty disjunction is false.
-  case or([PredicateTree])
-  case not(PredicateTree)
+  indirect case comparison(PredicateComparison)
+  /// True if all parts are true. An empty conjunction is true. Also made of an array: `.and([a, b])`.
+  case and(PredicateParts)
+  /// True if one part is true. An empty disjunction is false. Also made of an array: `.or([a, b])`.
+  case or(PredicateParts)
+  indirect case not(PredicateTree)
 }
 
 /// One comparison of two expressions.
@@ -134,20 +139,5 @@ extension PredicateTree {
     _ options: PredicateTextOptions = []
   ) -> PredicateTree {
     .comparison(PredicateComparison(left, op, right, options: options))
-  }
-}
-
-extension PredicateTree {
-  /// Visits both sides of every comparison, from left to right. Conditions inside an expression are part of that
-  /// expression.
-  @_spi(CDE) public func forEachOperand(_ body: (ExpressionTree) -> Void) {
-    switch self {
-    case .constant: break
-    case .comparison(let comparison):
-      body(comparison.left)
-      body(comparison.right)
-    case .and(let parts), .or(let parts): for part in parts { part.forEachOperand(body) }
-    case .not(let part): part.forEachOperand(body)
-    }
   }
 }

@@ -10,12 +10,10 @@ public final class TreeCompoundPredicate: NSCompoundPredicate, NSSecureCoding {
   /// The tree of a format; nil if the compound was made of objects.
   let parsed: PredicateTree?
   let patterns = PredicatePatternCache()
-  private let parts = Lock<Parts?>(nil)
-
-  private struct Parts: @unchecked Sendable {
-    // Guard: the predicates are made here and immutable.
-    let list: [NSPredicate]
-  }
+  private let logicalType: LogicalType
+  /// The objects that the compound was made of; nil if it was made of a tree.
+  private let given: PredicateObjects?
+  private let made = Lock<PredicateObjects?>(nil)
 
   /// Makes a compound of predicates.
   ///
@@ -24,12 +22,21 @@ public final class TreeCompoundPredicate: NSCompoundPredicate, NSSecureCoding {
   ///   - subpredicates: The parts. Blocks can be evaluated in memory only.
   public override init(type: LogicalType, subpredicates: [NSPredicate]) {
     parsed = nil
-    super.init(type: type, subpredicates: subpredicates)
+    logicalType = type
+    given = PredicateObjects(subpredicates)
+    super.init(type: .and, subpredicates: [])
   }
 
   /// Makes a compound of a tree that allows recursion and is no comparison.
   init(walkable tree: PredicateTree) {
     parsed = tree
+    logicalType =
+      switch tree {
+      case .or: .or
+      case .not: .not
+      case .and, .constant, .comparison: .and
+      }
+    given = nil
     super.init(type: .and, subpredicates: [])
   }
 
@@ -37,7 +44,9 @@ public final class TreeCompoundPredicate: NSCompoundPredicate, NSSecureCoding {
   public required init?(coder: NSCoder) {
     guard let (type, parts) = Self.decoded(coder) else { return nil }
     parsed = nil
-    super.init(type: type, subpredicates: parts)
+    logicalType = type
+    given = PredicateObjects(parts)
+    super.init(type: .and, subpredicates: [])
   }
 
   public static var supportsSecureCoding: Bool { true }
@@ -47,28 +56,21 @@ public final class TreeCompoundPredicate: NSCompoundPredicate, NSSecureCoding {
 
   /// How the parts are combined. Setting it ends the program, because predicates are immutable.
   public override var compoundPredicateType: LogicalType {
-    get {
-      switch parsed {
-      case .and?: .and
-      case .or?: .or
-      case .not?: .not
-      default: super.compoundPredicateType
-      }
-    }
+    get { logicalType }
     set { failPrecondition("A compound predicate is immutable; make another one of type \(newValue).") }
   }
 
   /// The parts. Setting them ends the program, because predicates are immutable.
   public override var subpredicates: [NSPredicate] {
     get {
-      guard let parsed else { return super.subpredicates }
+      if let given { return given.list }
       // Made when they are asked for, because most predicates are only evaluated.
-      return parts.withLock { parts in
-        if let parts { return parts }
-        let made = Parts(list: Self.objects(of: parsed))
-        parts = made
-        return made
-      }.list
+      return made.withLock { made in
+        if let made { return made.list }
+        let objects = PredicateObjects(parsed.map(Self.objects) ?? [])
+        made = objects
+        return objects.list
+      }
     }
     set {
       failPrecondition("A compound predicate is immutable; make another one of \(newValue.count) predicates.")
@@ -77,11 +79,18 @@ public final class TreeCompoundPredicate: NSCompoundPredicate, NSSecureCoding {
 
   private static func objects(of tree: PredicateTree) -> [NSPredicate] {
     switch tree {
-    case .and(let parts), .or(let parts): parts.map { TreePredicate.object(.success($0)) }
-    case .not(let part): [TreePredicate.object(.success(part))]
+    // A part of a walkable tree is one, so it is not measured again.
+    case .and(let parts), .or(let parts): parts.map { TreePredicate.object(walkable: .success($0)) }
+    case .not(let part): [TreePredicate.object(walkable: .success(part))]
     case .constant, .comparison: []
     }
   }
+
+  /// The levels of conditions.
+  var levels: Int { parsed?.levels ?? given?.levels ?? 1 }
+
+  /// The lists of parts that the compound has, for freeing them.
+  var ownParts: [PredicateObjects] { [given, made.withLock { $0 }].compactMap { $0 } }
 
   public override var predicateFormat: String { canonicalFormat }
 
@@ -98,16 +107,15 @@ public final class TreeCompoundPredicate: NSCompoundPredicate, NSSecureCoding {
 
   /// Equal if the trees are. Compounds with blocks or errors are equal if their parts are.
   public override func isEqual(_ object: Any?) -> Bool {
-    if let tree = try? predicateTree() { return (try? (object as? NSPredicate)?.predicateTree()) == tree }
-    guard let other = object as? NSCompoundPredicate else { return false }
-    return other.compoundPredicateType == compoundPredicateType && other.subpredicates == subpredicates
+    guard let other = object as? NSPredicate else { return false }
+    if let tree = try? predicateTree() { return (try? other.predicateTree()) == tree }
+    return hasParts(equalToThoseOf: other)
   }
 
   public override var hash: Int {
     if let tree = try? predicateTree() { return tree.hashValue }
     var hasher = Hasher()
-    hasher.combine(compoundPredicateType)
-    hasher.combine(subpredicates)
+    ConditionWalk.forEachLeaf(of: self as NSPredicate, \.form) { hasher.combine($0) }
     return hasher.finalize()
   }
 

@@ -31,13 +31,13 @@ extension TreeExpression {
       coder.encode(operand, forKey: "NSOperand")
       coder.encode(
         NSString(string: path.contains(".") ? "valueForKeyPath:" : "valueForKey:"), forKey: "NSSelectorName")
-      coder.encode(NSArray(array: [ArchivedKeyPathSpecifier(path)]), forKey: "NSArguments")
+      coder.encode(ArchivedList([ArchivedKeyPathSpecifier(path)]), forKey: "NSArguments")
     case .function:
       // A predefined function is a method of a class of Core Data, which the archive names.
       let operand = isPredefined ? PredefinedFunctions() : operand
       coder.encode(operand, forKey: "NSOperand")
       coder.encode(NSString(string: function), forKey: "NSSelectorName")
-      coder.encode(NSArray(array: arguments ?? []), forKey: "NSArguments")
+      coder.encode(ArchivedList(arguments ?? []), forKey: "NSArguments")
     case .unionSet, .intersectSet, .minusSet:
       coder.encode(left, forKey: "NSLeftExpression")
       coder.encode(right, forKey: "NSRightExpression")
@@ -46,7 +46,7 @@ extension TreeExpression {
       coder.encode(NSString(string: variable), forKey: "NSVariable")
       coder.encode(predicate, forKey: "NSPredicate")
     case .aggregate:
-      coder.encode(NSArray(array: collection as? [TreeExpression] ?? []), forKey: "NSCollection")
+      coder.encode(ArchivedList(collection as? [TreeExpression] ?? []), forKey: "NSCollection")
     case .conditional:
       coder.encode(predicate, forKey: "NSPredicate")
       coder.encode(self.true, forKey: "NSTrueExpression")

@@ -33,7 +33,7 @@ public class TreeExpression: NSObject, NSCopying, NSSecureCoding {
 
   init(_ result: Result<ExpressionTree, PredicateTreeError>, _ form: Form) {
     self.result = result.flatMap { tree in
-      PredicateTree.compare(tree, .equal, tree).isTooDeep ? .failure(PredicateTree.tooDeep) : .success(tree)
+      tree.isDeeper(than: PredicateTree.expressionLimit) ? .failure(PredicateTree.tooDeep) : .success(tree)
     }
     self.form = form
     super.init()

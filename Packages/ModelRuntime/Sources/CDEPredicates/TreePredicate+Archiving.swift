@@ -50,10 +50,26 @@ extension TreeComparisonPredicate {
 extension TreeCompoundPredicate {
   func write(to coder: NSCoder) {
     coder.encode(Int(compoundPredicateType.rawValue), forKey: "NSCompoundPredicateType")
-    coder.encode(NSArray(array: subpredicates.map { $0.archivable() }), forKey: "NSSubpredicates")
+    if levels > ArchivingThread.callersLimit, !ArchivingThread.isCurrent {
+      do {
+        coder.encode(NSData(data: try PredicateArchives.data(of: self)), forKey: Self.archiveKey)
+      } catch {
+        failPrecondition("A predicate can't be archived: \(error).")
+      }
+      return
+    }
+    coder.encode(ArchivedList(subpredicates.map { $0.archivable() }), forKey: "NSSubpredicates")
   }
 
+  /// The key of a whole archive in place of the parts.
+  private static let archiveKey = "CDEArchive"
+
   static func decoded(_ coder: NSCoder) -> (LogicalType, [NSPredicate])? {
+    if coder.containsValue(forKey: archiveKey) {
+      let data = coder.decodeObject(of: NSData.self, forKey: archiveKey)
+      let compound = data.flatMap { try? PredicateArchives.predicate(from: Data(referencing: $0)) }
+      return (compound as? NSCompoundPredicate).map { ($0.compoundPredicateType, $0.subpredicates) }
+    }
     let number = coder.decodeInteger(forKey: "NSCompoundPredicateType")
     let list = coder.decodeObject(of: PredicateArchives.classes, forKey: "NSSubpredicates")
     guard let raw = UInt(exactly: number), let type = LogicalType(rawValue: raw),

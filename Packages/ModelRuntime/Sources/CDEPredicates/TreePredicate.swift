@@ -15,13 +15,14 @@ public class TreePredicate: NSPredicate, NSSecureCoding {
 
   /// Makes a predicate of a tree, or a predicate that throws an error at each use.
   ///
-  /// A tree of more than 200 levels is flattened. If it is still deeper, the predicate has a
-  /// ``PredicateTreeError`` with the code `unsupported` instead. Costs one pass over the tree.
+  /// A tree of more than 200 levels of conditions is flattened: AND in AND and OR in OR are joined. If its expressions have
+  /// more than 200 levels, the predicate has a ``PredicateTreeError`` with the code `unsupported` instead. Costs one pass
+  /// over the tree.
   public convenience init(_ result: Result<PredicateTree, PredicateTreeError>) {
     self.init(walkable: Self.walkable(result))
   }
 
-  /// Makes a predicate of a tree that allows recursion.
+  /// Makes a predicate of a tree of which the expressions allow recursion.
   init(walkable result: Result<PredicateTree, PredicateTreeError>) {
     self.result = result
     // Foundation compares its constant predicates by their value, so other trees may not have one.
@@ -32,7 +33,7 @@ public class TreePredicate: NSPredicate, NSSecureCoding {
     }
   }
 
-  /// Makes a predicate of a tree. If the flattened tree is still too deep, the predicate contains an error.
+  /// Makes a predicate of a tree. If its expressions nest too deep, the predicate contains an error.
   public convenience init(_ tree: PredicateTree) {
     self.init(.success(tree))
   }
@@ -61,7 +62,11 @@ public class TreePredicate: NSPredicate, NSSecureCoding {
 
   /// The object for a tree or an error, of the class that has the tree's parts.
   @_spi(CDE) public static func object(_ result: Result<PredicateTree, PredicateTreeError>) -> NSPredicate {
-    let result = walkable(result)
+    object(walkable: walkable(result))
+  }
+
+  /// The object for a tree of which the expressions allow recursion.
+  static func object(walkable result: Result<PredicateTree, PredicateTreeError>) -> NSPredicate {
     switch result {
     case .success(.comparison(let comparison)): return TreeComparisonPredicate(walkable: comparison)
     case .success(.and), .success(.or), .success(.not):

@@ -119,7 +119,7 @@ public indirect enum StoreFilter: Hashable, Sendable {
   /// AND and OR alternate many levels deep is a flat list of rules.
   case rules([Rule], otherwise: StoreFilter)
 
-  /// One rule of ``rules(_:otherwise:)``.
+  /// One rule of ``StoreFilter/rules(_:otherwise:)``.
   public struct Rule: Hashable, Sendable {
     /// When the rule decides.
     public var condition: StoreFilter

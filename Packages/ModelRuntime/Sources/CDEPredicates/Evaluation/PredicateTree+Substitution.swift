@@ -36,8 +36,8 @@ struct PredicateSubstitution {
         target: try apply(target), selector: selector,
         try map(arguments) { argument throws(PredicateTreeError) in try apply(argument) })
     case .list(let members):
-      return PredicateFormatParser.list(
-        try map(members) { member throws(PredicateTreeError) in try apply(member) })
+      return ExpressionTree.list(
+        of: try map(members) { member throws(PredicateTreeError) in try apply(member) })
     case .conditional(let condition, let first, let second):
       return .conditional(try apply(condition), then: try apply(first), else: try apply(second))
     }

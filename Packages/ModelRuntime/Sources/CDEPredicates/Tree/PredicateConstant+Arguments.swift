@@ -101,7 +101,7 @@ extension PredicateConstant {
     case let value as any PredicateObjectReference: .object(PredicateObject(value))
     case let value as PredicateObject: .object(value)
     case is NSNull: .null
-    case let value as ArchivedDecimal: .decimal(value.value)
+    case let value as any ConstantRepresenting: value.constant
     case let value as String: .string(value)
     case let value as Substring: .string(String(value))
     case let value as Character: .string(String(value))
@@ -191,4 +191,9 @@ protocol OptionalUnwrapping {
 
 extension Optional: OptionalUnwrapping {
   var wrappedAny: Any? { self }
+}
+
+/// An object that stands for a constant which Foundation's own objects can't represent.
+protocol ConstantRepresenting: AnyObject {
+  var constant: PredicateConstant { get }
 }

@@ -127,7 +127,7 @@ extension PredicateExpressions.RangeExpressionContains: ConvertibleExpression {
     }
     let element = try conversion.expression(element)
     if let lower, let upper, closed {
-      return .predicate(.compare(element, .between, PredicateFormatParser.list([lower, upper])))
+      return .predicate(.compare(element, .between, ExpressionTree.list(of: [lower, upper])))
     }
     var parts: [PredicateTree] = []
     if let lower { parts.append(.compare(element, .greaterOrEqual, lower)) }

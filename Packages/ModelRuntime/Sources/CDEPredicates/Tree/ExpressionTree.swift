@@ -98,3 +98,21 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
   /// its key. Nil beyond the collection. In memory only.
   case element = "objectFrom:withIndex:"
 }
+
+extension ExpressionTree {
+  /// A list of constants is itself a constant.
+  static func list(of members: [ExpressionTree]) -> ExpressionTree {
+    var constants: [PredicateConstant] = []
+    for member in members {
+      guard case .constant(let constant) = member else { return .list(members) }
+      constants.append(constant)
+    }
+    return .constant(.list(constants))
+  }
+}
+
+/// An object that stands for an expression where a format string takes an argument.
+protocol ExpressionArgument: AnyObject {
+  /// The expression, or the error of making it.
+  var result: Result<ExpressionTree, PredicateTreeError> { get }
+}

@@ -7,7 +7,7 @@ public import Foundation
 /// error, and every use of the expression throws it or has no value.
 ///
 /// Expressions are equal if their trees are. Subclasses exist for archives alone.
-public class TreeExpression: NSObject, NSCopying, NSSecureCoding {
+public class TreeExpression: NSObject, NSCopying, NSSecureCoding, ExpressionArgument {
   /// How an expression was made, where the tree alone does not tell it.
   enum Form {
     case plain

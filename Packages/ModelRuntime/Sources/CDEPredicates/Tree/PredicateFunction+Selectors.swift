@@ -79,7 +79,7 @@ extension ExpressionTree {
       return .success(.function(function, arguments))
     }
     if let aggregate = PredicateAggregate.named[plain], !arguments.isEmpty {
-      let values = arguments.count == 1 ? arguments[0] : PredicateFormatParser.list(arguments)
+      let values = arguments.count == 1 ? arguments[0] : ExpressionTree.list(of: arguments)
       return .success(.aggregate(aggregate, of: values))
     }
     return .failure(

@@ -95,7 +95,7 @@ extension TreeExpression {
 
   /// A list of expressions: `{a, 1}`.
   public convenience init(forAggregate subexpressions: [Any]) {
-    self.init(Self.trees(subexpressions.map(Self.expression)).map(PredicateFormatParser.list))
+    self.init(Self.trees(subexpressions.map(Self.expression)).map(ExpressionTree.list(of:)))
   }
 
   /// The members of a collection for which a predicate is true: `SUBQUERY(collection, $variable, predicate)`.

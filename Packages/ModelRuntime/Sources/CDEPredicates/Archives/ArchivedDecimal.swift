@@ -4,10 +4,12 @@ internal import Foundation
 ///
 /// On Linux, `NSKeyedArchiver` overflows the stack at an `NSDecimalNumber`, and `NSKeyedUnarchiver` reads each
 /// as zero.
-final class ArchivedDecimal: NSObject, NSSecureCoding {
+final class ArchivedDecimal: NSObject, NSSecureCoding, ConstantRepresenting {
   static var supportsSecureCoding: Bool { true }
 
   let value: Decimal
+
+  var constant: PredicateConstant { .decimal(value) }
 
   init(_ value: Decimal) { self.value = value }
 

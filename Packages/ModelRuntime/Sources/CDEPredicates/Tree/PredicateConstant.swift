@@ -53,3 +53,41 @@ public struct PredicateObject: Sendable, Hashable {
     hasher.combine(AnyHashable(reference))
   }
 }
+
+extension PredicateConstant {
+  var isNumber: Bool {
+    switch self {
+    case .bool, .integer, .double, .decimal: true
+    default: false
+    }
+  }
+
+  var integerValue: Int64? {
+    switch self {
+    case .bool(let value): value ? 1 : 0
+    case .integer(let value): value
+    default: nil
+    }
+  }
+
+  /// The value of an integer, or of a decimal that stores keep as one.
+  var wholeValue: Int64? {
+    if case .decimal(let value) = self { return Int64(value.description) }
+    return integerValue
+  }
+
+  /// Exact values only: integers and decimals.
+  var decimalValue: Decimal? {
+    if case .decimal(let value) = self { return value }
+    return integerValue.map { Decimal($0) }
+  }
+
+  var doubleValue: Double? {
+    switch self {
+    case .double(let value): value
+    // NSDecimalNumber's own conversion does not always give the nearest double, which stores have.
+    case .decimal(let value): Double(value.description)
+    default: integerValue.map { Double($0) }
+    }
+  }
+}

@@ -187,7 +187,9 @@ extension PredicateFormatParser {
     let placeholder = "%\(conversion)"
     let value = try argument(at: position, for: placeholder)
     // The type is checked first, because a cast of a Swift array to a class copies the array.
-    if conversion == "@", let value, type(of: value) is AnyClass, let expression = value as? TreeExpression {
+    if conversion == "@", let value, type(of: value) is AnyClass,
+      let expression = value as? any ExpressionArgument
+    {
       return try expression.result.get()
     }
     guard let constant = PredicateConstant(value) else {

@@ -37,7 +37,7 @@ extension PredicateFormatParser {
     if name != nil { try expect("(", after: "the call") }
     let parts = try values(until: name == nil ? "}" : ")", name == nil ? "the list" : "the call")
     return try name.map { name throws(PredicateTreeError) in try call(name, parts, at: position) }
-      ?? Self.list(parts)
+      ?? ExpressionTree.list(of: parts)
   }
 
   /// Parses values between commas.
@@ -114,16 +114,6 @@ extension PredicateFormatParser {
         keyword, "a value is expected here; a key of this name is written #\(word)", at: position)
     default: return .expression(.keyPath([word]))
     }
-  }
-
-  /// A list of constants is itself a constant.
-  static func list(_ members: [ExpressionTree]) -> ExpressionTree {
-    var constants: [PredicateConstant] = []
-    for member in members {
-      guard case .constant(let constant) = member else { return .list(members) }
-      constants.append(constant)
-    }
-    return .constant(.list(constants))
   }
 
   private mutating func subquery() throws(PredicateTreeError) -> ExpressionTree {

@@ -208,17 +208,8 @@ struct FormatTests {
     #expect(throws: PredicateTreeError.self) { try PredicateTree(format: "%K == 1", arguments: ["a..b"]) }
   }
 
-  @Test("Deep nesting is refused instead of overflowing the stack")
-  func depth() throws {
-    for source in [
-      String(repeating: "(", count: 50_000) + "a == 1", String(repeating: "NOT ", count: 50_000) + "a == 1",
-      "a == " + String(repeating: "{", count: 50_000), "a == " + String(repeating: "-", count: 50_000) + "b",
-      "a == 1" + String(repeating: " + 1", count: 50_000),
-      String(repeating: "SUBQUERY(", count: 50_000),
-      "a == " + String(repeating: "2 ** ", count: 50_000) + "1",
-    ] {
-      #expect(throws: PredicateTreeError.self) { try PredicateTree(format: source) }
-    }
+  @Test("Wide conditions are parsed")
+  func width() throws {
     let wide = Array(repeating: "a == 1", count: 20_000).joined(separator: " OR ")
     #expect(try PredicateTree(format: wide).evaluate(with: ["a": 1]))
   }

@@ -225,6 +225,8 @@ extension KeyShift {
     case .and(let parts): .and(parts.map { own($0) })
     case .or(let parts): .or(parts.map { own($0) })
     case .not(let part): .not(own(part))
+    case .rules(let rules, let otherwise):
+      .rules(rules.map { StoreFilter.Rule(own($0.condition), holds: $0.holds) }, otherwise: own(otherwise))
     case .comparison(let left, let comparison, let right, let options):
       .comparison(own(left), comparison, own(right), options)
     case .any(let path, let condition): .any(path, matching: own(condition))

@@ -115,6 +115,23 @@ public indirect enum StoreFilter: Hashable, Sendable {
   /// The row at the end of a path over to-one hops is of one of these entities, and not only of one that inherits
   /// from them. The path ends in `.object`. False if it leads to no row.
   case entity(StorePath, isIn: [EntityIndex])
+  /// What the first rule says of which the condition is true, and the last filter if there is none. A condition in which
+  /// AND and OR alternate many levels deep is a flat list of rules.
+  case rules([Rule], otherwise: StoreFilter)
+
+  /// One rule of ``StoreFilter/rules(_:otherwise:)``.
+  public struct Rule: Hashable, Sendable {
+    /// When the rule decides.
+    public var condition: StoreFilter
+    /// Whether the whole filter is true then.
+    public var holds: Bool
+
+    /// Makes a rule; see the properties.
+    public init(_ condition: StoreFilter, holds: Bool) {
+      self.condition = condition
+      self.holds = holds
+    }
+  }
 
   /// How two values are compared.
   public enum Comparison: String, Hashable, Sendable {

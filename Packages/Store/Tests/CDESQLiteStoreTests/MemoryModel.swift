@@ -166,6 +166,8 @@ struct MemoryModel {
     case .and(let parts): return parts.allSatisfy { holds($0, scopes) }
     case .or(let parts): return parts.contains { holds($0, scopes) }
     case .not(let part): return !holds(part, scopes)
+    case .rules(let rules, let otherwise):
+      return rules.first { holds($0.condition, scopes) }?.holds ?? holds(otherwise, scopes)
     case .keys(let keys): return keys.contains(scopes[0].key)
     case .entity(let path, let entities):
       return elements(path.hops, from: scopes[path.scope]).first.flatMap(row).map {

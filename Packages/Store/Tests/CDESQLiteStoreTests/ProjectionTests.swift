@@ -74,6 +74,10 @@ extension MemoryModel {
     case .and(let parts): .and(parts.map { filled($0, group) })
     case .or(let parts): .or(parts.map { filled($0, group) })
     case .not(let part): .not(filled(part, group))
+    case .rules(let rules, let otherwise):
+      .rules(
+        rules.map { StoreFilter.Rule(filled($0.condition, group), holds: $0.holds) },
+        otherwise: filled(otherwise, group))
     default: filter
     }
   }

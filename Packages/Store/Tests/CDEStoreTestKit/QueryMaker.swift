@@ -130,10 +130,14 @@ public struct QueryMaker {
   public mutating func filter(_ scopes: [String], depth: Int) -> StoreFilter {
     if depth > 0, chance(60) {
       let count = Int.random(in: 0...3, using: &random)
-      switch Int.random(in: 0..<5, using: &random) {
+      switch Int.random(in: 0..<6, using: &random) {
       case 0: return .and((0..<count).map { _ in filter(scopes, depth: depth - 1) })
       case 1: return .or((0..<count).map { _ in filter(scopes, depth: depth - 1) })
       case 2: return .not(filter(scopes, depth: depth - 1))
+      case 3:
+        return .rules(
+          (0..<count).map { _ in StoreFilter.Rule(filter(scopes, depth: depth - 1), holds: chance(50)) },
+          otherwise: filter(scopes, depth: depth - 1))
       default: return any(scopes, depth: depth)
       }
     }

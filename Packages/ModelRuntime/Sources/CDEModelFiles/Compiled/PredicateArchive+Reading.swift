@@ -51,20 +51,57 @@ struct PredicateArchiveReader {
 
   // MARK: Conditions
 
+  /// A compound of which the parts are being read.
+  private struct OpenCompound {
+    let type: Int64?
+    let members: [Int]
+    var parts: [PredicateTree] = []
+  }
+
+  // With a list instead of recursion, because conditions may nest deeper than a stack allows. The budget ends cycles.
   private mutating func tree(_ index: Int, _ depth: Int) throws(PredicateTreeError) -> PredicateTree {
-    let fields = try fields(index, depth)
+    var open: [OpenCompound] = []
+    var index = index
+    while true {
+      let fields = try fields(index, depth)
+      var finished: PredicateTree?
+      if archive.className(fields) == "NSCompoundPredicate" {
+        let type = archive.integer(fields[.compoundPredicateType]).map { Int64($0) }
+        open.append(OpenCompound(type: type, members: archive.members(fields[.subpredicates])))
+      } else {
+        finished = try leaf(fields, depth)
+      }
+      while true {
+        if let finished {
+          if open.isEmpty { return finished }
+          open[open.count - 1].parts.append(finished)
+        }
+        let compound = open[open.count - 1]
+        if compound.parts.count < compound.members.count {
+          index = compound.members[compound.parts.count]
+          break
+        }
+        finished = try Self.tree(of: compound)
+        open.removeLast()
+      }
+    }
+  }
+
+  private static func tree(of compound: OpenCompound) throws(PredicateTreeError) -> PredicateTree {
+    switch compound.type {
+    case 0? where compound.parts.count == 1: .not(compound.parts[0])
+    case 1?: .and(compound.parts)
+    case 2?: .or(compound.parts)
+    default: throw damaged
+    }
+  }
+
+  private mutating func leaf(
+    _ fields: ModelArchive.Fields, _ depth: Int
+  ) throws(PredicateTreeError) -> PredicateTree {
     switch archive.className(fields) {
     case "NSTruePredicate": return .constant(true)
     case "NSFalsePredicate": return .constant(false)
-    case "NSCompoundPredicate":
-      var parts: [PredicateTree] = []
-      for part in archive.members(fields[.subpredicates]) { parts.append(try tree(part, depth + 1)) }
-      switch archive.integer(fields[.compoundPredicateType]) {
-      case 0? where parts.count == 1: return .not(parts[0])
-      case 1?: return .and(parts)
-      case 2?: return .or(parts)
-      default: throw Self.damaged
-      }
     case "NSComparisonPredicate":
       let left = try expression(fields[.leftExpression], depth + 1)
       let right = try expression(fields[.rightExpression], depth + 1)

@@ -7,44 +7,46 @@ extension ArchiveBuilder {
   ///
   /// - Throws: `PredicateTreeError` that names what has no archived form.
   mutating func predicate(_ predicate: NSPredicate) throws(PredicateTreeError) -> PropertyListNode {
-    // The tree has been checked to be flat enough for recursion.
     try tree(try predicate.predicateTree())
   }
 
   private mutating func tree(_ tree: PredicateTree) throws(PredicateTreeError) -> PropertyListNode {
-    switch tree {
-    case .constant(let value): return object(value ? "NSTruePredicate" : "NSFalsePredicate", [:])
-    case .not(let part): return try compound(0, [part])
-    case .and(let parts): return try compound(1, parts)
-    case .or(let parts): return try compound(2, parts)
-    case .comparison(let comparison):
-      let left = try expression(comparison.left)
-      let right = try expression(comparison.right)
-      let known = PredicateArchive.operators.first { $0.op == comparison.op }!
-      let modifier =
-        switch comparison.modifier {
-        case .direct: 0
-        case .all: 1
-        case .any: 2
-        }
-      let op = object(
-        known.className,
-        [
-          "NSOperatorType": .integer(Int64(known.number)), "NSModifier": .integer(Int64(modifier)),
-          "NSNegate": .bool(comparison.op == .notEqual),
-          "NSOptions": .integer(Int64(comparison.options.rawValue)),
-        ])
-      return object(
-        "NSComparisonPredicate",
-        ["NSLeftExpression": left, "NSRightExpression": right, "NSPredicateOperator": op])
+    try tree.folded { comparison throws(PredicateTreeError) in
+      try self.comparison(comparison)
+    } constant: { value throws(PredicateTreeError) in
+      object(value ? "NSTruePredicate" : "NSFalsePredicate", [:])
+    } negation: { part throws(PredicateTreeError) in
+      compound(0, [part])
+    } compound: { parts, isAnd throws(PredicateTreeError) in
+      compound(isAnd ? 1 : 2, parts)
     }
   }
 
-  private mutating func compound(
-    _ type: Int64, _ parts: [PredicateTree]
+  private mutating func comparison(
+    _ comparison: PredicateComparison
   ) throws(PredicateTreeError) -> PropertyListNode {
-    var members: [PropertyListNode] = []
-    for part in parts { members.append(try tree(part)) }
+    let left = try expression(comparison.left)
+    let right = try expression(comparison.right)
+    let known = PredicateArchive.operators.first { $0.op == comparison.op }!
+    let modifier =
+      switch comparison.modifier {
+      case .direct: 0
+      case .all: 1
+      case .any: 2
+      }
+    let op = object(
+      known.className,
+      [
+        "NSOperatorType": .integer(Int64(known.number)), "NSModifier": .integer(Int64(modifier)),
+        "NSNegate": .bool(comparison.op == .notEqual),
+        "NSOptions": .integer(Int64(comparison.options.rawValue)),
+      ])
+    return object(
+      "NSComparisonPredicate",
+      ["NSLeftExpression": left, "NSRightExpression": right, "NSPredicateOperator": op])
+  }
+
+  private mutating func compound(_ type: Int64, _ members: [PropertyListNode]) -> PropertyListNode {
     let list = array(members)
     return object(
       "NSCompoundPredicate", ["NSCompoundPredicateType": .integer(type), "NSSubpredicates": list])

@@ -125,6 +125,9 @@ struct FetchReach {
     case .constant, .keys: break
     case .and(let parts), .or(let parts): for part in parts { read(part) }
     case .not(let part): read(part)
+    case .rules(let rules, let otherwise):
+      for rule in rules { read(rule.condition) }
+      read(otherwise)
     case .entity(let path, _): _ = read(path)
     case .any(let path, let condition): read(condition, at: read(path))
     case .comparison(let left, _, let right, _):

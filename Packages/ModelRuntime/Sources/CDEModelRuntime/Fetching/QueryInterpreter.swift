@@ -51,6 +51,8 @@ struct QueryInterpreter<Row: InterpretedRow> {
     case .and(let parts): try parts.allSatisfy { try holds($0) }
     case .or(let parts): try parts.contains { try holds($0) }
     case .not(let part): try !holds(part)
+    case .rules(let rules, let otherwise):
+      try rules.first { try holds($0.condition) }?.holds ?? holds(otherwise)
     case .keys(let keys): keys.contains(scopes[0].row.key)
     case .entity(let path, let entities):
       try elements(path).contains { entities.contains($0.row.concreteEntity) }

@@ -68,6 +68,9 @@ extension StoreFilter {
     case .and(let parts): .and(parts.map { $0.lifted(lift) })
     case .or(let parts): .or(parts.map { $0.lifted(lift) })
     case .not(let part): .not(part.lifted(lift))
+    case .rules(let rules, let otherwise):
+      .rules(
+        rules.map { Rule($0.condition.lifted(lift), holds: $0.holds) }, otherwise: otherwise.lifted(lift))
     case .comparison(let left, let comparison, let right, let options):
       .comparison(left.lifted(lift), comparison, right.lifted(lift), options)
     case .entity(let path, let entities): .entity(lift.path(path), isIn: entities)

@@ -34,16 +34,10 @@ struct QueryResolver {
   }
 
   func filter(_ tree: PredicateTree, _ scope: Scope) throws -> StoreFilter {
-    switch tree {
-    case .constant(let holds): return .constant(holds)
-    case .and: return .every(try tree.chain(isAnd: true).map { try filter($0, scope) })
-    case .or: return .some(try tree.chain(isAnd: false).map { try filter($0, scope) })
-    case .not(let part): return try filter(part, scope).opposite
-    case .comparison(let comparison): return try filter(comparison, scope)
-    }
+    try walk(tree.levels > Self.levelLimit ? tree.flattened : tree, scope)
   }
 
-  private func filter(_ comparison: PredicateComparison, _ scope: Scope) throws -> StoreFilter {
+  func filter(_ comparison: PredicateComparison, _ scope: Scope) throws -> StoreFilter {
     let (op, options) = (comparison.op, comparison.options)
     guard !options.contains(.localized) else {
       throw PredicateTreeError(
@@ -137,22 +131,5 @@ extension StoreFilter {
       .comparison(left, .equal, right, options)
     default: .not(self)
     }
-  }
-}
-
-extension PredicateTree {
-  /// The parts of a conjunction or disjunction, with nested ones of the same kind replaced by their parts.
-  /// One pass, because joining level by level would copy the parts once for each level.
-  fileprivate func chain(isAnd: Bool) -> [PredicateTree] {
-    var result: [PredicateTree] = []
-    var pending = [self]
-    while let part = pending.popLast() {
-      switch part {
-      case .and(let parts) where isAnd: pending += parts.reversed()
-      case .or(let parts) where !isAnd: pending += parts.reversed()
-      default: result.append(part)
-      }
-    }
-    return result
   }
 }

@@ -61,6 +61,8 @@ extension StoreFilter {
     case .constant: true
     case .and(let parts), .or(let parts): parts.allSatisfy { $0.isMade(of: values) }
     case .not(let part): part.isMade(of: values)
+    case .rules(let rules, let otherwise):
+      rules.allSatisfy { $0.condition.isMade(of: values) } && otherwise.isMade(of: values)
     case .comparison(let left, _, let right, _): left.isMade(of: values) && right.isMade(of: values)
     case .any, .keys, .entity: false
     }
@@ -71,6 +73,8 @@ extension StoreFilter {
     case .constant, .keys, .any, .entity: false
     case .and(let parts), .or(let parts): parts.contains { $0.contains(isFound) }
     case .not(let part): part.contains(isFound)
+    case .rules(let rules, let otherwise):
+      rules.contains { $0.condition.contains(isFound) } || otherwise.contains(isFound)
     case .comparison(let left, _, let right, _): left.contains(isFound) || right.contains(isFound)
     }
   }

@@ -249,6 +249,10 @@ private struct GroupReader {
     case .and(let parts): .and(parts.map(replaced))
     case .or(let parts): .or(parts.map(replaced))
     case .not(let part): .not(replaced(part))
+    case .rules(let rules, let otherwise):
+      .rules(
+        rules.map { StoreFilter.Rule(replaced($0.condition), holds: $0.holds) },
+        otherwise: replaced(otherwise))
     case .comparison(let left, let comparison, let right, let options):
       .comparison(replaced(left), comparison, replaced(right), options)
     }
@@ -300,6 +304,7 @@ extension StoreFilter {
     case .constant, .any, .keys, .entity: []
     case .and(let parts), .or(let parts): parts.flatMap(\.expressions)
     case .not(let part): part.expressions
+    case .rules(let rules, let otherwise): rules.flatMap(\.condition.expressions) + otherwise.expressions
     case .comparison(let left, _, let right, _): [left, right]
     }
   }

@@ -17,6 +17,8 @@ extension QueryCompiler {
       return try compound(parts, isAnd: !isNegated, isNegated: isNegated)
     case .or(let parts):
       return try compound(parts, isAnd: isNegated, isNegated: isNegated)
+    case .rules(let rules, let otherwise):
+      return try decision(rules, otherwise, isNegated: isNegated)
     case .comparison(let left, let comparison, let right, let options):
       return try self.comparison(left, comparison, right, options, isNegated: isNegated)
     case .any(let path, let inner):
@@ -54,6 +56,27 @@ extension QueryCompiler {
       pieces.append(try condition(part, isNegated: isNegated))
     }
     return pieces.count == 1 ? pieces[0] : dialect.joined(pieces, isConjunction: isAnd)
+  }
+
+  /// A list of rules as one expression, of which the depth does not depend on their number. Unknown conditions decide
+  /// nothing, as false ones.
+  private mutating func decision(
+    _ rules: [StoreFilter.Rule], _ otherwise: StoreFilter, isNegated: Bool
+  ) throws(StoreError) -> Piece {
+    let wasSuperset = isSuperset
+    isSuperset = false
+    defer { isSuperset = isSuperset || wasSuperset }
+    var pieces = [Piece("CASE")]
+    for rule in rules {
+      pieces += [
+        Piece("WHEN"), try condition(rule.condition), Piece("THEN"),
+        dialect.constant(rule.holds != isNegated),
+      ]
+    }
+    pieces += [Piece("ELSE"), try condition(otherwise, isNegated: isNegated), Piece("END")]
+    // More rows for which a rule decides would be fewer rows of the result.
+    if isSuperset { return dialect.constant(true) }
+    return rules.isEmpty ? pieces[2] : Piece("(") + .joined(pieces, " ") + Piece(")")
   }
 
   private mutating func comparison(

@@ -66,6 +66,9 @@ public import CDEStore
       for part in parts where try holds(part) { return true }
       return false
     case .not(let part): return try !holds(part)
+    case .rules(let rules, let otherwise):
+      for rule in rules where try holds(rule.condition) { return rule.holds }
+      return try holds(otherwise)
     case .keys(let keys): return keys.contains(scopes[0].row.key)
     case .entity(let path, let entities):
       for element in try rows(path) where entities.contains(element.row.concreteEntity) { return true }

@@ -127,6 +127,9 @@ extension StoreFilter {
     case .constant, .any, .keys, .entity: break
     case .and(let parts), .or(let parts): for part in parts { part.collectGroups(&found) }
     case .not(let part): part.collectGroups(&found)
+    case .rules(let rules, let otherwise):
+      for rule in rules { rule.condition.collectGroups(&found) }
+      otherwise.collectGroups(&found)
     case .comparison(let left, _, let right, _):
       left.collectGroups(&found)
       right.collectGroups(&found)

@@ -1,0 +1,137 @@
+internal import Foundation
+
+extension PredicateConversion {
+  /// A collection and the condition on its members, with the closure's parameter as a subquery variable.
+  mutating func members(
+    _ sequence: some Any, _ variable: PredicateExpressions.VariableID, _ test: some Any
+  ) throws(PredicateTreeError) -> (collection: ExpressionTree, name: String, test: PredicateTree) {
+    let collection = try expression(sequence)
+    let name = freshName()
+    let test = try binding(variable, to: .variable(name)) { conversion throws(PredicateTreeError) in
+      try conversion.predicate(test)
+    }
+    return (collection, name, test)
+  }
+
+  static func count(
+    _ collection: ExpressionTree, _ name: String, _ test: PredicateTree, _ op: PredicateOperator
+  ) -> Node {
+    .predicate(
+      .compare(
+        .aggregate(.count, of: .subquery(collection: collection, variable: name, where: test)), op,
+        .constant(.integer(0))))
+  }
+}
+
+extension PredicateExpressions.SequenceContains: ConvertibleExpression {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
+    let collection = try conversion.expression(sequence)
+    let member = try conversion.expression(element)
+    if LHS.Output.self == String.self { return .predicate(.compare(collection, .contains, member)) }
+    return .predicate(.compare(member, .in, collection))
+  }
+}
+
+extension PredicateExpressions.SequenceContainsWhere: ConvertibleExpression {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
+    let (collection, name, test) = try conversion.members(sequence, variable.key, test)
+    return PredicateConversion.count(collection, name, test, .greater)
+  }
+}
+
+extension PredicateExpressions.SequenceAllSatisfy: ConvertibleExpression {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
+    let (collection, name, test) = try conversion.members(sequence, variable.key, test)
+    return PredicateConversion.count(collection, name, .not(test), .equal)
+  }
+}
+
+extension PredicateExpressions.Filter: ConvertibleExpression {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
+    let (collection, name, test) = try conversion.members(sequence, variable.key, filter)
+    return .filter(collection: collection, variable: name, test)
+  }
+}
+
+extension PredicateExpressions.SequenceMaximum: ConvertibleExpression {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
+    .expression(.aggregate(.maximum, of: try conversion.expression(elements)))
+  }
+}
+
+extension PredicateExpressions.SequenceMinimum: ConvertibleExpression {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
+    .expression(.aggregate(.minimum, of: try conversion.expression(elements)))
+  }
+}
+
+extension PredicateExpressions.SequenceStartsWith: ConvertibleExpression {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
+    guard Base.Output.self == String.self else {
+      throw PredicateConversion.unsupported("starts(with:)", "it is understood for texts alone")
+    }
+    return .predicate(
+      .compare(try conversion.expression(base), .beginsWith, try conversion.expression(self.prefix)))
+  }
+}
+
+extension PredicateExpressions.CollectionContainsCollection: ConvertibleExpression {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
+    guard Base.Output.self == String.self else {
+      throw PredicateConversion.unsupported("contains", "a part of a collection is looked for in texts alone")
+    }
+    return .predicate(.compare(try conversion.expression(base), .contains, try conversion.expression(other)))
+  }
+}
+
+extension PredicateExpressions.StringContainsRegex: ConvertibleExpression {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
+    guard case .regex(let pattern) = try conversion.node(regex) else {
+      throw PredicateConversion.unsupported("contains", "the regular expression is not a literal")
+    }
+    // MATCHES applies to the whole text.
+    return .predicate(
+      .compare(
+        try conversion.expression(subject), .matches, .constant(.string("(?s:.*)(?:\(pattern))(?s:.*)"))))
+  }
+}
+
+extension PredicateExpressions.Range: ConvertibleExpression {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
+    .range(lower: try conversion.expression(lower), upper: try conversion.expression(upper), closed: false)
+  }
+}
+
+extension PredicateExpressions.ClosedRange: ConvertibleExpression {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
+    .range(lower: try conversion.expression(lower), upper: try conversion.expression(upper), closed: true)
+  }
+}
+
+extension PredicateExpressions.RangeExpressionContains: ConvertibleExpression {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  {
+    guard case .range(let lower, let upper, let closed) = try conversion.node(range) else {
+      throw PredicateConversion.unsupported("contains", "of a range that is no range of values")
+    }
+    let element = try conversion.expression(element)
+    if let lower, let upper, closed {
+      return .predicate(.compare(element, .between, ExpressionTree.list(of: [lower, upper])))
+    }
+    var parts: [PredicateTree] = []
+    if let lower { parts.append(.compare(element, .greaterOrEqual, lower)) }
+    if let upper { parts.append(.compare(element, closed ? .lessOrEqual : .less, upper)) }
+    return .predicate(parts.count == 1 ? parts[0] : .and(parts))
+  }
+}

@@ -1,0 +1,199 @@
+internal import Foundation
+
+extension PredicateConstant: Hashable {
+  public static func == (left: Self, right: Self) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.bool(let a), .bool(let b)): a == b
+    case (.integer(let a), .integer(let b)): a == b
+    case (.double(let a), .double(let b)): a == b || (a.isNaN && b.isNaN)
+    case (.decimal(let a), .decimal(let b)): a == b
+    // String's own equality uses canonical equivalence. A store distinguishes the two forms.
+    case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+    case (.date(let a), .date(let b)): a == b
+    case (.data(let a), .data(let b)): a == b
+    case (.uuid(let a), .uuid(let b)): a == b
+    case (.url(let a), .url(let b)): a.absoluteString.utf8.elementsEqual(b.absoluteString.utf8)
+    case (.object(let a), .object(let b)): a == b
+    case (.list(let a), .list(let b)): a == b
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let value): hasher.combine(value)
+    case .integer(let value): hasher.combine(value)
+    case .double(let value): hasher.combine(value.isNaN ? .infinity : value)
+    case .decimal(let value): hasher.combine(value)
+    case .string(let value): hasher.combine(value)
+    case .date(let value): hasher.combine(value)
+    case .data(let value): hasher.combine(value)
+    case .uuid(let value): hasher.combine(value)
+    case .url(let value): hasher.combine(value.absoluteString)
+    case .object(let value): hasher.combine(value)
+    case .list(let values): hasher.combine(values)
+    }
+  }
+}
+
+extension PredicateConstant {
+  /// The constant for an argument of a format string, a substitution variable or a captured value.
+  ///
+  /// Accepts numbers, booleans, text, dates, data, UUIDs and URLs in their Swift and Foundation forms,
+  /// objects (``PredicateObjectConvertible``), nil and `NSNull`, and arrays, sets and ordered sets of these.
+  ///
+  /// - Returns: nil if the value has another type.
+  public init?(_ value: Any?) {
+    // This is the first check, because lists of objects can be long, and all other checks of a class cost
+    // more.
+    if let value, type(of: value) is AnyClass, let object = value as? any PredicateObjectConvertible {
+      self = .object(PredicateObject(object.predicateObjectReference))
+      return
+    }
+    guard let value = Self.unwrapped(value) else {
+      self = .null
+      return
+    }
+    // Before other casts, because a cast of a Swift array to a Foundation class copies the array.
+    if let list = value as? any MemberListing {
+      guard let constants = list.constants else { return nil }
+      self = .list(constants)
+    } else if let scalar = Self.scalar(value) {
+      self = scalar
+    } else if let constants = Self.foundationMembers(of: value)?.constants {
+      self = .list(constants)
+    } else {
+      return nil
+    }
+  }
+
+  /// The value without the layers of `Optional` inside an `Any`.
+  static func unwrapped(_ value: Any?) -> Any? {
+    var value = value
+    while let inner = value {
+      guard let optional = inner as? any OptionalUnwrapping else { return inner }
+      value = optional.wrappedAny
+    }
+    return nil
+  }
+
+  /// The members of an array, set or ordered set, in Swift's or Foundation's form. The members of sets have
+  /// no order.
+  static func members(of value: Any) -> [Any]? {
+    (value as? any MemberListing)?.members ?? foundationMembers(of: value)
+  }
+
+  private static func foundationMembers(of value: Any) -> [Any]? {
+    switch value {
+    case let array as NSArray: array.map { $0 }
+    case let set as NSSet: set.map { $0 }
+    case let set as NSOrderedSet: set.map { $0 }
+    default: nil
+    }
+  }
+
+  private static func scalar(_ value: Any) -> PredicateConstant? {
+    switch value {
+    case let value as PredicateConstant: value
+    case let value as any PredicateObjectConvertible: .object(PredicateObject(value.predicateObjectReference))
+    case let value as any PredicateObjectReference: .object(PredicateObject(value))
+    case let value as PredicateObject: .object(value)
+    case is NSNull: .null
+    case let value as any ConstantRepresenting: value.constant
+    case let value as String: .string(value)
+    case let value as Substring: .string(String(value))
+    case let value as Character: .string(String(value))
+    case let value as Date: .date(value)
+    case let value as Data: .data(value)
+    case let value as UUID: .uuid(value)
+    case let value as URL: .url(value)
+    default: number(value)
+    }
+  }
+
+  // Swift's own types are checked before NSNumber, because on Linux each of them can be cast to NSNumber.
+  private static func number(_ value: Any) -> PredicateConstant? {
+    if type(of: value) is AnyClass { return (value as? NSNumber).flatMap(foundationNumber) }
+    switch value {
+    case let value as Bool: return .bool(value)
+    case let value as Double: return .double(value)
+    case let value as Float: return .double(Double(value))
+    case let value as Decimal: return .decimal(value)
+    case let value as any BinaryInteger:
+      if let integer = Int64(exactly: value) { return .integer(integer) }
+      return Decimal(string: "\(value)").map { .decimal($0) }
+    case let value as any BinaryFloatingPoint: return .double(Double(value))
+    default: return nil
+    }
+  }
+
+  private static func foundationNumber(_ number: NSNumber) -> PredicateConstant? {
+    if let decimal = number as? NSDecimalNumber { return .decimal(decimal.decimalValue) }
+    switch UInt8(bitPattern: number.objCType.pointee) {
+    // NSNumber stores a Bool as a char ("c", or "B") and widens an Int8, so a char is always a Bool.
+    case UInt8(ascii: "c"), UInt8(ascii: "B"): return .bool(number.boolValue)
+    case UInt8(ascii: "f"), UInt8(ascii: "d"): return .double(number.doubleValue)
+    case UInt8(ascii: "Q"):
+      let value = number.uint64Value
+      return Int64(exactly: value).map { .integer($0) } ?? .decimal(Decimal(value))
+    default: return .integer(number.int64Value)
+    }
+  }
+}
+
+/// Detects an array or set in an `Any` by one cast, for any element type.
+private protocol MemberListing {
+  var members: [Any] { get }
+  /// The members as constants; nil if a member can't be a constant.
+  var constants: [PredicateConstant]? { get }
+}
+
+extension Array: MemberListing {
+  fileprivate var members: [Any] {
+    if Element.self == AnyHashable.self, let hashables = self as? [AnyHashable] {
+      return hashables.map(\.base)
+    }
+    return self
+  }
+
+  fileprivate var constants: [PredicateConstant]? {
+    // Lists can be long. Facts that follow from their type are not checked for each member.
+    if Element.self == String.self, let texts = self as? [String] { return texts.map { .string($0) } }
+    if Element.self == Int.self, let numbers = self as? [Int] { return numbers.map { .integer(Int64($0)) } }
+    if let objects = Element.self as? any PredicateObjectConvertible.Type {
+      return references(objects)
+    }
+    var list: [PredicateConstant] = []
+    list.reserveCapacity(count)
+    for member in members {
+      guard let constant = PredicateConstant(member) else { return nil }
+      list.append(constant)
+    }
+    return list
+  }
+
+  private func references<Object: PredicateObjectConvertible>(_ type: Object.Type) -> [PredicateConstant]? {
+    (self as? [Object])?.map { .object(PredicateObject($0.predicateObjectReference)) }
+  }
+}
+
+extension Set: MemberListing {
+  fileprivate var members: [Any] { Array(self).members }
+  fileprivate var constants: [PredicateConstant]? { Array(self).constants }
+}
+
+/// Detects an optional in an `Any`.
+protocol OptionalUnwrapping {
+  var wrappedAny: Any? { get }
+}
+
+extension Optional: OptionalUnwrapping {
+  var wrappedAny: Any? { self }
+}
+
+/// An object that stands for a constant which Foundation's own objects can't represent.
+protocol ConstantRepresenting: AnyObject {
+  var constant: PredicateConstant { get }
+}

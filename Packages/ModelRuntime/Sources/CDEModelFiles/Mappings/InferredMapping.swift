@@ -169,13 +169,13 @@ struct EntityPairs {
   ) throws(MappingInferenceError) -> Bool {
     switch (new, old) {
     case (let new as NSAttributeDescription, let old as NSAttributeDescription):
-      let isCompatible = AttributeWidening.allows(old, new)
+      let isCompatible = AttributeConversion.allows(old, new, alwaysFitting: dropsUnfit)
       if new is NSDerivedAttributeDescription { return isCompatible }
       guard isCompatible else {
         throw MappingInferenceError(
           .incompatibleType,
-          "\(entity).\(new.name) was of type \(AttributeWidening.name(old)) and is of type \(AttributeWidening.name(new)), "
-            + "which has no place for all its values. Add an attribute under a new name with a renaming identifier of its "
+          "\(entity).\(new.name) was of type \(AttributeConversion.name(old)) and is of type \(AttributeConversion.name(new)), "
+            + "whose values are of another kind. Add an attribute under a new name with a renaming identifier of its "
             + "own, and set its values in code.", entity: entity, property: new.name)
       }
       return true
@@ -244,47 +244,5 @@ struct EntityPairs {
             + "identifier of its own.", entity: entity.name ?? "", property: relationship.name)
       }
     }
-  }
-}
-
-/// Which types have a place for all values of another one, in the form that stores have.
-enum AttributeWidening {
-  static func allows(_ old: NSAttributeDescription, _ new: NSAttributeDescription) -> Bool {
-    if let old = old as? NSCompositeAttributeDescription, let new = new as? NSCompositeAttributeDescription {
-      return new.elements.allSatisfy { element in
-        guard let former = old.elements.first(where: { $0.name == element.name }) else { return true }
-        return allows(former, element)
-      }
-    }
-    return allows(old.attributeType, new.attributeType)
-  }
-
-  static func allows(_ old: NSAttributeType, _ new: NSAttributeType) -> Bool {
-    if old == new { return true }
-    switch old {
-    case .booleanAttributeType: return isInteger(new) || isReal(new)
-    case .integer16AttributeType:
-      return [.integer32AttributeType, .integer64AttributeType].contains(new) || isReal(new)
-    case .integer32AttributeType:
-      return [.integer64AttributeType, .doubleAttributeType, .decimalAttributeType].contains(new)
-    case .integer64AttributeType: return new == .decimalAttributeType
-    case .floatAttributeType: return [.doubleAttributeType, .decimalAttributeType].contains(new)
-    case .doubleAttributeType: return new == .decimalAttributeType
-    case .URIAttributeType: return new == .stringAttributeType
-    default: return false
-    }
-  }
-
-  private static func isInteger(_ type: NSAttributeType) -> Bool {
-    [.integer16AttributeType, .integer32AttributeType, .integer64AttributeType].contains(type)
-  }
-
-  private static func isReal(_ type: NSAttributeType) -> Bool {
-    [.floatAttributeType, .doubleAttributeType, .decimalAttributeType].contains(type)
-  }
-
-  /// The name of an attribute's type in messages.
-  static func name(_ attribute: NSAttributeDescription) -> String {
-    attribute.attributeType.storeType.rawValue
   }
 }

@@ -48,6 +48,8 @@ public struct MigrationObstacle: Hashable, Sendable, CustomStringConvertible {
   public enum Kind: String, Hashable, Sendable {
     /// Rows have no value for an attribute that must have one and has no default.
     case missingValues
+    /// Rows have numbers that the attribute's new type has no place for: whole numbers beyond its range, infinite ones.
+    case unfitValues
     /// Rows have the same values of a new uniqueness constraint.
     case duplicateValues
     /// Rows have several objects in a relationship that becomes to-one.
@@ -90,6 +92,11 @@ public struct MigrationObstacle: Hashable, Sendable, CustomStringConvertible {
       return
         "\(names) must have a value now, and \(objects) of the store \(count == 1 ? "has" : "have") none. Give the "
         + "attribute a default value, make it optional, or set the values with the old model first."
+    case .unfitValues:
+      return
+        "\(names) has a type now that has no place for the \(count == 1 ? "number" : "numbers") of \(objects) of the store. "
+        + "Set other values with the old model first, choose a type that has them, or give the attribute a new name, a renaming "
+        + "identifier of its own and its values in a migration step."
     case .duplicateValues:
       return
         "\(names) must be unique now, and \(count == 1 ? "1 value is" : "\(count) values are") shared by several "
@@ -118,6 +125,28 @@ public struct MigrationObstacle: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
+/// Numbers that a migration rounds, because their attribute has another type in the new schema.
+public struct MigrationRounding: Hashable, Sendable, CustomStringConvertible {
+  /// The entity in the new schema.
+  public var entity: String
+  /// The attribute in the new schema; an element of a composite by its path.
+  public var attribute: String
+  /// The number of objects whose value becomes another number: with fewer digits, or without a fraction.
+  public var count: Int
+
+  /// Makes a note; see the properties.
+  public init(entity: String, attribute: String, count: Int) {
+    self.entity = entity
+    self.attribute = attribute
+    self.count = count
+  }
+
+  /// The attribute and the number of objects. Contains no values of rows.
+  public var description: String {
+    "\(entity).\(attribute) (\(count == 1 ? "1 object" : "\(count) objects"))"
+  }
+}
+
 /// What a migration would do to the rows of a store. Nothing was changed to find it out.
 public struct MigrationSurvey: Hashable, Sendable {
   /// The number of rows of each old entity by name, without those of its sub-entities.
@@ -133,6 +162,8 @@ public struct MigrationSurvey: Hashable, Sendable {
   /// The bytes that the tables that are written anew or removed take now, with their indexes. Where they can't be measured, the
   /// size of the file.
   public var rewrittenBytes: Int
+  /// The attributes with another type in which some of their numbers are rounded.
+  public var roundings: [MigrationRounding] = []
 
   /// Makes a survey; see the properties.
   public init(

@@ -79,39 +79,30 @@ struct EntityPairs {
     destinationModel = destination
     destinations = destination.entities.sorted { codePointOrder($0.name ?? "", $1.name ?? "") }
     let old = source.entities.sorted { codePointOrder($0.name ?? "", $1.name ?? "") }
-    for entity in destinations {
+    let matches = NameMatches(
+      destinations.map { .init(name: $0.name ?? "", identifier: $0.renamingIdentifier) },
+      among: old.map { .init(name: $0.name ?? "", identifier: $0.renamingIdentifier) })
+    for (place, entity) in destinations.enumerated() {
       let name = entity.name ?? ""
-      let (found, isAmbiguous) = Self.match(
-        name, entity.renamingIdentifier, among: old.map { ($0.name ?? "", $0.renamingIdentifier) })
-      guard !isAmbiguous else {
+      switch matches.results[place] {
+      case .none: continue
+      case .several:
         throw MappingInferenceError(
           .ambiguousName,
           "The entity \(name) may come from several entities of the old model with the renaming "
             + "identifier \(entity.renamingIdentifier ?? name). Use the name of one of them.", entity: name)
-      }
-      guard let found else { continue }
-      if let other = targets.updateValue(entity, forKey: old[found].name ?? "") {
+      case .shared(let found, let other):
         throw MappingInferenceError(
           .ambiguousName,
-          "The entities \(other.name ?? "") and \(name) both come from \(old[found].name ?? "") of the old model. Give "
-            + "the new one a renaming identifier that the old model does not have.", entity: name)
+          "The entities \(destinations[other].name ?? "") and \(name) both come from \(old[found].name ?? "") of the "
+            + "old model. Give the new one a renaming identifier that the old model does not have.",
+          entity: name)
+      case .one(let found):
+        sources[name] = old[found]
+        targets[old[found].name ?? ""] = entity
       }
-      sources[name] = old[found]
     }
     removed = old.filter { targets[$0.name ?? ""] == nil }
-  }
-
-  /// Finds the old name for a new one: by the renaming identifier, then by the name that it is.
-  private static func match(
-    _ name: String, _ identifier: String?, among old: [(name: String, identifier: String?)]
-  ) -> (Int?, isAmbiguous: Bool) {
-    let identifier = identifier ?? name
-    let same = old.indices.filter { old[$0].identifier == identifier }
-    if same.count > 1 {
-      let named = same.filter { old[$0].name == name || old[$0].name == identifier }
-      return named.count == 1 ? (named[0], false) : (nil, true)
-    }
-    return (same.first ?? old.indices.first { old[$0].name == identifier }, false)
   }
 
   func source(of entity: NSEntityDescription) -> NSEntityDescription? { sources[entity.name ?? ""] }
@@ -124,32 +115,32 @@ struct EntityPairs {
     of new: NSEntityDescription, from old: NSEntityDescription
   ) throws(MappingInferenceError) -> [InferredMapping.Property] {
     let former = InferredMapping.stored(old)
-    var claimed: [String: String] = [:]
+    let properties = InferredMapping.stored(new)
+    let matches = NameMatches(
+      properties.map { .init(name: $0.name, identifier: $0.renamingIdentifier) },
+      among: former.map { .init(name: $0.name, identifier: $0.renamingIdentifier) })
     var result: [InferredMapping.Property] = []
     let entity = new.name ?? ""
-    for property in InferredMapping.stored(new) {
-      let (found, isAmbiguous) = Self.match(
-        property.name, property.renamingIdentifier, among: former.map { ($0.name, $0.renamingIdentifier) })
-      guard !isAmbiguous else {
+    for (place, property) in properties.enumerated() {
+      var source: String?
+      switch matches.results[place] {
+      case .none: break
+      case .several:
         throw MappingInferenceError(
           .ambiguousName,
           "\(entity).\(property.name) may come from several properties of the old model with the renaming identifier "
-            + "\(property.renamingIdentifier ?? ""). Use the name of one of them.", entity: entity,
+            + "\(property.renamingIdentifier ?? property.name). Use the name of one of them.", entity: entity,
           property: property.name)
-      }
-      guard let found, try fits(property, former[found], entity, dropsUnfit) else {
-        result.append(.init(name: property.name, source: nil))
-        continue
-      }
-      let name = former[found].name
-      if let other = claimed.updateValue(property.name, forKey: name) {
+      case .shared(let found, let other):
         throw MappingInferenceError(
           .ambiguousName,
-          "\(entity).\(other) and \(entity).\(property.name) both come from \(old.name ?? "").\(name) of the old model. "
-            + "Give the new one a renaming identifier that the old entity does not have.", entity: entity,
-          property: property.name)
+          "\(entity).\(properties[other].name) and \(entity).\(property.name) both come from "
+            + "\(old.name ?? "").\(former[found].name) of the old model. Give the new one a renaming identifier that "
+            + "the old entity does not have.", entity: entity, property: property.name)
+      case .one(let found):
+        if try fits(property, former[found], entity, dropsUnfit) { source = former[found].name }
       }
-      result.append(.init(name: property.name, source: name))
+      result.append(.init(name: property.name, source: source))
     }
     return result
   }
@@ -163,26 +154,27 @@ struct EntityPairs {
     }
   }
 
-  /// - Returns: false if the value is computed anew.
+  /// - Returns: false if the value is computed anew, or if none of the related objects stays.
   private func fits(
     _ new: NSPropertyDescription, _ old: NSPropertyDescription, _ entity: String
   ) throws(MappingInferenceError) -> Bool {
     switch (new, old) {
     case (let new as NSAttributeDescription, let old as NSAttributeDescription):
-      let isCompatible = AttributeWidening.allows(old, new)
+      let isCompatible = AttributeConversion.allows(old, new, alwaysFitting: dropsUnfit)
       if new is NSDerivedAttributeDescription { return isCompatible }
       guard isCompatible else {
         throw MappingInferenceError(
           .incompatibleType,
-          "\(entity).\(new.name) was of type \(AttributeWidening.name(old)) and is of type \(AttributeWidening.name(new)), "
-            + "which has no place for all its values. Add an attribute under a new name with a renaming identifier of its "
+          "\(entity).\(new.name) was of type \(AttributeConversion.name(old)) and is of type \(AttributeConversion.name(new)), "
+            + "whose values are of another kind. Add an attribute under a new name with a renaming identifier of its "
             + "own, and set its values in code.", entity: entity, property: new.name)
       }
       return true
     case (let new as NSRelationshipDescription, let old as NSRelationshipDescription):
-      guard let former = old.destinationEntity, let destination = new.destinationEntity,
-        leadsToSame(former, destination)
-      else {
+      guard let former = old.destinationEntity, let destination = new.destinationEntity else { return false }
+      // Without its objects the old relationship is lost in any case, and the new one leads to new ones.
+      if isRemoved(former) { return false }
+      guard leadsToSame(former, destination) else {
         throw MappingInferenceError(
           .incompatibleDestination,
           "\(entity).\(new.name) led to \(old.destinationEntity?.name ?? "nothing") and leads to "
@@ -199,6 +191,11 @@ struct EntityPairs {
         entity: entity,
         property: new.name)
     }
+  }
+
+  /// Whether an old entity is removed with all of its sub-entities.
+  private func isRemoved(_ entity: NSEntityDescription) -> Bool {
+    destination(of: entity) == nil && entity.subentities.allSatisfy(isRemoved)
   }
 
   /// Whether objects of the old destination can be objects of the new one.
@@ -244,47 +241,5 @@ struct EntityPairs {
             + "identifier of its own.", entity: entity.name ?? "", property: relationship.name)
       }
     }
-  }
-}
-
-/// Which types have a place for all values of another one, in the form that stores have.
-enum AttributeWidening {
-  static func allows(_ old: NSAttributeDescription, _ new: NSAttributeDescription) -> Bool {
-    if let old = old as? NSCompositeAttributeDescription, let new = new as? NSCompositeAttributeDescription {
-      return new.elements.allSatisfy { element in
-        guard let former = old.elements.first(where: { $0.name == element.name }) else { return true }
-        return allows(former, element)
-      }
-    }
-    return allows(old.attributeType, new.attributeType)
-  }
-
-  static func allows(_ old: NSAttributeType, _ new: NSAttributeType) -> Bool {
-    if old == new { return true }
-    switch old {
-    case .booleanAttributeType: return isInteger(new) || isReal(new)
-    case .integer16AttributeType:
-      return [.integer32AttributeType, .integer64AttributeType].contains(new) || isReal(new)
-    case .integer32AttributeType:
-      return [.integer64AttributeType, .doubleAttributeType, .decimalAttributeType].contains(new)
-    case .integer64AttributeType: return new == .decimalAttributeType
-    case .floatAttributeType: return [.doubleAttributeType, .decimalAttributeType].contains(new)
-    case .doubleAttributeType: return new == .decimalAttributeType
-    case .URIAttributeType: return new == .stringAttributeType
-    default: return false
-    }
-  }
-
-  private static func isInteger(_ type: NSAttributeType) -> Bool {
-    [.integer16AttributeType, .integer32AttributeType, .integer64AttributeType].contains(type)
-  }
-
-  private static func isReal(_ type: NSAttributeType) -> Bool {
-    [.floatAttributeType, .doubleAttributeType, .decimalAttributeType].contains(type)
-  }
-
-  /// The name of an attribute's type in messages.
-  static func name(_ attribute: NSAttributeDescription) -> String {
-    attribute.attributeType.storeType.rawValue
   }
 }

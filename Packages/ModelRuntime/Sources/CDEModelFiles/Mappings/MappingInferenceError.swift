@@ -8,7 +8,7 @@ public struct MappingInferenceError: CDEError {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// An attribute has another type, and not every value of the old one has a place in the new one.
+    /// An attribute has another type, to which the values of the old one can't be converted.
     public static let incompatibleType = Code(rawValue: "incompatibleType")
     /// A property was an attribute and is a relationship, or the reverse.
     public static let incompatibleKind = Code(rawValue: "incompatibleKind")

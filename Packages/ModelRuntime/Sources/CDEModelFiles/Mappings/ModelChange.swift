@@ -8,7 +8,7 @@ public struct ModelChange: Hashable, Sendable, CustomStringConvertible {
     /// The entity became abstract, or concrete.
     case changedAbstractness
     case addedAttribute, removedAttribute, renamedAttribute
-    /// The attribute has a type that has a place for every value of the old one.
+    /// The attribute has another type, to which its values are converted.
     case changedType
     /// The attribute or relationship became optional, or must have a value.
     case changedOptionality

@@ -165,7 +165,7 @@ struct ModelComparison {
       result.append(
         change(
           .changedType,
-          "is of type \(AttributeWidening.name(new)) now, was \(AttributeWidening.name(former))", nil))
+          "is of type \(AttributeConversion.name(new)) now, was \(AttributeConversion.name(former))", nil))
     }
     let derivations = [former, new].map { ($0 as? NSDerivedAttributeDescription)?.derivation }
     if derivations[0] != derivations[1] {

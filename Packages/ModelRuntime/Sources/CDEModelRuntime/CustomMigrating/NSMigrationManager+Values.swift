@@ -77,6 +77,13 @@ extension NSMigrationManager {
     try made.setMigrated(value, name)
   }
 
+  /// The value of an old attribute. A number is rounded where the new attribute's type has no equal one, as in a lightweight migration.
+  private static func nearest(_ value: Any?, _ name: String?, of made: NSManagedObject) -> Any? {
+    guard let number = value as? NSNumber, let type = name.flatMap({ made.entity.attributesByName[$0] })
+    else { return value }
+    return MigratedNumber(number).nearest(of: type.attributeType)
+  }
+
   private func value(
     of expression: TreeExpression, _ source: NSManagedObject?, _ made: NSManagedObject,
     _ property: NSPropertyMapping, _ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy
@@ -86,7 +93,7 @@ extension NSMigrationManager {
     if case .variableKeyPath("source", let path) = tree, path.count == 1, let source,
       source.entity.attributesByName[path[0]] != nil
     {
-      return source.value(forKey: path[0])
+      return Self.nearest(source.value(forKey: path[0]), property.name, of: made)
     }
     var variables = try self.variables(mapping, policy)
     variables["propertyMapping"] = try PredicateValue(property)

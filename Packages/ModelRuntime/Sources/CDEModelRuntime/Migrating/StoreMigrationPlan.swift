@@ -59,6 +59,9 @@ public struct StoreMigrationPlan: Hashable, Sendable, CustomStringConvertible {
   /// The reasons why a migration would fail now. It would leave the store as it is. If code runs, there may be others: it is not
   /// known what the code makes.
   public let obstacles: [MigrationObstacle]
+  /// The attributes of another type in which numbers are rounded, with the number of objects. A warning: nothing stops the
+  /// migration. Empty if code runs.
+  public let roundings: [MigrationRounding]
   /// The tables that would be written anew. Others stay as they are. Empty if code runs, which writes the whole store anew.
   public let rewrittenTables: [String]
   /// About how many bytes of free space the migration needs on the store's disk. Files of external values have no second copy
@@ -75,6 +78,7 @@ public struct StoreMigrationPlan: Hashable, Sendable, CustomStringConvertible {
     steps = []
     rows = [:]
     obstacles = []
+    roundings = []
     rewrittenTables = []
     neededSpace = 0
     expectedDuration = .zero
@@ -87,6 +91,7 @@ public struct StoreMigrationPlan: Hashable, Sendable, CustomStringConvertible {
     self.steps = steps
     rows = survey.rows
     obstacles = survey.obstacles
+    roundings = survey.roundings
     rewrittenTables = survey.rewrittenTables
     let cost = MigrationCost(survey, runsCode: steps.contains(where: \.runsCode))
     neededSpace = cost.space
@@ -112,6 +117,10 @@ public struct StoreMigrationPlan: Hashable, Sendable, CustomStringConvertible {
         lines.append("\(number + 1). \(Self.title(of: step)):")
         lines += text(of: step, isFirst: number == 0)
       }
+    }
+    if !roundings.isEmpty {
+      lines.append("Numbers are rounded:")
+      lines += roundings.map { "  \($0)" }
     }
     if !obstacles.isEmpty {
       lines.append("It can't be migrated now:")

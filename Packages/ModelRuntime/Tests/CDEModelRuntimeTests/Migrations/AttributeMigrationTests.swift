@@ -91,6 +91,18 @@ struct AttributeMigrationTests {
     #expect(try values("a", store, new) == [2, nil])
   }
 
+  @Test("A name that was given up by a renaming is used again, and the renamed attribute keeps its values")
+  func reusedName() throws {
+    let store = try store(
+      attribute("rating", .integer16AttributeType).renamed("stars"), values: ["rating": 4])
+    let new = note(
+      attribute("rating", .integer16AttributeType).renamed("stars"),
+      attribute("stars", .stringAttributeType, default: "none"))
+    #expect(try store.plan(new).changes.map(\.kind) == [.addedAttribute])
+    #expect(try values("rating", store, new) == [4, nil])
+    #expect(try values("stars", store, new) == ["none", "none"])
+  }
+
   @Test("A number gets a wider type")
   func widenedTypes() throws {
     let widenings: [(NSAttributeType, NSAttributeType, Any)] = [
@@ -118,12 +130,12 @@ struct AttributeMigrationTests {
       ])
   }
 
-  @Test("A type without a place for all values is refused, and the error names the remedy")
-  func narrowedType() throws {
+  @Test("A type with values of another kind is refused, and the error names the remedy")
+  func otherType() throws {
     let store = try store(attribute("value", .integer64AttributeType), values: ["value": 7])
     try store.expectRefusal(
-      note(attribute("value", .integer16AttributeType)), .inferredMapping, 134190,
-      "Note.value was of type integer64 and is of type integer16")
+      note(attribute("value", .dateAttributeType)), .inferredMapping, 134190,
+      "Note.value was of type integer64 and is of type date")
     try store.expectRefusal(
       note(attribute("value", .stringAttributeType)), .inferredMapping, 134190, "renaming identifier")
   }

@@ -241,6 +241,34 @@ struct RelationshipMigrationTests {
       "Person.house led to House and leads to Person")
   }
 
+  @Test(
+    "A relationship to an entity that is removed is lost with its objects, and leads to another entity then")
+  func removedDestination() throws {
+    func version(_ destination: String) -> NSManagedObjectModel {
+      let person = entity("Person", nil, [attribute("name", .stringAttributeType)])
+      let place = entity(destination, nil, [attribute("name", .stringAttributeType)])
+      connect(.one(person, "home"), .many(place, "people"))
+      return model(person, place)
+    }
+    let store = try OldStore(version("House")) { context in
+      context.make("Person", ["name": "p", "home": context.make("House", ["name": "h"])])
+    }
+    let plan = try store.plan(version("Boat"))
+    #expect(
+      plan.losses.map { "\($0)" } == [
+        "Person.home: is removed with its values", "House: is removed with its objects",
+      ])
+    let container = try store.opened(version("Boat"))
+    try container.work { context in
+      let person = try #require(try context.all("Person").first)
+      #expect(person.value(forKey: "name") as? String == "p" && person.one("home") == nil)
+      person.setValue(context.make("Boat", ["name": "b"]), forKey: "home")
+      try context.save()
+      #expect(try context.all("Boat").first?.set("people") == [person])
+    }
+    try container.close()
+  }
+
   @Test("Ends that come from two relationships are refused")
   func divergedEnds() throws {
     let store = try store { person, house in

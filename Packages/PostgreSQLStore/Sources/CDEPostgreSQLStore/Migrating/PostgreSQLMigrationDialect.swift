@@ -16,16 +16,19 @@
       if old.allowsExternalStorage != new.allowsExternalStorage {
         return new.allowsExternalStorage ? "'\\x01'::bytea || \(column)" : "substr(\(column), 2)"
       }
-      let (before, after) = (ColumnType(old.type), ColumnType(new.type))
-      if before == after { return nil }
-      switch (before, after) {
-      case (.boolean, .integer): return "\(column)::int::bigint"
-      case (.boolean, _): return "\(column)::int::\(after.catalogueName)"
-      // A decimal has no infinity. More than 15 digits would be those of the binary form.
-      case (.double, .decimal):
-        return "CASE WHEN abs(\(column)) < 'Infinity'::float8 THEN \(column)::numeric END"
-      default: return "\(column)::\(after.catalogueName)"
+      if let change = NumberChange(from: old.type, to: new.type) {
+        return NumberConversion(column, change).value
       }
+      let (before, after) = (ColumnType(old.type), ColumnType(new.type))
+      return before == after ? nil : "\(column)::\(after.catalogueName)"
+    }
+
+    func unfit(_ column: String, _ change: NumberChange) -> String? {
+      change.mayNotFit ? NumberConversion(column, change).fits.map { "NOT (\($0))" } : nil
+    }
+
+    func rounded(_ column: String, _ change: NumberChange) -> String? {
+      change.mayRound ? NumberConversion(column, change).rounds : nil
     }
 
     func constant(_ value: StoreValue, for attribute: StoreAttribute) -> SQLPiece {

@@ -55,7 +55,8 @@ extension MigrationCheck {
     }
   }
 
-  private func rows(of move: EntityMoves.Move) -> String {
+  /// Counts the rows of an old entity. A condition may follow.
+  func rows(of move: EntityMoves.Move) -> String {
     "SELECT COUNT(*) FROM \(table(move.source)) AS s WHERE s.\(old.fixed.entity) = \(old.numbers[move.source])"
   }
 

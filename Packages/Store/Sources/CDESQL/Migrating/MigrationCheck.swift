@@ -32,7 +32,7 @@ public import CDEStore
   ///   - fileBytes: the size of the whole store.
   ///   - rewrittenBytes: the size of the tables that are written anew or removed.
   public func survey(fileBytes: Int, rewrittenBytes: Int) throws(StoreError) -> MigrationSurvey {
-    MigrationSurvey(
+    var survey = MigrationSurvey(
       rows: try Self.rows(of: old, moves.table(of:), counted), obstacles: try obstacles(),
       rewrittenTables: script.tables.filter { $0.kept == nil }.map(\.name).sorted(),
       keyOffsets: Dictionary(
@@ -41,6 +41,8 @@ public import CDEStore
         }
       ) { first, _ in first },
       fileBytes: fileBytes, rewrittenBytes: rewrittenBytes)
+    survey.roundings = try roundings()
+    return survey
   }
 
   /// The number of rows of each entity by name, without those of its sub-entities.
@@ -66,6 +68,10 @@ public import CDEStore
 
   func table(_ entity: EntityIndex) -> String { moves.table(of: entity) }
 
+  func values(of move: EntityMoves.Move) -> ValueSource {
+    ValueSource(moves: moves, move: move, dialect: script.dialect, now: now)
+  }
+
   /// Refuses a migration that has obstacles.
   ///
   /// - Throws: `.migration` with all of them.
@@ -89,14 +95,17 @@ public import CDEStore
       let entity = new.schema.entities[move.destination]
       let name = entity.source.name
       let number = old.numbers[move.source]
-      let rows = "SELECT COUNT(*) FROM \(table(move.source)) AS s WHERE s.\(old.fixed.entity) = \(number)"
+      let rows = rows(of: move)
       if entity.source.isAbstract {
         add(.abstractObjects, name, [], try counted(SQLPiece(rows)))
       }
-      let source = ValueSource(moves: moves, move: move, dialect: script.dialect, now: now)
+      let source = values(of: move)
       for property in entity.layout.properties where !property.isTransient {
         switch property.kind {
         case .attribute(let attribute), .composite(let attribute):
+          for leaf in try unfitNumbers(property, attribute, source) {
+            add(.unfitValues, name, [leaf.name], leaf.count)
+          }
           guard let missing = source.missing(property, attribute) else { continue }
           let piece = SQLPiece("\(rows) AND \(missing.sql)", missing.bindings)
           add(.missingValues, name, [property.name], try counted(piece))
@@ -206,7 +215,7 @@ public import CDEStore
   }
 
   private func values(_ constraint: [String], of move: EntityMoves.Move) -> [SQLPiece] {
-    let source = ValueSource(moves: moves, move: move, dialect: script.dialect, now: now)
+    let source = self.values(of: move)
     let layout = new.schema.entities[move.destination].layout
     return constraint.flatMap { path -> [SQLPiece] in
       let head = path.split(separator: ".").first.map(String.init) ?? path

@@ -5,10 +5,23 @@ public import CDEStore
   /// The type of a column as its table declares it. Columns of equal declarations need no conversion.
   func declaration(_ column: PhysicalSchema.Column) -> String
 
-  /// A value of an old attribute as one of a new attribute, which has a place for it.
+  /// A value of an old attribute as one of a new attribute. It is NULL, and no error, if the new type has no place for the value:
+  /// obstacles are counted by the new values.
   ///
   /// - Returns: nil if the value stays as it is.
   func converted(_ column: String, from old: StoreAttribute, to new: StoreAttribute) -> String?
+
+  /// The condition that a number has no place in its attribute's new type.
+  ///
+  /// - Parameter column: the SQL of the old value.
+  /// - Returns: nil if each value has a place.
+  func unfit(_ column: String, _ change: NumberChange) -> String?
+
+  /// The condition that a number has a place in its attribute's new type, and becomes another number there.
+  ///
+  /// - Parameter column: the SQL of the old value.
+  /// - Returns: nil if each value stays the same number.
+  func rounded(_ column: String, _ change: NumberChange) -> String?
 
   /// A default value of an attribute, as its column has it.
   func constant(_ value: StoreValue, for attribute: StoreAttribute) -> SQLPiece

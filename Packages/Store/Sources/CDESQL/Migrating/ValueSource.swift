@@ -63,11 +63,35 @@ struct ValueSource {
     }
   }
 
+  /// A leaf of an attribute that has numbers of another type in the old row.
+  struct NumberLeaf {
+    /// The attribute's name, or the path of a composite's leaf.
+    var name: String
+    /// The SQL of the old value.
+    var column: String
+    var change: NumberChange
+  }
+
+  /// The leaves of an attribute whose numbers get another type.
+  func numberChanges(_ property: RowLayout.Property, _ attribute: StoreAttribute) -> [NumberLeaf] {
+    guard attribute.derivation == nil, let name = move.properties[property.name]?.source else { return [] }
+    let sources = oldLeaves(name)
+    return attribute.leafPaths.compactMap { leaf in
+      guard let (column, former) = sources[leaf.path],
+        let change = NumberChange(from: former.type, to: leaf.attribute.type)
+      else { return nil }
+      return NumberLeaf(
+        name: ([property.name] + leaf.path).joined(separator: "."), column: "s.\(quoted(column))",
+        change: change)
+    }
+  }
+
   private func derived(_ property: RowLayout.Property, _ derivation: StoreDerivation) -> Value {
     var kept: Value?
     if let name = move.properties[property.name]?.source,
       case .attribute(let former)? = old.schema.entities[move.source].layout.property(named: name)?.kind,
-      former.derivation == derivation, let (column, _) = oldLeaves(name)[[]]
+      former.derivation == derivation, let (column, _) = oldLeaves(name)[[]],
+      case .attribute(let attribute) = property.kind, attribute.type == former.type
     {
       kept = Value(piece: SQLPiece("s.\(quoted(column))"), copied: column)
     }

@@ -65,6 +65,7 @@ final class Connection: @unchecked Sendable {
     try SQLFunctions.register(on: handle, derived: derived)
     standIns.register(on: handle)
     try SQLMathematics.register(on: handle)
+    try SQLNumbers.register(on: handle)
   }
 
   deinit {

@@ -9,12 +9,29 @@ struct SQLiteMigrationDialect: MigrationDialect {
   func declaration(_ column: PhysicalSchema.Column) -> String { column.declaration }
 
   /// Values of attributes with external storage have a head byte. A value in a file is read afterwards. Columns of all types accept
-  /// all values.
+  /// all values, but a number of another type may have to be rounded.
   func converted(_ column: String, from old: StoreAttribute, to new: StoreAttribute) -> String? {
+    if let change = NumberChange(from: old.type, to: new.type) {
+      return change.keepsCell ? nil : call(SQLNumbers.converted, column, change)
+    }
     if old.allowsExternalStorage == new.allowsExternalStorage { return nil }
     return new.allowsExternalStorage
       ? "CASE WHEN \(column) IS NOT NULL THEN CAST(X'01' || \(column) AS BLOB) END"
       : "CASE WHEN substr(\(column), 1, 1) = X'01' THEN substr(\(column), 2) END"
+  }
+
+  func unfit(_ column: String, _ change: NumberChange) -> String? {
+    change.mayNotFit
+      ? "\(call(SQLNumbers.fit, column, change)) = \(SQLNumbers.Fit.unfit.rawValue)" : nil
+  }
+
+  func rounded(_ column: String, _ change: NumberChange) -> String? {
+    change.mayRound
+      ? "\(call(SQLNumbers.fit, column, change)) = \(SQLNumbers.Fit.rounded.rawValue)" : nil
+  }
+
+  private func call(_ function: String, _ column: String, _ change: NumberChange) -> String {
+    "\(function)(\(column), \(SQLNumbers.types.firstIndex(of: change.new) ?? 0))"
   }
 
   func constant(_ value: StoreValue, for attribute: StoreAttribute) -> SQLPiece { SQLPiece("?", [value]) }

@@ -1,5 +1,6 @@
 import CDEManagedModel
 import CDEModelRuntime
+@_spi(CDE) import CDESQLiteFaults
 import Foundation
 import Testing
 
@@ -133,6 +134,24 @@ struct OrderedNumberTests {
     try world.set(members, writer)
     try writer.save()
     #expect(try world.numbers() == [1, 2, 3, 4, 1028])
+  }
+
+  @Test("The history of an insertion between pairs names its list and its member, and no others")
+  func history() throws {
+    let stack = try Stack(
+      model: Self.makeModel(), in: ProcessFolder.newURL(), options: NSPersistentHistoryTrackingKey)
+    let context = stack.context()
+    let list = context.make("List")
+    let tracks = (0..<5).map { _ in context.make("Track") }
+    list.setValue(NSOrderedSet(array: Array(tracks.dropLast())), forKey: "manyToMany")
+    try context.save()
+    list.mutableOrderedSetValue(forKey: "manyToMany").insert(tracks[4], at: 2)
+    try context.save()
+    let request = NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
+    let result = try #require(try context.execute(request) as? NSPersistentHistoryResult)
+    let last = try #require((result.result as? [NSPersistentHistoryTransaction])?.last)
+    let changes = (last.changes ?? []).map { [$0.changedObjectID: $0.updatedProperties?.map(\.name)] }
+    #expect(Set(changes) == [[list.objectID: ["manyToMany"]], [tracks[4].objectID: ["lists"]]])
   }
 
   /// The least numbers that a list needs, by trying all members before each one.

@@ -216,7 +216,8 @@
         plan.links.append(
           (
             chance(70) ? .add : .remove, entity, property, owner, member,
-            isOrdered && !isAppended ? Int64.random(in: 0...9, using: &random) : nil, isAppended
+            isOrdered && !isAppended ? Int64.random(in: 0...9, using: &random) : nil, isAppended,
+            isOrdered && !isAppended && chance(50)
           ))
       }
       return plan

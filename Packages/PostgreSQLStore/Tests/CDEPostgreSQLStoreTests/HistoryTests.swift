@@ -49,6 +49,17 @@
       }
     }
 
+    @Test func `Bits of another length stand for all stored properties`() throws {
+      try store.commit { $0.inserted = [store.batch("Note", [Draft(key: -1)])] }
+      try store.commit {
+        $0.updated = [store.update("Note", [Draft(key: 1, version: 2, values: ["text": .text("x")])], "text")]
+      }
+      try place.connection().execute(
+        #"UPDATE "ACHANGE" SET "ZCOLUMNS" = '\x808080' WHERE "ZCHANGETYPE" = 1"#,
+        while: "Changing bits for a test")
+      #expect(try changes(after: 1) == [["updated Note 1 code,count,labels,price,text,title"]])
+    }
+
     @Test func `Each commit is recorded with its changes`() throws {
       let before = Date().timeIntervalSinceReferenceDate
       let result = try store.commit {

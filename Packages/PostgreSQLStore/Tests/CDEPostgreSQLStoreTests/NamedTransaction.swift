@@ -18,7 +18,7 @@
     var links:
       [(
         kind: LinkChange.Kind, entity: String, property: String, owner: Int64, member: Int64, order: Int64?,
-        isAppended: Bool
+        isAppended: Bool, isRanked: Bool
       )] = []
 
     func transaction(_ store: some Store) -> StoreTransaction {
@@ -39,9 +39,11 @@
         RowCheck(entity: store.index($0.entity), key: $0.key, version: $0.version)
       }
       result.links = links.map { link in
-        LinkChange(
+        var change = LinkChange(
           kind: link.kind, entity: store.index(link.entity), slot: store.slot(link.entity, link.property),
           owner: link.owner, member: link.member, order: link.order, isAppended: link.isAppended)
+        change.isRanked = link.isRanked
+        return change
       }
       return result
     }

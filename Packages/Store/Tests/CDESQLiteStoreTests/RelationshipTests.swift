@@ -76,6 +76,34 @@ struct RelationshipTests {
         + owners.dropFirst().map { _ in [] })
   }
 
+  @Test("Ranked links keep the stored positions that fit, and a direct position moves a pair")
+  func ranked() throws {
+    var transaction = StoreTransaction()
+    transaction.inserted = [
+      store.batch("Item", (1...4).map { Draft(key: -$0) }), store.batch("Tag", [Draft(key: -1)]),
+    ]
+    transaction.links = [(1, 1), (2, 2), (3, 4)].map { link(.add, "Tag", "items", -1, -$0, $1) }
+    _ = try store.commit(transaction)
+    func rank(_ members: [Int64]) throws -> [[String]] {
+      let links = members.enumerated().map { place, member in
+        var link = link(.add, "Tag", "items", 1, member, Int64(place))
+        link.isRanked = true
+        return link
+      }
+      // As a record in the file would have them.
+      var transaction = StoreTransaction()
+      transaction.links = links
+      let bytes = TransactionArchive.encode(transaction, schema: store.schema)
+      #expect(try TransactionArchive.decode(bytes, schema: store.schema).links == links)
+      try commit(try TransactionArchive.decode(bytes, schema: store.schema).links)
+      return sql(scratch.file(), "SELECT Z_2ITEMS, Z_FOK_2ITEMS FROM Z_2TAGS ORDER BY Z_FOK_2ITEMS")
+    }
+    #expect(try rank([1, 2, 4, 3]) == [["1", "1"], ["2", "2"], ["4", "3"], ["3", "4"]])
+    #expect(try rank([2, 4, 3, 1]) == [["2", "2"], ["4", "3"], ["3", "4"], ["1", "1028"]])
+    try commit([link(.add, "Tag", "items", 1, 2, 5000)])
+    #expect(try related("Tag", "items", [1]) == [[4, 3, 1, 2]])
+  }
+
   @Test("Many-to-many pairs are seen from both sides, ordered where the side is")
   func manyToMany() throws {
     var transaction = StoreTransaction()

@@ -123,12 +123,12 @@
           + "FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS v(o, m, p) ON CONFLICT (\(owner), \(member)) "
         // A statement may write a row only once. Of several positions the last one counts.
         let last = Dictionary(placed.map { ($0.pair, $0.place) }, uniquingKeysWith: { $1 })
+        try run(sorted(last), head + "DO UPDATE SET \(order) = excluded.\(order)", task)
+        // Of several appends of one pair the first one counts. The other side may have an order as well, and have written the pair
+        // before.
+        let first = Dictionary(appended.map { ($0.pair, $0.place) }, uniquingKeysWith: { one, _ in one })
         try run(
-          last.map { ($0, $1) }.sorted { ($0.0.owner, $0.0.member) < ($1.0.owner, $1.0.member) },
-          head + "DO UPDATE SET \(order) = excluded.\(order)", task)
-        // The other side may have an order as well, and have written the pair before.
-        try run(
-          appended, head + "DO UPDATE SET \(order) = excluded.\(order) WHERE t.\(order) IS NULL", task)
+          sorted(first), head + "DO UPDATE SET \(order) = excluded.\(order) WHERE t.\(order) IS NULL", task)
       }
       try run(
         plain,
@@ -220,6 +220,11 @@
       return Pair(
         owner: permanent(link.owner, root: schema.entities[link.entity].root),
         member: permanent(link.member, root: schema.entities[destination].root))
+    }
+
+    private func sorted(_ places: [Pair: Int64]) -> [(pair: Pair, place: Int64)] {
+      places.map { (pair: $0.key, place: $0.value) }
+        .sorted { ($0.pair.owner, $0.pair.member) < ($1.pair.owner, $1.pair.member) }
     }
 
     private func memberTable(_ group: LinkGroup) -> String {

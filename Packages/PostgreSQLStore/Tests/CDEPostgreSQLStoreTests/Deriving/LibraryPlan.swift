@@ -171,7 +171,7 @@
       let reverse = property == "friends" ? "\(property) \(member) \(owner)" : pair
       let name = property == "featured" ? "\(property) \(member)" : min(pair, reverse)
       guard written.insert(name).inserted else { return }
-      changes.links.append((kind, entity, property, owner, member, nil, false))
+      changes.links.append((kind, entity, property, owner, member, nil, false, false))
     }
   }
 

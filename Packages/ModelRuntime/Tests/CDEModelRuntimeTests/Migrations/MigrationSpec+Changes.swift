@@ -20,12 +20,6 @@ extension MigrationSpec {
     .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .floatAttributeType,
     .doubleAttributeType, .decimalAttributeType,
   ]
-  private static let widenings: [NSAttributeType: [NSAttributeType]] = [
-    .integer16AttributeType: [.integer32AttributeType, .doubleAttributeType],
-    .integer32AttributeType: [.integer64AttributeType, .decimalAttributeType],
-    .integer64AttributeType: [.decimalAttributeType],
-    .floatAttributeType: [.doubleAttributeType], .doubleAttributeType: [.decimalAttributeType],
-  ]
 
   /// A random model with random objects.
   init(_ random: inout MigrationRandom) {
@@ -190,8 +184,7 @@ extension MigrationSpec {
     guard changed.insert(attribute.name).inserted else { return }
     switch Int.random(in: 0..<4, using: &random) {
     case 0:
-      guard let wider = Self.widenings[attribute.type]?.randomElement(using: &random) else { return }
-      attribute.type = wider
+      attribute.type = Self.types.filter { $0 != attribute.type }.randomElement(using: &random)!
     case 1:
       attribute.isOptional.toggle()
       if attribute.fallback == nil { attribute.fallback = 4 }

@@ -7,6 +7,9 @@ public struct _ModelBacking<Model: PersistentModel> {
   /// The object; nil before the first property was set.
   @usableFromInline var known: _ModelObject?
   private let info: Unmanaged<_ModelInfo>?
+  /// Kept by a fetched instance, so that a function may return what a context of its own fetched. The instance keeps it and not the
+  /// object, because objects that are related keep each other.
+  private var context: ModelContext?
 
   /// The field of an instance whose initialiser begins.
   public init(_ info: _ModelInfo) {
@@ -21,7 +24,11 @@ public struct _ModelBacking<Model: PersistentModel> {
   }
 
   /// Takes an object that exists.
-  public mutating func adopt(_ object: _ModelObject) { known = object }
+  public mutating func adopt(_ object: _ModelObject) {
+    known = object
+    // A new object's instance is held by the context.
+    if !object.isInserted { context = object.modelContext }
+  }
 
   /// The object of an instance that exists.
   public mutating func object(of model: Model) -> _ModelObject {

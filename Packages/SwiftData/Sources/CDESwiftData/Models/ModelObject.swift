@@ -9,8 +9,6 @@ public final class _ModelObject: NSManagedObject {
   // Guard of the state: as of NSManagedObject, the isolation of the context.
   @exclusivity(unchecked) private weak var knownModel: (any PersistentModel)?
   @exclusivity(unchecked) private var heldModel: AnyObject?
-  /// Kept for the relationships and rows that the instance may still ask for.
-  @exclusivity(unchecked) private var keptContext: ModelContext?
   @exclusivity(unchecked) private var knownInfo: _ModelInfo?
   /// Whether the instance of an existing object is being made. Default values of its properties are not set then.
   @usableFromInline @exclusivity(unchecked) var isBeingMade = false
@@ -36,7 +34,7 @@ public final class _ModelObject: NSManagedObject {
     if let knownModel { return knownModel }
     let made = info.makeInstance(of: self)
     knownModel = made
-    if isInserted, managedObjectContext != nil { heldModel = made } else { keepContext() }
+    if isInserted, managedObjectContext != nil { heldModel = made }
     return made
   }
 
@@ -51,13 +49,7 @@ public final class _ModelObject: NSManagedObject {
 
   public override func awakeFromInsert() { holdModel() }
 
-  public override func didSave() {
-    heldModel = nil
-    keepContext()
-  }
-
-  /// Keeps the context while the instance is in use, so that a function may return what a context of its own fetched.
-  private func keepContext() { if keptContext == nil { keptContext = modelContext } }
+  public override func didSave() { heldModel = nil }
 }
 
 extension _ModelObject: CDEntityPropertyNaming {

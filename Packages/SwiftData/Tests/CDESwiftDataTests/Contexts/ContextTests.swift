@@ -345,4 +345,26 @@ struct ContextTests {
     try context.save()
     #expect(try context.fetch(FetchDescriptor<TaskItem>()).map(\.list?.name) == ["Work"])
   }
+
+  @Test("A fetched instance keeps its context, and nothing else does")
+  func contextsEnd() throws {
+    let container = try ModelContainer.inMemory(TaskItem.self)
+    do {
+      let context = ModelContext(container)
+      context.insert(TaskItem(title: "Milk", list: TaskList(name: "Home")))
+      try context.save()
+    }
+    weak var ended: ModelContext?
+    func fetch() throws -> TaskItem? {
+      let context = ModelContext(container)
+      ended = context
+      return try context.fetch(FetchDescriptor<TaskItem>()).first
+    }
+    var item = try fetch()
+    #expect(item?.list?.name == "Home" && item?.list?.items.first === item)
+    item?.title = "Bread"
+    try item?.modelContext?.save()
+    item = nil
+    #expect(ended == nil)
+  }
 }

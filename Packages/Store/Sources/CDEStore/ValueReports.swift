@@ -34,6 +34,7 @@
   /// - Parameters:
   ///   - found: the length in bytes.
   ///   - expected: the length that the schema explains.
+  ///   - entity: the name of the entity.
   public static func noteUnexplainedBits(_ found: Int, expected: Int, of entity: String) {
     guard let handler = stored.withLock({ $0 })?.handler else { return }
     handler("history of \(entity)") {

@@ -62,6 +62,7 @@ final class HistoryWriter {
   /// Records a transaction whose rows are written.
   ///
   /// - Parameters:
+  ///   - transaction: the transaction.
   ///   - links: the links of the transaction that were written.
   ///   - permanent: the key that a row of the transaction has now.
   func record(

@@ -67,8 +67,12 @@ private struct StageVersion {
 
   func run(_ body: (ModelContext) throws -> Void, _ manager: NSStagedMigrationManager) throws {
     guard let container = manager.container else { return }
-    let context = ModelContext(ModelContainer(ContainerCore(schema, prepared, container)))
-    try body(context)
-    try context.save()
+    let models = ModelContainer(ContainerCore(schema, prepared, container))
+    let context = ModelContext(models)
+    // The context knows its container weakly.
+    try withExtendedLifetime(models) {
+      try body(context)
+      try context.save()
+    }
   }
 }

@@ -1,8 +1,7 @@
 extension PredicateFormatParser {
   /// A level of parentheses that is being parsed: the conditions before the current one, the operators that wait for their
-  /// right side, and where the parts started, for errors. A class, so that the functions which call each other for nested calls
-  /// need little of the stack.
-  private final class Level {
+  /// right side, and where the parts started, for errors.
+  private struct Level {
     /// The finished parts of a disjunction, and of the conjunction that is its next part.
     var alternatives: [PredicateTree] = []
     var conditions: [PredicateTree] = []
@@ -46,7 +45,7 @@ extension PredicateFormatParser {
   /// kept, because a format may begin with very many of them.
   private enum Outer {
     case fresh(Int)
-    case level(Level)
+    indirect case level(Level)
   }
 
   private enum Next {
@@ -63,7 +62,7 @@ extension PredicateFormatParser {
   mutating func operand() throws(PredicateTreeError) -> Node { try parse(isCondition: false) }
 
   /// The levels of parentheses, outermost first, and where the parser is in the innermost.
-  private final class Levels {
+  private struct Levels {
     /// Whether comparisons, NOT, AND and OR may be outside of parentheses.
     let isCondition: Bool
     var outer: [Outer] = []
@@ -79,33 +78,33 @@ extension PredicateFormatParser {
 
   // Calls itself for the parts of calls, so what is not on that way is in other functions.
   private mutating func parse(isCondition: Bool) throws(PredicateTreeError) -> Node {
-    let levels = Levels(isCondition: isCondition, at: position)
+    var levels = Levels(isCondition: isCondition, at: position)
     while true {
-      guard let number = try begin(levels) else { continue }
+      guard let number = try begin(&levels) else { continue }
       let value: Node
       if let number {
         value = number
       } else {
         value = try postfix(try primary(), from: levels.level.valueStart)
       }
-      if let result = try finish(value, levels) { return result }
+      if let result = try finish(value, &levels) { return result }
     }
   }
 
   /// Parses what stands before a value, and the value if it is a number with a sign.
   ///
   /// - Returns: nil if a parenthesis was opened, and no number if another value is next.
-  private mutating func begin(_ levels: Levels) throws(PredicateTreeError) -> Node?? {
-    let level = levels.level
+  private mutating func begin(_ levels: inout Levels) throws(PredicateTreeError) -> Node?? {
     if levels.next == .condition {
-      while skipWord("NOT") || skip("!") { level.negations.append(position) }
-      level.sideStart = position
-      level.quantifier = quantifier()
+      while skipWord("NOT") || skip("!") { levels.level.negations.append(position) }
+      levels.level.sideStart = position
+      levels.level.quantifier = quantifier()
     }
-    level.operandStart = position
-    if let number = try signedNumber(level) { return number }
-    level.valueStart = position
+    levels.level.operandStart = position
+    if let number = try signedNumber(&levels.level) { return number }
+    levels.level.valueStart = position
     guard tokens[index].symbol == "(" else { return .some(nil) }
+    let level = levels.level
     let isFresh =
       levels.next == .condition && level.alternatives.isEmpty && level.conditions.isEmpty
       && position == level.conditionStart
@@ -117,12 +116,12 @@ extension PredicateFormatParser {
   }
 
   /// Continues behind a value. Returns nil if the format goes on; otherwise what it is.
-  private mutating func finish(_ value: Node, _ levels: Levels) throws(PredicateTreeError) -> Node? {
+  private mutating func finish(_ value: Node, _ levels: inout Levels) throws(PredicateTreeError) -> Node? {
     var node = value
     // A level is complete as often as parentheses are closed here.
     while true {
       let isCondition = levels.isCondition || !levels.outer.isEmpty
-      guard let finished = try finish(node, levels.level, isCondition: isCondition, &levels.next) else {
+      guard let finished = try finish(node, &levels.level, isCondition: isCondition, &levels.next) else {
         return nil
       }
       guard let last = levels.outer.popLast() else { return finished }
@@ -136,7 +135,7 @@ extension PredicateFormatParser {
   }
 
   /// Skips the signs before a value. Returns a number with its sign.
-  private mutating func signedNumber(_ level: Level) throws(PredicateTreeError) -> Node? {
+  private mutating func signedNumber(_ level: inout Level) throws(PredicateTreeError) -> Node? {
     while true {
       let sign = tokens[index].symbol
       guard sign == "-" || sign == "~" else { return nil }
@@ -157,9 +156,9 @@ extension PredicateFormatParser {
   ///
   /// - Returns: what the level is; nil if it goes on, with what `next` says.
   private mutating func finish(
-    _ value: Node, _ level: Level, isCondition: Bool, _ next: inout Next
+    _ value: Node, _ level: inout Level, isCondition: Bool, _ next: inout Next
   ) throws(PredicateTreeError) -> Node? {
-    guard var node = try finishOperand(value, level) else {
+    guard var node = try finishOperand(value, &level) else {
       next = .operand
       return nil
     }
@@ -177,7 +176,7 @@ extension PredicateFormatParser {
       node = .predicate(PredicateTree.negation(of: try requirePredicate(node, at: start)))
     }
     level.negations = []
-    return try finishCondition(node, level, &next)
+    return try finishCondition(node, &level, &next)
   }
 
   /// The number of negations to keep. Pairs of very many are left out.
@@ -187,7 +186,7 @@ extension PredicateFormatParser {
 
   /// Applies the signs and operators before a value. Returns nil if another operator follows.
   private mutating func finishOperand(
-    _ value: Node, _ level: Level
+    _ value: Node, _ level: inout Level
   ) throws(PredicateTreeError) -> Node? {
     var node = value
     for (function, start) in level.signs.reversed() {
@@ -247,7 +246,7 @@ extension PredicateFormatParser {
 
   /// Joins a condition with those before it. Returns nil if another one follows.
   private mutating func finishCondition(
-    _ node: Node, _ level: Level, _ next: inout Next
+    _ node: Node, _ level: inout Level, _ next: inout Next
   ) throws(PredicateTreeError) -> Node? {
     var node = node
     next = .condition

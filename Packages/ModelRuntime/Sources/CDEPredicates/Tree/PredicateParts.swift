@@ -6,7 +6,9 @@ public struct PredicateParts: RandomAccessCollection, Hashable, Sendable {
   private var storage: Storage
 
   /// Makes the parts of a compound.
-  public init(_ parts: some Sequence<PredicateTree>) { storage = Storage(Array(parts)) }
+  public init(_ parts: some Sequence<PredicateTree>) { self.init(list: Array(parts)) }
+
+  init(list: [PredicateTree]) { storage = Storage(list) }
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { storage.list.count }
@@ -38,8 +40,9 @@ public struct PredicateParts: RandomAccessCollection, Hashable, Sendable {
     init(_ list: [PredicateTree]) {
       var (levels, weight) = (0, 1)
       for part in list {
-        levels = Swift.max(levels, part.levels)
-        let (sum, isOver) = weight.addingReportingOverflow(part.weight)
+        let size = part.size
+        levels = Swift.max(levels, size.levels)
+        let (sum, isOver) = weight.addingReportingOverflow(size.weight)
         weight = isOver ? .max : sum
       }
       self.list = list
@@ -75,25 +78,25 @@ extension PredicateTree {
   static let recursionLimit = 64
 
   /// A conjunction: true if all parts are true.
-  public static func and(_ parts: [PredicateTree]) -> PredicateTree { .and(PredicateParts(parts)) }
+  public static func and(_ parts: [PredicateTree]) -> PredicateTree { .and(PredicateParts(list: parts)) }
 
   /// A disjunction: true if one part is true.
-  public static func or(_ parts: [PredicateTree]) -> PredicateTree { .or(PredicateParts(parts)) }
+  public static func or(_ parts: [PredicateTree]) -> PredicateTree { .or(PredicateParts(list: parts)) }
 
   /// The levels of conditions. Conditions inside an expression are part of that expression.
-  @_spi(CDE) public var levels: Int {
-    let (tree, negations) = withoutNegations
-    switch tree {
-    case .and(let parts), .or(let parts): return parts.levels + negations
-    default: return 1 + negations
-    }
-  }
+  @_spi(CDE) public var levels: Int { size.levels }
 
   /// The number of conditions, as far as an integer can count them.
-  @_spi(CDE) public var weight: Int {
-    switch withoutNegations.tree {
-    case .and(let parts), .or(let parts): parts.weight
-    default: 1
+  @_spi(CDE) public var weight: Int { size.weight }
+
+  fileprivate var size: (levels: Int, weight: Int) {
+    switch self {
+    case .constant, .comparison: return (1, 1)
+    case .and(let parts), .or(let parts): return (parts.levels, parts.weight)
+    case .not:
+      let (tree, negations) = withoutNegations
+      let size = tree.size
+      return (size.levels + negations, size.weight)
     }
   }
 

@@ -76,6 +76,10 @@ extension ExpressionTree {
 
   /// Whether the expression has more levels than a limit.
   func isDeeper(than limit: Int) -> Bool {
-    !isLeaf && PredicateTree.isDeeper(than: limit, [(.expression(self), 1)])
+    switch self {
+    // Most expressions are an operator between two values.
+    case .function(_, let parts) where parts.allSatisfy(\.isLeaf): 1 > limit
+    default: !isLeaf && PredicateTree.isDeeper(than: limit, [(.expression(self), 1)])
+    }
   }
 }

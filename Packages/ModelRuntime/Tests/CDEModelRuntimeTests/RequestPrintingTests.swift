@@ -51,13 +51,14 @@ struct RequestPrintingTests {
       request.description.contains("predicate: (BLOCKPREDICATE); sortDescriptors: ((title, descending));"))
   }
 
-  @Test("Foundation's own compounds of any depth are taken as they are")
+  @Test("Foundation's own compounds of any depth are printed as their condition")
   func deep() throws {
     let deep = (0..<10_000).reduce(parts[0]) { inner, _ in
       NSCompoundPredicate(notPredicateWithSubpredicate: inner)
     }
     let request = NSFetchRequest<Item>(entityName: "Item")
     request.predicate = deep
-    #expect(printed(request.predicate) == "title == \"a\"")
+    // Two of more than 64 negations cancel each other.
+    #expect(printed(request.predicate) == String(repeating: "NOT ", count: 64) + "title == \"a\"")
   }
 }

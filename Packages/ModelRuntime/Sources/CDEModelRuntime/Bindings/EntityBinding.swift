@@ -92,7 +92,7 @@ final class EntityBinding: @unchecked Sendable {
   /// Takes the ordinals of a class. A class without ordinals asks by names, for any property of the entity.
   ///
   /// - Precondition: the caller has `classLock`.
-  func readOrdinals(of type: NSManagedObject.Type) {
+  func readOrdinals(of type: AnyClass) {
     let declared =
       (type as? any CDPropertyNaming.Type)?.__cdPropertyNames
       ?? (type as? any CDEntityPropertyNaming.Type)?.propertyNames(of: description)

@@ -19,6 +19,22 @@ enum ActorMacro {
     return leavesOut
   }
 
+  /// The fix-it that makes another declaration an actor; none for one that is neither a class nor a structure.
+  static func declaringActor(_ declaration: some DeclGroupSyntax) -> [FixIt] {
+    if let type = declaration.as(ClassDeclSyntax.self) {
+      var changes: [(node: Syntax, text: String)] = [(Syntax(type.classKeyword), "actor")]
+      if let modifier = type.modifiers.first(where: {
+        $0.name.tokenKind == .keyword(.final) || $0.name.tokenKind == .keyword(.open)
+      }) {
+        changes.append((Syntax(modifier), modifier.name.text == "open" ? "public" : ""))
+      }
+      return [.replacingAll("Declare an actor", changes)]
+    }
+    return declaration.as(StructDeclSyntax.self).map {
+      [.replacing("Declare an actor", $0.structKeyword, with: "actor")]
+    } ?? []
+  }
+
   /// The `disableGenerateInit` argument; what is wrong with the arguments goes into `diagnostics`.
   static func disablesInit(
     _ node: AttributeSyntax, macro: String, diagnostics: inout [Diagnostic]

@@ -50,20 +50,9 @@ enum NSModelActorMacro: MemberMacro, ExtensionMacro {
   private static func wrongType(
     _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax
   ) -> Diagnostic {
-    var fixIts: [FixIt] = []
-    if let type = declaration.as(ClassDeclSyntax.self) {
-      var changes: [(node: Syntax, text: String)] = [(Syntax(type.classKeyword), "actor")]
-      if let modifier = type.modifiers.first(where: {
-        $0.name.tokenKind == .keyword(.final) || $0.name.tokenKind == .keyword(.open)
-      }) {
-        changes.append((Syntax(modifier), modifier.name.text == "open" ? "public" : ""))
-      }
-      fixIts = [
-        .replacingAll("Declare an actor", changes),
-        .replacing("Use @NSMainModelActor", node.attributeName, with: "NSMainModelActor"),
-      ]
-    } else if let type = declaration.as(StructDeclSyntax.self) {
-      fixIts = [.replacing("Declare an actor", type.structKeyword, with: "actor")]
+    var fixIts = ActorMacro.declaringActor(declaration)
+    if declaration.is(ClassDeclSyntax.self) {
+      fixIts.append(.replacing("Use @NSMainModelActor", node.attributeName, with: "NSMainModelActor"))
     }
     return .make(
       "notAnActor", at: node,

@@ -10,7 +10,10 @@ enum SwiftDataActorMacro: MemberMacro, ExtensionMacro {
     conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
     guard declaration.is(ActorDeclSyntax.self) else {
-      context.diagnose(wrongType(declaration, node))
+      context.diagnose(
+        .make(
+          "notAnActor", at: node, "@ModelActor can only be attached to an actor.",
+          fixIts: ActorMacro.declaringActor(declaration)))
       return []
     }
     if let hidden = HiddenType.diagnose(declaration, macro: "ModelActor", in: context) {
@@ -47,18 +50,5 @@ enum SwiftDataActorMacro: MemberMacro, ExtensionMacro {
       HiddenType.diagnose(declaration, macro: "ModelActor", in: context) == nil
     else { return [] }
     return [try ExtensionDeclSyntax("extension \(type.trimmed): CDESwiftData.ModelActor {}")]
-  }
-
-  private static func wrongType(
-    _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax
-  ) -> Diagnostic {
-    var fixIts: [FixIt] = []
-    if let type = declaration.as(ClassDeclSyntax.self) {
-      fixIts = [.replacing("Declare an actor", type.classKeyword, with: "actor")]
-    } else if let type = declaration.as(StructDeclSyntax.self) {
-      fixIts = [.replacing("Declare an actor", type.structKeyword, with: "actor")]
-    }
-    return .make(
-      "notAnActor", at: node, "@ModelActor can only be attached to an actor.", fixIts: fixIts)
   }
 }

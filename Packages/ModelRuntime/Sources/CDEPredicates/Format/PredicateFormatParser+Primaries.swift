@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension PredicateFormatParser {
-  /// Parses literals, keys, placeholders, calls and lists.
+  /// Parses literals, keys, arguments, calls and lists.
   mutating func primary() throws(PredicateTreeError) -> Node {
     switch token.kind {
     case .selector, .symbol("{"): return .expression(try construct())

@@ -16,6 +16,27 @@ enum ConditionWalk {
     var next = 1
   }
 
+  /// Goes down to the first condition that has no parts, and opens those above it.
+  ///
+  /// - Returns: nil if it is a leaf; otherwise whether the compound without parts is a conjunction.
+  @inline(__always)
+  private static func descend<Node, Value>(
+    _ node: inout Node, _ form: (Node) -> ConditionForm<Node>, _ open: inout [Open<Node, Value>]
+  ) -> Bool? {
+    while true {
+      switch form(node) {
+      case .leaf: return nil
+      case .negation(let part):
+        open.append(Open(parts: [], isAnd: nil))
+        node = part
+      case .compound(let parts, let isAnd):
+        guard let first = parts.first else { return isAnd }
+        open.append(Open(parts: parts, isAnd: isAnd))
+        node = first
+      }
+    }
+  }
+
   /// Whether a condition holds. Parts are asked in their order until one decides.
   static func holds<Node, Failure: Error>(
     _ root: Node, _ form: (Node) -> ConditionForm<Node>, leaf: (Node) throws(Failure) -> Bool
@@ -23,21 +44,9 @@ enum ConditionWalk {
     var open: [Open<Node, Bool>] = []
     var node = root
     while true {
+      // A compound without parts is what its operator says of nothing.
       var value: Bool
-      switch form(node) {
-      case .leaf: value = try leaf(node)
-      case .negation(let part):
-        open.append(Open(parts: [], isAnd: nil))
-        node = part
-        continue
-      case .compound(let parts, let isAnd):
-        if let first = parts.first {
-          open.append(Open(parts: parts, isAnd: isAnd))
-          node = first
-          continue
-        }
-        value = isAnd
-      }
+      if let isAnd = descend(&node, form, &open) { value = isAnd } else { value = try leaf(node) }
       while true {
         guard let last = open.indices.last else { return value }
         if let isAnd = open[last].isAnd {
@@ -64,19 +73,10 @@ enum ConditionWalk {
     var node = root
     while true {
       var value: Value
-      switch form(node) {
-      case .leaf: value = try leaf(node)
-      case .negation(let part):
-        open.append(Open(parts: [], isAnd: nil))
-        node = part
-        continue
-      case .compound(let parts, let isAnd):
-        if let first = parts.first {
-          open.append(Open(parts: parts, isAnd: isAnd))
-          node = first
-          continue
-        }
+      if let isAnd = descend(&node, form, &open) {
         value = try compound([], isAnd)
+      } else {
+        value = try leaf(node)
       }
       while true {
         guard let last = open.indices.last else { return value }

@@ -11,13 +11,7 @@
 
 /// The instances whose initialisers run.
 enum InstanceMaking {
-  private static let key: pthread_key_t = {
-    var key = pthread_key_t()
-    guard pthread_key_create(&key, nil) == 0 else {
-      fatalError("The process has no room for another thread-specific value.")
-    }
-    return key
-  }()
+  private static let key = makeThreadSpecificKey()
 
   // MARK: Instances of existing objects
 
@@ -43,23 +37,32 @@ enum InstanceMaking {
     weak var object: _ModelObject?
   }
 
+  private struct BegunObjects {
+    var byAddress: [UInt: Begun] = [:]
+    /// The number of entries at which those of freed objects are removed.
+    var limit = 1_024
+  }
+
   /// Objects of instances whose classes have several fields, by the instance's address.
-  private static let begun = Lock<[UInt: Begun]>([:])
+  private static let begun = Lock(BegunObjects())
 
   static func begin(_ object: _ModelObject, at base: UnsafeMutableRawPointer) {
-    begun.withLock { $0[UInt(bitPattern: base)] = Begun(object: object) }
+    begun.withLock { begun in
+      if begun.byAddress.count >= begun.limit {
+        begun.byAddress = begun.byAddress.filter { $0.value.object != nil }
+        begun.limit = max(1_024, 2 * begun.byAddress.count)
+      }
+      begun.byAddress[UInt(bitPattern: base)] = Begun(object: object)
+    }
   }
 
   /// The object that another field of the same instance has. An address may have been of an instance that is gone.
   static func begun(at base: UnsafeMutableRawPointer) -> _ModelObject? {
-    guard let found = begun.withLock({ $0[UInt(bitPattern: base)]?.object }), let model = found.model,
+    guard let found = begun.withLock({ $0.byAddress[UInt(bitPattern: base)]?.object }),
+      let model = found.model,
       UnsafeMutableRawPointer(Unmanaged.passUnretained(model as AnyObject).toOpaque()) == base
     else { return nil }
     return found
-  }
-
-  static func end(at base: UnsafeMutableRawPointer) {
-    begun.withLock { $0[UInt(bitPattern: base)] = nil }
   }
 }
 

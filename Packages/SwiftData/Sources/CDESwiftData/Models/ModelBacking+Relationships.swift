@@ -20,7 +20,7 @@ extension _ModelBacking {
   ) -> Other {
     let object = tracked(model, path)
     if let other = object.one(ordinal) { return other.instance(as: Other.self) }
-    return object.placeholder(ordinal, Other.self)
+    return object.emptyModel(Other.self)
   }
 
   /// Reads the property, and records the read for observers. For generated accessors.
@@ -99,7 +99,8 @@ extension _ModelBacking {
     return object
   }
 
-  private func mutating<Value>(
+  /// Changes a property of the object, and wakes its readers.
+  func mutating<Value>(
     _ object: _ModelObject, _ model: Model, _ path: () -> KeyPath<Model, Value>, _ body: () -> Void
   ) {
     guard let registrar = object._cdExistingRegistrar() else { return body() }
@@ -168,7 +169,7 @@ extension _ModelObject {
   }
 
   /// What a mandatory relationship without a value reads: a model without a context, with zeros for what it needs.
-  func placeholder<Other: PersistentModel>(_ ordinal: Int, _ type: Other.Type) -> Other {
+  func emptyModel<Other: PersistentModel>(_ type: Other.Type) -> Other {
     let object = _ModelInfo.of(type).makeObject()
     object.fillWithZeros()
     return object.instance(as: type)

@@ -13,9 +13,7 @@ extension _ModelBacking {
   public func get<Value: Codable>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>
   ) -> Value {
-    let object = object(reading: model)
-    if let registrar = object._cdOwnTrackingRegistrar() { registrar.access(model, keyPath: path()) }
-    return object.coded(ordinal, as: Value.self)
+    codedValue(model, ordinal, path)
   }
 
   /// Sets the property, and wakes its readers. For generated accessors.
@@ -24,35 +22,34 @@ extension _ModelBacking {
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
   ) {
     let object = object(reading: model)
-    guard let registrar = object._cdExistingRegistrar() else { return object.setCoded(ordinal, value) }
-    registrar.withMutation(of: model, keyPath: path()) { object.setCoded(ordinal, value) }
+    mutating(object, model, path) { object.setCoded(ordinal, value) }
   }
 
+  /// Sets the property where an initialiser of the class does. For generated accessors.
   @available(
     *, unavailable,
     message:
       "The property is neither Codable nor a model nor an array of models. Conform its type to Codable, or mark it @Transient."
-      /// Sets the property where an initialiser of the class does. For generated accessors.
   )
   @_disfavoredOverload
   public mutating func initialize<Value>(_ ordinal: Int, _ value: Value) {}
 
+  /// Reads the property, and records the read for observers. For generated accessors.
   @available(
     *, unavailable,
     message:
       "The property is neither Codable nor a model nor an array of models. Conform its type to Codable, or mark it @Transient."
-      /// Reads the property, and records the read for observers. For generated accessors.
   )
   @_disfavoredOverload
   public func get<Value>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>
   ) -> Value { fatalError("Unavailable.") }
 
+  /// Sets the property, and wakes its readers. For generated accessors.
   @available(
     *, unavailable,
     message:
       "The property is neither Codable nor a model nor an array of models. Conform its type to Codable, or mark it @Transient."
-      /// Sets the property, and wakes its readers. For generated accessors.
   )
   @_disfavoredOverload
   public func set<Value>(
@@ -71,9 +68,7 @@ extension _ModelBacking {
   public func getTransformable<Value>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>
   ) -> Value {
-    let object = object(reading: model)
-    if let registrar = object._cdOwnTrackingRegistrar() { registrar.access(model, keyPath: path()) }
-    return object.coded(ordinal, as: Value.self)
+    codedValue(model, ordinal, path)
   }
 
   /// Sets the property, and wakes its readers. For generated accessors.
@@ -81,13 +76,21 @@ extension _ModelBacking {
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
   ) {
     let object = object(reading: model)
-    guard let registrar = object._cdExistingRegistrar() else { return object.setCoded(ordinal, value) }
-    registrar.withMutation(of: model, keyPath: path()) { object.setCoded(ordinal, value) }
+    mutating(object, model, path) { object.setCoded(ordinal, value) }
+  }
+}
+
+extension _ModelBacking {
+  private func codedValue<Value>(_ model: Model, _ ordinal: Int, _ path: () -> KeyPath<Model, Value>) -> Value
+  {
+    let object = object(reading: model)
+    if let registrar = object._cdOwnTrackingRegistrar() { registrar.access(model, keyPath: path()) }
+    return object.coded(ordinal, as: Value.self)
   }
 }
 
 extension _ModelObject {
-  /// The decoded value of an attribute. Kept while the stored value stays the same.
+  /// The decoded value of an attribute. Each call decodes.
   final func coded<Value>(_ ordinal: Int, as type: Value.Type) -> Value {
     let (name, shape) = info.attribute(ordinal)
     let stored = value(forKey: name)

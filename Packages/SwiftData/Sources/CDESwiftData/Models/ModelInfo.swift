@@ -150,7 +150,7 @@ public final class _ModelInfo: @unchecked Sendable {
   }
 
   /// The properties of the class and of those above it.
-  private var metadata: [Schema.PropertyMetadata] { type.schemaMetadata + (parent?.metadata ?? []) }
+  var metadata: [Schema.PropertyMetadata] { type.schemaMetadata + (parent?.metadata ?? []) }
 
   private func identityKey(_ path: AnyKeyPath) -> String? {
     Swift.type(of: path).valueType == PersistentIdentifier.self ? "objectID" : nil

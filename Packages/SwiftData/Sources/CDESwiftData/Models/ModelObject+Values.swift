@@ -23,7 +23,7 @@ extension _ModelObject {
       return none
     }
     if stored != nil || isInserted == false { report(name, type, error) }
-    let metadata = info.type.schemaMetadata.first { $0.name == name }
+    let metadata = info.metadata.first { $0.name == name }
     if let value = metadata?.defaultValue as? Value { return value }
     if let decodable = type as? any Decodable.Type,
       let sample = try? ShapeProbe.sample(of: decodable) as? Value

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQLiteFaults
 import Testing
 
 @testable import CDESwiftData
@@ -141,7 +142,7 @@ struct ValuePredicateTests {
   func differential() throws {
     let seed = UInt64.random(in: .min ... .max)
     print("ValuePredicateTests: seed \(seed)")
-    var random = SplitMix(state: seed)
+    var random = SplitMix(seed: seed)
     let context = try context()
     for number in 0..<40 { context.insert(depot(number, &random)) }
     try context.save()
@@ -168,7 +169,7 @@ struct ValuePredicateTests {
 
   @Test("Parts of structs are orders")
   func orders() throws {
-    var random = SplitMix(state: 7)
+    var random = SplitMix(seed: 7)
     let context = try context()
     for number in 0..<20 { context.insert(depot(number, &random)) }
     try context.save()

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQLiteFaults
 import CDESwiftData
 import Foundation
 import Testing
@@ -131,7 +132,7 @@ private struct Voyage {
   var log: [String] = []
 
   init(seed: UInt64) throws {
-    random = SplitMix(state: seed)
+    random = SplitMix(seed: seed)
     container = try ModelContainer(
       for: Sailor.self, Ship.self, Medal.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
     context = ModelContext(container)

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQLiteFaults
 import CDEManagedModel
 import CDEModelRuntime
 import Foundation
@@ -100,7 +101,7 @@ struct RandomStoreTests {
   func rows() throws {
     let seed = UInt64.random(in: .min ... .max)
     print("RandomStoreTests: seed \(seed)")
-    var drawing = Drawing(random: SplitMix(state: seed))
+    var drawing = Drawing(random: SplitMix(seed: seed))
     let schema = Schema(Holder.self)
     let shapes = try #require(schema.entitiesByName["Holder"]).attributesByName.compactMapValues(\.shape)
     let stack = try Stack(schema)

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQLiteFaults
 import Foundation
 import Testing
 
@@ -180,7 +181,7 @@ struct RandomValueTests {
   func againstJSON() throws {
     let seed = UInt64.random(in: .min ... .max)
     print("RandomValueTests: seed \(seed)")
-    var random = SplitMix(state: seed)
+    var random = SplitMix(seed: seed)
     for _ in 0..<300 {
       try check(Whole.self, &random, seed)
       try check(Leaf?.self, &random, seed)

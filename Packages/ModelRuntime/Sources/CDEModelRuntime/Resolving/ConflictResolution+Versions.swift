@@ -74,7 +74,7 @@ extension ConflictResolution {
       object.setUnsaved(info.slot, to: wholeValue(info, of: object))
     }
     for info in object._binding.properties where info.isOneToOne { notePartner(of: object, info.slot) }
-    object._overlay?.unloadMembers()
+    noteTouched(context.unloadPairs(ofWrittenAgain: [object]))
     object.becomeInsertedAgain()
     context.noteChange(object)
   }

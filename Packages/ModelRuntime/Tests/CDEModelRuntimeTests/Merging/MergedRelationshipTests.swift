@@ -394,6 +394,30 @@ struct MergedRelationshipTests {
     #expect(world.member[1].set("books") == [])
   }
 
+  @Test("An object that was written again has no pairs of before, also if its deletion is merged last")
+  func writtenAgainBeforeDeletion() throws {
+    let world = try World(.tags, .history, isRelated: true)
+    #expect(world.sides(in: 1) == [true, true])
+    let neighbour = world.stacks.last!.context()
+    neighbour.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+    let again = try neighbour.all("Book", NSPredicate(format: "number = 1"))[0]
+    let tag = try neighbour.all("Tag", NSPredicate(format: "number = 2"))[0]
+    #expect(tag.set("books") == [again])
+    again.setValue(8, forKey: "value")
+    world.mine.inbox.open { _ in }
+    world.theirs.delete(world.owner[0])
+    try world.theirs.save()
+    try neighbour.save()
+    #expect(tag.set("books") == [])
+    world.mine.mergeInbox(through: .max)
+    #expect(world.sides(in: 1) == [false, false])
+    try world.saveAndMergeHistory()
+    #expect(world.sides(in: 1) == [false, false])
+    #expect(try world.mine.all("Book", NSPredicate(format: "number = 1"))[0] === world.owner[1])
+    let tracked = try world.mine.all("Book", NSPredicate(format: "number = 1"))[0]
+    #expect(tracked.value(forKey: "value") as? Int == 8)
+  }
+
   // MARK: References without an inverse
 
   @Test("A save that deletes an object clears a new reference to it that has no inverse")

@@ -139,6 +139,7 @@ extension NSManagedObjectContext {
     let commit = commit.lacksRows ? withRows(commit) : commit
     var changes: [ObjectChange] = []
     var forgotten: [NSManagedObject] = []
+    var writtenAgain: [NSManagedObject] = []
     var ids = MergedIDs()
     var arrived: [CommittedTransaction.Change] = []
     var missed: [CommittedTransaction.Change] = []
@@ -164,12 +165,13 @@ extension NSManagedObjectContext {
       case .deleted:
         // The row was saved again under the same key later, and without the pairs that the deletion removed.
         if !object.isFault, object._batch.asOf > commit.asOf(change.key) {
-          object._overlay?.unloadMembers()
+          writtenAgain.append(object)
           continue
         }
         forgotten.append(object)
         changes.append(ObjectChange(object: object, kind: .deleted, properties: nil))
       case .inserted, .updated:
+        if change.kind == .inserted { writtenAgain.append(object) }
         let missed = adopt(change, into: object, isCurrent: commit.isForeign, &changes)
         changes.append(
           ObjectChange(
@@ -182,6 +184,7 @@ extension NSManagedObjectContext {
       change.properties?.forEach { unload(change.object, $0) }
       changes.append(change)
     }
+    changes += unloadPairs(ofWrittenAgain: writtenAgain)
     settle(commit, changes)
     if !arrived.isEmpty { pending.appeared += arrived.map(objectOfArrival) }
     let source = MergeSource.commit(commit, isRepeated: noteMerge(commit.trace))
@@ -212,10 +215,7 @@ extension NSManagedObjectContext {
     _ change: CommittedTransaction.Change, into object: NSManagedObject, isCurrent: Bool,
     _ changes: inout [ObjectChange]
   ) -> PropertySet {
-    if change.kind == .inserted {
-      // A row that had been deleted may have been written again, without its pairs.
-      object._overlay?.unloadMembers()
-    } else {
+    if change.kind == .updated {
       for slot in change.properties where object._binding.properties[slot].isToMany { unload(object, slot) }
     }
     guard let row = change.row, !object.isFault, row.batch.layout === object._binding.layout

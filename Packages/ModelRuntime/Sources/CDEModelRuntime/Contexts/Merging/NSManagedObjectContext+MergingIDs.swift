@@ -38,13 +38,14 @@ extension NSManagedObjectContext {
     }
     var recent = RecentMerge(objects, effects, in: self)
     let left = reread(objects)
+    let former = unloadPairs(ofWrittenAgain: inserted.compactMap(known))
     recent?.finish()
     changes += objects.map {
       ObjectChange(object: $0, kind: .updated, properties: effects.properties[ObjectIdentifier($0)])
     }
     let arrived = inserted.filter { known($0) == nil }
     let joined = ownersOfInserted(arrived)
-    for change in orphaned + effects.touched + joined + left + touched
+    for change in orphaned + effects.touched + joined + left + former + touched
     where change.object._registry === registry {
       change.properties?.forEach { unload(change.object, $0) }
       changes.append(change)

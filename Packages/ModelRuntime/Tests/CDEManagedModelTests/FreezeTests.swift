@@ -119,6 +119,24 @@ struct FreezeTests {
     #expect(editor.inverseRelationship === sample.books)
   }
 
+  @Test("A to-many relationship may name a to-one inverse that has another inverse; its order can't be stored then")
+  func inverseOfAnotherToMany() throws {
+    func sample(isOrdered: Bool) -> NSManagedObjectModel {
+      let sample = SampleModel()
+      let written = relationship("written", to: sample.book, max: 0)
+      written.inverseRelationship = sample.author
+      written.isOrdered = isOrdered
+      sample.person.properties.append(written)
+      return sample.model
+    }
+    let frozen = try sample(isOrdered: false).freeze()
+    let person = try #require(frozen.schema.entities.first { $0.name == "Person" })
+    #expect(person.relationships.first { $0.name == "written" }?.inverse == "author")
+    #expect(frozen.remarks.count == 1)
+    #expect(frozen.remarks.first?.contains("A change of Book.author reaches Person.written") == true)
+    expectError(.missingInverse, in: sample(isOrdered: true), entity: "Person", property: "written")
+  }
+
   @Test("Broken models are refused with entity and property")
   func broken() {
     func check(

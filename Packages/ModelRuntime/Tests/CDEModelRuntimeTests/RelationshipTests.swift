@@ -263,6 +263,47 @@ struct RelationshipTests {
       #expect(try other.all("Image").allSatisfy { $0.one("artist") == nil && $0.one("shown") == nil })
     }
   }
+
+  @Test("A to-many relationship whose inverse refers to another one has the objects that its inverse says")
+  func membersByInverseOfAnother() throws {
+    let artist = entity("Artist", nil, [attribute("name", .stringAttributeType)])
+    let image = entity("Image", nil, [attribute("name", .stringAttributeType)])
+    connect(.one(image, "artist"), .many(artist, "images"))
+    let shown = NSRelationshipDescription()
+    shown.name = "shown"
+    shown.destinationEntity = image
+    shown.maxCount = 0
+    shown.deleteRule = .cascadeDeleteRule
+    artist.properties.append(shown)
+    shown.inverseRelationship = image.relationshipsByName["artist"]
+    let stack = try Stack(model: model(artist, image))
+    let context = stack.context()
+    try context.performAndWait {
+      let maker = context.make("Artist", ["name": "a"])
+      let images = ["i1", "i2", "i3"].map { context.make("Image", ["name": $0]) }
+      maker.mutableSetValue(forKey: "shown").add(images[0])
+      #expect(images[0].one("artist") === maker)
+      images[1].setValue(maker, forKey: "artist")
+      #expect(maker.set("images").contains(images[1]))
+      try context.save()
+      context.refreshAllObjects()
+      #expect(maker.set("shown") == [images[0], images[1]] && maker.set("images") == maker.set("shown"))
+      maker.mutableSetValue(forKey: "shown").remove(images[0])
+      #expect(images[0].one("artist") == nil)
+      maker.setValue(NSSet(array: [images[2]]), forKey: "shown")
+      #expect(images.map { $0.one("artist") === maker } == [false, false, true])
+      try context.save()
+    }
+    let other = stack.context()
+    try other.performAndWait {
+      let found = try other.all("Artist", NSPredicate(format: "shown.name CONTAINS 'i3' AND shown.@count == 1"))
+      #expect(found.count == 1)
+      #expect(found[0].set("images") == found[0].set("shown"))
+      other.delete(found[0])
+      try other.save()
+      #expect(try other.all("Image", sort: "name").map { $0.value(forKey: "name") as? String } == ["i1", "i2"])
+    }
+  }
 }
 
 extension ExitTest.Result {

@@ -139,7 +139,7 @@ struct ModelValidator {
     }
     guard let inverse = relationship.followedInverse, let destination = relationship.destinationEntity
     else { return }
-    guard inverse.inverseRelationship === relationship else {
+    guard relationship.isReferredBack || relationship.borrowsInverse else {
       throw fail(
         .missingInverse,
         "\(entity).\(name) has the inverse \(inverse.entity?.name ?? "").\(inverse.name), which does not "

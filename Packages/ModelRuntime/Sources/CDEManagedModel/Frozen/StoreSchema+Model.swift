@@ -58,21 +58,35 @@ extension StoreRelationship {
 extension NSRelationshipDescription {
   /// The inverse that objects keep up to date; nil if a to-one relationship names one that has another inverse itself.
   ///
-  /// Xcode warns about such a relationship, and Core Data uses the model. The key in the row is all that it needs. The members of a
-  /// to-many relationship stand in the rows of its inverse, so that one has to refer back.
+  /// Xcode warns about such a relationship, and Core Data uses the model: each side keeps to the inverse that it names. The key in
+  /// the row is all that a to-one relationship needs. The members of a to-many relationship are the rows whose inverse is the
+  /// owner, whatever inverse that one has itself.
   var followedInverse: NSRelationshipDescription? {
-    guard let inverse = inverseRelationship, !isToMany, let other = inverse.inverseRelationship else {
+    guard let inverse = inverseRelationship, !isToMany, inverse.inverseRelationship != nil else {
       return inverseRelationship
     }
-    return other === self ? inverse : nil
+    return isReferredBack ? inverse : nil
+  }
+
+  var isReferredBack: Bool { inverseRelationship?.inverseRelationship === self }
+
+  /// Whether the members are found by a to-one relationship that has another inverse itself.
+  var borrowsInverse: Bool {
+    guard isToMany, !isOrdered, let inverse = inverseRelationship, !inverse.isToMany else { return false }
+    return inverse.inverseRelationship != nil && !isReferredBack
   }
 
   /// What the model says about the inverse and objects do not follow; nil if they follow it.
   var inverseRemark: String? {
-    guard let inverse = inverseRelationship, followedInverse == nil else { return nil }
+    guard let inverse = inverseRelationship, let other = inverse.inverseRelationship, !isReferredBack,
+      !isToMany || borrowsInverse
+    else { return nil }
     let (mine, theirs) = ("\(entity?.name ?? "").\(name)", "\(inverse.entity?.name ?? "").\(inverse.name)")
-    return "\(mine) has the inverse \(theirs), which has the inverse "
-      + "\(inverse.inverseRelationship?.name ?? "") itself. \(mine) is kept as a relationship without an inverse. "
+    let effect =
+      isToMany
+      ? "A change of \(theirs) reaches \(mine) when the object is refreshed."
+      : "\(mine) is kept as a relationship without an inverse."
+    return "\(mine) has the inverse \(theirs), which has the inverse \(other.name) itself. \(effect) "
       + "Give it an inverse of its own, or none."
   }
 }

@@ -9,27 +9,46 @@ import PackageDescription
     name: "Model",
     dependencies: [.product(name: "CDECoreData", package: "CoreDataEvolution")],
     path: ".",
-    exclude: ["Sources", "Tests", "Linux/ModelTests"],
+    exclude: ["Sources", "Tests", "Linux/ModelTests", "Linux/Journal", "Linux/JournalTests"],
     sources: ["Linux/Model"],
     plugins: [.plugin(name: "CoreDataSources", package: "CoreDataEvolution")])
   let tests = Target.testTarget(
     name: "ModelTests",
     dependencies: ["Model"],
     path: ".",
-    exclude: ["Sources", "Tests", "Linux/Model"],
+    exclude: ["Sources", "Tests", "Linux/Model", "Linux/Journal", "Linux/JournalTests"],
     sources: ["Linux/ModelTests"],
+    plugins: [.plugin(name: "CoreDataSources", package: "CoreDataEvolution")])
+  let journal = Target.target(
+    name: "Journal",
+    dependencies: [
+      .product(name: "CDESwiftData", package: "CoreDataEvolution"),
+      .product(name: "CDELogging", package: "CoreDataEvolution"),
+    ],
+    path: ".",
+    exclude: ["Sources", "Tests", "Linux/Model", "Linux/ModelTests", "Linux/JournalTests"],
+    sources: ["Linux/Journal"],
+    plugins: [.plugin(name: "CoreDataSources", package: "CoreDataEvolution")])
+  let journalTests = Target.testTarget(
+    name: "JournalTests",
+    dependencies: ["Journal", .product(name: "CDECoreData", package: "CoreDataEvolution")],
+    path: ".",
+    exclude: ["Sources", "Tests", "Linux/Model", "Linux/ModelTests", "Linux/Journal"],
+    sources: ["Linux/JournalTests"],
     plugins: [.plugin(name: "CoreDataSources", package: "CoreDataEvolution")])
 #else
   let evolution: [Package.Dependency] = []
+  let journal = Target.target(name: "Journal")
+  let journalTests = Target.testTarget(name: "JournalTests", dependencies: ["Journal"])
   let model = Target.target(name: "Model", resources: [.process("Trips.xcdatamodeld")])
   let tests = Target.testTarget(name: "ModelTests", dependencies: ["Model"])
 #endif
 
 let package = Package(
   name: "PortedApp",
-  platforms: [.macOS(.v12), .iOS(.v15)],
+  platforms: [.macOS(.v15), .iOS(.v18)],
   products: [.library(name: "Model", targets: ["Model"])],
   dependencies: evolution,
-  targets: [model, tests],
+  targets: [model, tests, journal, journalTests],
   swiftLanguageModes: [.v5]
 )

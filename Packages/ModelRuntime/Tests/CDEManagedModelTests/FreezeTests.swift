@@ -119,7 +119,9 @@ struct FreezeTests {
     #expect(editor.inverseRelationship === sample.books)
   }
 
-  @Test("A to-many relationship may name a to-one inverse that has another inverse; its order can't be stored then")
+  @Test(
+    "A to-many relationship may name a to-one inverse that has another inverse; its order can't be stored then"
+  )
   func inverseOfAnotherToMany() throws {
     func sample(isOrdered: Bool) -> NSManagedObjectModel {
       let sample = SampleModel()

@@ -296,12 +296,14 @@ struct RelationshipTests {
     }
     let other = stack.context()
     try other.performAndWait {
-      let found = try other.all("Artist", NSPredicate(format: "shown.name CONTAINS 'i3' AND shown.@count == 1"))
+      let found = try other.all(
+        "Artist", NSPredicate(format: "shown.name CONTAINS 'i3' AND shown.@count == 1"))
       #expect(found.count == 1)
       #expect(found[0].set("images") == found[0].set("shown"))
       other.delete(found[0])
       try other.save()
-      #expect(try other.all("Image", sort: "name").map { $0.value(forKey: "name") as? String } == ["i1", "i2"])
+      #expect(
+        try other.all("Image", sort: "name").map { $0.value(forKey: "name") as? String } == ["i1", "i2"])
     }
   }
 }

@@ -14,6 +14,10 @@ struct CoreDataSources: BuildToolPlugin {
       "build", "--module", target.moduleName, "--state", work.appending(path: "state.json").path,
     ]
     arguments += settings.arguments
+    let modules = Set(target.recursiveTargetDependencies.map(\.name))
+    for module in ["CDECoreData", "CDESwiftData", "CDELogging"] where modules.contains(module) {
+      arguments += ["--uses", module]
+    }
     var outputs: [URL] = []
     let sources = work.appending(path: "Sources")
     let table = sources.appending(path: "PortedClasses+linux.swift")

@@ -3,6 +3,9 @@ extension SourceIndex {
   ///
   /// The runtime finds it by the target's name. On Apple's platforms the Objective-C runtime has such a list.
   public func classTable() -> String {
+    guard modules.contains("CDECoreData") else {
+      return "// This target does not depend on CDECoreData, so it has no managed classes.\n"
+    }
     var lines: [String] = []
     for (name, type) in classes.sorted(by: { $0.key < $1.key }) where type.isVisible && isManaged(name) {
       let bare = name.split(separator: ".").last.map(String.init) ?? name
@@ -23,7 +26,7 @@ extension SourceIndex {
           """)
       }
     }
-    let modules = imports.sorted().filter {
+    let imported = imports.sorted().filter {
       ImportedModules.absent[$0] == nil && ImportedModules.replaced[$0] == nil
     }
     return """
@@ -38,7 +41,7 @@ extension SourceIndex {
         }
 
         public static var modules: [String] {
-          [\(modules.map { "\"\($0)\"" }.joined(separator: ", "))]
+          [\(imported.map { "\"\($0)\"" }.joined(separator: ", "))]
         }
 
         /// The names of properties, for Swift's key paths.

@@ -68,13 +68,24 @@ public struct SourceIndex: Sendable {
   private var fullNames: [String: [String]] = [:]
   private(set) var optionalMembers: Set<String>
   private(set) var imports: Set<String> = []
+  /// The replacements of Apple's modules that the target depends on.
+  let modules: Set<String>
 
   /// Requirements of the delegates that this package declares.
   private static let knownOptionalMembers: Set<String> = [
     "controllerWillChangeContent", "controllerDidChangeContent", "controller",
   ]
 
-  public init(_ files: some Sequence<FileFacts>) {
+  /// All replacements of Apple's modules that the rewriter knows.
+  public static let allModules = Set(ImportedModules.replaced.values)
+
+  /// What is known about a target.
+  ///
+  /// - Parameters:
+  ///   - files: the facts of its files.
+  ///   - modules: the replacements of Apple's modules that it depends on; all of them by default.
+  public init(_ files: some Sequence<FileFacts>, modules: Set<String> = allModules) {
+    self.modules = modules
     optionalMembers = Self.knownOptionalMembers
     let files = Array(files)
     for file in files {

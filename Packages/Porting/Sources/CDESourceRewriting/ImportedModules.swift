@@ -1,7 +1,18 @@
 /// The modules whose imports the rewriter knows.
 enum ImportedModules {
   /// Modules of Apple's platforms that have a replacement, and the replacement.
-  static let replaced = ["CoreData": "CDECoreData", "os": "CDELogging", "OSLog": "CDELogging"]
+  static let replaced = [
+    "CoreData": "CDECoreData", "SwiftData": "CDESwiftData", "os": "CDELogging", "OSLog": "CDELogging",
+  ]
+
+  /// Modules whose names also stand before a point, or in `canImport`.
+  static let named: Set<String> = ["CoreData", "SwiftData"]
+
+  /// What to do about an import whose replacement the target does not depend on.
+  static func advice(_ name: String, _ replacement: String) -> String {
+    "Add the product \(replacement) of CoreDataEvolution to the dependencies of the target. The import of \(name) then becomes one "
+      + "of \(replacement)."
+  }
 
   /// Frameworks without a replacement, and what to do about an import.
   static let absent: [String: String] = {
@@ -25,7 +36,7 @@ enum ImportedModules {
       "UniformTypeIdentifiers", "CoreGraphics", "CoreImage", "QuartzCore", "SystemConfiguration", "Security",
       "LocalAuthentication", "WebKit", "MessageUI", "Intents", "AppIntents", "Messages", "SafariServices",
       "ObjectiveC",
-      "SwiftData", "CryptoKit", "NaturalLanguage", "BackgroundTasks",
+      "CryptoKit", "NaturalLanguage", "BackgroundTasks",
     ] {
       table[name] = interface.replacing("NAME", with: name)
     }

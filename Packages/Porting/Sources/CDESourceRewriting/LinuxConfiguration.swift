@@ -3,6 +3,9 @@ internal import SwiftSyntax
 
 /// The build settings of a ported target, to tell which `#if` branches are compiled.
 struct LinuxConfiguration: BuildConfiguration {
+  /// The replacements that the target depends on.
+  let modules: Set<String>
+
   /// Debug code counts as compiled, so that both configurations report the same.
   func isCustomConditionSet(name: String) throws -> Bool { ["DEBUG", "SWIFT_PACKAGE"].contains(name) }
   func hasFeature(name: String) throws -> Bool { true }
@@ -10,6 +13,10 @@ struct LinuxConfiguration: BuildConfiguration {
 
   func canImport(importPath: [(TokenSyntax, String)], version: CanImportVersion) throws -> Bool {
     guard let name = importPath.first?.1 else { return false }
+    // Without the replacement the condition stays as it is, and the compiler finds no such module.
+    if ImportedModules.named.contains(name), let replacement = ImportedModules.replaced[name] {
+      return modules.contains(replacement)
+    }
     return ImportedModules.absent[name] == nil
   }
 

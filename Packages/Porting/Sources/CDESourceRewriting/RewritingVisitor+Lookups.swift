@@ -10,21 +10,21 @@ extension RewritingVisitor {
 
   func rewriteLookup(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
     switch node.calledExpression.trimmedDescription {
-    case "Bundle" where node.arguments.first?.label?.text == "for",
-      "Foundation.Bundle" where node.arguments.first?.label?.text == "for":
+    case "Bundle" where usesCoreData && node.arguments.first?.label?.text == "for",
+      "Foundation.Bundle" where usesCoreData && node.arguments.first?.label?.text == "for":
       edits.insert("._cdPorted", at: node.calledExpression.contentRange.upperBound)
       needsImport = true
-    case "NSClassFromString":
+    case "NSClassFromString" where usesCoreData:
       edits.replace(node.calledExpression, with: "_cdClassFromString")
       needsImport = true
     case "canImport":
       guard let name = node.arguments.first?.expression.as(DeclReferenceExprSyntax.self),
-        name.baseName.text == "CoreData"
+        let replacement = replacement(ofModule: name.baseName.text)
       else { break }
-      edits.replace(name, with: "CDECoreData")
+      edits.replace(name, with: replacement)
       return .skipChildren
     default:
-      if let member = node.calledExpression.as(MemberAccessExprSyntax.self),
+      if usesCoreData, let member = node.calledExpression.as(MemberAccessExprSyntax.self),
         member.declName.baseName.text == "urls",
         node.arguments.first?.label?.text == "forResourcesWithExtension"
       {
@@ -36,7 +36,7 @@ extension RewritingVisitor {
   }
 
   func rewriteMainBundle(_ node: MemberAccessExprSyntax) {
-    guard node.declName.baseName.text == "main",
+    guard usesCoreData, node.declName.baseName.text == "main",
       node.base == nil ? isBundle(around: node) : bundleNames.contains(node.base?.trimmedDescription ?? "")
     else { return }
     if let member = node.parent?.as(MemberAccessExprSyntax.self),
@@ -106,9 +106,9 @@ extension RewritingVisitor {
   func rewriteName(_ node: DeclReferenceExprSyntax) {
     let name = node.baseName.text
     let parent = node.parent?.as(MemberAccessExprSyntax.self)
-    if name == "CoreData", parent?.base?.id == node.id {
-      edits.replace(node.baseName, with: "CDECoreData")
-    } else if QualifiedNames.all.contains(name), parent?.declName.id != node.id {
+    if parent?.base?.id == node.id, let replacement = replacement(ofModule: name) {
+      edits.replace(node.baseName, with: replacement)
+    } else if usesCoreData, QualifiedNames.all.contains(name), parent?.declName.id != node.id {
       edits.insert("CDECoreData.", at: node.contentRange.lowerBound)
       needsImport = true
     }

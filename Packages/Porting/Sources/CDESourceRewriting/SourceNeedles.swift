@@ -3,7 +3,7 @@
 /// Most files of an application have none of them and are taken over as they are.
 enum SourceNeedles {
   static let words = [
-    "@objc", "@NSManaged", "#keyPath", "#selector", "CoreData", "NSFetchRequest<", "Bundle",
+    "@objc", "@NSManaged", "#keyPath", "#selector", "CoreData", "SwiftData", "NSFetchRequest<", "Bundle",
     "NSClassFromString",
     "NSExpression", "predicateFormat", "NSComparisonPredicate", "NSCompoundPredicate", "@IB",
     "NSManagedObject", "observeValue", "FileProtectionType.", "urls(forResources", "?(", "import",

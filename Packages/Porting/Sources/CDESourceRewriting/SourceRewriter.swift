@@ -63,7 +63,7 @@ final class RewritingVisitor: ScopedVisitor {
   var messages: [SourceMessage] = []
   private let tree: SourceFileSyntax
   private lazy var converter = SourceLocationConverter(fileName: "", tree: tree)
-  private lazy var regions = tree.configuredRegions(in: LinuxConfiguration())
+  private lazy var regions = tree.configuredRegions(in: LinuxConfiguration(modules: index.modules))
   /// Whether an edit uses a name of CDECoreData in a file that may not import it.
   var needsImport = false
   private var importsCoreData = false
@@ -84,6 +84,17 @@ final class RewritingVisitor: ScopedVisitor {
 
   func isActive(_ node: some SyntaxProtocol) -> Bool { regions.isActive(node) == .active }
 
+  /// Whether edits may use what CDECoreData offers: it is a dependency of the target.
+  var usesCoreData: Bool { index.modules.contains("CDECoreData") }
+
+  /// The replacement of a module's name, if the target depends on it.
+  func replacement(ofModule name: String) -> String? {
+    guard ImportedModules.named.contains(name), let replacement = ImportedModules.replaced[name],
+      index.modules.contains(replacement)
+    else { return nil }
+    return replacement
+  }
+
   func finish() {
     guard needsImport, !importsCoreData else { return }
     if let firstImport {
@@ -100,9 +111,15 @@ final class RewritingVisitor: ScopedVisitor {
     let name = first.name.text
     let active = isActive(node)
     if let replacement = ImportedModules.replaced[name] {
-      if name == "CoreData" {
+      if !index.modules.contains(replacement) {
+        if active {
+          report(
+            .error, at: node,
+            "There is no \(name) on Linux. \(ImportedModules.advice(name, replacement))")
+        }
+      } else if ImportedModules.named.contains(name) {
         edits.replace(first.name, with: replacement)
-        if active { importsCoreData = true }
+        if active, name == "CoreData" { importsCoreData = true }
       } else {
         // `import os.log` names a submodule, which the replacement does not have.
         edits.replace(node.path, with: replacement)
@@ -116,7 +133,7 @@ final class RewritingVisitor: ScopedVisitor {
 
   override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
     rewriteOptionalCall(node)
-    rewriteObserving(node)
+    if usesCoreData { rewriteObserving(node) }
     return rewriteLookup(node)
   }
 
@@ -127,7 +144,7 @@ final class RewritingVisitor: ScopedVisitor {
 
   override func visit(_ node: MemberAccessExprSyntax) -> SyntaxVisitorContinueKind {
     rewriteMainBundle(node)
-    if node.declName.baseName.text == "predicateFormat", node.base != nil {
+    if usesCoreData, node.declName.baseName.text == "predicateFormat", node.base != nil {
       // Foundation's own does not print compounds.
       edits.replace(node.declName, with: "canonicalFormat")
     }
@@ -135,11 +152,11 @@ final class RewritingVisitor: ScopedVisitor {
   }
 
   override func visit(_ node: IdentifierTypeSyntax) -> SyntaxVisitorContinueKind {
-    if QualifiedNames.all.contains(node.name.text) {
+    if usesCoreData, QualifiedNames.all.contains(node.name.text) {
       edits.insert("CDECoreData.", at: node.name.contentRange.lowerBound)
       needsImport = true
-    } else if node.name.text == "CoreData" {
-      edits.replace(node.name, with: "CDECoreData")
+    } else if let replacement = replacement(ofModule: node.name.text) {
+      edits.replace(node.name, with: replacement)
     }
     return .visitChildren
   }
@@ -189,14 +206,14 @@ final class RewritingVisitor: ScopedVisitor {
   override func visit(_ node: MacroExpansionExprSyntax) -> SyntaxVisitorContinueKind {
     switch node.macroName.text {
     case "keyPath": rewriteKeyPath(node)
-    case "selector": rewriteSelector(node)
+    case "selector" where usesCoreData: rewriteSelector(node)
     default: return .visitChildren
     }
     return .skipChildren
   }
 
   override func visit(_ node: SequenceExprSyntax) -> SyntaxVisitorContinueKind {
-    rewriteCasts(node)
+    if usesCoreData { rewriteCasts(node) }
     return .visitChildren
   }
 }

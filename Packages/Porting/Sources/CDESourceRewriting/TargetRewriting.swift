@@ -45,6 +45,7 @@ public struct TargetRewriting {
   private let table: String?
   private let generated: [(source: String, output: String, text: String)]
   private let keepsLocations: Bool
+  private let modules: Set<String>
 
   /// The files of a target.
   ///
@@ -55,15 +56,17 @@ public struct TargetRewriting {
   ///   - table: the output for the list of managed classes; nil leaves it out.
   ///   - stateFile: where facts are kept between runs; nil rewrites everything.
   ///   - keepsLocations: whether the compiler is to report places in the originals.
+  ///   - modules: the replacements of Apple's modules that the target depends on.
   public init(
     _ files: [File], generated: [(source: String, output: String, text: String)] = [], table: String? = nil,
-    stateFile: URL? = nil, keepsLocations: Bool = true
+    stateFile: URL? = nil, keepsLocations: Bool = true, modules: Set<String> = SourceIndex.allModules
   ) {
     self.files = files
     self.generated = generated
     self.table = table
     self.stateFile = stateFile
     self.keepsLocations = keepsLocations
+    self.modules = modules
   }
 
   /// A file on its way through a run.
@@ -83,7 +86,7 @@ public struct TargetRewriting {
   public func run() throws -> Report {
     var state = State()
     if let stateFile, let data = try? Data(contentsOf: stateFile),
-      let known = try? JSONDecoder().decode(State.self, from: data), known.tool == Self.toolStamp
+      let known = try? JSONDecoder().decode(State.self, from: data), known.tool == stamp
     {
       state = known
     }
@@ -98,7 +101,7 @@ public struct TargetRewriting {
           entry: Entry(size: text.text.utf8.count, time: 0, facts: parsed.facts), parsed: parsed,
           isChanged: true))
     }
-    let index = SourceIndex(work.compactMap(\.entry.facts))
+    let index = SourceIndex(work.compactMap(\.entry.facts), modules: modules)
     let isIndexChanged =
       Set(old.files.keys) != Set(files.map(\.source))
       || zip(files, work).contains { $1.entry.facts != old.files[$0.source]?.facts }
@@ -132,7 +135,7 @@ public struct TargetRewriting {
     if let table, try write(Array(index.classTable().utf8), to: table) { report.written += 1 }
     let current = Set(files.map(\.source))
     state.files = state.files.filter { current.contains($0.key) }
-    state.tool = Self.toolStamp
+    state.tool = stamp
     if let stateFile {
       try FileManager.default.createDirectory(
         at: stateFile.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -190,7 +193,9 @@ public struct TargetRewriting {
     return try results.map { try $0!.get() }
   }
 
-  /// Tells one build of the tool from another.
+  /// Tells one build of the tool from another, and one set of replacements from another.
+  private var stamp: String { "\(Self.toolStamp) \(modules.sorted().joined(separator: " "))" }
+
   private static let toolStamp: String = {
     let path = CommandLine.arguments.first ?? ""
     let attributes = (try? FileManager.default.attributesOfItem(atPath: path)) ?? [:]

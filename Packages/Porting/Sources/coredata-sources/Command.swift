@@ -26,9 +26,10 @@ enum Command {
           Compiles an .xcdatamodeld into a .momd, an .xcdatamodel into a .mom, or an .xcmappingmodel into a .cdm, in the
           form of Apple's compiler. A mapping model needs the models that it is for; without --model they are looked for
           where it says.
-      build --module <name> --state <file> --table <file> [--settings <file> <its text>]
+      build --module <name> --state <file> --table <file> [--uses <module>]... [--settings <file> <its text>]
             [--model <model> <output>]... [--file <source> <output>]...
-          What the plug-in CoreDataSources calls: rewrites the files that changed since the last call.
+          What the plug-in CoreDataSources calls: rewrites the files that changed since the last call. --uses names a
+          replacement of one of Apple's modules that the target depends on.
     """
 
   init(_ arguments: [String]) throws {
@@ -73,6 +74,7 @@ struct BuildCommand {
   /// The file with the settings, and its text when the files were listed.
   private var settings: (path: String, text: String)?
   private var files: [TargetRewriting.File] = []
+  private var modules: Set<String> = []
 
   init(_ arguments: [String]) throws {
     var rest = arguments[...]
@@ -85,6 +87,7 @@ struct BuildCommand {
       case "--module": _ = try next(option)
       case "--settings": settings = (try next(option), try next(option))
       case "--state": state = try next(option)
+      case "--uses": modules.insert(try next(option))
       case "--table": table = try next(option)
       case "--model": models.append((try next(option), try next(option)))
       case "--file": files.append(.init(source: try next(option), output: try next(option)))
@@ -106,7 +109,8 @@ struct BuildCommand {
     }
     try finish(
       TargetRewriting(
-        files, generated: generated, table: table, stateFile: state.map { URL(fileURLWithPath: $0) }
+        files, generated: generated, table: table, stateFile: state.map { URL(fileURLWithPath: $0) },
+        modules: modules
       ).run())
   }
 }

@@ -5,9 +5,11 @@ import Testing
 @Suite("Rewriting one file")
 struct RewritingTests {
   /// The result of rewriting a file that is a whole target.
-  private func rewritten(_ source: String) -> (text: String, messages: [String]) {
+  private func rewritten(
+    _ source: String, modules: Set<String> = SourceIndex.allModules
+  ) -> (text: String, messages: [String]) {
     let file = SourceRewriter.Parsed(Array(source.utf8))
-    let result = SourceRewriter(index: SourceIndex([file.facts])).rewrite(file)
+    let result = SourceRewriter(index: SourceIndex([file.facts], modules: modules)).rewrite(file)
     return (String(decoding: result.bytes, as: UTF8.self), result.messages.map { $0.printed(file: "F") })
   }
 
@@ -256,6 +258,39 @@ struct RewritingTests {
         #endif
         let e: CDECoreData.NSExpression = CDECoreData.NSExpression(forKeyPath: "a")
         """)
+  }
+
+  @Test("sources for SwiftData lead to this package's module, if their target depends on it")
+  func swiftData() {
+    let source = """
+      @_exported import SwiftData
+      import class SwiftData.ModelContext
+      #if canImport(SwiftData)
+      @SwiftData.Model final class A { var context: SwiftData.ModelContext? = nil }
+      #endif
+      let b = Bundle(for: A.self)
+      let c: NSExpression = NSExpression(format: "1")
+      """
+    let rest = "let b = Bundle(for: A.self)\nlet c: NSExpression = NSExpression(format: \"1\")"
+    #expect(
+      rewritten(source, modules: ["CDESwiftData"]).text == """
+        @_exported import CDESwiftData
+        import class CDESwiftData.ModelContext
+        #if canImport(CDESwiftData)
+        @CDESwiftData.Model final class A { var context: CDESwiftData.ModelContext? = nil }
+        #endif
+        \(rest)
+        """)
+    #expect(rewritten(source).text.contains("Bundle._cdPorted(for: A.self)"))
+    let without = rewritten(source, modules: ["CDECoreData"])
+    #expect(
+      without.messages.first
+        == "F:1:1: error: There is no SwiftData on Linux. Add the product CDESwiftData of CoreDataEvolution to the dependencies of "
+        + "the target. The import of SwiftData then becomes one of CDESwiftData.")
+    #expect(without.text.contains("#if canImport(SwiftData)\n@SwiftData.Model"))
+    #expect(
+      rewritten("#if canImport(SwiftData)\nimport SwiftData\n#endif", modules: ["CDECoreData"]).messages == []
+    )
   }
 
   @Test("an import of an absent framework is an error, unless it is not compiled here")

@@ -20,10 +20,13 @@ struct TargetRewritingTests {
       try String(contentsOf: folder.appendingPathComponent("out/\(name)"), encoding: .utf8)
     }
 
-    func run(_ names: String...) throws -> TargetRewriting.Report {
+    func run(
+      _ names: String..., modules: Set<String> = SourceIndex.allModules
+    ) throws -> TargetRewriting.Report {
       try TargetRewriting(
         names.map { .init(source: folder.path + "/\($0)", output: folder.path + "/out/\($0)") },
-        table: folder.path + "/out/Table.swift", stateFile: folder.appendingPathComponent("state.json")
+        table: folder.path + "/out/Table.swift", stateFile: folder.appendingPathComponent("state.json"),
+        modules: modules
       ).run()
     }
   }
@@ -39,6 +42,21 @@ struct TargetRewritingTests {
     let second = try target.run("Item.swift", "Plain.swift")
     #expect(second.parsed == 0)
     #expect(second.written == 0)
+  }
+
+  @Test(
+    "a target gets no code that needs a module on which it does not depend, and is rewritten when it depends on it"
+  )
+  func dependencies() throws {
+    let target = try Target()
+    try target.write("Note.swift", "import SwiftData\n@Model final class Note { var text = \"\" }\n")
+    #expect(try target.run("Note.swift", modules: ["CDESwiftData"]).messages.isEmpty)
+    #expect(try target.output("Note.swift").contains("import CDESwiftData\n@Model"))
+    #expect(!(try target.output("Table.swift").contains("import")))
+    let both: Set<String> = ["CDESwiftData", "CDECoreData"]
+    #expect(try target.run("Note.swift", modules: both).written == 1)
+    #expect(try target.output("Table.swift").contains("import CDECoreData"))
+    #expect(try target.run("Note.swift", modules: ["CDECoreData"]).hasErrors)
   }
 
   @Test("the change of a body rewrites its file alone")

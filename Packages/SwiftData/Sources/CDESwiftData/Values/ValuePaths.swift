@@ -27,11 +27,38 @@ enum ValuePaths {
     }
   }
 
-  /// The key of a part of a struct for predicates, such as `city` for `\Address.city`.
+  /// The key of a part of a struct for predicates, such as `city` for `\Address.city`; empty for the raw value of an enumeration,
+  /// by which predicates compare it anyway.
   static func elementKey(of path: AnyKeyPath) -> String? {
-    elementName(of: path).map { name in
+    if isRawValue(path) { return "" }
+    return elementName(of: path).map { name in
       ValueShape.element(type(of: path).valueType)?.rawValuePath(name: name) ?? name
     }
+  }
+
+  /// Whether a key path leads from an enumeration to its raw value.
+  ///
+  /// A key path to a requirement of a protocol never equals one to the property of the type that fulfils it, so the values of all
+  /// cases are compared.
+  private static func isRawValue(_ path: AnyKeyPath) -> Bool {
+    let root = type(of: path).rootType
+    guard let type = root as? any RawRepresentable.Type, case .rawEnumeration = ValueShape.element(root),
+      let cases = TypeFields.cases(of: root), cases.allSatisfy({ !$0.hasPayload })
+    else { return false }
+    func agrees<T: RawRepresentable>(_ type: T.Type) -> Bool {
+      guard let path = path as? KeyPath<T, T.RawValue> else { return false }
+      return cases.indices.allSatisfy { tag in
+        let value = TypeFields.value(of: type, tag: tag)
+        return isEqual(value[keyPath: path], value.rawValue)
+      }
+    }
+    return agrees(type)
+  }
+
+  private static func isEqual<T>(_ one: T, _ other: T) -> Bool {
+    guard let one = one as? any Equatable else { return false }
+    func compare<E: Equatable>(_ one: E) -> Bool { one == other as? E }
+    return compare(one)
   }
 
   /// The name of the element that a key path from a struct leads to, such as `\Address.city`; nil for computed properties, and for

@@ -5,7 +5,10 @@ import Testing
 
 @Model
 final class Depot {
-  enum Grade: String, Codable, CaseIterable { case low, middle, high }
+  enum Grade: String, Codable, CaseIterable {
+    case low, middle, high
+    var title: String { self == .low ? "Low" : rawValue }
+  }
   enum Season: Codable, CaseIterable { case spring, summer, winter }
   enum Contents: Codable, Equatable {
     case empty
@@ -92,6 +95,8 @@ struct ValuePredicateTests {
       ("a raw value that is different", #Predicate { $0.address.place.grade != grade }),
       ("one of several raw values", #Predicate { grades.contains($0.address.place.grade) }),
       ("an optional raw value", #Predicate { $0.grade == someGrade }),
+      ("the raw value of an optional enumeration", #Predicate { $0.grade?.rawValue == "high" }),
+      ("a raw value's text", #Predicate { $0.address.place.grade.rawValue.contains("i") }),
       ("a case", #Predicate { $0.season == season }),
       ("another case", #Predicate { $0.season != season }),
       ("a case in a struct", #Predicate { $0.address.place.season == someSeason }),
@@ -193,5 +198,6 @@ struct ValuePredicateTests {
     let contents = Depot.Contents.boxes(2)
     #expect(try message(#Predicate { $0.contents == contents }).contains("a captured Contents"))
     #expect(try message(#Predicate { $0.address.place.title == "ROME" }).contains("Place"))
+    #expect(try message(#Predicate { $0.address.place.grade.title == "high" }).contains("Grade"))
   }
 }

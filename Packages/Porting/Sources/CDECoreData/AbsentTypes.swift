@@ -41,88 +41,8 @@ open class NSIncrementalStoreNode: NSObject {}
 )
 open class NSSaveChangesRequest: NSObject {}
 
-// MARK: CloudKit and Spotlight
-
-/// How a store is mirrored to CloudKit.
-@available(
-  *, unavailable, message: "Stores are not mirrored to CloudKit on Linux. Use it in #if canImport(CloudKit)."
-)
-open class NSPersistentCloudKitContainerOptions: NSObject {
-  /// Makes options for a container of CloudKit.
-  public init(containerIdentifier: String) {}
-  /// The container's identifier.
-  open var containerIdentifier: String { "" }
-}
-
-/// A request for the events of mirroring.
-@available(
-  *, unavailable, message: "Stores are not mirrored to CloudKit on Linux. Use it in #if canImport(CloudKit)."
-)
-open class NSPersistentCloudKitContainerEventRequest: NSObject {}
-
-/// The events of mirroring.
-@available(
-  *, unavailable, message: "Stores are not mirrored to CloudKit on Linux. Use it in #if canImport(CloudKit)."
-)
-open class NSPersistentCloudKitContainerEventResult: NSObject {}
-
-/// How a CloudKit schema is made.
-@available(
-  *, unavailable, message: "Stores are not mirrored to CloudKit on Linux. Use it in #if canImport(CloudKit)."
-)
-public enum NSPersistentCloudKitContainerSchemaInitializationOptions {}
+// MARK: Spotlight
 
 /// Exports objects to Spotlight.
 @available(*, unavailable, message: "Linux has no Spotlight.")
 open class NSCoreDataCoreSpotlightDelegate: NSObject {}
-
-extension NSPersistentCloudKitContainer {
-  /// What happened while a store was mirrored.
-  @available(
-    *, unavailable,
-    message: "Stores are not mirrored to CloudKit on Linux. Use it in #if canImport(CloudKit)."
-  )
-  public final class Event: NSObject {}
-
-  /// Posted by Core Data when mirroring begins and ends.
-  @available(
-    *, unavailable,
-    message: "Stores are not mirrored to CloudKit on Linux. Use it in #if canImport(CloudKit)."
-  )
-  public static var eventChangedNotification: Notification.Name { fatalError() }
-
-  /// The key of an event.
-  @available(
-    *, unavailable,
-    message: "Stores are not mirrored to CloudKit on Linux. Use it in #if canImport(CloudKit)."
-  )
-  public static var eventNotificationUserInfoKey: String { "" }
-
-  /// Makes the schema in CloudKit.
-  @available(
-    *, unavailable,
-    message: "Stores are not mirrored to CloudKit on Linux. Use it in #if canImport(CloudKit)."
-  )
-  public func initializeCloudKitSchema() throws {}
-
-  /// Whether an object may be changed, which sharing can forbid.
-  @available(
-    *, unavailable,
-    message: "Stores are not mirrored to CloudKit on Linux. Use it in #if canImport(CloudKit)."
-  )
-  public func canUpdateRecord(forManagedObjectWith objectID: NSManagedObjectID) -> Bool { true }
-
-  /// Whether an object may be deleted, which sharing can forbid.
-  @available(
-    *, unavailable,
-    message: "Stores are not mirrored to CloudKit on Linux. Use it in #if canImport(CloudKit)."
-  )
-  public func canDeleteRecord(forManagedObjectWith objectID: NSManagedObjectID) -> Bool { true }
-
-  /// Whether a store may be changed, which sharing can forbid.
-  @available(
-    *, unavailable,
-    message: "Stores are not mirrored to CloudKit on Linux. Use it in #if canImport(CloudKit)."
-  )
-  public func canModifyManagedObjects(in store: NSPersistentStore) -> Bool { true }
-}

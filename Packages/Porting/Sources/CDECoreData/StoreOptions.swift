@@ -38,14 +38,4 @@ extension NSPersistentStoreDescription {
   public func setValue(_ value: NSObject?, forPragmaNamed name: String) {
     setValue(value.map { "\($0)" }, forPragmaNamed: name)
   }
-
-  /// How Core Data mirrors the store to CloudKit.
-  @available(
-    *, unavailable,
-    message: "Stores are not mirrored to CloudKit on Linux. Set the options in #if canImport(CloudKit)."
-  )
-  public var cloudKitContainerOptions: NSPersistentCloudKitContainerOptions? {
-    get { nil }
-    set {}
-  }
 }

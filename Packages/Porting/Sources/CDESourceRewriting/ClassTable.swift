@@ -30,7 +30,7 @@ extension SourceIndex {
       ImportedModules.absent[$0] == nil && ImportedModules.replaced[$0] == nil
     }
     return """
-      import CDECoreData
+      public import CDECoreData
 
       /// The managed classes of this target, by the names that models use for them.
       public final class _CDEPortedClasses: CDPortedClasses {

@@ -35,6 +35,20 @@ extension RewritingVisitor {
     return .visitChildren
   }
 
+  /// Imports the types of this package from the modules that declare them: code that clients compile may use only what its file
+  /// imports from there.
+  func importDeclaringModules(_ node: ImportDeclSyntax) {
+    let access = node.modifiers.trimmedDescription
+    let names = [
+      "CDEPredicates.NSExpression", "CDEPredicates.NSComparisonPredicate",
+      "CDEPredicates.NSCompoundPredicate",
+      "CDEModelRuntime.NSManagedObject", "CDEModelRuntime.NSManagedObjectContext",
+      "CDEManagedModel.NSEntityDescription",
+    ]
+    let imports = names.map { "; \(access.isEmpty ? "" : access + " ")import class \($0)" }
+    edits.insert(imports.joined(), at: node.contentRange.upperBound)
+  }
+
   func rewriteMainBundle(_ node: MemberAccessExprSyntax) {
     guard usesCoreData, node.declName.baseName.text == "main",
       node.base == nil ? isBundle(around: node) : bundleNames.contains(node.base?.trimmedDescription ?? "")
@@ -102,10 +116,20 @@ extension RewritingVisitor {
     return false
   }
 
+  /// Whether `Foundation.` in front of a name has to become `CDECoreData.`.
+  func isOwnName(_ name: String) -> Bool { usesCoreData && FoundationNames.all.contains(name) }
+
   /// Names of CoreData, and those that Foundation has, too.
   func rewriteName(_ node: DeclReferenceExprSyntax) {
     let name = node.baseName.text
     let parent = node.parent?.as(MemberAccessExprSyntax.self)
+    if usesCoreData, parent?.declName.id != node.id, CoreDataNames.belong(name) { needsImport = true }
+    if name == "Foundation", let parent, parent.base?.id == node.id, isOwnName(parent.declName.baseName.text)
+    {
+      edits.replace(node.baseName, with: "CDECoreData")
+      needsImport = true
+      return
+    }
     if parent?.base?.id == node.id, let replacement = replacement(ofModule: name) {
       edits.replace(node.baseName, with: replacement)
     } else if usesCoreData, QualifiedNames.all.contains(name), parent?.declName.id != node.id {

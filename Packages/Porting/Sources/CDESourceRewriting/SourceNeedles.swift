@@ -6,7 +6,8 @@ enum SourceNeedles {
     "@objc", "@NSManaged", "#keyPath", "#selector", "CoreData", "SwiftData", "NSFetchRequest<", "Bundle",
     "NSClassFromString",
     "NSExpression", "predicateFormat", "NSComparisonPredicate", "NSCompoundPredicate", "@IB",
-    "NSManagedObject", "observeValue", "FileProtectionType.", "urls(forResources", "?(", "import",
+    "NSManagedObject", "NSPersistent", "ValueTransformer", "observeValue", "FileProtectionType.",
+    "urls(forResources", "?(", "import",
     ".observe(", "bundle: .main", "override ",
   ].map { Array($0.utf8) }
 

@@ -68,6 +68,9 @@ final class RewritingVisitor: ScopedVisitor {
   var needsImport = false
   private var importsCoreData = false
   private var firstImport: ImportDeclSyntax?
+  private var coreDataImport: ImportDeclSyntax?
+  /// Whether clients compile some functions of the file, which then has to import the modules that declare what they use.
+  private var hasInlinableCode = false
 
   init(_ file: SourceRewriter.Parsed, _ index: SourceIndex) {
     bytes = file.bytes
@@ -96,6 +99,7 @@ final class RewritingVisitor: ScopedVisitor {
   }
 
   func finish() {
+    if hasInlinableCode, let coreDataImport { importDeclaringModules(coreDataImport) }
     guard needsImport, !importsCoreData else { return }
     if let firstImport {
       edits.insert("; import CDECoreData", at: firstImport.contentRange.upperBound)
@@ -119,7 +123,10 @@ final class RewritingVisitor: ScopedVisitor {
         }
       } else if ImportedModules.named.contains(name) {
         edits.replace(first.name, with: replacement)
-        if active, name == "CoreData" { importsCoreData = true }
+        if active, name == "CoreData" {
+          importsCoreData = true
+          if coreDataImport == nil { coreDataImport = node }
+        }
       } else {
         // `import os.log` names a submodule, which the replacement does not have.
         edits.replace(node.path, with: replacement)
@@ -151,7 +158,18 @@ final class RewritingVisitor: ScopedVisitor {
     return .visitChildren
   }
 
+  override func visit(_ node: MemberTypeSyntax) -> SyntaxVisitorContinueKind {
+    if let base = node.baseType.as(IdentifierTypeSyntax.self), base.name.text == "Foundation",
+      isOwnName(node.name.text)
+    {
+      edits.replace(base.name, with: "CDECoreData")
+      needsImport = true
+    }
+    return .visitChildren
+  }
+
   override func visit(_ node: IdentifierTypeSyntax) -> SyntaxVisitorContinueKind {
+    if usesCoreData, CoreDataNames.belong(node.name.text) { needsImport = true }
     if usesCoreData, QualifiedNames.all.contains(node.name.text) {
       edits.insert("CDECoreData.", at: node.name.contentRange.lowerBound)
       needsImport = true
@@ -164,7 +182,9 @@ final class RewritingVisitor: ScopedVisitor {
   // MARK: Attributes
 
   override func visit(_ node: AttributeSyntax) -> SyntaxVisitorContinueKind {
-    if ObjectiveCAttributes.all.contains(node.attributeName.trimmedDescription) {
+    let name = node.attributeName.trimmedDescription
+    if name == "inlinable" { hasInlinableCode = true }
+    if ObjectiveCAttributes.all.contains(name) {
       edits.remove(node, in: bytes)
       return .skipChildren
     }
@@ -230,4 +250,25 @@ enum ObjectiveCAttributes {
 /// Names that both Foundation and CDECoreData declare.
 enum QualifiedNames {
   static let all: Set<String> = ["NSExpression", "NSComparisonPredicate", "NSCompoundPredicate"]
+}
+
+/// Names that Foundation has on Apple's platforms, and CDECoreData here.
+enum FoundationNames {
+  static let all = QualifiedNames.all.union(["ValueTransformer", "NSValueTransformerName", "UndoManager"])
+}
+
+/// The names of Core Data's types, which a file may use without importing Core Data if it imports a module that does.
+enum CoreDataNames {
+  private static let names: Set<String> = [
+    "NSManagedObject", "NSManagedObjectID", "NSManagedObjectContext", "NSManagedObjectModel",
+    "NSPersistentContainer",
+    "NSPersistentStoreCoordinator", "NSPersistentStore", "NSPersistentStoreDescription", "NSFetchRequest",
+    "NSEntityDescription",
+    "NSAttributeDescription", "NSRelationshipDescription", "NSFetchedResultsController", "NSMergePolicy",
+    "NSPersistentHistoryToken", "NSPersistentHistoryTransaction", "NSPersistentHistoryChange",
+    "NSPersistentHistoryChangeRequest",
+    "NSBatchDeleteRequest", "NSBatchUpdateRequest", "NSBatchInsertRequest", "NSPersistentCloudKitContainer",
+  ]
+
+  static func belong(_ name: String) -> Bool { names.contains(name) }
 }

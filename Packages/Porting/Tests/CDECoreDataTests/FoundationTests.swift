@@ -35,6 +35,40 @@ struct FoundationTests {
     #expect(order(nil).first == "A")
   }
 
+  @Test(
+    "Notifications arrive as an asynchronous sequence, in their order, and from the object that was named alone"
+  )
+  func notifications() async throws {
+    let center = NotificationCenter()
+    let name = Notification.Name("NoteChanged")
+    let poster = NSManagedObjectContext(concurrencyType: .privateQueue)
+    let iterator = center.notifications(named: name, object: poster).makeAsyncIterator()
+    center.post(name: name, object: nil, userInfo: ["number": 0])
+    for number in 1...3 { center.post(name: name, object: poster, userInfo: ["number": number]) }
+    for number in 1...3 { #expect(await iterator.next()?.userInfo?["number"] as? Int == number) }
+    // A cancelled task reads no more.
+    let reader = Task {
+      var count = 0
+      for await _ in center.notifications(named: name) { count += 1 }
+      return count
+    }
+    reader.cancel()
+    #expect(await reader.value == 0)
+  }
+
+  @Test("Defaults are read and set by key-value coding, and classes name themselves for archives")
+  func smallMembers() throws {
+    let suite = "CDE.\(UUID().uuidString)"
+    let defaults = try #require(UserDefaults(suiteName: suite))
+    defaults.setValue(5, forKey: "count")
+    #expect(defaults.value(forKey: "count") as? Int == 5)
+    defaults.setValue(nil, forKey: "count")
+    #expect(defaults.value(forKey: "count") == nil)
+    defaults.removePersistentDomain(forName: suite)
+    #expect(NSString.classForCoder() == NSString.self)
+    #expect(NSEC_PER_SEC == 1_000 * NSEC_PER_MSEC && NSEC_PER_MSEC == 1_000 * NSEC_PER_USEC)
+  }
+
   @Test("Literals make sets of Foundation")
   func literals() {
     let set: NSSet = ["a", "b", "a"]

@@ -210,7 +210,10 @@ struct RewritingTests {
   @Test("a subclass of a request says again that it is sendable")
   func sendable() {
     let text = rewritten("final class R<T: P>: NSFetchRequest<T> {}\nclass N: NSObject {}").text
-    #expect(text == "final class R<T: P>: NSFetchRequest<T>, @unchecked Sendable {}\nclass N: NSObject {}")
+    #expect(
+      text
+        == "import CDECoreData; final class R<T: P>: NSFetchRequest<T>, @unchecked Sendable {}\nclass N: NSObject {}"
+    )
   }
 
   @Test(
@@ -291,6 +294,38 @@ struct RewritingTests {
     #expect(
       rewritten("#if canImport(SwiftData)\nimport SwiftData\n#endif", modules: ["CDECoreData"]).messages == []
     )
+  }
+
+  @Test("a file that names Core Data's types without importing it imports the replacement")
+  func namesWithoutImport() {
+    let text = rewritten("@testable import Lib\nimport XCTest\nfunc f(_ object: NSManagedObject) {}").text
+    #expect(text.contains("import CDECoreData"))
+    #expect(!rewritten("import XCTest\nfunc f(_ object: NSObject) {}").text.contains("CDECoreData"))
+    #expect(
+      !rewritten("import XCTest\nfunc f(_ object: NSManagedObject) {}", modules: ["CDESwiftData"]).text
+        .contains("CDECoreData"))
+  }
+
+  @Test("code that clients compile imports what it uses from the modules that declare it")
+  func inlinable() {
+    let text = rewritten(
+      "public import CoreData\n@inlinable public func f() -> NSExpression { NSExpression(forKeyPath: \"a\") }"
+    ).text
+    #expect(
+      text.hasPrefix(
+        "public import CDECoreData; public import class CDEPredicates.NSExpression; public import class CDEPredicates."
+      ))
+    #expect(text.split(separator: "\n").count == 2)
+  }
+
+  @Test("names that Foundation has on Apple's platforms alone lead to this package")
+  func foundationNames() {
+    let text = rewritten(
+      "import Foundation\nfinal class T: Foundation.ValueTransformer {}\nFoundation.ValueTransformer.valueTransformerNames()"
+    ).text
+    #expect(text.contains("class T: CDECoreData.ValueTransformer {}"))
+    #expect(text.contains("\nCDECoreData.ValueTransformer.valueTransformerNames()"))
+    #expect(text.hasPrefix("import Foundation; import CDECoreData\n"))
   }
 
   @Test("an import of an absent framework is an error, unless it is not compiled here")

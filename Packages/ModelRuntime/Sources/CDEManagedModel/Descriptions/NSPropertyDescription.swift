@@ -68,8 +68,10 @@ nonisolated public class NSPropertyDescription: NSObject, NSCopying, @unchecked 
   /// Set it to change the version hash although nothing else differs, for example after a change of encoding.
   public var versionHashModifier: String? { willSet { requireMutable() } }
 
-  /// The entity that declares the property.
-  public internal(set) weak var entity: NSEntityDescription?
+  /// The entity that declares the property; nil for a property that no entity has yet, or whose entity was freed.
+  ///
+  /// Core Data's declaration is not optional, so a use may leave out the question mark.
+  public internal(set) weak var entity: NSEntityDescription!
 
   public override init() { super.init() }
 

@@ -18,26 +18,31 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
   // Guard: immutable except for the descriptions and the reason of a missing model, which are behind mutexes.
 
   /// The container's name. It is also the name of the store's file, unless a description names another.
-  public let name: String
+  open var name: String { ownName }
   /// The model of the container's stores. It can't be changed after the container was made.
-  public let managedObjectModel: NSManagedObjectModel
+  open var managedObjectModel: NSManagedObjectModel { ownModel }
   /// The coordinator that all contexts of the container share.
-  public let persistentStoreCoordinator: NSPersistentStoreCoordinator
+  open var persistentStoreCoordinator: NSPersistentStoreCoordinator { ownCoordinator }
   /// The main actor's context. The container has exactly one.
-  public let viewContext: NSManagedObjectContext
+  open var viewContext: NSManagedObjectContext { ownContext }
+
+  private let ownName: String
+  private let ownModel: NSManagedObjectModel
+  private let ownCoordinator: NSPersistentStoreCoordinator
+  private let ownContext: NSManagedObjectContext
   private let descriptions: Lock<[NSPersistentStoreDescription]>
 
   /// Makes a container whose store is `<name>.sqlite` in ``defaultDirectoryURL()``, unless descriptions name
   /// others.
   public init(name: String, managedObjectModel model: NSManagedObjectModel) {
-    self.name = name
-    managedObjectModel = model
-    persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-    viewContext = NSManagedObjectContext(concurrencyType: .mainQueue)
+    ownName = name
+    ownModel = model
+    ownCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    ownContext = NSManagedObjectContext(concurrencyType: .mainQueue)
     let url = Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite")
     descriptions = Lock([NSPersistentStoreDescription(url: url)])
     super.init()
-    viewContext.persistentStoreCoordinator = persistentStoreCoordinator
+    ownContext.persistentStoreCoordinator = ownCoordinator
   }
 
   /// Makes a container with the compiled model of its name: `<name>.momd` or `<name>.mom` among the resources of the
@@ -105,7 +110,7 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
   }
 
   /// The stores to load. Change them before loading.
-  public var persistentStoreDescriptions: [NSPersistentStoreDescription] {
+  open var persistentStoreDescriptions: [NSPersistentStoreDescription] {
     get { descriptions.withLock { $0 } }
     set { descriptions.withLock { $0 = newValue } }
   }
@@ -113,18 +118,13 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
   /// Opens or creates the stores, migrates those of another version of the model, and reports the result of each.
   ///
   /// - Parameter block: called once for each description with nil or the error, before this call returns. If
-  ///   a description requests loading in the background, the block is called later: on its own actor, or in a
-  ///   task without an actor if it has none.
+  ///   a description requests loading in the background, the block is called later: on the main actor if the caller is there, and
+  ///   otherwise in a task without an actor, as Core Data calls it on a queue of its own.
   open func loadPersistentStores(
-    completionHandler block: @escaping @isolated(any) (NSPersistentStoreDescription, (any Error)?) -> Void
+    completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
-    // The same closure. Only its type contains the isolation, and the cast removes it. The closure is called
-    // on that isolation.
-    typealias Handler = (NSPersistentStoreDescription, (any Error)?) -> Void
-    let handler = Carrier(unsafeBitCast(block, to: Handler.self))
-    let owner = block.isolation
-    // A block without its own actor may use state of the main actor, if its caller is on the main actor.
-    let home = owner ?? (viewContext.executor.isCurrent ? MainActor.shared : nil)
+    let handler = Carrier(block)
+    let home = ownContext.executor.isCurrent ? MainActor.shared : nil
     for description in persistentStoreDescriptions {
       let carried = Carrier(description)
       if description.shouldAddStoreAsynchronously {
@@ -132,11 +132,8 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
           let failure = self.failure(toLoad: carried.value)
           await Self.report(carried, failure, to: handler, on: home)
         }
-      } else if owner.map(ContextExecutor.isOnExecutor) ?? true {
-        handler.value(description, failure(toLoad: description))
       } else {
-        let failure = failure(toLoad: description)
-        Task.detached { await Self.report(carried, failure, to: handler, on: home) }
+        handler.value(description, failure(toLoad: description))
       }
     }
   }

@@ -150,6 +150,14 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     self.init(concurrencyType: concurrencyType)
   }
 
+  /// Makes a context of the main queue on the main thread, and a private one elsewhere.
+  ///
+  /// Core Data's old initialiser makes a context that is confined to the calling thread, which there is not here. Tests use it for a
+  /// context of which they only need one.
+  public override convenience init() {
+    self.init(concurrencyType: Thread.isMainThread ? .mainQueue : .privateQueue)
+  }
+
   deinit {
     unregisterForBlocks()
     let coordinator = configuration.withLock { $0.coordinator }

@@ -46,6 +46,11 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     self.store = store
   }
 
+  /// Makes an ID of no object, which equals only itself. Tests use it where some ID is needed.
+  public override convenience init() {
+    self.init(binding: ModelBinding.placeholder.entities[0], key: 0, store: nil)
+  }
+
   deinit {
     if let resident { cde_give_back_memory(resident) }
   }

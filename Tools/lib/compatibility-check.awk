@@ -6,7 +6,7 @@ function isUsable(type, member) { return usable[(type == "" ? "" : type ".") mem
 
 BEGIN { FS = "\t" }
 FILENAME == "-" { if ($2 == "yes") usable[$1] = 1; next }
-/^#/ || /^$/ { next }
+/^#/ || /^>/ || /^$/ { next }
 /^@/ { type = trim(substr($0, 2)); next }
 {
   split($0, cells, "|")

@@ -36,7 +36,7 @@ struct SwiftDataModelTests {
       """
       @Model
       public final class Trip {
-        #Unique<Trip>([\\.title], [\\.start, \\.end])
+        #Unique<Trip>([\\.title, \\.note], [\\.start, \\.end])
         @Attribute(.unique, originalName: "name") public var title: String = ""
         @Relationship(deleteRule: .cascade, inverse: \\Stop.trip) public var stops: [Stop] = []
         public var note: String?
@@ -52,7 +52,7 @@ struct SwiftDataModelTests {
             CDESwiftData.Schema.PropertyMetadata(name: "title", keypath: \\Trip.title, defaultValue: ("" as String) as Any?, metadata: CDESwiftData.Schema.Attribute(.unique, originalName: "name")),
             CDESwiftData.Schema.PropertyMetadata(name: "stops", keypath: \\Trip.stops, defaultValue: ([] as [Stop]) as Any?, metadata: CDESwiftData.Schema.Relationship(deleteRule: .cascade, inverse: \\Stop.trip)),
             CDESwiftData.Schema.PropertyMetadata(name: "note", keypath: \\Trip.note, defaultValue: nil, metadata: nil),
-            CDESwiftData.Schema.PropertyMetadata(name: "", keypath: \\Trip.self, metadata: CDESwiftData.Schema.Unique<Trip>([\\.title], [\\.start, \\.end]))
+            CDESwiftData.Schema.PropertyMetadata(name: "", keypath: \\Trip.self, metadata: CDESwiftData.Schema.Unique<Trip>([\\.title, \\.note], [\\.start, \\.end]))
           ]
         }
         """), "\(expansion.text)")

@@ -12,6 +12,7 @@ enum PersistedPropertyMacro: AccessorMacro, PeerMacro {
     in context: some MacroExpansionContext
   ) throws -> [AccessorDeclSyntax] {
     guard let property = property(of: declaration), let type = className(context) else { return [] }
+    if !WrittenOutProperty.isInModel(context) { return WrittenOutProperty.accessors(property) }
     let ordinal = "_$Ordinal.\(property.identifier.text)"
     let kind = property.isTransformable ? "Transformable" : ""
     let path = "\\\(type).\(property.identifier.text)"

@@ -63,6 +63,7 @@ struct SwiftDataModel {
     }
     properties = found
     self.constraints = constraints
+    diagnostics += SwiftDataClassChecks(model: self).problems
     if let problem = missingInitialiser(marker) { diagnostics.append(problem) }
   }
 
@@ -152,25 +153,45 @@ private struct RelationshipMarker {
       self.problems = problems
       return
     }
-    if let type = property.type {
+    // The type where it stands in the source, which fix-its change.
+    if let type = property.variable.bindings.first?.typeAnnotation?.type {
       let shape = TypeShape(type)
-      if shape.primitive != nil {
+      if let problem = Self.otherCollection(property, type, shape) {
+        problems.append(problem)
+      } else if TypeShape(Self.destination(shape)).primitive != nil {
         problems.append(
           .make(
             "noDestination", at: type,
             "@Relationship needs a model: `\(shape.wrapped)` is a value. Remove @Relationship, or use a class with @Model.",
             fixIts: [.removing("Remove @Relationship", marker)]))
       } else if let inverse = marker.argument("inverse") {
-        problems += Self.problems(ofInverse: inverse, destination: Self.destination(shape))
+        problems += Self.problems(ofInverse: inverse, destination: Self.destination(shape).trimmedDescription)
       }
     }
     self.problems = problems
   }
 
-  private static func destination(_ shape: TypeShape) -> String {
+  /// The models of a relationship have no keys, and stand in an array.
+  private static func otherCollection(
+    _ property: SwiftDataProperty, _ type: TypeSyntax, _ shape: TypeShape
+  ) -> Diagnostic? {
+    var element: TypeSyntax?
+    if case .set(let found) = shape.kind {
+      element = found
+    } else if !shape.wrapped.is(DictionaryTypeSyntax.self) {
+      return nil
+    }
+    let spelled = element.map { "[\($0)]" + (shape.isOptional ? "?" : "") }
+    return .make(
+      "relationshipCollection", at: type,
+      "The models of `\(property.name)` stand in an array: a relationship can't be read as `\(type)`.",
+      fixIts: spelled.map { [.replacing("Use `\($0)`", type, with: $0)] } ?? [])
+  }
+
+  private static func destination(_ shape: TypeShape) -> TypeSyntax {
     switch shape.kind {
-    case .array(let element), .set(let element): element.trimmedDescription
-    default: shape.wrapped.trimmedDescription
+    case .array(let element), .set(let element): element
+    default: shape.wrapped
     }
   }
 

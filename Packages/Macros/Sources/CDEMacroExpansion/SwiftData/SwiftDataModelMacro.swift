@@ -125,7 +125,9 @@ struct SwiftDataMembers {
     guard let value = property.initialValue, !value.isNilLiteral else { return "nil" }
     // `.now` and `[]` need the type that the property declares.
     guard let type = property.type else { return value.description }
-    return "(\(value) as \(type)) as Any?"
+    // No expression has a type with `!`.
+    let spelled = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self).map { "\($0.wrappedType)?" }
+    return "(\(value) as \(spelled ?? type.description)) as Any?"
   }
 
   private var paths: DeclSyntax {

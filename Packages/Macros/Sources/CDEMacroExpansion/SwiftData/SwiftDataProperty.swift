@@ -70,7 +70,9 @@ extension SwiftDataProperty {
         ))
     }
     if let observers = binding.accessorBlock { return .refused(observed(pattern.identifier, observers)) }
-    if let type = binding.typeAnnotation?.type, let problem = unstorable(type, pattern.identifier, variable) {
+    if let type = binding.typeAnnotation?.type,
+      let problem = SwiftDataUnstorable.problem(type, pattern.identifier, variable)
+    {
       return .refused(problem)
     }
     return .persisted(
@@ -110,25 +112,5 @@ extension SwiftDataProperty {
       "persistedObservers", at: observers,
       "`\(identifier.text)` has observers, and the accessors that @Model generates leave no place for them; remove them, "
         + "and let a computed property that sets `\(identifier.text)` do their work.")
-  }
-
-  private static func unstorable(
-    _ type: TypeSyntax, _ identifier: TokenSyntax, _ variable: VariableDeclSyntax
-  ) -> Diagnostic? {
-    let wrapped = TypeShape(type).wrapped
-    let what: String
-    if wrapped.is(FunctionTypeSyntax.self)
-      || wrapped.as(AttributedTypeSyntax.self)?.baseType.is(FunctionTypeSyntax.self) == true
-    {
-      what = "a closure"
-    } else if let tuple = wrapped.as(TupleTypeSyntax.self), tuple.elements.count != 1 {
-      what = "a tuple"
-    } else {
-      return nil
-    }
-    return .make(
-      "unstorableType", at: type,
-      "`\(identifier.text)` is \(what), which is neither Codable nor a model, so it cannot be stored; use a Codable type, or "
-        + "mark the property with @Transient.", fixIts: [leavingOut(variable)])
   }
 }

@@ -6,7 +6,7 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable {
   /// The name; the store's file has it if there is no other URL. "default" if none is given.
   public let name: String
   /// The part of the container's schema whose rows are here; nil for the whole schema.
-  public internal(set) var schema: Schema?
+  public var schema: Schema?
   /// The file of the store; `/dev/null` for a store in memory.
   public let url: URL
   /// Whether the store may be written.
@@ -139,5 +139,17 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable {
     guard !isFolder, !name.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") }) else {
       throw SwiftDataError.configurationFileNameContainsInvalidCharacters
     }
+  }
+}
+
+extension ModelConfiguration: CustomDebugStringConvertible {
+  /// The name, the file and what differs from the standard.
+  public var debugDescription: String {
+    var parts = ["name: \(name)", isStoredInMemoryOnly ? "in memory" : "url: \(url.path)"]
+    if let schema {
+      parts.append("entities: \(schema.entities.map(\.name).sorted().joined(separator: ", "))")
+    }
+    if !allowsSave { parts.append("read only") }
+    return "ModelConfiguration(\(parts.joined(separator: ", ")))"
   }
 }

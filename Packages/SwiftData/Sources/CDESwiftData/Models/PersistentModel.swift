@@ -35,7 +35,12 @@ extension PersistentModel {
     self.init(backingData: DefaultBackingData<Self>(_$object: object))
   }
 
-  public var _$object: _ModelObject { persistentBackingData._$object }
+  /// The object of a class that is written by hand, which learns of its instance here.
+  public var _$object: _ModelObject {
+    let object = persistentBackingData._$object
+    if object.model == nil { object.model = self }
+    return object
+  }
 
   public static func _$propertyPaths() -> [AnyKeyPath] { schemaMetadata.map(\.keypath) }
 
@@ -77,49 +82,4 @@ extension PersistentModel {
   public static func createBackingData<P: PersistentModel>() -> some BackingData<P> {
     DefaultBackingData<P>(for: P.self)
   }
-}
-
-/// The values of a model's instance.
-nonisolated public protocol BackingData<Model> {
-  /// The class of the instance.
-  associatedtype Model: PersistentModel
-
-  /// Makes values for an instance that no context has.
-  init(for modelType: Model.Type)
-
-  /// The identity of the values' row.
-  var persistentModelID: PersistentIdentifier { get }
-
-  /// The object that holds the values.
-  var _$object: _ModelObject { get }
-}
-
-extension BackingData {
-  /// The identity of the values' row.
-  public var persistentModelID: PersistentIdentifier { PersistentIdentifier(_$object.objectID) }
-}
-
-/// The values of an instance, as every model of this library has them.
-public struct DefaultBackingData<Model: PersistentModel>: BackingData {
-  public let _$object: _ModelObject
-
-  /// Makes values for an instance that no context has.
-  public init(for modelType: Model.Type) { _$object = _ModelInfo.of(modelType).makeObject() }
-
-  /// The values of an object.
-  public init(_$object object: _ModelObject) { _$object = object }
-}
-
-/// A value that holds several models: the value of a to-many relationship.
-nonisolated public protocol RelationshipCollection {
-  /// The class of the models.
-  associatedtype PersistentElement: PersistentModel
-}
-
-extension Array: RelationshipCollection where Element: PersistentModel {
-  public typealias PersistentElement = Element
-}
-
-extension Optional: RelationshipCollection where Wrapped: RelationshipCollection & Sequence {
-  public typealias PersistentElement = Wrapped.PersistentElement
 }

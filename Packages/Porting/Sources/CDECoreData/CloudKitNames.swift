@@ -1,4 +1,3 @@
-internal import CDEExecutors
 internal import CDEModelRuntime
 public import Foundation
 

@@ -30,6 +30,7 @@ let package = Package(
         "SystemSQLite",
         .target(name: "SystemLibPQ", condition: .when(traits: ["PostgreSQL"])),
         .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
+        .product(name: "CDESwiftData", package: "CoreDataEvolution"),
         .product(name: "CDESQLiteStore", package: "CoreDataEvolution"),
         .product(name: "CDEStore", package: "CoreDataEvolution"),
         .product(name: "CDEModelFiles", package: "CoreDataEvolution"),

@@ -62,6 +62,17 @@ final class Runner {
     case .namedNumberWrite: try await named(row) { $0.numberWrite }
     case .namedObjectRead: try await named(row) { $0.objectRead }
     case .namedObjectWrite: try await named(row) { $0.objectWrite }
+    case .modelNumberRead: try await accessed(row) { try $0.numberRead }
+    case .modelNumberWrite: try await accessed(row) { try $0.numberWrite }
+    case .modelTextRead: try await accessed(row) { try $0.textRead }
+    case .modelTextWrite: try await accessed(row) { try $0.textWrite }
+    case .modelDetachedRead: try await accessed(row) { $0.detachedRead }
+    case .modelDetachedWrite: try await accessed(row) { $0.detachedWrite }
+    case .modelFetch: try await compare(row, SwiftDataRows(workspace).fetch)
+    case .modelInsert: try await compare(row, SwiftDataRows(workspace).insert)
+    case .modelAppend:
+      try await compare(row, SwiftDataRows(workspace).append, per: SwiftDataRows.appended(workspace))
+    case .modelBytes: try await compare(row, SwiftDataRows.memory(workspace))
     case .loadModel: try await compare(row, ModelLoadingRow(workspace: workspace).contenders(), per: 1)
     case .childSave:
       try await compare(
@@ -123,6 +134,12 @@ final class Runner {
   private func named(_ row: RowID, _ contenders: (NamedAccessRows) -> [Contender]) async throws -> RowResult {
     let rows = try NamedAccessRows(workspace)
     return try await compare(row, contenders(rows), per: rows.repetitions)
+  }
+
+  private func accessed(_ row: RowID, _ contenders: (SwiftDataRows) throws -> [Contender]) async throws
+    -> RowResult
+  {
+    try await compare(row, contenders(SwiftDataRows(workspace)), per: SwiftDataRows.accesses(workspace))
   }
 
   private func observe(

@@ -36,7 +36,7 @@ nonisolated open class NSManagedObject: NSObject {
   @usableFromInline @exclusivity(unchecked) final var _home: Borrowed<ObjectRegistry>?
   @usableFromInline @exclusivity(unchecked) final var _overlay: Overlay?
   @exclusivity(unchecked) final var _identity: NSManagedObjectID?
-  @exclusivity(unchecked) final var _registrar: CDEObservationRegistrarBox?
+  @usableFromInline @exclusivity(unchecked) final var _registrar: CDEObservationRegistrarBox?
 
   /// Makes an object of an entity and, with a context, inserts it there.
   ///

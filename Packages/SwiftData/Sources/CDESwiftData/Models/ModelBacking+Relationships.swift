@@ -1,4 +1,4 @@
-@_spi(CDE) internal import CDEModelRuntime
+@_spi(CDE) public import CDEModelRuntime
 
 // Relationships. Both sides change together, with and without a context; a model that is related to one of a context joins it.
 extension _ModelBacking {
@@ -15,19 +15,22 @@ extension _ModelBacking {
   }
 
   /// Reads the property, and records the read for observers. For generated accessors.
+  @inlinable
   public func get<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Other>
   ) -> Other {
     let object = tracked(model, path)
-    if let other = object.one(ordinal) { return other.instance(as: Other.self) }
+    if let other = object.one(ordinal) { return other as! Other }
     return object.emptyModel(Other.self)
   }
 
   /// Reads the property, and records the read for observers. For generated accessors.
+  @inlinable
   public func get<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Other?>
   ) -> Other? {
-    tracked(model, path).one(ordinal)?.instance(as: Other.self)
+    // The schema names the class of the destination.
+    tracked(model, path).one(ordinal).map { $0 as! Other }
   }
 
   /// Sets the property, and wakes its readers. For generated accessors.
@@ -59,6 +62,7 @@ extension _ModelBacking {
   }
 
   /// Reads the property, and records the read for observers. For generated accessors.
+  @inlinable
   public func get<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]>
   ) -> [Other] {
@@ -66,6 +70,7 @@ extension _ModelBacking {
   }
 
   /// Reads the property, and records the read for observers. For generated accessors.
+  @inlinable
   public func get<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]?>
   ) -> [Other]? {
@@ -93,7 +98,8 @@ extension _ModelBacking {
   /// The object, which knows its instance: the other side of the relationship may ask for it.
   private func linked(_ model: Model) -> _ModelObject { model._$object }
 
-  private func tracked<Value>(_ model: Model, _ path: () -> KeyPath<Model, Value>) -> _ModelObject {
+  @inlinable
+  func tracked<Value>(_ model: Model, _ path: () -> KeyPath<Model, Value>) -> _ModelObject {
     let object = model._$object
     if let registrar = object._cdOwnTrackingRegistrar() { registrar.access(model, keyPath: path()) }
     return object
@@ -109,16 +115,23 @@ extension _ModelBacking {
 }
 
 extension _ModelObject {
+  @inlinable
   func instance<Other: PersistentModel>(as type: Other.Type) -> Other {
     // The schema names the class of each destination, and the runtime relates objects of these entities only.
-    instance() as! Other
+    _instance() as! Other
   }
 
-  func one(_ ordinal: Int) -> _ModelObject? { _cdToOne(CDOrdinal(ordinal)) }
+  /// The instance of the model of a relationship.
+  @usableFromInline
+  func one(_ ordinal: Int) -> AnyObject? {
+    let other: _ModelObject? = _cdToOne(CDOrdinal(ordinal))
+    return other?._instance()
+  }
 
+  @inlinable
   func many<Other: PersistentModel>(_ ordinal: Int, as type: Other.Type) -> [Other] {
     let objects: [_ModelObject] = _cdToManyArray(CDOrdinal(ordinal))
-    return objects.map { $0.instance(as: type) }
+    return objects.map { $0._instance() as! Other }
   }
 
   func initialiseOne(_ ordinal: Int, _ other: _ModelObject?) {
@@ -139,9 +152,11 @@ extension _ModelObject {
     let former: _ModelObject? = _cdToOne(place)
     if former === other { return }
     _cdSetToOne(place, other)
-    let inverse = info.inverse(of: ordinal, in: entity)
-    former?.otherSideChanged(inverse)
-    other?.otherSideChanged(inverse)
+    if former?.isTracked == true || other?.isTracked == true {
+      let inverse = info.inverse(of: ordinal, in: entity)
+      former?.otherSideChanged(inverse)
+      other?.otherSideChanged(inverse)
+    }
   }
 
   func setMany(_ ordinal: Int, _ others: [_ModelObject]) {
@@ -169,6 +184,7 @@ extension _ModelObject {
   }
 
   /// What a mandatory relationship without a value reads: a model without a context, with zeros for what it needs.
+  @usableFromInline
   func emptyModel<Other: PersistentModel>(_ type: Other.Type) -> Other {
     let object = _ModelInfo.of(type).makeObject()
     object.fillWithZeros()

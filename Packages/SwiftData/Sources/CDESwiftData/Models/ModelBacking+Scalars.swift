@@ -15,46 +15,52 @@ extension _ModelBacking {
   }
 
   /// Reads the property, and records the read for observers. For generated accessors.
-  @inlinable
+  @inlinable @inline(__always)
   public func get<Value: CDPrimitive>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>
   ) -> Value {
-    let object = object(reading: model)
-    if let registrar = object._cdOwnTrackingRegistrar() { registrar.access(model, keyPath: path()) }
-    return object._cdRequired(CDOrdinal(ordinal))
+    borrowed(for: model)._withUnsafeGuaranteedRef { object in
+      if let registrar = object._cdOwnTrackingRegistrar() { registrar.access(model, keyPath: path()) }
+      return object._cdRequired(CDOrdinal(ordinal))
+    }
   }
 
   /// Reads the property, and records the read for observers. For generated accessors.
-  @inlinable
+  @inlinable @inline(__always)
   public func get<Value: CDPrimitive>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value?>
   ) -> Value? {
-    let object = object(reading: model)
-    if let registrar = object._cdOwnTrackingRegistrar() { registrar.access(model, keyPath: path()) }
-    return object._cdValue(CDOrdinal(ordinal))
+    borrowed(for: model)._withUnsafeGuaranteedRef { object in
+      if let registrar = object._cdOwnTrackingRegistrar() { registrar.access(model, keyPath: path()) }
+      return object._cdValue(CDOrdinal(ordinal))
+    }
   }
 
   /// Sets the property, and wakes its readers. For generated accessors.
-  @inlinable
+  @inlinable @inline(__always)
   public func set<Value: CDPrimitive>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
   ) {
-    let object = object(reading: model)
-    guard let registrar = object._cdExistingRegistrar() else {
-      return object._cdSetValue(CDOrdinal(ordinal), value)
+    borrowed(for: model)._withUnsafeGuaranteedRef { object in
+      if object._cdIsTracked, let registrar = object._cdExistingRegistrar() {
+        registrar.withMutation(of: model, keyPath: path()) { object._cdSetValue(CDOrdinal(ordinal), value) }
+      } else {
+        object._cdSetValue(CDOrdinal(ordinal), value)
+      }
     }
-    registrar.withMutation(of: model, keyPath: path()) { object._cdSetValue(CDOrdinal(ordinal), value) }
   }
 
   /// Sets the property, and wakes its readers. For generated accessors.
-  @inlinable
+  @inlinable @inline(__always)
   public func set<Value: CDPrimitive>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value?>, _ value: Value?
   ) {
-    let object = object(reading: model)
-    guard let registrar = object._cdExistingRegistrar() else {
-      return object._cdSetValue(CDOrdinal(ordinal), value)
+    borrowed(for: model)._withUnsafeGuaranteedRef { object in
+      if object._cdIsTracked, let registrar = object._cdExistingRegistrar() {
+        registrar.withMutation(of: model, keyPath: path()) { object._cdSetValue(CDOrdinal(ordinal), value) }
+      } else {
+        object._cdSetValue(CDOrdinal(ordinal), value)
+      }
     }
-    registrar.withMutation(of: model, keyPath: path()) { object._cdSetValue(CDOrdinal(ordinal), value) }
   }
 }

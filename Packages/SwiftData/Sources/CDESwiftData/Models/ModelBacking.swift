@@ -23,6 +23,12 @@ public struct _ModelBacking<Model: PersistentModel> {
     known = object
   }
 
+  /// The field of an instance that is made of an object without an initialiser.
+  init(_ object: _ModelObject, _ info: _ModelInfo) {
+    self.info = Unmanaged.passUnretained(info)
+    adopt(object)
+  }
+
   /// Takes an object that exists.
   public mutating func adopt(_ object: _ModelObject) {
     known = object
@@ -33,12 +39,12 @@ public struct _ModelBacking<Model: PersistentModel> {
   /// The object of an instance that exists.
   public mutating func object(of model: Model) -> _ModelObject {
     if let known {
-      if known.model == nil { known.model = model }
+      known.know(model)
       return known
     }
     let base = Unmanaged.passUnretained(model).toOpaque()
     let object = InstanceMaking.begun(at: base) ?? _ModelInfo.known(type(of: model)).makeObject()
-    if object.model == nil { object.model = model }
+    object.know(model)
     known = object
     return object
   }
@@ -48,6 +54,13 @@ public struct _ModelBacking<Model: PersistentModel> {
 
   @inlinable @inline(__always)
   func object(reading model: Model) -> _ModelObject { known ?? _object(of: model) }
+
+  /// The object without a counted reference: the field keeps it during an access.
+  @inlinable @inline(__always)
+  func borrowed(for model: Model) -> Unmanaged<_ModelObject> {
+    if let known { return .passUnretained(known) }
+    return .passUnretained(_object(of: model))
+  }
 
   // MARK: Initialising
 

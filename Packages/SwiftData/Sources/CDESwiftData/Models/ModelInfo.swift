@@ -1,28 +1,34 @@
 @_spi(CDE) internal import CDEExecutors
 internal import CDEManagedModel
-internal import CDEModelRuntime
+@_spi(CDE) internal import CDEModelRuntime
 internal import Foundation
 internal import Observation
+internal import Synchronization
 
 /// What the accessors of a model's class, and contexts, know of the class. One for each class and process.
 public final class _ModelInfo: @unchecked Sendable {
-  // Guard: immutable, except for the locked and the lazy values; those are computed once under the lock.
+  // Guard: immutable, except for the locked and the lazy values; what others than the first compute of a lazy one is dropped.
 
   /// The class.
   let type: any PersistentModel.Type
   /// The facts of the model that the class inherits from.
   let parent: _ModelInfo?
-  private let lazyFacts = Lock<Facts?>(nil)
+  private let lazyFacts = AtomicLazyReference<Facts>()
+  /// Makes objects without a context, of the schema that new instances take.
+  let objects = Lock<LooseObjects?>(nil)
   private let inverses = Lock<[Int: String?]>([:])
 
   /// What is read from the class's declaration, at the first use.
-  struct Facts {
+  final class Facts: @unchecked Sendable {
+    // Guard: changed by its maker alone, before others see it.
     var names: [String] = []
     var wakers: [@Sendable (any PersistentModel, CDEObservationRegistrarBox) -> Void] = []
     var ordinals: [AnyKeyPath: Int] = [:]
     var valueTypes: [Any.Type] = []
     var shapes: [ValueShape?] = []
     var fieldOffset: Int?
+    /// Makes instances that are nothing but the field; nil for a class with other stored properties.
+    var instances: BareInstances?
   }
 
   /// The facts of a class.
@@ -65,17 +71,10 @@ public final class _ModelInfo: @unchecked Sendable {
 
   // MARK: Properties
 
-  private var facts: Facts {
-    lazyFacts.withLock { facts in
-      if let facts { return facts }
-      let made = makeFacts()
-      facts = made
-      return made
-    }
-  }
+  private var facts: Facts { lazyFacts.load() ?? lazyFacts.storeIfNil(makeFacts()) }
 
   private func makeFacts() -> Facts {
-    var facts = Facts()
+    let facts = Facts()
     var lineage: [any PersistentModel.Type] = [type]
     var level = parent
     while let next = level {
@@ -96,6 +95,7 @@ public final class _ModelInfo: @unchecked Sendable {
     }
     for (ordinal, path) in type._$propertyPaths().enumerated() { facts.ordinals[path] = ordinal }
     facts.fieldOffset = type.backingOffset
+    facts.instances = type.bareInstances
     return facts
   }
 
@@ -159,10 +159,17 @@ public final class _ModelInfo: @unchecked Sendable {
   // MARK: Instances
 
   /// Makes the object of an instance that no context has.
-  func makeObject() -> _ModelObject { PreparedSchema.object(of: self) }
+  func makeObject() -> _ModelObject {
+    if let objects = objects.withLock({ $0 }) { return unsafeDowncast(objects.make(), to: _ModelObject.self) }
+    return PreparedSchema.object(of: self)
+  }
+
+  /// An instance of the class as a model.
+  func model(_ instance: AnyObject) -> any PersistentModel { type.model(instance) }
 
   /// Makes the instance of an object that a context has.
-  func makeInstance(of object: _ModelObject) -> any PersistentModel {
+  func makeInstance(of object: _ModelObject) -> AnyObject {
+    if let instances = facts.instances { return type.instance(of: object, instances, self) }
     object.isBeingMade = true
     defer { object.isBeingMade = false }
     return InstanceMaking.with(object) { type.instance(of: object) }
@@ -172,20 +179,38 @@ public final class _ModelInfo: @unchecked Sendable {
   func begin(field: UnsafeMutableRawPointer) -> _ModelObject {
     guard let offset = facts.fieldOffset else { return makeObject() }
     let base = UnsafeMutableRawPointer(field - offset)
-    guard !StackRange.contains(base), let actual = Self.ofInstance(at: base), actual.descends(from: self)
+    guard !StackRange.contains(base) else { return makeObject() }
+    let isOfSelf =
+      base.load(as: UInt.self) == unsafeBitCast(ObjectIdentifier(type), to: UInt.self)
+    guard let actual = isOfSelf ? self : Self.ofInstance(at: base), actual.descends(from: self)
     else { return makeObject() }
     if parent != nil || actual !== self, let begun = InstanceMaking.begun(at: base) { return begun }
     let object = actual.makeObject()
-    if let instance = Unmanaged<AnyObject>.fromOpaque(base).takeUnretainedValue() as? any PersistentModel {
-      object.model = instance
-    }
+    object.know(Unmanaged<AnyObject>.fromOpaque(base).takeUnretainedValue())
     if actual !== self || parent != nil { InstanceMaking.begin(object, at: base) }
     return object
   }
 }
 
 extension PersistentModel {
-  fileprivate static func instance(of object: _ModelObject) -> any PersistentModel { Self(_$object: object) }
+  fileprivate static func instance(of object: _ModelObject) -> AnyObject { Self(_$object: object) }
+
+  fileprivate static func instance(
+    of object: _ModelObject, _ instances: BareInstances, _ info: _ModelInfo
+  ) -> AnyObject {
+    instances.make {
+      $0.initializeMemory(as: _ModelBacking<Self>.self, to: _ModelBacking<Self>(object, info))
+    }
+  }
+
+  fileprivate static func model(_ instance: AnyObject) -> any PersistentModel {
+    unsafeDowncast(instance, to: Self.self)
+  }
+
+  /// Nil for a class with other stored properties than the field, which its initialiser sets.
+  fileprivate static var bareInstances: BareInstances? {
+    BareInstances(of: Self.self, bytes: MemoryLayout<_ModelBacking<Self>>.size)
+  }
 
   fileprivate static var backingOffset: Int? { FieldOffset.ofBacking(in: Self.self) }
 }

@@ -7,18 +7,23 @@ public import CDEManagedModel
 /// context. While the object is new in a context, it holds the instance, so that what the store does not keep lives until the save.
 public final class _ModelObject: NSManagedObject {
   // Guard of the state: as of NSManagedObject, the isolation of the context.
-  @exclusivity(unchecked) private weak var knownModel: (any PersistentModel)?
+  @exclusivity(unchecked) private var knownModel = MemoryReference()
   @exclusivity(unchecked) private var heldModel: AnyObject?
-  @exclusivity(unchecked) private var knownInfo: _ModelInfo?
+  /// Not counted: the facts of a class are never freed.
+  @exclusivity(unchecked) private unowned(unsafe) var knownInfo: _ModelInfo?
   /// Whether the instance of an existing object is being made. Default values of its properties are not set then.
   @usableFromInline @exclusivity(unchecked) var isBeingMade = false
   /// Whether an initialiser of the instance sets a property just now.
   @exclusivity(unchecked) var isInitialising = false
 
+  deinit { knownModel.refer(to: nil) }
+
   /// The instance, if there is one.
-  var model: (any PersistentModel)? {
-    get { knownModel }
-    set { knownModel = newValue }
+  var model: (any PersistentModel)? { knownModel.object.map(info.model) }
+
+  /// Makes an instance the object's own, unless it has one.
+  func know(_ model: AnyObject) {
+    if !knownModel.isTo(model), knownModel.object == nil { knownModel.refer(to: model) }
   }
 
   /// The facts of the instance's class.
@@ -30,10 +35,13 @@ public final class _ModelObject: NSManagedObject {
   }
 
   /// The instance; made if there is none.
-  func instance() -> any PersistentModel {
-    if let knownModel { return knownModel }
+  func instance() -> any PersistentModel { info.model(_instance()) }
+
+  /// The instance; made if there is none.
+  @usableFromInline func _instance() -> AnyObject {
+    if let known = knownModel.object { return known }
     let made = info.makeInstance(of: self)
-    knownModel = made
+    knownModel.refer(to: made)
     if isInserted, managedObjectContext != nil { heldModel = made }
     return made
   }
@@ -42,15 +50,20 @@ public final class _ModelObject: NSManagedObject {
 
   /// Holds the instance of a new object until the save.
   func holdModel() {
-    if !isInitialising, isInserted, heldModel == nil { heldModel = knownModel }
+    if !isInitialising, isInserted, heldModel == nil { heldModel = knownModel.object }
   }
 
   func letModelGo() { heldModel = nil }
+
+  /// Fetched objects are copies of the first one.
+  public override class var __cdPlainClass: NSManagedObject.Type? { _ModelObject.self }
 
   public override func awakeFromInsert() { holdModel() }
 
   public override func didSave() { heldModel = nil }
 }
+
+extension _ModelObject: CDEBareWhenMade {}
 
 extension _ModelObject: CDEntityPropertyNaming {
   /// The properties of the class of an entity, by ordinal.

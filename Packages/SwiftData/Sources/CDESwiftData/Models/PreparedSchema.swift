@@ -13,6 +13,8 @@ final class PreparedSchema: @unchecked Sendable {
   private let infos: [String: _ModelInfo]
   /// One object of each entity that has objects. It makes the class of the entity's objects known, and keeps the model.
   private let prototypes: [_ModelObject]
+  /// Make copies of these, by the facts of the class.
+  private let makers: [ObjectIdentifier: LooseObjects]
   private let entities: [ObjectIdentifier: NSEntityDescription]
 
   private struct Table {
@@ -24,7 +26,6 @@ final class PreparedSchema: @unchecked Sendable {
   }
 
   private static let table = Lock(Table())
-  private static let preparing = RecursiveTurn()
 
   /// The prepared form of a schema for a container. New instances of its classes take it from now on.
   ///
@@ -34,7 +35,10 @@ final class PreparedSchema: @unchecked Sendable {
   ) throws -> PreparedSchema {
     let prepared = try known(schema, configurations)
     table.withLock { table in
-      for info in prepared.infos.values { table.byClass[ObjectIdentifier(info.type)] = prepared }
+      for info in prepared.infos.values {
+        table.byClass[ObjectIdentifier(info.type)] = prepared
+        prepared.serve(info)
+      }
     }
     return prepared
   }
@@ -54,18 +58,20 @@ final class PreparedSchema: @unchecked Sendable {
       version: schema.version.description, classes: Set(types.values.map { ObjectIdentifier($0) }),
       configurations: configurations)
     if let known = table.withLock({ $0.byKey[key] }) { return known }
-    return try preparing.take {
-      if let known = table.withLock({ $0.byKey[key] }) { return known }
-      if let entity = schema.entities.first(where: { types[$0.name] == nil }) {
-        throw SwiftDataError(
-          .invalidSchema,
-          "The entity \(entity.name) of the schema has no class. Make the schema of a container from classes with @Model.",
-          entity: entity.name)
-      }
-      var model = try schema.managedObjectModel()
-      if !configurations.isEmpty { model = try model.divided(configurations) }
-      let made = try PreparedSchema(model, types)
-      table.withLock { $0.byKey[key] = made }
+    if let entity = schema.entities.first(where: { types[$0.name] == nil }) {
+      throw SwiftDataError(
+        .invalidSchema,
+        "The entity \(entity.name) of the schema has no class. Make the schema of a container from classes with @Model.",
+        entity: entity.name)
+    }
+    var model = try schema.managedObjectModel()
+    if !configurations.isEmpty { model = try model.divided(configurations) }
+    // Without a lock, because default values may make instances. If another thread was faster, its schema counts.
+    let made = try PreparedSchema(model, types)
+    return table.withLock { table in
+      if let known = table.byKey[key] { return known }
+      table.byKey[key] = made
+      table.byModel[ObjectIdentifier(model)] = made
       return made
     }
   }
@@ -79,14 +85,25 @@ final class PreparedSchema: @unchecked Sendable {
     defer { Self.beingPrepared.withLock { $0[ObjectIdentifier(model)] = nil } }
     var entities: [ObjectIdentifier: NSEntityDescription] = [:]
     var prototypes: [_ModelObject] = []
+    var makers: [ObjectIdentifier: LooseObjects] = [:]
     for entity in model.entities {
       guard let info = entity.name.flatMap({ infos[$0] }) else { continue }
       entities[ObjectIdentifier(info)] = entity
-      if !entity.isAbstract { prototypes.append(_ModelObject(entity: entity, insertInto: nil)) }
+      if entity.isAbstract { continue }
+      let prototype = _ModelObject(entity: entity, insertInto: nil)
+      // Its copies know the class, too.
+      makers[ObjectIdentifier(prototype.info)] = LooseObjects(copying: prototype)
+      prototypes.append(prototype)
     }
     self.entities = entities
     self.prototypes = prototypes
-    Self.table.withLock { $0.byModel[ObjectIdentifier(model)] = self }
+    self.makers = makers
+  }
+
+  /// Lets new instances of a class be of this schema.
+  private func serve(_ info: _ModelInfo) {
+    let maker = makers[ObjectIdentifier(info)]
+    info.objects.withLock { $0 = maker }
   }
 
   private static let beingPrepared = Lock<[ObjectIdentifier: [String: _ModelInfo]]>([:])
@@ -126,6 +143,7 @@ final class PreparedSchema: @unchecked Sendable {
       table.withLock { table in
         for other in prepared.infos.values where table.byClass[ObjectIdentifier(other.type)] == nil {
           table.byClass[ObjectIdentifier(other.type)] = prepared
+          prepared.serve(other)
         }
       }
       return prepared
@@ -133,18 +151,6 @@ final class PreparedSchema: @unchecked Sendable {
       failPrecondition(
         "No instance of \(info.type) can be made, because its declaration makes no schema: \(error)")
     }
-  }
-}
-
-/// A lock that code on its own thread may take again.
-private final class RecursiveTurn: @unchecked Sendable {
-  // Guard: the lock itself.
-  private let lock = NSRecursiveLock()
-
-  func take<Result>(_ body: () throws -> Result) rethrows -> Result {
-    lock.lock()
-    defer { lock.unlock() }
-    return try body()
   }
 }
 

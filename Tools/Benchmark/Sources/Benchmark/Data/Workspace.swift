@@ -1,3 +1,4 @@
+import CDESwiftData
 import CoreDataEvolution
 import Foundation
 
@@ -11,6 +12,8 @@ final class Workspace {
   let isSmoke: Bool
 
   private var rawMaster: URL { folder.appendingPathComponent("opponents.sqlite") }
+  private var piecesMaster: URL { folder.appendingPathComponent("pieces.sqlite") }
+  private var knownPieces: ModelContainer?
   private var ourMaster: URL { folder.appendingPathComponent("ours.sqlite") }
 
   init(samples: Samples, isSmoke: Bool) throws {
@@ -57,6 +60,16 @@ final class Workspace {
     }
     try store.close()
   }
+
+  /// The items as models of SwiftData's layer. Filled when the first row asks for them.
+  func pieces() throws -> ModelContainer {
+    if let knownPieces { return knownPieces }
+    let made = try samples.fillPieces(at: piecesMaster)
+    knownPieces = made
+    return made
+  }
+
+  var piecesPath: String { piecesMaster.path }
 
   // MARK: Opening
 

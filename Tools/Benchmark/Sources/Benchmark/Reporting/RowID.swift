@@ -35,6 +35,17 @@ package enum RowID: String, CaseIterable, Sendable {
   case namedNumberWrite = "named-number-write"
   case namedObjectRead = "named-object-read"
   case namedObjectWrite = "named-object-write"
+  // SwiftData's layer, beside the other models of the library.
+  case modelNumberRead = "model-number-read"
+  case modelNumberWrite = "model-number-write"
+  case modelTextRead = "model-text-read"
+  case modelTextWrite = "model-text-write"
+  case modelDetachedRead = "model-detached-read"
+  case modelDetachedWrite = "model-detached-write"
+  case modelFetch = "model-fetch"
+  case modelInsert = "model-insert"
+  case modelAppend = "model-append"
+  case modelBytes = "model-bytes"
   case loadModel = "load-model"
   case childSave = "child-save"
   case findOrCreate = "find-or-create"
@@ -92,6 +103,16 @@ package enum RowID: String, CaseIterable, Sendable {
     case .namedNumberWrite: "write a number by a rewritten accessor"
     case .namedObjectRead: "read a to-one by a rewritten accessor"
     case .namedObjectWrite: "write a to-one by a rewritten accessor"
+    case .modelNumberRead: "@Model: read a number"
+    case .modelNumberWrite: "@Model: write a number"
+    case .modelTextRead: "@Model: read a text"
+    case .modelTextWrite: "@Model: write a text"
+    case .modelDetachedRead: "@Model: read without a context"
+    case .modelDetachedWrite: "@Model: write without a context"
+    case .modelFetch: "@Model: fetch all, every property read"
+    case .modelInsert: "@Model: insert, one save"
+    case .modelAppend: "@Model: append to an array of 10,000"
+    case .modelBytes: "@Model: memory of an unread object"
     case .loadModel: "load a compiled model of 200 entities"
     case .childSave: "save of 10,000 objects to a parent"
     case .findOrCreate: "look for an object, or make it; one save"
@@ -111,7 +132,7 @@ package enum RowID: String, CaseIterable, Sendable {
 
   package var unit: String {
     switch self {
-    case .i, .observeBytes, .pagedBytes, .streamedBytes: "bytes"
+    case .i, .observeBytes, .modelBytes, .pagedBytes, .streamedBytes: "bytes"
     case .loadModel, .openLarge, .rewriteOne: "ms"
     case .build, .rewriteAll: "s"
     default: "ns"
@@ -130,6 +151,10 @@ package enum RowID: String, CaseIterable, Sendable {
     case .namedTextRead, .namedTextWrite, .namedNumberRead, .namedNumberWrite, .namedObjectRead,
       .namedObjectWrite:
       "the macro's accessor"
+    case .modelNumberRead, .modelNumberWrite, .modelTextRead, .modelTextWrite, .modelFetch, .modelInsert:
+      "@PersistentModel, observed"
+    case .modelDetachedRead, .modelDetachedWrite: "@Observable"
+    case .modelAppend: "the same to an array of 100"
     case .migrate: "the bare SQL"
     case .childSave: "a plain save less the store's part"
     case .findOrCreate: "saves of 1,000"
@@ -147,7 +172,9 @@ package enum RowID: String, CaseIterable, Sendable {
     case .references, .referencesDeleted, .hopActor, .hopPerform, .observeRead, .observeWrite,
       .observeReadRaw, .observeWriteRaw, .merge, .wake, .observeLoad, .observeBytes, .namedTextRead,
       .namedTextWrite,
-      .namedNumberRead, .namedNumberWrite, .namedObjectRead, .namedObjectWrite, .loadModel, .childSave,
+      .namedNumberRead, .namedNumberWrite, .namedObjectRead, .namedObjectWrite, .modelNumberRead,
+      .modelNumberWrite, .modelTextRead, .modelTextWrite, .modelDetachedRead, .modelDetachedWrite,
+      .modelFetch, .modelInsert, .modelAppend, .modelBytes, .loadModel, .childSave,
       .findOrCreate, .pagedBytes,
       .streamedBytes, .migrate, .openLarge, .historySave,
       .historyInsert, .historyMerge, .remoteWake, .build, .rewriteAll, .rewriteOne:

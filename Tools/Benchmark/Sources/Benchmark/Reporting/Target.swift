@@ -64,6 +64,12 @@ extension RowID {
     case .namedTextRead, .namedTextWrite, .namedNumberRead, .namedNumberWrite, .namedObjectRead,
       .namedObjectWrite:
       .ratioToReference(1.1)
+    case .modelNumberRead, .modelNumberWrite, .modelTextRead, .modelTextWrite, .modelDetachedRead,
+      .modelDetachedWrite, .modelInsert:
+      .ratioToReference(1.3)
+    case .modelFetch: .ratioToReference(1.25)
+    case .modelAppend: .ratioToReference(2)
+    case .modelBytes: .value(450)
     case .loadModel: .value(10)
     case .childSave, .findOrCreate: .ratioToReference(1.5)
     case .pagedBytes: .value(150)

@@ -11,6 +11,8 @@ enum MemoryRow {
     case tracked, observables
     /// Our objects, read one after the other in batches.
     case paged, streamed
+    /// The items as models of SwiftData's layer.
+    case pieces
   }
 
   @MainActor
@@ -71,6 +73,7 @@ enum MemoryRow {
     case .grdb: print(try records(parts[1]))
     case .tracked: print(try tracked(parts[1]))
     case .observables: print(observables(Int(parts[1]) ?? 0))
+    case .pieces: print(try growth(SwiftDataRows.allPieces(at: parts[1])))
     case .paged: print(try PagesRow.readPaged(parts[1]))
     case .streamed: print(try await PagesRow.readStreamed(parts[1]))
     }

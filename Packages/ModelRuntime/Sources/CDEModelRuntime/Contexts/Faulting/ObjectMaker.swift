@@ -65,6 +65,64 @@ extension ObjectMaker {
   }
 }
 
+/// A class whose objects have stored properties of their own, which hold no counted references in an object that was just made.
+public protocol CDEBareWhenMade: NSManagedObject {}
+
+/// Makes objects without a context as copies of one.
+@_spi(CDE) public struct LooseObjects: @unchecked Sendable {
+  // Guard: the object is only read, and never changes.
+  private let prototype: NSManagedObject
+  private let shape: InstanceShape
+
+  /// Nil if the objects of the class can't be copied.
+  ///
+  /// - Parameter prototype: an object without a context that has no values and is never given any.
+  public init?(copying prototype: NSManagedObject) {
+    guard prototype.isLoose, prototype.isBare, prototype._flags == .ownsBinding,
+      type(of: prototype).isPlain, let shape = InstanceShape.ofBareObjects(type(of: prototype))
+    else { return nil }
+    self.prototype = prototype
+    self.shape = shape
+  }
+
+  /// Makes an object of the same entity, with the default values.
+  public func make() -> NSManagedObject {
+    let copy = cde_clone(Borrowed(prototype).address, shape.size, shape.alignmentMask)
+    Borrowed(prototype._batch).retain()
+    Borrowed(prototype._binding.model).retain()
+    return Borrowed<NSManagedObject>(at: copy!).takeOwnership()
+  }
+}
+
+/// Makes instances of a class without an initialiser: of one that inherits from none and has a known size.
+@_spi(CDE) public struct BareInstances: Sendable {
+  private let shape: InstanceShape
+  /// The class, and no bytes behind it.
+  private let template: [UInt]
+
+  /// Nil if the instances have other stored properties than some bytes behind the header.
+  public init?(of type: AnyClass, bytes: Int) {
+    let header = 2 * MemoryLayout<UInt>.size
+    guard _getSuperclass(type) == nil,
+      let shape = InstanceShape.of(type), shape.size == header + bytes
+    else { return nil }
+    self.shape = shape
+    template =
+      [unsafeBitCast(ObjectIdentifier(type), to: UInt.self)]
+      + Array(repeating: 0, count: 1 + (bytes + MemoryLayout<UInt>.size - 1) / MemoryLayout<UInt>.size)
+  }
+
+  /// Makes an instance, whose bytes a closure initialises.
+  @inline(__always)
+  public func make(_ initialise: (UnsafeMutableRawPointer) -> Void) -> AnyObject {
+    let made = template.withUnsafeBufferPointer {
+      cde_clone($0.baseAddress!, shape.size, shape.alignmentMask)!
+    }
+    initialise(made + 2 * MemoryLayout<UInt>.size)
+    return Borrowed<AnyObject>(at: made).takeOwnership()
+  }
+}
+
 extension NSManagedObject {
   /// Whether no class up to `NSManagedObject` has an initialiser of its own for fetched objects.
   fileprivate static var isPlain: Bool {
@@ -92,9 +150,13 @@ struct InstanceShape: Equatable {
   /// The shape of a class whose instances hold what `NSManagedObject` holds and nothing else; nil for others,
   /// and where the runtime's class layout is not the one known here.
   static func ofBareObjects(_ type: NSManagedObject.Type) -> InstanceShape? {
-    guard let base, let shape = read(type), shape == base else { return nil }
-    return shape
+    guard let base, let shape = read(type) else { return nil }
+    if shape == base { return shape }
+    return shape.alignmentMask == base.alignmentMask && type is any CDEBareWhenMade.Type ? shape : nil
   }
+
+  /// The shape of a class's instances; nil where the runtime's class layout is not the one known here.
+  static func of(_ type: AnyClass) -> InstanceShape? { base == nil ? nil : read(type) }
 
   private static let base: InstanceShape? = isLayoutKnown ? read(NSManagedObject.self) : nil
 

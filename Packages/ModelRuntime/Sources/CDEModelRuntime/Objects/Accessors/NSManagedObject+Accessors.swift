@@ -43,8 +43,16 @@ extension NSManagedObject {
     _setAttribute(_binding.places[ordinal.rawValue].slot.index, value.map(\._propertyValue) ?? .null)
   }
 
+  /// The value in the overlay, if it needs no conversion.
+  @inline(__always)
+  private final func overlaidValue<Value: CDPrimitive>(_ slot: SlotIndex) -> Value? {
+    guard _flags.isDisjoint(with: [.fault, .checked]) else { return nil }
+    return withOverlay { $0.withValue(slot) { Value._read(copy $0) } } ?? nil
+  }
+
   final func _slowValue<Value: CDPrimitive>(_ slot: SlotIndex, _ cell: CellIndex) -> Value? {
     guard slot >= 0 else { missingProperty() }
+    if let value: Value = overlaidValue(slot) { return value }
     willAccess()
     let info = _binding.properties[slot]
     if let overlay = _overlay, !overlay.values[slot].isUnset {

@@ -19,7 +19,8 @@ extension NSManagedObject {
   /// The registrar that records a read, whether or not the context has an observer; nil unless a reader tracks.
   public final func _cdOwnTrackingRegistrar() -> CDEObservationRegistrarBox? {
     if let known = _registrar { return known }
-    guard TrackingProbe.shared.isTracking else { return nil }
+    // The registry has the probe at hand; a global takes longer.
+    guard _home?.with({ $0.probe.isTracking }) ?? TrackingProbe.shared.isTracking else { return nil }
     return makeRegistrar()
   }
 
@@ -30,6 +31,11 @@ extension NSManagedObject {
     _registrar = made
     _registry?.context?.willTrack(self)
     return made
+  }
+
+  /// Whether a reader ever tracked the object.
+  @inlinable public final var _cdIsTracked: Bool {
+    @inline(__always) get { _registrar != nil }
   }
 
   /// The registrar, if a reader ever tracked the object.

@@ -163,5 +163,59 @@ struct SwiftDataDiagnosticsTests {
           return self.getValue(forKey: \\.title)
         }
         """), "\(expansion.text)")
+    let observed = Expansion.swiftData(
+      "final class Trip {\n  @_PersistedProperty var title: String = \"\" { didSet { print(1) } }\n  init() {}\n}"
+    )
+    #expect(observed.errors.count == 1 && observed.messages.first?.node == "title")
+  }
+
+  @Test("A setter runs the observers of its property, unless one of them sets it")
+  func observers() {
+    let expansion = Expansion.swiftData(
+      "@Model\nfinal class Trip {\n  var a: Int { willSet(next) { b = next } didSet { b = oldValue + a } }\n"
+        + "  @Transient var b = 0\n  init() { a = 1 }\n}")
+    #expect(expansion.messages.isEmpty)
+    #expect(
+      expansion.contains(
+        """
+        set {
+        if _a.isObserved { return _$backing.set(self, _$Ordinal.a, \\Trip.a, newValue) }
+        _a.isObserved = true
+        defer { _a.isObserved = false }
+        let oldValue = _$backing.get(self, _$Ordinal.a, \\Trip.a)
+        let next = newValue
+        ({ () -> Void in
+        b = next
+        })()
+        _$backing.set(self, _$Ordinal.a, \\Trip.a, newValue)
+        ({ () -> Void in
+        b = oldValue + self.a
+        })()
+        """), "\(expansion.text)")
+    #expect(expansion.text.contains("var _a: CDESwiftData._ObservedProperty"))
+  }
+
+  @Test("The equality of a class may stand in an extension, so the first comparison looks for it")
+  func equality() {
+    let expansion = Expansion.swiftData("@Model\nfinal class Trip {\n  var a = 1\n  init() {}\n}")
+    #expect(expansion.text.contains("_$equality.compare(one, other) { $0 == $1 }"))
+    let own = Expansion.swiftData(
+      "@Model\nfinal class Trip {\n  var a = 1\n  init() {}\n"
+        + "  static func == (one: Trip, other: Trip) -> Bool { one.a == other.a }\n}")
+    #expect(!own.text.contains("_$equality"))
+  }
+
+  @Test("The class of an inverse may be named with the types around it")
+  func nestedInverse() throws {
+    func expand(_ inverse: String) -> Expansion {
+      Expansion.swiftData(
+        "@Model\nfinal class Trip {\n  @Relationship(inverse: \(inverse)) var stops: [Stop] = []\n  init() {}\n}"
+      )
+    }
+    #expect(expand("\\Shop.Stop.trip").messages.isEmpty)
+    #expect(expand("\\Stop.trip").messages.isEmpty)
+    let message = try #require(expand("\\Shop.Trip.stops").messages.first)
+    #expect(message.text.contains("not of `Shop.Trip`"))
+    #expect(message.fixIts.first?.source.contains("inverse: \\Stop.stops)") == true)
   }
 }

@@ -119,7 +119,6 @@ struct SwiftDataModelTests {
       ("lazy var cache = 3", "cache", "is `lazy`"),
       ("weak var other: Trip?", "other", "is `weak`"),
       ("var a = 1, b = 2", "a = 1, b = 2", "declaration of its own"),
-      ("var title = \"\" { didSet { print(title) } }", "{ didSet { print(title) } }", "has observers"),
       ("var done: () -> Void = {}", "() -> Void", "is a closure"),
       ("var size: (Int, Int) = (0, 0)", "(Int, Int)", "is a tuple"),
       ("@Attribute(.unique) let key = 3", "let", "is a `var`"),

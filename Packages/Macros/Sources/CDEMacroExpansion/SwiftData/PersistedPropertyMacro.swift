@@ -12,20 +12,26 @@ enum PersistedPropertyMacro: AccessorMacro, PeerMacro {
     in context: some MacroExpansionContext
   ) throws -> [AccessorDeclSyntax] {
     guard let property = property(of: declaration), let type = className(context) else { return [] }
-    if !WrittenOutProperty.isInModel(context) { return WrittenOutProperty.accessors(property) }
+    if !WrittenOutProperty.isInModel(context) {
+      if property.observers != nil { context.diagnose(WrittenOutProperty.observed(property)) }
+      return WrittenOutProperty.accessors(property)
+    }
     let ordinal = "_$Ordinal.\(property.identifier.text)"
     let kind = property.isTransformable ? "Transformable" : ""
     let path = "\\\(type).\(property.identifier.text)"
+    let getting = "_$backing.get\(kind)(self, \(ordinal), \(path))"
+    let setting = "_$backing.set\(kind)(self, \(ordinal), \(path), newValue)"
     return [
       """
       @storageRestrictions(accesses: _$backing, initializes: _\(raw: property.name))
       init(initialValue) {
         _$backing.initialize\(raw: kind)(\(raw: ordinal), initialValue)
-        _\(raw: property.name) = _SwiftDataNoType()
+        _\(raw: property.name) = \(raw: property.markerType)()
       }
       """,
-      "get { _$backing.get\(raw: kind)(self, \(raw: ordinal), \(raw: path)) }",
-      "set { _$backing.set\(raw: kind)(self, \(raw: ordinal), \(raw: path), newValue) }",
+      "get { \(raw: getting) }",
+      property.observers?.setter(of: property.name, getting: getting, setting: setting)
+        ?? "set { \(raw: setting) }",
     ]
   }
 
@@ -42,7 +48,8 @@ enum PersistedPropertyMacro: AccessorMacro, PeerMacro {
       }
       return []
     }
-    return ["@CDESwiftData.Transient private nonisolated var _\(raw: property.name): _SwiftDataNoType"]
+    let type = WrittenOutProperty.isInModel(context) ? property.markerType : "_SwiftDataNoType"
+    return ["@CDESwiftData.Transient private nonisolated var _\(raw: property.name): \(raw: type)"]
   }
 
   private static func property(of declaration: some DeclSyntaxProtocol) -> SwiftDataProperty? {

@@ -204,17 +204,21 @@ private struct RelationshipMarker {
           "`inverse:` is a key path of the model on the other side, such as `\\\(destination).owner`.")
       ]
     }
-    guard let root = path.root?.trimmedDescription else { return [] }
+    guard let rootSyntax = path.root?.trimmedDescription else { return [] }
+    // The parser takes the inner types of `\Outer.Model.property` for steps of the path.
+    let steps = path.components.map { $0.component.trimmedDescription }
+    guard let property = steps.last else { return [] }
+    let root = ([rootSyntax] + steps.dropLast()).joined(separator: ".")
     let (written, wanted) = (
       root.split(separator: ".").last ?? "", destination.split(separator: ".").last ?? ""
     )
     // A destination may be a type alias. Only a plain difference of class names is sure to be wrong.
-    guard written != wanted, root != "Self", let rootSyntax = path.root else { return [] }
+    guard written != wanted, root != "Self" else { return [] }
     return [
       .make(
         "inverseRoot", .warning, at: inverse,
         "The inverse of a relationship to `\(destination)` is a property of `\(destination)`, not of `\(root)`.",
-        fixIts: [.replacing("Use `\(destination)`", rootSyntax, with: destination)])
+        fixIts: [.replacing("Use `\(destination)`", inverse, with: "\\\(destination).\(property)")])
     ]
   }
 }

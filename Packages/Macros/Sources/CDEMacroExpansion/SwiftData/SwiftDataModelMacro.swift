@@ -162,7 +162,7 @@ struct SwiftDataMembers {
   /// Makes the instance of an object that a context has.
   private var objectInitialiser: DeclSyntax {
     let markers = model.properties.filter { $0.initialValue == nil }.map {
-      "  _\($0.name) = _SwiftDataNoType()\n"
+      "  _\($0.name) = \($0.markerType)()\n"
     }
     return """
       \(raw: model.access)required nonisolated init(_$object object: CDESwiftData._ModelObject) {
@@ -184,21 +184,21 @@ struct SwiftDataMembers {
     """
   }
 
-  /// Names the witness of an `==` of the class's own: the compiler (6.3) finds it twice from the extension that a macro makes,
-  /// and then takes it for ambiguous with that of all models.
+  /// Names the witness of `==`: the compiler (6.3) finds an `==` of the class's own twice from the extension that a macro makes, and
+  /// then takes it for ambiguous with that of all models. One in an extension is seen by no macro, so the first comparison asks.
   private var equality: [DeclSyntax] {
     let hasOwn = model.declaration.memberBlock.members.contains {
       $0.decl.as(FunctionDeclSyntax.self)?.name.text == "=="
     }
-    if !hasOwn { return [] }
-    return [
-      """
+    let body = hasOwn ? "one == other" : "_$equality.compare(one, other) { $0 == $1 }"
+    let witness: DeclSyntax = """
       @_implements(Equatable, ==(_:_:))
       \(raw: model.access)nonisolated static func _$isEqual(_ one: \(raw: name), _ other: \(raw: name)) -> Bool {
-        one == other
+        \(raw: body)
       }
       """
-    ]
+    return hasOwn
+      ? [witness] : ["private nonisolated static let _$equality = CDESwiftData._ModelEquality()", witness]
   }
 
   private var root: DeclSyntax { "\(raw: model.access)typealias Root = \(raw: name)" }

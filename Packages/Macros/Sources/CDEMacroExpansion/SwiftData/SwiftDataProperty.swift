@@ -69,7 +69,6 @@ extension SwiftDataProperty {
           "@Model gives each persisted property its own accessors; declare each of these in a declaration of its own."
         ))
     }
-    if let observers = binding.accessorBlock { return .refused(observed(pattern.identifier, observers)) }
     if let type = binding.typeAnnotation?.type,
       let problem = SwiftDataUnstorable.problem(type, pattern.identifier, variable)
     {
@@ -105,12 +104,5 @@ extension SwiftDataProperty {
       "persistedModifier", at: binding.pattern,
       "`\(binding.pattern.trimmedDescription)` is `\(spelled)` and cannot be persisted; remove `\(spelled)`, or mark the "
         + "property with @Transient.", fixIts: [leavingOut(variable)])
-  }
-
-  private static func observed(_ identifier: TokenSyntax, _ observers: AccessorBlockSyntax) -> Diagnostic {
-    .make(
-      "persistedObservers", at: observers,
-      "`\(identifier.text)` has observers, and the accessors that @Model generates leave no place for them; remove them, "
-        + "and let a computed property that sets `\(identifier.text)` do their work.")
   }
 }

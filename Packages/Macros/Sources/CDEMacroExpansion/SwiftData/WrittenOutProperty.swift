@@ -1,3 +1,4 @@
+import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
@@ -7,6 +8,13 @@ enum WrittenOutProperty {
   /// Whether the class around a property has its members from `@Model`, and not by hand.
   static func isInModel(_ context: some MacroExpansionContext) -> Bool {
     context.lexicalContext.first?.as(ClassDeclSyntax.self)?.attributes.contains(named: "Model") == true
+  }
+
+  static func observed(_ property: SwiftDataProperty) -> Diagnostic {
+    .make(
+      "persistedObservers", at: property.identifier,
+      "`\(property.name)` has observers, which @_PersistedProperty runs in a class with @Model only; attach @Model, or let a "
+        + "computed property do their work.")
   }
 
   static func accessors(_ property: SwiftDataProperty) -> [AccessorDeclSyntax] {

@@ -49,7 +49,7 @@ extension PersistentModel {
   /// Instances of one row in two contexts differ: compare their ``persistentModelID``. That is no part of the hash value, because it
   /// changes at the first save, and a set would lose its members.
   public static func == (first: Self, second: Self) -> Bool {
-    first === second || first._$object === second._$object
+    first.hasObject(of: second)
   }
 
   /// Hashes what ``==(_:_:)`` compares.

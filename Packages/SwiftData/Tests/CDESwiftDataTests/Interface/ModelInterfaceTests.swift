@@ -85,7 +85,7 @@ struct ModelInterfaceTests {
       let _: KeyPath<Backing, [Schema.PropertyMetadata]> = \Backing.metadata
     }
     check(DefaultBackingData<Journey>.self)
-    func checkValues<Backing: BackingData<Journey>>(_ type: Backing.Type) {
+    func checkValues<Backing: BackingData<Journey> & SendableMetatype>(_ type: Backing.Type) {
       let _: (Backing) -> (KeyPath<Journey, Int>) -> Int = Backing.getValue(forKey:)
       let _: (Backing) -> (KeyPath<Journey, Traveller?>) -> Traveller? = Backing.getValue(forKey:)
       let _: (Backing) -> (KeyPath<Journey, [Halt]>) -> [Halt] = Backing.getValue(forKey:)

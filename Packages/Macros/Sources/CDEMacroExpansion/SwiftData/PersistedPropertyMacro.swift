@@ -15,6 +15,18 @@ enum PersistedPropertyMacro: AccessorMacro, PeerMacro {
     let ordinal = "_$Ordinal.\(property.identifier.text)"
     let kind = property.isTransformable ? "Transformable" : ""
     let path = "\\\(type).\(property.identifier.text)"
+    // Changing an array in place does not read all its models again.
+    let modify: [AccessorDeclSyntax] =
+      property.isArray
+      ? [
+        """
+        _modify {
+          var models = _$backing.lend(self, \(raw: ordinal), \(raw: path))
+          defer { _$backing.takeBack(self, \(raw: ordinal), \(raw: path), models) }
+          yield &models
+        }
+        """
+      ] : []
     return [
       """
       @storageRestrictions(accesses: _$backing, initializes: _\(raw: property.name))
@@ -25,7 +37,7 @@ enum PersistedPropertyMacro: AccessorMacro, PeerMacro {
       """,
       "get { _$backing.get\(raw: kind)(self, \(raw: ordinal), \(raw: path)) }",
       "set { _$backing.set\(raw: kind)(self, \(raw: ordinal), \(raw: path), newValue) }",
-    ]
+    ] + modify
   }
 
   static func expansion(

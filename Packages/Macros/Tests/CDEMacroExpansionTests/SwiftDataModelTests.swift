@@ -30,6 +30,32 @@ struct SwiftDataModelTests {
     #expect(expansion.text.contains("extension Trip: nonisolated CDESwiftData.PersistentModel {"))
   }
 
+  @Test("An array that may be of models is changed in place")
+  func arrays() {
+    let expansion = Expansion.swiftData(
+      """
+      @Model
+      final class Trip {
+        var stops: [Stop] = []
+        var names: [String] = []
+        var others: [Stop]?
+        @Attribute(.transformable(by: "Other")) var route: [Stop] = []
+        init() {}
+      }
+      """)
+    #expect(expansion.messages.isEmpty)
+    #expect(
+      expansion.contains(
+        """
+        _modify {
+          var models = _$backing.lend(self, _$Ordinal.stops, \\Trip.stops)
+          defer { _$backing.takeBack(self, _$Ordinal.stops, \\Trip.stops, models) }
+          yield &models
+        }
+        """), "\(expansion.text)")
+    #expect(expansion.text.components(separatedBy: "_modify").count == 2, "\(expansion.text)")
+  }
+
   @Test("The metadata of the schema has names, key paths, defaults and options as they are written")
   func metadata() {
     let expansion = Expansion.swiftData(

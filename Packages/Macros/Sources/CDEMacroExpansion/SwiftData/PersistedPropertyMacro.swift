@@ -21,6 +21,18 @@ enum PersistedPropertyMacro: AccessorMacro, PeerMacro {
     let path = "\\\(type).\(property.identifier.text)"
     let getting = "_$backing.get\(kind)(self, \(ordinal), \(path))"
     let setting = "_$backing.set\(kind)(self, \(ordinal), \(path), newValue)"
+    // Changing an array in place does not read all its models again. Observers run in the setter.
+    let modify: [AccessorDeclSyntax] =
+      property.isArray && property.observers == nil
+      ? [
+        """
+        _modify {
+          var models = _$backing.lend(self, \(raw: ordinal), \(raw: path))
+          defer { _$backing.takeBack(self, \(raw: ordinal), \(raw: path), models) }
+          yield &models
+        }
+        """
+      ] : []
     return [
       """
       @storageRestrictions(accesses: _$backing, initializes: _\(raw: property.name))
@@ -32,7 +44,7 @@ enum PersistedPropertyMacro: AccessorMacro, PeerMacro {
       "get { \(raw: getting) }",
       property.observers?.setter(of: property.name, getting: getting, setting: setting)
         ?? "set { \(raw: setting) }",
-    ]
+    ] + modify
   }
 
   static func expansion(

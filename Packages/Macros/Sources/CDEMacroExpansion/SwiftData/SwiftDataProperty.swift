@@ -24,6 +24,12 @@ struct SwiftDataProperty {
       ?? false
   }
 
+  /// Whether the property may be an array of models, as far as its declaration says.
+  var isArray: Bool {
+    guard let array = type?.as(ArrayTypeSyntax.self), !isTransformable else { return false }
+    return TypeShape(array.element).primitive == nil
+  }
+
   /// The declaration of an option in the schema: `.init(.unique, originalName: "old")`; nil without a marker.
   func metadata(in className: String) -> String? {
     guard let marker else { return nil }

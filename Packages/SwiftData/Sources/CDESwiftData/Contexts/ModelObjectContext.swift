@@ -5,6 +5,8 @@ internal import Foundation
 final class ModelObjectContext: NSManagedObjectContext, @unchecked Sendable {
   // Guard: as of its superclass; the weak reference is set once, before the context is used.
   weak var modelContext: ModelContext?
+  /// What keeps the models of a relationship that was read last. Used as objects are.
+  weak var lender: LentModels?
 
   override func processPendingChanges() {
     super.processPendingChanges()

@@ -66,7 +66,7 @@ extension _ModelBacking {
   public func get<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]>
   ) -> [Other] {
-    tracked(model, path).many(ordinal, as: Other.self)
+    many(model, tracked(model, path), ordinal)
   }
 
   /// Reads the property, and records the read for observers. For generated accessors.
@@ -74,7 +74,7 @@ extension _ModelBacking {
   public func get<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]?>
   ) -> [Other]? {
-    tracked(model, path).many(ordinal, as: Other.self)
+    many(model, tracked(model, path), ordinal)
   }
 
   /// Sets the property, and wakes its readers. For generated accessors.
@@ -178,7 +178,7 @@ extension _ModelObject {
     }
   }
 
-  private func otherSideChanged(_ inverse: String?) {
+  func otherSideChanged(_ inverse: String?) {
     guard let inverse, isTracked, let ordinal = info.ordinal(named: inverse) else { return }
     wakeReaders(ofOrdinal: ordinal)
   }

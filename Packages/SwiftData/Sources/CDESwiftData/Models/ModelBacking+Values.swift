@@ -1,4 +1,4 @@
-internal import CDEModelRuntime
+@_spi(CDE) internal import CDEModelRuntime
 
 // Attributes of other types: enumerations, structs and collections that are `Codable`, and what a transformer stores.
 extension _ModelBacking {
@@ -90,15 +90,19 @@ extension _ModelBacking {
 }
 
 extension _ModelObject {
-  /// The decoded value of an attribute. Each call decodes.
+  /// The decoded value of an attribute, which is kept until it changes.
   final func coded<Value>(_ ordinal: Int, as type: Value.Type) -> Value {
     let (name, shape) = info.attribute(ordinal)
-    let stored = value(forKey: name)
     if let shape {
-      do { return try ValueCoding.decode(stored, as: type, shape, name: name) } catch {
-        return undecodable(name, shape, stored, type, error)
+      do {
+        return try _cdDecoded(CDOrdinal(ordinal)) {
+          try ValueCoding.decode($0, as: type, shape, name: name)
+        }
+      } catch {
+        return undecodable(name, shape, value(forKey: name), type, error)
       }
     }
+    let stored = value(forKey: name)
     if let value = stored as? Value { return value }
     return undecodable(name, nil, stored, type, nil)
   }

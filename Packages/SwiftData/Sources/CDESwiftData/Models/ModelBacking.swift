@@ -7,9 +7,9 @@ public struct _ModelBacking<Model: PersistentModel> {
   /// The object; nil before the first property was set.
   @usableFromInline var known: _ModelObject?
   private let info: Unmanaged<_ModelInfo>?
-  /// Kept by a fetched instance, so that a function may return what a context of its own fetched. The instance keeps it and not the
-  /// object, because objects that are related keep each other.
-  private var context: ModelContext?
+  /// The model context of a fetched instance, so that a function may return what a context of its own fetched. The instance keeps it
+  /// and not the object, because objects that are related keep each other. Or `LentModels`, which has the context.
+  private var kept: AnyObject?
 
   /// The field of an instance whose initialiser begins.
   public init(_ info: _ModelInfo) {
@@ -33,7 +33,7 @@ public struct _ModelBacking<Model: PersistentModel> {
   public mutating func adopt(_ object: _ModelObject) {
     known = object
     // A new object's instance is held by the context.
-    if !object.isInserted { context = object.modelContext }
+    if !object.isInserted { kept = object.modelContext }
   }
 
   /// The object of an instance that exists.
@@ -60,6 +60,20 @@ public struct _ModelBacking<Model: PersistentModel> {
   func borrowed(for model: Model) -> Unmanaged<_ModelObject> {
     if let known { return .passUnretained(known) }
     return .passUnretained(_object(of: model))
+  }
+
+  /// The models of the relationship that was read last; nil if there are none.
+  var lentModels: LentModels? { kept as? LentModels }
+
+  /// The same, made if there is none; nil for a field that is in no instance.
+  func lentModels(in model: Model) -> LentModels? {
+    if let lentModels { return lentModels }
+    guard let offset = info?._withUnsafeGuaranteedRef({ $0.fieldOffset }) else { return nil }
+    let made = LentModels(kept as? ModelContext)
+    // The getter of a property can't change the field otherwise: a read of the relationship is no mutation.
+    let field = Unmanaged.passUnretained(model).toOpaque() + offset
+    field.assumingMemoryBound(to: Self.self).pointee.kept = made
+    return made
   }
 
   // MARK: Initialising

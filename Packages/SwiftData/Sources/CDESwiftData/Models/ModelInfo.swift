@@ -114,6 +114,9 @@ public final class _ModelInfo: @unchecked Sendable {
     init(_ value: any WakingPath) { self.value = value }
   }
 
+  /// Where the field of the class lies in its instances.
+  var fieldOffset: Int? { facts.fieldOffset }
+
   /// Names of all properties, by ordinal.
   var names: [String] { facts.names }
 

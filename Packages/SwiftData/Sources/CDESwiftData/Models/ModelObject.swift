@@ -48,6 +48,11 @@ public final class _ModelObject: NSManagedObject {
 
   var modelContext: ModelContext? { (managedObjectContext as? ModelObjectContext)?.modelContext }
 
+  var objectContext: ModelObjectContext? { managedObjectContext as? ModelObjectContext }
+
+  /// Whether the object holds its instance until the save.
+  var holdsModel: Bool { heldModel != nil }
+
   /// Holds the instance of a new object until the save.
   func holdModel() {
     if !isInitialising, isInserted, heldModel == nil { heldModel = knownModel.object }

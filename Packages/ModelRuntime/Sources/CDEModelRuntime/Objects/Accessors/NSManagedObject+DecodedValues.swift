@@ -84,6 +84,26 @@ extension NSManagedObject {
     return !_batch.isNull(Int(_row), cell)
   }
 
+  /// A value that other code decodes from what key-value coding returns, kept until that changes.
+  @_spi(CDE) public final func _cdDecoded<Value>(
+    _ ordinal: CDOrdinal, _ decode: (Any?) throws -> Value
+  ) rethrows -> Value {
+    let info = info(at: ordinal)
+    let source: DecodedValue.Source
+    switch attributeValue(info) {
+    case .object(let box): source = .object(box)
+    case .data(let data): source = .data(data)
+    default: return try decode(anyValue(info))
+    }
+    if let kept = _overlay?.decoded[info.slot], kept.isMade(of: source), let value = kept.value as? Value {
+      return value
+    }
+    let value = try decode(anyValue(info))
+    // A caller could change a decoded object. Each caller therefore gets an object of its own.
+    if !(type(of: value) is AnyClass) { overlay.decoded[info.slot] = DecodedValue(source, value) }
+    return value
+  }
+
   // MARK: Common
 
   final func info(at ordinal: CDOrdinal) -> PropertyInfo {

@@ -10,7 +10,14 @@ public final class ToManyMembers {
   private(set) var isLoaded: Bool
   let isOrdered: Bool
   /// All members, when loaded.
-  private(set) var objects: [NSManagedObject] = [] { didSet { lent = nil } }
+  private(set) var objects: [NSManagedObject] = [] {
+    didSet {
+      lent = nil
+      mark = nil
+    }
+  }
+  /// A sign of who has read the members, until they change.
+  var mark: AnyObject?
   /// The Swift collection of the members that the last read of the relationship returned. The next read
   /// returns the same collection at no cost, while the members do not change.
   @usableFromInline @exclusivity(unchecked) var lent: Any?

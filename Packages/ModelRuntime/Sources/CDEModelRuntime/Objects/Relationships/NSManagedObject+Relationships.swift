@@ -289,6 +289,21 @@ extension NSManagedObject {
   @usableFromInline
   final func _cdMembers(_ ordinal: CDOrdinal) -> ToManyMembers { loadedMembers(relationshipSlot(ordinal)) }
 
+  /// The sign that was left on the members; nil if none was, or the members have changed since.
+  @_spi(CDE) public final func _cdMark(_ ordinal: CDOrdinal) -> AnyObject? { _cdMembers(ordinal).mark }
+
+  /// Leaves a sign on the members, until they change.
+  @_spi(CDE) public final func _cdMark(_ ordinal: CDOrdinal, _ mark: AnyObject) {
+    _cdMembers(ordinal).mark = mark
+  }
+
+  /// The members from a position on.
+  @_spi(CDE) public final func _cdMembers(_ ordinal: CDOrdinal, from start: Int) -> ArraySlice<
+    NSManagedObject
+  > {
+    _cdMembers(ordinal).objects.dropFirst(start)
+  }
+
   public final func _cdToManyCount(_ ordinal: CDOrdinal) -> Int {
     loadedMembers(relationshipSlot(ordinal)).objects.count
   }

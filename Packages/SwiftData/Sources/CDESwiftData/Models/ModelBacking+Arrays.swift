@@ -1,0 +1,119 @@
+@_spi(CDE) internal import CDEModelRuntime
+
+// Arrays of models. One that is read again is not made again, and a change in place is not compared model by model.
+extension _ModelBacking {
+  /// Gives a property away to be changed in place, and records the read for observers. For generated accessors.
+  @inlinable
+  public func lend<Other: PersistentModel>(
+    _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]>
+  ) -> [Other] {
+    let object = tracked(model, path)
+    return taken(object, ordinal) ?? object.many(ordinal, as: Other.self)
+  }
+
+  /// Sets a property that was changed in place, and wakes its readers. For generated accessors.
+  public func takeBack<Other: PersistentModel>(
+    _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]>, _ value: [Other]
+  ) {
+    let object = model._$object
+    let lent = lentModels(in: model)
+    let former = lent?.takeAddresses(object, ordinal)
+    mutating(object, model, path) {
+      if var addresses = former, value.begins(with: addresses) {
+        let added = value[addresses.count...]
+        if object.append(ordinal, added.map(\._$object), after: addresses.count) {
+          for model in added {
+            addresses.append(UInt(bitPattern: Unmanaged.passUnretained(model).toOpaque()))
+          }
+          lent?.keep(value, addresses, added: added, of: object, ordinal)
+        }
+      } else {
+        let objects = value.map(\._$object)
+        object.setMany(ordinal, objects)
+        if object.hasMembers(ordinal, objects) {
+          lent?.keep(value, value.addresses, added: value[...], of: object, ordinal)
+        }
+      }
+    }
+  }
+
+  /// Gives a property away to be changed in place, and records the read for observers. For generated accessors.
+  @_disfavoredOverload
+  public func lend<Value: Codable>(
+    _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>
+  ) -> Value {
+    get(model, ordinal, path())
+  }
+
+  /// Sets a property that was changed in place, and wakes its readers. For generated accessors.
+  @_disfavoredOverload
+  public func takeBack<Value: Codable>(
+    _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
+  ) {
+    set(model, ordinal, path(), value)
+  }
+
+  /// Gives a property away to be changed in place. For generated accessors, whose getters say what is wrong.
+  @_disfavoredOverload
+  public func lend<Value>(
+    _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>
+  ) -> Value { fatalError("The getter is unavailable.") }
+
+  /// Sets a property that was changed in place. For generated accessors, whose setters say what is wrong.
+  @_disfavoredOverload
+  public func takeBack<Value>(
+    _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
+  ) {}
+
+  // MARK: Reading
+
+  @inlinable
+  func many<Other: PersistentModel>(_ model: Model, _ object: _ModelObject, _ ordinal: Int) -> [Other] {
+    if let models: [Other] = known(object, ordinal) { return models }
+    let models = object.many(ordinal, as: Other.self)
+    noteRead(models, model, object, ordinal)
+    return models
+  }
+
+  @usableFromInline
+  func known<Other: PersistentModel>(_ object: _ModelObject, _ ordinal: Int) -> [Other]? {
+    lentModels?.models(object, ordinal, as: Other.self)
+  }
+
+  @usableFromInline
+  func taken<Other: PersistentModel>(_ object: _ModelObject, _ ordinal: Int) -> [Other]? {
+    lentModels?.take(object, ordinal, as: Other.self)
+  }
+
+  /// Keeps the models for the next read, if this is not the first one.
+  @usableFromInline
+  func noteRead<Other: PersistentModel>(
+    _ models: [Other], _ model: Model, _ object: _ModelObject, _ ordinal: Int
+  ) {
+    if models.isEmpty { return }
+    if object._cdMark(CDOrdinal(ordinal)) == nil {
+      object._cdMark(CDOrdinal(ordinal), LentMark.read)
+    } else {
+      lentModels(in: model)?.keep(models, models.addresses, added: models[...], of: object, ordinal)
+    }
+  }
+}
+
+extension _ModelObject {
+  /// Adds models behind the members.
+  ///
+  /// - Returns: whether they are the last members now, in their order.
+  func append(_ ordinal: Int, _ objects: [_ModelObject], after count: Int) -> Bool {
+    let place = CDOrdinal(ordinal)
+    for object in objects { _cdAdd(place, object) }
+    if objects.contains(where: \.isTracked) {
+      let inverse = info.inverse(of: ordinal, in: entity)
+      for object in objects { object.otherSideChanged(inverse) }
+    }
+    return _cdMembers(place, from: count).elementsEqual(objects, by: ===)
+  }
+
+  func hasMembers(_ ordinal: Int, _ objects: [_ModelObject]) -> Bool {
+    _cdMembers(CDOrdinal(ordinal), from: 0).elementsEqual(objects, by: ===)
+  }
+}

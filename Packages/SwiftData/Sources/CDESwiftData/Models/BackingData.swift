@@ -76,13 +76,12 @@ extension BackingData {
 
   /// The model of a relationship.
   public func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Model, Value>) -> Value {
-    let other = _$object.one(_$object.ordinal(of: keyPath))
-    return other?.instance(as: Value.self) ?? _$object.emptyModel(Value.self)
+    _$object.one(_$object.ordinal(of: keyPath), as: Value.self) ?? _$object.emptyModel(Value.self)
   }
 
   /// The model of an optional relationship.
   public func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Model, Value?>) -> Value? {
-    _$object.one(_$object.ordinal(of: keyPath))?.instance(as: Value.self)
+    _$object.one(_$object.ordinal(of: keyPath), as: Value.self)
   }
 
   /// The models of a relationship.

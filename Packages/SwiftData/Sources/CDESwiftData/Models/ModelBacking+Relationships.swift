@@ -20,8 +20,7 @@ extension _ModelBacking {
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Other>
   ) -> Other {
     let object = tracked(model, path)
-    if let other = object.one(ordinal) { return other as! Other }
-    return object.emptyModel(Other.self)
+    return object.one(ordinal, as: Other.self) ?? object.emptyModel(Other.self)
   }
 
   /// Reads the property, and records the read for observers. For generated accessors.
@@ -29,8 +28,7 @@ extension _ModelBacking {
   public func get<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Other?>
   ) -> Other? {
-    // The schema names the class of the destination.
-    tracked(model, path).one(ordinal).map { $0 as! Other }
+    tracked(model, path).one(ordinal, as: Other.self)
   }
 
   /// Sets the property, and wakes its readers. For generated accessors.
@@ -126,6 +124,12 @@ extension _ModelObject {
   func one(_ ordinal: Int) -> AnyObject? {
     let other: _ModelObject? = _cdToOne(CDOrdinal(ordinal))
     return other?._instance()
+  }
+
+  @inlinable
+  func one<Other: PersistentModel>(_ ordinal: Int, as type: Other.Type) -> Other? {
+    // As above.
+    one(ordinal).map { $0 as! Other }
   }
 
   @inlinable

@@ -13,14 +13,13 @@ extension PersistentModel {
   /// The model of a relationship.
   public func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, Value>) -> Value {
     let object = read(keyPath)
-    let other = object.one(object.ordinal(of: keyPath))
-    return other?.instance(as: Value.self) ?? object.emptyModel(Value.self)
+    return object.one(object.ordinal(of: keyPath), as: Value.self) ?? object.emptyModel(Value.self)
   }
 
   /// The model of an optional relationship.
   public func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, Value?>) -> Value? {
     let object = read(keyPath)
-    return object.one(object.ordinal(of: keyPath))?.instance(as: Value.self)
+    return object.one(object.ordinal(of: keyPath), as: Value.self)
   }
 
   /// The models of a relationship.

@@ -38,7 +38,7 @@ extension PersistentModel {
   /// The object of a class that is written by hand, which learns of its instance here.
   public var _$object: _ModelObject {
     let object = persistentBackingData._$object
-    if object.model == nil { object.model = self }
+    object.know(self)
     return object
   }
 

@@ -5,6 +5,8 @@ internal import Foundation
 final class ModelObjectContext: NSManagedObjectContext, @unchecked Sendable {
   // Guard: as of its superclass; the weak reference is set once, before the context is used.
   weak var modelContext: ModelContext?
+  /// The stores, for readers outside of the isolation. Set once, before the context is used.
+  var core: ContainerCore?
 
   override func processPendingChanges() {
     super.processPendingChanges()

@@ -45,6 +45,7 @@ extension NSManagedObject {
 
   final func _slowValue<Value: CDPrimitive>(_ slot: SlotIndex, _ cell: CellIndex) -> Value? {
     guard slot >= 0 else { missingProperty() }
+    if _flags.contains(.checked), let other = standIn() { return other._slowValue(slot, cell) }
     willAccess()
     let info = _binding.properties[slot]
     if let overlay = _overlay, !overlay.values[slot].isUnset {
@@ -117,7 +118,10 @@ extension NSManagedObject {
   @usableFromInline
   final func _setAttribute(_ slot: SlotIndex, _ value: _PropertyValue) {
     guard slot >= 0 else { missingProperty() }
-    if !_flags.isDisjoint(with: .slowWrite) { prepareToSet(slot) }
+    if !_flags.isDisjoint(with: .slowWrite) {
+      if _flags.contains(.checked), refusesWrite() { return }
+      prepareToSet(slot)
+    }
     change(slot, to: value)
   }
 

@@ -264,6 +264,7 @@ extension NSManagedObject {
   }
 
   public final func _cdToOne<Object: NSManagedObject>(_ ordinal: CDOrdinal) -> Object? {
+    if _flags.contains(.checked), let other = standIn() { return other._cdToOne(ordinal) }
     guard let object = toOne(relationshipSlot(ordinal)) else { return nil }
     return object as? Object
   }
@@ -287,7 +288,10 @@ extension NSManagedObject {
   }
 
   @usableFromInline
-  final func _cdMembers(_ ordinal: CDOrdinal) -> ToManyMembers { loadedMembers(relationshipSlot(ordinal)) }
+  final func _cdMembers(_ ordinal: CDOrdinal) -> ToManyMembers {
+    if _flags.contains(.checked), let other = standIn() { return other._cdMembers(ordinal) }
+    return loadedMembers(relationshipSlot(ordinal))
+  }
 
   public final func _cdToManyCount(_ ordinal: CDOrdinal) -> Int {
     loadedMembers(relationshipSlot(ordinal)).objects.count

@@ -35,7 +35,8 @@ public struct StorePath: Hashable, Sendable {
   /// The row at which the path starts. 0 is the fetched row, 1 the element of the outermost enclosing
   /// ``StoreFilter/any(_:matching:)`` or ``StoreExpression/countWhere(_:matching:)``, and so on inwards.
   public var scope: Int
-  /// Slots of the relationships to follow. Each is a slot in the layout of the previous destination.
+  /// Slots of the relationships to follow. Each is a slot in the layout of the previous destination, or a
+  /// ``cast(to:)``.
   public var hops: [SlotIndex]
   /// The end of the path.
   public var end: End
@@ -55,6 +56,15 @@ public struct StorePath: Hashable, Sendable {
     self.hops = hops
     self.end = end
   }
+
+  /// A hop that stays at the row, and sees it as one of an entity below the row's declared one. Slots after it are of that
+  /// entity's layout. A row of another entity has no values there: a condition on the entity has to come first.
+  public static func cast(to entity: EntityIndex) -> SlotIndex { SlotIndex(-2 - entity.rawValue) }
+}
+
+extension SlotIndex {
+  /// The entity of a ``StorePath/cast(to:)``; nil for the slot of a relationship.
+  public var castEntity: EntityIndex? { rawValue < -1 ? EntityIndex(-2 - rawValue) : nil }
 }
 
 /// A value computed from a row: a constant, a path, a function of values, or an aggregate over related rows.

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEExecutors
 internal import CDEStore
 
 // The state that a context keeps between two calls, grouped by task. Only the functions of a task use its
@@ -24,6 +25,8 @@ struct PendingChanges {
 struct Announcing {
   /// Whether a block that announces the changes waits in the executor's queue.
   var isScheduled = false
+  /// The executor of the code that the context belongs to, if that is another one than the context's.
+  var elsewhere: ContextExecutor?
   /// The number of announcements so far.
   var count = 0
   /// How many blocks of `perform` and its variants are running, one inside the other.

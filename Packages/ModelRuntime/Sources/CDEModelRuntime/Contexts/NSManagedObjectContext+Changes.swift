@@ -22,6 +22,15 @@ extension NSManagedObjectContext {
   /// Does nothing inside a block, because the end of the block announces the changes. Does nothing for a
   /// private context that was not entered yet, because the save announces the changes.
   func announceSoon() {
+    if let elsewhere = announcing.elsewhere {
+      guard !announcing.isScheduled, elsewhere.isCurrent else { return }
+      announcing.isScheduled = true
+      elsewhere.enqueue { [weak self] in
+        self?.announcing.isScheduled = false
+        self?.processPendingChanges()
+      }
+      return
+    }
     guard announcing.blockDepth == 0, !announcing.isScheduled,
       concurrencyType == .mainQueue || executor.wasEntered,
       executor.isCurrent

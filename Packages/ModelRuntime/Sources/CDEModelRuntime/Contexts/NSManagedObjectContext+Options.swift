@@ -1,4 +1,4 @@
-@_spi(CDE) internal import CDEExecutors
+@_spi(CDE) public import CDEExecutors
 internal import CDEStore
 internal import Foundation
 
@@ -76,4 +76,19 @@ extension NSManagedObjectContext {
   /// Leaves the isolation of objects and calls to a layer whose types the compiler keeps in one isolation. Called before the
   /// context is used.
   @_spi(CDE) public final func leaveUnchecked() { isChecked = false }
+
+  /// Lets the class of the objects answer uses outside of the isolation, instead of ending the program: see
+  /// `NSManagedObject._cdStandIn(for:)`. Called before the context has objects.
+  @_spi(CDE) public final func answerOutside() {
+    isChecked = true
+    answersOutside = true
+  }
+
+  /// Whether the caller is outside of the isolation, and the context answers such callers.
+  @_spi(CDE) public final var isUsedOutside: Bool {
+    answersOutside && (concurrencyType == .mainQueue || executor.wasEntered) && !executor.isCurrent
+  }
+
+  /// Announces changes on another executor than the context's own: on that of the code that made the context, and keeps it.
+  @_spi(CDE) public final func announce(on executor: ContextExecutor?) { announcing.elsewhere = executor }
 }

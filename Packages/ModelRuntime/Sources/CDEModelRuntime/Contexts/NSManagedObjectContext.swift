@@ -63,6 +63,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Whether each use is checked to be on the executor. A copy, because reading the global each time is too
   /// slow.
   var isChecked = ConcurrencyDebug.isEnabled
+  /// Whether a use elsewhere is answered by the object's class, and does not end the program.
+  var answersOutside = false
 
   // MARK: State of the executor
 
@@ -499,7 +501,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   @inline(never)
   private func checkIsolation(_ what: () -> String) {
     // Until a private context is entered, it belongs to its creator.
-    if concurrencyType == .privateQueue, !executor.wasEntered { return }
+    if answersOutside || concurrencyType == .privateQueue && !executor.wasEntered { return }
     executor.preconditionCurrent(
       "\(what()) was used outside its context\(name.map { " \"\($0)\"" } ?? ""). Use it inside perform { }, performAndWait { } "
         + "or the model actor that owns the context\(concurrencyType == .mainQueue ? "; this one belongs to the main actor" : "")."

@@ -160,6 +160,10 @@ struct FetchReach {
   private mutating func read(_ path: StorePath) -> EntityIndex {
     var entity = scopes[path.scope]
     for slot in path.hops {
+      if let cast = slot.castEntity {
+        entity = cast
+        continue
+      }
       let info = model.entities[entity].properties[slot]
       if info.isToMany { readsMembers = true }
       related.formUnion(info.destinations)

@@ -155,7 +155,7 @@ struct DictionaryRequest {
       let attribute = value.expression.attribute.flatMap { end in
         let entity = model.entities[
           end.hops.reduce(plan.binding.index) {
-            model.schema.end(of: $1, in: $0).destination
+            $1.castEntity ?? model.schema.end(of: $1, in: $0).destination
           }]
         return end.property.map { (entity, entity.properties[$0.slot], $0.leaf) }
       }

@@ -44,7 +44,8 @@ extension FetchPlan {
   }
 
   func resolver(namingUnsaved namesUnsaved: Bool = false) -> QueryResolver {
-    QueryResolver(schema: binding.model.schema, entity: binding.index) { object in
+    let names = CastEntities(predicate).names
+    return QueryResolver(schema: binding.model.schema, entity: binding.index, castEntities: names) { object in
       guard let id = object.reference as? NSManagedObjectID else {
         throw ManagedObjectError(
           .unsupportedRequest, "A predicate compares with an object that is no managed object.")
@@ -55,6 +56,49 @@ extension FetchPlan {
         id.binding.model === binding.model ? id.binding : binding.model.entity(named: id.binding.name)
       guard let source, let local else { return .reference(entity: id.binding.index, key: id.key) }
       return .reference(entity: id.binding.index, key: source.key(of: id, as: local) ?? 0)
+    }
+  }
+}
+
+/// The names of entities that a predicate compares an object's entity with, as a cast between classes does.
+private struct CastEntities {
+  private(set) var names: Set<String> = []
+
+  init(_ predicate: PredicateTree) { read(predicate) }
+
+  private mutating func read(_ tree: PredicateTree) {
+    var before: ExpressionTree?
+    // Both sides of a comparison come one after the other.
+    tree.forEachOperand { operand in
+      if let left = before, Self.isEntityName(left), case .constant(.list(let names)) = operand {
+        for case .string(let name) in names { self.names.insert(name) }
+      }
+      before = operand
+      read(operand)
+    }
+  }
+
+  private static func isEntityName(_ expression: ExpressionTree) -> Bool {
+    switch expression {
+    case .keyPath(let path), .variableKeyPath(_, let path), .projection(_, let path):
+      path.suffix(2) == ["entity", "name"]
+    default: false
+    }
+  }
+
+  private mutating func read(_ expression: ExpressionTree) {
+    switch expression {
+    case .constant, .evaluatedObject, .variable, .keyPath, .variableKeyPath: break
+    case .projection(let base, _), .aggregate(_, let base): read(base)
+    case .subquery(let collection, _, let predicate):
+      read(collection)
+      read(predicate)
+    case .function(_, let parts), .list(let parts): for part in parts { read(part) }
+    case .call(let target, _, let arguments): for part in [target] + arguments { read(part) }
+    case .conditional(let test, let first, let second):
+      read(test)
+      read(first)
+      read(second)
     }
   }
 }

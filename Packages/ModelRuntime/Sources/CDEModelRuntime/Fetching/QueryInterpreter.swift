@@ -79,6 +79,11 @@ struct QueryInterpreter<Row: InterpretedRow> {
   private func rows(_ path: StorePath) throws -> [(row: Row, entity: EntityIndex)] {
     var rows = [scopes[path.scope]]
     for slot in path.hops {
+      if let entity = slot.castEntity {
+        let subtree = schema.entities[entity].subtree
+        rows = rows.filter { subtree.contains($0.row.concreteEntity) }.map { ($0.row, entity) }
+        continue
+      }
       rows = try rows.flatMap { start in
         let destination = schema.end(of: slot, in: start.entity).destination
         return try start.row.destinations(of: slot, in: schema.entities[start.entity]).map {

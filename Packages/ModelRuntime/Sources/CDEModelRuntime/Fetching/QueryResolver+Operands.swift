@@ -105,7 +105,8 @@ extension QueryResolver {
     return operand
   }
 
-  private func property(_ key: String, of row: QueryRow) throws -> QueryOperand {
+  private func property(_ key: String, of given: QueryRow) throws -> QueryOperand {
+    let row = try cast(given, for: key)
     let owner = schema.entities[row.entity]
     let name = "\(owner.layout.entityName).\(key)"
     guard let property = owner.layout.property(named: key) else {
@@ -131,6 +132,27 @@ extension QueryResolver {
           entity: schema.end(of: property.slot, in: row.entity).destination))
     case .toMany: return .members(.relationship(row, slot: property.slot))
     }
+  }
+
+  /// The row, seen as one of the entity below its own that has a key and that the predicate asks for.
+  private func cast(_ row: QueryRow, for key: String) throws -> QueryRow {
+    let owner = schema.entities[row.entity]
+    if castEntities.isEmpty || owner.layout.property(named: key) != nil { return row }
+    // An entity comes before those that inherit from it.
+    let found = owner.subtree.filter {
+      let layout = schema.entities[$0].layout
+      return castEntities.contains(layout.entityName) && layout.property(named: key) != nil
+    }
+    guard let first = found.first else { return row }
+    let others = found.filter { !schema.entities[first].subtree.contains($0) }
+    if let other = others.first {
+      let names = [first, other].map { schema.entities[$0].layout.entityName }
+      throw PredicateTreeError(
+        .unsupported, construct: key,
+        "\(names[0]) and \(names[1]) both have a property \(key) of their own, and the condition asks for both entities; fetch "
+          + "each of them with a condition of its own")
+    }
+    return QueryRow(scope: row.scope, hops: row.hops + [StorePath.cast(to: first)], entity: first)
   }
 
   private func unknownKey(_ key: String, of owner: ResolvedSchema.Entity) -> PredicateTreeError {

@@ -15,6 +15,9 @@ struct QueryResolver {
   var hasGroups = false
   /// Results of the request by name, which the condition on groups and the order may name.
   var results: [String: QueryOperand] = [:]
+  /// Names of the entities that the predicate asks an object for. Their properties may be named of an object of an entity
+  /// above them.
+  var castEntities: Set<String> = []
   /// The `.reference(entity:key:)` of an object of the store. Other values equal no row.
   let reference: (PredicateObject) throws -> StoreValue
 

@@ -128,6 +128,17 @@ nonisolated open class NSManagedObject: NSObject {
   /// override it.
   open class var _cdObjectiveCName: String? { nil }
 
+  /// An object of the caller's own that has the values of a row: what answers a read outside of the isolation. Called on any
+  /// thread; the class reports the use.
+  @_spi(CDE) open func _cdStandIn(for id: NSManagedObjectID) -> NSManagedObject? { nil }
+
+  /// Called on any thread when a write outside of the isolation was refused. The class reports it.
+  @_spi(CDE) open func _cdRefusedWrite(to id: NSManagedObjectID) {}
+
+  /// Called when the object was new and had a unique value that another object has, which then got its values. This object has
+  /// no context any more. Layers with instances of their own override it.
+  @_spi(CDE) open func _cdReplaced(by survivor: NSManagedObject) {}
+
   /// The object's registry; nil without a context.
   final var _registry: ObjectRegistry? { _home?.object }
 
@@ -166,6 +177,7 @@ nonisolated open class NSManagedObject: NSObject {
 
   /// The object's ID: temporary from insertion to the first save, permanent from then on.
   open var objectID: NSManagedObjectID {
+    if _flags.contains(.checked), let id = idOutside() { return id }
     if let known = _identity { return known }
     let made = NSManagedObjectID(
       binding: _binding, key: _key, store: _registry?.identityHandle(for: _binding, key: _key),

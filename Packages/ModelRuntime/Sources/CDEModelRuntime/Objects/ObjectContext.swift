@@ -89,6 +89,9 @@ protocol ObjectContext: AnyObject {
   /// Traps when the caller is not on the context's isolation, if checking is enabled.
   func checkUse(of entity: String)
 
+  /// Whether the caller is outside of the isolation, and the class of the objects answers such callers.
+  var isUsedOutside: Bool { get }
+
   /// Called before a reader tracks an object for the first time.
   func willTrack(_ object: NSManagedObject)
 }

@@ -151,6 +151,7 @@ extension ConflictResolution {
     }
     redirectOneWayReferences(to: object, survivor)
     context.forgetUnsaved([object])
+    object._cdReplaced(by: survivor)
   }
 
   /// Moves references without an inverse to the survivor. Only the owners record such references.

@@ -62,8 +62,13 @@ extension SortTerm {
       throw PredicateTreeError(
         .unnamedKeyPath, construct: "SortDescriptor", "the sort descriptor has no key path; make it with one")
     }
+    self.init(descriptor, along: try PredicateKeyPath.names(of: keyPath))
+  }
+
+  /// The sort key of a typed descriptor whose key path was named by a layer of models.
+  @_spi(CDE) public init<Compared>(_ descriptor: SortDescriptor<Compared>, along keyPath: [String]) {
     self.init(
-      keyPath: try PredicateKeyPath.names(of: keyPath), ascending: descriptor.order == .forward,
+      keyPath: keyPath, ascending: descriptor.order == .forward,
       collation: Self.collation(descriptor.stringComparator))
   }
 

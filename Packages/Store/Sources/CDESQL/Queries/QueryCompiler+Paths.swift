@@ -45,6 +45,11 @@ extension QueryCompiler {
     var taken: [SlotIndex] = []
     for slot in hops {
       taken.append(slot)
+      if let entity = slot.castEntity {
+        // The entities of one tree have one table.
+        place.entity = entity
+        continue
+      }
       let property = try property(slot, of: place.entity)
       guard case .toOne = property.kind else {
         throw unsupported("\(property.name) is not a to-one relationship; use any, a count or an aggregate.")
@@ -111,6 +116,11 @@ extension QueryCompiler {
     var entity = outer.entity
     var leading = 0
     for slot in path.hops {
+      if let cast = slot.castEntity {
+        entity = cast
+        leading += 1
+        continue
+      }
       if case .toMany = try property(slot, of: entity).kind { break }
       entity = physical.schema.end(of: slot, in: entity).destination
       leading += 1
@@ -123,6 +133,10 @@ extension QueryCompiler {
     var conditions: [Piece] = []
     var place = start
     for slot in path.hops.dropFirst(leading) {
+      if let entity = slot.castEntity {
+        place.entity = entity
+        continue
+      }
       let next = Place(
         entity: physical.schema.end(of: slot, in: place.entity).destination, alias: newAlias())
       let property = try property(slot, of: place.entity)

@@ -138,6 +138,11 @@ public import CDEStore
     }
     var rows = [scopes[path.scope]]
     for slot in path.hops {
+      if let entity = slot.castEntity {
+        let subtree = schema.entities[entity].subtree
+        rows = rows.filter { subtree.contains($0.row.concreteEntity) }.map { ($0.row, entity) }
+        continue
+      }
       var next: [(row: Row, entity: EntityIndex)] = []
       for start in rows {
         let destination = schema.end(of: slot, in: start.entity).destination

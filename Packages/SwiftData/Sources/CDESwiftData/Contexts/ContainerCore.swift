@@ -15,11 +15,6 @@ final class ContainerCore: @unchecked Sendable {
 
   var coordinator: NSPersistentStoreCoordinator { container.persistentStoreCoordinator }
 
-  /// Whether each use of a context is checked to be on its isolation: on request alone, because SwiftData's programs read models
-  /// elsewhere.
-  static let checksIsolation =
-    ProcessInfo.processInfo.environment["CDE_CONCURRENCY_DEBUG"].map { $0 == "1" } ?? false
-
   init(
     _ schema: Schema, _ migrationPlan: (any SchemaMigrationPlan.Type)?, _ configurations: [ModelConfiguration]
   ) throws {

@@ -79,9 +79,13 @@ extension FetchDescriptor {
 
   private func term(_ descriptor: SortDescriptor<T>) throws -> SortTerm {
     do { return try SortTerm(descriptor) } catch {
+      if let path = descriptor.keyPath, let names = RelatedPaths.names(of: path, from: T.self) {
+        return SortTerm(descriptor, along: names)
+      }
       throw SwiftDataError.unsupportedSortDescriptor.about(
         "The order of \(T.self) can't be translated for the store: \(error.message). Sort by a persisted property of the "
-          + "model.", entity: Schema.entityName(for: T.self), cause: error)
+          + "model, or of a model that its to-one relationships lead to.",
+        entity: Schema.entityName(for: T.self), cause: error)
     }
   }
 

@@ -12,15 +12,17 @@ extension ModelContext {
   }
 
   private func objects<T>(_ descriptor: FetchDescriptor<T>) throws -> [_ModelObject] {
-    mergeOthers()
-    let objects = try context.fetch(try descriptor.request())
+    try beginFetch()
+    let request = try descriptor.request()
+    let objects = try Self.translating { try context.fetch(request) }
     return objects.map { unsafeDowncast($0, to: _ModelObject.self) }
   }
 
   /// The number of models that a fetch would return.
   public func fetchCount<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> Int {
-    mergeOthers()
-    return try context.count(for: try descriptor.request())
+    try beginFetch()
+    let request = try descriptor.request()
+    return try Self.translating { try context.count(for: request) }
   }
 
   /// Fetches the identifiers of models, without their values.
@@ -30,12 +32,17 @@ extension ModelContext {
     try identifiers(descriptor).map(PersistentIdentifier.init)
   }
 
-  private func identifiers<T>(_ descriptor: FetchDescriptor<T>) throws -> [NSManagedObjectID] {
+  private func beginFetch() throws {
+    try checkIsolation("a fetch")
     mergeOthers()
+  }
+
+  private func identifiers<T>(_ descriptor: FetchDescriptor<T>) throws -> [NSManagedObjectID] {
+    try beginFetch()
     let request = NSFetchRequest<NSManagedObjectID>(entityName: Schema.entityName(for: T.self))
     try descriptor.configure(request)
     request.resultType = .managedObjectIDResultType
-    return try context.fetch(request)
+    return try Self.translating { try context.fetch(request) }
   }
 
   /// Fetches models as a collection that reads them in batches, and keeps few of them.
@@ -44,11 +51,12 @@ extension ModelContext {
   public func fetch<T: PersistentModel>(
     _ descriptor: FetchDescriptor<T>, batchSize: Int
   ) throws -> FetchResultsCollection<T> {
+    try beginFetch()
     if descriptor.includePendingChanges, context.hasChanges {
       throw SwiftDataError.includePendingChangesWithBatchSize
     }
-    mergeOthers()
-    let batches = try context.fetch(try descriptor.request(), batchSize: max(batchSize, 1))
+    let request = try descriptor.request()
+    let batches = try Self.translating { try context.fetch(request, batchSize: max(batchSize, 1)) }
     return FetchResultsCollection(count: batches.count) { index in
       unsafeDowncast(batches[index], to: _ModelObject.self).instance(as: T.self)
     }
@@ -60,6 +68,7 @@ extension ModelContext {
   public func fetchIdentifiers<T: PersistentModel>(
     _ descriptor: FetchDescriptor<T>, batchSize: Int
   ) throws -> FetchResultsCollection<PersistentIdentifier> {
+    try beginFetch()
     if descriptor.includePendingChanges, context.hasChanges {
       throw SwiftDataError.includePendingChangesWithBatchSize
     }
@@ -104,10 +113,10 @@ extension ModelContext {
   public func delete<T: PersistentModel>(
     model: T.Type, where predicate: Predicate<T>? = nil, includeSubclasses: Bool = true
   ) throws {
-    mergeOthers()
+    try beginFetch()
     let request = try FetchDescriptor<T>(predicate: predicate).request()
     request.includesSubentities = includeSubclasses
-    for object in try context.fetch(request) {
+    for object in try Self.translating({ try context.fetch(request) }) {
       (object as? _ModelObject)?.letModelGo()
       context.delete(object)
     }
@@ -119,6 +128,7 @@ extension ModelContext {
   ///
   /// A row that does not exist reads as defaults. An identifier of another container's entity gives a model without a context.
   public func model(for persistentModelID: PersistentIdentifier) -> any PersistentModel {
+    if isRefused("model(for:)") { return ModelContext(standIn: core).model(for: persistentModelID) }
     mergeOthers()
     if let id = resolved(persistentModelID), let object = context.object(with: id) as? _ModelObject {
       return object.instance()
@@ -135,7 +145,7 @@ extension ModelContext {
 
   /// The model with an identifier, if the context has an instance of it.
   public func registeredModel<T: PersistentModel>(for persistentModelID: PersistentIdentifier) -> T? {
-    guard let id = resolved(persistentModelID),
+    guard !isRefused("registeredModel(for:)"), let id = resolved(persistentModelID),
       let object = context.registeredObject(for: id) as? _ModelObject
     else { return nil }
     return object.instance() as? T
@@ -143,6 +153,7 @@ extension ModelContext {
 
   /// The model with an identifier, if its row exists and is of the class.
   func existingModel<T: PersistentModel>(_ id: PersistentIdentifier, as type: T.Type) -> T? {
+    if isRefused("a model") { return nil }
     mergeOthers()
     guard let id = resolved(id), let object = try? context.existingObject(with: id) else { return nil }
     return (object as? _ModelObject)?.instance() as? T

@@ -21,6 +21,8 @@ public class ModelContext: Equatable {
   private var home = Home.maker
   private let observer = ModelObserver()
   private var isAutosaveScheduled = false
+  /// The executor of a maker that is the main actor, and wants its changes saved.
+  private var makersExecutor: ContextExecutor?
   private weak var knownContainer: ModelContainer?
 
   /// Makes a context that its maker's isolation uses.
@@ -39,6 +41,9 @@ public class ModelContext: Equatable {
     useExecutor()
   }
 
+  /// Makes a context for one read of a caller elsewhere.
+  convenience init(standIn core: ContainerCore) { self.init(core, .privateQueueConcurrencyType) }
+
   private init(_ core: ContainerCore, _ type: NSManagedObjectContext.ConcurrencyType) {
     self.core = core
     context = ModelObjectContext(concurrencyType: type)
@@ -46,8 +51,10 @@ public class ModelContext: Equatable {
   }
 
   private func prepare() {
-    if !ContainerCore.checksIsolation { context.leaveUnchecked() }
+    // Which isolation its maker has is not known, so only contexts with an executor are looked at.
+    if OutsideUse.rule != .ends { context.leaveUnchecked() }
     context.modelContext = self
+    context.core = core
     context.persistentStoreCoordinator = core.coordinator
     // A second model with a unique value replaces the values of the row.
     context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
@@ -57,6 +64,10 @@ public class ModelContext: Equatable {
   /// Gives the context to its executor, whose jobs merge other contexts' saves.
   func useExecutor() {
     home = .executor
+    makersExecutor = nil
+    context.announce(on: nil)
+    if OutsideUse.rule == .answered { context.answerOutside() }
+    if autosaveEnabled { AutosavingContexts.add(self, context.executor) }
     context.automaticallyMergesChangesFromParent = true
   }
 
@@ -70,8 +81,12 @@ public class ModelContext: Equatable {
 
   /// Whether the context saves its changes soon after they were made. True for the main context, false for others at first.
   ///
-  /// A context that its maker uses has no job of its own; it saves when it is told to.
-  public var autosaveEnabled = false
+  /// The main context, a context of a ``ModelActor()``, and one for which it is set on the main actor save in jobs of their actor, and
+  /// once more before the process ends in good order. A context that other code made has no actor to save on; it saves when it
+  /// is told to, and reports changes that it loses. A failure is reported, and leaves the changes unsaved.
+  public var autosaveEnabled = false {
+    didSet { if autosaveEnabled != oldValue { autosavingChanged() } }
+  }
 
   /// The name of the code that the saves of this context come from, for readers of the history.
   public var author: String? {
@@ -94,31 +109,35 @@ public class ModelContext: Equatable {
   // MARK: Changes
 
   /// Whether there are unsaved changes.
-  public var hasChanges: Bool { context.hasChanges }
+  public var hasChanges: Bool { !isRefused("hasChanges") && context.hasChanges }
 
   /// The models that the next save inserts, in the order of their insertion.
   public var insertedModelsArray: [any PersistentModel] {
-    models(context.insertedObjects.sorted { $0.rowKey > $1.rowKey })
+    models("insertedModelsArray") { $0.insertedObjects.sorted { $0.rowKey > $1.rowKey } }
   }
 
   /// Saved models with unsaved changes.
   public var changedModelsArray: [any PersistentModel] {
-    models(context.updatedObjects.sorted { $0.rowKey < $1.rowKey })
+    models("changedModelsArray") { $0.updatedObjects.sorted { $0.rowKey < $1.rowKey } }
   }
 
   /// The models that the next save deletes.
   public var deletedModelsArray: [any PersistentModel] {
-    models(context.deletedObjects.sorted { $0.rowKey < $1.rowKey })
+    models("deletedModelsArray") { $0.deletedObjects.sorted { $0.rowKey < $1.rowKey } }
   }
 
-  private func models(_ objects: [NSManagedObject]) -> [any PersistentModel] {
-    objects.compactMap { ($0 as? _ModelObject)?.instance() }
+  private func models(
+    _ name: String, _ objects: (NSManagedObjectContext) -> [NSManagedObject]
+  ) -> [any PersistentModel] {
+    if isRefused(name) { return [] }
+    return objects(context).compactMap { ($0 as? _ModelObject)?.instance() }
   }
 
   /// Inserts a model, and every model that it is related to. The next save writes them.
   ///
   /// Does nothing for a model that the context has. A model of another context stays there.
   public func insert<T: PersistentModel>(_ model: T) {
+    if isRefused("insert(_:)") { return }
     mergeOthers()
     let object = model._$object
     if let other = object.managedObjectContext {
@@ -145,6 +164,7 @@ public class ModelContext: Equatable {
   /// A model that no context has is left as it is. For a model of another context of the container, this context deletes its own
   /// instance of the same row.
   public func delete<T: PersistentModel>(_ model: T) {
+    if isRefused("delete(_:)") { return }
     mergeOthers()
     let object = model._$object
     guard let other = object.managedObjectContext else { return }
@@ -164,18 +184,22 @@ public class ModelContext: Equatable {
 
   /// Drops all unsaved changes: values and relationships are as they were saved, and new models have no context.
   public func rollback() {
+    if isRefused("rollback()") { return }
     mergeOthers()
     for object in context.insertedObjects { (object as? _ModelObject)?.letModelGo() }
     context.rollback()
   }
 
   /// Applies what follows from changes, such as notifications and autosaving, at once.
-  public func processPendingChanges() { context.processPendingChanges() }
+  public func processPendingChanges() {
+    if !isRefused("processPendingChanges()") { context.processPendingChanges() }
+  }
 
   /// Writes all unsaved changes in one transaction.
   ///
   /// - Throws: ``SwiftDataError/modelValidationFailure`` for a value that can't be saved, otherwise the error of the runtime.
   public func save() throws {
+    try checkIsolation("save()")
     mergeOthers()
     guard context.hasChanges else { return }
     let changes = ModelNotifications.areUsed ? ModelNotifications.Changes(context) : nil
@@ -200,8 +224,16 @@ public class ModelContext: Equatable {
       .stringTooLong, .stringTooShort, .stringPatternMatching, .multipleValidationErrors:
       return SwiftDataError.modelValidationFailure.about(
         error.message, entity: error.entity, property: error.property, cause: error)
+    case .predicate:
+      // The construct is named by the store's layer, which knows its tables.
+      return SwiftDataError.unsupportedPredicate.about(error.message, entity: error.entity, cause: error)
     default: return error
     }
+  }
+
+  /// Runs a fetch, whose errors become those of SwiftData.
+  static func translating<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch { throw translated(error) }
   }
 
   // MARK: Other contexts
@@ -213,11 +245,28 @@ public class ModelContext: Equatable {
 
   // MARK: Autosaving
 
+  private func autosavingChanged() {
+    makersExecutor = nil
+    if autosaveEnabled, home == .maker {
+      let main = ContextExecutor.main(name: "autosaving")
+      if main.isCurrent { makersExecutor = main }
+    }
+    if home == .maker { context.announce(on: makersExecutor) }
+    guard autosaveEnabled, let executor = autosavingExecutor else { return }
+    AutosavingContexts.add(self, executor)
+    if executor.isCurrent { changesWereAnnounced() }
+  }
+
+  /// The executor of the isolation that the context belongs to, as far as it is known.
+  private var autosavingExecutor: ContextExecutor? { home == .executor ? context.executor : makersExecutor }
+
   func changesWereAnnounced() {
-    guard autosaveEnabled, home == .executor, !isAutosaveScheduled, context.hasChanges else { return }
+    guard autosaveEnabled, !isAutosaveScheduled, let executor = autosavingExecutor, context.hasChanges else {
+      return
+    }
     isAutosaveScheduled = true
     let carried = Weak(self)
-    context.executor.enqueue { carried.context?.autosave() }
+    executor.enqueue { carried.context?.autosave() }
   }
 
   private struct Weak: @unchecked Sendable {
@@ -226,13 +275,23 @@ public class ModelContext: Equatable {
     init(_ context: ModelContext) { self.context = context }
   }
 
-  private func autosave() {
+  /// Saves, on the isolation of the context.
+  func autosave() {
     isAutosaveScheduled = false
     guard autosaveEnabled, context.hasChanges else { return }
     do { try save() } catch {
       Diagnostics.report(
         "Autosaving failed, and the changes stay unsaved: \(error). Correct them, and save.")
     }
+  }
+
+  deinit {
+    // Nobody else has the context any more.
+    guard autosaveEnabled, context.hasChanges else { return }
+    Diagnostics.report(
+      "A context with autosaveEnabled was freed with unsaved changes, which are lost. Keep the context until they are saved, or save "
+        + "them. A context that is neither the main one, nor of a model actor, nor set to autosave on the main actor has no actor "
+        + "to save on.")
   }
 }
 

@@ -7,6 +7,8 @@ final class ModelObjectContext: NSManagedObjectContext, @unchecked Sendable {
   weak var modelContext: ModelContext?
   /// What keeps the models of a relationship that was read last. Used as objects are.
   weak var lender: LentModels?
+  /// The stores, for readers outside of the isolation. Set once, before the context is used.
+  var core: ContainerCore?
 
   override func processPendingChanges() {
     super.processPendingChanges()

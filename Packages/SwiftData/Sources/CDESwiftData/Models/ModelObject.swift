@@ -63,9 +63,35 @@ public final class _ModelObject: NSManagedObject {
   /// Fetched objects are copies of the first one.
   public override class var __cdPlainClass: NSManagedObject.Type? { _ModelObject.self }
 
+  /// Holds the context of an object that answers a reader elsewhere, until the reader lets the object go.
+  func keep(_ context: ModelContext) { heldModel = context }
+
   public override func awakeFromInsert() { holdModel() }
 
   public override func didSave() { heldModel = nil }
+
+  @_spi(CDE) public override func _cdStandIn(for id: NSManagedObjectID) -> NSManagedObject? {
+    OutsideUse.report(
+      "read", id.entity.name ?? "",
+      "The read was answered with what is stored, without unsaved changes. Read it on the actor of its context, or pass its "
+        + "persistentModelID and fetch it in a context of your own.")
+    return OutsideUse.stand(for: self, id)
+  }
+
+  @_spi(CDE) public override func _cdRefusedWrite(to id: NSManagedObjectID) {
+    OutsideUse.report(
+      "changed", id.entity.name ?? "",
+      "The change was refused, and the model is as it was. Change it on the actor of its context, or pass its persistentModelID "
+        + "and change it in a context of your own.")
+  }
+
+  @_spi(CDE) public override func _cdReplaced(by survivor: NSManagedObject) {
+    heldModel = nil
+    // The row of another class in the hierarchy keeps its own instance.
+    guard let model, let survivor = survivor as? _ModelObject, survivor.info === info else { return }
+    survivor.know(model)
+    model.take(survivor)
+  }
 }
 
 extension _ModelObject: CDEBareWhenMade {}
@@ -94,5 +120,12 @@ extension _ModelObject: CDEObservationInvalidationDispatching {
   func wakeReaders(ofOrdinal ordinal: Int) {
     guard let registrar = _cdExistingRegistrar(), let model else { return }
     info.wake(ordinal, model, registrar)
+  }
+}
+
+extension PersistentModel {
+  /// Makes the instance one of another object: of the row that has its unique value.
+  fileprivate func take(_ object: _ModelObject) {
+    persistentBackingData = DefaultBackingData(_$object: object)
   }
 }

@@ -40,7 +40,7 @@ public final class ObservedQuery<Model: PersistentModel>: Observable {
     self.context = context
     listener.changed = { [weak self] in self?.resultChanged() }
     controller.delegate = listener
-    try controller.performFetch()
+    try ModelContext.translating { try controller.performFetch() }
   }
 
   /// The same with the parts of a descriptor.

@@ -39,7 +39,7 @@ struct IdentityBehaviour {
     #expect(try context.all(Novel.self).allSatisfy { $0.writer === writer })
   }
 
-  @Test("A temporary identifier finds the model in its context", .tags(.documented))
+  @Test("A temporary identifier finds the model in its context until the save", .tags(.documented))
   func temporaryIdentifier() throws {
     let context = try Shelf.context()
     let novel = Novel("One")
@@ -47,6 +47,9 @@ struct IdentityBehaviour {
     let before = novel.persistentModelID
     let registered: Novel? = context.registeredModel(for: before)
     #expect(context.model(for: before) as? Novel === novel && registered === novel)
+    try context.save()
+    let stale: Novel? = context.registeredModel(for: before)
+    #expect(stale == nil)
   }
 
   @Test("registeredModel gives what the context has, and nil for what it has not", .tags(.documented))

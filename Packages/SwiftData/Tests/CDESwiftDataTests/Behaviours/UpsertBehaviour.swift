@@ -15,6 +15,25 @@ struct UpsertBehaviour {
     #expect(try ModelContext(context.container).all(Imprint.self).map(\.city) == ["Oslo"])
   }
 
+  @Test("Both instances have the row's identity after an upsert", .tags(.decided))
+  func identity() throws {
+    let context = try Shelf.context()
+    let first = Imprint(code: "A", city: "Rome")
+    context.insert(first)
+    try context.save()
+    let id = first.persistentModelID
+    let second = Imprint(code: "A", city: "Oslo")
+    context.insert(second)
+    try context.save()
+    #expect(second.persistentModelID == id)
+    #expect(first.city == "Oslo" && second.city == "Oslo" && second == first)
+    #expect(second.modelContext === context && !context.hasChanges)
+    second.city = "Paris"
+    #expect(first.city == "Paris")
+    try context.save()
+    #expect(try ModelContext(context.container).all(Imprint.self).map(\.city) == ["Paris"])
+  }
+
   @Test("A unique constraint of the class works as the attribute's option", .tags(.documented))
   func constraint() throws {
     let context = try Shelf.context()

@@ -140,6 +140,15 @@ struct ValueBehaviour {
     #expect((all[1] as? Fresco)?.wall == "North")
   }
 
+  @Test("A condition asks for a subclass, and for its properties", .tags(.documented))
+  func casts() throws {
+    let context = try gallery()
+    #expect(try context.fetchCount(FetchDescriptor<Artwork>(predicate: #Predicate { $0 is Painting })) == 2)
+    let wide = FetchDescriptor<Artwork>(
+      predicate: #Predicate { if let painting = $0 as? Painting { painting.width > 5 } else { false } })
+    #expect(try context.fetch(wide).map(\.title) == ["Sky"])
+  }
+
   @Test("A subclass is fetched by a property that it inherits", .tags(.documented))
   func inherited() throws {
     let context = try gallery()

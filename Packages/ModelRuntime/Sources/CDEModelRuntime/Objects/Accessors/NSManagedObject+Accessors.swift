@@ -52,6 +52,7 @@ extension NSManagedObject {
 
   final func _slowValue<Value: CDPrimitive>(_ slot: SlotIndex, _ cell: CellIndex) -> Value? {
     guard slot >= 0 else { missingProperty() }
+    if _flags.contains(.checked), let other = standIn() { return other._slowValue(slot, cell) }
     if let value: Value = overlaidValue(slot) { return value }
     willAccess()
     let info = _binding.properties[slot]
@@ -125,7 +126,10 @@ extension NSManagedObject {
   @usableFromInline
   final func _setAttribute(_ slot: SlotIndex, _ value: _PropertyValue) {
     guard slot >= 0 else { missingProperty() }
-    if !_flags.isDisjoint(with: .slowWrite) { prepareToSet(slot) }
+    if !_flags.isDisjoint(with: .slowWrite) {
+      if _flags.contains(.checked), refusesWrite() { return }
+      prepareToSet(slot)
+    }
     change(slot, to: value)
   }
 

@@ -15,6 +15,7 @@ extension NSManagedObject {
   }
 
   final func propertyValue(_ key: String) -> Any? {
+    if _flags.contains(.checked), let other = standIn() { return other.propertyValue(key) }
     guard let info = _binding.property(key) else {
       guard let fetched = _binding.description.propertiesByName[key] as? NSFetchedPropertyDescription,
         let context = _registry?.context
@@ -25,6 +26,7 @@ extension NSManagedObject {
   }
 
   final func setPropertyValue(_ value: Any?, forKey key: String) {
+    if _flags.contains(.checked), refusesWrite() { return }
     let info = info(key)
     switch info.kind {
     case .attribute, .composite: setAny(value, info)

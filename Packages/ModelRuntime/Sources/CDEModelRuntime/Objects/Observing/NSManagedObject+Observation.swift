@@ -18,6 +18,7 @@ extension NSManagedObject {
 
   /// The registrar that records a read, whether or not the context has an observer; nil unless a reader tracks.
   public final func _cdOwnTrackingRegistrar() -> CDEObservationRegistrarBox? {
+    if _flags.contains(.checked), isOutside { return nil }
     if let known = _registrar { return known }
     // The registry has the probe at hand; a global takes longer.
     guard _home?.with({ $0.probe.isTracking }) ?? TrackingProbe.shared.isTracking else { return nil }
@@ -39,7 +40,14 @@ extension NSManagedObject {
   }
 
   /// The registrar, if a reader ever tracked the object.
-  public final func _cdExistingRegistrar() -> CDEObservationRegistrarBox? { _registrar }
+  public final func _cdExistingRegistrar() -> CDEObservationRegistrarBox? {
+    if _flags.contains(.checked), isOutside { return nil }
+    return _registrar
+  }
+
+  /// Whether the caller is outside of the isolation, where no reader is recorded or woken.
+  @inline(never)
+  private final var isOutside: Bool { _registry?.context?.isUsedOutside == true }
 
   /// Whether a reader ever tracked the object. Needs no reference counting.
   @_spi(CDE) public final var isTracked: Bool { _registrar != nil }

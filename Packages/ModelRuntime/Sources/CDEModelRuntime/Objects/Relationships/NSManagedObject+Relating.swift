@@ -5,6 +5,7 @@ internal import CDEStore
 extension NSManagedObject {
   /// Sets a to-one relationship on both sides. If the object is deleted, the next save reports it instead.
   final func assignToOne(_ slot: SlotIndex, _ object: NSManagedObject?) {
+    if refusesRelating(object) { return }
     if hasProblems { overlay.problems?.refused[slot] = nil }
     if let object, !mayRelate(object, slot) { return }
     setToOne(slot, object)
@@ -13,15 +14,25 @@ extension NSManagedObject {
 
   /// Adds a member on both sides. If the member is deleted, the next save reports it instead.
   final func assignMember(_ slot: SlotIndex, _ object: NSManagedObject, at index: Int? = nil) {
+    if refusesRelating(object) { return }
     if mayRelate(object, slot) { addMember(slot, object, at: index) }
     tellRelated()
   }
 
   /// Removes a member on both sides, including a member that was refused.
   final func dropMember(_ slot: SlotIndex, _ object: NSManagedObject) {
+    if refusesRelating(object) { return }
     if hasProblems { overlay.problems?.refused[slot] = nil }
     removeMember(slot, object)
     tellRelated()
+  }
+
+  /// Whether one of the objects belongs to another isolation than the caller's.
+  @inline(__always)
+  private final func refusesRelating(_ object: NSManagedObject?) -> Bool {
+    if _flags.contains(.checked), refusesWrite() { return true }
+    guard let object, object._flags.contains(.checked) else { return false }
+    return object.refusesWrite()
   }
 
   @inline(__always)

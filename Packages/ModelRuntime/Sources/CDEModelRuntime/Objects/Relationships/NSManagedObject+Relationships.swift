@@ -264,6 +264,7 @@ extension NSManagedObject {
   }
 
   public final func _cdToOne<Object: NSManagedObject>(_ ordinal: CDOrdinal) -> Object? {
+    if _flags.contains(.checked), let other = standIn() { return other._cdToOne(ordinal) }
     guard let object = toOne(relationshipSlot(ordinal)) else { return nil }
     return object as? Object
   }
@@ -287,7 +288,10 @@ extension NSManagedObject {
   }
 
   @usableFromInline
-  final func _cdMembers(_ ordinal: CDOrdinal) -> ToManyMembers { loadedMembers(relationshipSlot(ordinal)) }
+  final func _cdMembers(_ ordinal: CDOrdinal) -> ToManyMembers {
+    if _flags.contains(.checked), let other = standIn() { return other._cdMembers(ordinal) }
+    return loadedMembers(relationshipSlot(ordinal))
+  }
 
   /// The sign that was left on the members; nil if none was, or the members have changed since.
   @_spi(CDE) public final func _cdMark(_ ordinal: CDOrdinal) -> AnyObject? { _cdMembers(ordinal).mark }

@@ -16,7 +16,7 @@ extension _ModelBacking {
 
   /// Reads the property, and records the read for observers. For generated accessors.
   @inlinable
-  public func get<Other: PersistentModel>(
+  public mutating func get<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Other>
   ) -> Other {
     let object = tracked(model, path)
@@ -26,7 +26,7 @@ extension _ModelBacking {
 
   /// Reads the property, and records the read for observers. For generated accessors.
   @inlinable
-  public func get<Other: PersistentModel>(
+  public mutating func get<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Other?>
   ) -> Other? {
     // The schema names the class of the destination.
@@ -34,7 +34,7 @@ extension _ModelBacking {
   }
 
   /// Sets the property, and wakes its readers. For generated accessors.
-  public func set<Other: PersistentModel>(
+  public mutating func set<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Other>, _ value: Other
   ) {
     let object = linked(model)
@@ -42,7 +42,7 @@ extension _ModelBacking {
   }
 
   /// Sets the property, and wakes its readers. For generated accessors.
-  public func set<Other: PersistentModel>(
+  public mutating func set<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Other?>, _ value: Other?
   ) {
     let object = linked(model)
@@ -63,7 +63,7 @@ extension _ModelBacking {
 
   /// Reads the property, and records the read for observers. For generated accessors.
   @inlinable
-  public func get<Other: PersistentModel>(
+  public mutating func get<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]>
   ) -> [Other] {
     many(model, tracked(model, path), ordinal)
@@ -71,14 +71,14 @@ extension _ModelBacking {
 
   /// Reads the property, and records the read for observers. For generated accessors.
   @inlinable
-  public func get<Other: PersistentModel>(
+  public mutating func get<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]?>
   ) -> [Other]? {
     many(model, tracked(model, path), ordinal)
   }
 
   /// Sets the property, and wakes its readers. For generated accessors.
-  public func set<Other: PersistentModel>(
+  public mutating func set<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]>, _ value: [Other]
   ) {
     let object = linked(model)
@@ -86,7 +86,7 @@ extension _ModelBacking {
   }
 
   /// Sets the property, and wakes its readers. For generated accessors.
-  public func set<Other: PersistentModel>(
+  public mutating func set<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]?>, _ value: [Other]?
   ) {
     let object = linked(model)

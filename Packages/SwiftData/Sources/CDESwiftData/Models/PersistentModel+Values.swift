@@ -12,22 +12,26 @@ extension PersistentModel {
 
   /// The model of a relationship.
   public func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, Value>) -> Value {
-    _ModelBacking<Self>(_$object).get(self, ordinal(of: keyPath), keyPath)
+    var backing = _ModelBacking<Self>(_$object)
+    return backing.get(self, ordinal(of: keyPath), keyPath)
   }
 
   /// The model of an optional relationship.
   public func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, Value?>) -> Value? {
-    _ModelBacking<Self>(_$object).get(self, ordinal(of: keyPath), keyPath)
+    var backing = _ModelBacking<Self>(_$object)
+    return backing.get(self, ordinal(of: keyPath), keyPath)
   }
 
   /// The models of a relationship.
   public func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, [Value]>) -> [Value] {
-    _ModelBacking<Self>(_$object).get(self, ordinal(of: keyPath), keyPath)
+    var backing = _ModelBacking<Self>(_$object)
+    return backing.get(self, ordinal(of: keyPath), keyPath)
   }
 
   /// The models of an optional relationship.
   public func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, [Value]?>) -> [Value]? {
-    _ModelBacking<Self>(_$object).get(self, ordinal(of: keyPath), keyPath)
+    var backing = _ModelBacking<Self>(_$object)
+    return backing.get(self, ordinal(of: keyPath), keyPath)
   }
 
   /// Sets an attribute.
@@ -38,24 +42,28 @@ extension PersistentModel {
 
   /// Sets the model of a relationship.
   public func setValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, Value>, to newValue: Value) {
-    _ModelBacking<Self>(_$object).set(self, ordinal(of: keyPath), keyPath, newValue)
+    var backing = _ModelBacking<Self>(_$object)
+    backing.set(self, ordinal(of: keyPath), keyPath, newValue)
   }
 
   /// Sets the model of an optional relationship.
   public func setValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, Value?>, to newValue: Value?) {
-    _ModelBacking<Self>(_$object).set(self, ordinal(of: keyPath), keyPath, newValue)
+    var backing = _ModelBacking<Self>(_$object)
+    backing.set(self, ordinal(of: keyPath), keyPath, newValue)
   }
 
   /// Sets the models of a relationship.
   public func setValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, [Value]>, to newValue: [Value]) {
-    _ModelBacking<Self>(_$object).set(self, ordinal(of: keyPath), keyPath, newValue)
+    var backing = _ModelBacking<Self>(_$object)
+    backing.set(self, ordinal(of: keyPath), keyPath, newValue)
   }
 
   /// Sets the models of an optional relationship.
   public func setValue<Value: PersistentModel>(
     forKey keyPath: KeyPath<Self, [Value]?>, to newValue: [Value]?
   ) {
-    _ModelBacking<Self>(_$object).set(self, ordinal(of: keyPath), keyPath, newValue)
+    var backing = _ModelBacking<Self>(_$object)
+    backing.set(self, ordinal(of: keyPath), keyPath, newValue)
   }
 
   /// The value of an attribute that a transformer stores.

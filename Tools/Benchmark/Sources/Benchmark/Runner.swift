@@ -73,6 +73,7 @@ final class Runner {
     case .modelAppend:
       try await compare(row, SwiftDataRows(workspace).append, per: SwiftDataRows.appended(workspace))
     case .modelBytes: try await compare(row, SwiftDataRows.memory(workspace))
+    case .modelCompile: try await compare(row, ModelCompilingRow(workspace).contenders, per: 1)
     case .loadModel: try await compare(row, ModelLoadingRow(workspace: workspace).contenders(), per: 1)
     case .childSave:
       try await compare(

@@ -1,4 +1,5 @@
 @_spi(CDE) internal import CDEModelRuntime
+internal import Foundation
 
 /// The models of one to-many relationship of an instance, as its accessor returned them last.
 ///
@@ -90,11 +91,9 @@ extension Array where Element: AnyObject {
   /// Whether these objects come first.
   func begins(with addresses: [UInt]) -> Bool {
     guard count >= addresses.count else { return false }
-    return withUnsafeBufferPointer { mine in
-      mine.withMemoryRebound(to: UInt.self) { mine in
-        addresses.withUnsafeBufferPointer {
-          UnsafeBufferPointer(rebasing: mine[..<$0.count]).elementsEqual($0)
-        }
+    return withUnsafeBytes { mine in
+      addresses.withUnsafeBytes { theirs in
+        theirs.isEmpty || memcmp(mine.baseAddress!, theirs.baseAddress!, theirs.count) == 0
       }
     }
   }

@@ -4,7 +4,7 @@
 extension _ModelBacking {
   /// Gives a property away to be changed in place, and records the read for observers. For generated accessors.
   @inlinable
-  public func lend<Other: PersistentModel>(
+  public mutating func lend<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]>
   ) -> [Other] {
     let object = tracked(model, path)
@@ -12,20 +12,21 @@ extension _ModelBacking {
   }
 
   /// Sets a property that was changed in place, and wakes its readers. For generated accessors.
-  public func takeBack<Other: PersistentModel>(
+  public mutating func takeBack<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]>, _ value: [Other]
   ) {
     let object = model._$object
     let lent = lentModels(in: model)
-    let former = lent?.takeAddresses(object, ordinal)
+    var addresses = lent?.takeAddresses(object, ordinal)
     mutating(object, model, path) {
-      if var addresses = former, value.begins(with: addresses) {
-        let added = value[addresses.count...]
-        if object.append(ordinal, added.map(\._$object), after: addresses.count) {
+      if let count = addresses?.count, value.begins(with: addresses ?? []) {
+        let added = value[count...]
+        if object.append(ordinal, added.map(\._$object), after: count) {
+          // In place: a copy would cost more than the addition.
           for model in added {
-            addresses.append(UInt(bitPattern: Unmanaged.passUnretained(model).toOpaque()))
+            addresses?.append(UInt(bitPattern: Unmanaged.passUnretained(model).toOpaque()))
           }
-          lent?.keep(value, addresses, added: added, of: object, ordinal)
+          if let known = addresses.take() { lent?.keep(value, known, added: added, of: object, ordinal) }
         }
       } else {
         let objects = value.map(\._$object)
@@ -39,7 +40,7 @@ extension _ModelBacking {
 
   /// Gives a property away to be changed in place, and records the read for observers. For generated accessors.
   @_disfavoredOverload
-  public func lend<Value: Codable>(
+  public mutating func lend<Value: Codable>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>
   ) -> Value {
     get(model, ordinal, path())
@@ -47,7 +48,7 @@ extension _ModelBacking {
 
   /// Sets a property that was changed in place, and wakes its readers. For generated accessors.
   @_disfavoredOverload
-  public func takeBack<Value: Codable>(
+  public mutating func takeBack<Value: Codable>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
   ) {
     set(model, ordinal, path(), value)
@@ -55,13 +56,13 @@ extension _ModelBacking {
 
   /// Gives a property away to be changed in place. For generated accessors, whose getters say what is wrong.
   @_disfavoredOverload
-  public func lend<Value>(
+  public mutating func lend<Value>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>
   ) -> Value { fatalError("The getter is unavailable.") }
 
   /// Sets a property that was changed in place. For generated accessors, whose setters say what is wrong.
   @_disfavoredOverload
-  public func takeBack<Value>(
+  public mutating func takeBack<Value>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
   ) {}
 

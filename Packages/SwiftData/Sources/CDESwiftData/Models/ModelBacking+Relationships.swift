@@ -16,7 +16,7 @@ extension _ModelBacking {
 
   /// Reads the property, and records the read for observers. For generated accessors.
   @inlinable
-  public func get<Other: PersistentModel>(
+  public mutating func get<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Other>
   ) -> Other {
     let object = tracked(model, path)
@@ -25,14 +25,14 @@ extension _ModelBacking {
 
   /// Reads the property, and records the read for observers. For generated accessors.
   @inlinable
-  public func get<Other: PersistentModel>(
+  public mutating func get<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Other?>
   ) -> Other? {
     tracked(model, path).one(ordinal, as: Other.self)
   }
 
   /// Sets the property, and wakes its readers. For generated accessors.
-  public func set<Other: PersistentModel>(
+  public mutating func set<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Other>, _ value: Other
   ) {
     let object = linked(model)
@@ -40,7 +40,7 @@ extension _ModelBacking {
   }
 
   /// Sets the property, and wakes its readers. For generated accessors.
-  public func set<Other: PersistentModel>(
+  public mutating func set<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Other?>, _ value: Other?
   ) {
     let object = linked(model)
@@ -61,7 +61,7 @@ extension _ModelBacking {
 
   /// Reads the property, and records the read for observers. For generated accessors.
   @inlinable
-  public func get<Other: PersistentModel>(
+  public mutating func get<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]>
   ) -> [Other] {
     many(model, tracked(model, path), ordinal)
@@ -69,14 +69,14 @@ extension _ModelBacking {
 
   /// Reads the property, and records the read for observers. For generated accessors.
   @inlinable
-  public func get<Other: PersistentModel>(
+  public mutating func get<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]?>
   ) -> [Other]? {
     many(model, tracked(model, path), ordinal)
   }
 
   /// Sets the property, and wakes its readers. For generated accessors.
-  public func set<Other: PersistentModel>(
+  public mutating func set<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]>, _ value: [Other]
   ) {
     let object = linked(model)
@@ -84,7 +84,7 @@ extension _ModelBacking {
   }
 
   /// Sets the property, and wakes its readers. For generated accessors.
-  public func set<Other: PersistentModel>(
+  public mutating func set<Other: PersistentModel>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, [Other]?>, _ value: [Other]?
   ) {
     let object = linked(model)

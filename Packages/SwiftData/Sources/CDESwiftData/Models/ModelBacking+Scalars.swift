@@ -16,7 +16,7 @@ extension _ModelBacking {
 
   /// Reads the property, and records the read for observers. For generated accessors.
   @inlinable @inline(__always)
-  public func get<Value: CDPrimitive>(
+  public mutating func get<Value: CDPrimitive>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>
   ) -> Value {
     borrowed(for: model)._withUnsafeGuaranteedRef { object in
@@ -27,7 +27,7 @@ extension _ModelBacking {
 
   /// Reads the property, and records the read for observers. For generated accessors.
   @inlinable @inline(__always)
-  public func get<Value: CDPrimitive>(
+  public mutating func get<Value: CDPrimitive>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value?>
   ) -> Value? {
     borrowed(for: model)._withUnsafeGuaranteedRef { object in
@@ -38,7 +38,7 @@ extension _ModelBacking {
 
   /// Sets the property, and wakes its readers. For generated accessors.
   @inlinable @inline(__always)
-  public func set<Value: CDPrimitive>(
+  public mutating func set<Value: CDPrimitive>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
   ) {
     borrowed(for: model)._withUnsafeGuaranteedRef { object in
@@ -52,7 +52,7 @@ extension _ModelBacking {
 
   /// Sets the property, and wakes its readers. For generated accessors.
   @inlinable @inline(__always)
-  public func set<Value: CDPrimitive>(
+  public mutating func set<Value: CDPrimitive>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value?>, _ value: Value?
   ) {
     borrowed(for: model)._withUnsafeGuaranteedRef { object in

@@ -10,7 +10,7 @@ extension _ModelBacking {
 
   /// Reads the property, and records the read for observers. For generated accessors.
   @_disfavoredOverload
-  public func get<Value: Codable>(
+  public mutating func get<Value: Codable>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>
   ) -> Value {
     codedValue(model, ordinal, path)
@@ -18,7 +18,7 @@ extension _ModelBacking {
 
   /// Sets the property, and wakes its readers. For generated accessors.
   @_disfavoredOverload
-  public func set<Value: Codable>(
+  public mutating func set<Value: Codable>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
   ) {
     let object = object(reading: model)
@@ -41,7 +41,7 @@ extension _ModelBacking {
       "The property is neither Codable nor a model nor an array of models. Conform its type to Codable, or mark it @Transient."
   )
   @_disfavoredOverload
-  public func get<Value>(
+  public mutating func get<Value>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>
   ) -> Value { fatalError("Unavailable.") }
 
@@ -52,7 +52,7 @@ extension _ModelBacking {
       "The property is neither Codable nor a model nor an array of models. Conform its type to Codable, or mark it @Transient."
   )
   @_disfavoredOverload
-  public func set<Value>(
+  public mutating func set<Value>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
   ) {}
 }
@@ -65,14 +65,14 @@ extension _ModelBacking {
   }
 
   /// Reads the property, and records the read for observers. For generated accessors.
-  public func getTransformable<Value>(
+  public mutating func getTransformable<Value>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>
   ) -> Value {
     codedValue(model, ordinal, path)
   }
 
   /// Sets the property, and wakes its readers. For generated accessors.
-  public func setTransformable<Value>(
+  public mutating func setTransformable<Value>(
     _ model: Model, _ ordinal: Int, _ path: @autoclosure () -> KeyPath<Model, Value>, _ value: Value
   ) {
     let object = object(reading: model)

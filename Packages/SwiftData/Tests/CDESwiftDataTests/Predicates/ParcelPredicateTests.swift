@@ -54,9 +54,6 @@ struct ParcelPredicateTests {
     }
   }
 
-  /// What no store can answer. It is told before the fetch, with the construct.
-  private static let refused: Set<String> = ["a raw value", "an optional raw value"]
-
   private func compare(
     _ graph: Graph, _ forms: [ParcelForm], _ draw: inout Draw, _ state: String, _ seed: UInt64
   ) throws {
@@ -76,12 +73,8 @@ struct ParcelPredicateTests {
             try fresh.fetch(descriptor).map(\.persistentModelID).sorted() == expected,
             "\(form.name), seed \(seed)")
         }
-        #expect(!Self.refused.contains(form.name), "\(form.name) is no longer refused")
       } catch let error as SwiftDataError {
-        #expect(
-          error == .unsupportedPredicate && Self.refused.contains(form.name), "\(form.name): \(error.message)"
-        )
-        #expect(error.message.contains("Size") || error.message.contains("Zone"), "the construct is named")
+        Issue.record("\(form.name): \(error.message)")
       }
     }
   }

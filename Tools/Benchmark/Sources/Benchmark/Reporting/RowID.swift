@@ -46,6 +46,7 @@ package enum RowID: String, CaseIterable, Sendable {
   case modelInsert = "model-insert"
   case modelAppend = "model-append"
   case modelBytes = "model-bytes"
+  case modelCompile = "model-compile"
   case loadModel = "load-model"
   case childSave = "child-save"
   case findOrCreate = "find-or-create"
@@ -113,6 +114,7 @@ package enum RowID: String, CaseIterable, Sendable {
     case .modelInsert: "@Model: insert, one save"
     case .modelAppend: "@Model: append to an array of 10,000"
     case .modelBytes: "@Model: memory of an unread object"
+    case .modelCompile: "@Model: compile a class of 60 properties"
     case .loadModel: "load a compiled model of 200 entities"
     case .childSave: "save of 10,000 objects to a parent"
     case .findOrCreate: "look for an object, or make it; one save"
@@ -133,7 +135,7 @@ package enum RowID: String, CaseIterable, Sendable {
   package var unit: String {
     switch self {
     case .i, .observeBytes, .modelBytes, .pagedBytes, .streamedBytes: "bytes"
-    case .loadModel, .openLarge, .rewriteOne: "ms"
+    case .loadModel, .openLarge, .rewriteOne, .modelCompile: "ms"
     case .build, .rewriteAll: "s"
     default: "ns"
     }
@@ -154,6 +156,7 @@ package enum RowID: String, CaseIterable, Sendable {
     case .modelNumberRead, .modelNumberWrite, .modelTextRead, .modelTextWrite, .modelFetch, .modelInsert:
       "@PersistentModel, observed"
     case .modelDetachedRead, .modelDetachedWrite: "@Observable"
+    case .modelCompile: "a class with @PersistentModel"
     case .modelAppend: "the same to an array of 100"
     case .migrate: "the bare SQL"
     case .childSave: "a plain save less the store's part"
@@ -174,7 +177,7 @@ package enum RowID: String, CaseIterable, Sendable {
       .namedTextWrite,
       .namedNumberRead, .namedNumberWrite, .namedObjectRead, .namedObjectWrite, .modelNumberRead,
       .modelNumberWrite, .modelTextRead, .modelTextWrite, .modelDetachedRead, .modelDetachedWrite,
-      .modelFetch, .modelInsert, .modelAppend, .modelBytes, .loadModel, .childSave,
+      .modelFetch, .modelInsert, .modelAppend, .modelBytes, .modelCompile, .loadModel, .childSave,
       .findOrCreate, .pagedBytes,
       .streamedBytes, .migrate, .openLarge, .historySave,
       .historyInsert, .historyMerge, .remoteWake, .build, .rewriteAll, .rewriteOne:

@@ -70,6 +70,7 @@ extension RowID {
     case .modelFetch: .ratioToReference(1.25)
     case .modelAppend: .ratioToReference(2)
     case .modelBytes: .value(450)
+    case .modelCompile: .ratioToReference(1.5)
     case .loadModel: .value(10)
     case .childSave, .findOrCreate: .ratioToReference(1.5)
     case .pagedBytes: .value(150)

@@ -64,6 +64,7 @@ struct SwiftDataMembers {
   var declarations: [DeclSyntax] {
     let common: [DeclSyntax] = [
       marker, info, backing, ordinals, metadata, paths, ownPaths, count, objectInitialiser,
+      registrar, values,
     ]
     return common
       + (isFirst
@@ -173,6 +174,24 @@ struct SwiftDataMembers {
 
   private var object: DeclSyntax {
     "\(raw: model.access)final nonisolated var _$object: CDESwiftData._ModelObject { _$backing.object(of: self) }"
+  }
+
+  /// Names of SwiftData's expansion, which code of a class uses for properties of its own.
+  private var registrar: DeclSyntax {
+    """
+    private nonisolated var _$observationRegistrar: CDESwiftData._ModelRegistrar {
+      CDESwiftData._ModelRegistrar(_$object)
+    }
+    """
+  }
+
+  private var values: DeclSyntax {
+    """
+    private nonisolated var _$backingData: any CDESwiftData.BackingData<\(raw: name)> {
+      get { CDESwiftData.DefaultBackingData<\(raw: name)>(_$object: _$object) }
+      set { _$backing.adopt(newValue._$object) }
+    }
+    """
   }
 
   private var backingData: DeclSyntax {

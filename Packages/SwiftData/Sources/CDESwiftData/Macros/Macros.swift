@@ -12,7 +12,8 @@ public typealias _ModelObservable = Observable
   member, conformances: Observable, PersistentModel, names: named(_$backing), named(_$info),
   named(_$Ordinal), named(_SwiftDataNoType), named(persistentBackingData), named(schemaMetadata), named(init),
   named(Root), named(_$object), named(_$propertyCount), named(_$propertyPaths),
-  named(_$paths), named(_$isEqual), named(_$equality))
+  named(_$paths), named(_$isEqual), named(_$equality),
+  named(_$backingData), named(_$observationRegistrar))
 @attached(memberAttribute)
 @attached(extension, conformances: Observable, PersistentModel)
 public macro Model() = #externalMacro(module: "CDEMacros", type: "SwiftDataModelMacro")

@@ -1,5 +1,7 @@
 import CDESwiftData
 import Foundation
+import Observation
+import Synchronization
 import Testing
 
 @Suite("The interface of models")
@@ -128,4 +130,46 @@ struct ModelInterfaceTests {
     #expect(trip.persistentBackingData.persistentModelID == trip.persistentModelID)
     #expect(try ModelContext(container).fetch(FetchDescriptor<Journey>()).first?.address?.zip == 1)
   }
+
+  @Test("Code of a class uses the names of SwiftData's expansion")
+  func expansion() {
+    let person = ExpandedModel(first: "Ada", last: "L")
+    let woken = Mutex(0)
+    withObservationTracking {
+      _ = person.fullName
+    } onChange: {
+      woken.withLock { $0 += 1 }
+    }
+    person.fullName = "Bob M"
+    #expect(woken.withLock { $0 } == 1 && person.first == "Bob" && person.last == "M")
+    #expect(person.firstByKey == "Bob")
+  }
+}
+
+/// With a property that tells readers of itself.
+@Model
+final class ExpandedModel {
+  var first: String
+  var last: String
+
+  init(first: String, last: String) {
+    self.first = first
+    self.last = last
+  }
+
+  var fullName: String {
+    get {
+      _$observationRegistrar.access(self, keyPath: \.fullName)
+      return "\(_$backingData.getValue(forKey: \.first)) \(last)"
+    }
+    set {
+      _$observationRegistrar.withMutation(of: self, keyPath: \.fullName) {
+        let names = newValue.split(separator: " ").map(String.init)
+        _$backingData.setValue(forKey: \.first, to: names[0])
+        last = names[1]
+      }
+    }
+  }
+
+  var firstByKey: String { persistentBackingData.getValue(forKey: \.first) }
 }

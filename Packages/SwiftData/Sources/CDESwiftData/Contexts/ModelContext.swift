@@ -286,7 +286,7 @@ public class ModelContext: Equatable {
   }
 
   deinit {
-    // Nobody else has the context any more.
+    // No other code has the context any more.
     guard autosaveEnabled, context.hasChanges else { return }
     Diagnostics.report(
       "A context with autosaveEnabled was freed with unsaved changes, which are lost. Keep the context until they are saved, or save "

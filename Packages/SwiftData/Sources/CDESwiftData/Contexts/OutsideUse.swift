@@ -6,7 +6,7 @@ internal import Foundation
 /// Uses of models and contexts outside of the isolation of their context.
 enum OutsideUse {
   enum Rule {
-    /// Nobody looks.
+    /// Uses are not looked at.
     case unchecked
     /// A read is reported and answered from the stored row, a write is reported and refused.
     case answered

@@ -35,18 +35,6 @@ package enum RowID: String, CaseIterable, Sendable {
   case namedNumberWrite = "named-number-write"
   case namedObjectRead = "named-object-read"
   case namedObjectWrite = "named-object-write"
-  // SwiftData's layer, beside the other models of the library.
-  case modelNumberRead = "model-number-read"
-  case modelNumberWrite = "model-number-write"
-  case modelTextRead = "model-text-read"
-  case modelTextWrite = "model-text-write"
-  case modelDetachedRead = "model-detached-read"
-  case modelDetachedWrite = "model-detached-write"
-  case modelFetch = "model-fetch"
-  case modelInsert = "model-insert"
-  case modelAppend = "model-append"
-  case modelBytes = "model-bytes"
-  case modelCompile = "model-compile"
   case loadModel = "load-model"
   case childSave = "child-save"
   case findOrCreate = "find-or-create"
@@ -61,6 +49,18 @@ package enum RowID: String, CaseIterable, Sendable {
   case build
   case rewriteAll = "rewrite-all"
   case rewriteOne = "rewrite-one"
+  // SwiftData's layer, beside the other models of the library. Last, because other rows need every database closed.
+  case modelNumberRead = "model-number-read"
+  case modelNumberWrite = "model-number-write"
+  case modelTextRead = "model-text-read"
+  case modelTextWrite = "model-text-write"
+  case modelDetachedRead = "model-detached-read"
+  case modelDetachedWrite = "model-detached-write"
+  case modelFetch = "model-fetch"
+  case modelInsert = "model-insert"
+  case modelAppend = "model-append"
+  case modelBytes = "model-bytes"
+  case modelCompile = "model-compile"
 
   package var name: String {
     switch self {

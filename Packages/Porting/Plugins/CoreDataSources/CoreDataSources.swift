@@ -15,9 +15,8 @@ struct CoreDataSources: BuildToolPlugin {
     ]
     arguments += settings.arguments
     let modules = Set(target.recursiveTargetDependencies.map(\.name))
-    for module in ["CDECoreData", "CDESwiftData", "CDELogging"] where modules.contains(module) {
-      arguments += ["--uses", module]
-    }
+    let used = ["CDECoreData", "CDESwiftData", "CDELogging"].filter(modules.contains)
+    for module in used.isEmpty ? ["none"] : used { arguments += ["--uses", module] }
     var outputs: [URL] = []
     let sources = work.appending(path: "Sources")
     let table = sources.appending(path: "PortedClasses+linux.swift")

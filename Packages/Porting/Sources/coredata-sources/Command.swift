@@ -29,7 +29,7 @@ enum Command {
       build --module <name> --state <file> --table <file> [--uses <module>]... [--settings <file> <its text>]
             [--model <model> <output>]... [--file <source> <output>]...
           What the plug-in CoreDataSources calls: rewrites the files that changed since the last call. --uses names a
-          replacement of one of Apple's modules that the target depends on.
+          replacement of one of Apple's modules that the target depends on, or none; without it the target depends on all.
     """
 
   init(_ arguments: [String]) throws {
@@ -110,7 +110,7 @@ struct BuildCommand {
     try finish(
       TargetRewriting(
         files, generated: generated, table: table, stateFile: state.map { URL(fileURLWithPath: $0) },
-        modules: modules
+        modules: modules.isEmpty ? SourceIndex.allModules : modules
       ).run())
   }
 }

@@ -43,6 +43,21 @@ final class ModelBinding: @unchecked Sendable {
   /// Bindings in use, for classes that must find their model themselves.
   static var live: [ModelBinding] { bindings.withLock { $0.values.compactMap(\.object) } }
 
+  /// The binding of a model with one entity and no properties: that of IDs which belong to no object.
+  static let ofNoObject: ModelBinding = {
+    let entity = NSEntityDescription()
+    entity.name = "NoObject"
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    do {
+      return try of(model) { layout, _ in
+        var builder = RowBatchBuilder(layout: layout, rows: 1)
+        builder.beginRow(key: 0, version: 0)
+        return builder.finish()
+      }
+    } catch { fatalError("A model of one entity is valid: \(error)") }
+  }()
+
   typealias DefaultRow = (RowLayout, IndexedArray<SlotIndex, PropertyInfo>) -> RowBatch
 
   private init(_ model: NSManagedObjectModel, _ defaultRow: DefaultRow) throws {

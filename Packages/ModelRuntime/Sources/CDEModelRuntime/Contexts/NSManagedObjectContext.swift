@@ -489,22 +489,4 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// The source of the context's rows, or an error if there is none.
   func source() throws -> any RowSource { try rowSource ?? coordinator() }
-
-  // MARK: Isolation
-
-  /// Traps when the caller is not on the context's isolation.
-  @inline(__always)
-  func preconditionIsolated(_ what: @autoclosure () -> String) {
-    if isChecked { checkIsolation(what) }
-  }
-
-  @inline(never)
-  private func checkIsolation(_ what: () -> String) {
-    // Until a private context is entered, it belongs to its creator.
-    if answersOutside || concurrencyType == .privateQueue && !executor.wasEntered { return }
-    executor.preconditionCurrent(
-      "\(what()) was used outside its context\(name.map { " \"\($0)\"" } ?? ""). Use it inside perform { }, performAndWait { } "
-        + "or the model actor that owns the context\(concurrencyType == .mainQueue ? "; this one belongs to the main actor" : "")."
-    )
-  }
 }

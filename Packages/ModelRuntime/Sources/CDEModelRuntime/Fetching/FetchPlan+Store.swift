@@ -64,9 +64,14 @@ extension FetchPlan {
 private struct CastEntities {
   private(set) var names: Set<String> = []
 
-  init(_ predicate: PredicateTree) { read(predicate) }
+  init(_ predicate: PredicateTree) {
+    readComparisons(of: predicate)
+    predicate.forEachExpression {
+      if case .subquery(_, _, let inner) = $0 { readComparisons(of: inner) }
+    }
+  }
 
-  private mutating func read(_ tree: PredicateTree) {
+  private mutating func readComparisons(of tree: PredicateTree) {
     var before: ExpressionTree?
     // Both sides of a comparison come one after the other.
     tree.forEachOperand { operand in
@@ -74,7 +79,6 @@ private struct CastEntities {
         for case .string(let name) in names { self.names.insert(name) }
       }
       before = operand
-      read(operand)
     }
   }
 
@@ -85,22 +89,6 @@ private struct CastEntities {
     default: false
     }
   }
-
-  private mutating func read(_ expression: ExpressionTree) {
-    switch expression {
-    case .constant, .evaluatedObject, .variable, .keyPath, .variableKeyPath: break
-    case .projection(let base, _), .aggregate(_, let base): read(base)
-    case .subquery(let collection, _, let predicate):
-      read(collection)
-      read(predicate)
-    case .function(_, let parts), .list(let parts): for part in parts { read(part) }
-    case .call(let target, _, let arguments): for part in [target] + arguments { read(part) }
-    case .conditional(let test, let first, let second):
-      read(test)
-      read(first)
-      read(second)
-    }
-  }
 }
 
 /// The key paths in a predicate and an order.
@@ -109,7 +97,12 @@ private struct PredicateKeyPaths {
 
   init(_ predicate: PredicateTree, _ order: [SortTerm]) {
     for term in order { note(term.keyPath) }
-    read(predicate)
+    predicate.forEachExpression { expression in
+      switch expression {
+      case .keyPath(let path), .variableKeyPath(_, let path), .projection(_, let path): note(path)
+      default: break
+      }
+    }
   }
 
   /// The path, or its beginning if it is too long for a message.
@@ -122,26 +115,30 @@ private struct PredicateKeyPaths {
   private mutating func note(_ path: [String]) {
     if path.count > longest.count { longest = path }
   }
+}
 
-  private mutating func read(_ tree: PredicateTree) { tree.forEachOperand { read($0) } }
+extension PredicateTree {
+  /// Visits every expression of the comparisons, and those inside of it.
+  fileprivate func forEachExpression(_ body: (ExpressionTree) -> Void) {
+    forEachOperand { $0.forEachPart(body) }
+  }
+}
 
-  private mutating func read(_ expression: ExpressionTree) {
-    switch expression {
-    case .constant, .evaluatedObject, .variable: break
-    case .keyPath(let path), .variableKeyPath(_, let path): note(path)
-    case .projection(let base, let path):
-      note(path)
-      read(base)
-    case .aggregate(_, let base): read(base)
+extension ExpressionTree {
+  fileprivate func forEachPart(_ body: (ExpressionTree) -> Void) {
+    body(self)
+    switch self {
+    case .constant, .evaluatedObject, .variable, .keyPath, .variableKeyPath: break
+    case .projection(let base, _), .aggregate(_, let base): base.forEachPart(body)
     case .subquery(let collection, _, let predicate):
-      read(collection)
-      read(predicate)
-    case .function(_, let arguments), .list(let arguments): for argument in arguments { read(argument) }
-    case .call(let target, _, let arguments): for part in [target] + arguments { read(part) }
+      collection.forEachPart(body)
+      predicate.forEachExpression(body)
+    case .function(_, let parts), .list(let parts): for part in parts { part.forEachPart(body) }
+    case .call(let target, _, let arguments): for part in [target] + arguments { part.forEachPart(body) }
     case .conditional(let test, let first, let second):
-      read(test)
-      read(first)
-      read(second)
+      test.forEachExpression(body)
+      first.forEachPart(body)
+      second.forEachPart(body)
     }
   }
 }

@@ -48,7 +48,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
 
   /// Makes an ID of no object, which equals only itself. Tests use it where some ID is needed.
   public override convenience init() {
-    self.init(binding: ModelBinding.placeholder.entities[0], key: 0, store: nil)
+    self.init(binding: ModelBinding.ofNoObject.entities[0], key: 0, store: nil)
   }
 
   deinit {

@@ -13,15 +13,6 @@ extension ModelBinding {
     do { return try of(NSManagedObjectModel()) } catch { fatalError("An empty model is valid: \(error)") }
   }()
 
-  /// The binding of a model with one entity, which IDs have that were made for no object.
-  static let placeholder: ModelBinding = {
-    let entity = NSEntityDescription()
-    entity.name = "NoObject"
-    let model = NSManagedObjectModel()
-    model.entities = [entity]
-    do { return try of(model) } catch { fatalError("A model of one entity is valid: \(error)") }
-  }()
-
   /// The entity whose objects are of a class.
   func binding(for type: NSManagedObject.Type) -> EntityBinding? {
     byClass.withLock { table in

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The trait of the package beside which it is built: both use one compiled library then.
+/// The trait of the packages beside which it is built, so that all use one compiled library.
 let traits: Set<Package.Dependency.Trait> = Context.environment["CDE_TRAIT"].map { [.trait(name: $0)] } ?? []
 
 let package = Package(
@@ -13,10 +13,15 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "StaticExecutable",
-      dependencies: [
-        .product(name: "CoreDataEvolution", package: "CoreDataEvolution")
-      ],
-      path: "Sources")
+      dependencies: ["Notes", .product(name: "CoreDataEvolution", package: "CoreDataEvolution")]),
+    // Sources written for Core Data, which the plug-in rewrites.
+    .target(
+      name: "Notes",
+      dependencies: [.product(name: "CDECoreData", package: "CoreDataEvolution")],
+      path: ".",
+      exclude: ["Sources"],
+      sources: ["Linux/Notes"],
+      plugins: [.plugin(name: "CoreDataSources", package: "CoreDataEvolution")]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,12 +1,15 @@
 /// The package's files beside the classes and the tests.
 enum Surroundings {
   static let manifest = """
-    // swift-tools-version: 6.0
+    // swift-tools-version: 6.2
     import PackageDescription
 
     #if os(Linux)
       let evolution: [Package.Dependency] = [
-        .package(url: Context.environment["CDE_REPOSITORY"] ?? "", exact: "999.0.0")
+        // Not by URL as the packages beside it: it shares the build of the root's tests, with its trait.
+        .package(
+          name: "CoreDataEvolution", path: Context.environment["CDE_FOLDER"] ?? "",
+          traits: Set(Context.environment["CDE_TRAIT"].map { [.trait(name: $0)] } ?? []))
       ]
       let rewriting: [Target.PluginUsage] = [.plugin(name: "CoreDataSources", package: "CoreDataEvolution")]
       let targets: [Target] = [

@@ -1,4 +1,5 @@
 import CoreDataEvolution
+import Notes
 
 @PersistentModel
 final class Event: NSManagedObject {
@@ -22,3 +23,7 @@ let count = try await container.performBackgroundTask { context in
 }
 precondition(count == 2, "\(count) events")
 print("linked statically, counted \(count) events")
+
+let launches = try saved(["launch", "landing", "lunch"], beginningWith: "l\u{61}")
+precondition(launches == ["landing", "launch"], "\(launches)")
+print("and found \(launches.count) notes of a module that was written for Core Data")

@@ -150,7 +150,7 @@ slow_tests() {
 }
 
 # The parts of the whole system's tests. Those of contexts are the most, so they are two. The last part waits for the server.
-context_tests=("--filter ^CDEModelRuntimeTests\\.[A-L]" "--filter ^CDEModelRuntimeTests\\.[M-Z]")
+context_tests=("--filter ^CDEModelRuntimeTests\\.[A-M]" "--filter ^CDEModelRuntimeTests\\.[N-Z]")
 other_tests="--skip ^CDE(ModelRuntime|PostgreSQL|PostgreSQLStore)Tests\\."
 server_tests="--filter ^CDEPostgreSQL(Store)?Tests\\."
 

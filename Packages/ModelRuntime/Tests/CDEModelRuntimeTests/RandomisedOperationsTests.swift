@@ -1,13 +1,16 @@
 import CDEManagedModel
 import CDEModelRuntime
 import CDEStore
+@_spi(CDE) import CDESQLiteFaults
 import Foundation
 import Testing
 
 /// Thousands of random changes to objects of every kind of relationship, checked against plain dictionaries.
 @Suite("Randomised operations")
 struct RandomisedOperationsTests {
-  @Test("Objects, relationships and stores agree with a model of dictionaries", arguments: 0..<6)
+  @Test(
+    "Objects, relationships and stores agree with a model of dictionaries",
+    arguments: 0..<(DrawnSteps.takesAll ? 6 : 3))
   func agreement(_ run: Int) throws {
     let seed =
       ProcessInfo.processInfo.environment["CDE_SEED"].flatMap(UInt64.init) ?? UInt64(run) &* 7919 &+ 17

@@ -31,7 +31,7 @@ struct XcodeMappingTests {
     let environment = ProcessInfo.processInfo.environment
     let seed = environment["CDE_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0..<1_000_000)
     print("Random mapping models, seed \(seed)")
-    for round in 0..<(environment["CDE_XCODE_MAPPINGS"].flatMap(Int.init) ?? 30) {
+    for round in 0..<(environment["CDE_XCODE_MAPPINGS"].flatMap(Int.init) ?? 12) {
       try run(seed: seed &+ UInt64(round))
     }
   }

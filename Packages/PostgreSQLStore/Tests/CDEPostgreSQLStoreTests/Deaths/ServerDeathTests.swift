@@ -14,7 +14,7 @@
       .timeLimit(.minutes(60)))
     func deaths() throws {
       let seed = TestScale.seed
-      let rounds = TestScale.number("CDE_SERVER_DEATHS", or: 4)
+      let rounds = TestScale.number("CDE_SERVER_DEATHS", or: 2)
       let server = try OwnServer()
       // Both stay open over all deaths.
       let store = try PostgreSQLStore(schema: Shop.resolved, configuration: server.configuration())

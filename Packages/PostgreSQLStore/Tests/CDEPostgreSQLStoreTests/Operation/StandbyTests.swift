@@ -36,7 +36,7 @@
       .timeLimit(.minutes(30)))
     func takeovers() throws {
       let seed = TestScale.seed
-      let rounds = TestScale.number("CDE_TAKEOVERS", or: 2)
+      let rounds = TestScale.number("CDE_TAKEOVERS", or: 1)
       var random = SplitMix(seed: seed)
       for round in 0..<rounds {
         let comment: Comment = "seed \(seed), round \(round)"

@@ -5,10 +5,19 @@ internal import Foundation
 
 /// The contexts that save by themselves, for the end of the process.
 enum AutosavingContexts {
-  private struct Entry: @unchecked Sendable {
-    // Guard: the context is used on the executor alone; the reference is weak and never written.
-    weak var context: ModelContext?
+  private final class Entry: @unchecked Sendable {
+    // Guard: the context is used on the executor alone; the reference is written by the initialiser and the deinit.
+    private var reference = MemoryReference()
     let executor: ContextExecutor
+
+    init(_ context: ModelContext, _ executor: ContextExecutor) {
+      self.executor = executor
+      reference.refer(to: context)
+    }
+
+    deinit { reference.refer(to: nil) }
+
+    var context: ModelContext? { reference.object.map { unsafeDowncast($0, to: ModelContext.self) } }
   }
 
   private struct Table {
@@ -27,7 +36,7 @@ enum AutosavingContexts {
 
   static func add(_ context: ModelContext, _ executor: ContextExecutor) {
     _ = followsEnd
-    let entry = Entry(context: context, executor: executor)
+    let entry = Entry(context, executor)
     table.withLock { table in
       if table.entries.count >= table.limit {
         table.entries.removeAll { $0.context == nil }

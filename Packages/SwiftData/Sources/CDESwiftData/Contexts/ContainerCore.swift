@@ -11,7 +11,7 @@ final class ContainerCore: @unchecked Sendable {
   let migrationPlan: (any SchemaMigrationPlan.Type)?
   let configurations: [ModelConfiguration]
   let container: NSPersistentContainer
-  @MainActor private weak var knownMainContext: ModelContext?
+  @MainActor private var knownMainContext = MemoryReference()
 
   var coordinator: NSPersistentStoreCoordinator { container.persistentStoreCoordinator }
 
@@ -49,6 +49,8 @@ final class ContainerCore: @unchecked Sendable {
     migrationPlan = nil
     configurations = []
   }
+
+  deinit { knownMainContext.refer(to: nil) }
 
   /// The entities of each store, if there are several stores.
   private static func entities(
@@ -102,9 +104,9 @@ final class ContainerCore: @unchecked Sendable {
   }
 
   @MainActor func mainContext() -> ModelContext {
-    if let knownMainContext { return knownMainContext }
+    if let known = knownMainContext.object { return unsafeDowncast(known, to: ModelContext.self) }
     let made = ModelContext(mainOf: self)
-    knownMainContext = made
+    knownMainContext.refer(to: made)
     return made
   }
 

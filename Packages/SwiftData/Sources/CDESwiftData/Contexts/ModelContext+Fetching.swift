@@ -8,14 +8,15 @@ extension ModelContext {
   ///
   /// - Throws: ``SwiftDataError`` for a predicate or an order that can't be translated, otherwise the error of the store.
   public func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [T] {
-    try objects(descriptor).map { $0.instance(as: T.self) }
-  }
-
-  private func objects<T>(_ descriptor: FetchDescriptor<T>) throws -> [_ModelObject] {
     try beginFetch()
     let request = try descriptor.request()
-    let objects = try Self.translating { try context.fetch(request) }
-    return objects.map { unsafeDowncast($0, to: _ModelObject.self) }
+    let info = _ModelInfo.known(T.self)
+    // Objects of a subclass may be among them.
+    let hasSubclasses = core.prepared.entity(of: info)?.subentities.isEmpty != true
+    return try Self.translating { try context.fetch(request) }.map {
+      let object = unsafeDowncast($0, to: _ModelObject.self)
+      return object._cast(object.instance(hasSubclasses ? object.info : info, in: self), to: T.self)
+    }
   }
 
   /// The number of models that a fetch would return.

@@ -53,7 +53,7 @@ public class ModelContext: Equatable {
   private func prepare() {
     // Which isolation its maker has is not known, so only contexts with an executor are looked at.
     if OutsideUse.rule != .ends { context.leaveUnchecked() }
-    context.modelContext = self
+    context.serve(self)
     context.core = core
     context.persistentStoreCoordinator = core.coordinator
     // A second model with a unique value replaces the values of the row.
@@ -265,14 +265,7 @@ public class ModelContext: Equatable {
       return
     }
     isAutosaveScheduled = true
-    let carried = Weak(self)
-    executor.enqueue { carried.context?.autosave() }
-  }
-
-  private struct Weak: @unchecked Sendable {
-    // Guard: used on the context's executor alone.
-    weak var context: ModelContext?
-    init(_ context: ModelContext) { self.context = context }
+    executor.enqueue { [context] in context.modelContext?.autosave() }
   }
 
   /// Saves, on the isolation of the context.

@@ -3,12 +3,22 @@ internal import Foundation
 
 /// The runtime's context of a model context.
 final class ModelObjectContext: NSManagedObjectContext, @unchecked Sendable {
-  // Guard: as of its superclass; the weak reference is set once, before the context is used.
-  weak var modelContext: ModelContext?
+  // Guard: as of its superclass; the reference to the model context is set once, before the context is used.
+  private var knownModelContext = MemoryReference()
   /// What keeps the models of a relationship that was read last. Used as objects are.
   weak var lender: LentModels?
   /// The stores, for readers outside of the isolation. Set once, before the context is used.
   var core: ContainerCore?
+
+  /// The model context, while it exists. Not weak: each fetched instance counts a reference to it.
+  var modelContext: ModelContext? {
+    knownModelContext.object.map { unsafeDowncast($0, to: ModelContext.self) }
+  }
+
+  /// Becomes the runtime's context of a model context.
+  func serve(_ context: ModelContext) { knownModelContext.refer(to: context) }
+
+  deinit { knownModelContext.refer(to: nil) }
 
   override func processPendingChanges() {
     super.processPendingChanges()

@@ -13,7 +13,9 @@ public final class _ModelInfo: @unchecked Sendable {
   let type: any PersistentModel.Type
   /// The facts of the model that the class inherits from.
   let parent: _ModelInfo?
-  private let lazyFacts = AtomicLazyReference<Facts>()
+  /// The address of the facts, which are never freed, as their class is not; 0 before the first use. Accessors of many instances ask
+  /// for it, and a counted reference would cost as much as the rest.
+  private let factsAddress = Atomic<UInt>(0)
   /// Makes objects without a context, of the schema that new instances take.
   let objects = Lock<LooseObjects?>(nil)
   private let inverses = Lock<[Int: String?]>([:])
@@ -71,7 +73,26 @@ public final class _ModelInfo: @unchecked Sendable {
 
   // MARK: Properties
 
-  private var facts: Facts { lazyFacts.load() ?? lazyFacts.storeIfNil(makeFacts()) }
+  private var facts: Facts { withFacts { $0 } }
+
+  @inline(__always)
+  private func withFacts<Result>(_ body: (Facts) -> Result) -> Result {
+    let address = factsAddress.load(ordering: .acquiring)
+    guard let known = UnsafeRawPointer(bitPattern: address == 0 ? storeFacts() : address) else {
+      fatalError("Facts that were made have an address.")
+    }
+    return Unmanaged<Facts>.fromOpaque(known)._withUnsafeGuaranteedRef(body)
+  }
+
+  private func storeFacts() -> UInt {
+    let made = Unmanaged.passRetained(makeFacts())
+    let address = UInt(bitPattern: made.toOpaque())
+    let (exchanged, first) = factsAddress.compareExchange(
+      expected: 0, desired: address, ordering: .acquiringAndReleasing)
+    if exchanged { return address }
+    made.release()
+    return first
+  }
 
   private func makeFacts() -> Facts {
     let facts = Facts()
@@ -171,8 +192,15 @@ public final class _ModelInfo: @unchecked Sendable {
   func model(_ instance: AnyObject) -> any PersistentModel { type.model(instance) }
 
   /// Makes the instance of an object that a context has.
-  func makeInstance(of object: _ModelObject) -> AnyObject {
-    if let instances = facts.instances { return type.instance(of: object, instances, self) }
+  func makeInstance(of object: _ModelObject, in context: ModelContext?) -> AnyObject {
+    let bare = withFacts {
+      $0.instances?.make {
+        var fields = _ModelFields(nil, self)
+        fields.adopt(object, in: context)
+        $0.initializeMemory(as: _ModelFields.self, to: fields)
+      }
+    }
+    if let bare { return bare }
     object.isBeingMade = true
     defer { object.isBeingMade = false }
     return InstanceMaking.with(object) { type.instance(of: object) }
@@ -198,21 +226,13 @@ public final class _ModelInfo: @unchecked Sendable {
 extension PersistentModel {
   fileprivate static func instance(of object: _ModelObject) -> AnyObject { Self(_$object: object) }
 
-  fileprivate static func instance(
-    of object: _ModelObject, _ instances: BareInstances, _ info: _ModelInfo
-  ) -> AnyObject {
-    instances.make {
-      $0.initializeMemory(as: _ModelBacking<Self>.self, to: _ModelBacking<Self>(object, info))
-    }
-  }
-
   fileprivate static func model(_ instance: AnyObject) -> any PersistentModel {
     unsafeDowncast(instance, to: Self.self)
   }
 
   /// Nil for a class with other stored properties than the field, which its initialiser sets.
   fileprivate static var bareInstances: BareInstances? {
-    BareInstances(of: Self.self, bytes: MemoryLayout<_ModelBacking<Self>>.size)
+    BareInstances(of: Self.self, bytes: MemoryLayout<_ModelFields>.size)
   }
 
   fileprivate static var backingOffset: Int? { FieldOffset.ofBacking(in: Self.self) }

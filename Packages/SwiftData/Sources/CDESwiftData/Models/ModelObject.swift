@@ -39,8 +39,17 @@ public final class _ModelObject: NSManagedObject {
 
   /// The instance; made if there is none.
   @usableFromInline func _instance() -> AnyObject {
-    if let known = knownModel.object { return known }
-    let made = info.makeInstance(of: self)
+    knownModel.object ?? makeInstance(info, in: modelContext)
+  }
+
+  /// The same for an object of a fetch, of which what all its objects share is known.
+  func instance(_ info: _ModelInfo, in context: ModelContext) -> AnyObject {
+    knownModel.object ?? makeInstance(info, in: context)
+  }
+
+  private func makeInstance(_ info: _ModelInfo, in context: ModelContext?) -> AnyObject {
+    knownInfo = info
+    let made = info.makeInstance(of: self, in: context)
     knownModel.refer(to: made)
     if isInserted, managedObjectContext != nil { heldModel = made }
     return made

@@ -48,6 +48,8 @@ public struct StoreHistoryChange: Sendable, Hashable {
   public var properties: PropertySet?
   /// The last values of a deleted row, of attributes that the history preserves.
   public var tombstone: [SlotIndex: StoreValue]
+  /// The same of composites: the values of their leaves in declared order.
+  public var compositeTombstone: [SlotIndex: [StoreValue]] = [:]
 
   /// Makes a change from its parts; see the properties.
   public init(

@@ -12,9 +12,13 @@ extension NSPersistentStoreCoordinator {
     let read: [StoreHistoryTransaction]
     do { read = try handle.store.history(query) } catch { throw ManagedObjectError.store(error) }
     // Checked afterwards, so that a purge in between is noticed.
-    guard let place, let extent = try check(place, of: handle), extent.isPurged(after: place.number) else {
-      return read
-    }
+    if let place { try checkUnpurged(after: place, of: handle) }
+    return read
+  }
+
+  /// Makes sure that a store's history knows a place, and that none of the later transactions was purged.
+  func checkUnpurged(after place: HistoryPlace, of handle: StoreHandle) throws {
+    guard let extent = try check(place, of: handle), extent.isPurged(after: place.number) else { return }
     throw ManagedObjectError(
       .historyTokenExpired,
       "The token names transaction \(place.number) of the store \(handle.identifier), and later ones were purged: its history "

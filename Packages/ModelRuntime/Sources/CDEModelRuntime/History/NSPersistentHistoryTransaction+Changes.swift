@@ -60,6 +60,13 @@ nonisolated public final class NSPersistentHistoryChange: NSObject, NSFetchReque
       }
       values[property.name] = plain
     }
+    for (slot, leafValues) in record.compositeTombstone {
+      let property = binding.layout.properties[slot]
+      guard case .composite(let attribute) = property.kind else { continue }
+      let leaves = attribute.leaves
+      guard leaves.count == leafValues.count else { continue }
+      values[property.name] = attribute.elements.dictionary { leafValues[$0].plain(as: leaves[$0].type) }
+    }
     return values
   }
 

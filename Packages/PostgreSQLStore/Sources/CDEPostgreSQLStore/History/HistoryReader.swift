@@ -83,7 +83,7 @@
         }
       }
       if kind == .deleted, !rows.isNull(row, 6) {
-        change.tombstone = try plans.history[entity].values(ofTombstone: rows.bytes(row, 6))
+        try plans.history[entity].read(rows.bytes(row, 6), into: &change)
       }
       return change
     }

@@ -20,13 +20,20 @@
       byteCount = (slotCount + 7) / 8
       properties = PropertySet(layout.properties.lazy.filter { !$0.isTransient }.map(\.slot))
       var preserved: [(slot: SlotIndex, name: String, type: ColumnType, expression: String)] = []
-      for property in layout.properties {
-        guard case .attribute(let attribute) = property.kind, attribute.preservesValueOnDeletion,
-          let cell = property.cells.first
-        else { continue }
+      func preserve(_ slot: SlotIndex, _ name: String, _ attribute: StoreAttribute, _ cell: CellIndex) {
         let type = ColumnType(attribute.type)
-        preserved.append(
-          (property.slot, property.name, type, type.read(quoted(physical.cellColumns[entity.index][cell]))))
+        preserved.append((slot, name, type, type.read(quoted(physical.cellColumns[entity.index][cell]))))
+      }
+      for property in layout.properties {
+        switch property.kind {
+        case .attribute(let attribute) where attribute.preservesValueOnDeletion:
+          if let cell = property.cells.first { preserve(property.slot, property.name, attribute, cell) }
+        case .composite(let attribute) where attribute.preservesValueOnDeletion:
+          for (number, (leaf, cell)) in zip(attribute.leaves, property.cells).enumerated() {
+            preserve(property.slot, "\(property.name).\(number)", leaf, cell)
+          }
+        default: continue
+        }
       }
       self.preserved = preserved
     }
@@ -78,22 +85,32 @@
       }
     }
 
-    /// The values of a tombstone. Names that the schema lacks are left out.
-    func values(ofTombstone bytes: UnsafeRawBufferPointer) throws(StoreError) -> [SlotIndex: StoreValue] {
-      var result: [SlotIndex: StoreValue] = [:]
+    /// Gives a change the values of its tombstone. Names that the schema lacks are left out.
+    func read(_ bytes: UnsafeRawBufferPointer, into change: inout StoreHistoryChange) throws(StoreError) {
       let list = try PropertyList.decode(
         Data(bytes), of: "ACHANGE.ZTOMBSTONE", remedy: "Restore it from a backup.")
       for (name, value) in list.values {
-        guard let slot = layout.slot(named: name) else { continue }
-        switch value {
-        case .integer(let value): result[slot] = .integer(value)
-        case .real(let value): result[slot] = .real(value)
-        case .string(let value): result[slot] = .text(value)
-        case .data(let value): result[slot] = .blob(Data(value))
-        case .boolean, .date, .array, .dictionary: continue
+        guard let value = Self.storeValue(value) else { continue }
+        // The name of a composite's leaf ends with its number.
+        let parts = name.split(separator: ".")
+        guard let slot = layout.slot(named: String(parts[0])) else { continue }
+        if parts.count == 1 {
+          change.tombstone[slot] = value
+        } else if let number = Int(parts[1]), layout.properties[slot].cells.count > number {
+          let none = [StoreValue](repeating: .null, count: layout.properties[slot].cells.count)
+          change.compositeTombstone[slot, default: none][number] = value
         }
       }
-      return result
+    }
+
+    private static func storeValue(_ value: StoreMetadata.Value) -> StoreValue? {
+      switch value {
+      case .integer(let value): .integer(value)
+      case .real(let value): .real(value)
+      case .string(let value): .text(value)
+      case .data(let value): .blob(Data(value))
+      case .boolean, .date, .array, .dictionary: nil
+      }
     }
   }
 #endif

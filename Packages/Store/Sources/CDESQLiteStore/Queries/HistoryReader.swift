@@ -89,7 +89,13 @@ struct HistoryReader {
     case .deleted:
       for (place, preserved) in layout.preserved.enumerated() where place < tables.tombstoneCount {
         let value = StoreValue(column: Int32(6 + place), of: statement)
-        if value != .null { change.tombstone[preserved.slot] = value }
+        if value == .null { continue }
+        if let leaf = preserved.leaf {
+          change.compositeTombstone[preserved.slot, default: Array(repeating: .null, count: leaf.count)][
+            leaf.number] = value
+        } else {
+          change.tombstone[preserved.slot] = value
+        }
       }
     }
     return change

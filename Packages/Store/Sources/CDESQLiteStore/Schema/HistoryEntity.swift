@@ -10,10 +10,18 @@ import CDEStore
 struct HistoryEntity: Sendable {
   /// For each bit the property of its column.
   private let slots: [SlotIndex]
-  /// The attributes whose values are kept when a row is deleted, with their columns.
-  let preserved: [(slot: SlotIndex, column: String)]
+  /// The attributes whose values are kept when a row is deleted, with their columns. A composite has one for each leaf.
+  let preserved: [Preserved]
   /// The attributes that triggers compute.
   let computed: PropertySet
+
+  /// A column whose value is kept.
+  struct Preserved: Sendable {
+    let slot: SlotIndex
+    let column: String
+    /// The number of the leaf, and how many the composite has; nil for an attribute that is none.
+    let leaf: (number: Int, count: Int)?
+  }
 
   init(_ entity: ResolvedSchema.Entity, columns: IndexedArray<CellIndex, String>) {
     let layout = entity.layout
@@ -39,14 +47,23 @@ struct HistoryEntity: Sendable {
       }
     }
     slots = references + entities + places + attributes + relationships
-    var preserved: [(slot: SlotIndex, column: String)] = []
+    var preserved: [Preserved] = []
     var computed = PropertySet()
     for property in layout.properties where !property.isTransient {
-      guard case .attribute(let attribute) = property.kind else { continue }
-      if attribute.preservesValueOnDeletion, let cell = property.cells.first {
-        preserved.append((property.slot, columns[cell]))
+      switch property.kind {
+      case .attribute(let attribute):
+        if attribute.preservesValueOnDeletion, let cell = property.cells.first {
+          preserved.append(Preserved(slot: property.slot, column: columns[cell], leaf: nil))
+        }
+        if attribute.derivation?.isKeptByStore == true { computed.insert(property.slot) }
+      case .composite(let attribute) where attribute.preservesValueOnDeletion:
+        for (number, cell) in property.cells.enumerated() {
+          preserved.append(
+            Preserved(
+              slot: property.slot, column: columns[cell], leaf: (number, property.cells.count)))
+        }
+      default: continue
       }
-      if attribute.derivation?.isKeptByStore == true { computed.insert(property.slot) }
     }
     self.preserved = preserved
     self.computed = computed

@@ -15,23 +15,29 @@ final class ContainerCore: @unchecked Sendable {
 
   var coordinator: NSPersistentStoreCoordinator { container.persistentStoreCoordinator }
 
+  /// - Parameter options: further options of the stores.
   init(
-    _ schema: Schema, _ migrationPlan: (any SchemaMigrationPlan.Type)?, _ configurations: [ModelConfiguration]
+    _ schema: Schema, _ migrationPlan: (any SchemaMigrationPlan.Type)?,
+    _ configurations: [ModelConfiguration],
+    options: [String: Any] = [:]
   ) throws {
     self.schema = schema
     self.migrationPlan = migrationPlan
     self.configurations = configurations.isEmpty ? [ModelConfiguration(schema: schema)] : configurations
     do {
-      let names = try Self.entities(of: self.configurations, in: schema)
-      prepared = try PreparedSchema.prepare(schema, names)
+      let (prepared, descriptions) = try Self.descriptions(of: self.configurations, in: schema)
+      self.prepared = prepared
       container = NSPersistentContainer(name: "default", managedObjectModel: prepared.model)
-      container.persistentStoreDescriptions = self.configurations.map { configuration in
-        let description = Self.description(of: configuration)
-        if !names.isEmpty { description.configuration = configuration.storeName }
-        return description
+      container.persistentStoreDescriptions = descriptions
+      for description in descriptions {
+        for (key, value) in options { description.setOption(value, forKey: key) }
       }
-      try migrationPlan?.prepare(container.persistentStoreDescriptions, to: prepared.model)
+      // A class of an older version may be one of this version, too, and takes the older schema for its new instances meanwhile.
+      defer { if migrationPlan != nil { prepared.serve() } }
+      try migrationPlan?.prepare(descriptions, to: prepared.model)
+      let progress = OpeningProgress(descriptions)
       try load()
+      progress?.end()
     } catch let error as SwiftDataError {
       throw error
     } catch {
@@ -51,6 +57,19 @@ final class ContainerCore: @unchecked Sendable {
   }
 
   deinit { knownMainContext.refer(to: nil) }
+
+  /// The schema in the runtime's form, and how each store is opened.
+  static func descriptions(
+    of configurations: [ModelConfiguration], in schema: Schema
+  ) throws -> (PreparedSchema, [NSPersistentStoreDescription]) {
+    let names = try entities(of: configurations, in: schema)
+    let descriptions = configurations.map { configuration in
+      let description = description(of: configuration)
+      if !names.isEmpty { description.configuration = configuration.storeName }
+      return description
+    }
+    return (try PreparedSchema.prepare(schema, names), descriptions)
+  }
 
   /// The entities of each store, if there are several stores.
   private static func entities(
@@ -94,6 +113,8 @@ final class ContainerCore: @unchecked Sendable {
     }
     description.isReadOnly = !configuration.allowsSave
     description.setOption(true, forKey: NSPersistentHistoryTrackingKey)
+    // Contexts follow other containers and other processes.
+    description.setOption(true, forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
     return description
   }
 

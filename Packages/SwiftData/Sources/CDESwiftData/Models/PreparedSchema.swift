@@ -34,13 +34,18 @@ final class PreparedSchema: @unchecked Sendable {
     _ schema: Schema, _ configurations: [String: Set<String>] = [:]
   ) throws -> PreparedSchema {
     let prepared = try known(schema, configurations)
-    table.withLock { table in
-      for info in prepared.infos.values {
-        table.byClass[ObjectIdentifier(info.type)] = prepared
-        prepared.serve(info)
+    prepared.serve()
+    return prepared
+  }
+
+  /// Lets new instances of the classes be of this schema.
+  func serve() {
+    Self.table.withLock { table in
+      for info in infos.values {
+        table.byClass[ObjectIdentifier(info.type)] = self
+        serve(info)
       }
     }
-    return prepared
   }
 
   /// What two schemas have in common that may share a model: their classes, and which entities each store has.

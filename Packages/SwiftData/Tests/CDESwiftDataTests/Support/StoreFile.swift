@@ -19,6 +19,7 @@ struct StoreFile {
       OpaquePointer?, UnsafePointer<CChar>, CInt, UnsafeMutablePointer<OpaquePointer?>, OpaquePointer?
     ) -> CInt
   private typealias Handled = @convention(c) (OpaquePointer?) -> CInt
+  private typealias Waiting = @convention(c) (OpaquePointer?, CInt) -> CInt
   private typealias Text = @convention(c) (OpaquePointer?, CInt) -> UnsafePointer<UInt8>?
 
   struct Failure: Error {
@@ -45,12 +46,15 @@ struct StoreFile {
     let step: Handled = try symbol("sqlite3_step")
     let finalize: Handled = try symbol("sqlite3_finalize")
     let close: Handled = try symbol("sqlite3_close_v2")
+    let wait: Waiting = try symbol("sqlite3_busy_timeout")
     let count: Handled = try symbol("sqlite3_column_count")
     let text: Text = try symbol("sqlite3_column_text")
     var database: OpaquePointer?
     var code = open(url.path, &database, 2, nil)
     guard code == 0 else { throw Failure(sql: "open \(url.path)", code: code) }
     defer { _ = close(database) }
+    // A store that is being closed copies its log.
+    _ = wait(database, 10_000)
     var statement: OpaquePointer?
     code = prepare(database, sql, -1, &statement, nil)
     guard code == 0 else { throw Failure(sql: sql, code: code) }

@@ -274,7 +274,7 @@ let package = Package(
       name: "CDESwiftDataTests",
       dependencies: [
         "CDESwiftData", "CDEExecutors", "CDEStore", "CDESQLiteFaults", "CDEManagedModel", "CDEPredicates",
-        "CDEModelRuntime",
+        "CDEModelRuntime", "CDEPostgreSQL",
       ],
       path: "Packages/SwiftData/Tests/CDESwiftDataTests"),
     .testTarget(

@@ -12,6 +12,7 @@ let package = Package(
     .package(name: "Store", path: "../Store"),
     .package(name: "Macros", path: "../Macros"),
     .package(name: "ModelRuntime", path: "../ModelRuntime"),
+    .package(name: "PostgreSQL", path: "../PostgreSQL"),
   ],
   targets: [
     .target(
@@ -34,6 +35,7 @@ let package = Package(
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEPredicates", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+        .product(name: "CDEPostgreSQL", package: "PostgreSQL"),
       ]),
     .testTarget(
       name: "CDESwiftDataExamples",

@@ -20,7 +20,9 @@
     }
     let engine = PostgreSQLStoreEngine { description in
       // A path is a schema of the server. A store in memory is a new one each time.
-      (url, schema(description.type == NSInMemoryStoreType ? UUID().uuidString : description.url?.path ?? ""))
+      let path = description.url?.path ?? ""
+      let isInMemory = description.type == NSInMemoryStoreType || path == "/dev/null"
+      return (url, schema(isInMemory ? UUID().uuidString : path))
     }
     let files = NSPersistentStoreCoordinator.registeredStoreEngines[NSSQLiteStoreType]!
     for type in [NSSQLiteStoreType, NSInMemoryStoreType] {

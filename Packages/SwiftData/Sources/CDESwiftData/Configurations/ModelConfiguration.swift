@@ -17,6 +17,8 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable {
   public let groupContainer: GroupContainer
   /// Kept for other programs; without an effect on Linux.
   public let cloudKitDatabase: CloudKitDatabase
+  /// The engine of the store; nil for SQLite.
+  let engine: StoreType?
 
   /// The URL of the store.
   public var id: URL { url }
@@ -96,6 +98,7 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable {
     self.allowsSave = allowsSave
     self.groupContainer = groupContainer
     self.cloudKitDatabase = cloudKitDatabase
+    engine = nil
     url =
       isStoredInMemoryOnly
       ? URL(fileURLWithPath: "/dev/null")
@@ -123,6 +126,41 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable {
     self.cloudKitDatabase = cloudKitDatabase
     isStoredInMemoryOnly = false
     groupContainer = .none
+    // The scheme may be the name of a registered engine.
+    engine = StoreType(of: url)
+  }
+
+  /// A store of an engine that is registered under a store type, such as one on a server.
+  ///
+  /// Models, predicates, orders, merging and observation are those of every other store. The commits of other processes and machines
+  /// reach the contexts of the container. Apple's SwiftData has no such configuration. With the product `CDEPostgreSQL`, whose constant
+  /// registers its engine:
+  ///
+  /// ```text
+  /// ModelConfiguration(
+  ///   storeType: CDEPostgreSQLStoreType, url: URL(string: "postgresql://app@db.example.org/shop")!,
+  ///   options: [CDEPostgreSQLSchemaOption: "bookmarks"])
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - name: the name of the configuration.
+  ///   - schema: the part of the container's schema whose rows are here; nil for the whole.
+  ///   - storeType: the type under which the engine is registered.
+  ///   - url: where the store is, as the engine understands it.
+  ///   - options: options of the engine, by their keys.
+  ///   - allowsSave: whether the store may be written.
+  public init(
+    _ name: String? = nil, schema: Schema? = nil, storeType: String, url: URL,
+    options: [String: any Sendable] = [:], allowsSave: Bool = true
+  ) {
+    self.name = name ?? "default"
+    self.schema = schema
+    self.url = url
+    self.allowsSave = allowsSave
+    cloudKitDatabase = .none
+    isStoredInMemoryOnly = false
+    groupContainer = .none
+    engine = StoreType(name: storeType, options: options)
   }
 
   /// Programs that begin without a name of their own would write one file together.
@@ -146,6 +184,7 @@ extension ModelConfiguration: CustomDebugStringConvertible {
   /// The name, the file and what differs from the standard.
   public var debugDescription: String {
     var parts = ["name: \(name)", isStoredInMemoryOnly ? "in memory" : "url: \(url.path)"]
+    if let engine { parts.append("store type: \(engine.name)") }
     if let schema {
       parts.append("entities: \(schema.entities.map(\.name).sorted().joined(separator: ", "))")
     }

@@ -34,6 +34,39 @@ public class ModelContainer: Equatable, @unchecked Sendable {
     self.init(try ContainerCore(schema, migrationPlan, configurations))
   }
 
+  /// Opens stores of the application's own types, beside others, and makes those that do not exist.
+  ///
+  /// - Parameters:
+  ///   - types: the classes; those that they reach by relationships are added.
+  ///   - migrationPlan: the versions of the schema, for stores of older ones. A store of the application's migrates its contents itself.
+  ///   - configurations: the stores. Each has the models of its schema; one without a schema has those that no other names.
+  /// - Throws: ``SwiftDataError``: classes that contradict each other, or a store that can't be opened, with the cause.
+  @_disfavoredOverload
+  public convenience init(
+    for types: any PersistentModel.Type..., migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
+    configurations: any DataStoreConfiguration...
+  ) throws {
+    try self.init(for: Schema(types), migrationPlan: migrationPlan, configurations: configurations)
+  }
+
+  /// Opens stores of the application's own types, beside others, and makes those that do not exist.
+  @_disfavoredOverload
+  public convenience init(
+    for schema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
+    configurations: any DataStoreConfiguration...
+  ) throws {
+    try self.init(for: schema, migrationPlan: migrationPlan, configurations: configurations)
+  }
+
+  /// Opens stores of the application's own types, beside others, and makes those that do not exist.
+  @_disfavoredOverload
+  public convenience init(
+    for schema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
+    configurations: [any DataStoreConfiguration]
+  ) throws {
+    self.init(try ContainerCore(schema, migrationPlan, configurations))
+  }
+
   init(_ core: ContainerCore) { self.core = core }
 
   /// The entities of the stores.
@@ -42,8 +75,10 @@ public class ModelContainer: Equatable, @unchecked Sendable {
   /// The versions of the schema.
   public var migrationPlan: (any SchemaMigrationPlan.Type)? { core.migrationPlan }
 
-  /// The stores.
-  public var configurations: Set<ModelConfiguration> { Set(core.configurations) }
+  /// The stores of rows. Those of the application's own types are not among them.
+  public var configurations: Set<ModelConfiguration> {
+    Set(core.configurations.compactMap { $0 as? ModelConfiguration })
+  }
 
   /// The context of the main actor. It saves by itself soon after changes.
   @MainActor public var mainContext: ModelContext {

@@ -9,6 +9,7 @@ extension ModelContext {
   /// - Throws: ``SwiftDataError`` for a predicate or an order that can't be translated, otherwise the error of the store.
   public func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [T] {
     try beginFetch()
+    if let store = customStore(of: T.self) { return try customObjects(descriptor, store) }
     let request = try descriptor.request()
     let info = _ModelInfo.known(T.self)
     // Objects of a subclass may be among them.
@@ -22,6 +23,7 @@ extension ModelContext {
   /// The number of models that a fetch would return.
   public func fetchCount<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> Int {
     try beginFetch()
+    if let store = customStore(of: T.self) { return try customCount(descriptor, store) }
     let request = try descriptor.request()
     return try Self.translating { try context.count(for: request) }
   }
@@ -30,16 +32,21 @@ extension ModelContext {
   public func fetchIdentifiers<T: PersistentModel>(
     _ descriptor: FetchDescriptor<T>
   ) throws -> [PersistentIdentifier] {
-    try identifiers(descriptor).map(PersistentIdentifier.init)
+    if let store = customStore(of: T.self) {
+      try beginFetch()
+      return try customIdentifiers(descriptor, store)
+    }
+    return try identifiers(descriptor).map(PersistentIdentifier.init)
   }
 
-  private func beginFetch() throws {
+  func beginFetch() throws {
     try checkIsolation("a fetch")
     mergeOthers()
   }
 
   private func identifiers<T>(_ descriptor: FetchDescriptor<T>) throws -> [NSManagedObjectID] {
     try beginFetch()
+    if let store = customStore(of: T.self) { return try customObjects(descriptor, store).map(\.objectID) }
     let request = NSFetchRequest<NSManagedObjectID>(entityName: Schema.entityName(for: T.self))
     try descriptor.configure(request)
     request.resultType = .managedObjectIDResultType
@@ -55,6 +62,10 @@ extension ModelContext {
     try beginFetch()
     if descriptor.includePendingChanges, context.hasChanges {
       throw SwiftDataError.includePendingChangesWithBatchSize
+    }
+    if let store = customStore(of: T.self) {
+      let objects = try customObjects(descriptor, store)
+      return FetchResultsCollection(count: objects.count) { objects[$0].instance(as: T.self) }
     }
     let request = try descriptor.request()
     let batches = try Self.translating { try context.fetch(request, batchSize: max(batchSize, 1)) }
@@ -111,10 +122,15 @@ extension ModelContext {
   }
 
   /// Deletes all models of a class that satisfy a predicate, by the delete rules, unsaved ones included.
+  ///
+  /// The next save writes it. A store of the application's own type that conforms to ``DataStoreBatching`` deletes at once.
   public func delete<T: PersistentModel>(
     model: T.Type, where predicate: Predicate<T>? = nil, includeSubclasses: Bool = true
   ) throws {
     try beginFetch()
+    if let store = customStore(of: T.self) {
+      return try customDelete(model, predicate, includeSubclasses, store)
+    }
     let request = try FetchDescriptor<T>(predicate: predicate).request()
     request.includesSubentities = includeSubclasses
     for object in try Self.translating({ try context.fetch(request) }) {
@@ -161,6 +177,8 @@ extension ModelContext {
   }
 
   private func resolved(_ id: PersistentIdentifier) -> NSManagedObjectID? {
+    // A custom store may pass on the identifiers of another container.
+    if !core.custom.isEmpty, let found = core.objectID(for: id) { return found }
     if let known = id.objectID { return resolved(known) }
     return id.uri.flatMap { core.coordinator.managedObjectID(forURIRepresentation: $0) }
   }

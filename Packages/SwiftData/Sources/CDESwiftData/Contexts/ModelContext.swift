@@ -59,6 +59,7 @@ public class ModelContext: Equatable {
     // A second model with a unique value replaces the values of the row.
     context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
     context.observer = observer
+    beginCustom()
   }
 
   /// Gives the context to its executor, whose jobs merge other contexts' saves.
@@ -101,7 +102,8 @@ public class ModelContext: Equatable {
   }
 
   /// The identity of this context for stores.
-  public private(set) lazy var editingState = EditingState(id: UUID(), author: author)
+  public var editingState: EditingState { EditingState(id: stateID, author: author) }
+  private let stateID = UUID()
 
   /// Whether the contexts are the same.
   public static func == (first: ModelContext, second: ModelContext) -> Bool { first === second }
@@ -204,7 +206,7 @@ public class ModelContext: Equatable {
     guard context.hasChanges else { return }
     let changes = ModelNotifications.areUsed ? ModelNotifications.Changes(context) : nil
     if changes != nil { NotificationCenter.default.post(name: Self.willSaveName, object: self) }
-    do { try context.save() } catch { throw Self.translated(error) }
+    do { try writing { try context.save() } } catch { throw Self.translated(error) }
     changes?.post(self)
   }
 
@@ -217,6 +219,7 @@ public class ModelContext: Equatable {
   }
 
   static func translated(_ error: any Error) -> any Error {
+    if let original = CustomStore.original(error) { return original }
     guard let error = error as? ManagedObjectError else { return error }
     switch error.code {
     case .missingMandatoryProperty, .relationshipLacksMinimumCount, .relationshipExceedsMaximumCount,
@@ -279,6 +282,7 @@ public class ModelContext: Equatable {
   }
 
   deinit {
+    for store in core.custom { store.end(editingState) }
     // No other code has the context any more.
     guard autosaveEnabled, context.hasChanges else { return }
     Diagnostics.report(

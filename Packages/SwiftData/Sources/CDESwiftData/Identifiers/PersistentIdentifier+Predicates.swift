@@ -9,6 +9,6 @@ struct IdentifierReference: PredicateObjectReference {
 extension PersistentIdentifier: PredicateObjectConvertible {
   /// What predicates compare: the managed object's ID.
   public var predicateObjectReference: any PredicateObjectReference {
-    objectID ?? IdentifierReference(identifier: self)
+    objectID ?? StoreScope.core?.objectID(for: self) ?? IdentifierReference(identifier: self)
   }
 }

@@ -15,12 +15,13 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
 
     /// An identifier that was decoded, or made of its parts.
     struct Parts: Hashable, Sendable {
+      /// The identifier of the store; nil for a temporary identifier.
       let store: String?
       let entity: String
-      /// `p` and a number; `t` and a UUID for a temporary identifier.
+      /// `p` and a number in a store of rows, any text in a custom store; `t` and a UUID for a temporary identifier.
       let primaryKey: String
 
-      /// The key of the row; nil for a temporary identifier.
+      /// The key of a row; nil for a temporary identifier, and for a key that is no number.
       var rowKey: Int64? { primaryKey.first == "p" ? Int64(primaryKey.dropFirst()) : nil }
     }
 
@@ -31,11 +32,20 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
   public let id: ID
 
   /// The identity of a managed object.
-  init(_ objectID: NSManagedObjectID) { id = ID(storage: .object(objectID)) }
+  init(_ objectID: NSManagedObjectID) {
+    // A custom store has named its models itself.
+    id = CustomStores.identifier(of: objectID)?.id ?? ID(storage: .object(objectID))
+  }
+
+  /// The identity of a new model, for a store that has not saved it.
+  static func temporary(_ entity: String) -> PersistentIdentifier {
+    PersistentIdentifier(ID.Parts(store: nil, entity: entity, primaryKey: "t\(UUID().uuidString)"))
+  }
 
   private init(_ parts: ID.Parts) { id = ID(storage: .named(parts)) }
 
-  /// The managed object's ID, for an identifier that a context gave; nil for one that was decoded or made of its parts.
+  /// The managed object's ID, for an identifier that a context gave; nil for one that was decoded, made of its parts, or given by a
+  /// custom store.
   var objectID: NSManagedObjectID? {
     if case .object(let objectID) = id.storage { objectID } else { nil }
   }
@@ -44,7 +54,7 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
   var isTemporary: Bool {
     switch id.storage {
     case .object(let objectID): objectID.isTemporaryID
-    case .named(let parts): parts.rowKey == nil
+    case .named(let parts): parts.store == nil
     }
   }
 
@@ -53,9 +63,18 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
     switch id.storage {
     case .object(let objectID): objectID.uriRepresentation()
     case .named(let parts):
-      URL(string: "x-coredata://\(parts.store ?? "")/\(parts.entity)/\(parts.primaryKey)")
+      URL(
+        string:
+          "x-coredata://\(encoded(parts.store ?? ""))/\(encoded(parts.entity))/\(encoded(parts.primaryKey))")
     }
   }
+
+  /// The parts of custom stores may be any text.
+  private func encoded(_ part: String) -> String {
+    part.addingPercentEncoding(withAllowedCharacters: Self.plainCharacters) ?? ""
+  }
+
+  private static let plainCharacters = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-_."))
 
   /// The name of the model's entity.
   public var entityName: String {
@@ -80,25 +99,28 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
     }
   }
 
-  /// Makes the identifier of a row.
+  /// Makes the identifier of a saved model.
   ///
   /// - Parameters:
-  ///   - storeIdentifier: the identifier of the store, which its metadata has.
+  ///   - storeIdentifier: the identifier of the store: ``DataStore/identifier``, or that in the metadata of a store of rows.
   ///   - entityName: the name of the model's entity.
-  ///   - primaryKey: the number of the row, or the text `p` with the number.
-  /// - Throws: ``SwiftDataError`` with code `.unreadable` for another key.
+  ///   - primaryKey: what distinguishes the models of the entity in the store. In a store of rows the number of the row, or the text
+  ///     `p` with the number.
+  /// - Throws: ``SwiftDataError`` with code `.unreadable` if the store or the key has no text, or the number is none of a row.
   public static func identifier(
     for storeIdentifier: String, entityName: String, primaryKey: some Hashable & Encodable & Sendable
   ) throws -> PersistentIdentifier {
-    let text = "\(primaryKey)"
-    guard let number = Int64(text.first == "p" ? text.dropFirst() : text[...]), number > 0 else {
+    var text = "\(primaryKey)"
+    if let number = Int64(text), number > 0 { text = "p" + text }
+    let parts = ID.Parts(store: ID.Parts.store(storeIdentifier), entity: entityName, primaryKey: text)
+    guard parts.isUsable else {
       throw SwiftDataError(
         .unreadable,
-        "The primary key of a row is a number above 0. This one is of type \(type(of: primaryKey)). Take it from an "
-          + "identifier of a saved model.", entity: entityName)
+        "The primary key of a model is a number above 0, or a text that is not empty, and its store has an identifier. This key is "
+          + "of type \(type(of: primaryKey)). Take it from an identifier of a saved model.",
+        entity: entityName)
     }
-    return PersistentIdentifier(
-      ID.Parts(store: storeIdentifier.uppercased(), entity: entityName, primaryKey: "p\(number)"))
+    return PersistentIdentifier(parts)
   }
 
   public static func == (first: PersistentIdentifier, second: PersistentIdentifier) -> Bool {
@@ -137,13 +159,14 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
     let isTemporary = try values.decodeIfPresent(Bool.self, forKey: .isTemporary) ?? false
     let store = try values.decodeIfPresent(String.self, forKey: .storeIdentifier)
     let parts = ID.Parts(
-      store: isTemporary ? nil : store?.uppercased(),
+      store: isTemporary ? nil : store.map(ID.Parts.store),
       entity: try values.decode(String.self, forKey: .entityName), primaryKey: primaryKey)
-    guard isTemporary ? primaryKey.first == "t" : store != nil && parts.rowKey ?? 0 > 0 else {
+    guard isTemporary ? primaryKey.first == "t" : parts.isUsable else {
       throw DecodingError.dataCorruptedError(
         forKey: .primaryKey, in: values,
         debugDescription:
-          "The key of a saved model is p with a number above 0, and it has the identifier of a store.")
+          "The key of a saved model is a text, which has a number above 0 if it is p with a number, and it has the identifier of a "
+          + "store.")
     }
     self.init(parts)
   }
@@ -156,6 +179,18 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
     try values.encode(isTemporary, forKey: .isTemporary)
     try values.encodeIfPresent(storeIdentifier, forKey: .storeIdentifier)
     try values.encode(entityName, forKey: .entityName)
+  }
+}
+
+extension PersistentIdentifier.ID.Parts {
+  /// Whether the parts are those of a saved model.
+  fileprivate var isUsable: Bool {
+    !primaryKey.isEmpty && store?.isEmpty == false && rowKey ?? 1 > 0
+  }
+
+  /// The identifier of a store in one spelling: UUIDs are in upper case.
+  fileprivate static func store(_ text: String) -> String {
+    UUID(uuidString: text) == nil ? text : text.uppercased()
   }
 }
 

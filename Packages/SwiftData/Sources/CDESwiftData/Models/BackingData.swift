@@ -61,7 +61,7 @@ public struct DefaultBackingData<Model: PersistentModel>: BackingData {
 
 extension BackingData {
   /// The identity of the values' row.
-  public var persistentModelID: PersistentIdentifier { PersistentIdentifier(_$object.objectID) }
+  public var persistentModelID: PersistentIdentifier { _$object.persistentIdentifier }
 
   /// What the class says of the properties whose values these are.
   public var metadata: [Schema.PropertyMetadata] {

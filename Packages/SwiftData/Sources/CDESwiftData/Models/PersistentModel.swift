@@ -56,7 +56,7 @@ extension PersistentModel {
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(_$object)) }
 
   /// The identity of the model's row; temporary until the first save.
-  public var persistentModelID: PersistentIdentifier { PersistentIdentifier(_$object.objectID) }
+  public var persistentModelID: PersistentIdentifier { _$object.persistentIdentifier }
 
   /// The identity of the model's row, unless the class declares an `id` of its own.
   public var id: PersistentIdentifier { persistentModelID }

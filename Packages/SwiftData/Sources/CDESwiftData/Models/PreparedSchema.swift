@@ -23,6 +23,8 @@ final class PreparedSchema: @unchecked Sendable {
     var byKey: [Key: PreparedSchema] = [:]
     /// The schema that new instances of a class take.
     var byClass: [ObjectIdentifier: PreparedSchema] = [:]
+    /// The class of an entity's name in the last container that has one, for snapshots that are decoded outside of containers.
+    var byName: [String: _ModelInfo] = [:]
   }
 
   private static let table = Lock(Table())
@@ -41,8 +43,9 @@ final class PreparedSchema: @unchecked Sendable {
   /// Lets new instances of the classes be of this schema.
   func serve() {
     Self.table.withLock { table in
-      for info in infos.values {
+      for (name, info) in infos {
         table.byClass[ObjectIdentifier(info.type)] = self
+        table.byName[name] = info
         serve(info)
       }
     }
@@ -131,6 +134,9 @@ final class PreparedSchema: @unchecked Sendable {
 
   /// The facts of the class of an entity; nil if the schema does not have the entity.
   func info(named entity: String) -> _ModelInfo? { infos[entity] }
+
+  /// The facts of the class of an entity in the container that was made last; nil if no container had the entity.
+  static func lastInfo(named entity: String) -> _ModelInfo? { table.withLock { $0.byName[entity] } }
 
   /// Makes the object of an instance that no context has.
   static func object(of info: _ModelInfo) -> _ModelObject {

@@ -31,6 +31,7 @@ public final class ObservedQuery<Model: PersistentModel>: Observable {
   public init(_ descriptor: FetchDescriptor<Model>, in context: ModelContext) throws {
     self.descriptor = descriptor
     context.mergeOthers()
+    try context.loadCustom(descriptor)
     let request = try descriptor.request()
     if request.sortDescriptors?.isEmpty != false {
       request.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]

@@ -66,6 +66,11 @@ public final class Schema: Codable, Hashable, @unchecked Sendable {
   /// The classes that this program made the schema from, in the order of the entities.
   var types: [any PersistentModel.Type] { entities.compactMap { modelTypes[$0.name] } }
 
+  /// The schema of some of the entities, and of those that they reach.
+  func part(_ names: [String]) -> Schema {
+    names.count == entities.count ? self : Schema(names.compactMap { modelTypes[$0] }, version: version)
+  }
+
   /// The entity of a class.
   public func entity(for type: any PersistentModel.Type) -> Entity? {
     entitiesByName[Self.entityName(for: type)]

@@ -93,7 +93,7 @@ struct ValueBehaviour {
     #expect(profile.site?.absoluteString == "https://swift.org/a?b=c#d")
   }
 
-  @Test("Texts of any language and emptiness come back exactly", .tags(.widelyKnown))
+  @Test("Texts of any language and emptiness come back exactly", .onSQLite, .tags(.widelyKnown))
   func texts() throws {
     let context = try Shelf.context()
     for title in ["", "Æ", "👩‍👩‍👧", "a\u{0}b", "日本", "e\u{301}"] { context.insert(Novel(title)) }

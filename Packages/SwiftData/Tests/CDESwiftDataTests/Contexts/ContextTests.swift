@@ -294,7 +294,7 @@ struct ContextTests {
     #expect(item.title == "Milk")
   }
 
-  @Test("A store in a file is read by another container")
+  @Test("A store in a file is read by another container", .onSQLite)
   func file() throws {
     let folder = try TemporaryStore()
     do {

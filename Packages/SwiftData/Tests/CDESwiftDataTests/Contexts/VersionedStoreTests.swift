@@ -93,7 +93,7 @@ struct VersionedStoreTests {
     }
   }
 
-  @Test("Several configurations divide the models among stores")
+  @Test("Several configurations divide the models among stores", .onSQLite)
   func severalStores() throws {
     let (first, second) = (try TemporaryStore().url, try TemporaryStore().url)
     func open() throws -> ModelContainer {

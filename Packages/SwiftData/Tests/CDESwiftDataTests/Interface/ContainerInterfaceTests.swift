@@ -23,6 +23,10 @@ struct ContainerInterfaceTests {
       ModelContainer.init(for:migrationPlan:configurations:)
     let _: (Schema, (any SchemaMigrationPlan.Type)?, [ModelConfiguration]) throws -> ModelContainer =
       ModelContainer.init(for:migrationPlan:configurations:)
+    let _: (Schema, (any SchemaMigrationPlan.Type)?, any DataStoreConfiguration...) throws -> ModelContainer =
+      ModelContainer.init(for:migrationPlan:configurations:)
+    let _: (Schema, (any SchemaMigrationPlan.Type)?, [any DataStoreConfiguration]) throws -> ModelContainer =
+      ModelContainer.init(for:migrationPlan:configurations:)
     let _: KeyPath<ModelContainer, Schema> = \ModelContainer.schema
     let _: KeyPath<ModelContainer, (any SchemaMigrationPlan.Type)?> = \ModelContainer.migrationPlan
     let _: KeyPath<ModelContainer, Set<ModelConfiguration>> = \ModelContainer.configurations

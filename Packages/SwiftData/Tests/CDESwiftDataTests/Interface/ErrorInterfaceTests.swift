@@ -28,7 +28,7 @@ struct ErrorInterfaceTests {
     }
   }
 
-  @Test("A catch names an error, and the error has its cause")
+  @Test("A catch names an error, and the error has its cause", .onSQLite)
   func catching() throws {
     let url = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try Data("no database".utf8).write(to: url)

@@ -40,9 +40,10 @@ final class TaskTag {
 }
 
 extension ModelContainer {
-  /// A container in memory.
+  /// A container in memory, or over the store that the environment asks for.
   static func inMemory(_ types: any PersistentModel.Type...) throws -> ModelContainer {
-    try ModelContainer(
+    if let store = OwnStore.underTest { return try store.container(types) }
+    return try ModelContainer(
       for: Schema(types), configurations: ModelConfiguration(isStoredInMemoryOnly: true))
   }
 }

@@ -35,7 +35,7 @@ struct MistakesProgram {
     }
   }
 
-  @Test("A file that is no store is an error, and stays as it is")
+  @Test("A file that is no store is an error, and stays as it is", .onSQLite)
   func notAStore() throws {
     let url = FileManager.default.temporaryDirectory.appending(path: "no-store-\(UUID().uuidString)")
     try Data("This is a text, and no database of any kind.".utf8).write(to: url)

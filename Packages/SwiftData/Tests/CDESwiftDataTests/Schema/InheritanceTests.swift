@@ -31,7 +31,7 @@ struct InheritanceTests {
     #expect(model.entitiesByName["Boat"]?.attributesByName.keys.sorted() == ["name", "sails"])
   }
 
-  @Test("All entities of a tree share a table")
+  @Test("All entities of a tree share a table", .onSQLite)
   func table() throws {
     let stack = try Stack(schema())
     let tables = try stack.file.rows("SELECT sql FROM sqlite_master WHERE name = 'ZVEHICLE'").map { $0[0] }

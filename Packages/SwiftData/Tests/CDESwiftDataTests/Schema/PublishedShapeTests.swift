@@ -18,7 +18,7 @@ struct PublishedShapeTests {
     #expect(model.entities.allSatisfy { $0.managedObjectClassName == "NSManagedObject" })
   }
 
-  @Test("Tables, columns in their order and indexes are those of Apple's file")
+  @Test("Tables, columns in their order and indexes are those of Apple's file", .onSQLite)
   func layout() throws {
     let stack = try Stack(Schema(Bar.Cocktail.self))
     let own = ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]

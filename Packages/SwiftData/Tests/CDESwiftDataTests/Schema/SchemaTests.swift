@@ -197,7 +197,7 @@ struct SchemaTests {
     }
   }
 
-  @Test("Constraints and indexes name properties and parts of structs")
+  @Test("Constraints and indexes name properties and parts of structs", .onSQLite)
   func constraints() throws {
     let schema = Schema(Place.self)
     let entity = try #require(schema.entitiesByName["Place"])

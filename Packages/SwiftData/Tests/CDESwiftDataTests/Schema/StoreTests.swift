@@ -38,7 +38,7 @@ struct StoreTests {
     }
   }
 
-  @Test("Rows of an older version keep renamed properties, and get the default values of new ones")
+  @Test("Rows of an older version keep renamed properties, and get the default values of new ones", .onSQLite)
   func migration() throws {
     let old = try Stack(Schema([V1.Place.self], version: Schema.Version(1, 0, 0)))
     let context = old.context()
@@ -83,7 +83,7 @@ struct StoreTests {
     }
   }
 
-  @Test("A unique enumeration makes the second object the row of the first")
+  @Test("A unique enumeration makes the second object the row of the first", .onSQLite)
   func uniqueEnumeration() throws {
     let stack = try Stack(Schema(Station.self))
     let context = stack.context()

@@ -219,7 +219,7 @@ struct RoundTripTests {
     }
   }
 
-  @Test("Stored values come back from a file in every form")
+  @Test("Stored values come back from a file in every form", .onSQLite)
   func file() throws {
     let schema = Schema(Holder.self)
     let shapes = try #require(schema.entitiesByName["Holder"]).attributesByName.compactMapValues(\.shape)

@@ -71,6 +71,7 @@ let package = Package(
     .library(name: "CDEXCTest", targets: ["CDEXCTest"]),
     .library(name: "CDECoreData", targets: ["CDECoreData"]),
     .library(name: "CDELogging", targets: ["CDELogging"]),
+    .library(name: "CDEXCTestPorting", targets: ["CDEXCTestPorting"]),
     .library(name: "CDESourceRewriting", targets: ["CDESourceRewriting"]),
     .executable(name: "coredata-sources", targets: ["coredata-sources"]),
     .plugin(name: "CoreDataSources", targets: ["CoreDataSources"]),
@@ -325,6 +326,10 @@ let package = Package(
       dependencies: ["CDEManagedModel", "CDEModelFiles", "CDEPredicates", "CDEModelRuntime", "CDELogging"],
       path: "Packages/Porting/Sources/CDECoreData"),
     .target(name: "CDELogging", path: "Packages/Porting/Sources/CDELogging"),
+    .target(
+      name: "CDEXCTestPorting",
+      dependencies: ["CDECoreData"],
+      path: "Packages/Porting/Sources/CDEXCTestPorting"),
     .target(
       name: "CDESourceRewriting",
       path: "Packages/Porting/Sources/CDESourceRewriting",

@@ -48,6 +48,7 @@ let package = Package(
   products: [
     .library(name: "CDECoreData", targets: ["CDECoreData"]),
     .library(name: "CDELogging", targets: ["CDELogging"]),
+    .library(name: "CDEXCTestPorting", targets: ["CDEXCTestPorting"]),
     .library(name: "CDESourceRewriting", targets: ["CDESourceRewriting"]),
     .executable(name: "coredata-sources", targets: ["coredata-sources"]),
     .plugin(name: "CoreDataSources", targets: ["CoreDataSources"]),
@@ -67,6 +68,7 @@ let package = Package(
         "CDELogging",
       ]),
     .target(name: "CDELogging"),
+    .target(name: "CDEXCTestPorting", dependencies: ["CDECoreData"]),
     .target(
       name: "CDESourceRewriting",
       swiftSettings: [.unsafeFlags(swiftFlags)],

@@ -15,7 +15,7 @@ struct CoreDataSources: BuildToolPlugin {
     ]
     arguments += settings.arguments
     let modules = Set(target.recursiveTargetDependencies.map(\.name))
-    let used = ["CDECoreData", "CDESwiftData", "CDELogging"].filter(modules.contains)
+    let used = ["CDECoreData", "CDESwiftData", "CDELogging", "CDEXCTestPorting"].filter(modules.contains)
     for module in used.isEmpty ? ["none"] : used { arguments += ["--uses", module] }
     var outputs: [URL] = []
     let sources = work.appending(path: "Sources")
@@ -30,7 +30,8 @@ struct CoreDataSources: BuildToolPlugin {
     }
     for source in found.sources {
       let name = source.deletingPathExtension().lastPathComponent
-      let output = sources.appending(path: "\(name)+linux.swift")
+      // Only a file of this name may have statements outside of functions.
+      let output = sources.appending(path: name == "main" ? "main.swift" : "\(name)+linux.swift")
       arguments += ["--file", source.path, output.path]
       outputs.append(output)
     }
@@ -63,6 +64,9 @@ private struct Settings {
   private struct File: Decodable {
     var sources: String?
     var leaveOut: [String]?
+    var modules: [String: String]?
+    var isolation: String?
+    var features: [String]?
   }
 
   private let folder: URL
@@ -84,8 +88,15 @@ private struct Settings {
         self.file = [url]
         arguments = ["--settings", url.path, String(decoding: data, as: UTF8.self)]
         do { file = try JSONDecoder().decode(File.self, from: data) } catch {
-          throw Problem("\(url.path) can't be read: \(error). It has the keys \"sources\" and \"leaveOut\".")
+          throw Problem(
+            "\(url.path) can't be read: \(error). It has the keys \"sources\", \"leaveOut\", \"modules\", "
+              + "\"isolation\" and \"features\".")
         }
+        for (module, replacement) in (file.modules ?? [:]).sorted(by: { $0.key < $1.key }) {
+          arguments += ["--replaces", module, replacement]
+        }
+        if file.isolation == "MainActor" { arguments.append("--main-actor") }
+        if file.features?.contains("MemberImportVisibility") == true { arguments.append("--member-imports") }
       }
     }
     let candidates = file.sources.map { [$0] } ?? ["Sources/\(target.name)", "Tests/\(target.name)"]

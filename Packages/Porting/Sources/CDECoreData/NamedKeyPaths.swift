@@ -33,3 +33,14 @@ public func _cdNamed<Root, Value>(_ keyPath: KeyPath<Root, Value>, _ name: Strin
   _CDNamedKeyPaths.add(name, for: keyPath)
   return keyPath
 }
+
+/// The keys of a key path that rewritten sources have named.
+public func _cdName(of keyPath: AnyKeyPath) -> String? { _CDNamedKeyPaths.name(of: keyPath) }
+
+extension AnyKeyPath {
+  /// What `_kvcKeyPathString` becomes: the keys of a key path over variables with `@NSManaged` or `@objc`; nil for another one.
+  public var _cdKeyPathString: String? {
+    (type(of: self).rootType as? any _CDKeyPathNaming.Type)?.predicateKey(for: self)
+      ?? _CDNamedKeyPaths.name(of: self)
+  }
+}

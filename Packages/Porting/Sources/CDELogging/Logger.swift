@@ -156,6 +156,43 @@ public struct OSLogMessage: ExpressibleByStringInterpolation, Sendable {
     ) {
       text += "\(value())"
     }
+    /// Adds a number in a format.
+    ///
+    /// - Parameters:
+    ///   - value: the number.
+    ///   - format: how many digits are written.
+    ///   - align: the width of the text.
+    ///   - privacy: whether Apple's platforms hide it; all values are printed here.
+    public mutating func appendInterpolation<Value: BinaryFloatingPoint>(
+      _ value: @autoclosure () -> Value, format: OSLogFloatFormatting, align: OSLogStringAlignment = .none,
+      privacy: OSLogPrivacy = .auto
+    ) {
+      text += align.aligned(String(format: format.format, Double(value())))
+    }
+    /// Adds an integer in a format.
+    ///
+    /// - Parameters:
+    ///   - value: the integer.
+    ///   - format: its base, and the least number of digits.
+    ///   - align: the width of the text.
+    ///   - privacy: whether Apple's platforms hide it; all values are printed here.
+    public mutating func appendInterpolation<Value: FixedWidthInteger>(
+      _ value: @autoclosure () -> Value, format: OSLogIntegerFormatting, align: OSLogStringAlignment = .none,
+      privacy: OSLogPrivacy = .auto
+    ) {
+      text += align.aligned(format.text(value()))
+    }
+    /// Adds a value in a column.
+    ///
+    /// - Parameters:
+    ///   - value: the value.
+    ///   - align: the width of the text.
+    ///   - privacy: whether Apple's platforms hide it; all values are printed here.
+    public mutating func appendInterpolation<Value>(
+      _ value: @autoclosure () -> Value, align: OSLogStringAlignment, privacy: OSLogPrivacy = .auto
+    ) {
+      text += align.aligned("\(value())")
+    }
   }
 }
 

@@ -18,13 +18,16 @@ extension SourceIndex {
         paths.append("    \\\(name).\(property): \"\(key)\",")
       }
       if type.superclass?.hasSuffix("NSManagedObject") == true {
-        roots.append(
-          """
-          extension \(name): _CDKeyPathNaming {
-            public static func predicateKey(for keyPath: AnyKeyPath) -> String? { _CDEPortedClasses.keys[keyPath] }
-          }
-          """)
+        roots.append(naming(name))
       }
+    }
+    // Other classes are not in models; key-value coding knows their variables with `@objc`.
+    for (name, type) in classes.sorted(by: { $0.key < $1.key })
+    where type.isVisible && !isManaged(name) && type.superclass == "NSObject" && !type.computed.isEmpty {
+      for variable in type.computed where !type.hidden.contains(variable.name) {
+        paths.append("    \\\(name).\(variable.name): \"\(type.keys[variable.name] ?? variable.name)\",")
+      }
+      roots.append(naming(name))
     }
     let imported = imports.sorted().filter {
       ImportedModules.absent[$0] == nil && ImportedModules.replaced[$0] == nil
@@ -33,7 +36,7 @@ extension SourceIndex {
       public import CDECoreData
 
       /// The managed classes of this target, by the names that models use for them.
-      public final class _CDEPortedClasses: CDPortedClasses {
+      nonisolated public final class _CDEPortedClasses: CDPortedClasses {
         public static var classes: [(name: String, type: NSManagedObject.Type)] {
           [
         \(lines.joined(separator: "\n  "))
@@ -51,8 +54,19 @@ extension SourceIndex {
       }
 
       \(roots.joined(separator: "\n"))
+      \(keyValuePublisher())
 
       """
+  }
+
+  private func naming(_ name: String) -> String {
+    """
+    nonisolated extension \(name): _CDKeyPathNaming {
+      public static func predicateKey(for keyPath: AnyKeyPath) -> String? {
+        _CDEPortedClasses.keys[keyPath] ?? _cdName(of: keyPath)
+      }
+    }
+    """
   }
 
   /// The properties of a class and its superclasses that a key path in another file can lead to, with their keys.

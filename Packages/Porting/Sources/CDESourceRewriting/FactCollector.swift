@@ -25,7 +25,7 @@ final class FactCollector: ScopedVisitor {
         isVisible: !node.modifiers.contains { hidden.contains($0.name.text) }
           && node.genericParameterClause == nil
           && !scope.isLocal,
-        properties: [:]))
+        isOnMainActor: isIsolated(node.attributes), properties: [:]))
     collect(node.memberBlock.members, isHidden: isIsolated(node.attributes))
     return .visitChildren
   }

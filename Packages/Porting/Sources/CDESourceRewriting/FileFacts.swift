@@ -11,6 +11,8 @@ public struct FileFacts: Codable, Equatable, Sendable {
     var objectiveCName: String?
     /// Whether code in other files can name the class.
     var isVisible = true
+    /// Whether the class is isolated to the main actor by an attribute.
+    var isOnMainActor = false
     /// Types of the variables by name; an empty string where the type is not written down.
     var properties: [String: String] = [:]
     /// The names by which key-value coding knows variables, where these differ.
@@ -50,6 +52,7 @@ public struct SourceIndex: Sendable {
     var superclass: String?
     var objectiveCName: String?
     var isVisible = true
+    var isOnMainActor = false
     var properties: [String: String] = [:]
     var keys: [String: String] = [:]
     var hidden: Set<String> = []
@@ -70,6 +73,12 @@ public struct SourceIndex: Sendable {
   private(set) var imports: Set<String> = []
   /// The replacements of Apple's modules that the target depends on.
   let modules: Set<String>
+  /// Modules that Linux lacks, and those that the target names in their place.
+  let replacements: [String: [String]]
+  /// Whether the target's declarations are isolated to the main actor by default.
+  let isOnMainActor: Bool
+  /// Whether members are visible only where their own module is imported.
+  let importsMembers: Bool
 
   /// Requirements of the delegates that this package declares.
   private static let knownOptionalMembers: Set<String> = [
@@ -77,14 +86,27 @@ public struct SourceIndex: Sendable {
   ]
 
   /// All replacements of Apple's modules that the rewriter knows.
-  public static let allModules = Set(ImportedModules.replaced.values)
+  public static let allModules = Set(ImportedModules.replaced.values).union(["CDEXCTestPorting"])
 
   /// What is known about a target.
   ///
   /// - Parameters:
   ///   - files: the facts of its files.
   ///   - modules: the replacements of Apple's modules that it depends on; all of them by default.
-  public init(_ files: some Sequence<FileFacts>, modules: Set<String> = allModules) {
+  ///   - replacements: modules of Apple's platforms that Linux lacks, and others with the same interface. Several are separated by
+  ///     commas; the first one stands before points.
+  ///   - isOnMainActor: whether the target's declarations are isolated to the main actor by default.
+  ///   - importsMembers: whether members are visible only where their own module is imported.
+  public init(
+    _ files: some Sequence<FileFacts>, modules: Set<String> = allModules,
+    replacements: [String: String] = [:],
+    isOnMainActor: Bool = false, importsMembers: Bool = false
+  ) {
+    self.isOnMainActor = isOnMainActor
+    self.importsMembers = importsMembers
+    self.replacements = replacements.mapValues { names in
+      names.split { $0 == "," || $0 == " " }.map(String.init)
+    }
     self.modules = modules
     optionalMembers = Self.knownOptionalMembers
     let files = Array(files)
@@ -94,7 +116,8 @@ public struct SourceIndex: Sendable {
       for type in file.types where !type.isExtension {
         classes[type.name] = Class(
           superclass: type.superclass, objectiveCName: type.objectiveCName, isVisible: type.isVisible,
-          properties: type.properties, keys: type.keys, hidden: type.hidden, computed: type.computed,
+          isOnMainActor: type.isOnMainActor, properties: type.properties, keys: type.keys,
+          hidden: type.hidden, computed: type.computed,
           isObserving: type.isObserving, validators: type.validators, affecting: type.affecting,
           overrides: type.overrides)
         let last = type.name.split(separator: ".").last.map(String.init) ?? type.name

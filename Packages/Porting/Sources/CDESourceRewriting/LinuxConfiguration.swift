@@ -5,6 +5,8 @@ internal import SwiftSyntax
 struct LinuxConfiguration: BuildConfiguration {
   /// The replacements that the target depends on.
   let modules: Set<String>
+  /// Modules of Apple's platforms in whose place the target names another.
+  var replaced: Set<String> = []
 
   /// Debug code counts as compiled, so that both configurations report the same.
   func isCustomConditionSet(name: String) throws -> Bool { ["DEBUG", "SWIFT_PACKAGE"].contains(name) }
@@ -17,7 +19,7 @@ struct LinuxConfiguration: BuildConfiguration {
     if ImportedModules.named.contains(name), let replacement = ImportedModules.replaced[name] {
       return modules.contains(replacement)
     }
-    return ImportedModules.absent[name] == nil
+    return replaced.contains(name) || ImportedModules.absent[name] == nil
   }
 
   func isActiveTargetOS(name: String) throws -> Bool { name == "Linux" }

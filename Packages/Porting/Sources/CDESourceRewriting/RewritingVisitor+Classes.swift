@@ -12,20 +12,60 @@ extension RewritingVisitor {
     "NSBatchInsertRequest", "NSAsynchronousFetchRequest",
   ]
 
-  private func restateSendable(_ node: ClassDeclSyntax) {
-    guard let clause = node.inheritanceClause, let first = clause.inheritedTypes.first,
-      !clause.inheritedTypes.contains(where: { $0.type.trimmedDescription.hasSuffix("Sendable") })
+  /// Core Data's fetch that subclasses override has no type for its results, while the one that is called has. The runtime gives
+  /// them two names.
+  func renameOverriddenFetch(_ node: FunctionDeclSyntax) {
+    guard ["fetch", "count"].contains(node.name.text), isContext,
+      node.modifiers.contains(where: { $0.name.text == "override" }), node.genericParameterClause == nil,
+      node.signature.parameterClause.parameters.count == 1
     else { return }
+    edits.replace(node.name, with: "_cd\(node.name.text.capitalized)")
+  }
+
+  func renameOverriddenFetch(_ node: MemberAccessExprSyntax) {
+    let name = node.declName.baseName.text
+    guard ["fetch", "count"].contains(name), node.base?.is(SuperExprSyntax.self) == true, isContext else {
+      return
+    }
+    edits.replace(node.declName.baseName, with: "_cd\(name.capitalized)")
+  }
+
+  /// Whether the class around the place is one of contexts.
+  private var isContext: Bool {
+    let names = index.lineage(of: scope.name)?.names ?? []
+    return names.last.flatMap { index.classes[$0]?.superclass }?.hasSuffix("NSManagedObjectContext") == true
+  }
+
+  private func restateSendable(_ node: ClassDeclSyntax) {
+    guard let clause = node.inheritanceClause, let first = clause.inheritedTypes.first else { return }
+    let isStated = clause.inheritedTypes.contains { $0.type.trimmedDescription.hasSuffix("Sendable") }
     let names = index.lineage(of: scope.name)?.names ?? []
     let root = names.last.flatMap { index.classes[$0]?.superclass } ?? first.type.trimmedDescription
     let name = root.prefix { $0 != "<" }
-    guard Self.sendable.contains(name.split(separator: ".").last.map(String.init) ?? root) else { return }
-    edits.insert(", @unchecked Sendable", at: clause.contentRange.upperBound)
+    let isSendable = Self.sendable.contains(name.split(separator: ".").last.map(String.init) ?? root)
+    if isSendable || ["Operation", "BlockOperation"].contains(name), !isStated {
+      edits.insert(", @unchecked Sendable", at: clause.contentRange.upperBound)
+    }
+    if isSendable || isStated && index.isManaged(scope.name) { freeLazyVariables(node) }
+  }
+
+  /// Takes the lazy variables of a class that crosses isolations out of the compiler's check. The class inherits from one that is
+  /// isolated to nothing, and the compiler refuses lazy variables in such a class.
+  private func freeLazyVariables(_ node: ClassDeclSyntax) {
+    for member in node.memberBlock.members {
+      guard let variable = member.decl.as(VariableDeclSyntax.self),
+        let word = variable.modifiers.first(where: { $0.name.text == "lazy" }),
+        !variable.modifiers.contains(where: { $0.name.text == "nonisolated" }),
+        variable.attributes.first(named: "MainActor") == nil, node.attributes.first(named: "MainActor") == nil
+      else { continue }
+      edits.insert("nonisolated(unsafe) ", at: word.contentRange.lowerBound)
+    }
   }
 
   func describeClass(_ node: ClassDeclSyntax) {
     restateSendable(node)
     rewriteObserver(node)
+    restateInitializer(node)
     let lifted = liftedMembers()
     guard index.isManaged(scope.name) else {
       insert(lifted, in: node)

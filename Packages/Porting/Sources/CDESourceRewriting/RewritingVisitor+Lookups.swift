@@ -35,17 +35,19 @@ extension RewritingVisitor {
     return .visitChildren
   }
 
+  /// Types of this package and the modules that declare them.
+  static let declaringModules = [
+    "CDEPredicates.TreeExpression", "CDEPredicates.TreeComparisonPredicate",
+    "CDEPredicates.TreeCompoundPredicate",
+    "CDEModelRuntime.NSManagedObject", "CDEModelRuntime.NSManagedObjectContext",
+    "CDEManagedModel.NSEntityDescription", "CDEModelFiles.NSMappingModel",
+  ]
+
   /// Imports the types of this package from the modules that declare them: code that clients compile may use only what its file
-  /// imports from there.
+  /// imports from there, and so may all code if members need the import of their own module.
   func importDeclaringModules(_ node: ImportDeclSyntax) {
-    let access = node.modifiers.trimmedDescription
-    let names = [
-      "CDEPredicates.NSExpression", "CDEPredicates.NSComparisonPredicate",
-      "CDEPredicates.NSCompoundPredicate",
-      "CDEModelRuntime.NSManagedObject", "CDEModelRuntime.NSManagedObjectContext",
-      "CDEManagedModel.NSEntityDescription",
-    ]
-    let imports = names.map { "; \(access.isEmpty ? "" : access + " ")import class \($0)" }
+    let access = hasInlinableCode ? node.modifiers.trimmedDescription : ""
+    let imports = Self.declaringModules.map { "; \(access.isEmpty ? "" : access + " ")import class \($0)" }
     edits.insert(imports.joined(), at: node.contentRange.upperBound)
   }
 

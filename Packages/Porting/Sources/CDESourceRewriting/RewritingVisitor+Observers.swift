@@ -40,9 +40,44 @@ extension RewritingVisitor {
   func rewriteObserving(_ node: FunctionCallExprSyntax) {
     guard node.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "observe",
       let argument = node.arguments.first, argument.label == nil,
-      let path = argument.expression.as(KeyPathExprSyntax.self),
-      let names = names(of: path), names.count > 1
+      let path = argument.expression.as(KeyPathExprSyntax.self)
     else { return }
+    writeKeys(of: path)
+  }
+
+  /// The same for the arguments of sort descriptors and expressions.
+  func rewriteNamedArguments(_ node: FunctionCallExprSyntax) {
+    for argument in node.arguments where ["keyPath", "forKeyPath"].contains(argument.label?.text) {
+      guard let path = argument.expression.as(KeyPathExprSyntax.self), let root = path.root,
+        index.fullName(of: root.trimmedDescription) != nil
+          // A class of another target; its properties have the keys that they are written with.
+          || ["NSSortDescriptor", "NSExpression"].contains(node.calledExpression.trimmedDescription)
+      else { continue }
+      writeKeys(of: path)
+    }
+  }
+
+  /// The same for a key path that is compared, as libraries of typed predicates do, or whose member is used: `(\A.b.c).contains(x)`.
+  func rewriteComparedPath(_ path: KeyPathExprSyntax) {
+    guard let root = path.root, index.fullName(of: root.trimmedDescription) != nil else { return }
+    if let list = path.parent?.as(ExprListSyntax.self) {
+      let elements = Array(list)
+      guard let place = elements.firstIndex(where: { $0.id == ExprSyntax(path).id }) else { return }
+      let beside = [place - 1, place + 1].filter(elements.indices.contains).compactMap {
+        elements[$0].as(BinaryOperatorExprSyntax.self)?.operator.text
+      }
+      if beside.contains(where: { ["==", "!=", "<", ">", "<=", ">=", "~="].contains($0) }) {
+        writeKeys(of: path)
+      }
+    } else if let tuple = path.parent?.parent?.parent?.as(TupleExprSyntax.self), tuple.elements.count == 1,
+      tuple.parent?.is(MemberAccessExprSyntax.self) == true
+    {
+      writeKeys(of: path)
+    }
+  }
+
+  private func writeKeys(of path: KeyPathExprSyntax) {
+    guard let names = names(of: path), names.count > 1 else { return }
     var type = path.root.flatMap { index.fullName(of: $0.trimmedDescription) }
     var keys: [String] = []
     for name in names {

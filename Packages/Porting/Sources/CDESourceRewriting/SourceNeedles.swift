@@ -8,7 +8,7 @@ enum SourceNeedles {
     "NSExpression", "predicateFormat", "NSComparisonPredicate", "NSCompoundPredicate", "@IB",
     "NSManagedObject", "NSPersistent", "ValueTransformer", "observeValue", "FileProtectionType.",
     "urls(forResources", "?(", "import",
-    ".observe(", "bundle: .main", "override ",
+    ".observe(", "bundle: .main", "override ", "_kvcKeyPathString",
   ].map { Array($0.utf8) }
 
   /// Words by their first byte.
@@ -19,12 +19,16 @@ enum SourceNeedles {
   }()
 
   /// Frameworks that Linux lacks, and modules that are replaced. An import of another module is left alone.
-  private static let imports = Set(ImportedModules.replaced.keys).union(ImportedModules.absent.keys)
+  private static let imports = Set(ImportedModules.replaced.keys).union(ImportedModules.absent.keys).union([
+    "XCTest"
+  ])
 
   /// Whether a file has to be parsed.
   ///
-  /// - Parameter optionalMembers: names of optional requirements; a call of one needs an edit.
-  static func areFound(in bytes: [UInt8], optionalMembers: Set<String>) -> Bool {
+  /// - Parameters:
+  ///   - optionalMembers: names of optional requirements; a call of one needs an edit.
+  ///   - replaced: modules in whose place the target names another.
+  static func areFound(in bytes: [UInt8], optionalMembers: Set<String>, replaced: Set<String> = []) -> Bool {
     bytes.withUnsafeBufferPointer { bytes in
       var position = 0
       while position < bytes.count {
@@ -33,7 +37,11 @@ enum SourceNeedles {
           case UInt8(ascii: "?"):
             if optionalMembers.contains(identifier(before: position, bytes)) { return true }
           case UInt8(ascii: "i"):
-            if imports.contains(identifier(after: position + word.count, bytes)) { return true }
+            // `import class Module.Name` names the module behind the kind.
+            var end = position + word.count
+            var name = identifier(after: &end, bytes)
+            if kinds.contains(name) { name = identifier(after: &end, bytes) }
+            if imports.contains(name) || replaced.contains(name) { return true }
           default: return true
           }
         }
@@ -59,11 +67,17 @@ enum SourceNeedles {
     return String(decoding: bytes[start..<end], as: UTF8.self)
   }
 
-  private static func identifier(after start: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> String {
-    var start = start
+  /// The kinds of declarations that an import may name.
+  private static let kinds: Set<String> = [
+    "class", "struct", "enum", "protocol", "func", "var", "let", "typealias",
+  ]
+
+  private static func identifier(after place: inout Int, _ bytes: UnsafeBufferPointer<UInt8>) -> String {
+    var start = place
     while start < bytes.count, bytes[start] == UInt8(ascii: " ") { start += 1 }
     var end = start
     while end < bytes.count, isPart(bytes[end]) { end += 1 }
+    place = end
     return String(decoding: bytes[start..<end], as: UTF8.self)
   }
 }

@@ -37,8 +37,15 @@ public struct SourceRewriter: Sendable {
   public init(index: SourceIndex) { self.index = index }
 
   /// Whether a file needs rewriting. Other files compile as they are.
-  public static func isAffected(_ bytes: [UInt8], by index: SourceIndex? = nil) -> Bool {
-    SourceNeedles.areFound(in: bytes, optionalMembers: index?.optionalMembers ?? [])
+  ///
+  /// - Parameters:
+  ///   - bytes: the file.
+  ///   - index: what is known about the target's files, if it is known.
+  ///   - replaced: modules in whose place the target names another.
+  public static func isAffected(
+    _ bytes: [UInt8], by index: SourceIndex? = nil, replaced: Set<String> = []
+  ) -> Bool {
+    SourceNeedles.areFound(in: bytes, optionalMembers: index?.optionalMembers ?? [], replaced: replaced)
   }
 
   /// Rewrites a parsed file.
@@ -63,14 +70,15 @@ final class RewritingVisitor: ScopedVisitor {
   var messages: [SourceMessage] = []
   private let tree: SourceFileSyntax
   private lazy var converter = SourceLocationConverter(fileName: "", tree: tree)
-  private lazy var regions = tree.configuredRegions(in: LinuxConfiguration(modules: index.modules))
+  private lazy var regions = tree.configuredRegions(
+    in: LinuxConfiguration(modules: index.modules, replaced: Set(index.replacements.keys)))
   /// Whether an edit uses a name of CDECoreData in a file that may not import it.
   var needsImport = false
   private var importsCoreData = false
   private var firstImport: ImportDeclSyntax?
   private var coreDataImport: ImportDeclSyntax?
   /// Whether clients compile some functions of the file, which then has to import the modules that declare what they use.
-  private var hasInlinableCode = false
+  private(set) var hasInlinableCode = false
 
   init(_ file: SourceRewriter.Parsed, _ index: SourceIndex) {
     bytes = file.bytes
@@ -92,6 +100,7 @@ final class RewritingVisitor: ScopedVisitor {
 
   /// The replacement of a module's name, if the target depends on it.
   func replacement(ofModule name: String) -> String? {
+    if let replacement = index.replacements[name]?.first { return replacement }
     guard ImportedModules.named.contains(name), let replacement = ImportedModules.replaced[name],
       index.modules.contains(replacement)
     else { return nil }
@@ -99,12 +108,15 @@ final class RewritingVisitor: ScopedVisitor {
   }
 
   func finish() {
-    if hasInlinableCode, let coreDataImport { importDeclaringModules(coreDataImport) }
+    if hasInlinableCode || index.importsMembers, let coreDataImport { importDeclaringModules(coreDataImport) }
     guard needsImport, !importsCoreData else { return }
+    let imports =
+      (["CDECoreData"] + (index.importsMembers ? Self.declaringModules.map { "class \($0)" } : []))
+      .map { "import \($0)" }.joined(separator: "; ")
     if let firstImport {
-      edits.insert("; import CDECoreData", at: firstImport.contentRange.upperBound)
+      edits.insert("; \(imports)", at: firstImport.contentRange.upperBound)
     } else {
-      edits.insert("import CDECoreData; ", at: tree.statements.first?.contentRange.lowerBound ?? 0)
+      edits.insert("\(imports); ", at: tree.statements.first?.contentRange.lowerBound ?? 0)
     }
   }
 
@@ -114,7 +126,12 @@ final class RewritingVisitor: ScopedVisitor {
     guard let first = node.path.first else { return .skipChildren }
     let name = first.name.text
     let active = isActive(node)
-    if let replacement = ImportedModules.replaced[name] {
+    if let replacements = index.replacements[name], let replacement = replacements.first {
+      edits.replace(first.name, with: replacement)
+      let access = node.modifiers.trimmedDescription
+      let others = replacements.dropFirst().map { "; \(access.isEmpty ? "" : access + " ")import \($0)" }
+      edits.insert(others.joined(), at: node.contentRange.upperBound)
+    } else if let replacement = ImportedModules.replaced[name] {
       if !index.modules.contains(replacement) {
         if active {
           report(
@@ -131,6 +148,8 @@ final class RewritingVisitor: ScopedVisitor {
         // `import os.log` names a submodule, which the replacement does not have.
         edits.replace(node.path, with: replacement)
       }
+    } else if active, name == "XCTest", index.modules.contains("CDEXCTestPorting") {
+      edits.insert("; import CDEXCTestPorting", at: node.contentRange.upperBound)
     } else if active, let advice = ImportedModules.absent[name] {
       report(.error, at: node, "There is no \(name) on Linux. \(advice)")
     }
@@ -140,7 +159,10 @@ final class RewritingVisitor: ScopedVisitor {
 
   override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
     rewriteOptionalCall(node)
-    if usesCoreData { rewriteObserving(node) }
+    if usesCoreData {
+      rewriteObserving(node)
+      rewriteNamedArguments(node)
+    }
     return rewriteLookup(node)
   }
 
@@ -151,9 +173,14 @@ final class RewritingVisitor: ScopedVisitor {
 
   override func visit(_ node: MemberAccessExprSyntax) -> SyntaxVisitorContinueKind {
     rewriteMainBundle(node)
+    if usesCoreData { renameOverriddenFetch(node) }
+    if usesCoreData, node.declName.baseName.text == "_kvcKeyPathString" {
+      edits.replace(node.declName, with: "_cdKeyPathString")
+      needsImport = true
+    }
     if usesCoreData, node.declName.baseName.text == "predicateFormat", node.base != nil {
       // Foundation's own does not print compounds.
-      edits.replace(node.declName, with: "canonicalFormat")
+      edits.replace(node.declName, with: "_cdPredicateFormat")
     }
     return .visitChildren
   }
@@ -199,6 +226,8 @@ final class RewritingVisitor: ScopedVisitor {
 
   override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
     rewriteManagedFunction(node)
+    if usesCoreData { renameOverriddenFetch(node) }
+    if isActive(node) { rewritePreparation(node) }
     return .visitChildren
   }
 
@@ -230,6 +259,11 @@ final class RewritingVisitor: ScopedVisitor {
     default: return .visitChildren
     }
     return .skipChildren
+  }
+
+  override func visit(_ node: KeyPathExprSyntax) -> SyntaxVisitorContinueKind {
+    if usesCoreData { rewriteComparedPath(node) }
+    return .visitChildren
   }
 
   override func visit(_ node: SequenceExprSyntax) -> SyntaxVisitorContinueKind {

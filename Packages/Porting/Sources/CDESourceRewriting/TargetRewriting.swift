@@ -46,6 +46,9 @@ public struct TargetRewriting {
   private let generated: [(source: String, output: String, text: String)]
   private let keepsLocations: Bool
   private let modules: Set<String>
+  private let replacements: [String: String]
+  private let isOnMainActor: Bool
+  private let importsMembers: Bool
 
   /// The files of a target.
   ///
@@ -57,9 +60,13 @@ public struct TargetRewriting {
   ///   - stateFile: where facts are kept between runs; nil rewrites everything.
   ///   - keepsLocations: whether the compiler is to report places in the originals.
   ///   - modules: the replacements of Apple's modules that the target depends on.
+  ///   - replacements: modules of Apple's platforms that Linux lacks, and others with the same interface.
+  ///   - isOnMainActor: whether the target's declarations are isolated to the main actor by default.
+  ///   - importsMembers: whether members are visible only where their own module is imported.
   public init(
     _ files: [File], generated: [(source: String, output: String, text: String)] = [], table: String? = nil,
-    stateFile: URL? = nil, keepsLocations: Bool = true, modules: Set<String> = SourceIndex.allModules
+    stateFile: URL? = nil, keepsLocations: Bool = true, modules: Set<String> = SourceIndex.allModules,
+    replacements: [String: String] = [:], isOnMainActor: Bool = false, importsMembers: Bool = false
   ) {
     self.files = files
     self.generated = generated
@@ -67,6 +74,9 @@ public struct TargetRewriting {
     self.stateFile = stateFile
     self.keepsLocations = keepsLocations
     self.modules = modules
+    self.replacements = replacements
+    self.isOnMainActor = isOnMainActor
+    self.importsMembers = importsMembers
   }
 
   /// A file on its way through a run.
@@ -101,7 +111,10 @@ public struct TargetRewriting {
           entry: Entry(size: text.text.utf8.count, time: 0, facts: parsed.facts), parsed: parsed,
           isChanged: true))
     }
-    let index = SourceIndex(work.compactMap(\.entry.facts), modules: modules)
+    let index = SourceIndex(
+      work.compactMap(\.entry.facts), modules: modules, replacements: replacements,
+      isOnMainActor: isOnMainActor,
+      importsMembers: importsMembers)
     let isIndexChanged =
       Set(old.files.keys) != Set(files.map(\.source))
       || zip(files, work).contains { $1.entry.facts != old.files[$0.source]?.facts }
@@ -152,7 +165,8 @@ public struct TargetRewriting {
       return Work(source: file.source, output: file.output, entry: known, isChanged: false)
     }
     let bytes = try Self.read(file.source)
-    let parsed = SourceRewriter.isAffected(bytes) ? SourceRewriter.Parsed(bytes) : nil
+    let parsed =
+      SourceRewriter.isAffected(bytes, replaced: Set(replacements.keys)) ? SourceRewriter.Parsed(bytes) : nil
     return Work(
       source: file.source, output: file.output, bytes: bytes,
       entry: Entry(size: size, time: time, facts: parsed?.facts), parsed: parsed, isChanged: true)
@@ -194,7 +208,11 @@ public struct TargetRewriting {
   }
 
   /// Tells one build of the tool from another, and one set of replacements from another.
-  private var stamp: String { "\(Self.toolStamp) \(modules.sorted().joined(separator: " "))" }
+  private var stamp: String {
+    let pairs = replacements.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    return
+      "\(Self.toolStamp) \((modules.sorted() + pairs).joined(separator: " ")) \(isOnMainActor) \(importsMembers)"
+  }
 
   private static let toolStamp: String = {
     let path = CommandLine.arguments.first ?? ""

@@ -12,12 +12,18 @@ enum Command {
   case help
   case build(BuildCommand)
   case rewrite(RewriteCommand)
+  case adopt(AdoptCommand)
   case coverage(files: [String])
   case compile(CompileCommand)
 
   static let usage = """
     Usage: coredata-sources <command>
 
+      adopt <folder> [--url <repository> [--from <version>] | --path <folder>] [--trait <name>]... [--dry-run] [--no-build]
+            [--leave-out <path or pattern>]... [--sources <folder>]... [--tests <folder>]... [-- <argument of swift build>...]
+          Makes a package for Apple's platforms one that builds on Linux: writes the folder Linux and a section of the
+          manifest, builds, and lists what is left with the remedy. A folder without a manifest gets one; --sources and
+          --tests name its folders if they are not found. A second call writes only what has changed.
       rewrite <folder> <new folder>
           Rewrites all Swift files of a folder once, for Linux, into another folder. Each line stays on its line.
       coverage <file.lcov>...
@@ -26,10 +32,13 @@ enum Command {
           Compiles an .xcdatamodeld into a .momd, an .xcdatamodel into a .mom, or an .xcmappingmodel into a .cdm, in the
           form of Apple's compiler. A mapping model needs the models that it is for; without --model they are looked for
           where it says.
-      build --module <name> --state <file> --table <file> [--uses <module>]... [--settings <file> <its text>]
-            [--model <model> <output>]... [--file <source> <output>]...
+      build --module <name> --state <file> --table <file> [--uses <module>]... [--replaces <module> <module>]... [--main-actor] [--member-imports]
+            [--settings <file> <its text>] [--model <model> <output>]... [--file <source> <output>]...
           What the plug-in CoreDataSources calls: rewrites the files that changed since the last call. --uses names a
           replacement of one of Apple's modules that the target depends on, or none; without it the target depends on all.
+          --replaces names a module of Apple's platforms and another with its interface; --main-actor says that the
+          target's declarations are isolated to the main actor by default; --member-imports, that members are visible only
+          where their own module is imported.
     """
 
   init(_ arguments: [String]) throws {
@@ -39,6 +48,7 @@ enum Command {
     case "rewrite":
       guard rest.count == 2 else { throw Problem("rewrite takes a folder and a new folder.\n\(Self.usage)") }
       self = .rewrite(RewriteCommand(folder: rest[0], output: rest[1]))
+    case "adopt": self = try .adopt(AdoptCommand(rest))
     case "coverage":
       guard !rest.isEmpty else { throw Problem("coverage takes files in lcov's format.\n\(Self.usage)") }
       self = .coverage(files: rest)
@@ -54,6 +64,7 @@ enum Command {
     case .help: print(Self.usage)
     case .build(let command): try command.run()
     case .rewrite(let command): try command.run()
+    case .adopt(let command): try command.run()
     case .compile(let command): try command.run()
     case .coverage(let files): try CoverageMapping(files).run()
     }
@@ -75,6 +86,9 @@ struct BuildCommand {
   private var settings: (path: String, text: String)?
   private var files: [TargetRewriting.File] = []
   private var modules: Set<String> = []
+  private var replacements: [String: String] = [:]
+  private var isOnMainActor = false
+  private var importsMembers = false
 
   init(_ arguments: [String]) throws {
     var rest = arguments[...]
@@ -88,6 +102,9 @@ struct BuildCommand {
       case "--settings": settings = (try next(option), try next(option))
       case "--state": state = try next(option)
       case "--uses": modules.insert(try next(option))
+      case "--replaces": replacements[try next(option)] = try next(option)
+      case "--main-actor": isOnMainActor = true
+      case "--member-imports": importsMembers = true
       case "--table": table = try next(option)
       case "--model": models.append((try next(option), try next(option)))
       case "--file": files.append(.init(source: try next(option), output: try next(option)))
@@ -110,7 +127,8 @@ struct BuildCommand {
     try finish(
       TargetRewriting(
         files, generated: generated, table: table, stateFile: state.map { URL(fileURLWithPath: $0) },
-        modules: modules.isEmpty ? SourceIndex.allModules : modules
+        modules: modules.isEmpty ? SourceIndex.allModules : modules, replacements: replacements,
+        isOnMainActor: isOnMainActor, importsMembers: importsMembers
       ).run())
   }
 }

@@ -43,7 +43,10 @@ enum GeneratedClasses {
       try ClassGenerator(ModelSource(contentsOf: model)).files()
     }
     if files.isEmpty { return "// \(model.lastPathComponent) asks for no classes.\n" }
+    // The classes are public. In a target whose imports are internal by default, the import has to be public as well; it brings
+    // Foundation along.
     return files.map(\.text).joined(separator: "\n")
+      .replacing("import Foundation\nimport CoreData\n", with: "public import CoreData\n")
   }
 }
 

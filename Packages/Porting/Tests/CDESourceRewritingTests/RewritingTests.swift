@@ -313,7 +313,7 @@ struct RewritingTests {
     ).text
     #expect(
       text.hasPrefix(
-        "public import CDECoreData; public import class CDEPredicates.NSExpression; public import class CDEPredicates."
+        "public import CDECoreData; public import class CDEPredicates.TreeExpression; public import class CDEPredicates."
       ))
     #expect(text.split(separator: "\n").count == 2)
   }
@@ -390,5 +390,86 @@ struct RewritingTests {
   func unaffected() {
     #expect(!SourceRewriter.isAffected(Array("import Foundation\nstruct A { var b: Int? }\nf?(1)".utf8)))
     #expect(SourceRewriter.isAffected(Array("import  Combine".utf8)))
+  }
+}
+
+@Suite("Rewriting what published sources say")
+struct PublishedSourcesTests {
+  private func rewritten(
+    _ source: String, replacements: [String: String] = [:], isOnMainActor: Bool = false
+  ) -> (text: String, messages: [String]) {
+    let file = SourceRewriter.Parsed(Array(source.utf8))
+    let index = SourceIndex([file.facts], replacements: replacements, isOnMainActor: isOnMainActor)
+    let result = SourceRewriter(index: index).rewrite(file)
+    return (String(decoding: result.bytes, as: UTF8.self), result.messages.map { $0.printed(file: "F") })
+  }
+
+  @Test("a module that the settings replace is replaced in imports, conditions and before points")
+  func replacedModule() {
+    let source =
+      "import Combine\nimport class Combine.Future\n#if canImport(Combine)\nlet a: Combine.AnyCancellable? = nil\n#endif"
+    let result = rewritten(source, replacements: ["Combine": "OpenCombine"])
+    #expect(
+      result.text
+        == "import OpenCombine\nimport class OpenCombine.Future\n#if canImport(OpenCombine)\nlet a: OpenCombine.AnyCancellable? = nil\n#endif"
+    )
+    #expect(result.messages.isEmpty)
+    #expect(rewritten(source).messages.count == 2)
+  }
+
+  @Test("a test case of the main actor prepares its tests there, through an override without isolation")
+  func mainActorTestCase() {
+    let source =
+      "@MainActor final class T: XCTestCase {\n  override func setUpWithError() throws {\n    x()\n  }\n}"
+    let text = rewritten(source).text
+    #expect(
+      text.contains(
+        "  nonisolated override func setUpWithError() throws { nonisolated(unsafe) let me = self; try MainActor.assumeIsolated { "
+          + "try me._cdMainActor_T_setUpWithError() } }; @MainActor func _cdMainActor_T_setUpWithError() throws {\n    x()"
+      ))
+    #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count == 5)
+    let plain = "final class T: XCTestCase { override func setUp() {} }"
+    #expect(rewritten(plain).text == plain)
+    let byDefault = rewritten(plain, isOnMainActor: true).text
+    #expect(byDefault.contains("_cdMainActor_T_setUp"))
+    #expect(
+      byDefault.contains("nonisolated required init(name: String, testClosure: @escaping XCTestCaseClosure)"))
+    let asynchronous = "@MainActor final class T: XCTestCase { override func setUp() async throws {} }"
+    #expect(rewritten(asynchronous).text == asynchronous)
+  }
+
+  @Test("lazy variables stay possible in subclasses of classes that cross isolations")
+  func lazyVariables() {
+    #expect(
+      rewritten("import CoreData\nclass A: NSPersistentContainer { private lazy var x = 1 }").text
+        == "import CDECoreData\nclass A: NSPersistentContainer, @unchecked Sendable { private nonisolated(unsafe) lazy var x = 1 }"
+    )
+    #expect(!rewritten("class A: NSManagedObject { lazy var x = 1 }").text.contains("unsafe"))
+    #expect(
+      rewritten("class A: NSManagedObject, @unchecked Sendable { lazy var x = 1 }").text.contains(
+        "unsafe) lazy"))
+  }
+
+  @Test("key paths tell their keys, over several properties too")
+  func namedKeyPaths() {
+    let text = rewritten(
+      """
+      class A: NSManagedObject { @NSManaged var name: String; @NSManaged var other: A? }
+      let a = (\\A.name)._kvcKeyPathString
+      let b = NSExpression(forKeyPath: \\A.other?.name)
+      let c = \\A.other?.name == "x" && (\\A.other?.name).isLike("y") && names.map(\\A.other?.name).isEmpty
+      """
+    ).text
+    #expect(text.contains("(\\A.name)._cdKeyPathString"))
+    #expect(text.contains("forKeyPath: _cdNamed(\\A.other?.name, \"other.name\")"))
+    #expect(text.contains("let c = _cdNamed(\\A.other?.name, \"other.name\") == \"x\""))
+    #expect(
+      text.contains("(_cdNamed(\\A.other?.name, \"other.name\")).isLike(\"y\") && names.map(\\A.other?.name)")
+    )
+  }
+
+  @Test("a file that imports XCTest imports what its tests miss there")
+  func testing() {
+    #expect(rewritten("import XCTest").text == "import XCTest; import CDEXCTestPorting")
   }
 }

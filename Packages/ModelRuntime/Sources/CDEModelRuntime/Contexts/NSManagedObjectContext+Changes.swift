@@ -43,26 +43,22 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The objects that the next save inserts.
-  public var insertedObjects: Set<NSManagedObject> {
+  final var objectsToInsert: Set<NSManagedObject> {
     preconditionIsolated("insertedObjects")
     return Set(changed.lazy.filter { $0.isInserted && !$0.isMarkedDeleted })
   }
 
-  /// Saved objects with unsaved changes.
-  public var updatedObjects: Set<NSManagedObject> {
+  final var objectsToUpdate: Set<NSManagedObject> {
     preconditionIsolated("updatedObjects")
     return Set(changed.lazy.filter(\.isUpdated))
   }
 
-  /// The objects that the next save deletes.
-  public var deletedObjects: Set<NSManagedObject> {
+  final var objectsToDelete: Set<NSManagedObject> {
     preconditionIsolated("deletedObjects")
     return Set(changed.lazy.filter { $0.isMarkedDeleted && !$0.isInserted })
   }
 
-  /// All registered objects. The cost grows with their number.
-  public var registeredObjects: Set<NSManagedObject> {
+  final var allObjects: Set<NSManagedObject> {
     preconditionIsolated("registeredObjects")
     return Set(registry?.all() ?? [])
   }

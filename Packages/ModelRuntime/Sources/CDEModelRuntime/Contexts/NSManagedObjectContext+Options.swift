@@ -104,6 +104,8 @@ extension NSManagedObjectContext {
   private func checkIsolation(_ what: () -> String) {
     // Until a private context is entered, it belongs to its creator.
     if answersOutside || concurrencyType == .privateQueue && !executor.wasEntered { return }
+    if executor.isCurrent { return }
+    if OutsideReports.takes(what()) { return }
     executor.preconditionCurrent(
       "\(what()) was used outside its context\(name.map { " \"\($0)\"" } ?? ""). Use it inside perform { }, performAndWait { } "
         + "or the model actor that owns the context\(concurrencyType == .mainQueue ? "; this one belongs to the main actor" : "")."

@@ -44,7 +44,12 @@ extension NSManagedObjectContext: RunObserver {
   ///
   /// - Precondition: contexts do not wait for each other in a circle. A circle traps with a message that
   ///   names the contexts.
+  @_disfavoredOverload
   public func performAndWait<Value, Failure: Error>(
+    _ block: () throws(Failure) -> Value
+  ) throws(Failure) -> Value { try runAndWait(block) }
+
+  final func runAndWait<Value, Failure: Error>(
     _ block: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     try executor.runAndWait { () throws(Failure) -> Value in

@@ -341,6 +341,39 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// worst case the cost grows with the number of objects touched since the last save.
   open var hasChanges: Bool { hasUnsavedObjects }
 
+  /// The objects that the next save inserts.
+  open var insertedObjects: Set<NSManagedObject> { objectsToInsert }
+
+  /// Saved objects with unsaved changes.
+  open var updatedObjects: Set<NSManagedObject> { objectsToUpdate }
+
+  /// The objects that the next save deletes.
+  open var deletedObjects: Set<NSManagedObject> { objectsToDelete }
+
+  /// All registered objects. The cost grows with their number.
+  open var registeredObjects: Set<NSManagedObject> { allObjects }
+
+  /// The object registered for an ID, or nil. IDs of other stores and models give nil. Never queries the
+  /// store.
+  open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? { known(objectID) }
+
+  /// The fetch that subclasses in rewritten sources override as `fetch(_:)`.
+  open func _cdFetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
+    try typedFetch(request)
+  }
+
+  /// The number of objects that subclasses in rewritten sources override as `count(for:)`.
+  open func _cdCount(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int {
+    try typedCount(request)
+  }
+
+  /// Runs a block on the calling thread while nothing else runs on the context. Runs it inline when the
+  /// caller is already on the context.
+  ///
+  /// - Precondition: contexts do not wait for each other in a circle. A circle traps with a message that
+  ///   names the contexts.
+  open func performAndWait(_ block: () -> Void) { runAndWait(block) }
+
   /// Inserts an object made without a context. Does nothing if the object is already in this context.
   open func insert(_ object: NSManagedObject) { add(object) }
 

@@ -17,7 +17,15 @@ extension NSManagedObjectContext {
   /// - Returns: the objects, in the order of the request.
   /// - Throws: ``ManagedObjectError``: unknown entity, a predicate that can't be translated, or a store
   ///   error.
+  @_disfavoredOverload
   public func fetch<ResultType>(_ request: NSFetchRequest<ResultType>) throws -> [ResultType] {
+    try typedFetch(request)
+  }
+
+  /// The fetch itself, which no subclass replaces.
+  @_spi(CDE) public final func typedFetch<ResultType>(_ request: NSFetchRequest<ResultType>) throws
+    -> [ResultType]
+  {
     try reportingNSErrors { try results(of: request) }
   }
 
@@ -70,7 +78,13 @@ extension NSManagedObjectContext {
   }
 
   /// The number of objects that a fetch would return, without making them where possible.
+  @_disfavoredOverload
   public func count<ResultType>(for request: NSFetchRequest<ResultType>) throws -> Int {
+    try typedCount(request)
+  }
+
+  /// The number itself, which no subclass replaces.
+  @_spi(CDE) public final func typedCount<ResultType>(_ request: NSFetchRequest<ResultType>) throws -> Int {
     try reportingNSErrors { try number(of: request) }
   }
 

@@ -3,12 +3,10 @@ internal import CDEStore
 internal import Foundation
 
 extension NSManagedObjectContext {
-  /// The object registered for an ID, or nil. IDs of other stores and models give nil. Never queries the
-  /// store.
-  public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+  final func known(_ objectID: NSManagedObjectID) -> NSManagedObject? {
     preconditionIsolated("registeredObject(for:)")
     guard let registry else { return nil }
-    if let known = resident(objectID) { return known }
+    if let object = resident(objectID) { return object }
     guard let (binding, key) = localRow(of: objectID) else { return nil }
     return registry.object(root: binding.root, key: key)
   }

@@ -36,6 +36,7 @@ enum ManagedObjectClasses {
 /// Foundation's function of this name traps for private and nested classes on Linux. This overload accepts
 /// managed classes, and registers the class under the returned name.
 public func NSStringFromClass(_ type: NSManagedObject.Type) -> String {
+  PortedClasses.load(moduleOf: type)
   ManagedObjectClasses.register(type)
   return type._cdObjectiveCName ?? ManagedClassRegistry.register(type)
 }

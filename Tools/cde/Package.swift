@@ -43,15 +43,18 @@ let package = Package(
       name: "cde",
       dependencies: [
         "CDEToolKit",
+        .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .testTarget(
       name: "CDEToolKitTests",
       dependencies: [
-        "CDEToolKit", "cde",
+        "CDEToolKit", "SystemSQLite", "cde",
         .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
         .product(name: "CDESQLiteFaults", package: "CoreDataEvolution"),
         .product(name: "CDESwiftData", package: "CoreDataEvolution"),
+        .product(
+          name: "CDEPostgreSQL", package: "CoreDataEvolution", condition: .when(traits: ["PostgreSQL"])),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CDEToolKit
+import CoreDataEvolution
 import Foundation
 
 /// How an answer is printed; every command has these options.
@@ -46,7 +47,9 @@ struct StoreArguments: ParsableArguments {
 
   func place() throws -> StorePlace { try StorePlace(store) }
 
+  func loadedModel() throws -> NSManagedObjectModel? { try model.map { try LoadedModel($0).model } }
+
   func open() throws -> OpenedStore {
-    try OpenedStore(place(), model: try model.map { try LoadedModel($0).model }, schema: schema)
+    try OpenedStore(place(), model: loadedModel(), schema: schema)
   }
 }

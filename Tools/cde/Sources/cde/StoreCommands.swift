@@ -5,7 +5,10 @@ import Foundation
 struct StoreCommands: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store", abstract: "Reads, compares, checks and copies stores.",
-    subcommands: [Info.self, Entities.self, Rows.self, Show.self])
+    subcommands: [
+      Info.self, Entities.self, Rows.self, Show.self, Diff.self, Check.self, Export.self, Import.self,
+      SalvageStore.self,
+    ])
 
   struct Info: ParsableCommand {
     static let configuration = CommandConfiguration(

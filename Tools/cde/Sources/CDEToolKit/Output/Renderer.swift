@@ -89,15 +89,15 @@ public struct Renderer: Sendable {
   }
 
   private func markdown(_ table: Table) -> String {
-    func row(_ cells: [String]) -> String {
-      "| "
-        + cells.map { Self.visible($0).replacingOccurrences(of: "|", with: "\\|") }.joined(separator: " | ")
-        + " |\n"
-    }
     let rule = table.columns.map { $0.isNumber ? "---:" : "---" }
     let title = table.title.map { "## \(Self.visible($0))\n\n" } ?? ""
-    return title + row(table.columns.map(\.name)) + "| " + rule.joined(separator: " | ") + " |\n"
-      + table.rows.map { row($0.map(\.text)) }.joined()
+    return title + Self.markdownRow(table.columns.map(\.name)) + "| " + rule.joined(separator: " | ") + " |\n"
+      + table.rows.map { Self.markdownRow($0.map(\.text)) }.joined()
+  }
+
+  static func markdownRow(_ cells: [String]) -> String {
+    let parts = cells.map { visible($0).replacingOccurrences(of: "|", with: "\\|") }
+    return "| " + parts.joined(separator: " | ") + " |\n"
   }
 
   private func csv(_ rows: [[String]]) -> String {

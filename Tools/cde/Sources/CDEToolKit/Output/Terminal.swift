@@ -43,6 +43,9 @@ public struct Terminal: Sendable {
   /// Prints a sentence for people to standard error.
   public static func note(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
 
+  /// Writes to standard output.
+  public static func write(_ text: String) { write(text, to: STDOUT_FILENO) }
+
   static func write(_ text: String, to file: Int32) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {

@@ -184,7 +184,7 @@ public final class OpenedStore {
     }
   }
 
-  /// The objects of IDs of one entity, in this order, with their values and their to-one relationships.
+  /// The objects of IDs of one entity, in this order, with their values and the relationships that other tables do not tell.
   func objects(_ ids: some Collection<NSManagedObjectID>, in context: NSManagedObjectContext) throws
     -> [NSManagedObject]
   {

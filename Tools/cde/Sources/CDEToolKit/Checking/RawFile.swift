@@ -1,0 +1,71 @@
+import Foundation
+import SystemSQLite
+
+/// SQLite itself on a store's file, for what a store does not tell. The file and its folder stay as they are.
+final class RawFile {
+  private var database: OpaquePointer?
+  private var copy: URL?
+
+  /// Opens a file. If it has a log, a copy of both is opened, because SQLite would write an index beside the log.
+  ///
+  /// - Throws: ``ToolError``.
+  init(_ url: URL) throws(ToolError) {
+    var path = url.path
+    var options = "?immutable=1"
+    let log = path + "-wal"
+    if let size = try? FileManager.default.attributesOfItem(atPath: log)[.size] as? NSNumber,
+      size.intValue > 0
+    {
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
+      try Backup.copy(url, to: folder)
+      copy = folder
+      path = folder.appendingPathComponent(url.lastPathComponent).path
+      options = ""
+    }
+    let name =
+      "file:" + (path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path) + options
+    let flags = SQLITE_OPEN_URI | (options.isEmpty ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY)
+    guard sqlite3_open_v2(name, &database, flags, nil) == SQLITE_OK else {
+      throw ToolError("SQLite can't open \(url.path): \(String(cString: sqlite3_errmsg(database))).")
+    }
+  }
+
+  deinit {
+    sqlite3_close_v2(database)
+    if let copy { try? FileManager.default.removeItem(at: copy) }
+  }
+
+  /// Runs a statement that reads.
+  ///
+  /// - Returns: the rows; each value as bytes, nil for NULL.
+  func rows(_ sql: String) throws(ToolError) -> [[Data?]] {
+    var statement: OpaquePointer?
+    defer { sqlite3_finalize(statement) }
+    guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else { throw failure() }
+    var result: [[Data?]] = []
+    while true {
+      let code = sqlite3_step(statement)
+      if code == SQLITE_DONE { return result }
+      guard code == SQLITE_ROW else { throw failure() }
+      result.append(
+        (0..<sqlite3_column_count(statement)).map { column in
+          guard sqlite3_column_type(statement, column) != SQLITE_NULL else { return nil }
+          guard let bytes = sqlite3_column_blob(statement, column) else { return Data() }
+          return Data(bytes: bytes, count: Int(sqlite3_column_bytes(statement, column)))
+        })
+    }
+  }
+
+  /// The same with texts; NULL is empty.
+  func texts(_ sql: String) throws(ToolError) -> [[String]] {
+    try rows(sql).map { $0.map { $0.map { String(decoding: $0, as: UTF8.self) } ?? "" } }
+  }
+
+  private func failure() -> ToolError {
+    ToolError("SQLite says: \(String(cString: sqlite3_errmsg(database))).")
+  }
+
+  static func quoted(_ name: String) -> String {
+    "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+  }
+}

@@ -1,0 +1,64 @@
+import CDEManagedModel
+import CDEModelRuntime
+import Foundation
+
+/// Finds the attribute by which people know the objects of an entity.
+final class ReadableNames {
+  private static let usual = [
+    "name", "title", "displayname", "fullname", "label", "subject", "headline", "username", "email",
+    "caption",
+    "code", "identifier", "summary", "text", "path",
+  ]
+
+  private var keys: [String: [String]] = [:]
+
+  /// The attributes of an object's name, joined by a space; none if the entity has no such attribute.
+  func keys(of entity: NSEntityDescription) -> [String] {
+    let name = entity.name ?? ""
+    if let known = keys[name] { return known }
+    let found = Self.find(entity)
+    keys[name] = found
+    return found
+  }
+
+  private static func find(_ entity: NSEntityDescription) -> [String] {
+    let texts = entity.attributesByName.filter {
+      $0.value.attributeType == .stringAttributeType && !$0.value.isTransient
+    }
+    let byLower = Dictionary(texts.keys.map { ($0.lowercased(), $0) }) { first, _ in first }
+    if let first = byLower["firstname"], let last = byLower["lastname"] { return [first, last] }
+    for name in usual { if let key = byLower[name] { return [key] } }
+    let sorted = texts.keys.sorted()
+    if let key = sorted.first(where: {
+      $0.lowercased().hasSuffix("name") || $0.lowercased().hasSuffix("title")
+    }) {
+      return [key]
+    }
+    for constraint in entity.uniquenessConstraints where constraint.count == 1 {
+      let key = (constraint[0] as? String) ?? (constraint[0] as? NSPropertyDescription)?.name
+      if let key, texts[key] != nil { return [key] }
+    }
+    return sorted.first { texts[$0]?.isOptional == false }.map { [$0] } ?? sorted.first.map { [$0] } ?? []
+  }
+
+  /// The name of an object, or its ID if it has none. Reads the object.
+  func name(of object: NSManagedObject) -> String {
+    let parts = keys(of: object.entity).compactMap { object.value(forKey: $0) as? String }.filter {
+      !$0.isEmpty
+    }
+    return parts.isEmpty ? ShortID.text(object.objectID) : parts.joined(separator: " ")
+  }
+}
+
+/// IDs of objects as `Person/p12`: the end of Core Data's URI.
+enum ShortID {
+  static func text(_ id: NSManagedObjectID) -> String {
+    let parts = id.uriRepresentation().absoluteString.split(separator: "/")
+    return parts.suffix(2).joined(separator: "/")
+  }
+
+  /// The number of the row.
+  static func key(_ id: NSManagedObjectID) -> Int {
+    Int(id.uriRepresentation().lastPathComponent.dropFirst()) ?? 0
+  }
+}

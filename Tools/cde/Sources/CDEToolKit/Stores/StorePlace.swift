@@ -1,0 +1,56 @@
+import Foundation
+
+/// Where a store is: a file, or a PostgreSQL server.
+public enum StorePlace: Hashable, Sendable {
+  case file(URL)
+  case server(URL)
+
+  /// Reads the place from a command line.
+  ///
+  /// - Throws: ``ToolError`` for another URL than a server's.
+  public init(_ text: String) throws(ToolError) {
+    if text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") {
+      guard let url = URL(string: text) else {
+        throw ToolError("\(text) is no URL. Write postgresql://ROLE@HOST/DATABASE.", .usage)
+      }
+      self = .server(url)
+      return
+    }
+    if text.hasPrefix("file://"), let url = URL(string: text) {
+      self = .file(url)
+      return
+    }
+    guard !text.contains("://") else {
+      throw ToolError(
+        "\(text) is no store. Name a file, or a server by postgresql://ROLE@HOST/DATABASE.", .usage)
+    }
+    self = .file(URL(fileURLWithPath: text))
+  }
+
+  /// The place as people read it. A password is left out.
+  public var text: String {
+    switch self {
+    case .file(let url): return url.path
+    case .server(let url):
+      var parts = URLComponents(url: url, resolvingAgainstBaseURL: false)
+      parts?.password = nil
+      return parts?.string ?? "the server"
+    }
+  }
+
+  /// Refuses what is no file with contents, before it is read.
+  func check() throws(ToolError) {
+    guard case .file(let url) = self else { return }
+    var isFolder = ObjCBool(false)
+    guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
+      throw ToolError("There is no store at \(url.path). Check the path.")
+    }
+    guard !isFolder.boolValue else {
+      throw ToolError("\(url.path) is a folder. Name the store's file in it.")
+    }
+    let size = (try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? NSNumber)?.intValue
+    if size == 0 {
+      throw ToolError("\(url.path) is empty, so it is no store. An app fills it when it opens it.")
+    }
+  }
+}

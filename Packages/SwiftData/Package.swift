@@ -11,6 +11,7 @@ let package = Package(
     .package(name: "Executors", path: "../Executors"),
     .package(name: "Store", path: "../Store"),
     .package(name: "Macros", path: "../Macros"),
+    .package(name: "Models", path: "../Models"),
     .package(name: "ModelRuntime", path: "../ModelRuntime"),
   ],
   targets: [
@@ -19,8 +20,8 @@ let package = Package(
       dependencies: [
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEStore", package: "Store"),
-        .product(name: "CDEManagedModel", package: "ModelRuntime"),
-        .product(name: "CDEPredicates", package: "ModelRuntime"),
+        .product(name: "CDEManagedModel", package: "Models"),
+        .product(name: "CDEPredicates", package: "Models"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDEMacrosPlugin", package: "Macros"),
       ]),
@@ -31,8 +32,8 @@ let package = Package(
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEStore", package: "Store"),
         .product(name: "CDESQLiteFaults", package: "Store"),
-        .product(name: "CDEManagedModel", package: "ModelRuntime"),
-        .product(name: "CDEPredicates", package: "ModelRuntime"),
+        .product(name: "CDEManagedModel", package: "Models"),
+        .product(name: "CDEPredicates", package: "Models"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
       ]),
     .testTarget(

@@ -168,19 +168,35 @@ let package = Package(
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),
 
-    // ModelRuntime
+    // Models
+    .target(
+      name: "CDEPredicates",
+      dependencies: ["CDEExecutors"],
+      path: "Packages/Models/Sources/CDEPredicates"),
     .target(
       name: "CDEManagedModel",
       dependencies: ["CDEPredicates", "CDEExecutors", "CDEStore"],
-      path: "Packages/ModelRuntime/Sources/CDEManagedModel"),
-    .target(
-      name: "CDEPredicates",
-      dependencies: ["CDEExecutors", "CDEStore"],
-      path: "Packages/ModelRuntime/Sources/CDEPredicates"),
+      path: "Packages/Models/Sources/CDEManagedModel"),
     .target(
       name: "CDEModelFiles",
       dependencies: ["CDEManagedModel", "CDEPredicates", "CDEExecutors", "CDEStore"],
-      path: "Packages/ModelRuntime/Sources/CDEModelFiles"),
+      path: "Packages/Models/Sources/CDEModelFiles"),
+    .testTarget(
+      name: "CDEPredicatesTests",
+      dependencies: ["CDEPredicates"],
+      path: "Packages/Models/Tests/CDEPredicatesTests"),
+    .testTarget(
+      name: "CDEManagedModelTests",
+      dependencies: ["CDEManagedModel", "CDEStore"],
+      path: "Packages/Models/Tests/CDEManagedModelTests",
+      resources: [.copy("Fixtures")]),
+    .testTarget(
+      name: "CDEModelFilesTests",
+      dependencies: ["CDEModelFiles", "CDEManagedModel", "CDEPredicates", "CDEStore", "CDESQLiteFaults"],
+      path: "Packages/Models/Tests/CDEModelFilesTests",
+      resources: [.copy("Fixtures")]),
+
+    // ModelRuntime
     .systemLibrary(name: "CDERuntimeABI", path: "Packages/ModelRuntime/Sources/CDERuntimeABI"),
     .target(
       name: "CDEModelRuntime",
@@ -190,20 +206,6 @@ let package = Package(
         "CDEMacros",
       ],
       path: "Packages/ModelRuntime/Sources/CDEModelRuntime"),
-    .testTarget(
-      name: "CDEManagedModelTests",
-      dependencies: ["CDEManagedModel", "CDEStore"],
-      path: "Packages/ModelRuntime/Tests/CDEManagedModelTests",
-      resources: [.copy("Fixtures")]),
-    .testTarget(
-      name: "CDEPredicatesTests",
-      dependencies: ["CDEPredicates"],
-      path: "Packages/ModelRuntime/Tests/CDEPredicatesTests"),
-    .testTarget(
-      name: "CDEModelFilesTests",
-      dependencies: ["CDEModelFiles", "CDEManagedModel", "CDEPredicates", "CDEStore", "CDESQLiteFaults"],
-      path: "Packages/ModelRuntime/Tests/CDEModelFilesTests",
-      resources: [.copy("Fixtures")]),
     .testTarget(
       name: "CDEModelRuntimeTests",
       dependencies: [

@@ -10,6 +10,7 @@ let package = Package(
   dependencies: [
     .package(name: "Executors", path: "../Executors"),
     .package(name: "Store", path: "../Store"),
+    .package(name: "Models", path: "../Models"),
     .package(name: "ModelRuntime", path: "../ModelRuntime"),
   ],
   targets: [
@@ -18,8 +19,8 @@ let package = Package(
       dependencies: [
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEStore", package: "Store"),
-        .product(name: "CDEManagedModel", package: "ModelRuntime"),
-        .product(name: "CDEPredicates", package: "ModelRuntime"),
+        .product(name: "CDEManagedModel", package: "Models"),
+        .product(name: "CDEPredicates", package: "Models"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
       ]),
     .testTarget(
@@ -28,7 +29,7 @@ let package = Package(
         "CDEDatabases", .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDESQLiteFaults", package: "Store"),
         .product(name: "CDEStore", package: "Store"),
-        .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEManagedModel", package: "Models"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
       ]),
   ],

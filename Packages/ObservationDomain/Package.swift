@@ -10,6 +10,7 @@ let package = Package(
   dependencies: [
     .package(name: "Executors", path: "../Executors"),
     .package(name: "Store", path: "../Store"),
+    .package(name: "Models", path: "../Models"),
     .package(name: "ModelRuntime", path: "../ModelRuntime"),
   ],
   targets: [
@@ -25,7 +26,7 @@ let package = Package(
       name: "CDEObservationModels",
       dependencies: [
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
-        .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEManagedModel", package: "Models"),
       ],
       path: "Tests/CDEObservationModels"),
     .testTarget(
@@ -34,7 +35,7 @@ let package = Package(
         "CDEObservation", "CDEObservationModels",
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDESQLiteFaults", package: "Store"),
-        .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEManagedModel", package: "Models"),
         .product(name: "CDEStore", package: "Store"),
       ]),
   ],

@@ -55,15 +55,16 @@ let package = Package(
   ],
   dependencies: [
     .package(name: "Store", path: "../Store"),
+    .package(name: "Models", path: "../Models"),
     .package(name: "ModelRuntime", path: "../ModelRuntime"),
   ],
   targets: [
     .target(
       name: "CDECoreData",
       dependencies: [
-        .product(name: "CDEManagedModel", package: "ModelRuntime"),
-        .product(name: "CDEModelFiles", package: "ModelRuntime"),
-        .product(name: "CDEPredicates", package: "ModelRuntime"),
+        .product(name: "CDEManagedModel", package: "Models"),
+        .product(name: "CDEModelFiles", package: "Models"),
+        .product(name: "CDEPredicates", package: "Models"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         "CDELogging",
       ]),
@@ -76,8 +77,8 @@ let package = Package(
     .executableTarget(
       name: "coredata-sources",
       dependencies: [
-        "CDESourceRewriting", .product(name: "CDEModelFiles", package: "ModelRuntime"),
-        .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        "CDESourceRewriting", .product(name: "CDEModelFiles", package: "Models"),
+        .product(name: "CDEManagedModel", package: "Models"),
       ],
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),

@@ -16,6 +16,7 @@ let package = Package(
     .package(
       name: "PostgreSQLStore", path: "../PostgreSQLStore",
       traits: [.trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
+    .package(name: "Models", path: "../Models"),
     .package(name: "ModelRuntime", path: "../ModelRuntime"),
   ],
   targets: [
@@ -24,7 +25,7 @@ let package = Package(
       dependencies: [
         .product(name: "CDEStore", package: "Store"),
         .product(name: "CDEPostgreSQLStore", package: "PostgreSQLStore"),
-        .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEManagedModel", package: "Models"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
       ]),
     .target(
@@ -47,9 +48,9 @@ let package = Package(
         .product(name: "CDEStore", package: "Store"),
         .product(name: "CDESQLiteFaults", package: "Store"),
         .product(name: "CDEPostgreSQLStore", package: "PostgreSQLStore"),
-        .product(name: "CDEManagedModel", package: "ModelRuntime"),
-        .product(name: "CDEModelFiles", package: "ModelRuntime"),
-        .product(name: "CDEPredicates", package: "ModelRuntime"),
+        .product(name: "CDEManagedModel", package: "Models"),
+        .product(name: "CDEModelFiles", package: "Models"),
+        .product(name: "CDEPredicates", package: "Models"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
       ]),
   ],

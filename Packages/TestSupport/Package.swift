@@ -12,6 +12,7 @@ let package = Package(
   dependencies: [
     .package(name: "Executors", path: "../Executors"),
     .package(name: "Store", path: "../Store"),
+    .package(name: "Models", path: "../Models"),
     .package(name: "ModelRuntime", path: "../ModelRuntime"),
     .package(name: "Databases", path: "../Databases"),
   ],
@@ -21,7 +22,7 @@ let package = Package(
       dependencies: [
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEStore", package: "Store"),
-        .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEManagedModel", package: "Models"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDEDatabases", package: "Databases"),
         .product(name: "CDESQLiteFaults", package: "Store"),
@@ -30,7 +31,7 @@ let package = Package(
       name: "CDETesting",
       dependencies: [
         "CDETestSupport",
-        .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEManagedModel", package: "Models"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDESQLiteFaults", package: "Store"),
       ]),
@@ -38,7 +39,7 @@ let package = Package(
       name: "CDEXCTest",
       dependencies: [
         "CDETestSupport",
-        .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEManagedModel", package: "Models"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
       ]),
     .testTarget(
@@ -46,7 +47,7 @@ let package = Package(
       dependencies: [
         "CDETestSupport", "CDETesting", "CDEXCTest",
         .product(name: "CDEExecutors", package: "Executors"),
-        .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEManagedModel", package: "Models"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDEDatabases", package: "Databases"),
         .product(name: "CDESQLiteFaults", package: "Store"),

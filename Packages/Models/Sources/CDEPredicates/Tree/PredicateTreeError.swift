@@ -1,4 +1,4 @@
-public import CDEStore
+public import CDEExecutors
 internal import Foundation
 
 /// Why a predicate or a sort order could not be parsed, converted or evaluated.

@@ -1,0 +1,2 @@
+// Errors of a store have the form that all layers share.
+@_exported public import protocol CDEExecutors.CDEError

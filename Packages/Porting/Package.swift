@@ -55,6 +55,7 @@ let package = Package(
   dependencies: [
     .package(name: "Store", path: "../Store"),
     .package(name: "ModelRuntime", path: "../ModelRuntime"),
+    .package(name: "SwiftData", path: "../SwiftData"),
   ],
   targets: [
     .target(
@@ -76,6 +77,7 @@ let package = Package(
       dependencies: [
         "CDESourceRewriting", .product(name: "CDEModelFiles", package: "ModelRuntime"),
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEModelRuntime", package: "ModelRuntime"),
       ],
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),
@@ -89,7 +91,13 @@ let package = Package(
       dependencies: ["CDECoreData", .product(name: "CDESQLiteFaults", package: "Store")]),
     .testTarget(
       name: "CDESourceRewritingTests",
-      dependencies: ["CDESourceRewriting"],
+      dependencies: [
+        "CDESourceRewriting", "coredata-sources",
+        .product(name: "CDEManagedModel", package: "ModelRuntime"),
+        .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+        .product(name: "CDESwiftData", package: "SwiftData"),
+        .product(name: "CDESQLiteFaults", package: "Store"),
+      ],
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),
   ],

@@ -14,6 +14,7 @@ let package = Package(
     .package(name: "Store", path: "../Store"),
     .package(name: "ModelRuntime", path: "../ModelRuntime"),
     .package(name: "Databases", path: "../Databases"),
+    .package(name: "SwiftData", path: "../SwiftData"),
   ],
   targets: [
     .target(
@@ -32,6 +33,7 @@ let package = Package(
         "CDETestSupport",
         .product(name: "CDEManagedModel", package: "ModelRuntime"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+        .product(name: "CDESwiftData", package: "SwiftData"),
         .product(name: "CDESQLiteFaults", package: "Store"),
       ]),
     .target(
@@ -51,6 +53,7 @@ let package = Package(
         .product(name: "CDEDatabases", package: "Databases"),
         .product(name: "CDESQLiteFaults", package: "Store"),
         .product(name: "CDEStore", package: "Store"),
+        .product(name: "CDESwiftData", package: "SwiftData"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -295,7 +295,9 @@ let package = Package(
       path: "Packages/TestSupport/Sources/CDETestSupport"),
     .target(
       name: "CDETesting",
-      dependencies: ["CDETestSupport", "CDEManagedModel", "CDEModelRuntime", "CDESQLiteFaults"],
+      dependencies: [
+        "CDETestSupport", "CDEManagedModel", "CDEModelRuntime", "CDESwiftData", "CDESQLiteFaults",
+      ],
       path: "Packages/TestSupport/Sources/CDETesting"),
     .target(
       name: "CDEXCTest",
@@ -305,7 +307,7 @@ let package = Package(
       name: "CDETestSupportTests",
       dependencies: [
         "CDETestSupport", "CDETesting", "CDEXCTest", "CDEExecutors", "CDEManagedModel", "CDEModelRuntime",
-        "CDEDatabases", "CDESQLiteFaults", "CDEStore",
+        "CDEDatabases", "CDESQLiteFaults", "CDEStore", "CDESwiftData",
       ],
       path: "Packages/TestSupport/Tests/CDETestSupportTests"),
 
@@ -339,7 +341,7 @@ let package = Package(
       linkerSettings: [.unsafeFlags(linkFlags)]),
     .executableTarget(
       name: "coredata-sources",
-      dependencies: ["CDESourceRewriting", "CDEModelFiles", "CDEManagedModel"],
+      dependencies: ["CDESourceRewriting", "CDEModelFiles", "CDEManagedModel", "CDEModelRuntime"],
       path: "Packages/Porting/Sources/coredata-sources",
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),
@@ -354,7 +356,10 @@ let package = Package(
       path: "Packages/Porting/Tests/CDECoreDataTests"),
     .testTarget(
       name: "CDESourceRewritingTests",
-      dependencies: ["CDESourceRewriting"],
+      dependencies: [
+        "CDESourceRewriting", "coredata-sources", "CDEManagedModel", "CDEModelRuntime", "CDESwiftData",
+        "CDESQLiteFaults",
+      ],
       path: "Packages/Porting/Tests/CDESourceRewritingTests",
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),

@@ -57,6 +57,7 @@ let package = Package(
     .package(name: "Store", path: "../Store"),
     .package(name: "Models", path: "../Models"),
     .package(name: "ModelRuntime", path: "../ModelRuntime"),
+    .package(name: "SwiftData", path: "../SwiftData"),
   ],
   targets: [
     .target(
@@ -79,6 +80,7 @@ let package = Package(
       dependencies: [
         "CDESourceRewriting", .product(name: "CDEModelFiles", package: "Models"),
         .product(name: "CDEManagedModel", package: "Models"),
+        .product(name: "CDEModelRuntime", package: "ModelRuntime"),
       ],
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),
@@ -92,7 +94,13 @@ let package = Package(
       dependencies: ["CDECoreData", .product(name: "CDESQLiteFaults", package: "Store")]),
     .testTarget(
       name: "CDESourceRewritingTests",
-      dependencies: ["CDESourceRewriting"],
+      dependencies: [
+        "CDESourceRewriting", "coredata-sources",
+        .product(name: "CDEManagedModel", package: "Models"),
+        .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+        .product(name: "CDESwiftData", package: "SwiftData"),
+        .product(name: "CDESQLiteFaults", package: "Store"),
+      ],
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),
   ],

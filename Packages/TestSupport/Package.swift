@@ -15,6 +15,7 @@ let package = Package(
     .package(name: "Models", path: "../Models"),
     .package(name: "ModelRuntime", path: "../ModelRuntime"),
     .package(name: "Databases", path: "../Databases"),
+    .package(name: "SwiftData", path: "../SwiftData"),
   ],
   targets: [
     .target(
@@ -33,6 +34,7 @@ let package = Package(
         "CDETestSupport",
         .product(name: "CDEManagedModel", package: "Models"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+        .product(name: "CDESwiftData", package: "SwiftData"),
         .product(name: "CDESQLiteFaults", package: "Store"),
       ]),
     .target(
@@ -52,6 +54,7 @@ let package = Package(
         .product(name: "CDEDatabases", package: "Databases"),
         .product(name: "CDESQLiteFaults", package: "Store"),
         .product(name: "CDEStore", package: "Store"),
+        .product(name: "CDESwiftData", package: "SwiftData"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -15,6 +15,7 @@ enum Command {
   case adopt(AdoptCommand)
   case coverage(files: [String])
   case compile(CompileCommand)
+  case generate(GenerateCommand)
 
   static let usage = """
     Usage: coredata-sources <command>
@@ -32,6 +33,10 @@ enum Command {
           Compiles an .xcdatamodeld into a .momd, an .xcdatamodel into a .mom, or an .xcmappingmodel into a .cdm, in the
           form of Apple's compiler. A mapping model needs the models that it is for; without --model they are looked for
           where it says.
+      generate-swiftdata <store or model>
+          Prints classes with @Model for a store that keeps a copy of its model, as Apple's do, or for an .xcdatamodeld,
+          .xcdatamodel, .momd or .mom. A container over the classes opens the store in place. What SwiftData can't
+          express is a comment at its place, and a line on the error output.
       build --module <name> --state <file> --table <file> [--uses <module>]... [--replaces <module> <module>]... [--main-actor] [--member-imports]
             [--settings <file> <its text>] [--model <model> <output>]... [--file <source> <output>]...
           What the plug-in CoreDataSources calls: rewrites the files that changed since the last call. --uses names a
@@ -53,6 +58,11 @@ enum Command {
       guard !rest.isEmpty else { throw Problem("coverage takes files in lcov's format.\n\(Self.usage)") }
       self = .coverage(files: rest)
     case "compile": self = try .compile(CompileCommand(rest))
+    case "generate-swiftdata":
+      guard rest.count == 1 else {
+        throw Problem("generate-swiftdata takes a store or a model.\n\(Self.usage)")
+      }
+      self = .generate(GenerateCommand(source: URL(fileURLWithPath: rest[0])))
     case "help", "--help", "-h": self = .help
     case let other:
       throw Problem("\(other.map { "There is no command \($0)." } ?? "Which command?")\n\(Self.usage)")
@@ -66,6 +76,7 @@ enum Command {
     case .rewrite(let command): try command.run()
     case .adopt(let command): try command.run()
     case .compile(let command): try command.run()
+    case .generate(let command): try command.run()
     case .coverage(let files): try CoverageMapping(files).run()
     }
   }

@@ -1,5 +1,6 @@
 public import CDEManagedModel
 public import CDEModelRuntime
+@_spi(CDE) internal import CDESwiftData
 @_spi(CDE) internal import CDETestSupport
 internal import Foundation
 internal import Synchronization
@@ -11,9 +12,19 @@ public struct StoreTrait: TestTrait, SuiteTrait, TestScoping {
   private final class Identity: Sendable {}
 
   let makeModel: @Sendable () throws -> NSManagedObjectModel
+  /// The classes with `@Model`, if the trait names such.
+  private let schema: Schema?
   private let identity = Identity()
 
-  init(_ makeModel: @escaping @Sendable () throws -> NSManagedObjectModel) { self.makeModel = makeModel }
+  init(_ makeModel: @escaping @Sendable () throws -> NSManagedObjectModel) {
+    self.makeModel = makeModel
+    schema = nil
+  }
+
+  init(_ schema: Schema) {
+    makeModel = { try schema.preparedModel() }
+    self.schema = schema
+  }
 
   /// On a suite, each test in it has a store of its own.
   public var isRecursive: Bool { true }
@@ -38,7 +49,8 @@ public struct StoreTrait: TestTrait, SuiteTrait, TestScoping {
       try await options.fill(scope.container)
       scope.begin()
       try await watch.provideScope(for: test, testCase: testCase) {
-        try await TestStore.$running.withValue(TestStore(scope: scope)) {
+        let models = try schema.map { try ModelContainer($0, over: scope.container) }
+        try await TestStore.$running.withValue(TestStore(scope: scope, models: models)) {
           if let faults = test.traits.lazy.compactMap({ $0 as? FaultsTrait }).last {
             try await faults.provideFaults(
               to: scope.container, for: test, testCase: testCase, performing: function)

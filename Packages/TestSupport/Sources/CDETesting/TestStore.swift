@@ -1,4 +1,5 @@
 public import CDEModelRuntime
+internal import CDESwiftData
 public import CDETestSupport
 
 /// The throw-away store of the running test, given by the ``Testing/Trait/store(_:)`` trait.
@@ -12,6 +13,8 @@ public import CDETestSupport
 /// ```
 public struct TestStore: Sendable {
   let scope: TestStoreScope
+  /// The container of model classes, for a store of such classes.
+  let models: ModelContainer?
 
   /// The container, its store loaded: empty, or as templates left it.
   public var container: NSPersistentContainer { scope.container }

@@ -1,3 +1,6 @@
+public import CDEManagedModel
+public import CDEModelRuntime
+
 /// The stores of a schema, and the main context. Pass it between isolations.
 public class ModelContainer: Equatable, @unchecked Sendable {
   // Guard: immutable, except for the main context, which the main actor uses alone.
@@ -100,4 +103,17 @@ public class ModelContainer: Equatable, @unchecked Sendable {
 
   /// Whether the containers have the same stores open.
   public static func == (first: ModelContainer, second: ModelContainer) -> Bool { first.core === second.core }
+}
+
+// For the layer of test support, whose stores are loaded by containers of its own.
+@_spi(CDE) extension ModelContainer {
+  /// A container over stores that are loaded already, with the model of ``Schema/preparedModel()``.
+  public convenience init(_ schema: Schema, over container: NSPersistentContainer) throws {
+    self.init(ContainerCore(schema, try PreparedSchema.prepare(schema), container))
+  }
+}
+
+@_spi(CDE) extension Schema {
+  /// The model of a container over the schema, which new instances of its classes take from now on.
+  public func preparedModel() throws -> NSManagedObjectModel { try PreparedSchema.prepare(self).model }
 }

@@ -339,16 +339,30 @@ let package = Package(
       path: "Packages/Porting/Sources/CDESourceRewriting",
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),
+    .target(
+      name: "CDESourceTool",
+      dependencies: ["CDESourceRewriting", "CDEModelFiles"],
+      path: "Packages/Porting/Sources/CDESourceTool",
+      swiftSettings: [.unsafeFlags(swiftFlags)],
+      linkerSettings: [.unsafeFlags(linkFlags)]),
+    .executableTarget(
+      name: "coredata-sources-build",
+      dependencies: ["CDESourceTool"],
+      path: "Packages/Porting/Sources/coredata-sources-build",
+      swiftSettings: [.unsafeFlags(swiftFlags)],
+      linkerSettings: [.unsafeFlags(linkFlags)]),
     .executableTarget(
       name: "coredata-sources",
-      dependencies: ["CDESourceRewriting", "CDEModelFiles", "CDEManagedModel", "CDEModelRuntime"],
+      dependencies: [
+        "CDESourceTool", "CDESourceRewriting", "CDEModelFiles", "CDEManagedModel", "CDEModelRuntime",
+      ],
       path: "Packages/Porting/Sources/coredata-sources",
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),
     .plugin(
       name: "CoreDataSources",
       capability: .buildTool(),
-      dependencies: ["coredata-sources"],
+      dependencies: ["coredata-sources-build"],
       path: "Packages/Porting/Plugins/CoreDataSources"),
     .testTarget(
       name: "CDECoreDataTests",

@@ -75,10 +75,20 @@ let package = Package(
       name: "CDESourceRewriting",
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),
+    .target(
+      name: "CDESourceTool",
+      dependencies: ["CDESourceRewriting", .product(name: "CDEModelFiles", package: "Models")],
+      swiftSettings: [.unsafeFlags(swiftFlags)],
+      linkerSettings: [.unsafeFlags(linkFlags)]),
+    .executableTarget(
+      name: "coredata-sources-build",
+      dependencies: ["CDESourceTool"],
+      swiftSettings: [.unsafeFlags(swiftFlags)],
+      linkerSettings: [.unsafeFlags(linkFlags)]),
     .executableTarget(
       name: "coredata-sources",
       dependencies: [
-        "CDESourceRewriting", .product(name: "CDEModelFiles", package: "Models"),
+        "CDESourceTool", "CDESourceRewriting", .product(name: "CDEModelFiles", package: "Models"),
         .product(name: "CDEManagedModel", package: "Models"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
       ],
@@ -87,7 +97,7 @@ let package = Package(
     .plugin(
       name: "CoreDataSources",
       capability: .buildTool(),
-      dependencies: ["coredata-sources"],
+      dependencies: ["coredata-sources-build"],
       path: "Plugins/CoreDataSources"),
     .testTarget(
       name: "CDECoreDataTests",

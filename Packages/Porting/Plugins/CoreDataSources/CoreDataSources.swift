@@ -7,7 +7,7 @@ struct CoreDataSources: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
     guard let target = target as? any SourceModuleTarget else { return [] }
     let settings = try Settings(target, in: context.package.directoryURL)
-    let tool = try context.tool(named: "coredata-sources").url
+    let tool = try context.tool(named: "coredata-sources-build").url
     let work = context.pluginWorkDirectoryURL
     let found = try settings.files()
     var arguments = [

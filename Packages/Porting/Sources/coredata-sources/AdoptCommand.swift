@@ -1,4 +1,5 @@
 import CDESourceRewriting
+import CDESourceTool
 import Foundation
 
 /// Makes a package for Apple's platforms one that builds on Linux, too.

@@ -1,3 +1,4 @@
+import CDESourceTool
 import Foundation
 
 /// Turns coverage of rewritten files into coverage of their originals.

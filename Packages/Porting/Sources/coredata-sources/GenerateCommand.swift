@@ -1,6 +1,7 @@
 import CDEManagedModel
 import CDEModelFiles
 import CDEModelRuntime
+import CDESourceTool
 import Foundation
 
 /// Prints `@Model` classes for a store or a model.

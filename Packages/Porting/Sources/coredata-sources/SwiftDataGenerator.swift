@@ -1,6 +1,7 @@
 import CDEManagedModel
 import CDEModelFiles
 import CDEModelRuntime
+import CDESourceTool
 import Foundation
 
 /// Writes classes with `@Model` for a model, so that a container over them opens the model's stores in place.

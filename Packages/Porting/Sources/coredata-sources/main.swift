@@ -1,12 +1,3 @@
-import Foundation
+import CDESourceTool
 
-let arguments = Array(CommandLine.arguments.dropFirst())
-do {
-  try Command(arguments).run()
-} catch let problem as Problem {
-  FileHandle.standardError.write(Data("error: \(problem)\n".utf8))
-  exit(1)
-} catch {
-  FileHandle.standardError.write(Data("error: \(error)\n".utf8))
-  exit(1)
-}
+runCommandLine { try Command($0).run() }

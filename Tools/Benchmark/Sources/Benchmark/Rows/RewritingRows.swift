@@ -91,15 +91,15 @@ final class RewritingRows {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [
       "swift", "build", "--package-path", root.path, "--scratch-path", scratch, "-c", kind, "--product",
-      "coredata-sources",
+      "coredata-sources-build",
     ]
     process.standardOutput = FileHandle.standardError
     try process.run()
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {
-      throw MemoryRow.Failure(description: "The tool coredata-sources at \(root.path) does not build.")
+      throw MemoryRow.Failure(description: "The tool coredata-sources-build at \(root.path) does not build.")
     }
-    return URL(fileURLWithPath: "\(scratch)/\(kind)/coredata-sources")
+    return URL(fileURLWithPath: "\(scratch)/\(kind)/coredata-sources-build")
   }
 
   // MARK: Sources

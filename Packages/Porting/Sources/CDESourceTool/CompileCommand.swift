@@ -1,34 +1,36 @@
-import CDEModelFiles
-import Foundation
+internal import CDEModelFiles
+internal import Foundation
 
 /// Compiles a model or a mapping model.
-struct CompileCommand {
+public struct CompileCommand {
   private let source: URL
   private let output: URL
   /// Where the models of a mapping model are looked for.
   private var models: [URL] = []
 
-  init(_ arguments: [String]) throws {
+  /// Reads the paths and options.
+  public init(_ arguments: [String], usage: String) throws {
     var paths: [URL] = []
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       if argument == "--model" {
-        guard let model = rest.popFirst() else { throw Problem("--model lacks a value.\n\(Command.usage)") }
+        guard let model = rest.popFirst() else { throw Problem("--model lacks a value.\n\(usage)") }
         models.append(URL(fileURLWithPath: model))
       } else {
         paths.append(URL(fileURLWithPath: argument))
       }
     }
-    guard paths.count == 2 else { throw Problem("compile takes a model and an output.\n\(Command.usage)") }
+    guard paths.count == 2 else { throw Problem("compile takes a model and an output.\n\(usage)") }
     source = paths[0]
     output = paths[1]
     guard models.isEmpty || source.pathExtension == "xcmappingmodel" else {
       throw Problem(
-        "--model is for mapping models, and \(source.lastPathComponent) is none.\n\(Command.usage)")
+        "--model is for mapping models, and \(source.lastPathComponent) is none.\n\(usage)")
     }
   }
 
-  func run() throws {
+  /// Writes the compiled model.
+  public func run() throws {
     try reportingPlaces(of: source) { () throws(ModelFileError) in
       try ModelCompiler.compile(source, to: output, models: models)
     }

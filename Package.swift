@@ -366,7 +366,7 @@ let package = Package(
       path: "Packages/Porting/Plugins/CoreDataSources"),
     .testTarget(
       name: "CDECoreDataTests",
-      dependencies: ["CDECoreData", "CDESQLiteFaults"],
+      dependencies: ["CDECoreData", "CDELogging", "CDESQLiteFaults"],
       path: "Packages/Porting/Tests/CDECoreDataTests"),
     .testTarget(
       name: "CDESourceRewritingTests",

@@ -101,7 +101,9 @@ let package = Package(
       path: "Plugins/CoreDataSources"),
     .testTarget(
       name: "CDECoreDataTests",
-      dependencies: ["CDECoreData", .product(name: "CDESQLiteFaults", package: "Store")]),
+      dependencies: [
+        "CDECoreData", "CDELogging", .product(name: "CDESQLiteFaults", package: "Store"),
+      ]),
     .testTarget(
       name: "CDESourceRewritingTests",
       dependencies: [

@@ -1,14 +1,19 @@
 internal import SwiftSyntax
 
-// XCTest of Linux is stricter about isolation than Apple's: a test case of the main actor may not override functions of `XCTestCase`.
+// XCTest of Linux is stricter about isolation than Apple's: a test case of the main actor may not override functions of `XCTestCase`, and in
+// language mode 5 the process ends when XCTest takes a test of the main actor for one without isolation.
 extension RewritingVisitor {
   private static let prepared: Set<String> = ["setUp", "tearDown", "setUpWithError", "tearDownWithError"]
 
-  /// Splits a function that prepares a test on the main actor into an override without isolation and a function of the main actor, which
-  /// has the body. XCTest calls the override on the main thread.
+  /// Splits a test, or a function that prepares one, on the main actor into a function without isolation and a function of the main actor, which
+  /// has the body. XCTest calls the former on the main thread.
   func rewritePreparation(_ node: FunctionDeclSyntax) {
-    guard Self.prepared.contains(node.name.text), node.body != nil,
-      let override = node.modifiers.first(where: { $0.name.text == "override" }),
+    let override = node.modifiers.first(where: { $0.name.text == "override" })
+    let isTest =
+      node.name.text.hasPrefix("test") && node.signature.parameterClause.parameters.isEmpty
+      && node.signature.returnClause == nil && node.genericParameterClause == nil
+      && !node.modifiers.contains { ["private", "fileprivate"].contains($0.name.text) }
+    guard isTest || override != nil && Self.prepared.contains(node.name.text), node.body != nil,
       !node.modifiers.contains(where: { ["class", "static", "nonisolated"].contains($0.name.text) }),
       node.signature.effectSpecifiers?.asyncSpecifier == nil, isTestCase
     else { return }
@@ -23,11 +28,11 @@ extension RewritingVisitor {
     let binding = index.isOnMainActor ? "" : "nonisolated(unsafe) "
     // Guard: the test case goes from the main thread to the main actor.
     edits.insert(
-      "nonisolated \(access.joined())override func \(node.name.text)()\(isThrowing ? " throws" : "") { "
+      "nonisolated \(access.joined())\(override == nil ? "" : "override ")func \(node.name.text)()\(isThrowing ? " throws" : "") { "
         + "\(binding)let me = self; \(attempt)MainActor.assumeIsolated { \(attempt)me.\(name)() } }; "
         + (isMarked ? "" : "@MainActor "),
       at: node.contentRange.lowerBound)
-    edits.remove(override, in: bytes)
+    if let override { edits.remove(override, in: bytes) }
     edits.replace(node.name, with: name)
   }
 

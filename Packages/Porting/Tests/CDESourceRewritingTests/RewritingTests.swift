@@ -434,6 +434,11 @@ struct PublishedSourcesTests {
     #expect(byDefault.contains("_cdMainActor_T_setUp"))
     #expect(
       byDefault.contains("nonisolated required init(name: String, testClosure: @escaping XCTestCaseClosure)"))
+    let test = rewritten("final class T: XCTestCase { @MainActor func testA() throws { x() } }").text
+    #expect(
+      test.contains(
+        "nonisolated func testA() throws { nonisolated(unsafe) let me = self; try MainActor.assumeIsolated { "
+          + "try me._cdMainActor_T_testA() } }; @MainActor func _cdMainActor_T_testA() throws { x() }"))
     let asynchronous = "@MainActor final class T: XCTestCase { override func setUp() async throws {} }"
     #expect(rewritten(asynchronous).text == asynchronous)
   }

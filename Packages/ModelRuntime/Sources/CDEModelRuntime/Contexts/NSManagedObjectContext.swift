@@ -359,7 +359,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// The fetch that subclasses in rewritten sources override as `fetch(_:)`.
   open func _cdFetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
-    try typedFetch(request)
+    try request.untypedResults(in: self)
   }
 
   /// The number of objects that subclasses in rewritten sources override as `count(for:)`.

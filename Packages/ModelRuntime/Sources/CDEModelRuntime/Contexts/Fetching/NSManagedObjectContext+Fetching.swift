@@ -382,6 +382,9 @@ extension NSFetchRequest {
   /// Fetches in the context whose isolation the call runs in.
   public func execute(in context: NSManagedObjectContext) throws -> [ResultType] { try context.fetch(self) }
 
+  /// The results as values of any type. A request that was cast to another result type still makes results of its own.
+  func untypedResults(in context: NSManagedObjectContext) throws -> [Any] { try context.typedFetch(self) }
+
   /// The request without its result type, in the form that the context uses.
   func plan(in context: NSManagedObjectContext) throws -> FetchPlan {
     guard let model = context.modelBinding else { throw context.missingCoordinator }

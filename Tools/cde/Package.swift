@@ -51,6 +51,7 @@ let package = Package(
       dependencies: [
         "CDEToolKit", "SystemSQLite", "cde",
         .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
+        .product(name: "CDEModelFiles", package: "CoreDataEvolution"),
         .product(name: "CDESQLiteFaults", package: "CoreDataEvolution"),
         .product(name: "CDESwiftData", package: "CoreDataEvolution"),
         .product(

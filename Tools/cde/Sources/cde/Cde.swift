@@ -11,6 +11,7 @@ struct Cde: ParsableCommand {
         cde store info Notes.sqlite
         cde store rows Notes.sqlite Note --predicate 'title BEGINSWITH "A"' --sort -created --limit 20
         cde store show Notes.sqlite Note/p12
+        cde model diagram Notes.xcdatamodeld > notes.svg
 
       EXIT CODES:
         0   done
@@ -21,7 +22,7 @@ struct Cde: ParsableCommand {
       Stores are opened for reading only, unless a command says otherwise: their files and folders stay as they are.
       """,
     version: "cde 1.0",
-    subcommands: [StoreCommands.self])
+    subcommands: [StoreCommands.self, ModelCommands.self])
 }
 
 extension Cde {

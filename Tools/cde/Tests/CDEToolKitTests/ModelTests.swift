@@ -1,0 +1,179 @@
+import CDEModelFiles
+@_spi(CDE) import CDESQLiteFaults
+import CoreDataEvolution
+import Foundation
+import Testing
+
+@testable import CDEToolKit
+
+/// A model of so many entities, as a large app has them: most refer to a few.
+func wideModel(_ count: Int) -> NSManagedObjectModel {
+  let entities = (0..<count).map { number -> NSEntityDescription in
+    let entity = NSEntityDescription()
+    entity.name = "Entity\(number)"
+    entity.properties = (0..<(2 + number % 5)).map {
+      Library.attribute("attribute\($0)", .stringAttributeType)
+    }
+    return entity
+  }
+  for number in entities.indices.dropFirst() {
+    // One of few parents, so that there are hubs, and now and then a second relationship across.
+    for (kind, target) in [("parent", number / 4), ("other", (number * 7) % count)]
+    where kind == "parent" || number % 3 == 0 {
+      let one = Library.relationship("\(kind)\(number)", to: entities[target], many: false)
+      let many = Library.relationship("\(kind)Members\(number)", to: entities[number], many: true)
+      Library.join(one, many)
+      entities[number].properties.append(one)
+      entities[target].properties.append(many)
+    }
+  }
+  let model = NSManagedObjectModel()
+  model.entities = entities
+  return model
+}
+
+@Suite("Models")
+struct ModelTests {
+  private var trips: URL {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+      "../../../../Tests/Consumers/PortedApp/Sources/Model/Trips.xcdatamodeld"
+    ).standardizedFileURL
+  }
+
+  private func point(_ points: [DiagramLayout.Point], at time: Double) -> DiagramLayout.Point {
+    let rest = 1 - time
+    let weights = [rest * rest * rest, 3 * rest * rest * time, 3 * rest * time * time, time * time * time]
+    return zip(points, weights).reduce(into: .init(x: 0, y: 0)) {
+      $0.x += $1.0.x * $1.1; $0.y += $1.0.y * $1.1
+    }
+  }
+
+  @Test(
+    "In a diagram no boxes overlap, no line touches a box, nothing is cut off, and it is the same each time",
+    arguments: [1, 5, 20, 60])
+  func layout(count: Int) {
+    let graph = DiagramGraph(wideModel(count), showsAttributes: true)
+    let layout = DiagramLayout(graph)
+    let boxes = layout.boxes
+    for (index, box) in boxes.enumerated() {
+      #expect(
+        box.x >= 0 && box.y >= 0 && box.x + box.width <= layout.width && box.y + box.height <= layout.height)
+      for other in boxes[(index + 1)...] {
+        #expect(
+          box.x + box.width <= other.x || other.x + other.width <= box.x || box.y + box.height <= other.y
+            || other.y + other.height <= box.y)
+      }
+    }
+    var touches = 0
+    for path in layout.paths {
+      for curve in SVGDiagram.curves(path) {
+        for step in 1..<40 {
+          let point = point(curve, at: Double(step) / 40)
+          touches += boxes.count {
+            point.x > $0.x + 0.5 && point.x < $0.x + $0.width - 0.5 && point.y > $0.y
+              && point.y < $0.y + $0.height
+          }
+          #expect(point.x >= 0 && point.x <= layout.width && point.y >= 0 && point.y <= layout.height)
+        }
+      }
+    }
+    #expect(touches == 0)
+    #expect(graph.lines.count == layout.paths.count)
+    for form in Diagram.Form.allCases {
+      #expect(Diagram(wideModel(count)).text(form) == Diagram(wideModel(count)).text(form))
+    }
+  }
+
+  @Test("A name fits into its box, and characters of XML are written as such")
+  func names() {
+    let entity = NSEntityDescription()
+    entity.name = "A<b>&\"c\" with a name that is rather long for an entity"
+    entity.properties = [
+      Library.attribute("anAttributeWithAVeryLongNameIndeedForWhichThereMustBeRoom", .stringAttributeType)
+    ]
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let text = Diagram(model).text(.svg, theme: .light)
+    #expect(text.contains("A&lt;b&gt;&amp;&quot;c&quot;"))
+    #expect(!text.contains("var("))
+    let box = DiagramLayout(DiagramGraph(model, showsAttributes: true)).boxes[0]
+    #expect(
+      box.width > Double(("anAttributeWithAVeryLongNameIndeedForWhichThereMustBeRoom" + "String?").count)
+        * 7.2)
+  }
+
+  @Test("All kinds of models are read: source, compiled, version, store")
+  func kinds() throws {
+    let folder = ProcessFolder.newURL("models")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let compiled = folder.appendingPathComponent("Trips.momd")
+    _ = try LoadedModel.compile(trips, to: compiled, module: nil)
+    let source = try LoadedModel(trips.path)
+    #expect(try LoadedModel(compiled.path).model.versionChecksum == source.model.versionChecksum)
+    let first = try LoadedModel(trips.path, version: "Trips")
+    #expect(first.model.versionChecksum != source.model.versionChecksum)
+    #expect(throws: ToolError.self) { try LoadedModel(trips.path, version: "Trips 9") }
+    #expect(throws: ToolError.self) { try LoadedModel.compile(compiled, to: nil, module: nil) }
+    let library = try Library()
+    defer { library.remove() }
+    let info = text(try LoadedModel(library.url.path).info(), .csv)
+    #expect(info.contains("Book,owner,to-one Person,yes,\"inverse books, delete rule Nullify\""))
+    #expect(info.contains("Tag,,,,unique name"))
+    #expect(text(try source.schema()).contains("CREATE TABLE ZTRIP"))
+  }
+
+  @Test("A diff of a store and a new model says what is lost and how many objects are touched")
+  func difference() throws {
+    let library = try Library()
+    defer { library.remove() }
+    let before = try library.contents()
+    let model = Library.model()
+    let book = try #require(model.entitiesByName["Book"])
+    book.properties =
+      book.properties.filter { $0.name != "weight" } + [Library.attribute("subtitle", .stringAttributeType)]
+    let mom = ProcessFolder.newURL("new").appendingPathExtension("mom")
+    try ModelCompiler.data(of: model).write(to: mom)
+    let (old, new) = (try LoadedModel(library.url.path), try LoadedModel(mom.path))
+    let answer = try ModelDifference(old, new).answer(allowsInference: true)
+    #expect(answer.hasFindings)
+    let lines = text(answer, .csv)
+    #expect(lines.contains("removedAttribute,Book.weight") && lines.contains("lost,12"))
+    #expect(lines.contains("addedAttribute,Book.subtitle,a new attribute,kept,12"))
+    #expect(!(try ModelDifference(new, new).answer()).hasFindings)
+    let added = try ModelDifference(new, old).answer(allowsInference: true)
+    #expect(added.hasFindings)
+    book.properties = book.properties.map {
+      $0.name == "title" ? Library.attribute("title", .dateAttributeType) : $0
+    }
+    try ModelCompiler.data(of: model).write(to: mom)
+    let refused = try ModelDifference(old, LoadedModel(mom.path)).answer(allowsInference: true)
+    #expect(refused.hasFindings && text(refused).contains("can't be inferred"))
+    #expect(try library.contents() == before)
+  }
+
+  @Test("Validation finds what is planted, and nothing in a sound model")
+  func validation() {
+    let one = NSEntityDescription()
+    one.name = "one"
+    let two = NSEntityDescription()
+    two.name = "Two"
+    let lonely = Library.relationship("lonely", to: two, many: true)
+    let strong = Library.relationship("strong", to: two, many: false)
+    let back = Library.relationship("Back", to: one, many: false)
+    back.isOptional = false
+    Library.join(strong, back)
+    one.properties = [Library.attribute("untyped", .undefinedAttributeType), lonely, strong]
+    two.properties = [back]
+    two.isAbstract = true
+    let model = NSManagedObjectModel()
+    model.entities = [one, two]
+    let found = Set(
+      ModelValidation(model).findings().map { "\($0.isError ? "error" : "warning") \($0.place)" })
+    #expect(
+      found == [
+        "warning one", "warning Two", "error one.untyped", "warning one.lonely", "warning one.strong",
+        "warning Two.Back",
+      ])
+    #expect(ModelValidation(wideModel(5)).findings() == [])
+  }
+}

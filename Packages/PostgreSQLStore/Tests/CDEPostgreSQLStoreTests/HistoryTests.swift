@@ -31,6 +31,34 @@
         ]),
     ])
 
+    @Test func `A deletion keeps the leaves of a composite`() throws {
+      let visit = StoreEntity(
+        name: "Visit",
+        attributes: [
+          StoreAttribute(
+            name: "place", type: .composite, preservesValueOnDeletion: true,
+            elements: [
+              StoreAttribute(name: "latitude", type: .double), StoreAttribute(name: "title", type: .string),
+            ])
+        ])
+      let other = TestSchema()
+      var configuration = other.configuration()
+      configuration.tracksHistory = true
+      let store = try PostgreSQLStore(
+        schema: StoreSchema(entities: [visit]), configuration: configuration)
+      try store.insert(
+        "Visit",
+        [
+          Draft(key: 1, values: ["place.title": .text("Rome"), "place.latitude": .real(41.9)]), Draft(key: 2),
+        ])
+      try store.commit { $0.deleted = [store.deletion("Visit", 1), store.deletion("Visit", 2)] }
+      let changes = try #require(try store.history(StoreHistoryQuery(after: 1)).first).changes
+      #expect(
+        changes.map(\.compositeTombstone) == [
+          [store.slot("Visit", "place"): [.real(41.9), .text("Rome")]], [:],
+        ])
+    }
+
     init() throws {
       var configuration = place.configuration()
       configuration.tracksHistory = true

@@ -127,6 +127,43 @@ struct HistoryTests {
 
   // MARK: Recording
 
+  @Test("A deletion keeps the leaves of a composite, and nothing of one without values")
+  func composites() throws {
+    let place = StoreAttribute(
+      name: "place", type: .composite, preservesValueOnDeletion: true,
+      elements: [
+        StoreAttribute(name: "latitude", type: .double), StoreAttribute(name: "title", type: .string),
+      ])
+    let schema = StoreSchema(entities: [
+      StoreEntity(
+        name: "Visit",
+        attributes: [StoreAttribute(name: "code", type: .integer32, preservesValueOnDeletion: true), place])
+    ])
+    let store = try SQLiteStore.file(scratch.file(), schema) { $0.tracksHistory = true }
+    var insertion = StoreTransaction()
+    insertion.inserted = [
+      store.batch(
+        "Visit",
+        [
+          Draft(key: -1, values: ["code": .integer(7), "place.title": .text("Rome")]),
+          Draft(key: -2, values: ["code": .integer(8)]),
+        ])
+    ]
+    let inserted = try store.commit(insertion)
+    var deletion = StoreTransaction()
+    deletion.deleted = [Int64(-1), -2].map {
+      RowDeletion(
+        entity: store.index("Visit"), key: inserted.permanentKey(for: $0, root: store.root("Visit")),
+        version: 1)
+    }
+    _ = try store.commit(deletion)
+    let changes = try store.history(StoreHistoryQuery(after: 1))[0].changes
+    let (code, slot) = (store.slot("Visit", "code"), store.slot("Visit", "place"))
+    #expect(changes.map(\.tombstone) == [[code: .integer(7)], [code: .integer(8)]])
+    #expect(changes.map(\.compositeTombstone) == [[slot: [.null, .text("Rome")]], [:]])
+    try store.close()
+  }
+
   @Test("Each commit is a transaction with its author and the changes of its rows")
   func commits() throws {
     let store = try open()

@@ -49,16 +49,15 @@ nonisolated public final class NSPersistentHistoryChange: NSObject, NSFetchReque
   public var transaction: NSPersistentHistoryTransaction? { owner }
 
   /// The last values of a deleted object, by name, of attributes with `preservesValueInHistoryOnDeletion`; nil for other
-  /// changes. Attributes without a value are left out.
+  /// changes. Attributes without a value are left out, and so are values in files of their own, which are deleted with the object.
   public var tombstone: [AnyHashable: Any]? {
     guard record.kind == .deleted else { return nil }
     var values: [AnyHashable: Any] = [:]
     for (slot, value) in record.tombstone {
       let property = binding.layout.properties[slot]
-      guard case .attribute(let attribute) = property.kind, let plain = value.plain(as: attribute.type) else {
-        continue
-      }
-      values[property.name] = plain
+      guard case .attribute(let attribute) = property.kind else { continue }
+      let inline = attribute.allowsExternalStorage ? value.inlineBytes : value
+      if let plain = inline?.plain(as: attribute.type) { values[property.name] = plain }
     }
     for (slot, leafValues) in record.compositeTombstone {
       let property = binding.layout.properties[slot]
@@ -91,6 +90,18 @@ nonisolated public final class NSPersistentHistoryChange: NSObject, NSFetchReque
 
   public override var description: String {
     "<NSPersistentHistoryChange \(record.number): \(changeType) of \(changedObjectID.uriRepresentation().absoluteString)>"
+  }
+}
+
+extension StoreValue {
+  /// The bytes of a cell that may name a file instead; nil if it does.
+  fileprivate var inlineBytes: StoreValue? {
+    guard case .blob(let data) = self else { return self }
+    switch data.withUnsafeBytes({ ExternalValue(cell: $0) }) {
+    case .inline(let bytes): return .blob(Data(bytes))
+    case .file: return nil
+    case nil: return self
+    }
   }
 }
 

@@ -61,13 +61,18 @@ struct HistoryReader {
     }
     if !descriptor.sortBy.isEmpty { found.sort(using: descriptor.sortBy) }
     if let limit, found.count > limit { found.removeLast(found.count - limit) }
-    return try found.map(withChanges)
+    return try found.compactMap(withChanges)
   }
 
   /// The transactions of all stores in the order of their commits, each with the places that are reached with it.
   private static func merged(
     _ parts: [String: Part]
   ) -> [(NSPersistentHistoryTransaction, [String: DefaultHistoryToken.Place])] {
+    if parts.count == 1, let (store, part) = parts.first {
+      return part.entries.compactMap { entry in
+        entry.record.map { ($0, [store: DefaultHistoryToken.Place(number: entry.number, time: entry.time)]) }
+      }
+    }
     var parts = parts
     var places = parts.mapValues(\.base)
     var result: [(NSPersistentHistoryTransaction, [String: DefaultHistoryToken.Place])] = []
@@ -183,12 +188,13 @@ struct HistoryReader {
     bounds.readsChanges || wantsChanges && (limit == nil || descriptor.sortBy.isEmpty)
   }
 
-  private func withChanges(_ transaction: DefaultHistoryTransaction) throws -> DefaultHistoryTransaction {
+  /// - Returns: nil for a transaction that was purged meanwhile.
+  private func withChanges(_ transaction: DefaultHistoryTransaction) throws -> DefaultHistoryTransaction? {
     guard wantsChanges, !readsChanges,
-      let store = stores.first(where: { $0.identifier == transaction.storeIdentifier }),
-      let record = try store._history(after: transaction.transactionIdentifier - 1, limit: 1).first,
-      record.transactionNumber == transaction.transactionIdentifier
+      let store = stores.first(where: { $0.identifier == transaction.storeIdentifier })
     else { return transaction }
+    let record = try store._history(after: transaction.transactionIdentifier - 1, limit: 1).first
+    guard let record, record.transactionNumber == transaction.transactionIdentifier else { return nil }
     return DefaultHistoryTransaction(record, schema, token: transaction.token)
   }
 

@@ -213,6 +213,26 @@ struct HistoryChangeTests {
     #expect(update.updatedAttributes.contains(\.seat))
   }
 
+  @Test("Bytes that may be in files are preserved as long as they are in the row")
+  func externalBytes() throws {
+    let container = try ModelContainer(
+      for: Photo.self, configurations: ModelConfiguration(url: try TemporaryStore().url))
+    let context = ModelContext(container)
+    for count in [10, 1_000_000] {
+      let photo = Photo(image: Data(repeating: 7, count: count))
+      context.insert(photo)
+      try context.save()
+      context.delete(photo)
+      try context.save()
+    }
+    let images = try context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>()).flatMap(\.changes)
+      .compactMap { change -> Data?? in
+        guard case .delete(let delete as DefaultHistoryDelete<Photo>) = change else { return nil }
+        return .some(delete.tombstone[\.image])
+      }
+    #expect(images == [Data(repeating: 7, count: 10), nil])
+  }
+
   @Test("Enumerations and structures are preserved, too")
   func composites() throws {
     let container = try ModelContainer(
@@ -254,6 +274,12 @@ final class Wagon: Carriage {
     self.load = load
     super.init(wheels: wheels)
   }
+}
+
+@Model
+final class Photo {
+  @Attribute(.externalStorage, .preserveValueOnDeletion) var image: Data
+  init(image: Data) { self.image = image }
 }
 
 @Model

@@ -131,6 +131,19 @@ struct HistoryTokenTests {
     }
   }
 
+  @Test("A token of a container that was erased is expired, and its new history begins")
+  func erased() throws {
+    let travel = try Travel()
+    try travel.add("Rome")
+    let token = try #require(try travel.history().last).token
+    try travel.container.erase()
+    #expect(throws: SwiftDataError.historyTokenExpired) {
+      try travel.numbers(#Predicate { $0.token > token })
+    }
+    try travel.add("Oslo")
+    #expect(try travel.history().count == 1)
+  }
+
   @Test("The message of an expired token says what to do")
   func message() throws {
     let travel = try Travel()

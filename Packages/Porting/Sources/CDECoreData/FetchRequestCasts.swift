@@ -27,3 +27,29 @@ public func ~?> <Source, Result>(
 ) -> NSFetchRequest<Result>? {
   request.flatMap { $0 as Any ~?> type }
 }
+
+// A request that was cast keeps its own result type, in which it makes its results. A class is as wide as another one; a protocol's value is
+// wider, so results of that type are converted one by one.
+
+extension NSManagedObjectContext {
+  /// Fetches objects, IDs, their number or dictionaries, for a request whose results have no type.
+  ///
+  /// - Throws: `ManagedObjectError`: unknown entity, a predicate that can't be translated, or a store error.
+  public func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [any NSFetchRequestResult]
+  {
+    try _cdFetch(request).compactMap { $0 as? any NSFetchRequestResult }
+  }
+}
+
+extension NSFetchRequest {
+  fileprivate func untyped() throws -> [Any] { try execute() }
+}
+
+extension NSFetchRequest where ResultType == any NSFetchRequestResult {
+  /// Fetches in the context whose block runs.
+  ///
+  /// - Throws: `ManagedObjectError`, as a fetch of the context does.
+  public func execute() throws -> [any NSFetchRequestResult] {
+    try untyped().compactMap { $0 as? any NSFetchRequestResult }
+  }
+}

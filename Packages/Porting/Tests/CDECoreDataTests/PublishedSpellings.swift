@@ -63,6 +63,24 @@ struct PublishedSpellings {
     #expect(context.waits == 3)
   }
 
+  @Test("A request that was cast fetches, counts and executes, with results of its own type")
+  func castRequests() throws {
+    let stack = try Stack()
+    let context = stack.container.newBackgroundContext()
+    try context.performAndWait {
+      stack.insertNote("A", in: context)
+      try context.save()
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+      let cast = request ~!> NSFetchRequest<any NSFetchRequestResult>.self
+      let found = try context.fetch(cast)
+      #expect(found.map { ($0 as? NSManagedObject)?.value(forKey: "title") as? String } == ["A"])
+      #expect(try cast.execute().count == 1)
+      #expect(try context.count(for: cast) == 1)
+      let back = cast ~!> NSFetchRequest<NSManagedObject>.self
+      #expect(try context.fetch(back).first?.value(forKey: "title") as? String == "A")
+    }
+  }
+
   @Test("A coordinator is made on a class that is known at run time")
   func metatype() {
     #expect(NSPersistentStoreCoordinator.empty().persistentStores.isEmpty)

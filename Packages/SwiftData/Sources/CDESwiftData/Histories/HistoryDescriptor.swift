@@ -27,10 +27,11 @@ public struct HistoryDescriptor<TransactionType: HistoryTransaction>: Sendable {
   }
 }
 
-/// A store that has a history.
+/// A store of an application's own that has a history.
 ///
-/// The stores of this library have one. A store of an application's own says by this protocol that it has one, too.
-public protocol HistoryProviding: AnyObject {
+/// ``ModelContext/fetchHistory(_:)`` and ``ModelContext/deleteHistory(_:)`` ask each store of the container whose transactions are of
+/// the descriptor's type. The calls follow the other calls of the store, one at a time. As in SwiftData.
+public protocol HistoryProviding: DataStore {
   /// The kind of its transactions.
   associatedtype HistoryType: HistoryTransaction
 

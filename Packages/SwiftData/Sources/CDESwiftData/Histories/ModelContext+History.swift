@@ -20,9 +20,17 @@ extension ModelContext {
   ///   evaluated, and for transactions of a kind that none of the stores has. Otherwise the error of reading.
   public func fetchHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> [T] {
     try checkIsolation("fetchHistory(_:)")
-    let reader = try historyReader(descriptor, wantsChanges: true)
-    let found = try Self.translatingHistory { try reader.transactions() }
-    return found as? [T] ?? []
+    let ofRows = try historyReader(descriptor, wantsChanges: true).map { reader in
+      try Self.translatingHistory { try reader.transactions() } as? [T] ?? []
+    }
+    let ofStores = try core.custom.compactMap { store in
+      try Self.translating { try store.taking { try store.source.fetchHistory(descriptor) } }
+    }
+    try Self.checkKnown(T.self, ofRows != nil || !ofStores.isEmpty)
+    var found = (ofRows ?? []) + ofStores.joined()
+    // Each store has ordered its own, and given as many as are wanted.
+    if !descriptor.sortBy.isEmpty, !ofStores.isEmpty { found.sort(using: descriptor.sortBy) }
+    return descriptor.fetchLimit == 0 ? found : Array(found.prefix(Int(clamping: descriptor.fetchLimit)))
   }
 
   /// Removes transactions from the history of the container's stores. Their tokens, and earlier ones, expire.
@@ -39,19 +47,28 @@ extension ModelContext {
   ///   of writing. Of several stores some may be done then.
   public func deleteHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws {
     try checkIsolation("deleteHistory(_:)")
-    let reader = try historyReader(descriptor, wantsChanges: false)
-    try Self.translatingHistory { try reader.delete() }
+    let reader = historyReader(descriptor, wantsChanges: false)
+    if let reader { try Self.translatingHistory { try reader.delete() } }
+    let areDeleted = try core.custom.map { store in
+      try Self.translating { try store.taking { try store.source.deleteHistory(descriptor) } }
+    }
+    try Self.checkKnown(T.self, reader != nil || areDeleted.contains(true))
   }
 
+  /// What reads the history of stores of rows; nil for transactions of another type, which a store of the application's may have.
   private func historyReader<T: HistoryTransaction>(
     _ descriptor: HistoryDescriptor<T>, wantsChanges: Bool
-  ) throws -> HistoryReader {
-    guard let descriptor = descriptor as? HistoryDescriptor<DefaultHistoryTransaction> else {
-      throw SwiftDataError.invalidTransactionFetchRequest.about(
-        "The container's stores have no transactions of \(T.self). Ask for DefaultHistoryTransaction.")
+  ) -> HistoryReader? {
+    (descriptor as? HistoryDescriptor<DefaultHistoryTransaction>).map {
+      HistoryReader(core.coordinator.persistentStores, core.prepared, $0, wantsChanges: wantsChanges)
     }
-    return HistoryReader(
-      core.coordinator.persistentStores, core.prepared, descriptor, wantsChanges: wantsChanges)
+  }
+
+  private static func checkKnown<T: HistoryTransaction>(_ type: T.Type, _ isKnown: Bool) throws {
+    if isKnown { return }
+    throw SwiftDataError.invalidTransactionFetchRequest.about(
+      "No store of the container has transactions of \(T.self). Ask for DefaultHistoryTransaction, or add the store that conforms to "
+        + "HistoryProviding with that type.")
   }
 
   private static func translatingHistory<Result>(_ body: () throws -> Result) throws -> Result {

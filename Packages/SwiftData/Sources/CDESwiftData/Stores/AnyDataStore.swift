@@ -20,6 +20,10 @@ protocol AnyDataStore: AnyObject {
   func initializeState(for state: EditingState)
   func invalidateState(for state: EditingState)
   func cachedSnapshots(for ids: [PersistentIdentifier], _ state: EditingState) throws -> [DefaultSnapshot]
+  /// - Returns: nil if the store has no history of such transactions.
+  func fetchHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> [T]?
+  /// - Returns: false if the store has no history of such transactions.
+  func deleteHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> Bool
 }
 
 /// What a store found.
@@ -53,6 +57,23 @@ final class TypedDataStore<Base: DataStore>: AnyDataStore {
 
   var identifier: String { base.identifier }
   var name: String { base.configuration.name }
+
+  func fetchHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> [T]? {
+    func fetch<P: HistoryProviding>(_ provider: P) throws -> [T]? {
+      guard let descriptor = descriptor as? HistoryDescriptor<P.HistoryType> else { return nil }
+      return try provider.fetchHistory(descriptor) as? [T]
+    }
+    return try (base as? any HistoryProviding).flatMap { try fetch($0) }
+  }
+
+  func deleteHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> Bool {
+    func delete<P: HistoryProviding>(_ provider: P) throws -> Bool {
+      guard let descriptor = descriptor as? HistoryDescriptor<P.HistoryType> else { return false }
+      try provider.deleteHistory(descriptor)
+      return true
+    }
+    return try (base as? any HistoryProviding).map { try delete($0) } ?? false
+  }
 
   func fetch<T: PersistentModel>(
     _ descriptor: FetchDescriptor<T>, _ state: EditingState

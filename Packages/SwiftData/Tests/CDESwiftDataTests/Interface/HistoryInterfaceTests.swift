@@ -135,9 +135,50 @@ struct HistoryInterfaceTests {
     _ = (name, date)
   }
 
+  private struct JournalConfiguration: DataStoreConfiguration {
+    typealias Store = Journal
+    var name = "journal"
+    var schema: Schema?
+    let records: Journal.Records
+    static func == (first: Self, second: Self) -> Bool { first.name == second.name }
+    func hash(into hasher: inout Hasher) { hasher.combine(name) }
+  }
+
   /// A store of an application's own with a history of its own.
   private final class Journal: HistoryProviding {
-    var transactions: [ServerTransaction] = []
+    typealias Configuration = JournalConfiguration
+    typealias Snapshot = DefaultSnapshot
+
+    /// Used by one test alone, and by its store.
+    final class Records: @unchecked Sendable {
+      // Guard: the calls of a store follow each other, and the test looks in between.
+      var transactions: [ServerTransaction] = []
+    }
+
+    let configuration: JournalConfiguration
+    let identifier = "journal"
+    let schema: Schema
+    private var records: Records { configuration.records }
+
+    init(_ configuration: JournalConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
+      self.configuration = configuration
+      schema = try #require(configuration.schema)
+    }
+
+    func fetch<T>(_ request: DataStoreFetchRequest<T>) throws -> DataStoreFetchResult<T, DefaultSnapshot> {
+      DataStoreFetchResult(descriptor: request.descriptor, fetchedSnapshots: [], relatedSnapshots: [:])
+    }
+
+    func save(
+      _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
+    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
+      DataStoreSaveChangesResult(for: identifier, remappedIdentifiers: [:])
+    }
+
+    private var transactions: [ServerTransaction] {
+      get { records.transactions }
+      set { records.transactions = newValue }
+    }
 
     func fetchHistory(_ descriptor: HistoryDescriptor<ServerTransaction>) throws -> [ServerTransaction] {
       let limit = descriptor.fetchLimit == 0 ? Int.max : Int(clamping: descriptor.fetchLimit)
@@ -150,23 +191,36 @@ struct HistoryInterfaceTests {
     }
   }
 
-  @Test("A type of the application's own provides a history, with transactions and tokens of its own")
+  @Test("A store of the application's own provides a history, with transactions and tokens of its own")
   func providing() throws {
     let _: any HistoryProviding.Type = Journal.self
-    func transactions<P: HistoryProviding>(of provider: P) throws -> [P.HistoryType] {
-      try provider.fetchHistory(HistoryDescriptor<P.HistoryType>())
-    }
-    let journal = Journal()
-    #expect(try transactions(of: journal).isEmpty)
+    let records = Journal.Records()
+    let container = try ModelContainer(
+      for: Schema([Journey.self]), configurations: [JournalConfiguration(records: records)])
+    let context = ModelContext(container)
+    #expect(try context.fetchHistory(HistoryDescriptor<ServerTransaction>()).isEmpty)
     for number in 1...3 {
-      journal.transactions.append(
+      records.transactions.append(
         ServerTransaction(author: "server", token: ServerTransaction.Token(tokenValue: number)))
     }
     let last = ServerTransaction.Token(tokenValue: 1)
     let later = HistoryDescriptor<ServerTransaction>(predicate: #Predicate { $0.token > last })
-    #expect(try journal.fetchHistory(later).count == 2)
-    try journal.deleteHistory(later)
-    #expect(try journal.fetchHistory(HistoryDescriptor()).count == 1)
+    #expect(try context.fetchHistory(later).count == 2)
+    try context.deleteHistory(later)
+    #expect(try context.fetchHistory(HistoryDescriptor<ServerTransaction>()).count == 1)
+    #expect(try context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>()).isEmpty)
+  }
+
+  @Test("Transactions of a type that no store has are an error that names the type")
+  func unknown() throws {
+    let container = try ModelContainer(
+      for: Journey.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    let context = ModelContext(container)
+    let error = #expect(throws: SwiftDataError.self) {
+      try context.fetchHistory(HistoryDescriptor<ServerTransaction>())
+    }
+    #expect(error == .invalidTransactionFetchRequest)
+    #expect("\(try #require(error))".contains("ServerTransaction"))
   }
 
   @Test("Core Data's model of classes is made, also merged with another one")

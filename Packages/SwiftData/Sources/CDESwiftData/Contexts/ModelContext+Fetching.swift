@@ -9,7 +9,9 @@ extension ModelContext {
   /// - Throws: ``SwiftDataError`` for a predicate or an order that can't be translated, otherwise the error of the store.
   public func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [T] {
     try beginFetch()
-    if let store = customStore(of: T.self) { return try customObjects(descriptor, store) }
+    if let store = customStore(of: T.self) {
+      return try customObjects(descriptor, store).map { $0.instance(as: T.self) }
+    }
     let request = try descriptor.request()
     let info = _ModelInfo.known(T.self)
     // Objects of a subclass may be among them.

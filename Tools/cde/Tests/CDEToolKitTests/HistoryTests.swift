@@ -26,7 +26,7 @@ struct HistoryTests {
     #expect(list.count == 3)
     #expect(list[1].hasSuffix(",15,0,0"))
     #expect(list[2].contains(",importer,") && list[2].hasSuffix(",1,1,0"))
-    #expect(text(try history.list(author: "nobody"), .csv).split(separator: "\r\n").count == 1)
+    #expect(text(try history.list(author: "absent"), .csv).split(separator: "\r\n").count == 1)
     let changes = text(try history.show(2), .csv)
     #expect(changes.contains("updated,Book/p2,pages,") && changes.contains("inserted,Tag/p2,"))
     #expect(throws: ToolError.self) { try history.show(99) }

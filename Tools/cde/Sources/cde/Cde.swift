@@ -22,7 +22,9 @@ struct Cde: ParsableCommand {
       Stores are opened for reading only, unless a command says otherwise: their files and folders stay as they are.
       """,
     version: "cde 1.0",
-    subcommands: [StoreCommands.self, ModelCommands.self])
+    subcommands: [
+      StoreCommands.self, ModelCommands.self, ExplainCommand.self, MigrateCommand.self, HistoryCommands.self,
+    ])
 }
 
 extension Cde {

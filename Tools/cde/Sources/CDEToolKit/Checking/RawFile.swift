@@ -35,6 +35,22 @@ final class RawFile {
     if let copy { try? FileManager.default.removeItem(at: copy) }
   }
 
+  /// Gives the functions that stores add to SQLite, so that their statements can be explained. They are never called.
+  func addFunctions() {
+    let names =
+      [
+        "fold", "like", "matches", "lower", "upper", "length", "begins", "ends", "contains", "item", "number",
+        "number_fit",
+      ]
+      + ["power", "sqrt", "exp", "ln", "log", "floor", "ceiling", "trunc", "remainder"]
+    for name in names {
+      sqlite3_create_function_v2(
+        database, "cde_\(name)", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
+        { context, _, _ in sqlite3_result_null(context) },
+        nil, nil, nil)
+    }
+  }
+
   /// Runs a statement that reads.
   ///
   /// - Returns: the rows; each value as bytes, nil for NULL.

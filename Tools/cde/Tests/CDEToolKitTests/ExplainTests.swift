@@ -1,0 +1,87 @@
+@_spi(CDE) import CDESQLiteFaults
+import CoreDataEvolution
+import Foundation
+import Testing
+
+@testable import CDEToolKit
+
+@Suite("Explaining")
+struct ExplainTests {
+  private func json(_ explanation: Explanation, _ library: Library) throws -> JSONValue {
+    try JSONValue(reading: Data(text(try explanation.answer(library.place), .json).utf8))
+  }
+
+  private func steps(_ answer: JSONValue) -> [(detail: String, isScan: Bool)] {
+    guard case .array(let statements)? = answer["statements"] else { return [] }
+    return statements.flatMap { statement -> [(String, Bool)] in
+      guard case .array(let steps)? = statement["plan"] else { return [] }
+      return steps.compactMap { step in
+        guard case .string(let detail)? = step["detail"] else { return nil }
+        return (detail, step["scan"] == .bool(true))
+      }
+    }
+  }
+
+  @Test(
+    "A scan is named, and the suggested index, applied to the store, turns it into a search",
+    arguments: [
+      ("title == 'Volume 3'", "", "title"), ("pages > 300", "", "pages"),
+      ("pages BETWEEN {100, 300}", "", "pages"),
+      ("title BEGINSWITH 'Volume 1'", "", "title"), ("title IN {'Volume 1', 'Volume 2'}", "", "title"),
+      ("title == 'Volume 1' AND pages < 500", "", "title+pages"),
+      ("weight == 0.5 AND title CONTAINS 'x'", "", "weight"),
+      ("isbn == CAST('6F9619FF-8B86-D011-B42D-00CF4FC964FF', 'NSUUID')", "", "isbn"),
+      ("3 < pages", "-pages", "pages"),
+    ])
+  func suggestion(predicate: String, sort: String, properties: String) throws {
+    let library = try Library()
+    defer { library.remove() }
+    var explanation = Explanation(entity: "Book")
+    explanation.predicate = predicate
+    explanation.sort = sort.isEmpty ? [] : [sort]
+    let before = try library.contents()
+    let answer = try json(explanation, library)
+    #expect(try library.contents() == before)
+    #expect(steps(answer).contains { $0.isScan }, "\(answer.text())")
+    guard case .array(let names)? = answer["suggestedIndex"]?["properties"] else {
+      Issue.record("no suggestion in \(answer.text())")
+      return
+    }
+    let columns = names.compactMap { if case .string(let name) = $0 { name } else { nil } }
+    #expect(columns.joined(separator: "+") == properties)
+    // SQLite itself says so, too, with the index in the store's own file.
+    try RawSQLite(library.url.path).run(
+      "CREATE INDEX planted ON ZBOOK (\(columns.map { "Z\($0.uppercased())" }.joined(separator: ", ")))")
+    let after = steps(try json(explanation, library))
+    #expect(!after.contains { $0.isScan })
+    #expect(after.contains { $0.detail.contains("SEARCH") && $0.detail.contains("planted") }, "\(after)")
+  }
+
+  @Test(
+    "What no index answers has no suggestion",
+    arguments: ["title CONTAINS 'x'", "title ENDSWITH[c] 'x'", "pages + 1 > 3", "TRUEPREDICATE"])
+  func none(predicate: String) throws {
+    let library = try Library()
+    defer { library.remove() }
+    var explanation = Explanation(entity: "Book")
+    explanation.predicate = predicate
+    #expect(try json(explanation, library)["suggestedIndex"] == .null)
+  }
+
+  @Test("A search by a relationship is no scan, and values can be left out")
+  func search() throws {
+    let library = try Library()
+    defer { library.remove() }
+    var explanation = Explanation(entity: "Book")
+    explanation.predicate = "owner.lastName == 'Secret' AND pages == 4711"
+    explanation.isRedacted = true
+    let shown = text(try explanation.answer(library.place))
+    #expect(!shown.contains("Secret") && !shown.contains("4711"), "\(shown)")
+    #expect(shown.contains("ROWS   0 of 12 objects of Book"))
+    explanation.isRedacted = false
+    #expect(text(try explanation.answer(library.place)).contains("'Secret'"))
+    #expect(
+      Explanation.redacted("SELECT t0.Z_PK FROM A t0 WHERE t0.ZA = 'it''s' AND t0.ZB1 > -1.5e3 LIMIT 20")
+        == "SELECT t0.Z_PK FROM A t0 WHERE t0.ZA = ? AND t0.ZB1 > ? LIMIT ?")
+  }
+}

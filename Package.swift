@@ -371,7 +371,8 @@ let package = Package(
     .testTarget(
       name: "CDESourceRewritingTests",
       dependencies: [
-        "CDESourceRewriting", "coredata-sources", "CDEManagedModel", "CDEModelRuntime", "CDESwiftData",
+        "CDESourceRewriting", "CDESourceTool", "coredata-sources", "CDEManagedModel", "CDEModelRuntime",
+        "CDESwiftData",
         "CDESQLiteFaults",
       ],
       path: "Packages/Porting/Tests/CDESourceRewritingTests",

@@ -107,7 +107,7 @@ let package = Package(
     .testTarget(
       name: "CDESourceRewritingTests",
       dependencies: [
-        "CDESourceRewriting", "coredata-sources",
+        "CDESourceRewriting", "CDESourceTool", "coredata-sources",
         .product(name: "CDEManagedModel", package: "Models"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDESwiftData", package: "SwiftData"),

@@ -11,7 +11,8 @@ let package = Package(
   dependencies: [
     // Not by URL as the packages beside it: it shares the build of the root's tests, with its trait.
     .package(
-      name: "CoreDataEvolution", path: Context.environment["CDE_FOLDER"] ?? "../../..", traits: ["PostgreSQL"])
+      name: "CoreDataEvolution", path: Context.environment["CDE_FOLDER"] ?? "../../..", traits: ["PostgreSQL"]
+    )
   ],
   targets: [
     .target(name: "BookmarkModels", dependencies: [swiftData]),

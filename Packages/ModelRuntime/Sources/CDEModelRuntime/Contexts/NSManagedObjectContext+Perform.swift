@@ -1,5 +1,12 @@
-public import CDEExecutors
+@_spi(CDE) public import CDEExecutors
 internal import Foundation
+
+/// The form of `performAndWait` without a result, which a subclass may override. A call of it by its name would be one of the other form.
+private protocol BlockWaiting {
+  func performAndWait(_ block: () -> Void)
+}
+
+extension NSManagedObjectContext: BlockWaiting {}
 
 extension NSManagedObjectContext: RunObserver {
   /// When an awaited block starts.
@@ -44,10 +51,17 @@ extension NSManagedObjectContext: RunObserver {
   ///
   /// - Precondition: contexts do not wait for each other in a circle. A circle traps with a message that
   ///   names the contexts.
-  @_disfavoredOverload
   public func performAndWait<Value, Failure: Error>(
     _ block: () throws(Failure) -> Value
-  ) throws(Failure) -> Value { try runAndWait(block) }
+  ) throws(Failure) -> Value {
+    if type(of: self) == NSManagedObjectContext.self { return try runAndWait(block) }
+    var result: Result<Value, Failure>?
+    (self as any BlockWaiting).performAndWait { result = Result(catching: block) }
+    guard let result else {
+      failPrecondition("An override of performAndWait(_:) runs the block before it returns.")
+    }
+    return try result.get()
+  }
 
   final func runAndWait<Value, Failure: Error>(
     _ block: () throws(Failure) -> Value

@@ -1,6 +1,7 @@
 @_spi(CDE) import CDESQLiteFaults
 import CDEManagedModel
 import CDEModelRuntime
+import CDESourceTool
 import CDESwiftData
 import Foundation
 import Testing

@@ -194,6 +194,9 @@ struct HistoryInterfaceTests {
   @Test("A store of the application's own provides a history, with transactions and tokens of its own")
   func providing() throws {
     let _: any HistoryProviding.Type = Journal.self
+    func all<P: HistoryProviding>(of provider: P) throws -> [P.HistoryType] {
+      try provider.fetchHistory(HistoryDescriptor<P.HistoryType>())
+    }
     let records = Journal.Records()
     let container = try ModelContainer(
       for: Schema([Journey.self]), configurations: [JournalConfiguration(records: records)])
@@ -209,6 +212,8 @@ struct HistoryInterfaceTests {
     try context.deleteHistory(later)
     #expect(try context.fetchHistory(HistoryDescriptor<ServerTransaction>()).count == 1)
     #expect(try context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>()).isEmpty)
+    let configuration = JournalConfiguration(schema: Schema([Journey.self]), records: records)
+    #expect(try all(of: Journal(configuration, migrationPlan: nil)).count == 1)
   }
 
   @Test("Transactions of a type that no store has are an error that names the type")

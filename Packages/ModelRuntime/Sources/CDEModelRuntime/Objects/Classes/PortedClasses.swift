@@ -16,9 +16,6 @@ public protocol CDPortedClasses: AnyObject {
 /// The lists read so far.
 enum PortedClasses {
   private static let read = Lock<Set<String>>([])
-  /// Whether the program has a list: some of its sources were written for Apple's platforms.
-  static var areKnown: Bool { found.withLock { $0 } }
-  private static let found = Lock(false)
 
   /// Registers the classes of the module of a class.
   static func load(moduleOf type: NSManagedObject.Type) {
@@ -33,7 +30,7 @@ enum PortedClasses {
       guard read.withLock({ $0.insert(next).inserted }),
         let list = _typeByName("\(next)._CDEPortedClasses") as? any CDPortedClasses.Type
       else { continue }
-      found.withLock { $0 = true }
+      OutsideReports.begin()
       for (name, type) in list.classes {
         ManagedClassRegistry.register(type, as: name)
         ManagedClassRegistry.register(type, as: "\(next).\(name)")

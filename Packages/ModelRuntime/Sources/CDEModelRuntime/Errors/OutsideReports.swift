@@ -15,12 +15,16 @@ enum OutsideReports {
   }()
 
   private static let places = CallPlaces()
+  private static let isPorted = Lock(false)
+
+  /// From now on uses are reported, and go on: some of the program's sources were written for Apple's platforms.
+  static func begin() { isPorted.withLock { $0 = true } }
 
   /// Reports a use, once for each place, unless the program has to end.
   ///
   /// - Returns: whether the use goes on.
   static func takes(_ what: String) -> Bool {
-    guard PortedClasses.areKnown, !end else { return false }
+    guard isPorted.withLock({ $0 }), !end else { return false }
     let (isNew, place) = places.note(what)
     if isNew {
       Diagnostics.report(

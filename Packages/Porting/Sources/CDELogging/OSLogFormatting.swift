@@ -11,6 +11,7 @@ public struct OSLogFloatFormatting: Sendable {
   /// - Parameters:
   ///   - precision: the number of digits behind the point.
   ///   - explicitPositiveSign: whether a positive number gets a sign.
+  ///   - uppercase: whether what is no number is written in capitals.
   public static func fixed(
     precision: @autoclosure () -> Int = 6, explicitPositiveSign: Bool = false, uppercase: Bool = false
   ) -> OSLogFloatFormatting {

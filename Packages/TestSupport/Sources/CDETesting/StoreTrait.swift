@@ -6,7 +6,7 @@ internal import Foundation
 internal import Synchronization
 public import Testing
 
-/// Gives every test case a throw-away store of its own; see ``Testing/Trait/store(_:)``.
+/// Gives every test case a throw-away store of its own; see `.store(_:)`.
 public struct StoreTrait: TestTrait, SuiteTrait, TestScoping {
   /// Tells traits apart that make the same model.
   private final class Identity: Sendable {}

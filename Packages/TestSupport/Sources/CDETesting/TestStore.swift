@@ -2,7 +2,7 @@ public import CDEModelRuntime
 internal import CDESwiftData
 public import CDETestSupport
 
-/// The throw-away store of the running test, given by the ``Testing/Trait/store(_:)`` trait.
+/// The throw-away store of the running test, given by the `.store(_:)` trait.
 ///
 /// ```swift
 /// @Test("A new note is found again", .store(Note.self))

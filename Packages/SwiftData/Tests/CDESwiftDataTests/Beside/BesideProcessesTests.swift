@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// `CDE_BESIDE_SECONDS` sets how long the two processes work: a second by default, a minute for a long run.
-@Suite("A process of Core Data's and one of SwiftData's, on one store", .timeLimit(.minutes(30)))
+@Suite("A process of Core Data's and one of SwiftData's, on one store", .onSQLite, .timeLimit(.minutes(30)))
 struct BesideProcessesTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let seed = environment["CDE_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0..<1_000_000)

@@ -213,7 +213,7 @@ struct HistoryChangeTests {
     #expect(update.updatedAttributes.contains(\.seat))
   }
 
-  @Test("Bytes that may be in files are preserved as long as they are in the row")
+  @Test("Bytes that may be in files are preserved as long as they are in the row", .onSQLite)
   func externalBytes() throws {
     let container = try ModelContainer(
       for: Photo.self, configurations: ModelConfiguration(url: try TemporaryStore().url))

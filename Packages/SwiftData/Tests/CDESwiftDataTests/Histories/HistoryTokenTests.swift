@@ -2,7 +2,7 @@ import CDESwiftData
 import Foundation
 import Testing
 
-@Suite("History: tokens")
+@Suite("History: tokens", .onSQLite)
 struct HistoryTokenTests {
   @Test("Tokens are ordered as the commits, and equal for one place")
   func order() throws {

@@ -2,7 +2,7 @@ import CDESwiftData
 import Foundation
 import Testing
 
-@Suite("History: several stores of one container")
+@Suite("History: several stores of one container", .onSQLite)
 struct SeveralHistoriesTests {
   private let container: ModelContainer
   private let urls: [URL]

@@ -7,7 +7,7 @@ import Testing
 
 /// `CDE_SEED` sets the seed, `CDE_PLANNED_MIGRATIONS` the number of migrations, and `CDE_EVERY_STEP=1` lets every write of each of them
 /// fail, in every way. By default some of the writes do.
-@Suite("Migrations between generated versions, by plan", .timeLimit(.minutes(60)))
+@Suite("Migrations between generated versions, by plan", .onSQLite, .timeLimit(.minutes(60)))
 struct GeneratedMigrationTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let seed = environment["CDE_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0..<1_000_000)

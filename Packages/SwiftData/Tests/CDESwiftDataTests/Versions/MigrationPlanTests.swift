@@ -4,7 +4,7 @@ import Testing
 
 @testable import CDESwiftData
 
-@Suite("Migration plans", .serialized)
+@Suite("Migration plans", .onSQLite, .serialized)
 struct MigrationPlanTests {
   @Test("A store of any older version gets all stages that it lacks, in order", arguments: 1...4)
   func stages(version: Int) throws {

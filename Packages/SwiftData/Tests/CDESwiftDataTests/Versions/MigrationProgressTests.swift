@@ -3,7 +3,7 @@ import CDESwiftData
 import Foundation
 import Testing
 
-@Suite("Planning, watching and cancelling migrations", .serialized)
+@Suite("Planning, watching and cancelling migrations", .onSQLite, .serialized)
 struct MigrationProgressTests {
   private let configuration: ModelConfiguration
   private let url: URL

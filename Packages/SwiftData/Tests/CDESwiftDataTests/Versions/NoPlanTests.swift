@@ -3,7 +3,7 @@ import CDESwiftData
 import Foundation
 import Testing
 
-@Suite("A container without a migration plan")
+@Suite("A container without a migration plan", .onSQLite)
 struct NoPlanTests {
   /// A store with one letter.
   private func store() throws -> URL {

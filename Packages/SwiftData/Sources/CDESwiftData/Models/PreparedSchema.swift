@@ -75,11 +75,13 @@ final class PreparedSchema: @unchecked Sendable {
     var model = try schema.managedObjectModel()
     if !configurations.isEmpty { model = try model.divided(configurations) }
     // Without a lock, because default values may make instances. If another thread was faster, its schema counts.
+    defer { beingPrepared.withLock { $0[ObjectIdentifier(model)] = nil } }
     let made = try PreparedSchema(model, types)
     return table.withLock { table in
+      // Also if another thread was faster: equal models share what they are bound to, so its objects may have this model's entities.
+      table.byModel[ObjectIdentifier(model)] = made
       if let known = table.byKey[key] { return known }
       table.byKey[key] = made
-      table.byModel[ObjectIdentifier(model)] = made
       return made
     }
   }
@@ -90,7 +92,6 @@ final class PreparedSchema: @unchecked Sendable {
     self.infos = infos
     // The class of an entity's objects asks for its properties while the first object is made.
     Self.beingPrepared.withLock { $0[ObjectIdentifier(model)] = infos }
-    defer { Self.beingPrepared.withLock { $0[ObjectIdentifier(model)] = nil } }
     var entities: [ObjectIdentifier: NSEntityDescription] = [:]
     var prototypes: [_ModelObject] = []
     var makers: [ObjectIdentifier: LooseObjects] = [:]

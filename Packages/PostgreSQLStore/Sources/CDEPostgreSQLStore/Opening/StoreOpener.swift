@@ -124,13 +124,17 @@
 
     /// Makes sure that each expected column exists with its type.
     private func compareColumns(_ physical: PhysicalSchema, on connection: Connection) throws(StoreError) {
+      var parameters = Parameters()
+      parameters.append(texts: physical.tables.values.map(\.name) + physical.joinTables.map(\.name))
+      // The catalogue has a row for each table of the database, of which other schemas may have many thousands. So it is searched by
+      // names, which have an index, and the schema is looked up once.
       let rows = try connection.run(
         """
         SELECT c.relname::text, a.attname::text, format_type(a.atttypid, NULL) FROM pg_class c \
         JOIN pg_attribute a ON a.attrelid = c.oid \
-        WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0 \
-        AND NOT a.attisdropped
-        """, while: "Reading the tables of the store")
+        WHERE c.relname = ANY($1) AND c.relnamespace = (SELECT current_schema()::regnamespace) AND c.relkind IN ('r', 'p') \
+        AND a.attnum > 0 AND NOT a.attisdropped
+        """, parameters, while: "Reading the tables of the store")
       var types: [String: [String: String]] = [:]
       for row in 0..<rows.count {
         types[rows.text(row, 0) ?? "", default: [:]][rows.text(row, 1) ?? ""] = rows.text(row, 2)

@@ -154,7 +154,7 @@ struct MergeOrderTests {
   @Test("Merges of four savers at once come in order, each once, and derived values come right")
   func concurrentSavers() async throws {
     let environment = ProcessInfo.processInfo.environment
-    let rounds = environment["CDE_ORDER_ROUNDS"].flatMap(Int.init) ?? 40
+    let rounds = environment["CDE_ORDER_ROUNDS"].flatMap(Int.init) ?? 12
     for round in 0..<rounds {
       let world = try World()
       try world.reader.performAndWait {

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQLiteFaults
 import CDEManagedModel
 import CDEModelRuntime
 import Foundation
@@ -51,7 +52,7 @@ struct OrderedAppendTests {
     }
   }
 
-  @Test("Each writer's appends stay in their order, under every policy", arguments: Case.all)
+  @Test("Each writer's appends stay in their order, under every policy", arguments: Case.all.drawn(oneOf: 3))
   func appends(_ test: Case) throws {
     let stack = try Stack(model: Self.makeModel())
     let (x, y) = (stack.context(), stack.context())

@@ -173,7 +173,7 @@ struct OrderedNumberTests {
   func random(kind: Kind) throws {
     let environment = ProcessInfo.processInfo.environment
     let seed = environment["CDE_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
-    let rounds = environment["CDE_ORDER_ROUNDS"].flatMap(Int.init) ?? 5
+    let rounds = environment["CDE_ORDER_ROUNDS"].flatMap(Int.init) ?? 2
     print("OrderedNumberTests \(kind) seed \(seed)")
     var draw = SplitMix(state: seed)
     for round in 0..<rounds {

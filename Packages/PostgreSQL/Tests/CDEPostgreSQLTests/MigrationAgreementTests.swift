@@ -14,7 +14,7 @@
     {
       let environment = ProcessInfo.processInfo.environment
       let seed = environment["CDE_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0..<1_000_000)
-      let count = environment["CDE_MIGRATIONS"].flatMap(Int.init) ?? 12
+      let count = environment["CDE_MIGRATIONS"].flatMap(Int.init) ?? 5
       for round in 0..<count { try run(seed: seed &+ UInt64(round)) }
     }
 

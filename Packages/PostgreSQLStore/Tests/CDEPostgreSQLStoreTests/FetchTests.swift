@@ -39,7 +39,7 @@
       var maker = QueryMaker(random: SplitMix(seed: seed), schema: Shop.resolved)
       try maker.fill(server, file)
       var found = 0
-      for round in 0..<150 {
+      for round in 0..<(DrawnSteps.takesAll ? 150 : 60) {
         let name = maker.pick(["Item", "Category", "Tag"])
         var query = StoreQuery(entity: maker.index(name), filter: maker.filter([name], depth: 3))
         query.includesSubentities = maker.chance(80)

@@ -76,11 +76,11 @@
     /// Whether a schema of the server contains a store.
     ///
     /// Reads the catalogue's tables. A look-up by the search path would not see a schema that another process has created since
-    /// this transaction began.
+    /// this transaction began. Both names are looked up in an index, because each store of the database has such a table.
     static func exists(in schema: String, on connection: Connection) throws(StoreError) -> Bool {
       try find(
-        "SELECT EXISTS (SELECT FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace "
-          + "WHERE nspname = $1 AND relname = 'Z_METADATA')", schema, on: connection)
+        "SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'Z_METADATA' "
+          + "AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1))", schema, on: connection)
     }
 
     private static func find(

@@ -17,7 +17,8 @@ struct GenerateCommand {
     let model =
       isModel
       ? try NSManagedObjectModel(modelFile: source) : try NSManagedObjectModel(cachedInStoreAt: source)
-    var generator = SwiftDataGenerator(model, rawValues: isModel ? [:] : try rawValues(of: model))
+    var generator = SwiftDataGenerator(
+      model, try isModel ? StoredValues() : StoredValues(of: source, with: model))
     let text = try generator.source()
     return (text, generator.remarks)
   }
@@ -26,40 +27,5 @@ struct GenerateCommand {
     let (text, remarks) = try classes()
     print(text, terminator: "")
     for remark in remarks { FileHandle.standardError.write(Data("remark: \(remark)\n".utf8)) }
-  }
-
-  /// The values of enumerations that the store has. It is opened for reading only.
-  private func rawValues(of model: NSManagedObjectModel) throws -> [String: [AnyHashable]] {
-    var wanted: [(entity: String, attribute: String)] = []
-    for entity in model.entities {
-      for case let composite as NSCompositeAttributeDescription in entity.properties
-      where composite.userInfo?["EnumType"] != nil && composite.elements.map(\.name) == [composite.name] {
-        wanted.append((entity.name ?? "", composite.name))
-      }
-    }
-    if wanted.isEmpty { return [:] }
-    let container = NSPersistentContainer(name: "store", managedObjectModel: model)
-    let description = NSPersistentStoreDescription(url: source)
-    description.isReadOnly = true
-    container.persistentStoreDescriptions = [description]
-    var failure: (any Error)?
-    container.loadPersistentStores { _, error in failure = error }
-    if let failure { throw failure }
-    let context = container.newBackgroundContext()
-    return try context.performAndWait {
-      var result: [String: [AnyHashable]] = [:]
-      for (entity, attribute) in wanted {
-        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-        request.fetchBatchSize = 500
-        var values = Set<AnyHashable>()
-        for object in try context.fetch(request) {
-          let value = (object.value(forKey: attribute) as? [String: Any])?[attribute]
-          if let value = value as? AnyHashable { values.insert(value) }
-          context.refresh(object, mergeChanges: false)
-        }
-        result["\(entity).\(attribute)"] = Array(values)
-      }
-      return result
-    }
   }
 }

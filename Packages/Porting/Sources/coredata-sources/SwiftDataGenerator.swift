@@ -9,14 +9,13 @@ import Foundation
 /// What SwiftData can't express stands as a comment at its place, and in ``remarks``.
 struct SwiftDataGenerator {
   private let model: NSManagedObjectModel
-  /// The raw values that a store has, by entity and attribute. A model does not have them.
-  private let rawValues: [String: [AnyHashable]]
+  private let stored: StoredValues
   /// What the classes do not express, with entity and property.
   private(set) var remarks: [String] = []
 
-  init(_ model: NSManagedObjectModel, rawValues: [String: [AnyHashable]] = [:]) {
+  init(_ model: NSManagedObjectModel, _ stored: StoredValues = StoredValues()) {
     self.model = model
-    self.rawValues = rawValues
+    self.stored = stored
   }
 
   /// The source of all classes.
@@ -59,12 +58,7 @@ struct SwiftDataGenerator {
     }
     lines.append("")
     lines += try initialiser(of: entity, name, kept).map { "  " + $0 }
-    for type in nested {
-      lines.append("")
-      lines += type.split(separator: "\n", omittingEmptySubsequences: false).map {
-        $0.isEmpty ? "" : "  " + $0
-      }
-    }
+    lines += nested.flatMap { [""] + Self.indented($0) }
     lines.append("}")
     return lines.joined(separator: "\n") + "\n"
   }
@@ -182,7 +176,7 @@ struct SwiftDataGenerator {
     _ options: inout [String]
   ) throws -> String? {
     if let composite = attribute as? NSCompositeAttributeDescription {
-      return try type(of: composite, entity, &nested)
+      return try type(of: composite, entity, "\(entity).\(composite.name)", &nested)
     }
     guard attribute.attributeType == .transformableAttributeType else {
       return Self.types[attribute.attributeType]
@@ -208,12 +202,12 @@ struct SwiftDataGenerator {
 
   /// The type of a composite: an enumeration if Apple's mark says so, otherwise a struct.
   private mutating func type(
-    of composite: NSCompositeAttributeDescription, _ entity: String, _ nested: inout [String]
+    of composite: NSCompositeAttributeDescription, _ entity: String, _ path: String, _ nested: inout [String]
   ) throws -> String {
     let name = try checked(composite.name.prefix(1).uppercased() + composite.name.dropFirst(), "attribute")
     let isEnumeration = composite.userInfo?["EnumType"] != nil
-    if isEnumeration, composite.elements.count == 1, composite.elements[0].name == composite.name {
-      nested.append(try rawEnumeration(composite, name, entity))
+    if StoredValues.isRawEnumeration(composite) {
+      nested.append(try rawEnumeration(composite, name, entity, path))
       return name
     }
     var lines: [String] = []
@@ -237,34 +231,84 @@ struct SwiftDataGenerator {
       lines.append("struct \(name): Codable {")
       for element in composite.elements {
         let label = try checked(element.name, "element")
-        var options: [String] = []
-        let type = try type(of: element, entity, &inner, &options) ?? "Data"
+        let place = "\(path).\(element.name)"
+        let type: String
+        if let composite = element as? NSCompositeAttributeDescription {
+          type = try self.type(of: composite, entity, place, &inner)
+        } else if let shape = stored.shapes[place] {
+          type = try self.type(of: shape, element.name, &inner)
+        } else {
+          var options: [String] = []
+          type = try self.type(of: element, entity, &inner, &options) ?? "Data"
+          if element.attributeType == .binaryDataAttributeType {
+            lines.append("  " + remark(entity, String(place.dropFirst(entity.count + 1)), Self.unknownBytes))
+          }
+        }
         lines.append("  var \(label): \(type)?")
       }
     }
-    for type in inner {
-      lines.append("")
-      lines += type.split(separator: "\n", omittingEmptySubsequences: false).map {
-        $0.isEmpty ? "" : "  " + $0
-      }
-    }
+    lines += inner.flatMap { [""] + Self.indented($0) }
     lines.append("}")
     nested.append(lines.joined(separator: "\n"))
     return name
   }
 
+  private static let unknownBytes =
+    "holds bytes, which are JSON if it is a collection, and the store has no value that tells: declare its type"
+
+  /// The type that decodes values of a shape. Objects get a structure of their own.
+  private func type(of shape: StoredShape?, _ name: String, _ nested: inout [String]) throws -> String {
+    switch shape {
+    case .flag: return "Bool"
+    case .whole: return "Int"
+    case .number: return "Double"
+    case .uuid: return "UUID"
+    case .text, nil: return "String"
+    case .mixed: return "Data"
+    case .array(let element):
+      let singular = name.count > 1 && name.hasSuffix("s") ? String(name.dropLast()) : name + "Item"
+      return "[\(try type(of: element, singular, &nested))]"
+    case .object(let values):
+      guard values.keys.allSatisfy({ (try? checked($0, "element")) != nil }) else {
+        let common = values.values.reduce(nil as StoredShape?) { joined, value in
+          guard let shape = value.shape else { return joined }
+          return joined?.joined(to: shape) ?? shape
+        }
+        return "[String: \(try type(of: common, name, &nested))]"
+      }
+      let structure = try checked(name.prefix(1).uppercased() + name.dropFirst(), "element")
+      var lines = ["struct \(structure): Codable {"]
+      var inner: [String] = []
+      for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+        let type = try type(of: value.shape, key, &inner)
+        lines.append("  var \(try checked(key, "element")): \(type)\(value.isOptional ? "?" : "")")
+      }
+      lines += inner.flatMap { [""] + Self.indented($0) }
+      nested.append((lines + ["}"]).joined(separator: "\n"))
+      return structure
+    }
+  }
+
+  private static func indented(_ type: String) -> [String] {
+    type.split(separator: "\n", omittingEmptySubsequences: false).map { $0.isEmpty ? "" : "  " + $0 }
+  }
+
   private mutating func rawEnumeration(
-    _ composite: NSCompositeAttributeDescription, _ name: String, _ entity: String
+    _ composite: NSCompositeAttributeDescription, _ name: String, _ entity: String, _ path: String
   ) throws -> String {
     let isText = composite.elements[0].attributeType == .stringAttributeType
     let raw = isText ? "String" : "Int"
     var lines = ["enum \(name): \(raw), Codable {"]
-    let values = rawValues["\(entity).\(composite.name)"] ?? []
+    let values = stored.rawValues[path] ?? []
     let text = "is an enumeration, of which the model has no cases. These are the values that the store has"
     lines.append("  " + remark(entity, composite.name, text))
     if values.isEmpty { lines.append("  case none = \(isText ? "\"\"" : "0")") }
+    var labels: Set<String> = []
     for value in values.map({ "\($0)" }).sorted() {
-      let label = isText ? try caseName(value) : "value\(value.replacingOccurrences(of: "-", with: "Minus"))"
+      var label = isText ? try caseName(value) : "value\(value.replacingOccurrences(of: "-", with: "Minus"))"
+      if !labels.insert(label).inserted {
+        label = (2...).lazy.map { "\(label)\($0)" }.first { labels.insert($0).inserted }!
+      }
       lines.append(
         "  case \(label)\(isText && label == value ? "" : " = \(isText ? Self.literal(value) : value)")")
     }
@@ -274,9 +318,15 @@ struct SwiftDataGenerator {
 
   /// A name in Swift for a raw value.
   private func caseName(_ value: String) throws -> String {
-    let plain = String(value.map { $0.isLetter || $0.isNumber || $0 == "_" ? $0 : "_" })
-    let named = plain.first.map { $0 == "_" || $0.isLetter } == true ? plain : "value_" + plain
-    return try checked(named, "case")
+    let words = value.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init)
+    guard let first = words.first else { return "none" }
+    let rest = words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    let isNumber = first.first?.isNumber == true
+    let start =
+      isNumber
+      ? "value" + first
+      : first == first.uppercased() ? first.lowercased() : first.prefix(1).lowercased() + first.dropFirst()
+    return try checked(start + rest, "case")
   }
 
   private mutating func declare(_ relationship: NSRelationshipDescription, _ entity: String) throws

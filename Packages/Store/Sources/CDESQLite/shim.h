@@ -109,6 +109,13 @@ static inline int cde_log_is_locked_by_others(int descriptor) {
   return fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
+// Whether an open file is the one at a path.
+static inline int cde_is_at(int file, const char *path) {
+  struct stat open_file, named_file;
+  return fstat(file, &open_file) == 0 && stat(path, &named_file) == 0 && open_file.st_dev == named_file.st_dev &&
+         open_file.st_ino == named_file.st_ino;
+}
+
 static inline int cde_open_for_looking(const char *path) { return open(path, O_RDONLY | O_CLOEXEC); }
 
 // Events of files that change. Linux reports those of its own processes; elsewhere there are none.

@@ -23,7 +23,7 @@ extension SQLiteStore {
       }
       return try StoreOpener.journalMode(of: connection) == "wal"
     }
-    return others.start(usesLog: usesLog) {
+    return others.start(log: usesLog ? pool.use : nil) {
       do throws(StoreError) {
         let after = try pool.borrowWriter { (connection) throws(StoreError) -> (@Sendable () -> Void)? in
           let version = try Self.dataVersion(of: connection)

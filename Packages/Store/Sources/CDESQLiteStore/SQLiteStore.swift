@@ -122,7 +122,7 @@ public final class SQLiteStore: Store {
   ///   without locks. The store is closed then.
   public func close() throws(StoreError) {
     try pool.requireOwnProcess()
-    others.stop(readsRun: pool.readCount > 0)
+    others.stop()
     let checkpointer = checkpointer
     checkpointer?.stop()
     var change: StoreError?
@@ -134,7 +134,6 @@ public final class SQLiteStore: Store {
       // Best effort. Data that stays in the log is equally durable, and the next opening reads it.
       sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
-    others.didClose()
     if !wasOpen { throw StoreError.closed() }
     if let change { throw change }
   }

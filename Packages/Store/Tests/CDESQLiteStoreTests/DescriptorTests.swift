@@ -41,6 +41,31 @@ import Testing
       #expect(Self.open(scratch.file()).isEmpty)
     }
 
+    @Test("are gone after a store that looks for commits of others was closed, or was only freed")
+    func observed() throws {
+      let scratch = Scratch()
+      for closes in [true, false, true, false] {
+        var first: SQLiteStore? = try SQLiteStore.file(scratch.file(), Shop.schema)
+        var second: SQLiteStore? = try SQLiteStore.file(scratch.file(), Shop.schema)
+        let seen = DispatchSemaphore(value: 0)
+        _ = try second?.observeOthers { _ in { seen.signal() } }
+        _ = try first?.observeOthers { _ in {} }
+        try first?.insert("Tag", [Draft(key: -1)])
+        seen.wait()
+        if closes {
+          try first?.close()
+          #expect(Self.open(scratch.file()).contains("-shm"))
+          try second?.close()
+          #expect(Self.open(scratch.file()).isEmpty)
+        }
+        (first, second) = (nil, nil)
+        // A look that runs keeps its store until it has ended.
+        let deadline = ContinuousClock.now + .seconds(60)
+        while !Self.open(scratch.file()).isEmpty, .now < deadline { sched_yield() }
+        #expect(Self.open(scratch.file()).isEmpty)
+      }
+    }
+
     /// Leaves the process so many free descriptors, and takes the rest.
     static func leave(_ free: Int) -> [Int32] {
       var limit = rlimit(rlim_cur: 200, rlim_max: 200)

@@ -79,12 +79,21 @@ extension NSPersistentStoreCoordinator {
       info[NSPersistentStoreURLKey] = url
       if let number {
         info[NSPersistentHistoryTokenKey] = NSPersistentHistoryToken([
-          handle.identifier: handle.historyPlace(number)
+          handle.identifier: handle.announcedPlace(number)
         ])
       }
       NotificationCenter.default.post(name: .NSPersistentStoreRemoteChange, object: self, userInfo: info)
     }
   }
 
-  private static let announcing = DispatchQueue(label: "CDEModelRuntime.RemoteChanges")
+  private static let announcingKey = DispatchSpecificKey<Bool>()
+
+  private static let announcing = {
+    let queue = DispatchQueue(label: "CDEModelRuntime.RemoteChanges")
+    queue.setSpecific(key: announcingKey, value: true)
+    return queue
+  }()
+
+  /// Whether the caller is called by an announcement.
+  static var isAnnouncing: Bool { DispatchQueue.getSpecific(key: announcingKey) == true }
 }

@@ -215,7 +215,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
   /// Closes a store. Objects of its entities can't be read or saved afterwards.
   public func remove(_ store: NSPersistentStore) throws {
     detach(store)
-    do { try store.handle.store.close() } catch { throw nsError(ManagedObjectError.store(error)) }
+    do { try store.handle.close() } catch { throw nsError(ManagedObjectError.store(error)) }
   }
 
   /// The loaded store at a URL; nil when there is none. Two URLs are equal if their standardised forms are.

@@ -1,5 +1,6 @@
 @_spi(CDE) internal import CDEExecutors
 @_spi(CDE) internal import CDEStore
+internal import Dispatch
 internal import Synchronization
 
 /// One loaded store in the form that IDs and contexts use.
@@ -21,6 +22,9 @@ final class StoreHandle: @unchecked Sendable {
   private let shifted: ShiftedStore
   private let isSharing: Atomic<Bool>
   private let isObserved = Lock(false)
+  private let isClosing = Lock(false)
+  /// The reads for announcements of commits.
+  private let announcements = DispatchGroup()
 
   init(
     _ store: any Store, observer: (any StoreActivityObserver)?, announcesChanges: Bool = false,
@@ -37,6 +41,25 @@ final class StoreHandle: @unchecked Sendable {
 
   /// The store in the keys that contexts use.
   var store: any Store { isSharing.load(ordering: .relaxed) ? shifted : engine }
+
+  /// The place after a transaction, for an announcement. Without its time once the store is being closed.
+  func announcedPlace(_ number: Int64) -> HistoryPlace {
+    let isOpen = isClosing.withLock { isClosing in
+      if !isClosing { announcements.enter() }
+      return !isClosing
+    }
+    guard isOpen else { return HistoryPlace(number: number, time: nil) }
+    defer { announcements.leave() }
+    return historyPlace(number)
+  }
+
+  /// Closes the store. No announcement uses a connection afterwards, so that the file may be moved or opened exclusively.
+  func close() throws(StoreError) {
+    isClosing.withLock { $0 = true }
+    // An observer of the store's requests may close it while such a read runs.
+    if !NSPersistentStoreCoordinator.isAnnouncing { announcements.wait() }
+    try store.close()
+  }
 
   /// Called before another store gets some of the entities. Keys do not change, but those beyond the range are refused.
   func share() { isSharing.store(true, ordering: .relaxed) }

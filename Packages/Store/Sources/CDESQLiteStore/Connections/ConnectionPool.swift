@@ -34,6 +34,11 @@ final class ConnectionPool: Sendable {
   private let generation = ProcessGeneration.current
   /// Whether the one connection stays in a read transaction.
   private let isPinned: Bool
+  // The last property, so that it ends after the connections are closed.
+  private let heldUse: Lock<FileUser?>
+
+  /// The use of the file; nil for a store in memory, and once the pool is closed.
+  var use: FileUser? { heldUse.withLock { $0 } }
 
   // An idle snapshot is kept for one to two intervals.
   private static let sweepInterval = DispatchTimeInterval.milliseconds(50)
@@ -42,11 +47,12 @@ final class ConnectionPool: Sendable {
   private static let restInterval = DispatchTimeInterval.seconds(5)
 
   /// - Parameters:
+  ///   - use: the use of the file; nil for a store in memory.
   ///   - open: opens a reading connection; `nil` when reads run on the writer.
   ///   - holdsSnapshots: whether readers may keep their transaction until the next read.
   ///   - processors: the number of threads that can run at the same time.
   init(
-    writer: Connection, idleLimit: Int, holdsSnapshots: Bool, processors: Int,
+    writer: Connection, use: FileUser?, idleLimit: Int, holdsSnapshots: Bool, processors: Int,
     open: (@Sendable () throws(StoreError) -> Connection)?
   ) {
     self.writer = Lock(writer)
@@ -55,10 +61,12 @@ final class ConnectionPool: Sendable {
     canWait = processors > 1
     self.open = open
     isPinned = false
+    heldUse = Lock(use)
   }
 
-  private init(pinned connection: Connection) {
+  private init(pinned connection: Connection, _ use: FileUser?) {
     writer = Lock(connection)
+    heldUse = Lock(use)
     (idleLimit, holdsSnapshots, canWait, open, isPinned) = (1, false, false, nil, true)
   }
 
@@ -76,7 +84,7 @@ final class ConnectionPool: Sendable {
     try connection.run("BEGIN", while: "Reading the store")
     // The first read begins the transaction.
     _ = try connection.integer("SELECT rootpage FROM sqlite_master LIMIT 1", while: "Reading the store")
-    return ConnectionPool(pinned: connection)
+    return ConnectionPool(pinned: connection, use)
   }
 
   /// - Parameter kind: the kind of request for the observer.
@@ -301,11 +309,14 @@ final class ConnectionPool: Sendable {
       return readers.idle
     }
     _ = consume idle
-    return writer.withLock { writer in
+    let wasOpen = writer.withLock { writer in
       guard let connection = writer else { return false }
       last(connection)
       writer = nil
       return true
     }
+    // Running reads have connections. The use then ends with the pool.
+    if readCount == 0 { heldUse.withLock { $0 = nil } }
+    return wasOpen
   }
 }

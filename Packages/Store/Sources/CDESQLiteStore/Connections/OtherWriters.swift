@@ -18,11 +18,9 @@ final class OtherWriters: Sendable {
   private struct State {
     var phase = Phase.stopped
     var registrations: [FileEvents.Registration] = []
-    /// The index of the log; below zero without one.
-    var index: Int32 = -1
+    /// Whose descriptor of the log's index is looked at; nil without a log.
+    var log: FileUser?
     var look: (@Sendable () -> Bool)?
-    /// Whether the store counts as a user of its file.
-    var isOpen = true
   }
 
   /// What was seen last. Guard: used by the borrower of the writing connection alone.
@@ -35,14 +33,10 @@ final class OtherWriters: Sendable {
     var isObserved = false
   }
 
-  private struct Files {
-    /// The number of open stores for each file.
-    var stores: [FileIdentity.Key: Int] = [:]
-    /// Stores that notice commits.
-    var observers: [(file: FileIdentity.Key, owner: ObjectIdentifier, notice: @Sendable () -> Void)] = []
-  }
+  private typealias Observer = (file: FileIdentity.Key, owner: ObjectIdentifier, notice: @Sendable () -> Void)
 
-  private static let files = Lock(Files())
+  /// Stores that notice commits.
+  private static let observers = Lock<[Observer]>([])
 
   let seen = Seen()
   let file: FileIdentity?
@@ -52,33 +46,28 @@ final class OtherWriters: Sendable {
   // A commit of another process takes at least as long; a long one is looked at twenty times a second.
   private static let (firstDelay, lastDelay): (Int, Int) = (1, 50)
 
-  init(file: FileIdentity?) {
-    self.file = file
-    if let key = file?.key { Self.files.withLock { $0.stores[key, default: 0] += 1 } }
-  }
+  init(file: FileIdentity?) { self.file = file }
 
-  deinit {
-    // Connections of a store that was not closed may be freed later.
-    stop(readsRun: true)
-    didClose()
-  }
+  deinit { stop() }
 
   /// Starts to look. Called once.
   ///
-  /// - Parameter look: looks at the file; true if there were commits of others.
+  /// - Parameters:
+  ///   - log: the use of a file with a log.
+  ///   - look: looks at the file; true if there were commits of others.
   /// - Returns: why commits may not be noticed.
-  func start(usesLog: Bool, _ look: @escaping @Sendable () -> Bool) -> String? {
+  func start(log: FileUser?, _ look: @escaping @Sendable () -> Bool) -> String? {
     guard let file else { return nil }
     state.withLock { state in
       state.phase = .idle
       state.look = look
-      if usesLog { state.index = cde_open_for_looking(file.path + "-shm") }
+      state.log = log
     }
-    Self.files.withLock {
-      $0.observers.append((file.key, ObjectIdentifier(self), { [weak self] in self?.notice() }))
+    Self.observers.withLock {
+      $0.append((file.key, ObjectIdentifier(self), { [weak self] in self?.notice() }))
     }
     var reason: String?
-    for path in [file.path] + (usesLog ? [file.path + "-wal"] : []) {
+    for path in [file.path] + (log == nil ? [] : [file.path + "-wal"]) {
       let registration = FileEvents.shared.observe(path, reason: &reason) { [weak self] in self?.notice() }
       if let registration { state.withLock { $0.registrations.append(registration) } }
     }
@@ -89,41 +78,18 @@ final class OtherWriters: Sendable {
   }
 
   /// Ends the observation, before the connections are closed.
-  ///
-  /// - Parameter readsRun: whether connections are still in use. Their locks would be lost if a descriptor of the log's index
-  ///   was closed, so it stays open then.
-  func stop(readsRun: Bool) {
+  func stop() {
     let registrations = state.withLock { state in
       defer {
         state.registrations = []
         state.look = nil
+        state.log = nil
         state.phase = .stopped
-        if readsRun { state.index = -1 }
       }
       return state.registrations
     }
     for registration in registrations { FileEvents.shared.remove(registration) }
-    Self.files.withLock { files in files.observers.removeAll { $0.owner == ObjectIdentifier(self) } }
-  }
-
-  /// Called after the connections were closed. While another store of the process uses the file, the descriptor of the log's
-  /// index stays open.
-  func didClose() {
-    guard let key = file?.key else { return }
-    let (index, wasOpen) = state.withLock { state in
-      defer {
-        state.index = -1
-        state.isOpen = false
-      }
-      return (state.index, state.isOpen)
-    }
-    guard wasOpen else { return }
-    let left = Self.files.withLock { files in
-      let left = (files.stores[key] ?? 1) - 1
-      files.stores[key] = left > 0 ? left : nil
-      return left
-    }
-    if left == 0, index >= 0 { close(index) }
+    Self.observers.withLock { observers in observers.removeAll { $0.owner == ObjectIdentifier(self) } }
   }
 
   // MARK: Commits
@@ -132,9 +98,9 @@ final class OtherWriters: Sendable {
   func noteOwn(_ number: Int64?) {
     if let number, seen.isObserved { seen.own.insert(number) }
     guard let key = file?.key else { return }
-    let others = Self.files.withLock { files in
-      files.observers.isEmpty
-        ? [] : files.observers.filter { $0.file == key && $0.owner != ObjectIdentifier(self) }.map(\.notice)
+    let others = Self.observers.withLock { observers in
+      observers.isEmpty
+        ? [] : observers.filter { $0.file == key && $0.owner != ObjectIdentifier(self) }.map(\.notice)
     }
     // The lock of the log does not tell stores of one process apart.
     for notice in others { notice() }
@@ -157,9 +123,10 @@ final class OtherWriters: Sendable {
   }
 
   private func look(delay: Int) {
-    guard let (look, index) = state.withLock({ state in state.look.map { ($0, state.index) } }) else {
+    guard let (look, log) = state.withLock({ state in state.look.map { ($0, state.log) } }) else {
       return
     }
+    let index = log?.index(at: (file?.path ?? "") + "-shm") ?? -1
     let wasLocked = index >= 0 && cde_log_is_locked_by_others(index) != 0
     let found = look()
     // What was found may be an earlier commit than the one that is under way.

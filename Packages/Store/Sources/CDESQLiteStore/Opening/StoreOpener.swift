@@ -186,7 +186,7 @@ struct StoreOpener {
       }
     }
     let pool = ConnectionPool(
-      writer: connection, idleLimit: configuration.readerCount,
+      writer: connection, use: (file?.key).map(FileUser.init), idleLimit: configuration.readerCount,
       // Read-only openings may have no shared index to read, and neither has an exclusive lock.
       holdsSnapshots: flags == SQLITE_OPEN_READWRITE
         && !configuration.pragmas.keys.contains { $0.lowercased() == "locking_mode" },

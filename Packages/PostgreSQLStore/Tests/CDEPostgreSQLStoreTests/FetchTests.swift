@@ -70,7 +70,7 @@
         try #require(onlyKeys.batches.isEmpty && keys(onlyKeys) == keys(expected), context)
         found += expected.count
       }
-      #expect(found > 3 * rounds)
+      #expect(found > rounds)
     }
 
     // MARK: Projections

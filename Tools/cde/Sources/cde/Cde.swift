@@ -2,7 +2,7 @@ import ArgumentParser
 import CDEToolKit
 
 @main
-struct Cde: ParsableCommand {
+struct Cde: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cde",
     abstract: "Looks into Core Data and SwiftData stores and models.",
@@ -24,6 +24,7 @@ struct Cde: ParsableCommand {
     version: "cde 1.0",
     subcommands: [
       StoreCommands.self, ModelCommands.self, ExplainCommand.self, MigrateCommand.self, HistoryCommands.self,
+      WatchCommand.self,
     ])
 }
 

@@ -4,6 +4,7 @@ import Foundation
 
 extension Diagram.Form: ExpressibleByArgument {}
 extension Diagram.Theme: ExpressibleByArgument {}
+extension LoadedModel.Engine: ExpressibleByArgument {}
 
 /// The model that a command reads.
 struct ModelArguments: ParsableArguments {
@@ -110,11 +111,14 @@ struct ModelCommands: ParsableCommand {
 
   struct Schema: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "The SQL that makes an empty SQLite store of the model.",
-      discussion: "EXAMPLE:\n  cde model schema Notes.xcdatamodeld")
+      abstract: "The SQL that makes an empty store of the model.",
+      discussion:
+        "EXAMPLES:\n  cde model schema Notes.xcdatamodeld\n  cde model schema Notes.xcdatamodeld --engine postgresql"
+    )
     @OptionGroup var arguments: ModelArguments
+    @Option(help: "The engine: sqlite or postgresql.") var engine: LoadedModel.Engine = .sqlite
     @OptionGroup var printing: Printing
 
-    func run() throws { try printing.print { try arguments.load().schema() } }
+    func run() throws { try printing.print { try arguments.load().schema(of: engine) } }
   }
 }

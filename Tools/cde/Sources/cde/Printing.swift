@@ -17,7 +17,7 @@ struct Printing: ParsableArguments {
   /// Prints what a closure answers, and ends the command with the exit code of the answer.
   func print(_ body: () throws -> Answer) throws {
     let answer: Answer
-    do { answer = try body() } catch { throw Self.ended(ToolError(error)) }
+    do { answer = try working(body) } catch { throw Self.ended(ToolError(error)) }
     let terminal = Terminal()
     var renderer = terminal.renderer
     renderer.mode = json ? .json : output
@@ -30,6 +30,13 @@ struct Printing: ParsableArguments {
     Terminal.note("error: \(error.message)")
     return ExitCode(error.status.rawValue)
   }
+}
+
+/// Does work, and shows how far it has come if it takes more than a second and standard error is a terminal.
+func working<Value>(_ body: () throws -> Value) throws -> Value {
+  guard let line = ProgressLine() else { return try body() }
+  defer { line.end() }
+  return try WorkReport.$listener.withValue({ line.show($0) }, operation: body)
 }
 
 extension OutputMode: ExpressibleByArgument {}

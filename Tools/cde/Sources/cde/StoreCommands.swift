@@ -7,7 +7,7 @@ struct StoreCommands: ParsableCommand {
     commandName: "store", abstract: "Reads, compares, checks and copies stores.",
     subcommands: [
       Info.self, Entities.self, Rows.self, Show.self, Diff.self, Check.self, Export.self, Import.self,
-      SalvageStore.self,
+      SalvageStore.self, QueryCommand.self,
     ])
 
   struct Info: ParsableCommand {

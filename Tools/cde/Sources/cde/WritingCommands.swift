@@ -81,15 +81,21 @@ extension StoreCommands {
         export.form = format
         export.entities = entity
         export.predicate = predicate
-        guard let to else { return try export.write { Terminal.write($0) } }
+        guard let to else {
+          // The objects themselves show the progress at a terminal.
+          let isTerminal = isatty(STDOUT_FILENO) == 1
+          let write = { try export.write { Terminal.write($0) } }
+          return try isTerminal ? write() : working(write)
+        }
         let url = URL(fileURLWithPath: to)
         var isFolder = ObjCBool(false)
         _ = FileManager.default.fileExists(atPath: to, isDirectory: &isFolder)
         if isFolder.boolValue {
           guard format == .csv else { throw ToolError("\(to) is a folder. Name a file in it.", .usage) }
-          Terminal.note("Written: \(try export.writeFiles(to: url).joined(separator: ", ")).")
+          let files = try working { try export.writeFiles(to: url) }
+          Terminal.note("Written: \(files.joined(separator: ", ")).")
         } else {
-          try StoreExport.file(url, export.write)
+          try working { try StoreExport.file(url, export.write) }
         }
       } catch { throw Printing.ended(ToolError(error)) }
     }

@@ -120,6 +120,14 @@ struct ModelTests {
     #expect(info.contains("Book,owner,to-one Person,yes,\"inverse books, delete rule Nullify\""))
     #expect(info.contains("Tag,,,,unique name"))
     #expect(text(try source.schema()).contains("CREATE TABLE ZTRIP"))
+    #if PostgreSQL
+      let server = text(try source.schema(of: .postgresql))
+      #expect(
+        server.contains(#"CREATE TABLE "ZTRIP" ("Z_PK" bigint"#)
+          && server.contains(#"CREATE TABLE "Z_METADATA""#))
+    #else
+      #expect(throws: ToolError.self) { try source.schema(of: .postgresql) }
+    #endif
   }
 
   @Test("A diff of a store and a new model says what is lost and how many objects are touched")

@@ -79,7 +79,9 @@ public struct StoreCheck {
       if !damages.isEmpty { return result }
     }
     let store = try OpenedStore(place, model: model, schema: schema)
-    for entity in store.model.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
+    let entities = store.model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
+    for (place, entity) in entities.enumerated() {
+      WorkReport.tell("checking \(entity.name ?? "")", place, of: entities.count)
       guard store.concreteEntities.contains(where: { $0.isKindOf(entity: entity) }) else { continue }
       result += try missingValues(entity, store)
       result += try danglingReferences(entity, store)

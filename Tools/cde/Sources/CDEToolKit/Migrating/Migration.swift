@@ -40,6 +40,7 @@ public struct Migration {
       return Answer([.text("\(plan)")], json: .object(json), hasFindings: !plan.obstacles.isEmpty)
     }
     let copy = keepsBackup ? try Backup.make(of: url) : nil
+    if let progress = WorkReport.progress("migrating") { description.migrationProgress = progress }
     do {
       var failure: (any Error)?
       container.loadPersistentStores { _, error in failure = error }

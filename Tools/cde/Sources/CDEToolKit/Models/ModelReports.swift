@@ -79,28 +79,6 @@ extension LoadedModel {
     return parts.joined(separator: ", ")
   }
 
-  /// The answer of `cde model schema`: the statements that make an empty SQLite store of the model.
-  public func schema() throws -> Answer {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cde-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }
-    do {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      let file = folder.appendingPathComponent("empty.sqlite")
-      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-      // A store without a log, so that the file has everything.
-      let store = try coordinator.addPersistentStore(
-        ofType: NSSQLiteStoreType, configurationName: nil, at: file,
-        options: [NSSQLitePragmasOption: ["journal_mode": "DELETE"]])
-      try coordinator.remove(store)
-      let statements = try RawFile(file).texts(
-        "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type != 'table', name"
-      ).compactMap(\.first)
-      return Answer(
-        [.text(statements.map { $0 + ";" }.joined(separator: "\n"))],
-        json: .array(statements.map { .string($0) }))
-    } catch { throw ToolError(error) }
-  }
-
   /// Compiles a model's source to the file that programs load.
   public static func compile(_ source: URL, to destination: URL?, module: String?) throws -> Answer {
     let kinds = ["xcdatamodeld": "momd", "xcdatamodel": "mom", "xcmappingmodel": "cdm"]

@@ -176,7 +176,9 @@ public final class OpenedStore {
   func forEach(
     _ entity: NSEntityDescription, _ predicate: NSPredicate? = nil, _ body: (NSManagedObject) throws -> Void
   ) throws {
-    for ids in try objectIDs(of: entity, predicate).chunks(of: 500) {
+    let all = try objectIDs(of: entity, predicate)
+    for ids in all.chunks(of: 500) {
+      WorkReport.tell(entity.name ?? "", ids.startIndex, of: all.count)
       try read { context in
         for object in try objects(ids, in: context) { try body(object) }
         context.reset()

@@ -90,7 +90,9 @@ public struct StoreDifference {
     }
     guard let first = entities[0], let second = entities[1] else { return }
     let properties = first.comparedProperties.filter { second.propertiesByName[$0.name] != nil }
-    for part in sorted(ids[0].keys.filter { ids[1][$0] != nil }).chunks(of: 500) {
+    let shared = sorted(ids[0].keys.filter { ids[1][$0] != nil })
+    for part in shared.chunks(of: 500) {
+      WorkReport.tell(name, part.startIndex, of: shared.count)
       let before = try sides[0].values(part.map { ids[0][$0]! }, properties)
       let after = try sides[1].values(
         part.map { ids[1][$0]! }, properties.compactMap { second.propertiesByName[$0.name] })

@@ -119,7 +119,8 @@ public struct StoreImport {
         counts[record.entity, default: Counts()].refused += 1
         refusals.append(("\(record.entity) \(record.position)", ToolError(error).message))
       }
-      for record in records {
+      for (place, record) in records.enumerated() {
+        if place % 500 == 0 { WorkReport.tell(record.entity, place, of: records.count) }
         do {
           let entity = try store.entity(named: record.entity)
           let reader = RecordReader(entity: entity)

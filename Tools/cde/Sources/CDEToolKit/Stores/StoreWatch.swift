@@ -1,0 +1,189 @@
+import CDEManagedModel
+import CDEModelRuntime
+import Foundation
+
+/// The commits to a store as they happen, of any process.
+public struct StoreWatch: Sendable {
+  private let place: StorePlace
+  private let schema: String?
+  private let model: @Sendable () throws -> NSManagedObjectModel?
+  /// Only commits of this author.
+  public var author: String?
+  /// Only commits that change this entity or one that inherits from it.
+  public var entity: String?
+  /// Begins with the whole history instead of the next commit.
+  public var includesPast = false
+  /// Ends after so many commits; nil for never.
+  public var limit: Int?
+
+  public init(
+    _ place: StorePlace, schema: String? = nil,
+    model: @escaping @Sendable () throws -> NSManagedObjectModel? = { nil }
+  ) {
+    self.place = place
+    self.schema = schema
+    self.model = model
+  }
+
+  /// Follows the store until the limit is reached or the task is cancelled. The store is opened for reading only.
+  ///
+  /// - Parameters:
+  ///   - began: called once, when each later commit will be told.
+  ///   - body: called with each commit, in the order of the commits.
+  /// - Throws: ``ToolError``, for example for a store without a history.
+  public func run(began: () -> Void = {}, _ body: (WatchedCommit) -> Void) async throws {
+    var entities: Set<String>?
+    var last = Int64(0)
+    do {
+      let opened = try OpenedStore(place, model: model(), schema: schema)
+      entities = try entity.map { name in
+        let entity = try opened.entity(named: name)
+        return Set(opened.model.entities.filter { $0.isKindOf(entity: entity) }.compactMap(\.name))
+      }
+      try requireHistory(opened)
+      if !includesPast { last = try Self.transactions(of: opened, after: 0).last?.transactionNumber ?? 0 }
+    }
+    began()
+    var stamp: [String] = []
+    var count = 0
+    while !Task.isCancelled {
+      // A store that is open for reading only shows one state of it.
+      let now = try self.stamp()
+      if now != stamp || now.isEmpty {
+        stamp = now
+        let opened = try OpenedStore(place, model: model(), schema: schema)
+        for transaction in try Self.transactions(of: opened, after: last) {
+          last = transaction.transactionNumber
+          let commit = WatchedCommit(transaction)
+          if let author, commit.author != author { continue }
+          if let entities, commit.changes.allSatisfy({ !entities.contains($0.entity) }) { continue }
+          body(commit)
+          count += 1
+          if count == limit { return }
+        }
+      }
+      try? await Task.sleep(for: Self.pause)
+    }
+  }
+
+  /// Between two looks at the file, which cost two calls of the system.
+  private static let pause = Duration.milliseconds(200)
+
+  /// What differs after a commit: times and sizes of the file and its log. Empty for a server.
+  private func stamp() throws -> [String] {
+    guard case .file(let url) = place else { return [] }
+    return ["", "-wal"].map { suffix in
+      var status = stat()
+      guard stat(url.path + suffix, &status) == 0 else { return "" }
+      return "\(status.st_ino) \(status.st_size) \(status.st_mtim.tv_sec) \(status.st_mtim.tv_nsec)"
+    }
+  }
+
+  private func requireHistory(_ opened: OpenedStore) throws {
+    guard case .file(let url) = place else { return }
+    let tables = try RawFile(url).texts("SELECT name FROM sqlite_master WHERE name = 'ATRANSACTION'")
+    if !tables.isEmpty { return }
+    throw ToolError(
+      "\(place.text) keeps no history, so its commits can't be told apart. Set NSPersistentHistoryTrackingKey in the app."
+    )
+  }
+
+  private static func transactions(of store: OpenedStore, after number: Int64) throws
+    -> [NSPersistentHistoryTransaction]
+  {
+    let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+    request.resultType = .transactionsAndChanges
+    if number > 0, let fetch = NSPersistentHistoryTransaction.fetchRequest {
+      fetch.predicate = NSPredicate(format: "transactionNumber > %lld", number)
+      let found = NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch)
+      found.resultType = .transactionsAndChanges
+      return try store.read {
+        try ($0.execute(found) as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction]
+          ?? []
+      }
+    }
+    return try store.read {
+      try ($0.execute(request) as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction]
+        ?? []
+    }
+  }
+}
+
+/// A commit to a store, with its changes by entity.
+public struct WatchedCommit: Sendable {
+  /// The changes of one entity's objects.
+  public struct Change: Sendable {
+    public var entity: String
+    public var inserted = 0
+    public var updated = 0
+    public var deleted = 0
+    /// The properties that updates changed, sorted.
+    public var properties: [String] = []
+  }
+
+  public let number: Int64
+  public let date: Date
+  public let author: String?
+  public let context: String?
+  public let process: String
+  /// Sorted by entity.
+  public let changes: [Change]
+
+  init(_ transaction: NSPersistentHistoryTransaction) {
+    number = transaction.transactionNumber
+    date = transaction.timestamp
+    author = transaction.author
+    context = transaction.contextName
+    process = transaction.processID
+    var changes: [String: Change] = [:]
+    for change in transaction.changes ?? [] {
+      let name = change.changedObjectID.entity.name ?? ""
+      var entry = changes[name] ?? Change(entity: name)
+      switch change.changeType {
+      case .insert: entry.inserted += 1
+      case .delete: entry.deleted += 1
+      case .update:
+        entry.updated += 1
+        entry.properties += (change.updatedProperties ?? []).map(\.name)
+      }
+      changes[name] = entry
+    }
+    self.changes = changes.values.sorted { $0.entity < $1.entity }.map { change in
+      var change = change
+      change.properties = Set(change.properties).sorted()
+      return change
+    }
+  }
+
+  /// The commit on one line.
+  public var text: String {
+    let parts = changes.map { change in
+      let counts = [(change.inserted, "inserted"), (change.updated, "updated"), (change.deleted, "deleted")]
+        .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+      let names = change.properties.isEmpty ? "" : " (\(change.properties.joined(separator: ", ")))"
+      return "\(change.entity): \(counts)\(names)"
+    }
+    let source = [author, context, process].compactMap { $0 }.filter { !$0.isEmpty }.first ?? "unknown"
+    let changes = parts.isEmpty ? "no change" : parts.joined(separator: "; ")
+    return "\(number)  \(DateText.text(date))  \(source)  \(changes)"
+  }
+
+  /// The commit as a JSON object.
+  public var json: JSONValue {
+    func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
+    return .object([
+      .init("transaction", .int(Int(number))), .init("date", .string(DateText.text(date))),
+      .init("author", text(author)), .init("context", text(context)), .init("process", .string(process)),
+      .init(
+        "changes",
+        .array(
+          changes.map { change in
+            .object([
+              .init("entity", .string(change.entity)), .init("inserted", .int(change.inserted)),
+              .init("updated", .int(change.updated)), .init("deleted", .int(change.deleted)),
+              .init("properties", .array(change.properties.map { .string($0) })),
+            ])
+          })),
+    ])
+  }
+}

@@ -74,7 +74,7 @@ extension NSPersistentStoreCoordinator {
     if number != nil { wakeHistoryReaders() }
     guard handle.announcesChanges else { return }
     let url = handle.persistentStore?.url
-    Self.announcing.async {
+    Announcements.queue.async {
       var info: [AnyHashable: Any] = [NSStoreUUIDKey: handle.identifier]
       info[NSPersistentStoreURLKey] = url
       if let number {
@@ -85,15 +85,4 @@ extension NSPersistentStoreCoordinator {
       NotificationCenter.default.post(name: .NSPersistentStoreRemoteChange, object: self, userInfo: info)
     }
   }
-
-  private static let announcingKey = DispatchSpecificKey<Bool>()
-
-  private static let announcing = {
-    let queue = DispatchQueue(label: "CDEModelRuntime.RemoteChanges")
-    queue.setSpecific(key: announcingKey, value: true)
-    return queue
-  }()
-
-  /// Whether the caller is called by an announcement.
-  static var isAnnouncing: Bool { DispatchQueue.getSpecific(key: announcingKey) == true }
 }

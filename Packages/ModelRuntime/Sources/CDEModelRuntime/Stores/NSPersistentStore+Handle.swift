@@ -57,7 +57,7 @@ final class StoreHandle: @unchecked Sendable {
   func close() throws(StoreError) {
     isClosing.withLock { $0 = true }
     // An observer of the store's requests may close it while such a read runs.
-    if !NSPersistentStoreCoordinator.isAnnouncing { announcements.wait() }
+    if !Announcements.isCurrent { announcements.wait() }
     try store.close()
   }
 

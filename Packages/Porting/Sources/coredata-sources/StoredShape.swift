@@ -27,16 +27,6 @@ indirect enum StoredShape: Equatable {
     }
   }
 
-  /// Whether a type decodes all values.
-  var hasType: Bool {
-    switch self {
-    case .mixed: false
-    case .array(let element): element?.hasType != false
-    case .object(let values): values.values.allSatisfy { $0.shape?.hasType != false }
-    default: true
-    }
-  }
-
   /// The shape of both.
   func joined(to other: StoredShape) -> StoredShape {
     if self == other { return self }

@@ -8,8 +8,6 @@ struct StoredValues {
   private(set) var rawValues: [String: Set<AnyHashable>] = [:]
   /// The shapes of JSON in binary elements of structures, by entity, attribute and elements: `Trip.place.tags`.
   private(set) var shapes: [String: StoredShape] = [:]
-  /// The elements whose values no one type decodes.
-  private var opaque: Set<String> = []
 
   init() {}
 
@@ -78,13 +76,7 @@ struct StoredValues {
   }
 
   private mutating func note(_ data: Data, at place: String) {
-    if opaque.contains(place) { return }
-    if let shape = StoredShape(json: data) {
-      let joined = shapes[place]?.joined(to: shape) ?? shape
-      shapes[place] = joined
-      if joined.hasType { return }
-    }
-    opaque.insert(place)
-    shapes[place] = nil
+    let shape = StoredShape(json: data) ?? .mixed
+    shapes[place] = shapes[place]?.joined(to: shape) ?? shape
   }
 }

@@ -235,8 +235,9 @@ struct SwiftDataGenerator {
         let type: String
         if let composite = element as? NSCompositeAttributeDescription {
           type = try self.type(of: composite, entity, place, &inner)
-        } else if let shape = stored.shapes[place] {
-          type = try self.type(of: shape, element.name, &inner)
+        } else if let shape = stored.shapes[place], let known = try self.type(of: shape, element.name, &inner)
+        {
+          type = known
         } else {
           var options: [String] = []
           type = try self.type(of: element, entity, &inner, &options) ?? "Data"
@@ -256,31 +257,31 @@ struct SwiftDataGenerator {
   private static let unknownBytes =
     "holds bytes, which are JSON if it is a collection, and the store has no value that tells: declare its type"
 
-  /// The type that decodes values of a shape. Objects get a structure of their own.
-  private func type(of shape: StoredShape?, _ name: String, _ nested: inout [String]) throws -> String {
+  /// The type that decodes values of a shape; nil if there is none. Objects get a structure of their own.
+  private func type(of shape: StoredShape?, _ name: String, _ nested: inout [String]) throws -> String? {
     switch shape {
     case .flag: return "Bool"
     case .whole: return "Int"
     case .number: return "Double"
     case .uuid: return "UUID"
     case .text, nil: return "String"
-    case .mixed: return "Data"
+    case .mixed: return nil
     case .array(let element):
       let singular = name.count > 1 && name.hasSuffix("s") ? String(name.dropLast()) : name + "Item"
-      return "[\(try type(of: element, singular, &nested))]"
+      return try type(of: element, singular, &nested).map { "[\($0)]" }
     case .object(let values):
       guard values.keys.allSatisfy({ (try? checked($0, "element")) != nil }) else {
         let common = values.values.reduce(nil as StoredShape?) { joined, value in
           guard let shape = value.shape else { return joined }
           return joined?.joined(to: shape) ?? shape
         }
-        return "[String: \(try type(of: common, name, &nested))]"
+        return try type(of: common, name, &nested).map { "[String: \($0)]" }
       }
       let structure = try checked(name.prefix(1).uppercased() + name.dropFirst(), "element")
       var lines = ["struct \(structure): Codable {"]
       var inner: [String] = []
       for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-        let type = try type(of: value.shape, key, &inner)
+        guard let type = try type(of: value.shape, key, &inner) else { return nil }
         lines.append("  var \(try checked(key, "element")): \(type)\(value.isOptional ? "?" : "")")
       }
       lines += inner.flatMap { [""] + Self.indented($0) }

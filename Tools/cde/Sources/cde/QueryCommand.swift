@@ -40,7 +40,7 @@ struct QueryCommand: AsyncParsableCommand {
     let name = URL(fileURLWithPath: arguments.store).lastPathComponent
     reading: while var text = next("\(name)> ") {
       while QuerySession.isOpen(text),
-        let more = next("\(String(repeating: " ", count: name.count - 1))...> ")
+        let more = next("\(String(repeating: " ", count: max(0, name.count - 1)))...> ")
       {
         if text.last == "\\" { text.removeLast() }
         text += "\n" + more

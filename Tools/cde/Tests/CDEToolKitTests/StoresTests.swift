@@ -105,7 +105,7 @@ struct StoresTests {
     @Test(
       "A store on a server is read, compared with a file, checked and exported",
       .enabled(if: ProcessInfo.processInfo.environment["CDE_POSTGRESQL_URL"] != nil))
-    func server() throws {
+    func server() async throws {
       let url = try #require(URL(string: ProcessInfo.processInfo.environment["CDE_POSTGRESQL_URL"]!))
       let schema = "cde_tool_\(getpid())"
       let container = NSPersistentContainer(name: "server", managedObjectModel: Library.model())
@@ -113,6 +113,7 @@ struct StoresTests {
       description.type = CDEPostgreSQLStoreType
       description.url = url
       description.setOption(schema, forKey: CDEPostgreSQLSchemaOption)
+      description.setOption(true, forKey: NSPersistentHistoryTrackingKey)
       container.persistentStoreDescriptions = [description]
       var failure: (any Error)?
       container.loadPersistentStores { _, error in failure = error }
@@ -134,6 +135,21 @@ struct StoresTests {
       let answer = try difference.answer()
       #expect(!answer.hasFindings, "\(text(answer))")
       #expect(throws: ToolError.self) { try OpenedStore(place, schema: "cde_no_such_schema") }
+      var watch = StoreWatch(place, schema: schema)
+      watch.includesPast = true
+      watch.limit = 2
+      var commits: [WatchedCommit] = []
+      try await watch.run { commit in
+        commits.append(commit)
+        guard commits.count == 1 else { return }
+        #expect(throws: Never.self) {
+          try context.performAndWait {
+            _ = Library.insert("Tag", ["name": "later"], context)
+            try context.save()
+          }
+        }
+      }
+      #expect(commits.map(\.number) == [1, 2] && commits[1].changes.map(\.entity) == ["Tag"])
     }
   #endif
 }

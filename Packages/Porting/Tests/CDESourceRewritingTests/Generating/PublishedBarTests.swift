@@ -84,21 +84,22 @@ struct PublishedBarTests {
     arguments: [
       (["[1]", "[\"a\"]"], "Data"), (["[1]", "[2.5]"], "[Double]"), (["{\"a b\": 1}"], "[String: Int]"),
       (["[]", "[null, true]"], "[Bool]"), (["[[1], []]"], "[[Int]]"), (["no JSON"], "Data"),
+      (["{\"a b\": 1, \"c\": \"x\"}"], "Data"),
       (["{\"a\": {\"b\": 1}}", "{\"c\": 1}"], "Parts"),
     ])
   @MainActor func shapes(texts: [String], type: String) throws {
-    let parts = NSAttributeDescription()
-    parts.name = "parts"
-    parts.attributeType = .binaryDataAttributeType
+    func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
+      let attribute = NSAttributeDescription()
+      attribute.name = name
+      attribute.attributeType = type
+      return attribute
+    }
     let box = NSCompositeAttributeDescription()
     box.name = "box"
-    box.elements = [parts]
-    let mood = NSAttributeDescription()
-    mood.name = "mood"
-    mood.attributeType = .stringAttributeType
+    box.elements = [attribute("parts", .binaryDataAttributeType)]
     let moods = NSCompositeAttributeDescription()
     moods.name = "mood"
-    moods.elements = [mood]
+    moods.elements = [attribute("mood", .stringAttributeType)]
     moods.userInfo = ["EnumType": 1]
     let entity = NSEntityDescription()
     entity.name = "Thing"

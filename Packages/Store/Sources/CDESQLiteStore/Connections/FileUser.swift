@@ -22,15 +22,15 @@ final class FileUser: Sendable {
 
   private static let users = Lock<[FileIdentity.Key: Users]>([:])
 
-  let key: FileIdentity.Key
+  private let key: FileIdentity.Key
 
   init(_ key: FileIdentity.Key) {
     self.key = key
     Self.users.withLock { $0[key, default: Users()].count += 1 }
   }
 
-  /// The descriptor of the log's index, opened at the first call; below zero without one. Open as long as this object exists, or until the log is another
-  /// file.
+  /// The descriptor of the log's index, opened at the first call; below zero without one. Open as long as this object exists, or until
+  /// the log is another file.
   func index(at path: String) -> Int32 {
     Self.users.withLock { users in
       let known = users[key]?.index ?? -1

@@ -85,10 +85,22 @@ public struct StoreHistory {
   }
 
   private func transactions() throws -> [NSPersistentHistoryTransaction] {
-    let store = try OpenedStore(place, model: model, schema: schema)
-    let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
-    request.resultType = .transactionsAndChanges
-    return try store.read { context in
+    try OpenedStore(place, model: model, schema: schema).transactions()
+  }
+}
+
+extension OpenedStore {
+  /// The transactions of the history after a number, the newest at the end.
+  func transactions(
+    after number: Int64 = 0, resultType: NSPersistentHistoryResultType = .transactionsAndChanges
+  ) throws -> [NSPersistentHistoryTransaction] {
+    var request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+    if number > 0, let fetch = NSPersistentHistoryTransaction.fetchRequest {
+      fetch.predicate = NSPredicate(format: "transactionNumber > %lld", number)
+      request = .fetchHistory(withFetch: fetch)
+    }
+    request.resultType = resultType
+    return try read { context in
       let result = try context.execute(request) as? NSPersistentHistoryResult
       return result?.result as? [NSPersistentHistoryTransaction] ?? []
     }

@@ -32,27 +32,28 @@ public struct StoreWatch: Sendable {
   ///   - body: called with each commit, in the order of the commits.
   /// - Throws: ``ToolError``, for example for a store without a history.
   public func run(began: () -> Void = {}, _ body: (WatchedCommit) -> Void) async throws {
+    // Taken before the store is opened, so that a commit in between makes a difference.
+    var stamp = stamp()
+    var opened: OpenedStore?
     var entities: Set<String>?
     var last = Int64(0)
     do {
-      let opened = try OpenedStore(place, model: model(), schema: schema)
+      let store = try open()
+      opened = store
       entities = try entity.map { name in
-        let entity = try opened.entity(named: name)
-        return Set(opened.model.entities.filter { $0.isKindOf(entity: entity) }.compactMap(\.name))
+        let entity = try store.entity(named: name)
+        return Set(store.model.entities.filter { $0.isKindOf(entity: entity) }.compactMap(\.name))
       }
-      try requireHistory(opened)
-      if !includesPast { last = try Self.transactions(of: opened, after: 0).last?.transactionNumber ?? 0 }
+      try requireHistory()
+      if !includesPast {
+        last = try store.transactions(resultType: .transactionsOnly).last?.transactionNumber ?? 0
+      }
     }
     began()
-    var stamp: [String] = []
     var count = 0
     while !Task.isCancelled {
-      // A store that is open for reading only shows one state of it.
-      let now = try self.stamp()
-      if now != stamp || now.isEmpty {
-        stamp = now
-        let opened = try OpenedStore(place, model: model(), schema: schema)
-        for transaction in try Self.transactions(of: opened, after: last) {
+      if let store = opened {
+        for transaction in try store.transactions(after: last) {
           last = transaction.transactionNumber
           let commit = WatchedCommit(transaction)
           if let author, commit.author != author { continue }
@@ -61,51 +62,42 @@ public struct StoreWatch: Sendable {
           count += 1
           if count == limit { return }
         }
+        // A file that is open for reading only shows one state of it. A server's store shows each new one.
+        if case .file = place { opened = nil }
       }
       try? await Task.sleep(for: Self.pause)
+      let now = self.stamp()
+      if now != stamp {
+        stamp = now
+        opened = try open()
+      }
     }
   }
+
+  private func open() throws -> OpenedStore { try OpenedStore(place, model: model(), schema: schema) }
 
   /// Between two looks at the file, which cost two calls of the system.
   private static let pause = Duration.milliseconds(200)
 
-  /// What differs after a commit: times and sizes of the file and its log. Empty for a server.
-  private func stamp() throws -> [String] {
+  /// What differs after a commit: numbers, times and sizes of the file and its log. The same for ever for a server.
+  private func stamp() -> [String] {
     guard case .file(let url) = place else { return [] }
     return ["", "-wal"].map { suffix in
-      var status = stat()
-      guard stat(url.path + suffix, &status) == 0 else { return "" }
-      return "\(status.st_ino) \(status.st_size) \(status.st_mtim.tv_sec) \(status.st_mtim.tv_nsec)"
+      guard let facts = try? FileManager.default.attributesOfItem(atPath: url.path + suffix) else {
+        return ""
+      }
+      let time = (facts[.modificationDate] as? Date)?.timeIntervalSinceReferenceDate ?? 0
+      return "\(facts[.systemFileNumber] ?? "") \(facts[.size] ?? "") \(time)"
     }
   }
 
-  private func requireHistory(_ opened: OpenedStore) throws {
+  private func requireHistory() throws {
     guard case .file(let url) = place else { return }
     let tables = try RawFile(url).texts("SELECT name FROM sqlite_master WHERE name = 'ATRANSACTION'")
     if !tables.isEmpty { return }
     throw ToolError(
       "\(place.text) keeps no history, so its commits can't be told apart. Set NSPersistentHistoryTrackingKey in the app."
     )
-  }
-
-  private static func transactions(of store: OpenedStore, after number: Int64) throws
-    -> [NSPersistentHistoryTransaction]
-  {
-    let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
-    request.resultType = .transactionsAndChanges
-    if number > 0, let fetch = NSPersistentHistoryTransaction.fetchRequest {
-      fetch.predicate = NSPredicate(format: "transactionNumber > %lld", number)
-      let found = NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch)
-      found.resultType = .transactionsAndChanges
-      return try store.read {
-        try ($0.execute(found) as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction]
-          ?? []
-      }
-    }
-    return try store.read {
-      try ($0.execute(request) as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction]
-        ?? []
-    }
   }
 }
 

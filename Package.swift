@@ -53,6 +53,7 @@ let package = Package(
   products: [
     .library(name: "CoreDataEvolution", targets: ["CoreDataEvolution"]),
     .library(name: "CDEExecutors", targets: ["CDEExecutors"]),
+    .library(name: "CDEProfiling", targets: ["CDEProfiling"]),
     .library(name: "CDEStore", targets: ["CDEStore"]),
     .library(name: "CDESQL", targets: ["CDESQL"]),
     .library(name: "CDESQLiteStore", targets: ["CDESQLiteStore"]),
@@ -88,6 +89,16 @@ let package = Package(
       name: "CDEExecutorsTests",
       dependencies: ["CDEExecutors"],
       path: "Packages/Executors/Tests/CDEExecutorsTests"),
+
+    // Profiling
+    .target(
+      name: "CDEProfiling",
+      dependencies: ["CDEExecutors"],
+      path: "Packages/Profiling/Sources/CDEProfiling"),
+    .testTarget(
+      name: "CDEProfilingTests",
+      dependencies: ["CDEProfiling", "CDEExecutors"],
+      path: "Packages/Profiling/Tests/CDEProfilingTests"),
 
     // Store
     .systemLibrary(
@@ -201,8 +212,8 @@ let package = Package(
     .target(
       name: "CDEModelRuntime",
       dependencies: [
-        "CDEManagedModel", "CDEModelFiles", "CDEPredicates", "CDERuntimeABI", "CDEExecutors", "CDEStore",
-        "CDESQLiteStore",
+        "CDEManagedModel", "CDEModelFiles", "CDEPredicates", "CDERuntimeABI", "CDEExecutors", "CDEProfiling",
+        "CDEStore", "CDESQLiteStore",
         "CDEMacros",
       ],
       path: "Packages/ModelRuntime/Sources/CDEModelRuntime"),
@@ -211,7 +222,7 @@ let package = Package(
       dependencies: [
         "CDEModelRuntime", "CDEManagedModel", "CDEModelFiles", "CDEPredicates", "CDEStore",
         "CDESQLiteStore", "CDESQLiteFaults",
-        "CDEExecutors",
+        "CDEExecutors", "CDEProfiling",
       ],
       path: "Packages/ModelRuntime/Tests/CDEModelRuntimeTests"),
 
@@ -315,8 +326,8 @@ let package = Package(
     .target(
       name: "CoreDataEvolution",
       dependencies: [
-        "CDEExecutors", "CDEStore", "CDESQLiteStore", "CDESQLiteFaults", "CDEManagedModel", "CDEModelFiles",
-        "CDEPredicates", "CDEModelRuntime", "CDEObservation", "CDEDatabases", "CDETestSupport",
+        "CDEExecutors", "CDEProfiling", "CDEStore", "CDESQLiteStore", "CDESQLiteFaults", "CDEManagedModel",
+        "CDEModelFiles", "CDEPredicates", "CDEModelRuntime", "CDEObservation", "CDEDatabases", "CDETestSupport",
       ],
       path: "Packages/CoreDataEvolution/Sources/CoreDataEvolution"),
     .testTarget(

@@ -9,6 +9,7 @@ let package = Package(
   ],
   dependencies: [
     .package(name: "Executors", path: "../Executors"),
+    .package(name: "Profiling", path: "../Profiling"),
     .package(name: "Store", path: "../Store"),
     .package(name: "Models", path: "../Models"),
     .package(name: "ModelRuntime", path: "../ModelRuntime"),
@@ -21,6 +22,7 @@ let package = Package(
       name: "CoreDataEvolution",
       dependencies: [
         .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEProfiling", package: "Profiling"),
         .product(name: "CDEStore", package: "Store"),
         .product(name: "CDESQLiteStore", package: "Store"),
         .product(name: "CDESQLiteFaults", package: "Store"),

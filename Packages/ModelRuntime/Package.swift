@@ -9,6 +9,7 @@ let package = Package(
   ],
   dependencies: [
     .package(name: "Executors", path: "../Executors"),
+    .package(name: "Profiling", path: "../Profiling"),
     .package(name: "Store", path: "../Store"),
     .package(name: "Models", path: "../Models"),
     .package(name: "Macros", path: "../Macros"),
@@ -23,6 +24,7 @@ let package = Package(
         .product(name: "CDEModelFiles", package: "Models"),
         .product(name: "CDEPredicates", package: "Models"),
         .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEProfiling", package: "Profiling"),
         .product(name: "CDEStore", package: "Store"),
         .product(name: "CDESQLiteStore", package: "Store"),
         .product(name: "CDEMacrosPlugin", package: "Macros"),
@@ -38,6 +40,7 @@ let package = Package(
         .product(name: "CDESQLiteStore", package: "Store"),
         .product(name: "CDESQLiteFaults", package: "Store"),
         .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEProfiling", package: "Profiling"),
       ]),
   ],
   swiftLanguageModes: [.v6]

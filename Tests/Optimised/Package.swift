@@ -29,6 +29,7 @@ let package = Package(
         .product(name: "CDESQLiteStore", package: "CoreDataEvolution"),
         .product(name: "CDESQLiteFaults", package: "CoreDataEvolution"),
         .product(name: "CDEExecutors", package: "CoreDataEvolution"),
+        .product(name: "CDEProfiling", package: "CoreDataEvolution"),
       ],
       exclude: internalTests,
       // The library is what is optimised. The tests' own optimisation takes eight minutes of two cores; `.ci/long` does that.

@@ -6,7 +6,7 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
 # The layers, lowest first: a layer may depend on those before it and on no other.
 # Docs/Architecture.md says what each is for.
-LAYERS="Macros Executors Store PostgreSQLStore Models ModelRuntime PostgreSQL ObservationDomain Databases SwiftData TestSupport CoreDataEvolution Porting"
+LAYERS="Macros Executors Profiling Store PostgreSQLStore Models ModelRuntime PostgreSQL ObservationDomain Databases SwiftData TestSupport CoreDataEvolution Porting"
 
 # The build of all targets that tests and checks share. It has the trait PostgreSQL where libpq's headers are, so it is not the one that
 # a plain `swift build` at the root makes.

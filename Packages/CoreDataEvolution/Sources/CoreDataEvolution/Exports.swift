@@ -5,6 +5,7 @@
 @_exported import CDEModelRuntime
 @_exported import CDEObservation
 @_exported import CDEPredicates
+@_exported import CDEProfiling
 @_exported import CDESQLiteFaults
 @_exported import CDESQLiteStore
 @_exported import CDEStore

@@ -1,7 +1,3 @@
-#if os(Linux) && canImport(Runtime)
-  import Runtime
-#endif
-
 /// The ways by which a program reached a place of the library, each told once.
 @_spi(CDE) public final class CallPlaces: Sendable {
   private struct Known {
@@ -32,15 +28,10 @@
     return (known.withLock { $0.places.insert("\(place) \(topic)").inserted }, place)
   }
 
-  /// The return addresses of the innermost calls.
   private static func way(_ topic: String) -> Int {
     var hasher = Hasher()
     hasher.combine(topic)
-    #if os(Linux) && canImport(Runtime)
-      if let trace = try? Backtrace.capture(limit: 24) {
-        for frame in trace.frames { hasher.combine(frame.description) }
-      }
-    #endif
+    hasher.combine(CallStack.captured().way)
     return hasher.finalize()
   }
 }

@@ -19,11 +19,28 @@
       guard let trace = try? Backtrace.capture(limit: 64), let frames = trace.symbolicated()?.frames else {
         return nil
       }
+      return line(in: frames)
+    }
+
+    static func line(in frames: [SymbolicatedBacktrace.Frame]) -> String? {
       for frame in frames {
         guard let place = frame.symbol?.sourceLocation, place.line > 0 else { continue }
         // Code that a macro or the compiler made lies in no file that a reader could open.
         let isSource = place.path.hasSuffix(".swift") && !place.path.contains("@__swiftmacro")
         if isSource, !isOwn(place.path) { return "\(place.path):\(place.line)" }
+      }
+      return nil
+    }
+
+    /// The innermost Swift function of a module outside of the library, for programs without line tables.
+    static func function(in frames: [SymbolicatedBacktrace.Frame]) -> String? {
+      for frame in frames {
+        guard let symbol = frame.symbol, symbol.rawName.hasPrefix("$s") else { continue }
+        // The mangled name begins with the module: its length, then its letters.
+        let rest = symbol.rawName.dropFirst(2)
+        guard let length = Int(rest.prefix(while: \.isNumber)) else { continue }
+        let module = rest.drop(while: \.isNumber).prefix(length)
+        if !module.hasPrefix("CDE") || module.hasSuffix("Tests") { return symbol.name }
       }
       return nil
     }

@@ -41,6 +41,11 @@
   /// The number of rows that a query finds.
   public func count(_ query: StoreQuery) throws(StoreError) -> Int { try base.count(shift.own(query)) }
 
+  /// How the engine would answer a query.
+  public func plans(of query: StoreQuery, prefersIndexes: Bool) throws(StoreError) -> [StatementPlan] {
+    try base.plans(of: shift.own(query), prefersIndexes: prefersIndexes)
+  }
+
   /// Computes values from rows. Objects among them have shifted keys.
   public func project(_ projection: StoreProjection) throws(StoreError) -> ProjectedRows {
     try shift.shifted(try base.project(shift.own(projection)))

@@ -8,6 +8,7 @@ import Foundation
   /// Whether statements contain the bound values.
   public let wantsValues: Bool
   private var statements: [ObservedStatement] = []
+  private var began = ContinuousClock.now
   /// False between requests. What an engine runs then belongs to no request.
   public private(set) var isCollecting = false
 
@@ -20,6 +21,7 @@ import Foundation
   /// Begins a request, and drops the statements of a request that was not completed.
   public func begin() {
     statements.removeAll(keepingCapacity: true)
+    began = .now
     isCollecting = true
   }
 
@@ -37,7 +39,14 @@ import Foundation
   public func end(_ kind: ObservedRequest.Kind) {
     guard isCollecting else { return }
     isCollecting = false
-    observer.didRun(ObservedRequest(kind: kind, statements: statements))
+    observer.didRun(
+      ObservedRequest(kind: kind, statements: statements, duration: began.duration(to: .now)))
+  }
+
+  /// Adds the rows that the last statement read in scans of whole tables.
+  public func noteScan(of rows: Int) {
+    guard isCollecting, let last = statements.indices.last else { return }
+    statements[last].scannedRows = (statements[last].scannedRows ?? 0) + rows
   }
 
   /// Adds a statement to the request, or counts one more run of the last one.

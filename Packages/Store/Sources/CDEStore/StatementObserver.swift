@@ -30,11 +30,14 @@
   public var kind: Kind
   /// The statements, in the order of their first run.
   public var statements: [ObservedStatement]
+  /// The time with the engine: its statements, and decoding their rows. Not the wait for a connection.
+  public var duration: Duration
 
   /// Makes a request from its parts.
-  public init(kind: Kind, statements: [ObservedStatement]) {
+  public init(kind: Kind, statements: [ObservedStatement], duration: Duration = .zero) {
     self.kind = kind
     self.statements = statements
+    self.duration = duration
   }
 }
 
@@ -45,6 +48,8 @@
   public var sql: String
   /// How often the statement ran in succession.
   public var runs: Int
+  /// How many rows the engine read in scans of whole tables; nil if the engine does not tell.
+  public var scannedRows: Int?
 
   /// Makes a statement from its text.
   public init(sql: String, runs: Int = 1) {

@@ -33,6 +33,14 @@ public protocol Store: AnyObject, Sendable {
   /// The number of rows that a query finds. The limit applies, but the order has no effect.
   func count(_ query: StoreQuery) throws(StoreError) -> Int
 
+  /// How the engine would answer a query. Nothing is fetched.
+  ///
+  /// - Parameters:
+  ///   - query: the condition and the order.
+  ///   - prefersIndexes: whether the engine should plan as for tables of many rows, also if they have few.
+  /// - Returns: the statements with their plans; none if the engine has no plans.
+  func plans(of query: StoreQuery, prefersIndexes: Bool) throws(StoreError) -> [StatementPlan]
+
   /// Computes values from rows, one by one or in groups.
   func project(_ projection: StoreProjection) throws(StoreError) -> ProjectedRows
 

@@ -68,6 +68,7 @@ final class Runner {
     case .modelTextWrite: try await accessed(row) { try $0.textWrite }
     case .modelDetachedRead: try await accessed(row) { $0.detachedRead }
     case .modelDetachedWrite: try await accessed(row) { $0.detachedWrite }
+    case .modelHop: try await hop(row) { try $0.swiftDataActor(workspace.pieces()) }
     case .modelFetch: try await compare(row, SwiftDataRows(workspace).fetch)
     case .modelInsert: try await compare(row, SwiftDataRows(workspace).insert)
     case .modelAppend:
@@ -78,6 +79,7 @@ final class Runner {
     case .childSave:
       try await compare(
         row, ChildSaveRow(workspace: workspace).contenders, per: ChildSaveRow.count(workspace))
+    case .profile: try await compare(row, LookupRows(workspace).firingProfiled)
     case .findOrCreate:
       try await compare(
         row, FindOrCreateRow(workspace: workspace).contenders, per: FindOrCreateRow.count(workspace))
@@ -120,7 +122,7 @@ final class Runner {
     return made
   }
 
-  private func hop(_ row: RowID, _ contenders: (HopRows) -> [Contender]) async throws -> RowResult {
+  private func hop(_ row: RowID, _ contenders: (HopRows) throws -> [Contender]) async throws -> RowResult {
     let rows = try HopRows(workspace)
     return try await compare(row, contenders(rows), per: rows.calls)
   }

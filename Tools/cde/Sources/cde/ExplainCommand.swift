@@ -4,9 +4,9 @@ import CDEToolKit
 struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "How a file's store answers a fetch: SQL, plan, and an index that would help.",
+    abstract: "How a store answers a fetch: SQL, plan, and an index that would help.",
     discussion: """
-      The suggested index was tried: with it SQLite scans less.
+      The suggested index was tried on an empty file of the same model: with it the fetch scans less.
 
       EXAMPLES:
         cde explain Notes.sqlite --entity Note --predicate 'title == "A"'
@@ -27,6 +27,7 @@ struct ExplainCommand: ParsableCommand {
       explanation.sort = sort.map(list) ?? []
       explanation.limit = max(0, limit)
       explanation.isRedacted = redact
+      explanation.schema = arguments.schema
       return try explanation.answer(try arguments.place(), model: arguments.loadedModel())
     }
   }

@@ -103,12 +103,16 @@ struct ComparingTests {
       lost.setValue(Data(repeating: 8, count: 1 << 20), forKey: "cover")
     }
     defer { library.remove() }
-    try {
+    let pairs = try {
       let raw = try RawSQLite(library.url.path)
+      let pairs = try #require(
+        try raw.column("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_[0-9]*'").first)
+      try raw.run("INSERT INTO \(pairs) VALUES (901, 902)")
       try raw.run("UPDATE ZBOOK SET ZOWNER = 77 WHERE Z_PK IN (5, 6)")
       try raw.run("UPDATE ZBOOK SET ZTITLE = NULL WHERE Z_PK = 7")
       try raw.run("UPDATE Z_PRIMARYKEY SET Z_MAX = 10 WHERE Z_NAME = 'Book'")
       try raw.run("PRAGMA wal_checkpoint(TRUNCATE)")
+      return pairs
     }()
     let folder = library.folder.appendingPathComponent(".Library_SUPPORT/_EXTERNAL_DATA")
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -122,14 +126,14 @@ struct ComparingTests {
     #expect(
       found == [
         "missing value Book.title 1", "dangling reference Book.owner 2", "low key count Book 2",
-        "orphaned file STRAY 1",
+        "stray pair \(pairs) 1", "orphaned file STRAY 1",
         "missing file Book.cover 1",
       ])
     let answer = try StoreCheck(library.place).answer(repairs: true)
     #expect(answer.hasFindings)
     let left = try StoreCheck(library.place).findings().map(\.kind)
     #expect(left.contains(.missingValue) && left.contains(.missingFile))
-    #expect(!left.contains(.danglingReference) && !left.contains(.orphanedFile))
+    #expect(!left.contains(.danglingReference) && !left.contains(.orphanedFile) && !left.contains(.strayPair))
     let copies = try FileManager.default.contentsOfDirectory(atPath: library.folder.path).filter {
       $0.hasSuffix(".backup")
     }

@@ -1,4 +1,5 @@
 @_spi(CDE) public import CDEExecutors
+@_spi(CDE) internal import CDEProfiling
 internal import Foundation
 
 /// The form of `performAndWait` without a result, which a subclass may override. A call of it by its name would be one of the other form.
@@ -75,7 +76,10 @@ extension NSManagedObjectContext: RunObserver {
 
   /// Called when a block begins. The end of the block announces its changes, so they need no job of their
   /// own.
-  public func runWillBegin() { announcing.blockDepth += 1 }
+  public func runWillBegin() {
+    announcing.blockDepth += 1
+    if announcing.blockDepth == 1, ProfileRecorder.timesBlocks { profile.beginBlock() }
+  }
 
   /// Called when a block ends. Announces the changes of the block.
   public func runWillEnd() {
@@ -83,6 +87,10 @@ extension NSManagedObjectContext: RunObserver {
     if !pending.isEmpty {
       if isSaving { announceSoon() } else { processPendingChanges() }
     }
-    if undoRecorder != nil, announcing.blockDepth == 0 { endUndoEvent() }
+    guard announcing.blockDepth == 0 else { return }
+    if undoRecorder != nil { endUndoEvent() }
+    if ProfileRecorder.timesBlocks, let recorder = ProfileRecorder.active {
+      profile.endBlock(in: activity(recorder))
+    }
   }
 }

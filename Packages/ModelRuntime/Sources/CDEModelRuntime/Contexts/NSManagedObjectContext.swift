@@ -99,6 +99,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   var recent = RecentFaults()
   var fetchedPages = FetchedPages()
   var failedReads = FailedReads()
+  var profile = ContextProfile()
   @exclusivity(unchecked) var isSaving = false
   @exclusivity(unchecked) var hooks = SaveHooks()
   /// Whether `awakeFromFetch` runs. Values that it sets are no changes.

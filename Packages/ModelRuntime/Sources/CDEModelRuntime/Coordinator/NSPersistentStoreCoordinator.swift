@@ -1,4 +1,5 @@
 public import CDEManagedModel
+@_spi(CDE) internal import CDEProfiling
 @_spi(CDE) internal import CDEStore
 public import Foundation
 @_spi(CDE) internal import CDEExecutors
@@ -51,6 +52,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
       modelError = error
     }
     super.init()
+    ProfileStart.fromEnvironment()
   }
 
   /// A name for the coordinator in messages of the program; nil by default.

@@ -22,6 +22,12 @@ struct FetchPlan {
   /// Where the rows will come from, which has keys of its own for the objects that a predicate names; nil if their keys are
   /// taken as they are.
   var source: (any RowSource)?
+
+  /// The condition as a format; empty without one.
+  var condition: String {
+    if case .constant(true) = predicate { return "" }
+    return "\(predicate)"
+  }
 }
 
 /// What the dictionaries of a request are made of, in the form that the request has it.

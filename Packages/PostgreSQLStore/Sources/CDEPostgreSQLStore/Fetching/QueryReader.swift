@@ -21,6 +21,11 @@
       return try compiler.compile(query, selection)
     }
 
+    /// The statement of ``fetch(isKnown:read:)``.
+    func compiledRows() throws(StoreError) -> CompiledQuery {
+      try compile(.rows(columns: query.keysOnly ? plan.keyColumnList : plan.columnList))
+    }
+
     private var task: String { "Fetching rows of \(plans.schema.entities[query.entity].source.name)" }
 
     // MARK: Rows

@@ -8,11 +8,17 @@ extension Connection {
     let collector = StatementCollector(observer)
     self.collector = collector
     sqlite3_trace_v2(
-      handle, UInt32(SQLITE_TRACE_STMT),
-      { _, context, statement, text in
-        guard let context, let statement, let text else { return 0 }
-        Unmanaged<StatementCollector>.fromOpaque(context).takeUnretainedValue()
-          .note(OpaquePointer(statement), text.assumingMemoryBound(to: CChar.self))
+      handle, UInt32(SQLITE_TRACE_STMT | SQLITE_TRACE_PROFILE),
+      { event, context, statement, detail in
+        guard let context, let statement, let detail else { return 0 }
+        let collector = Unmanaged<StatementCollector>.fromOpaque(context).takeUnretainedValue()
+        if event == UInt32(SQLITE_TRACE_PROFILE) {
+          // The statement has ended, and its counter holds the run's rows.
+          let rows = sqlite3_stmt_status(OpaquePointer(statement), SQLITE_STMTSTATUS_FULLSCAN_STEP, 1)
+          collector.noteScan(of: Int(rows))
+        } else {
+          collector.note(OpaquePointer(statement), detail.assumingMemoryBound(to: CChar.self))
+        }
         return 0
       }, Unmanaged.passUnretained(collector).toOpaque())
   }

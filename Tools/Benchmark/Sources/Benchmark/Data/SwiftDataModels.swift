@@ -75,3 +75,13 @@ extension ModelContainer {
     try ModelContainer(for: Piece.self, Shelf.self, configurations: ModelConfiguration(url: url))
   }
 }
+
+@ModelActor
+actor CountingSwiftDataActor {
+  private var count = 0
+
+  func increment() -> Int {
+    count &+= 1
+    return count
+  }
+}

@@ -38,6 +38,7 @@ package enum RowID: String, CaseIterable, Sendable {
   case loadModel = "load-model"
   case childSave = "child-save"
   case findOrCreate = "find-or-create"
+  case profile
   case pagedBytes = "paged-bytes"
   case streamedBytes = "streamed-bytes"
   case migrate
@@ -56,6 +57,7 @@ package enum RowID: String, CaseIterable, Sendable {
   case modelTextWrite = "model-text-write"
   case modelDetachedRead = "model-detached-read"
   case modelDetachedWrite = "model-detached-write"
+  case modelHop = "model-hop"
   case modelFetch = "model-fetch"
   case modelInsert = "model-insert"
   case modelAppend = "model-append"
@@ -110,6 +112,7 @@ package enum RowID: String, CaseIterable, Sendable {
     case .modelTextWrite: "models: write a text"
     case .modelDetachedRead: "models: read without a context"
     case .modelDetachedWrite: "models: write without a context"
+    case .modelHop: "models: call of a model actor"
     case .modelFetch: "models: fetch all, every property read"
     case .modelInsert: "models: insert, one save"
     case .modelAppend: "models: append to an array of 10,000"
@@ -118,6 +121,7 @@ package enum RowID: String, CaseIterable, Sendable {
     case .loadModel: "load a compiled model of 200 entities"
     case .childSave: "save of 10,000 objects to a parent"
     case .findOrCreate: "look for an object, or make it; one save"
+    case .profile: "fire faults one by one, recorded"
     case .pagedBytes: "memory of a fetch in batches, each object read"
     case .streamedBytes: "memory of a stream, each object read"
     case .migrate: "migration of a table of a million rows"
@@ -156,11 +160,13 @@ package enum RowID: String, CaseIterable, Sendable {
     case .modelNumberRead, .modelNumberWrite, .modelTextRead, .modelTextWrite, .modelFetch, .modelInsert:
       "@PersistentModel, observed"
     case .modelDetachedRead, .modelDetachedWrite: "@Observable"
+    case .modelHop: "@NSModelActor"
     case .modelCompile: "a class with @PersistentModel"
     case .modelAppend: "the same to an array of 100"
     case .migrate: "the bare SQL"
     case .childSave: "a plain save less the store's part"
     case .findOrCreate: "saves of 1,000"
+    case .profile: "the same, not recorded"
     case .historySave, .historyInsert: "the same without a history"
     case .historyMerge: "the same commits, in process"
     default: nil
@@ -177,8 +183,8 @@ package enum RowID: String, CaseIterable, Sendable {
       .namedTextWrite,
       .namedNumberRead, .namedNumberWrite, .namedObjectRead, .namedObjectWrite, .modelNumberRead,
       .modelNumberWrite, .modelTextRead, .modelTextWrite, .modelDetachedRead, .modelDetachedWrite,
-      .modelFetch, .modelInsert, .modelAppend, .modelBytes, .modelCompile, .loadModel, .childSave,
-      .findOrCreate, .pagedBytes,
+      .modelHop, .modelFetch, .modelInsert, .modelAppend, .modelBytes, .modelCompile, .loadModel, .childSave,
+      .findOrCreate, .profile, .pagedBytes,
       .streamedBytes, .migrate, .openLarge, .historySave,
       .historyInsert, .historyMerge, .remoteWake, .build, .rewriteAll, .rewriteOne:
       .others

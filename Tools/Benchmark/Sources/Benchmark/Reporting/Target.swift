@@ -67,12 +67,14 @@ extension RowID {
     case .modelNumberRead, .modelNumberWrite, .modelTextRead, .modelTextWrite, .modelDetachedRead,
       .modelDetachedWrite, .modelInsert:
       .ratioToReference(1.3)
+    case .modelHop: .ratioToReference(1.1)
     case .modelFetch: .ratioToReference(1.25)
     case .modelAppend: .ratioToReference(2)
     case .modelBytes: .value(450)
     case .modelCompile: .ratioToReference(1.5)
     case .loadModel: .value(10)
     case .childSave, .findOrCreate: .ratioToReference(1.5)
+    case .profile: .ratioToReference(1.02)
     case .pagedBytes: .value(150)
     case .streamedBytes: .value(10)
     case .migrate: .ratioToReference(1.3)

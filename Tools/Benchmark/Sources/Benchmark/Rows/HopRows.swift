@@ -1,4 +1,5 @@
 import CoreDataEvolution
+import class CDESwiftData.ModelContainer
 
 /// Rows hop: from a task on the pool to an actor and back.
 @MainActor
@@ -38,6 +39,24 @@ struct HopRows {
         }
       },
       defaultActor,
+    ]
+  }
+
+  /// A call of SwiftData's model actor beside one of `@NSModelActor`.
+  func swiftDataActor(_ container: ModelContainer) -> [Contender] {
+    [
+      Contender(.ours) { [calls] in
+        let actor = CountingSwiftDataActor(modelContainer: container)
+        return await Self.time {
+          for _ in 0..<calls { consume(await actor.increment()) }
+        }
+      },
+      Contender(.reference) { [calls] in
+        let actor = CountingModelActor(container: store.container)
+        return await Self.time {
+          for _ in 0..<calls { consume(await actor.increment()) }
+        }
+      },
     ]
   }
 

@@ -150,6 +150,31 @@ struct LookupRows {
     ] + opponents
   }
 
+  /// The same with and without a record of the profile.
+  var firingProfiled: [Contender] {
+    let order = shuffledKeys()
+    func firing() throws -> Double {
+      let context = store.container.newBackgroundContext()
+      return try context.performAndWait {
+        let faults = try faults(in: context)
+        let inOrder = order.map { faults[$0]! }
+        return nanoseconds {
+          var sum = 0
+          for item in inOrder { sum &+= item.count }
+          consume(sum)
+        }
+      }
+    }
+    return [
+      Contender(.ours) {
+        CDEProfile.start()
+        defer { CDEProfile.stop() }
+        return try firing()
+      },
+      Contender(.reference) { try firing() },
+    ]
+  }
+
   private nonisolated func faults(in context: NSManagedObjectContext) throws -> [Int64: Item] {
     let request = Item.fetchRequest()
     request.includesPropertyValues = false

@@ -25,6 +25,7 @@ extension StoreCheck {
     let inspection: StoreInspection
     do { inspection = try SQLiteStore.inspection(ofFileAt: url.path) } catch { throw ToolError(error) }
     var result = try lowKeyCounts(raw, inspection, store)
+    result += try strayPairs(raw, JoinTables(raw, inspection, store.model))
     result += try externalFiles(raw, inspection, store, url)
     return result
   }

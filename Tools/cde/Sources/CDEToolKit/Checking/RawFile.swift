@@ -77,6 +77,25 @@ final class RawFile {
     try rows(sql).map { $0.map { $0.map { String(decoding: $0, as: UTF8.self) } ?? "" } }
   }
 
+  /// Runs statements that write, in one transaction.
+  ///
+  /// - Throws: ``ToolError``; then nothing is written.
+  static func change(_ url: URL, _ statements: [String]) throws(ToolError) {
+    var database: OpaquePointer?
+    defer { sqlite3_close_v2(database) }
+    guard sqlite3_open_v2(url.path, &database, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
+      throw ToolError("SQLite can't open \(url.path): \(String(cString: sqlite3_errmsg(database))).")
+    }
+    sqlite3_busy_timeout(database, 2_000)
+    for sql in ["BEGIN IMMEDIATE"] + statements + ["COMMIT"] {
+      guard sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK else {
+        let reason = String(cString: sqlite3_errmsg(database))
+        sqlite3_exec(database, "ROLLBACK", nil, nil, nil)
+        throw ToolError("SQLite can't change \(url.path): \(reason).")
+      }
+    }
+  }
+
   private func failure() -> ToolError {
     ToolError("SQLite says: \(String(cString: sqlite3_errmsg(database))).")
   }

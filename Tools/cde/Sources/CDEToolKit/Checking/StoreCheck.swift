@@ -11,6 +11,7 @@ public struct StoreCheck {
     public enum Kind: String, Sendable {
       case damagedFile = "damaged file"
       case danglingReference = "dangling reference"
+      case strayPair = "stray pair"
       case missingValue = "missing value"
       case duplicateValue = "duplicate value"
       case orphanedFile = "orphaned file"
@@ -184,6 +185,7 @@ public struct StoreCheck {
         context.reset()
       }
     }
+    try deletePairs(findings, url, store.model)
     let folder = ExternalFiles.folder(of: url)
     for finding in findings where finding.kind == .orphanedFile {
       // A file is an orphan only as long as no row names it.

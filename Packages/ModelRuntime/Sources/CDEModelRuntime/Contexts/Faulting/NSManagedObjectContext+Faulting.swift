@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEProfiling
 internal import CDEStore
 internal import Foundation
 
@@ -13,6 +14,7 @@ extension NSManagedObjectContext {
       do throws(StoreError) {
         row = try loadedSource(of: object._binding)
           .row(of: object._binding, key: object._key, for: .object(entity: object._binding.name))
+        if let recorder = ProfileRecorder.active { noteFault(of: object, nil, recorder) }
       } catch {
         // A property read can't throw. The object stays a fault and returns defaults, and the next read tries
         // again.
@@ -44,6 +46,26 @@ extension NSManagedObjectContext {
     if keys.count < 2 { return false }
     fireAll(keys.compactMap { registry.object(root: root, key: $0) })
     return !object.isFault
+  }
+
+  /// Notes a fault that was fired alone in the profile.
+  @inline(never)
+  private func noteFault(of object: NSManagedObject, _ slot: SlotIndex?, _ recorder: ProfileRecorder) {
+    profile.note(object._binding, slot, in: activity(recorder)) { origin, info in
+      registry.all().contains { other in
+        guard !other.isFault, other._binding === origin,
+          let cell = info.cells.first(where: { other._batch.layout.cells[$0].role == .key })
+        else { return false }
+        return other._batch.integer(Int(other._row), cell) == object._key
+      }
+    }
+  }
+
+  /// What the profile records of this context.
+  final func activity(_ recorder: ProfileRecorder) -> ContextActivity {
+    profile.activity(recorder) {
+      name ?? (concurrencyType == .mainQueue ? "a main context" : "a private context")
+    }
   }
 
   /// Notes that a fault without a row was read, which the context is not to take for a deletion.
@@ -143,6 +165,7 @@ extension NSManagedObjectContext {
         to: [object._key], of: object._binding, slot: slot,
         isKnown: knowsNone(of: info) ? nil : { root, key in registry.realized(root: root, key: key) },
         for: .relationship(entity: object._binding.name, name: info.name))
+      if let recorder = ProfileRecorder.active { noteFault(of: object, slot, recorder) }
       return members(related)[0]
     } catch {
       noteUnread(object, object._binding.properties[slot].name, error)

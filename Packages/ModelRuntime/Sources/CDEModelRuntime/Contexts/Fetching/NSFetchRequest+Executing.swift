@@ -10,7 +10,10 @@ extension NSFetchRequest {
   /// - Returns: what `NSManagedObjectContext.fetch(_:)` returns.
   /// - Throws: ``ManagedObjectError`` with code `.unsupportedRequest` if there is no such context, or more than one; and the errors
   ///   of `NSManagedObjectContext.fetch(_:)`.
-  public func execute() throws -> [ResultType] {
+  public func execute() throws -> [ResultType] { try currentContext().fetch(self) }
+
+  /// The context whose block runs, or the only one of the main queue.
+  func currentContext() throws -> NSManagedObjectContext {
     guard let context = CurrentContext.find(for: entityName) else {
       throw nsError(
         ManagedObjectError(
@@ -18,7 +21,7 @@ extension NSFetchRequest {
           "The fetch of \(entityName ?? "an unnamed entity") names no context, and no block of a context runs here. Call "
             + "context.fetch(request), or execute the request in context.perform."))
     }
-    return try context.fetch(self)
+    return context
   }
 }
 

@@ -1,4 +1,5 @@
 @_spi(CDE) internal import CDEPredicates
+@_spi(CDE) internal import CDEProfiling
 internal import CDEStore
 internal import Foundation
 
@@ -32,6 +33,19 @@ extension NSManagedObjectContext {
   private func results<ResultType>(of request: NSFetchRequest<ResultType>) throws -> [ResultType] {
     preconditionIsolated("fetch(_:)")
     let plan = try request.plan(in: self)
+    guard let recorder = ProfileRecorder.active else { return try results(of: request, plan) }
+    let start = ContinuousClock.now
+    let results = try results(of: request, plan)
+    profile.noteFetch(
+      of: plan.binding, from: start, results: results.count,
+      areObjects: request.resultType == .managedObjectResultType, in: activity(recorder)
+    ) { plan.condition }
+    return results
+  }
+
+  private func results<ResultType>(of request: NSFetchRequest<ResultType>, _ plan: FetchPlan) throws
+    -> [ResultType]
+  {
     switch request.resultType {
     case .managedObjectIDResultType:
       var keysOnly = plan
@@ -90,7 +104,14 @@ extension NSManagedObjectContext {
 
   private func number<ResultType>(of request: NSFetchRequest<ResultType>) throws -> Int {
     preconditionIsolated("count(for:)")
-    return try count(try request.plan(in: self))
+    let plan = try request.plan(in: self)
+    guard let recorder = ProfileRecorder.active else { return try count(plan) }
+    let start = ContinuousClock.now
+    let count = try count(plan)
+    profile.noteFetch(
+      of: plan.binding, from: start, results: 1, areObjects: false, in: activity(recorder)
+    ) { plan.condition }
+    return count
   }
 
   func count(_ plan: FetchPlan) throws -> Int {

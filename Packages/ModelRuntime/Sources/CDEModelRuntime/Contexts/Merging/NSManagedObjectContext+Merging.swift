@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEProfiling
 @_spi(CDE) internal import CDEStore
 internal import Foundation
 
@@ -119,6 +120,13 @@ extension NSManagedObjectContext {
   ///
   /// The cost grows with the number of changed objects that are registered here.
   func merge(_ commit: CommittedTransaction) {
+    guard let recorder = ProfileRecorder.active else { return take(commit) }
+    let start = ContinuousClock.now
+    take(commit)
+    recorder.noteMerge(from: start, objects: commit.changes.count, in: activity(recorder))
+  }
+
+  private func take(_ commit: CommittedTransaction) {
     guard let registry else { return }
     advanceGeneration()
     if commit.isUnknown {

@@ -1,4 +1,5 @@
 @_spi(CDE) internal import CDEExecutors
+@_spi(CDE) internal import CDEProfiling
 @_spi(CDE) internal import CDEStore
 internal import Foundation
 
@@ -11,6 +12,16 @@ extension NSManagedObjectContext {
         "save() was called while the context saves, from a notification or a hook. Save afterwards.")
     }
     if changed.isEmpty && pending.isEmpty { return }
+    guard let recorder = ProfileRecorder.active else { return try writeChanges() }
+    let (start, count) = (ContinuousClock.now, changed.count(where: \.hasChanges))
+    do { try writeChanges() } catch {
+      recorder.noteSave(from: start, objects: count, in: activity(recorder), failed: true)
+      throw error
+    }
+    recorder.noteSave(from: start, objects: count, in: activity(recorder), failed: false)
+  }
+
+  private func writeChanges() throws {
     isSaving = true
     failedReads.areRepeated = true
     defer {

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEProfiling
 public import CDEStore
 
 extension NSManagedObject {
@@ -57,6 +58,7 @@ extension NSManagedObject {
   /// Transient properties among the slots wake no reader, because they are not saved.
   @_spi(CDE) public final func wakeReaders(of slots: PropertySet?) {
     guard _registrar != nil, let waker = _binding.waker else { return }
+    ProfileRecorder.active?.noteWake(of: _binding.name)
     if let slots {
       let fields = waker.fields(slots)
       if !fields.isEmpty { waker.wake(self, fields) }

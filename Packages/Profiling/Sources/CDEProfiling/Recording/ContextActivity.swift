@@ -1,0 +1,119 @@
+@_spi(CDE) internal import CDEExecutors
+internal import Synchronization
+
+/// What one context did lately: the runs of single faults, and its last fetches of several objects.
+///
+/// A run is a row of events of one key in one context, each at most a second after the one before. Events of other keys may come
+/// in between. With its tenth event a run counts as repeated.
+@_spi(CDE) public final class ContextActivity: Sendable {
+  static let repetition = 10
+  fileprivate static let gap: UInt64 = 1_000_000_000
+  fileprivate static let runsKept = 16
+  private static let fetchesKept = 4
+
+  fileprivate struct Run {
+    let kind: FaultKind
+    var length = 0
+    var last: UInt64 = 0
+  }
+
+  fileprivate struct State {
+    var runs: [Run] = []
+    var next = 0
+    var fetches: [RecentFetch] = []
+  }
+
+  private let state = Lock(State())
+  /// The recorder that the activity belongs to.
+  public let recorder: ProfileRecorder
+  /// The number of the record that the activity belongs to.
+  public let record: Int
+  /// The context's number in the timeline.
+  let number: Int
+
+  init(_ recorder: ProfileRecorder, record: Int, number: Int) {
+    self.recorder = recorder
+    self.record = record
+    self.number = number
+  }
+
+  /// Notes an event.
+  ///
+  /// - Parameter names: the names of the entity and of the relationship, for the first event of a key in a context.
+  /// - Returns: whether the event made a run, and no remedy for its key is known.
+  public func note(_ key: ActivityKey, names: () -> (entity: String, relationship: String?)) -> Bool {
+    note(key, at: CoarseTime.now(), names)
+  }
+
+  func note(
+    _ key: ActivityKey, at now: UInt64, _ names: () -> (entity: String, relationship: String?)
+  ) -> Bool {
+    var found = state.withLock { $0.advance(key, now) }
+    if found == nil {
+      let names = names()
+      let kind = recorder.kind(key, entity: names.entity, relationship: names.relationship)
+      found = state.withLock { $0.begin(kind, now) }
+    }
+    guard let (kind, length) = found else { return false }
+    let number = kind.count.add(1, ordering: .relaxed).newValue
+    let makesRun = length == Self.repetition
+    if makesRun || FaultKind.looksAt(number) { kind.note(number, at: CallStack.captured()) }
+    if length >= Self.repetition {
+      let amount = makesRun ? length : 1
+      kind.repeated.add(amount, ordering: .relaxed)
+      if !key.isFetch { recorder.counters?.add(amount, to: .repeatedFaults) }
+    }
+    if !key.isFetch { recorder.counters?.add(1, to: key.isRelationship ? .relationshipFaults : .objectFaults) }
+    return makesRun && !kind.hasRemedy
+  }
+
+  /// Notes what would have read the events of a run at once.
+  public func note(_ remedy: FoundRemedy, for key: ActivityKey) { recorder.knownKind(key)?.note(remedy) }
+
+  /// Notes a fetch of several objects, whose faults may follow.
+  public func noteFetch(of entity: String, key: ActivityKey) {
+    // The place of a fetch is known from the looks at its kind; each fetch of its own would cost more than reading some rows.
+    let number = recorder.knownKind(key)?.count.load(ordering: .relaxed) ?? 0
+    let stack = FaultKind.looksAt(number) ? CallStack.captured() : recorder.knownKind(key)?.noted.usual
+    state.withLock { state in
+      if state.fetches.count == Self.fetchesKept { state.fetches.removeFirst() }
+      state.fetches.append(RecentFetch(entity: entity, stack: stack))
+    }
+  }
+
+  /// The last fetches of several objects, the latest first.
+  public var recentFetches: [RecentFetch] { state.withLock { $0.fetches.reversed() } }
+}
+
+extension ContextActivity.State {
+  fileprivate mutating func advance(_ key: ActivityKey, _ now: UInt64) -> (FaultKind, Int)? {
+    for index in runs.indices where runs[index].kind.key == key {
+      return runs[index].advance(now)
+    }
+    return nil
+  }
+
+  fileprivate mutating func begin(_ kind: FaultKind, _ now: UInt64) -> (FaultKind, Int) {
+    if let known = advance(kind.key, now) { return known }
+    if runs.count < ContextActivity.runsKept {
+      runs.append(ContextActivity.Run(kind: kind))
+      return runs[runs.count - 1].advance(now)
+    }
+    next = (next + 1) % runs.count
+    runs[next] = ContextActivity.Run(kind: kind)
+    return runs[next].advance(now)
+  }
+}
+
+extension ContextActivity.Run {
+  fileprivate mutating func advance(_ now: UInt64) -> (FaultKind, Int) {
+    length = now &- last > ContextActivity.gap ? 1 : length + 1
+    last = now
+    return (kind, length)
+  }
+}
+
+extension FaultKind.Details {
+  /// The place of most events.
+  var usual: CallStack? { places.values.max { $0.count < $1.count }?.stack }
+}

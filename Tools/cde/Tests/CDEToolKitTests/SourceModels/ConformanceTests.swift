@@ -60,8 +60,8 @@ struct ConformanceTests {
     Drift("Paper.keywords", .type, "var keywords: Set<Keyword>", "var keywords: [Keyword]"),
     Drift("Paper.journal", .type, "var journal: Journal?", "var journal: Keyword?"),
     Drift(
-      "Section.aPaperWithAVeryLongNameOfItsRelationship", .name, "var paper: Paper?\n}\n",
-      "var thePaper: Paper?\n}\n"),
+      "Section.aPaperWithAVeryLongNameOfItsRelationship", .name, "deleteRule: .nullify)\n  var paper: Paper?",
+      "deleteRule: .nullify)\n  var thePaper: Paper?"),
     // Attributes
     Drift(
       "Paper.description", .persistentName,
@@ -118,8 +118,7 @@ struct ConformanceTests {
       "  var weight: Double?\n  var colour: String?\n"),
     // Types and classes
     Drift(
-      "Paper.place", .composition, "  var name: String?\n}", "  var name: String?\n  var altitude: Double?\n}"
-    ),
+      "Paper.place", .composition, "latitude: Double?\n", "latitude: Double?\n  var altitude: Double?\n"),
     Drift("Paper.kind", .enumeration, "enum PaperKind: Int32", "enum PaperKind: Int64"),
     Drift("Review", .superclass, "final class Review: Annotation", "final class Review: NSManagedObject"),
     Drift(

@@ -30,8 +30,8 @@ struct GeneratingTests {
         let other = made.entitiesByName[name]?.attributesByName[key]
         #expect((attribute.defaultValue as? NSObject) == (other?.defaultValue as? NSObject), "\(name).\(key)")
         #expect(
-          attribute.validationPredicates.map(\.predicateFormat)
-            == other?.validationPredicates.map(\.predicateFormat))
+          attribute.validationPredicates.map(\.canonicalFormat)
+            == other?.validationPredicates.map(\.canonicalFormat))
       }
       for (key, relationship) in entity.relationshipsByName {
         #expect(made.entitiesByName[name]?.relationshipsByName[key]?.deleteRule == relationship.deleteRule)
@@ -289,6 +289,6 @@ struct GeneratingTests {
       text.contains(
         "@PersistentModel(generateInit: true, entityName: \"Section\")\npublic final class PaperSection"))
     #expect(
-      text.contains("public enum PaperStatus: String") && text.contains("  public var latitude: Double?"))
+      text.contains("public enum PaperStatus: String") && text.contains(" public var latitude: Double?"))
   }
 }

@@ -51,7 +51,7 @@ struct SourceReportTests {
     let driver = try #require((run["tool"] as? [String: Any])?["driver"] as? [String: Any])
     #expect(
       (driver["rules"] as? [[String: Any]])?.map { $0["id"] as? String } == [
-        "defaultValue", "unknownProperty",
+        "unknownProperty", "defaultValue",
       ])
     let results = try #require(run["results"] as? [[String: Any]])
     #expect(results.count == 2)
@@ -108,7 +108,7 @@ struct SourceReportTests {
     #expect(part(property.attributes.first?.inside) == ".y, z: \"q\"")
     #expect(property.attributes.first?.arguments.map { part($0.place) } == [".y", "z: \"q\""])
     #expect(property.attributes.first?["z"]?.string == "q")
-    #expect(property.place.line == 3 && property.place.column == 30)
+    #expect(property.place.line == 3 && property.place.column == 29)
     #expect(file.types.first?.properties.last?.isComputed == true)
   }
 

@@ -182,7 +182,7 @@ extension ModelConformance {
     let name = argument?.text.split(separator: ".").last.map(String.init)
     guard (name ?? DecodeFailurePolicy.fallbackToDefaultValue.rawValue) != expected.rawValue else { return }
     add(
-      file, argument?.place ?? property.place, .decodeFailurePolicy, subject,
+      file, argument?.place ?? marker?.place ?? property.place, .decodeFailurePolicy, subject,
       "\(subject) has the decode failure policy \(name ?? "fallbackToDefaultValue"), and the rules say \(expected.rawValue).",
       "Write `decodeFailurePolicy: .\(expected.rawValue)`.",
       fixes: fixes(

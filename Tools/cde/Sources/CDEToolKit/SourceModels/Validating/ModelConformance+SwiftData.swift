@@ -184,10 +184,13 @@ extension ModelConformance {
     let candidates = destination.relationships.filter { $0.destination == entity.name }
     let rivals = entity.relationships.filter { $0.destination == relationship.destination }
     guard candidates.count > 1 || rivals.count > 1 else { return }
+    // Without a class there is nothing to name, and the missing class has a finding of its own.
+    guard
+      let other = ClassMatching(tree, .swiftData).find(destination)?.type.properties
+        .first(where: { $0.name == relationship.inverse })
+    else { return }
     // The other side has a finding of its own if what it names is wrong.
-    let other = ClassMatching(tree, .swiftData).find(destination)?.type.properties
-      .first { $0.name == relationship.inverse }?.attribute("Relationship")
-    if other?["inverse"] != nil { return }
+    if other.attribute("Relationship")?["inverse"] != nil { return }
     let isFirst = (entity.name, relationship.persistentName) <= (destination.name, relationship.inverse)
     guard isFirst else { return }
     add(

@@ -89,7 +89,7 @@ enum AttributeEditor {
   struct Part {
     var label: String?
     var text: String
-    /// The argument that it was, unless it is new or changed.
+    /// The argument in whose place it is, unless it is new.
     var origin: Int?
   }
 
@@ -124,7 +124,7 @@ enum AttributeEditor {
       case .set(let label, let value):
         let part = Part(label: label, text: "\(label): \(value)", origin: nil)
         if let index = parts.firstIndex(where: { $0.label == label }) {
-          parts[index] = part
+          parts[index].text = part.text
           continue
         }
         let isModel = value.hasPrefix("\\") || parts.contains { $0.text.contains("inverse: \\") }
@@ -168,8 +168,7 @@ enum AttributeEditor {
         }
       }
       text += part.text
-      // A changed argument keeps its neighbours' gaps, because it has the place of the old one.
-      before = part.origin ?? old.firstIndex { $0.label != nil && $0.label == part.label }
+      before = part.origin
     }
     return SourceEdit(file: file.path, range: first.place.start..<last.place.end, text: text)
   }

@@ -84,7 +84,7 @@ struct ProposalTests {
     let (model, text) = try bootstrap(rows: 12)
     let found = try configuration(text.replacing("\"accepted\": false", with: "\"accepted\": true"))
     let sources = try SourceGeneration(model, found).sources()
-    #expect(sources.keepsVersion && sources.remarks.isEmpty)
+    #expect(sources.keepsVersion == true && sources.remarks.isEmpty)
     #expect(sources.text.contains("  @Attribute(storageMethod: .raw) var mood: Mood = .soSo\n"))
     #expect(sources.text.contains("  @Attribute(storageMethod: .raw) var level: Level?\n"))
     #expect(

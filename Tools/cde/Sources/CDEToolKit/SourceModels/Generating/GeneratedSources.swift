@@ -16,8 +16,8 @@ public struct GeneratedSources: Sendable {
   public let stubs: [File]
   /// What the classes do not express.
   public let remarks: [String]
-  /// Whether a model made of the classes has the version of this one.
-  public let keepsVersion: Bool
+  /// Whether a model made of the classes has the version of this one; nil where only the compiled classes show it.
+  public let keepsVersion: Bool?
   public let modelName: String
   /// Everything as one text without a mark, for a pipe.
   public let text: String
@@ -76,8 +76,8 @@ public struct GeneratedSources: Sendable {
         return File(name: "\(part.name)+Extensions.swift", text: text)
       } : []
     remarks = generator.remarks
-    // A class can't say it of what a remark names.
-    keepsVersion = generator.remarks.isEmpty
+    // Some remarks are of what no version has, such as an index.
+    keepsVersion = generator.remarks.isEmpty ? true : nil
     modelName = name
   }
 

@@ -38,15 +38,20 @@ public struct Generation {
     var blocks: [Answer.Block] = [.table(table)]
     if !sources.remarks.isEmpty { blocks.append(.text(sources.remarks.joined(separator: "\n"))) }
     let verdict =
-      sources.keepsVersion
-      ? "A model made of the classes has the version of this one."
-      : "A model made of the classes has another version than this one; load the model's file, which the classes fit."
+      switch sources.keepsVersion {
+      case true: "A model made of the classes has the version of this one."
+      case false:
+        "A model made of the classes has another version than this one; load the model's file, which the classes fit."
+      default:
+        "A container over the classes opens stores of this model if the remarks do not concern what they store."
+      }
     blocks.append(.text(verdict + (isDryRun ? " Nothing was written." : "")))
     return Answer(
       blocks,
       json: .object([
         .init("files", table.json), .init("remarks", .array(sources.remarks.map { .string($0) })),
-        .init("keepsVersion", .bool(sources.keepsVersion)), .init("written", .bool(!isDryRun)),
+        .init("keepsVersion", sources.keepsVersion.map { .bool($0) } ?? .null),
+        .init("written", .bool(!isDryRun)),
       ]))
   }
 

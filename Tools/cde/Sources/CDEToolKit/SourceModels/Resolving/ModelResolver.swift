@@ -94,8 +94,14 @@ struct ModelResolver {
           name, nil, "is unique by \(constraint.joined(separator: " and ")) together, which no class says",
           changesVersion: true)
       }
-      if !entity.indexes.isEmpty {
-        remark(name, nil, "has \(entity.indexes.count) indexes, which only a model's file has")
+      for index in entity.indexes {
+        remark(name, nil, "has the index \(index.name), which only a model's file has")
+      }
+      let own = Set(entity.ownProperties(sorted: false).map(\.name))
+      for constraint in constraints where constraint.count == 1 && !own.contains(constraint[0]) {
+        remark(
+          name, nil, "is unique by \(constraint[0]), which its parent declares, and no class says so",
+          changesVersion: true)
       }
     }
     let unique = Set(constraints.filter { $0.count == 1 }.map { $0[0] })

@@ -322,4 +322,28 @@ struct ConformanceTests {
     #expect(found.map(\.rule) == [.unknownClass, .superclass] || found.map(\.rule) == [.unknownClass])
     #expect(found.first { $0.rule == .unknownClass }?.subject == "Four")
   }
+
+  @Test("A type of the class itself comes before one of the same name elsewhere")
+  func scopes() throws {
+    let model = try sourceModel(
+      """
+      <entity name="A"><attribute name="mood" optional="YES" attributeType="Integer 16"/></entity>
+      <entity name="B"><attribute name="mood" optional="YES" attributeType="String"/></entity>
+      """)
+    let folder = try SourceFolder()
+    let source = """
+      @PersistentModel final class A: NSManagedObject {
+        enum Mood: Int16 { case calm }
+        @Attribute(storageMethod: .raw) var mood: Mood?
+      }
+      @PersistentModel final class B: NSManagedObject {
+        enum Mood: String { case calm }
+        @Attribute(storageMethod: .raw) var mood: Mood?
+      }
+      """
+    try folder.write(source)
+    #expect(try findings(folder, model) == [])
+    try folder.write(source.replacing("Mood: String", with: "Mood: Int"))
+    #expect(try findings(folder, model).map { "\($0.rule) \($0.line)" } == ["enumeration 7"])
+  }
 }

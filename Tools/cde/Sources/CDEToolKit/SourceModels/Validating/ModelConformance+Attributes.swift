@@ -119,7 +119,7 @@ extension ModelConformance {
         file, written.place, .type, subject,
         "\(subject) has the type \(type.name), and the rules say \(attribute.swiftType).", remedy)
     }
-    if method == .raw, let enumeration = tree.type(type.name, .enum),
+    if method == .raw, let enumeration = tree.type(type.name, .enum, in: scope),
       let raw = enumeration.inherited.first?.text,
       let stored = AttributeTypes.name(forSwiftType: TypeText(raw).name), stored != attribute.typeName
     {
@@ -128,7 +128,9 @@ extension ModelConformance {
         "The raw values of \(type.name) are \(raw), and \(subject) is \(attribute.typeName).",
         "Change the raw type, or the attribute's type in the model.")
     }
-    if method == .composition, !attribute.elements.isEmpty, let structure = tree.type(type.name, .struct) {
+    if method == .composition, !attribute.elements.isEmpty,
+      let structure = tree.type(type.name, .struct, in: scope)
+    {
       checkElements(attribute, structure, written, file, subject)
     }
   }
@@ -225,7 +227,8 @@ extension ModelConformance {
     _ attribute: ResolvedAttribute, _ value: SourceFacts.Text?, _ property: SourceFacts.Property,
     _ file: SourceTree.File, _ subject: String
   ) {
-    guard let type = property.type, let enumeration = tree.type(TypeText(type.text).name, .enum) else {
+    guard let type = property.type, let enumeration = tree.type(TypeText(type.text).name, .enum, in: scope)
+    else {
       return
     }
     let name = value?.text.split(separator: ".").last.map(String.init)?.replacing("`", with: "")

@@ -7,6 +7,8 @@ struct ModelConformance {
   /// What stands for the place of something that no source has.
   let modelPath: String
   private(set) var findings: [SourceFinding] = []
+  /// The class that is compared, for names of types in it.
+  private(set) var scope = ""
 
   init(_ model: ResolvedModel, _ tree: SourceTree, modelPath: String) {
     self.model = model
@@ -43,6 +45,7 @@ struct ModelConformance {
         missing(entity)
         continue
       }
+      scope = found.type.name
       if model.kind == .persistentModel {
         check(found, entity, matching.persisted(found.type))
       } else {

@@ -38,16 +38,19 @@ struct SourceTree {
     }
   }
 
-  /// The types of all files with a kind, by their names; the last part of a name counts.
-  func type(_ name: String, _ kind: SourceFacts.TypeDeclaration.Kind) -> SourceFacts.TypeDeclaration? {
-    for file in files {
-      if let found = file.facts.types.first(where: {
-        $0.kind == kind && ($0.name == name || $0.name.hasSuffix(".\(name)"))
-      }) {
-        return found
-      }
+  /// The type that a name means in a class: one of the class, or the only one of the name.
+  func type(
+    _ name: String, _ kind: SourceFacts.TypeDeclaration.Kind, in scope: String
+  ) -> SourceFacts.TypeDeclaration? {
+    let all = files.flatMap { $0.facts.types.filter { $0.kind == kind } }
+    var outer = scope.split(separator: ".")
+    while true {
+      let full = (outer.map(String.init) + [name]).joined(separator: ".")
+      if let found = all.first(where: { $0.name == full }) { return found }
+      if outer.popLast() == nil { break }
     }
-    return nil
+    let others = all.filter { $0.name.hasSuffix(".\(name)") }
+    return others.count == 1 ? others[0] : nil
   }
 }
 

@@ -95,6 +95,12 @@ struct ConformanceTests {
       "storageMethod: .transformed(name: \"Letters\")", fixed: true),
     Drift("Paper.words", .storageMethod, ".transformed(name: \"Words\")", ".codable"),
     Drift("Paper.settings", .decodeFailurePolicy, ", decodeFailurePolicy: .debugAssertNil", "", fixed: true),
+    Drift(
+      "Paper.settings", .storageMethod,
+      "@Attribute(storageMethod: .codable, decodeFailurePolicy: .debugAssertNil)\n  var settings",
+      "var settings",
+      fixed: true,
+      result: "@Attribute(storageMethod: .codable, decodeFailurePolicy: .debugAssertNil) var settings"),
     Drift("Paper.settings", .type, "var settings: PaperSettings?", "var settings: OtherSettings?"),
     Drift("Paper.pages", .type, "var pages: Int32?", "var pages: Int64?"),
     Drift("Journal.papersCount", .type, "var papersCount: Int = 0", "var papersCount: Int64 = 0"),

@@ -58,6 +58,10 @@ extension ModelConformance {
         type.isOptional || attribute.storage == .raw
       {
         changes = [.set(label: "storageMethod", value: text)]
+        // With the method the policy has a meaning, too.
+        if let policy = attribute.decodeFailurePolicy, marker?["decodeFailurePolicy"] == nil {
+          changes.append(.set(label: "decodeFailurePolicy", value: ".\(policy.rawValue)"))
+        }
       } else if attribute.storage == .default, method == .raw, isPrimitive {
         changes = [.remove(label: "storageMethod")]
       }

@@ -20,7 +20,10 @@ struct FactReader {
     guard let text = String(validating: data, as: UTF8.self) else { return failed("The file is no UTF-8.") }
     let tree = Parser.parse(source: text)
     let converter = SourceLocationConverter(fileName: path, tree: tree)
-    let problems = ParseDiagnosticsGenerator.diagnostics(for: tree)
+    // The search for errors takes as long as the parser.
+    let diagnostics = tree.hasError ? ParseDiagnosticsGenerator.diagnostics(for: tree) : []
+    let problems =
+      diagnostics
       .filter { $0.diagMessage.severity == .error }.map { problem in
         let place = converter.location(for: problem.position)
         return SourceFacts.Problem(

@@ -21,7 +21,7 @@ if paths.isEmpty {
 let encoder = JSONEncoder()
 encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
 do {
-  let facts = SourceFacts(files: paths.map(FactReader.facts))
+  let facts = SourceFacts(files: FactReading(paths).files())
   try FileHandle.standardOutput.write(contentsOf: encoder.encode(facts))
   exit(0)
 } catch {

@@ -78,6 +78,7 @@ struct SourceReportTests {
     let folder = try SourceFolder()
     for (script, message) in [
       ("#!/bin/sh\necho '{}'\n", "is of another version"),
+      ("#!/bin/sh\nkill -SEGV $$\n", "crashed. Name a part of the sources"),
       ("#!/bin/sh\necho broken >&2\nexit 3\n", "It says: broken"),
     ] {
       try folder.write(script, to: "facts")

@@ -65,7 +65,12 @@ struct SourceFactsProgram {
     let data = output.fileHandleForReading.readDataToEndOfFile()
     let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
-    guard process.terminationStatus == 0, process.terminationReason == .exit else {
+    guard process.terminationReason == .exit else {
+      throw ToolError(
+        "\(url.path) crashed. Name a part of the sources by --sources, to find the file that it does not read."
+      )
+    }
+    guard process.terminationStatus == 0 else {
       let reason = text.split(whereSeparator: \.isNewline).first.map { " It says: \($0)" } ?? ""
       throw ToolError(
         "\(url.path) failed.\(reason) Run Tools/install again with the toolchain that is installed now.")

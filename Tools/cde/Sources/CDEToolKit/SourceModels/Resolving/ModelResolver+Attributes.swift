@@ -93,6 +93,7 @@ extension ModelResolver {
     default: break
     }
     guard kind == .persistentModel else { return true }
+    remarkFormerName(attribute.renamingIdentifier, of: name, entity, name)
     if attribute.versionHashModifier != nil {
       remark(entity, name, "has a hash modifier, which no property has", changesVersion: isStored)
     }

@@ -22,6 +22,7 @@ extension ModelResolver {
         remark(entity, name, "has no inverse, which @Relationship requires", changesVersion: true)
         return nil
       }
+      remarkFormerName(relationship.renamingIdentifier, of: name, entity, name)
       if relationship.isTransient {
         remark(entity, name, "is transient, and a relationship of a class is stored", changesVersion: true)
       }

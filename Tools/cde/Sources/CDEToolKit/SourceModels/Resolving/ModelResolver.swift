@@ -50,6 +50,12 @@ struct ModelResolver {
       .init(entity: entity, property: property, text: text, changesVersion: changesVersion))
   }
 
+  /// Without its former name a renamed property is removed and added by a migration.
+  mutating func remarkFormerName(_ former: String?, of name: String, _ entity: String, _ property: String?) {
+    guard let former, former != name else { return }
+    remark(entity, property, "has the renaming identifier \(former), which only a model's file has")
+  }
+
   mutating func problem(_ place: String, _ text: String) {
     result.problems.append(.init(place: place, text: text))
   }
@@ -89,6 +95,7 @@ struct ModelResolver {
     let constraints = entity.uniquenessConstraints.map(Self.names).filter { !inherited.contains($0) }
     resolved.compoundConstraints = constraints.filter { $0.count > 1 }
     if kind == .persistentModel {
+      remarkFormerName(entity.renamingIdentifier, of: name, name, nil)
       for constraint in resolved.compoundConstraints {
         remark(
           name, nil, "is unique by \(constraint.joined(separator: " and ")) together, which no class says",

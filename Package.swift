@@ -74,6 +74,7 @@ let package = Package(
     .library(name: "CDELogging", targets: ["CDELogging"]),
     .library(name: "CDEXCTestPorting", targets: ["CDEXCTestPorting"]),
     .library(name: "CDESourceRewriting", targets: ["CDESourceRewriting"]),
+    .library(name: "CDEModelClasses", targets: ["CDEModelClasses"]),
     .executable(name: "coredata-sources", targets: ["coredata-sources"]),
     .plugin(name: "CoreDataSources", targets: ["CoreDataSources"]),
   ],
@@ -351,6 +352,10 @@ let package = Package(
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),
     .target(
+      name: "CDEModelClasses",
+      dependencies: ["CDEManagedModel", "CDEModelRuntime", "CDEStore"],
+      path: "Packages/Porting/Sources/CDEModelClasses"),
+    .target(
       name: "CDESourceTool",
       dependencies: ["CDESourceRewriting", "CDEModelFiles"],
       path: "Packages/Porting/Sources/CDESourceTool",
@@ -365,7 +370,8 @@ let package = Package(
     .executableTarget(
       name: "coredata-sources",
       dependencies: [
-        "CDESourceTool", "CDESourceRewriting", "CDEModelFiles", "CDEManagedModel", "CDEModelRuntime",
+        "CDESourceTool", "CDESourceRewriting", "CDEModelClasses", "CDEModelFiles", "CDEManagedModel",
+        "CDEModelRuntime",
       ],
       path: "Packages/Porting/Sources/coredata-sources",
       swiftSettings: [.unsafeFlags(swiftFlags)],
@@ -382,8 +388,8 @@ let package = Package(
     .testTarget(
       name: "CDESourceRewritingTests",
       dependencies: [
-        "CDESourceRewriting", "CDESourceTool", "coredata-sources", "CDEManagedModel", "CDEModelRuntime",
-        "CDESwiftData",
+        "CDESourceRewriting", "CDESourceTool", "CDEModelClasses", "coredata-sources", "CDEManagedModel",
+        "CDEModelRuntime", "CDESwiftData",
         "CDESQLiteFaults",
       ],
       path: "Packages/Porting/Tests/CDESourceRewritingTests",

@@ -50,6 +50,7 @@ let package = Package(
     .library(name: "CDELogging", targets: ["CDELogging"]),
     .library(name: "CDEXCTestPorting", targets: ["CDEXCTestPorting"]),
     .library(name: "CDESourceRewriting", targets: ["CDESourceRewriting"]),
+    .library(name: "CDEModelClasses", targets: ["CDEModelClasses"]),
     .executable(name: "coredata-sources", targets: ["coredata-sources"]),
     .plugin(name: "CoreDataSources", targets: ["CoreDataSources"]),
   ],
@@ -76,6 +77,13 @@ let package = Package(
       swiftSettings: [.unsafeFlags(swiftFlags)],
       linkerSettings: [.unsafeFlags(linkFlags)]),
     .target(
+      name: "CDEModelClasses",
+      dependencies: [
+        .product(name: "CDEManagedModel", package: "Models"),
+        .product(name: "CDEModelRuntime", package: "ModelRuntime"),
+        .product(name: "CDEStore", package: "Store"),
+      ]),
+    .target(
       name: "CDESourceTool",
       dependencies: ["CDESourceRewriting", .product(name: "CDEModelFiles", package: "Models")],
       swiftSettings: [.unsafeFlags(swiftFlags)],
@@ -88,7 +96,8 @@ let package = Package(
     .executableTarget(
       name: "coredata-sources",
       dependencies: [
-        "CDESourceTool", "CDESourceRewriting", .product(name: "CDEModelFiles", package: "Models"),
+        "CDESourceTool", "CDESourceRewriting", "CDEModelClasses",
+        .product(name: "CDEModelFiles", package: "Models"),
         .product(name: "CDEManagedModel", package: "Models"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
       ],
@@ -107,7 +116,7 @@ let package = Package(
     .testTarget(
       name: "CDESourceRewritingTests",
       dependencies: [
-        "CDESourceRewriting", "CDESourceTool", "coredata-sources",
+        "CDESourceRewriting", "CDESourceTool", "CDEModelClasses", "coredata-sources",
         .product(name: "CDEManagedModel", package: "Models"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDESwiftData", package: "SwiftData"),

@@ -1,5 +1,37 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
+
+/// The folder of the running toolchain that holds its own SwiftSyntax modules, for `cde-source-facts`.
+///
+/// The manifest runs inside the package manager's process, whose memory map names the toolchain it
+/// came from; no environment variable does so reliably.
+func toolchainHostFolder() -> String? {
+  guard let maps = FileHandle(forReadingAtPath: "/proc/self/maps") else { return nil }
+  // Read to its end through a handle: the kernel hands the file out in pieces.
+  let text = String(decoding: (try? maps.readToEnd()) ?? Data(), as: UTF8.self)
+  let marker = "/lib/swift/pm/ManifestAPI/libPackageDescription.so"
+  for line in text.split(separator: "\n") where line.hasSuffix(marker) {
+    guard let start = line.firstIndex(of: "/") else { continue }
+    let host = line[start...].dropLast(marker.count) + "/lib/swift/host"
+    if FileManager.default.fileExists(atPath: host + "/SwiftSyntax.swiftmodule") {
+      return String(host)
+    }
+  }
+  return nil
+}
+
+let syntaxModules = [
+  "SwiftSyntax", "SwiftBasicFormat", "SwiftParser", "SwiftDiagnostics", "SwiftParserDiagnostics",
+]
+
+var swiftFlags: [String] = []
+var linkFlags: [String] = []
+// Without it everything but `cde-source-facts` builds.
+if let host = toolchainHostFolder() {
+  swiftFlags = ["-I", host]
+  linkFlags = ["-L", host, "-Xlinker", "-rpath", "-Xlinker", host] + syntaxModules.map { "-l\($0)" }
+}
 
 // The command `cde`, a package of its own: the project's packages have no dependencies, and this one has argument-parser.
 let package = Package(
@@ -7,6 +39,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .executable(name: "cde", targets: ["cde"]),
+    .executable(name: "cde-source-facts", targets: ["cde-source-facts"]),
     .library(name: "CDEToolKit", targets: ["CDEToolKit"]),
   ],
   traits: [
@@ -26,7 +59,7 @@ let package = Package(
     .target(
       name: "CDEToolKit",
       dependencies: [
-        "SystemSQLite",
+        "SystemSQLite", "CDESourceFacts",
         .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
         .product(name: "CDESQLiteStore", package: "CoreDataEvolution"),
         .product(name: "CDEStore", package: "CoreDataEvolution"),
@@ -34,6 +67,7 @@ let package = Package(
         .product(name: "CDEManagedModel", package: "CoreDataEvolution"),
         .product(name: "CDEModelRuntime", package: "CoreDataEvolution"),
         .product(name: "CDEPredicates", package: "CoreDataEvolution"),
+        .product(name: "CDEModelClasses", package: "CoreDataEvolution"),
         .product(
           name: "CDEPostgreSQL", package: "CoreDataEvolution", condition: .when(traits: ["PostgreSQL"])),
         .product(
@@ -46,10 +80,18 @@ let package = Package(
         .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
+    // What `cde-source-facts` prints and the tool kit reads.
+    .target(name: "CDESourceFacts"),
+    // A program of its own: the parser is a set of dynamic libraries, and `cde` is linked statically when it is installed.
+    .executableTarget(
+      name: "cde-source-facts",
+      dependencies: ["CDESourceFacts"],
+      swiftSettings: [.unsafeFlags(swiftFlags)],
+      linkerSettings: [.unsafeFlags(linkFlags)]),
     .testTarget(
       name: "CDEToolKitTests",
       dependencies: [
-        "CDEToolKit", "SystemSQLite", "cde",
+        "CDEToolKit", "CDESourceFacts", "SystemSQLite", "cde", "cde-source-facts",
         .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
         .product(name: "CDEModelFiles", package: "CoreDataEvolution"),
         .product(name: "CDESQLiteFaults", package: "CoreDataEvolution"),

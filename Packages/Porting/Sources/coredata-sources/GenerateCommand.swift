@@ -1,4 +1,5 @@
 import CDEManagedModel
+import CDEModelClasses
 import CDEModelFiles
 import CDEModelRuntime
 import CDESourceTool
@@ -19,8 +20,10 @@ struct GenerateCommand {
       ? try NSManagedObjectModel(modelFile: source) : try NSManagedObjectModel(cachedInStoreAt: source)
     var generator = SwiftDataGenerator(
       model, try isModel ? StoredValues() : StoredValues(of: source, with: model))
-    let text = try generator.source()
-    return (text, generator.remarks)
+    do {
+      let text = try generator.source()
+      return (text, generator.remarks)
+    } catch let error as ModelClassError { throw Problem(error.message) }
   }
 
   func run() throws {

@@ -19,8 +19,12 @@ struct ModelArguments: ParsableArguments {
 
 struct ModelCommands: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "model", abstract: "Reads, checks, compares, draws and compiles models.",
-    subcommands: [Info.self, Validate.self, Diff.self, DrawDiagram.self, Compile.self, Schema.self])
+    commandName: "model",
+    abstract: "Reads, checks, compares, draws and compiles models; writes and checks their classes.",
+    subcommands: [
+      Info.self, Validate.self, Diff.self, DrawDiagram.self, Compile.self, Schema.self, Generate.self,
+      Inspect.self, BootstrapConfig.self, InitConfig.self,
+    ])
 
   struct Info: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -30,16 +34,6 @@ struct ModelCommands: ParsableCommand {
     @OptionGroup var printing: Printing
 
     func run() throws { try printing.print { try arguments.load().info() } }
-  }
-
-  struct Validate: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Looks for errors and doubtful places; exit code 1 if there are any.",
-      discussion: "EXAMPLE:\n  cde model validate Notes.xcdatamodeld")
-    @OptionGroup var arguments: ModelArguments
-    @OptionGroup var printing: Printing
-
-    func run() throws { try printing.print { ModelValidation(try arguments.load().model).answer() } }
   }
 
   struct Diff: ParsableCommand {

@@ -1,5 +1,6 @@
 @_spi(CDE) import CDESQLiteFaults
 import CDEManagedModel
+import CDEModelClasses
 import CDEModelRuntime
 import CDESourceTool
 import CDESwiftData
@@ -111,7 +112,7 @@ struct GeneratingTests {
     #expect(generator.remarks.count == 3)
     note.name = "Two words"
     var wrong = SwiftDataGenerator(model)
-    #expect(throws: Problem.self) { try wrong.source() }
+    #expect(throws: ModelClassError.self) { try wrong.source() }
     #expect(throws: Problem.self) {
       try GenerateCommand(source: URL(fileURLWithPath: "/nowhere/model.store")).classes()
     }

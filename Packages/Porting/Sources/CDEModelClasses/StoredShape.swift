@@ -1,4 +1,4 @@
-import Foundation
+internal import Foundation
 
 /// The type that decodes all of some JSON texts.
 ///

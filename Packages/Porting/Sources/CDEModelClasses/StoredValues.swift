@@ -1,18 +1,24 @@
-import CDEManagedModel
-import CDEModelRuntime
-import Foundation
+public import CDEManagedModel
+internal import CDEModelRuntime
+public import Foundation
 
 /// What a store's rows tell about its model's types: a model does not have the cases of enumerations, nor the types of collections.
-struct StoredValues {
+public struct StoredValues {
   /// The raw values of enumerations, by entity and attribute: `Trip.mood`.
   private(set) var rawValues: [String: Set<AnyHashable>] = [:]
   /// The shapes of JSON in binary elements of structures, by entity, attribute and elements: `Trip.place.tags`.
   private(set) var shapes: [String: StoredShape] = [:]
 
-  init() {}
+  /// Knows nothing.
+  public init() {}
 
   /// Reads all rows that have such attributes. The store is opened for reading only.
-  init(of store: URL, with model: NSManagedObjectModel) throws {
+  ///
+  /// - Parameters:
+  ///   - store: The store's file.
+  ///   - model: The store's model.
+  /// - Throws: The error of opening the store, or of reading its rows.
+  public init(of store: URL, with model: NSManagedObjectModel) throws {
     var wanted: [(entity: String, attribute: NSCompositeAttributeDescription)] = []
     for entity in model.entities {
       for case let composite as NSCompositeAttributeDescription in entity.properties

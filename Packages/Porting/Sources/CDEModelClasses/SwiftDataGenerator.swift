@@ -1,27 +1,29 @@
-import CDEManagedModel
-import CDEModelFiles
-import CDEModelRuntime
-import CDESourceTool
-import Foundation
+public import CDEManagedModel
+internal import Foundation
 
 /// Writes classes with `@Model` for a model, so that a container over them opens the model's stores in place.
 ///
 /// What SwiftData can't express stands as a comment at its place, and in ``remarks``.
-struct SwiftDataGenerator {
+public struct SwiftDataGenerator {
   private let model: NSManagedObjectModel
   private let stored: StoredValues
   /// What the classes do not express, with entity and property.
-  private(set) var remarks: [String] = []
+  public private(set) var remarks: [String] = []
 
-  init(_ model: NSManagedObjectModel, _ stored: StoredValues = StoredValues()) {
+  /// Prepares the generation. Nothing is read.
+  ///
+  /// - Parameters:
+  ///   - model: The model.
+  ///   - stored: What the rows of a store of the model tell.
+  public init(_ model: NSManagedObjectModel, _ stored: StoredValues = StoredValues()) {
     self.model = model
     self.stored = stored
   }
 
   /// The source of all classes.
   ///
-  /// - Throws: ``Problem`` for a name that is none in Swift.
-  mutating func source() throws -> String {
+  /// - Throws: ``ModelClassError`` for a name that is none in Swift.
+  public mutating func source() throws -> String {
     var text = "import CDESwiftData\nimport Foundation\n"
     for entity in model.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
       text += "\n" + (try declaration(of: entity))
@@ -79,7 +81,8 @@ struct SwiftDataGenerator {
       name.first.map { $0 == "_" || $0.isLetter } == true
       && name.allSatisfy { $0 == "_" || $0.isLetter || $0.isNumber }
     guard isName else {
-      throw Problem("The \(kind) \"\(name)\" has a name that is none in Swift. Rename it in the model.")
+      throw ModelClassError(
+        .invalidName, "The \(kind) \"\(name)\" has a name that is none in Swift. Rename it in the model.")
     }
     return Self.keywords.contains(name) ? "`\(name)`" : name
   }

@@ -1,6 +1,30 @@
 import CDECoreData
 import Testing
 
+private final class OverriddenInsertion: NSBatchInsertRequest, @unchecked Sendable {
+  // Guard: used by one test, on one thread.
+  override init(entityName: String, objects dictionaries: [[String: Any]]) {
+    super.init(entityName: entityName, objects: dictionaries)
+  }
+
+  override var objectsToInsert: [[String: Any]]? {
+    get { super.objectsToInsert.map { $0 + [["title": "C"]] } }
+    set { super.objectsToInsert = newValue }
+  }
+  override var dictionaryHandler: ((NSMutableDictionary) -> Bool)? {
+    get { super.dictionaryHandler }
+    set { super.dictionaryHandler = newValue }
+  }
+  override var managedObjectHandler: ((NSManagedObject) -> Bool)? {
+    get { super.managedObjectHandler }
+    set { super.managedObjectHandler = newValue }
+  }
+  override var resultType: NSBatchInsertRequestResultType {
+    get { .count }
+    set { super.resultType = newValue }
+  }
+}
+
 private final class OverriddenUpdate: NSBatchUpdateRequest, @unchecked Sendable {
   // Guard: used by one test, on one thread.
   override init(entityName: String) { super.init(entityName: entityName) }
@@ -34,7 +58,7 @@ private final class OverriddenDelete: NSBatchDeleteRequest, @unchecked Sendable 
 
 @Suite("The interface of batch requests")
 struct BatchInterfaceTests {
-  @Test("A batch insertion has Core Data's members")
+  @Test("A batch insertion has Core Data's members, and a context reads what a subclass overrides")
   func insertion() throws {
     typealias Insertion = NSBatchInsertRequest
     let _: (String, [[String: Any]]) -> Insertion = NSBatchInsertRequest.init(entityName:objects:)
@@ -70,6 +94,8 @@ struct BatchInterfaceTests {
       let result = try context.execute(request) as? NSBatchInsertResult
       let number: Any? = result?.result
       #expect(number as? Int == 2 && result?.resultType == .count)
+      let derived: NSBatchInsertRequest = OverriddenInsertion(entityName: "Note", objects: [["title": "D"]])
+      #expect((try context.execute(derived) as? NSBatchInsertResult)?.result as? Int == 2)
     }
   }
 

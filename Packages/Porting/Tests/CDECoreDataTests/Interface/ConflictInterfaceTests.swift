@@ -70,15 +70,18 @@ struct ConflictInterfaceTests {
       try first.save()
       return note.objectID
     }
-    try second.performAndWait { () -> Void in
-      _ = try second.existingObject(with: id).value(forKey: "title")
+    // The context forgets the row with its last object.
+    let kept = try second.performAndWait {
+      let note = try second.existingObject(with: id)
+      #expect(note.value(forKey: "title") as? String == "A")
+      return note
     }
     try first.performAndWait {
       try first.existingObject(with: id).setValue("B", forKey: "title")
       try first.save()
     }
     try second.performAndWait {
-      try second.existingObject(with: id).setValue("C", forKey: "title")
+      kept.setValue("C", forKey: "title")
       try second.save()
     }
     #expect(policy.calls == ["mergeConflicts", "optimisticLockingConflicts"])

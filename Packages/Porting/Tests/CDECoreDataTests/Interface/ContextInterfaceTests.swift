@@ -143,7 +143,7 @@ struct ContextInterfaceTests {
       NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)
     let context = NSManagedObjectContext(.privateQueue)
     merge([:], [context])
-    #expect(!context.hasChanges)
+    context.performAndWait { #expect(!context.hasChanges) }
   }
 
   @Test("Notifications have Core Data's names")

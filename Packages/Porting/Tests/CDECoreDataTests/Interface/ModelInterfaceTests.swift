@@ -102,7 +102,9 @@ struct ModelInterfaceTests {
     #expect(entity.isKindOf(entity: base) && !base.isKindOf(entity: entity))
     entity.uniquenessConstraints = [["title"]]
     #expect(entity.uniquenessConstraints as? [[String]] == [["title"]] && entity.indexes.isEmpty)
-    let note = try #require(makeModel().entitiesByName["Note"])
+    let model = makeModel()
+    let note = try #require(model.entitiesByName["Note"])
+    #expect(note.managedObjectModel === model)
     let tag = try #require(note.relationshipsByName["tags"]?.destinationEntity)
     #expect(note.relationships(forDestination: tag).map(\.name) == ["tags"])
   }

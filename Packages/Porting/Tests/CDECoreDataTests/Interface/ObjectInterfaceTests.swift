@@ -43,7 +43,6 @@ struct ObjectInterfaceTests {
     let _: (NSManagedObjectContext) -> NSManagedObject = NSManagedObject.init(context:)
     let _: () -> NSEntityDescription = NSManagedObject.entity
     let _: () -> NSFetchRequest<any NSFetchRequestResult> = NSManagedObject.fetchRequest
-    let _: NSEntityDescription = NSManagedObject.entity()
     let (context, entity) = try makeStack()
     try context.performAndWait {
       let note = make(InterfaceNote.self, in: context)

@@ -118,11 +118,11 @@ struct OverriddenObjectTests {
     try context.performAndWait {
       let object = OverriddenObject(entity: entity, insertInto: context)
       try context.save()
-      #expect(object.calls == ["awakeFromInsert", "validateForInsert", "willSave", "didSave"])
+      #expect(object.calls == ["awakeFromInsert", "willSave", "validateForInsert", "didSave"])
       object.calls = []
       object.setValue("B", forKey: "title")
       try context.save()
-      #expect(object.calls == ["validateForUpdate", "willSave", "didSave"])
+      #expect(object.calls == ["willSave", "validateForUpdate", "didSave"])
       object.calls = []
       context.refresh(object, mergeChanges: false)
       #expect(object.value(forKey: "title") as? String == "B")
@@ -133,7 +133,8 @@ struct OverriddenObjectTests {
       #expect(type(of: object).keyPathsForValuesAffectingValue(forKey: "other") == ["title"])
       context.delete(object)
       try context.save()
-      #expect(object.calls.prefix(3) == ["undefined other", "prepareForDeletion", "validateForDelete"])
+      #expect(object.calls.prefix(3) == ["undefined other", "prepareForDeletion", "willSave"])
+      #expect(object.calls.contains("validateForDelete"))
     }
   }
 }

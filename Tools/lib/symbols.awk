@@ -1,10 +1,12 @@
-# Prints the public declarations of Swift files, one a line: the name with its types, a tab, and yes or no for available.
+# Prints the public declarations of Swift files, one a line: the name with its types, a tab, yes or no for available, a tab, and yes or
+# no for open.
 # Functions end with their first label: Type.function(label, Type.function(_ or Type.function( without one.
 # The files have to be formatted, because members are told by their indentation.
 
 function declare(name, isAvailable, key) {
   key = (top == "" ? "" : top ".") (nested == "" || indent < 4 ? "" : nested ".") name
-  print key "\t" (isAvailable && !topAbsent && !(nested != "" && indent >= 4 && nestedAbsent) ? "yes" : "no")
+  print key "\t" (isAvailable && !topAbsent && !(nested != "" && indent >= 4 && nestedAbsent) ? "yes" : "no") "\t" \
+    (isOpen ? "yes" : "no")
 }
 
 # The name of a protocol whose extension adds members to a class of Foundation or of this package.
@@ -40,6 +42,7 @@ indent == 2 && text ~ /^}/ { nested = ""; nestedAbsent = 0; next }
 indent > 4 || (indent == 4 && nested == "") { next }
 {
   isPublic = text ~ /(^| )(public|open) /
+  isOpen = text ~ /^(nonisolated )?open /
   while (match(text, /^(nonisolated(\(unsafe\))?|public|open|final|indirect|static|class|override|convenience|required|private\(set\)|internal\(set\)|weak|mutating|unowned) /)) {
     # A class, not a class member.
     if (text ~ /^class [A-Za-z_.]+[ :<({]/ && text !~ /^class (func|var|let|override|subscript) /) break

@@ -228,7 +228,10 @@ extension ManagedObjectError: CustomNSError {
       info[NSValidationObjectErrorKey] = object.object
     }
     if let rule { info[NSValidationPredicateErrorKey] = NSPredicate(format: rule) }
-    if let value { info[NSValidationValueErrorKey] = value }
+    if let value {
+      // A boxed `Int64` casts to no other number.
+      info[NSValidationValueErrorKey] = (value as? Int64).map { NSNumber(value: $0) } ?? value
+    }
     // Core Data's key for SQLite's code is the domain's name.
     if let sqliteCode { info["NSSQLiteErrorDomain"] = Int(sqliteCode) }
     if !failures.isEmpty { info[NSDetailedErrorsKey] = failures.map(\.detail) }

@@ -159,30 +159,28 @@ nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecke
   /// The contents of the result: success, the IDs or the number of the new objects. Success by default.
   open var resultType = NSBatchInsertRequestResultType.statusOnly
 
-  private init(_ name: String, _ entity: NSEntityDescription?) {
-    entityName = name
-    self.entity = entity
+  /// Inserts an object for each dictionary.
+  ///
+  /// - Parameters:
+  ///   - entityName: Name of an entity that is not abstract.
+  ///   - dictionaries: The values of each object by attribute name.
+  public init(entityName: String, objects dictionaries: [[String: Any]]) {
+    self.entityName = entityName
+    entity = nil
+    objectsToInsert = dictionaries
     super.init()
   }
 
   /// Inserts an object for each dictionary.
   ///
   /// - Parameters:
-  ///   - entityName: Name of an entity that is not abstract.
-  ///   - dictionaries: The values of each object by attribute name.
-  public convenience init(entityName: String, objects dictionaries: [[String: Any]]) {
-    self.init(entityName, nil)
-    objectsToInsert = dictionaries
-  }
-
-  /// Inserts an object for each dictionary.
-  ///
-  /// - Parameters:
   ///   - entity: An entity that is not abstract. An entity of another model is found by its name.
   ///   - dictionaries: The values of each object by attribute name.
-  public convenience init(entity: NSEntityDescription, objects dictionaries: [[String: Any]]) {
-    self.init(entity.name ?? "", entity)
+  public init(entity: NSEntityDescription, objects dictionaries: [[String: Any]]) {
+    entityName = entity.name ?? ""
+    self.entity = entity
     objectsToInsert = dictionaries
+    super.init()
   }
 
   /// Inserts objects whose values a handler returns one after the other, so that they need not all be in
@@ -193,11 +191,13 @@ nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecke
   ///   - handler: Adds the values of the next object by attribute name to an empty dictionary and returns
   ///     false, or returns true if there are no more objects. Called within
   ///     ``NSManagedObjectContext/execute(_:)``, on the context's isolation.
-  public convenience init(
+  public init(
     entityName: String, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
   ) {
-    self.init(entityName, nil)
+    self.entityName = entityName
+    entity = nil
     dictionaryHandler = handler
+    super.init()
   }
 
   /// Inserts objects whose values a handler returns one after the other, so that they need not all be in
@@ -208,11 +208,13 @@ nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecke
   ///   - handler: Adds the values of the next object by attribute name to an empty dictionary and returns
   ///     false, or returns true if there are no more objects. Called within
   ///     ``NSManagedObjectContext/execute(_:)``, on the context's isolation.
-  public convenience init(
+  public init(
     entity: NSEntityDescription, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
   ) {
-    self.init(entity.name ?? "", entity)
+    entityName = entity.name ?? ""
+    self.entity = entity
     dictionaryHandler = handler
+    super.init()
   }
 
   /// Inserts objects whose values a handler sets in an object without a context, one after the other.
@@ -222,11 +224,13 @@ nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecke
   ///   - handler: Sets attributes of the object and returns false, or returns true if there are no more
   ///     objects. Each call gets the same object, with the defaults. Called within
   ///     ``NSManagedObjectContext/execute(_:)``, on the context's isolation.
-  public convenience init(
+  public init(
     entityName: String, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool
   ) {
-    self.init(entityName, nil)
+    self.entityName = entityName
+    entity = nil
     managedObjectHandler = handler
+    super.init()
   }
 
   /// Inserts objects whose values a handler sets in an object without a context, one after the other.
@@ -236,11 +240,13 @@ nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecke
   ///   - handler: Sets attributes of the object and returns false, or returns true if there are no more
   ///     objects. Each call gets the same object, with the defaults. Called within
   ///     ``NSManagedObjectContext/execute(_:)``, on the context's isolation.
-  public convenience init(
+  public init(
     entity: NSEntityDescription, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool
   ) {
-    self.init(entity.name ?? "", entity)
+    entityName = entity.name ?? ""
+    self.entity = entity
     managedObjectHandler = handler
+    super.init()
   }
 }
 

@@ -318,7 +318,7 @@ let package = Package(
     .testTarget(
       name: "CDETestSupportTests",
       dependencies: [
-        "CDETestSupport", "CDETesting", "CDEXCTest", "CDEExecutors", "CDEManagedModel", "CDEModelRuntime",
+        "CDETestSupport", "CDETesting", "CDEXCTest", "CDEExecutors", "CDEManagedModel", "CDEPredicates", "CDEModelRuntime",
         "CDEDatabases", "CDESQLiteFaults", "CDEStore", "CDESwiftData",
       ],
       path: "Packages/TestSupport/Tests/CDETestSupportTests"),
@@ -328,7 +328,8 @@ let package = Package(
       name: "CoreDataEvolution",
       dependencies: [
         "CDEExecutors", "CDEProfiling", "CDEStore", "CDESQLiteStore", "CDESQLiteFaults", "CDEManagedModel",
-        "CDEModelFiles", "CDEPredicates", "CDEModelRuntime", "CDEObservation", "CDEDatabases", "CDETestSupport",
+        "CDEModelFiles", "CDEPredicates", "CDEModelRuntime", "CDEObservation", "CDEDatabases",
+        "CDETestSupport",
       ],
       path: "Packages/CoreDataEvolution/Sources/CoreDataEvolution"),
     .testTarget(

@@ -50,6 +50,7 @@ let package = Package(
         "CDETestSupport", "CDETesting", "CDEXCTest",
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEManagedModel", package: "Models"),
+        .product(name: "CDEPredicates", package: "Models"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDEDatabases", package: "Databases"),
         .product(name: "CDESQLiteFaults", package: "Store"),

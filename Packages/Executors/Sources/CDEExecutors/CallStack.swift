@@ -1,47 +1,38 @@
 #if os(Linux) && canImport(Runtime)
-  import Runtime
+  public import Runtime
 #endif
 
-/// The calls that led to a place of the library, as addresses. Names are looked up only when they are asked for.
+/// The calls that led to a place of the library, as addresses. Their names are looked up later, if at all.
 @_spi(CDE) public struct CallStack: Sendable {
-  /// A line of a program's own source, or a function where the program has no line tables.
-  public struct Place: Sendable, Hashable, CustomStringConvertible {
-    /// The file's path and the line, or the function's name.
-    public let description: String
-
-    init(_ description: String) { self.description = description }
-  }
-
-  /// A number that calls along the same way share.
-  public let way: Int
-  #if os(Linux) && canImport(Runtime)
-    private let trace: Backtrace?
-  #endif
+  /// The return addresses, the innermost first.
+  public let addresses: [UInt64]
 
   /// The calls of the current thread. Costs some microseconds.
   ///
   /// - Parameter limit: how many of the innermost calls are kept.
   public static func captured(limit: Int = 24) -> CallStack {
-    var hasher = Hasher()
     #if os(Linux) && canImport(Runtime)
-      let trace = try? Backtrace.capture(algorithm: .fast, limit: limit, top: 0)
-      if let trace { for frame in trace.frames { hasher.combine(frame.originalProgramCounter) } }
-      return CallStack(way: hasher.finalize(), trace: trace)
+      guard let trace = try? Backtrace.capture(algorithm: .fast, limit: limit, top: 0) else {
+        return CallStack(addresses: [])
+      }
+      return CallStack(addresses: trace.frames.compactMap { UInt64($0.originalProgramCounter) })
     #else
-      return CallStack(way: hasher.finalize())
+      return CallStack(addresses: [])
     #endif
   }
 
-  /// The innermost call that is not the library's own; nil if debug information and symbols do not tell.
-  ///
-  /// The first look-up in a process takes milliseconds in a small program and seconds of processor time in one of 200 MB.
-  public func place() -> Place? {
-    #if os(Linux) && canImport(Runtime)
-      guard let frames = trace?.symbolicated()?.frames else { return nil }
-      if let line = CallerPlace.line(in: frames) { return Place(line) }
-      return CallerPlace.function(in: frames).map(Place.init)
-    #else
-      return nil
-    #endif
+  /// A number that calls along the same way share.
+  public var way: Int {
+    var hasher = Hasher()
+    hasher.combine(addresses)
+    return hasher.finalize()
   }
+
+  #if os(Linux) && canImport(Runtime)
+    /// The innermost call that is not the library's own: file and line, or the function where there are no line tables; nil if
+    /// neither is known.
+    public static func place(in frames: [SymbolicatedBacktrace.Frame]) -> String? {
+      CallerPlace.line(in: frames) ?? CallerPlace.function(in: frames)
+    }
+  #endif
 }

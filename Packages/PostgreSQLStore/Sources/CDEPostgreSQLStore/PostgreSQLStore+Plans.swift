@@ -37,7 +37,9 @@
         return nil
       }
       let words = detail.split(separator: " ")
-      let name = words.firstIndex(of: "using").flatMap { words.indices.contains($0 + 1) ? words[$0 + 1] : nil }
+      let name = words.firstIndex(of: "using").flatMap {
+        words.indices.contains($0 + 1) ? words[$0 + 1] : nil
+      }
       let access: StatementPlan.Access
       var index = name.map(String.init)
       if detail.hasPrefix("Seq Scan") || detail.hasPrefix("Parallel Seq Scan") {

@@ -19,7 +19,8 @@ struct EnvironmentTests {
     #expect(page.options.slow == .microseconds(2500))
     let plain = try #require(ProfileEnvironment(["CDE_PROFILE": "a.txt", "CDE_PROFILE_VALUES": "yes"]))
     #expect(plain.output == .file("a.txt") && !plain.options.recordsTimeline && plain.options.includesValues)
-    #expect(ProfileEnvironment(["CDE_PROFILE": "1", "CDE_PROFILE_SLOW": "soon"])?.options.slow == .milliseconds(10))
+    #expect(
+      ProfileEnvironment(["CDE_PROFILE": "1", "CDE_PROFILE_SLOW": "soon"])?.options.slow == .milliseconds(10))
   }
 
   @Test(
@@ -37,7 +38,10 @@ struct EnvironmentTests {
 
   @Test(
     "Times have three digits that count",
-    arguments: [(0.004, "0.00 ms"), (1.234, "1.23 ms"), (12.34, "12.3 ms"), (123.4, "123 ms"), (1234, "1.23 s"), (99_999, "100.0 s")])
+    arguments: [
+      (0.004, "0.00 ms"), (1.234, "1.23 ms"), (12.34, "12.3 ms"), (123.4, "123 ms"), (1234, "1.23 s"),
+      (99_999, "100.0 s"),
+    ])
   func times(milliseconds: Double, expected: String) {
     #expect(ProfileText.time(milliseconds) == expected)
   }

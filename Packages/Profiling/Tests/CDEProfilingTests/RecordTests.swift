@@ -152,7 +152,10 @@ struct RecordTests {
     }
     #expect(report.fetches.count == 30 && report.fetches.slow.count == 20)
     #expect(report.fetches.slow[0].detail == "29 results where title == ? AND pages > ?")
-    #expect(zip(report.fetches.slow, report.fetches.slow.dropFirst()).allSatisfy { $0.milliseconds >= $1.milliseconds })
+    #expect(
+      zip(report.fetches.slow, report.fetches.slow.dropFirst()).allSatisfy {
+        $0.milliseconds >= $1.milliseconds
+      })
     #expect(report.saves.slow.map(\.detail) == ["3 objects, failed"])
     #expect(report.merges.count == 1)
     #expect(!report.description.contains("Secret") && report.html.contains("view &lt;1&gt;"))
@@ -208,7 +211,9 @@ struct RecordTests {
 
   @Test("A report is the same after it was written and read")
   func coding() throws {
-    let report = try recording { $0.recordsTimeline = true } _: { recorder in
+    let report = try recording {
+      $0.recordsTimeline = true
+    } _: { recorder in
       let activity = recorder.makeActivity("view")
       for _ in 0..<20 { _ = activity.note(.objects(of: author), names: { ("Author", nil) }) }
       recorder.noteSave(from: .now - .seconds(1), objects: 1, in: activity, failed: false)

@@ -33,7 +33,8 @@ struct AssertUsesIndexTests {
         try assertUsesIndex(request, in: context)
       } matching: { issue in
         let text = issue.comments.map(\.rawValue).joined()
-        return text.contains("The fetch of Note uses no index") && text.contains("SELECT") && text.contains("(all rows)")
+        return text.contains("The fetch of Note uses no index") && text.contains("SELECT")
+          && text.contains("(all rows)")
       }
     }
   }

@@ -36,10 +36,12 @@ struct ExplainTests {
     ("pages > 100 AND pages < 300", "", "pages"), ("pages == 1 AND title CONTAINS 'x'", "", "pages"),
     ("pages == 1 AND title ENDSWITH[c] 'x'", "", "pages"), ("pages == 300", "-pages", "pages"),
     ("3 < pages", "-pages", "pages"), ("pages > 3", "title", "pages"),
-    ("weight == 0.5", "", "weight"), ("weight > 0.5", "", "weight"), ("weight < 1.5 AND weight > 0", "", "weight"),
+    ("weight == 0.5", "", "weight"), ("weight > 0.5", "", "weight"),
+    ("weight < 1.5 AND weight > 0", "", "weight"),
     ("weight == 0.5 AND title CONTAINS 'x'", "", "weight"), ("weight IN {0.5, 1.5}", "", "weight"),
     ("weight BETWEEN {0.5, 1.5}", "pages", "weight"),
-    ("isbn == CAST('6F9619FF-8B86-D011-B42D-00CF4FC964FF', 'NSUUID')", "", "isbn"), ("isbn == nil", "", "isbn"),
+    ("isbn == CAST('6F9619FF-8B86-D011-B42D-00CF4FC964FF', 'NSUUID')", "", "isbn"),
+    ("isbn == nil", "", "isbn"),
     ("isbn != nil AND weight == 0", "", "weight"),
     ("title == 'Volume 1' AND pages < 500", "", "title+pages"),
     ("title == 'Volume 1' AND pages == 500", "", "title+pages"),
@@ -56,7 +58,9 @@ struct ExplainTests {
     ("weight > 0 AND TRUEPREDICATE", "", "weight"), ("pages == 3 AND pages == pages", "", "pages"),
   ]
 
-  @Test("A scan is named, and the suggested index, applied to the store, turns it into a search", arguments: asked)
+  @Test(
+    "A scan is named, and the suggested index, applied to the store, turns it into a search", arguments: asked
+  )
   func suggestion(predicate: String, sort: String, properties: String) throws {
     let library = try Library()
     defer { library.remove() }
@@ -89,7 +93,8 @@ struct ExplainTests {
     var explanation = Explanation(entity: "Book")
     explanation.predicate = "title == 'Volume 3'"
     let answer = try json(explanation, library)
-    guard case .array(let statements)? = answer["statements"], case .string(let sql)? = statements.first?["sql"]
+    guard case .array(let statements)? = answer["statements"],
+      case .string(let sql)? = statements.first?["sql"]
     else {
       Issue.record("no statement in \(answer.text())")
       return

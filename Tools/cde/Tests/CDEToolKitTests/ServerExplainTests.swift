@@ -7,9 +7,12 @@ import Testing
 #if PostgreSQL
   import CDEPostgreSQL
 
-  @Suite("Explaining over a server", .enabled(if: ProcessInfo.processInfo.environment["CDE_POSTGRESQL_URL"] != nil))
+  @Suite(
+    "Explaining over a server", .enabled(if: ProcessInfo.processInfo.environment["CDE_POSTGRESQL_URL"] != nil)
+  )
   struct ServerExplainTests {
-    @Test("The server's plan is printed, an index is suggested, and with it in the model the suggestion is gone")
+    @Test(
+      "The server's plan is printed, an index is suggested, and with it in the model the suggestion is gone")
     func plan() throws {
       let address = try #require(ProcessInfo.processInfo.environment["CDE_POSTGRESQL_URL"])
       let url = try #require(URL(string: address))
@@ -21,7 +24,8 @@ import Testing
           let title = try #require(book.propertiesByName["title"])
           book.indexes = [
             NSFetchIndexDescription(
-              name: "byTitle", elements: [NSFetchIndexElementDescription(property: title, collationType: .binary)])
+              name: "byTitle",
+              elements: [NSFetchIndexElementDescription(property: title, collationType: .binary)])
           ]
         }
         let container = NSPersistentContainer(name: "Library", managedObjectModel: model)

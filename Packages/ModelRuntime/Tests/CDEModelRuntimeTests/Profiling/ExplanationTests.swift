@@ -50,7 +50,8 @@ struct ExplanationTests {
   @Test(
     "An indexed attribute is searched",
     arguments: [
-      "title == 'a'", "title BEGINSWITH 'a'", "title > 'a' AND title < 'c'", "count == 3", "count BETWEEN {1, 3}",
+      "title == 'a'", "title BEGINSWITH 'a'", "title > 'a' AND title < 'c'", "count == 3",
+      "count BETWEEN {1, 3}",
       "count == 3 AND score > 1", "title IN {'a', 'b'} AND flag == YES",
     ])
   func searching(format: String) throws {
@@ -97,7 +98,7 @@ struct ExplanationTests {
   func errors() throws {
     context.performAndWait {
       #expect(throws: (any Error).self) { try context.explain(request("nothing == 1")) }
-      let unknown = NSFetchRequest<NSManagedObject>(entityName: "Nobody")
+      let unknown = NSFetchRequest<NSManagedObject>(entityName: "Nothing")
       #expect(throws: (any Error).self) { try context.explain(unknown) }
     }
   }

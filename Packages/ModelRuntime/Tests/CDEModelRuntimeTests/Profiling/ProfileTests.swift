@@ -56,7 +56,9 @@ struct ProfileTests {
       let context = stack.context()
       try context.performAndWait {
         var length = 0
-        for item in try ProfileTests.items(context, prefetching: []) { length += item.category?.name.count ?? 0 }
+        for item in try ProfileTests.items(context, prefetching: []) {
+          length += item.category?.name.count ?? 0
+        }
         #expect(length > 0)
       }
       // As a program ends; the testing library's own end calls no handlers.
@@ -173,7 +175,9 @@ struct ProfileTests {
       let (writer, reader) = (stack.context(), stack.context())
       writer.name = "writer"
       reader.automaticallyMergesChangesFromParent = true
-      let item = try await reader.perform { try #require(ProfileTests.items(reader, prefetching: []).first?.objectID) }
+      let item = try await reader.perform {
+        try #require(ProfileTests.items(reader, prefetching: []).first?.objectID)
+      }
       try await writer.perform {
         let known = try #require(try writer.existingObject(with: item) as? Item)
         known.title = "changed"

@@ -63,7 +63,9 @@ internal import Synchronization
       kind.repeated.add(amount, ordering: .relaxed)
       if !key.isFetch { recorder.counters?.add(amount, to: .repeatedFaults) }
     }
-    if !key.isFetch { recorder.counters?.add(1, to: key.isRelationship ? .relationshipFaults : .objectFaults) }
+    if !key.isFetch {
+      recorder.counters?.add(1, to: key.isRelationship ? .relationshipFaults : .objectFaults)
+    }
     return makesRun && !kind.hasRemedy
   }
 

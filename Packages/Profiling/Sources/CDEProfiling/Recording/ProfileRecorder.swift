@@ -49,6 +49,14 @@ public import Synchronization
       if options.recordsTimeline { timeline.append(event) }
     }
 
+    /// All stacks that were taken.
+    var stacks: [CallStack] {
+      kinds.values.flatMap { kind in
+        let noted = kind.noted
+        return noted.places.values.map(\.stack) + [noted.remedy?.fetch].compactMap(\.self)
+      } + [fetches, saves, merges].flatMap(\.slowest).map(\.stack)
+    }
+
     /// A line of the timeline that belongs to no context.
     mutating func lane(of name: String) -> Int {
       if let lane = contexts.firstIndex(of: name) { return lane }

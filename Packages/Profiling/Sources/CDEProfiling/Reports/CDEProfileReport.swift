@@ -122,7 +122,7 @@ public struct CDEProfileReport: Sendable, Codable, CustomStringConvertible {
 
 extension CDEProfileReport {
   init(_ recorded: ProfileRecorder.Recorded) {
-    let names = PlaceNames()
+    let names = PlaceNames(recorded.stacks)
     let kinds = recorded.kinds.values.map { ReportedKind($0, names) }.filter { $0.count > 0 }
       .sorted { ($1.count, $0.name) < ($0.count, $1.name) }
     faults = kinds.filter { !$0.key.isFetch }.map(\.fault)
@@ -141,18 +141,6 @@ extension CDEProfileReport {
         duration: event.duration.milliseconds, label: event.label)
     }
     droppedEvents = recorded.timeline.dropped
-  }
-}
-
-/// The names of places, each looked up once.
-private final class PlaceNames {
-  private var known: [Int: String?] = [:]
-
-  func name(_ stack: CallStack) -> String? {
-    if let known = known[stack.way] { return known }
-    let name = stack.place()?.description
-    known[stack.way] = .some(name)
-    return name
   }
 }
 

@@ -143,14 +143,18 @@ private struct ProfileTimeline {
     }
     // Blocks are below what happens in them. Events that share a point of the picture are drawn once.
     var drawn: Set<[Int]> = []
-    for event in report.timeline.filter({ $0.kind == "block" }) + report.timeline.filter({ $0.kind != "block" }) {
+    for event in report.timeline.filter({ $0.kind == "block" })
+      + report.timeline.filter({ $0.kind != "block" })
+    {
       let x = Self.left + (event.start - begin) * scale
       let width = max(event.duration * scale, 0.8)
       let row = rows[event.context]!
       let isBlock = event.kind == "block"
       guard
-        drawn.insert([row, Int(x * 2), Int(width * 2), event.kind.utf8.count &* 256 &+ Int(event.kind.utf8.first ?? 0)])
-          .inserted
+        drawn.insert([
+          row, Int(x * 2), Int(width * 2), event.kind.utf8.count &* 256 &+ Int(event.kind.utf8.first ?? 0),
+        ])
+        .inserted
       else { continue }
       let y = Double(row) * Self.lane + (isBlock ? 2 : 6)
       result +=

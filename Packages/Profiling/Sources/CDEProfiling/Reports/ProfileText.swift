@@ -14,15 +14,18 @@ struct ProfileText {
       if fault.repeated > 0 { lines.append("      \(Self.remedy(fault))") }
     }
     lines.append(
-      "Fetches: \(report.fetches.count) in \(Self.time(report.fetches.milliseconds)), \(report.fetches.objects) results")
+      "Fetches: \(report.fetches.count) in \(Self.time(report.fetches.milliseconds)), \(report.fetches.objects) results"
+    )
     for fetches in report.fetchedEntities where fetches.repeated > 0 {
-      lines.append("  \(fetches.count)  \(fetches.entity), \(fetches.repeated) of them in runs of ten or more")
+      lines.append(
+        "  \(fetches.count)  \(fetches.entity), \(fetches.repeated) of them in runs of ten or more")
       add(fetches.places)
       lines.append("      One fetch with a condition of the form `key IN values` may answer all of them.")
     }
     add(report.fetches.slow)
     lines.append(
-      "Saves: \(report.saves.count) in \(Self.time(report.saves.milliseconds)), \(report.saves.objects) objects")
+      "Saves: \(report.saves.count) in \(Self.time(report.saves.milliseconds)), \(report.saves.objects) objects"
+    )
     add(report.saves.slow)
     lines.append("Merges: \(report.merges.count) in \(Self.time(report.merges.milliseconds))")
     add(report.merges.slow)
@@ -32,7 +35,9 @@ struct ProfileText {
   var text: String { lines.joined(separator: "\n") + "\n" }
 
   private mutating func add(_ places: [CDEProfileReport.Place]) {
-    for place in places.prefix(5) { lines.append("      \(place.count)  at \(place.place ?? "an unknown place")") }
+    for place in places.prefix(5) {
+      lines.append("      \(place.count)  at \(place.place ?? "an unknown place")")
+    }
     if places.count > 5 { lines.append("      \(places.count - 5) more places") }
   }
 
@@ -47,7 +52,8 @@ struct ProfileText {
   /// What to change so that a run of faults is one request.
   static func remedy(_ fault: CDEProfileReport.Fault) -> String {
     guard let remedy = fault.remedy, let entity = remedy.entity else {
-      return "Fetch the objects together, with the condition `self IN objects`, before their properties are read."
+      return
+        "Fetch the objects together, with the condition `self IN objects`, before their properties are read."
     }
     let place = remedy.place.map { " at \($0)" } ?? ""
     if remedy.keyPaths.isEmpty {

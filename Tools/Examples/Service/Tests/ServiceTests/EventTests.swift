@@ -110,9 +110,10 @@ struct EventTests {
     arguments: Engine.available)
   func expiry(_ engine: Engine) async throws {
     try await TestService.run(engine) { service in
-      let place = try #require(try await EventReader(port: service.port).lastID)
       try await service.makePackage("a")
-      try await service.makePackage("b")
+      let reader = try await EventReader(port: service.port)
+      let place = try #require(reader.lastID)
+      for name in ["b", "c"] { try await service.makePackage(name) }
       #expect(try await service.send("GET", "/events", ["Last-Event-ID": "nonsense"]).status == 400)
       let container = try PackageStore.load(service.place) { _ in }
       let context = container.newBackgroundContext()

@@ -29,39 +29,46 @@ struct Field<Entity: NSManagedObject>: Sendable {
 }
 
 extension Field {
+  /// - Parameter isSettable: false for a text that follows other fields.
   static func text(
-    _ path: any KeyPath<Entity, String> & Sendable, _ name: String, isRequired: Bool = false, set: Setter?
+    _ path: any KeyPath<Entity, String> & Sendable, _ name: String, isRequired: Bool = false,
+    isSettable: Bool = true
   ) -> Field {
-    Field(
+    var field = Field(
       name: name, kind: .text, path: name, isSortable: true, isRequired: isRequired,
-      get: { .text($0[keyPath: path]) }, set: set)
-  }
-
-  static func text(
-    _ path: any ReferenceWritableKeyPath<Entity, String> & Sendable, _ name: String, isRequired: Bool = false
-  ) -> Field {
-    text(path, name, isRequired: isRequired) { object, value, _ in
-      guard case .text(let text) = value else { throw WrongValue(expected: "a text") }
-      object[keyPath: path] = text
+      get: { .text($0[keyPath: path]) })
+    if isSettable {
+      field.set = setter(name) { value in
+        guard case .text(let text) = value else { throw WrongValue(expected: "a text") }
+        return text
+      }
     }
+    return field
   }
 
-  static func integer(_ path: any ReferenceWritableKeyPath<Entity, Int> & Sendable, _ name: String) -> Field {
+  static func integer(_ path: any KeyPath<Entity, Int> & Sendable, _ name: String) -> Field {
     Field(
       name: name, kind: .integer, path: name, isSortable: true, get: { .integer($0[keyPath: path]) },
-      set: { object, value, _ in
+      set: setter(name) { value in
         guard case .integer(let number) = value else { throw WrongValue(expected: "a whole number") }
-        object[keyPath: path] = number
+        return number
       })
   }
 
-  static func flag(_ path: any ReferenceWritableKeyPath<Entity, Bool> & Sendable, _ name: String) -> Field {
+  static func flag(_ path: any KeyPath<Entity, Bool> & Sendable, _ name: String) -> Field {
     Field(
       name: name, kind: .flag, path: name, get: { .flag($0[keyPath: path]) },
-      set: { object, value, _ in
+      set: setter(name) { value in
         guard case .flag(let flag) = value else { throw WrongValue(expected: "true or false") }
-        object[keyPath: path] = flag
+        return flag
       })
+  }
+
+  /// Sets by key: a setter of a key path reads the old value first, which a new object may not have.
+  private static func setter(
+    _ name: String, _ value: @escaping @Sendable (FieldValue) throws -> Any
+  ) -> Setter {
+    { object, new, _ in object.setValue(try value(new), forKey: name) }
   }
 
   /// A relationship to one object, shown and set by that object's unique name.

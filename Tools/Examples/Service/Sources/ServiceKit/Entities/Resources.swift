@@ -15,7 +15,7 @@ extension Version: Resource {
   static let path = "versions"
   static let keyName = "key"
   static let fields: [Field<Version>] = [
-    .text(\.key, "key", set: nil),
+    .text(\.key, "key", isSettable: false),
     .reference(\.package, "package", isRequired: true),
     .text(\.number, "number", isRequired: true),
     .text(\.architecture, "architecture", isRequired: true),

@@ -33,6 +33,7 @@ struct PageQuery<Entity: Resource>: @unchecked Sendable {
     for (name, value) in query {
       let (name, value) = (String(name), String(value))
       switch name {
+      case "" where value.isEmpty: continue
       case "limit":
         guard let number = Int(value), (1...Self.largestLimit).contains(number) else {
           throw Problem.query("The limit is a number from 1 to \(Self.largestLimit).")

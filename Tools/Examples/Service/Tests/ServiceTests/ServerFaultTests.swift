@@ -9,40 +9,61 @@ import Testing
     "A server that fails", .timeLimit(.minutes(10)), .enabled(if: Engine.server != nil, "No server is named.")
   )
   struct ServerFaultTests {
-    @Test("A pool without a free connection is answered by 504, and the next request after that succeeds")
+    @Test(
+      "Requests that hold all connections for too long are answered by 504 or 503, and the service is used again within a second"
+    )
     func pool() async throws {
       try await TestService.run(
         .postgresql,
         {
-          $0.connections = 6; $0.readTime = .milliseconds(300)
+          $0.readers = 8
+          $0.connections = 4
+          $0.readTime = .milliseconds(300)
+          $0.queueTime = .milliseconds(100)
         }
       ) { service in
         try await service.makePackage("a")
-        var pins: [NSManagedObjectContext] = []
-        let container = service.service.store.container
-        var reply: HTTPConnection.Reply
-        repeat {
-          // Each pinned state keeps a connection of its own.
-          if pins.count < 10 {
-            let pin = container.newBackgroundContext()
-            pins.append(pin)
-            Task { try await Self.pin(pin) }
-          }
-          reply = try await service.send("GET", "/packages/a")
-        } while reply.status == 200
-        #expect(reply.status == 504)
-        #expect(try reply.json()["code"] as? String == "timeout")
-        #expect(try await service.send("GET", "/health/live").status == 200)
-        for pin in pins { try await pin.perform { try pin.setQueryGenerationFrom(nil) } }
-        pins = []
+        guard case .server(_, let schema) = service.place else { return }
+        let lock = try await TableLock("\(schema).\"ZPACKAGE\"")
+        let replies = try await withThrowingTaskGroup(of: HTTPConnection.Reply.self) { group in
+          for _ in 0..<24 { group.addTask { try await service.send("GET", "/packages/a") } }
+          return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(Set(replies.map(\.status)) == [503, 504])
+        #expect(
+          Set(try replies.map { try $0.json()["code"] as? String ?? "" }) == ["overloaded", "timeout"])
+        let live = try await service.send("GET", "/health/live")
+        #expect(live.status == 200)
+        try await lock.release()
         try await Self.recovers(service.port, "/packages/a")
       }
     }
 
-    private static func pin(_ context: NSManagedObjectContext) async throws {
-      try await context.perform {
-        try context.setQueryGenerationFrom(.current)
-        _ = try context.count(for: NSFetchRequest<Package>(entityName: "Package"))
+    /// A session of another program that locks a table.
+    private struct TableLock {
+      private let process = Process()
+      private let input = Pipe()
+      private let output = Pipe()
+
+      init(_ table: String) async throws {
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["psql", "-qAt", Engine.server!.absoluteString]
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        try await send("BEGIN; LOCK TABLE \(table)")
+      }
+
+      func release() async throws {
+        try await send("ROLLBACK")
+        process.terminate()
+      }
+
+      /// Sends statements, and waits until they are done.
+      private func send(_ statements: String) async throws {
+        input.fileHandleForWriting.write(Data("\(statements); SELECT 1;\n".utf8))
+        let answer = try await onOwnThread { [output] in output.fileHandleForReading.readData(ofLength: 2) }
+        try #require(answer == Data("1\n".utf8))
       }
     }
 
@@ -150,31 +171,27 @@ import Testing
 
       @discardableResult
       func run(_ command: String) async throws -> String {
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+          .appendingPathComponent("../../../../lib/postgresql").standardized
         let process = Process()
-        let tools = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        process.executableURL = tools.appendingPathComponent("../../../../lib/postgresql").standardized
-        process.arguments = [command]
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        // The server inherits what tells of the script's end, so that the script has to say it.
+        process.arguments = ["-c", #""$0" "$1" 2>/dev/null; echo done"#, script.path, command]
         process.environment = ProcessInfo.processInfo.environment.merging(["CDE_POSTGRESQL_FOLDER": folder]) {
           $1
         }
         let output = Pipe()
         process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        let (ended, end) = AsyncStream.makeStream(of: Void.self)
-        process.terminationHandler = { _ in end.finish() }
         try process.run()
-        let text = try await onOwnThread {
-          // The server keeps the pipe open, so its end would not come.
+        return try await onOwnThread {
           var text = Data()
-          while command == "start", text.last != 0x0A,
+          while !text.suffix(5).elementsEqual("done\n".utf8),
             case let byte = output.fileHandleForReading.readData(ofLength: 1), !byte.isEmpty
           {
             text.append(byte)
           }
-          return String(decoding: text, as: UTF8.self)
+          return String(decoding: text.dropLast(5), as: UTF8.self)
         }
-        for await _ in ended {}
-        return text
       }
     }
   }

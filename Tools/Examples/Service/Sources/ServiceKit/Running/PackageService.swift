@@ -37,6 +37,8 @@ public struct PackageService: Sendable {
     OperationRoutes(store: store, drain: drain, metrics: metrics).add(to: router)
     let server = Application(
       router: router,
+      // A client that is silent between requests is disconnected.
+      server: .http1(configuration: .init(idleTimeout: .seconds(75))),
       configuration: ApplicationConfiguration(
         address: .hostname(configuration.host, port: configuration.port), serverName: "package-service",
         backlog: 1_024),

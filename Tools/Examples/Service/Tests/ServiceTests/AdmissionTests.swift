@@ -53,7 +53,9 @@ struct AdmissionTests {
     for ticket: UInt64 in 1...500 {
       switch Int.random(in: 0..<3, using: &random) {
       case 0:
+        let refusal = state.refusal
         let entry = state.enter(ticket)
+        #expect((entry == .isRefused(.queueIsFull)) == (refusal != nil))
         if running.count < limit {
           #expect(entry == .runs)
           running.append(ticket)

@@ -57,7 +57,8 @@ struct EventTests {
   }
 
   @Test(
-    "A client that comes back reads on where it was, whichever service wrote meanwhile", arguments: Engine.available)
+    "A client that comes back reads on where it was, whichever service wrote meanwhile",
+    arguments: Engine.available)
   func resumption(_ engine: Engine) async throws {
     try await TestService.run(engine) { service in
       var place: String?

@@ -55,6 +55,16 @@ final class Admission: Sendable {
     refused = Counter(label: "store_work_refused", dimensions: kind, factory: metrics)
   }
 
+  /// Refuses work for which there is no place, without a task or a thread for it.
+  ///
+  /// - Throws: ``Refusal``.
+  func refuseIfFull() throws {
+    let refusal = state.withLock { $0.admission.refusal }
+    guard let refusal else { return }
+    refused.increment()
+    throw refusal
+  }
+
   /// Waits until work may run. Then the caller has to call ``leave()`` once.
   ///
   /// - Throws: ``Refusal``; `CancellationError` if the task is cancelled while it waits.

@@ -35,14 +35,19 @@ struct AdmissionState {
   /// Whether no work runs or waits.
   var isIdle: Bool { running == 0 && waiting.isEmpty }
 
+  /// Why work that asks now would not even wait; nil if it would.
+  var refusal: Refusal? {
+    if isClosed { return .isClosed }
+    return running < limit || waiting.count < queueLimit ? nil : .queueIsFull
+  }
+
   /// A piece of work asks to run.
   mutating func enter(_ ticket: Ticket) -> Entry {
-    if isClosed { return .isRefused(.isClosed) }
+    if let refusal { return .isRefused(refusal) }
     if running < limit {
       running += 1
       return .runs
     }
-    guard waiting.count < queueLimit else { return .isRefused(.queueIsFull) }
     waiting.append(ticket)
     return .waits
   }

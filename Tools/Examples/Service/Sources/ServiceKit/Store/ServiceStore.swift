@@ -15,6 +15,7 @@ final class ServiceStore: Sendable {
   let reading: Admission
   let writing: Admission
   private let readTime: Duration
+  private let queueTime: Duration
 
   /// Opens the store, and migrates it first if it is of an older model.
   ///
@@ -36,6 +37,7 @@ final class ServiceStore: Sendable {
       #endif
     }
     readTime = configuration.readTime
+    queueTime = configuration.queueTime
     reading = Admission(
       "read", limit: configuration.readers, queueLimit: configuration.queue,
       patience: configuration.queueTime,
@@ -54,8 +56,10 @@ final class ServiceStore: Sendable {
   func read<Value: Sendable>(
     _ work: @escaping @Sendable (NSManagedObjectContext) throws -> Value
   ) async throws -> Value {
-    try await reading.enter()
-    return try await onOwnThread(within: readTime) { [container, reading] in
+    try reading.refuseIfFull()
+    return try await onOwnThread(within: readTime + queueTime) { [container, reading] in
+      // Here and not before: work that has waited begins on its thread, and not behind all requests on the tasks' threads.
+      try await reading.enter()
       defer { reading.leave() }
       let context = container.newBackgroundContext()
       return try await context.perform { try work(context) }
@@ -70,8 +74,9 @@ final class ServiceStore: Sendable {
   func write<Value: Sendable>(
     _ work: @escaping @Sendable (NSManagedObjectContext) throws -> Value
   ) async throws -> Value {
-    try await writing.enter()
+    try writing.refuseIfFull()
     return try await onOwnThread { [container, writing] in
+      try await writing.enter()
       defer { writing.leave() }
       let context = container.newBackgroundContext()
       context.transactionAuthor = "service"

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreDataEvolution
+import PackageModel
 
 @main
 struct Demo: AsyncParsableCommand {

@@ -1,4 +1,5 @@
 import CoreDataEvolution
+import PackageModel
 
 /// One run of the program: index, then answer.
 @MainActor

@@ -1,5 +1,6 @@
 import CoreDataEvolution
 import Foundation
+import PackageModel
 import Testing
 
 @testable import demo

@@ -1,4 +1,5 @@
 import CoreDataEvolution
+import PackageModel
 
 /// The shortest way from one package to another along dependencies.
 struct DependencyPath: Sendable, Equatable {

@@ -1,4 +1,5 @@
 import CoreDataEvolution
+import PackageModel
 
 /// Answers questions about the index by fetching, on a context of its own.
 @NSModelActor

@@ -1,4 +1,5 @@
 import CoreDataEvolution
+import PackageModel
 
 /// What the program prints.
 enum ReportText {

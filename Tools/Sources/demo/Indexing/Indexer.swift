@@ -1,4 +1,5 @@
 import CoreDataEvolution
+import PackageModel
 
 /// Brings the index up to date with package databases, in the background, a chunk at a time.
 ///

@@ -1,4 +1,5 @@
 import CoreDataEvolution
+import PackageModel
 
 /// What the store already holds, by key, and what of it was seen again.
 struct KnownVersions {

@@ -1,4 +1,5 @@
 import CoreDataEvolution
+import PackageModel
 
 /// An object that is looked up by a name no other one has.
 protocol Named: PersistentEntity {

@@ -1,5 +1,6 @@
 import CoreDataEvolution
 import Observation
+import PackageModel
 
 /// Shows how far an ``IndexRun`` is, and repaints only when something it shows has changed.
 @MainActor

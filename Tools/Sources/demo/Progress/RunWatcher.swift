@@ -1,5 +1,6 @@
 import CoreDataEvolution
 import Observation
+import PackageModel
 
 /// Shows the newest run on an index, whichever process does it, and repaints when that process saves.
 @MainActor

@@ -5,13 +5,13 @@ import CoreDataEvolution
 #endif
 
 /// Where an index lies.
-enum IndexPlace {
+public enum IndexPlace: Sendable {
   case file(URL)
   /// A schema of a database of a PostgreSQL server.
   case server(URL, schema: String)
 
   /// Where the index lies unless the caller says otherwise.
-  static var standard: Self {
+  public static var standard: Self {
     .file(
       NSPersistentContainer.defaultDirectoryURL()
         .appendingPathComponent("CoreDataEvolutionDemo", isDirectory: true)
@@ -20,7 +20,7 @@ enum IndexPlace {
 
   /// - Parameter text: a path, or a URL of a server.
   /// - Returns: nil for a URL that can't be read.
-  init?(_ text: String) {
+  public init?(_ text: String) {
     guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") else {
       self = .file(URL(fileURLWithPath: text))
       return
@@ -30,7 +30,7 @@ enum IndexPlace {
   }
 
   /// The place as the program names it. A password of the URL is left out.
-  var name: String {
+  public var name: String {
     switch self {
     case .file(let url): return url.path
     case .server(let url, _):
@@ -42,7 +42,7 @@ enum IndexPlace {
   }
 
   /// A command that shows that the index is an ordinary database.
-  var command: String {
+  public var command: String {
     switch self {
     case .file: "sqlite3 '\(name)' 'SELECT ZNAME FROM ZPACKAGE LIMIT 5'"
     case .server(_, let schema): "psql '\(name)' -c 'SELECT \"ZNAME\" FROM \(schema).\"ZPACKAGE\" LIMIT 5'"
@@ -50,7 +50,7 @@ enum IndexPlace {
   }
 
   /// - Throws: ``NoServers`` if the program was built without the engine.
-  func description() throws -> NSPersistentStoreDescription {
+  public func description() throws -> NSPersistentStoreDescription {
     switch self {
     case .file(let url): return NSPersistentStoreDescription(url: url)
     case .server(let url, let schema):
@@ -67,8 +67,8 @@ enum IndexPlace {
 }
 
 /// The program was built without the engine for servers.
-struct NoServers: Error, CustomStringConvertible {
-  var description: String {
+public struct NoServers: Error, CustomStringConvertible {
+  public var description: String {
     "This program was built without the trait PostgreSQL. Tools/demo builds it with the trait for such a --store."
   }
 }

@@ -1,0 +1,58 @@
+import PackageModel
+
+extension Package: Resource {
+  static let path = "packages"
+  static let keyName = "name"
+  static let fields: [Field<Package>] = [
+    .text(\.name, "name", isRequired: true),
+    .members(\.versions, "versions"),
+    .members(\.providers, "providers"),
+  ]
+  var resourceKey: String { name }
+}
+
+extension Version: Resource {
+  static let path = "versions"
+  static let keyName = "key"
+  static let fields: [Field<Version>] = [
+    .text(\.key, "key", isSettable: false),
+    .reference(\.package, "package", isRequired: true),
+    .text(\.number, "number", isRequired: true),
+    .text(\.architecture, "architecture", isRequired: true),
+    .text(\.summary, "summary"),
+    .integer(\.installedSize, "installedSize"),
+    .flag(\.isInstalled, "isInstalled"),
+    .reference(\.section, "section"),
+    .reference(\.maintainer, "maintainer"),
+    .references(\.dependencies, "dependencies") { version, added, removed in
+      version.addToDependencies(added)
+      version.removeFromDependencies(removed)
+    },
+    .references(\.provides, "provides") { version, added, removed in
+      version.addToProvides(added)
+      version.removeFromProvides(removed)
+    },
+  ]
+  var resourceKey: String { key }
+
+  /// The key follows its parts. The demo's next run finds the record changed, and writes what the record says.
+  func willSaveRequest() {
+    let key = "\(package?.name ?? "") \(number) \(architecture)"
+    if self.key != key { self.key = key }
+    if digest != 0 { digest = 0 }
+  }
+}
+
+extension Section: Resource {
+  static let path = "sections"
+  static let keyName = "name"
+  static let fields: [Field<Section>] = [.text(\.name, "name", isRequired: true)]
+  var resourceKey: String { name }
+}
+
+extension Maintainer: Resource {
+  static let path = "maintainers"
+  static let keyName = "name"
+  static let fields: [Field<Maintainer>] = [.text(\.name, "name", isRequired: true)]
+  var resourceKey: String { name }
+}

@@ -94,6 +94,7 @@ let package = Package(
         "CDEToolKit", "CDESourceFacts", "SystemSQLite", "cde", "cde-source-facts",
         .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
         .product(name: "CDEModelFiles", package: "CoreDataEvolution"),
+        .product(name: "CDEModelRuntime", package: "CoreDataEvolution"),
         .product(name: "CDESQLiteFaults", package: "CoreDataEvolution"),
         .product(name: "CDESwiftData", package: "CoreDataEvolution"),
         .product(

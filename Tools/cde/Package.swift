@@ -33,7 +33,8 @@ if let host = toolchainHostFolder() {
   linkFlags = ["-L", host, "-Xlinker", "-rpath", "-Xlinker", host] + syntaxModules.map { "-l\($0)" }
 }
 
-// The command `cde`, a package of its own: the project's packages have no dependencies, and this one has argument-parser.
+// The command `cde`, a package of its own: the project's packages have no dependencies, and this one has argument-parser, and
+// Hummingbird for the pages of `cde studio`.
 let package = Package(
   name: "cde",
   platforms: [.macOS(.v15)],
@@ -50,6 +51,7 @@ let package = Package(
       name: "CoreDataEvolution", path: "../..",
       traits: [.trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.0.0", traits: []),
   ],
   targets: [
     .systemLibrary(
@@ -73,13 +75,38 @@ let package = Package(
         .product(
           name: "CDEPostgreSQLStore", package: "CoreDataEvolution", condition: .when(traits: ["PostgreSQL"])),
       ]),
+    // The only target that needs a server.
+    .target(
+      name: "CDEStudio",
+      dependencies: ["CDEToolKit", .product(name: "Hummingbird", package: "hummingbird")],
+      // Part of the program, which is one file.
+      resources: [
+        .embedInCode("Assets/studio.html"),
+        .embedInCode("Assets/studio.css"),
+        .embedInCode("Assets/icon.svg"),
+        .embedInCode("Assets/base.js"),
+        .embedInCode("Assets/grid.js"),
+        .embedInCode("Assets/rows.js"),
+        .embedInCode("Assets/form.js"),
+        .embedInCode("Assets/object.js"),
+        .embedInCode("Assets/diagram.js"),
+        .embedInCode("Assets/lists.js"),
+        .embedInCode("Assets/start.js"),
+      ]),
     .executableTarget(
       name: "cde",
       dependencies: [
-        "CDEToolKit",
+        "CDEToolKit", "CDEStudio",
         .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
+    // Writes the stores for Tests/Browser/run.
+    .executableTarget(
+      name: "studio-samples",
+      dependencies: [
+        "SystemSQLite", .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
+      ],
+      path: "Tests/Browser/Samples"),
     // What `cde-source-facts` prints and the tool kit reads.
     .target(name: "CDESourceFacts"),
     // A program of its own: the parser is a set of dynamic libraries, and `cde` is linked statically when it is installed.
@@ -91,9 +118,10 @@ let package = Package(
     .testTarget(
       name: "CDEToolKitTests",
       dependencies: [
-        "CDEToolKit", "CDESourceFacts", "SystemSQLite", "cde", "cde-source-facts",
+        "CDEToolKit", "CDEStudio", "CDESourceFacts", "SystemSQLite", "cde", "cde-source-facts",
         .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
         .product(name: "CDEModelFiles", package: "CoreDataEvolution"),
+        .product(name: "CDEModelRuntime", package: "CoreDataEvolution"),
         .product(name: "CDESQLiteFaults", package: "CoreDataEvolution"),
         .product(name: "CDESwiftData", package: "CoreDataEvolution"),
         .product(

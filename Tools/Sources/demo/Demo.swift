@@ -43,8 +43,11 @@ struct Demo: AsyncParsableCommand {
   @Flag(help: "Index nothing; show the runs of other processes on the index as they go, until Ctrl-C.")
   var watch = false
 
+  @Flag(help: "Then show the index in a browser of this machine, by cde studio, until Ctrl-C.")
+  var studio = false
+
   func validate() throws {
-    if watch, limit != nil || status != nil || !lists.isEmpty || !path.isEmpty {
+    if watch, studio || limit != nil || status != nil || !lists.isEmpty || !path.isEmpty {
       throw ValidationError("--watch goes with --store alone.")
     }
     if let store, IndexPlace(store) == nil { throw ValidationError("\(store) is no URL of a server.") }
@@ -75,6 +78,7 @@ struct Demo: AsyncParsableCommand {
       let session = try Session(store: store.flatMap(IndexPlace.init) ?? .standard)
       if watch { return try await session.watch() }
       try await session.run(sources, limit: limit, path: path.isEmpty ? nil : (path[0], path[1]))
+      if studio { try Browsing.become(store.flatMap(IndexPlace.init) ?? .standard, store) }
     } catch let stopped as Stopped {
       FileHandle.standardError.write(Data("\(stopped.text)\n".utf8))
       throw ExitCode(Stopped.status)

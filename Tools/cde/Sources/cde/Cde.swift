@@ -24,7 +24,7 @@ struct Cde: AsyncParsableCommand {
     version: "cde 1.0",
     subcommands: [
       StoreCommands.self, ModelCommands.self, ExplainCommand.self, MigrateCommand.self, HistoryCommands.self,
-      WatchCommand.self,
+      WatchCommand.self, StudioCommand.self,
     ])
 }
 

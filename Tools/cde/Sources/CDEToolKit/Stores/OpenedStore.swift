@@ -11,7 +11,7 @@ import Foundation
 #endif
 
 /// An open store with the model that it keeps a copy of.
-public final class OpenedStore {
+public final class OpenedStore: Sendable {
   public let place: StorePlace
   public let container: NSPersistentContainer
   public let context: NSManagedObjectContext
@@ -95,6 +95,16 @@ public final class OpenedStore {
   /// Runs a closure with the store's context.
   public func read<Value>(_ body: (NSManagedObjectContext) throws -> Value) throws -> Value {
     do { return try context.performAndWait { try body(context) } } catch { throw ToolError(error) }
+  }
+
+  /// Runs a closure with a context of its own, which has no value of an earlier state of the store.
+  func readAnew<Value>(_ body: (NSManagedObjectContext) throws -> Value) throws -> Value {
+    let context = container.newBackgroundContext()
+    do { return try context.performAndWait { try body(context) } } catch let failure as StudioFailure {
+      throw failure
+    } catch {
+      throw ToolError(error)
+    }
   }
 
   // MARK: Names

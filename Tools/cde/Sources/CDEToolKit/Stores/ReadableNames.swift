@@ -1,23 +1,24 @@
 import CDEManagedModel
 import CDEModelRuntime
 import Foundation
+import Synchronization
 
 /// Finds the attribute by which people know the objects of an entity.
-final class ReadableNames {
+final class ReadableNames: Sendable {
   private static let usual = [
     "name", "title", "displayname", "fullname", "label", "subject", "headline", "username", "email",
     "caption",
     "code", "identifier", "summary", "text", "path",
   ]
 
-  private var keys: [String: [String]] = [:]
+  private let keys = Mutex<[String: [String]]>([:])
 
   /// The attributes of an object's name, joined by a space; none if the entity has no such attribute.
   func keys(of entity: NSEntityDescription) -> [String] {
     let name = entity.name ?? ""
-    if let known = keys[name] { return known }
+    if let known = keys.withLock({ $0[name] }) { return known }
     let found = Self.find(entity)
-    keys[name] = found
+    keys.withLock { $0[name] = found }
     return found
   }
 

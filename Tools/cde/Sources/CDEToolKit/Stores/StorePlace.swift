@@ -38,6 +38,18 @@ public enum StorePlace: Hashable, Sendable {
     }
   }
 
+  /// What differs after a commit: numbers, times and sizes of the file and its log. The same for ever for a server.
+  var stamp: [String] {
+    guard case .file(let url) = self else { return [] }
+    return ["", "-wal"].map { suffix in
+      guard let facts = try? FileManager.default.attributesOfItem(atPath: url.path + suffix) else {
+        return ""
+      }
+      let time = (facts[.modificationDate] as? Date)?.timeIntervalSinceReferenceDate ?? 0
+      return "\(facts[.systemFileNumber] ?? "") \(facts[.size] ?? "") \(time)"
+    }
+  }
+
   /// Refuses what is no file with contents, before it is read.
   func check() throws(ToolError) {
     guard case .file(let url) = self else { return }

@@ -33,7 +33,7 @@ public struct StoreWatch: Sendable {
   /// - Throws: ``ToolError``, for example for a store without a history.
   public func run(began: () -> Void = {}, _ body: (WatchedCommit) -> Void) async throws {
     // Taken before the store is opened, so that a commit in between makes a difference.
-    var stamp = stamp()
+    var stamp = place.stamp
     var opened: OpenedStore?
     var entities: Set<String>?
     var last = Int64(0)
@@ -66,7 +66,7 @@ public struct StoreWatch: Sendable {
         if case .file = place { opened = nil }
       }
       try? await Task.sleep(for: Self.pause)
-      let now = self.stamp()
+      let now = place.stamp
       if now != stamp {
         stamp = now
         opened = try open()
@@ -78,18 +78,6 @@ public struct StoreWatch: Sendable {
 
   /// Between two looks at the file, which cost two calls of the system.
   private static let pause = Duration.milliseconds(200)
-
-  /// What differs after a commit: numbers, times and sizes of the file and its log. The same for ever for a server.
-  private func stamp() -> [String] {
-    guard case .file(let url) = place else { return [] }
-    return ["", "-wal"].map { suffix in
-      guard let facts = try? FileManager.default.attributesOfItem(atPath: url.path + suffix) else {
-        return ""
-      }
-      let time = (facts[.modificationDate] as? Date)?.timeIntervalSinceReferenceDate ?? 0
-      return "\(facts[.systemFileNumber] ?? "") \(facts[.size] ?? "") \(time)"
-    }
-  }
 
   private func requireHistory() throws {
     guard case .file(let url) = place else { return }
@@ -147,6 +135,11 @@ public struct WatchedCommit: Sendable {
     }
   }
 
+  /// The author, or the context or the process of a commit without one.
+  var source: String {
+    [author, context, process].compactMap { $0 }.filter { !$0.isEmpty }.first ?? "unknown"
+  }
+
   /// The commit on one line.
   public var text: String {
     let parts = changes.map { change in
@@ -155,7 +148,6 @@ public struct WatchedCommit: Sendable {
       let names = change.properties.isEmpty ? "" : " (\(change.properties.joined(separator: ", ")))"
       return "\(change.entity): \(counts)\(names)"
     }
-    let source = [author, context, process].compactMap { $0 }.filter { !$0.isEmpty }.first ?? "unknown"
     let changes = parts.isEmpty ? "no change" : parts.joined(separator: "; ")
     return "\(number)  \(DateText.text(date))  \(source)  \(changes)"
   }

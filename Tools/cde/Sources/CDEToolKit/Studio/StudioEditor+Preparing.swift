@@ -1,0 +1,158 @@
+import CDEManagedModel
+import CDEModelRuntime
+import Foundation
+
+extension StudioEditor {
+  /// A change whose values are read and checked against what the page showed.
+  struct Prepared {
+    var name: String
+    /// The properties for which a page has fields.
+    var fields: Set<String>?
+    var body: () throws -> [NSManagedObject]
+  }
+
+  func prepared(_ edit: StudioEdit) throws -> Prepared {
+    switch edit.kind {
+    case .insert(let name):
+      let entity = try store.entity(named: name)
+      guard !entity.isAbstract else {
+        throw StudioFailure(.wrong, "\(entity.name ?? "") is abstract. Choose one of its sub-entities.")
+      }
+      let values = try values(edit, of: entity)
+      let context = context
+      return Prepared(name: "new \(entity.name ?? "")", fields: Set(entity.propertiesByName.keys)) {
+        let object = NSManagedObject(entity: entity, insertInto: context)
+        for value in values { value.set(object) }
+        return [object]
+      }
+    case .update(let text):
+      let object = try Studio.object(try Studio.id(text, store), context)
+      try refresh(object)
+      try checkUnchanged(object, edit)
+      let values = try values(edit, of: object.entity)
+      let names = values.map(\.name).joined(separator: ", ")
+      return Prepared(
+        name: "\(names) of \(ShortID.text(object.objectID))", fields: Set(object.entity.propertiesByName.keys)
+      ) {
+        for value in values { value.set(object) }
+        return [object]
+      }
+    case .delete(let ids):
+      let context = context
+      let objects = try ids.map { try Studio.object(try Studio.id($0, store), context) }
+      for object in objects { try refresh(object) }
+      let what = ids.count == 1 ? ids[0] : "\(ids.count) objects"
+      return Prepared(name: "deletion of \(what)", fields: nil) {
+        for object in objects { context.delete(object) }
+        return objects
+      }
+    }
+  }
+
+  /// Reads an object anew. If another program changed it, undoing earlier steps would overwrite that, so they are dropped.
+  private func refresh(_ object: NSManagedObject) throws {
+    let before = object.isFault ? nil : Self.texts(object)
+    context.refresh(object, mergeChanges: false)
+    _ = try Studio.object(object.objectID, context)
+    if before == nil || before == Self.texts(object) { return }
+    steps.manager.removeAllActions()
+    steps.redoCount = 0
+  }
+
+  private static func texts(_ object: NSManagedObject) -> [String: JSONValue] {
+    object.entity.attributesByName.filter { !$0.value.isTransient }.mapValues {
+      StudioValue(object.value(forKey: $0.name), $0).edited
+    }
+  }
+
+  private func checkUnchanged(_ object: NSManagedObject, _ edit: StudioEdit) throws {
+    guard case .object(let known) = edit.known else { return }
+    var fields: [StudioFailure.Field] = []
+    for member in known {
+      let now: JSONValue
+      if let attribute = object.entity.attributesByName[member.key] {
+        now = StudioValue(object.value(forKey: attribute.name), attribute).edited
+      } else if object.entity.relationshipsByName[member.key]?.isToMany == false {
+        let other = object.objectIDs(forRelationshipNamed: member.key).first
+        now = other.map { .string(ShortID.text($0)) } ?? .null
+      } else {
+        continue
+      }
+      if now == member.value { continue }
+      let shown =
+        if case .string(let text) = now { text } else { now == .null ? "nil" : now.text(indented: false) }
+      fields.append(
+        .init(member.key, "Another program changed this to \(Studio.shortened(shown)).", now: shown))
+    }
+    if fields.isEmpty { return }
+    throw StudioFailure(
+      .conflict,
+      "Another program changed \(fields.map(\.property).joined(separator: ", ")) meanwhile. Nothing was saved.",
+      fields: fields)
+  }
+
+  private struct Value {
+    let name: String
+    let set: (NSManagedObject) -> Void
+  }
+
+  private func values(_ edit: StudioEdit, of entity: NSEntityDescription) throws -> [Value] {
+    let reader = RecordReader(entity: entity)
+    var values: [Value] = []
+    var fields: [StudioFailure.Field] = []
+    for member in edit.values {
+      do {
+        if let relationship = entity.relationshipsByName[member.key] {
+          values.append(try self.value(member.value, relationship))
+        } else {
+          let read = try reader.attributes(.object([member]))
+          guard let (name, value) = read.first else {
+            throw ToolError("\(member.key) is computed, so it can't be set.")
+          }
+          values.append(Value(name: name) { $0.setValue(value, forKey: name) })
+        }
+      } catch {
+        fields.append(.init(member.key, StudioFailure(error).message))
+      }
+    }
+    if fields.isEmpty { return values }
+    throw StudioFailure(.invalid, fields.map(\.message).joined(separator: " "), fields: fields)
+  }
+
+  private func value(_ json: JSONValue, _ relationship: NSRelationshipDescription) throws -> Value {
+    let name = relationship.name
+    func others(_ ids: [String]) throws -> [NSManagedObject] {
+      try ids.map { text in
+        let other = try Studio.object(try Studio.id(text, store), context)
+        guard let destination = relationship.destinationEntity, other.entity.isKindOf(entity: destination)
+        else {
+          throw ToolError(
+            "\(text) is no \(relationship.destinationEntity?.name ?? "object"), to which \(name) leads.")
+        }
+        return other
+      }
+    }
+    guard relationship.isToMany else {
+      var ids: [String] = []
+      if case .string(let id) = json { ids = [id] }
+      let other = try others(ids).first
+      return Value(name: name) { $0.setValue(other, forKey: name) }
+    }
+    let added = try others(StudioEdit.ids(json["add"]))
+    let removed = try others(StudioEdit.ids(json["remove"]))
+    guard relationship.isOrdered else {
+      return Value(name: name) { object in
+        let members = object.mutableSetValue(forKey: name)
+        for other in removed { members.remove(other) }
+        for other in added { members.add(other) }
+      }
+    }
+    let order = try others(StudioEdit.ids(json["order"]))
+    return Value(name: name) { object in
+      let members = object.mutableOrderedSetValue(forKey: name)
+      for other in removed { members.remove(other) }
+      for other in added { members.add(other) }
+      if !order.isEmpty { object.setValue(NSOrderedSet(array: order), forKey: name) }
+    }
+  }
+}

@@ -1,0 +1,169 @@
+@_spi(CDE) import CDESQLiteFaults
+import CoreDataEvolution
+import Foundation
+import Testing
+
+@testable import CDEToolKit
+
+@Suite("Editing by pages", .timeLimit(.minutes(2)))
+struct StudioEditTests {
+  private let library: Library
+  private let studio: Studio
+
+  init() throws {
+    library = try Library()
+    studio = try Studio(library.place, isWritable: true)
+  }
+
+  private func edit(_ text: String) throws -> JSONValue {
+    try studio.edit(StudioEdit(JSONValue(reading: Data(text.utf8))))
+  }
+
+  /// A value as another process reads it.
+  private func stored(_ id: String, _ name: String) throws -> String {
+    let page = try OpenedStore(library.place).page(of: id)
+    guard case .facts(let facts) = page.blocks[0] else { return "" }
+    return facts.first { $0.name == name }?.cell.text ?? ""
+  }
+
+  private func failure(_ text: String) throws -> StudioFailure {
+    try #require(#expect(throws: StudioFailure.self) { try edit(text) })
+  }
+
+  @Test("Values of all types are saved, undone and redone")
+  func values() throws {
+    defer { library.remove() }
+    let answer = try edit(
+      #"{"id": "Book/p2", "values": {"title": "Neu", "pages": "7", "price": "1.25", "weight": null, "page": "https://example.org/2", "isbn": "6F9619FF-8B86-D011-B42D-00CF4FC964FF"}, "was": {"title": "Volume 2", "pages": "200"}}"#
+    )
+    #expect(answer["ids"] == .array([.string("Book/p2")]))
+    #expect(answer["undo"]?.words == "title, pages, price, weight, page, isbn of Book/p2")
+    #expect(try stored("Book/p2", "title") == "Neu" && stored("Book/p2", "price") == "1.25")
+    #expect(try stored("Book/p2", "weight") == "" && stored("Book/p2", "page") == "https://example.org/2")
+    let undone = try studio.undo()
+    #expect(
+      undone["undo"] == .null && undone["redo"] != .null && undone["ids"] == .array([.string("Book/p2")]))
+    #expect(try stored("Book/p2", "title") == "Volume 2" && stored("Book/p2", "weight") == "0.5")
+    #expect(try studio.object("Book/p2")["attributes"]?.named("pages")?["value"]?.words == "200")
+    _ = try studio.redo()
+    #expect(try stored("Book/p2", "title") == "Neu" && stored("Book/p2", "weight") == "")
+    _ = try edit(
+      #"{"id": "Person/p1", "values": {"address": {"city": "Paris", "zip": "75"}, "born": "2020-01-02T03:04:05Z", "isActive": "false"}}"#
+    )
+    #expect(try stored("Person/p1", "address") == "{city: Paris, zip: 75}")
+    #expect(
+      try stored("Person/p1", "born") == "2020-01-02T03:04:05Z" && stored("Person/p1", "isActive") == "false")
+  }
+
+  @Test("Relationships to one and to many are changed, and undone")
+  func relationships() throws {
+    defer { library.remove() }
+    _ = try edit(#"{"id": "Book/p1", "values": {"owner": "Author/p2", "tags": {"remove": ["Tag/p1"]}}}"#)
+    #expect(
+      try stored("Book/p1", "owner") == "Currer Bell  [Author/p2]" && stored("Book/p1", "tags") == "none")
+    _ = try edit(
+      #"{"id": "Person/p1", "values": {"books": {"add": ["Book/p12"], "remove": ["Book/p2", "Book/p3"]}}}"#)
+    #expect(try stored("Book/p12", "owner").contains("Ada") && stored("Book/p3", "owner") == "")
+    _ = try studio.undo()
+    #expect(try stored("Book/p12", "owner").contains("Currer") && stored("Book/p3", "owner").contains("Ada"))
+    _ = try studio.undo()
+    #expect(try stored("Book/p1", "owner").contains("Ada") && stored("Book/p1", "tags") == "1: engines")
+    let wrong = try failure(#"{"id": "Book/p1", "values": {"owner": "Tag/p1"}}"#)
+    #expect(wrong.kind == .invalid && wrong.fields.first?.property == "owner")
+  }
+
+  @Test(
+    "What the model or the store refuses is told by field, and changes nothing",
+    arguments: [
+      (#"{"id": "Book/p2", "values": {"title": null}}"#, "title"),
+      (#"{"id": "Book/p2", "values": {"pages": "many"}}"#, "pages"),
+      (#"{"id": "Book/p2", "values": {"pages": "3000000000", "isbn": "x"}}"#, "pages isbn"),
+      (#"{"entity": "Book", "values": {"pages": "3"}}"#, "title"),
+      (#"{"entity": "Tag", "values": {"name": "engines"}}"#, "name"),
+      (#"{"id": "Book/p2", "values": {"absent": "3"}}"#, "absent"),
+    ])
+  func refused(text: String, fields: String) throws {
+    defer { library.remove() }
+    _ = try edit(#"{"id": "Book/p2", "values": {"weight": "3"}}"#)
+    let failure = try failure(text)
+    #expect(
+      failure.kind == .invalid && failure.fields.map(\.property).joined(separator: " ") == fields,
+      "\(failure)")
+    #expect(
+      failure.fields.allSatisfy { $0.message.hasSuffix(".") && !$0.message.contains("\n") },
+      "\(failure.fields)")
+    #expect(try stored("Book/p2", "title") == "Volume 2")
+    #expect(try OpenedStore(library.place).count(OpenedStore(library.place).entity(named: "Tag")) == 1)
+    // The step before can still be undone, and what failed can't be redone.
+    #expect(try studio.undoState()["redo"] == .null)
+    _ = try studio.undo()
+    #expect(try stored("Book/p2", "weight") == "0.5")
+    _ = try studio.redo()
+    #expect(try stored("Book/p2", "weight") == "3.0")
+    #expect(try studio.undoState()["redo"] == .null)
+    #expect(throws: StudioFailure.self) { try studio.redo() }
+  }
+
+  @Test("Objects are made and deleted, and both can be undone")
+  func presence() throws {
+    defer { library.remove() }
+    let made = try edit(
+      #"{"entity": "Book", "values": {"title": "New", "owner": "Person/p1", "tags": {"add": ["Tag/p1"]}}}"#)
+    let id = try #require(made["ids"]?.list.first?.words)
+    #expect(try stored(id, "owner").contains("Ada") && stored(id, "tags") == "1: engines")
+    _ = try edit(#"{"delete": ["Person/p1", "Tag/p1"]}"#)
+    #expect(throws: ToolError.self) { try stored("Person/p1", "lastName") }
+    #expect(try stored("Book/p4", "owner") == "")
+    _ = try studio.undo()
+    #expect(try stored("Person/p1", "lastName") == "Byron" && stored("Book/p4", "owner").contains("Ada"))
+    _ = try studio.undo()
+    #expect(throws: ToolError.self) { try stored(id, "title") }
+    #expect(try studio.undoState()["undo"] == .null)
+    let abstract = try failure(#"{"entity": "Absent", "values": {}}"#)
+    #expect(abstract.kind == .wrong)
+  }
+
+  @Test("What another program changed meanwhile is told, and not overwritten")
+  func conflicts() throws {
+    defer { library.remove() }
+    _ = try edit(#"{"id": "Book/p2", "values": {"weight": "3"}}"#)
+    func write(_ pages: Int) throws {
+      try Library.write(at: library.url) { context in
+        let books = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Book"))
+        books.first { $0.value(forKey: "title") as? String == "Volume 2" }?.setValue(pages, forKey: "pages")
+      }
+    }
+    try write(5)
+    // An undo is a change of a row that is newer.
+    let undo = try #require(#expect(throws: StudioFailure.self) { try studio.undo() })
+    #expect(undo.kind == .conflict && undo.message.contains("Earlier changes can't be undone"), "\(undo)")
+    #expect(try stored("Book/p2", "weight") == "3.0" && stored("Book/p2", "pages") == "5")
+    try write(6)
+    let conflict = try failure(#"{"id": "Book/p2", "values": {"pages": "8"}, "was": {"pages": "5"}}"#)
+    #expect(
+      conflict.kind == .conflict
+        && conflict.fields == [.init("pages", "Another program changed this to 6.", now: "6")])
+    #expect(try stored("Book/p2", "pages") == "6")
+    // Another property is no conflict.
+    _ = try edit(#"{"id": "Book/p2", "values": {"weight": "4"}, "was": {"weight": "3.0"}}"#)
+    #expect(try stored("Book/p2", "weight") == "4.0" && stored("Book/p2", "pages") == "6")
+    try write(9)
+    // The look at the newer row drops the steps before it.
+    _ = try edit(#"{"id": "Book/p2", "values": {"title": "T"}}"#)
+    _ = try studio.undo()
+    #expect(throws: StudioFailure.self) { try studio.undo() }
+    #expect(try stored("Book/p2", "pages") == "9" && stored("Book/p2", "title") == "Volume 2")
+  }
+
+  @Test("An edit is a commit of cde, which the pages show at once")
+  func commit() throws {
+    defer { library.remove() }
+    #expect(try studio.count(StudioQuery(entity: "Tag"))["count"]?.number == 1)
+    _ = try edit(#"{"entity": "Tag", "values": {"name": "x"}}"#)
+    #expect(try studio.count(StudioQuery(entity: "Tag"))["count"]?.number == 2)
+    #expect(try studio.commits()["commits"]?.list.first?["author"]?.words == "cde")
+    studio.close()
+    // The log is in the file, so that a copy of the file has the edit.
+    #expect(!FileManager.default.fileExists(atPath: library.url.path + "-wal"))
+  }
+}

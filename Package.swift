@@ -318,7 +318,8 @@ let package = Package(
     .testTarget(
       name: "CDETestSupportTests",
       dependencies: [
-        "CDETestSupport", "CDETesting", "CDEXCTest", "CDEExecutors", "CDEManagedModel", "CDEPredicates", "CDEModelRuntime",
+        "CDETestSupport", "CDETesting", "CDEXCTest", "CDEExecutors", "CDEManagedModel", "CDEPredicates",
+        "CDEModelRuntime",
         "CDEDatabases", "CDESQLiteFaults", "CDEStore", "CDESwiftData",
       ],
       path: "Packages/TestSupport/Tests/CDETestSupportTests"),

@@ -15,6 +15,10 @@ let package = Package(
     .package(
       name: "CoreDataEvolution", path: "..",
       traits: [.trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
+    // For the diagram of the index's model.
+    .package(
+      name: "cde", path: "cde", traits: [.trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"]))]
+    ),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
   ],
   targets: [
@@ -31,6 +35,7 @@ let package = Package(
       dependencies: [
         "PackageModel",
         .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
+        .product(name: "CDEToolKit", package: "cde"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       resources: [.copy("Samples")]),

@@ -22,6 +22,9 @@ final class Session {
   /// - Throws: ``Stopped`` at Ctrl-C, ``NothingToIndex``, or an error of the store.
   func run(_ sources: [PackageSource], limit: Int?, path: (from: String, to: String)?) async throws {
     let start = ContinuousClock.now
+    var recording = CDEProfile.Options()
+    recording.recordsTimeline = true
+    CDEProfile.start(recording)
     let run = IndexRun(context: container.viewContext)
     run.startedAt = Date()
     try container.viewContext.save()
@@ -103,6 +106,11 @@ final class Session {
       print(ReportText.path(found, from: start, to: found.steps.last!.name))
     }
     print(ReportText.closing(store: place))
+    CDEProfile.stop()
+    // The answers are printed already: a folder that can't be written is no reason to fail.
+    do { print(try Papers(beside: place).write(container.managedObjectModel)) } catch {
+      terminal.note("The diagram and the profile can't be written: \(error.localizedDescription)")
+    }
   }
 
   /// Says what is looked for while the answer takes its time.

@@ -26,15 +26,17 @@ struct RecordTests {
   let book = Entity()
   let author = Entity()
 
+  /// - Parameter finding: whether places are looked up, which takes seconds in a large program of tests.
   private func recording(
-    _ change: (inout CDEProfile.Options) -> Void = { _ in }, _ body: (ProfileRecorder) throws -> Void
+    finding: Bool = false, _ change: (inout CDEProfile.Options) -> Void = { _ in },
+    _ body: (ProfileRecorder) throws -> Void
   ) throws -> CDEProfileReport {
     var options = CDEProfile.Options()
     change(&options)
     CDEProfile.start(options)
     defer { CDEProfile.stop() }
     try body(try #require(ProfileRecorder.active))
-    return CDEProfile.report()
+    return ProfileRecorder.shared.report(placesAreLookedUp: finding)
   }
 
   @Test("Nothing records before a start and after a stop")
@@ -107,7 +109,7 @@ struct RecordTests {
 
   @Test("All events have a place, also those that were not looked at")
   func places() throws {
-    let report = try recording { recorder in
+    let report = try recording(finding: true) { recorder in
       let activity = recorder.makeActivity("view")
       for _ in 0..<1000 { _ = activity.note(.objects(of: author), names: { ("Author", nil) }) }
     }
@@ -120,7 +122,7 @@ struct RecordTests {
 
   @Test("The remedy names the fetch and the paths")
   func remedies() throws {
-    let report = try recording { recorder in
+    let report = try recording(finding: true) { recorder in
       let activity = recorder.makeActivity("view")
       _ = activity.note(.fetches(of: book), names: { ("Book", nil) })
       activity.noteFetch(of: "Book", key: .fetches(of: book))

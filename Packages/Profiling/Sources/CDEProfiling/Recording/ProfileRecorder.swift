@@ -199,5 +199,7 @@ public import Synchronization
 
   // MARK: Reporting
 
-  func report() -> CDEProfileReport { CDEProfileReport(recorded.withLock { $0 }) }
+  func report(placesAreLookedUp: Bool = PlaceNames.areLookedUp) -> CDEProfileReport {
+    CDEProfileReport(recorded.withLock { $0 }, placesAreLookedUp: placesAreLookedUp)
+  }
 }

@@ -121,8 +121,8 @@ public struct CDEProfileReport: Sendable, Codable, CustomStringConvertible {
 }
 
 extension CDEProfileReport {
-  init(_ recorded: ProfileRecorder.Recorded) {
-    let names = PlaceNames(recorded.stacks)
+  init(_ recorded: ProfileRecorder.Recorded, placesAreLookedUp: Bool) {
+    let names = PlaceNames(recorded.stacks, areLookedUp: placesAreLookedUp)
     let kinds = recorded.kinds.values.map { ReportedKind($0, names) }.filter { $0.count > 0 }
       .sorted { ($1.count, $0.name) < ($0.count, $1.name) }
     faults = kinds.filter { !$0.key.isFetch }.map(\.fault)

@@ -12,7 +12,11 @@ internal import Foundation
 struct PlaceNames {
   private var known: [Int: String] = [:]
 
-  init(_ stacks: [CallStack]) {
+  /// `CDE_CALLER_PLACE=no` in the environment turns look-ups off, here as for the messages of traps.
+  static var areLookedUp: Bool { ProcessInfo.processInfo.environment["CDE_CALLER_PLACE"] != "no" }
+
+  init(_ stacks: [CallStack], areLookedUp: Bool) {
+    guard areLookedUp else { return }
     #if os(Linux) && canImport(Runtime)
       let addresses = Set(stacks.flatMap(\.addresses)).sorted()
       guard let frames = JointTrace.frames(addresses) else { return }

@@ -17,7 +17,7 @@ let package = Package(
       name: "CoreDataEvolution", path: "../..",
       traits: [.trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
   ],
   targets: [
     .target(

@@ -1,5 +1,6 @@
 import CoreDataEvolution
 import Foundation
+import PackageModel
 
 /// Continues as `cde studio` on the index. The script `Tools/demo` builds that program, which this one does not depend on.
 enum Browsing {

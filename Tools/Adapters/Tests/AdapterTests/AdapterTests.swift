@@ -28,11 +28,9 @@ private struct KeepingHandler: LogHandler {
     set { metadata[key] = newValue }
   }
 
-  func log(
-    level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
-    function: String, line: UInt
-  ) {
-    lines.all.withLock { $0.append((level, "\(message)", (metadata ?? [:]).mapValues { "\($0)" })) }
+  func log(event: LogEvent) {
+    let metadata = (event.metadata ?? [:]).mapValues { "\($0)" }
+    lines.all.withLock { $0.append((event.level, "\(event.message)", metadata)) }
   }
 }
 

@@ -212,7 +212,7 @@ struct ProfileTests {
         tag.name = "red"
         #expect(throws: (any Error).self) { try context.save() }
       }
-      #expect(CDEProfile.report().saves.slow.map(\.detail) == ["1 objects, failed"])
+      #expect(CDEProfile.report().saves.slow.map(\.detail) == ["1 object, failed"])
     }
   }
 }

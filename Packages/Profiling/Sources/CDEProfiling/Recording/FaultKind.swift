@@ -43,6 +43,8 @@ final class FaultKind: Sendable {
   struct Details {
     /// How many of the events the places explain.
     var explained = 0
+    /// The place of the last look.
+    var last: CallStack?
     var places: [Int: CountedPlace] = [:]
     var remedy: FoundRemedy?
   }
@@ -66,6 +68,7 @@ final class FaultKind: Sendable {
     details.withLock { details in
       let amount = max(number - details.explained, 0)
       details.explained = max(number, details.explained)
+      details.last = stack
       details.places[stack.way, default: CountedPlace(stack: stack, count: 0)].count += amount
     }
   }

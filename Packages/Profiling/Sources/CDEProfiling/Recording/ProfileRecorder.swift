@@ -139,7 +139,7 @@ public import Synchronization
   ) {
     note(Event(.fetch, from: start, entity, in: activity), results) { includesValues in
       let condition = includesValues ? condition() : ConditionText.redacted(condition())
-      return "\(results) results" + (condition.isEmpty ? "" : " where \(condition)")
+      return ProfileText.counted(results, "result") + (condition.isEmpty ? "" : " where \(condition)")
     }
     guard let counters else { return }
     counters.add(1, to: .fetches)
@@ -152,7 +152,7 @@ public import Synchronization
     from start: ContinuousClock.Instant, objects: Int, in activity: ContextActivity, failed: Bool
   ) {
     note(Event(.save, from: start, "save", in: activity), objects) { _ in
-      "\(objects) objects" + (failed ? ", failed" : "")
+      ProfileText.counted(objects, "object") + (failed ? ", failed" : "")
     }
     guard let counters else { return }
     counters.add(1, to: .saves)
@@ -162,7 +162,9 @@ public import Synchronization
 
   /// Notes a merge of another context's save that ended.
   public func noteMerge(from start: ContinuousClock.Instant, objects: Int, in activity: ContextActivity) {
-    note(Event(.merge, from: start, "merge", in: activity), objects) { _ in "\(objects) objects" }
+    note(Event(.merge, from: start, "merge", in: activity), objects) { _ in
+      ProfileText.counted(objects, "object")
+    }
     guard let counters else { return }
     counters.add(1, to: .merges)
     counters.record(start.duration(to: .now), of: .merge)

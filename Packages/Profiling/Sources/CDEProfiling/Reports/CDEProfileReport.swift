@@ -166,6 +166,10 @@ private struct ReportedKind {
     // Several ways may lead to one line.
     var counts: [String?: Int] = [:]
     for place in noted.places.values { counts[names.name(place.stack), default: 0] += place.count }
+    // The next look would have told where the latest ones come from.
+    if let last = noted.last, count > noted.explained {
+      counts[names.name(last), default: 0] += count - noted.explained
+    }
     places = counts.map { CDEProfileReport.Place(place: $0.key, count: $0.value) }
       .sorted { ($1.count, $0.place ?? "") < ($0.count, $1.place ?? "") }
     remedy = noted.remedy.map { remedy in

@@ -10,8 +10,8 @@ struct ProfilePage {
     <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
     <title>Profile</title><style>\(Self.style)</style></head><body>
     <h1>Profile of \(ProfileText.time(report.milliseconds))</h1>
-    <p>\(report.contexts.count) contexts, \(report.fetches.count) fetches, \(report.saves.count) saves, \
-    \(report.merges.count) merges, \(report.wakes) woken readers of objects.</p>
+    <p>Contexts: \(report.contexts.count), fetches: \(report.fetches.count), saves: \(report.saves.count), \
+    merges: \(report.merges.count), woken readers of objects: \(report.wakes).</p>
     <h2>Single faults</h2>
     \(faults)
     <h2>Fetches in runs</h2>

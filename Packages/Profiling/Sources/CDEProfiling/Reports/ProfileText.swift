@@ -5,7 +5,8 @@ struct ProfileText {
   init(_ report: CDEProfileReport) {
     let faults = report.faults.reduce(0) { $0 + $1.count }
     let repeated = report.faults.reduce(0) { $0 + $1.repeated }
-    lines.append("Profile of \(Self.time(report.milliseconds)), \(report.contexts.count) contexts")
+    lines.append(
+      "Profile of \(Self.time(report.milliseconds)), \(Self.counted(report.contexts.count, "context"))")
     lines.append("Single faults: \(faults), of which \(repeated) in runs of ten or more")
     for fault in report.faults {
       let what = fault.relationship.map { "\(fault.entity).\($0)" } ?? fault.entity
@@ -48,6 +49,9 @@ struct ProfileText {
       lines.append("      at \(event.place ?? "an unknown place")")
     }
   }
+
+  /// A number with its noun.
+  static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
   /// What to change so that a run of faults is one request.
   static func remedy(_ fault: CDEProfileReport.Fault) -> String {

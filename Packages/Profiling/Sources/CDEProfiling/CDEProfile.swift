@@ -16,7 +16,7 @@
 /// CDEProfile.stop()
 /// ```
 ///
-/// Faults are counted each. Their places are looked at for the first 32 of a kind and for one of 64 afterwards, so a place's count is
+/// Faults are counted each. Their places are looked at for the first 32 of a kind and for one of 512 afterwards, so a place's count is
 /// exact while there are few, and an estimate later. All functions may be called on any thread.
 public enum CDEProfile {
   /// What is recorded.

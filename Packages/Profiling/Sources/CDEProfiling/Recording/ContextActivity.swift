@@ -12,6 +12,7 @@ internal import Synchronization
   private static let fetchesKept = 4
 
   fileprivate struct Run {
+    let key: ActivityKey
     let kind: FaultKind
     var length = 0
     var last: UInt64 = 0
@@ -54,18 +55,16 @@ internal import Synchronization
       let kind = recorder.kind(key, entity: names.entity, relationship: names.relationship)
       found = state.withLock { $0.begin(kind, now) }
     }
-    guard let (kind, length) = found else { return false }
-    let number = kind.count.add(1, ordering: .relaxed).newValue
-    let makesRun = length == Self.repetition
-    if makesRun || FaultKind.looksAt(number) { kind.note(number, at: CallStack.captured()) }
-    if length >= Self.repetition {
-      let amount = makesRun ? length : 1
-      kind.repeated.add(amount, ordering: .relaxed)
-      if !key.isFetch { recorder.counters?.add(amount, to: .repeatedFaults) }
+    guard let found else { return false }
+    let makesRun = found.length == Self.repetition
+    if let counters = recorder.counters, !key.isFetch {
+      counters.add(1, to: key.isRelationship ? .relationshipFaults : .objectFaults)
+      if found.length >= Self.repetition { counters.add(makesRun ? found.length : 1, to: .repeatedFaults) }
     }
-    if !key.isFetch {
-      recorder.counters?.add(1, to: key.isRelationship ? .relationshipFaults : .objectFaults)
+    guard makesRun || FaultKind.looksAt(found.number), let kind = recorder.knownKind(key) else {
+      return false
     }
+    kind.note(found.number, at: CallStack.captured())
     return makesRun && !kind.hasRemedy
   }
 
@@ -87,31 +86,39 @@ internal import Synchronization
   public var recentFetches: [RecentFetch] { state.withLock { $0.fetches.reversed() } }
 }
 
+/// An event: its number among all of its kind, and its number in its run.
+private struct NotedEvent {
+  let number: Int
+  let length: Int
+}
+
 extension ContextActivity.State {
-  fileprivate mutating func advance(_ key: ActivityKey, _ now: UInt64) -> (FaultKind, Int)? {
-    for index in runs.indices where runs[index].kind.key == key {
-      return runs[index].advance(now)
-    }
+  fileprivate mutating func advance(_ key: ActivityKey, _ now: UInt64) -> NotedEvent? {
+    for index in runs.indices where runs[index].key == key { return runs[index].advance(now) }
     return nil
   }
 
-  fileprivate mutating func begin(_ kind: FaultKind, _ now: UInt64) -> (FaultKind, Int) {
+  fileprivate mutating func begin(_ kind: FaultKind, _ now: UInt64) -> NotedEvent {
     if let known = advance(kind.key, now) { return known }
+    let run = ContextActivity.Run(key: kind.key, kind: kind)
     if runs.count < ContextActivity.runsKept {
-      runs.append(ContextActivity.Run(kind: kind))
+      runs.append(run)
       return runs[runs.count - 1].advance(now)
     }
     next = (next + 1) % runs.count
-    runs[next] = ContextActivity.Run(kind: kind)
+    runs[next] = run
     return runs[next].advance(now)
   }
 }
 
 extension ContextActivity.Run {
-  fileprivate mutating func advance(_ now: UInt64) -> (FaultKind, Int) {
+  fileprivate mutating func advance(_ now: UInt64) -> NotedEvent {
     length = now &- last > ContextActivity.gap ? 1 : length + 1
     last = now
-    return (kind, length)
+    if length >= ContextActivity.repetition {
+      kind.repeated.add(length == ContextActivity.repetition ? length : 1, ordering: .relaxed)
+    }
+    return NotedEvent(number: kind.count.add(1, ordering: .relaxed).newValue, length: length)
   }
 }
 

@@ -61,7 +61,7 @@ final class FaultKind: Sendable {
   }
 
   /// Whether the place of an event is looked at.
-  static func looksAt(_ number: Int) -> Bool { number <= 32 || number & 63 == 0 }
+  static func looksAt(_ number: Int) -> Bool { number <= 32 || number & 511 == 0 }
 
   /// Attributes all events since the last look to the current place.
   func note(_ number: Int, at stack: CallStack) {

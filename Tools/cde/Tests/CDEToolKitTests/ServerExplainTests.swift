@@ -5,17 +5,13 @@ import Testing
 @testable import CDEToolKit
 
 #if PostgreSQL
-  import CDEPostgreSQL
-
   @Suite(
-    "Explaining over a server", .enabled(if: ProcessInfo.processInfo.environment["CDE_POSTGRESQL_URL"] != nil)
-  )
+    "Explaining over a server", .enabled(if: ServerLibrary.isThere))
   struct ServerExplainTests {
     @Test(
       "The server's plan is printed, an index is suggested, and with it in the model the suggestion is gone")
     func plan() throws {
-      let address = try #require(ProcessInfo.processInfo.environment["CDE_POSTGRESQL_URL"])
-      let url = try #require(URL(string: address))
+      let url = try ServerLibrary.url()
       for isIndexed in [false, true] {
         let schema = "explain_\(UUID().uuidString.prefix(8).lowercased())"
         let model = Library.model()
@@ -28,15 +24,7 @@ import Testing
               elements: [NSFetchIndexElementDescription(property: title, collationType: .binary)])
           ]
         }
-        let container = NSPersistentContainer(name: "Library", managedObjectModel: model)
-        let description = NSPersistentStoreDescription()
-        description.type = CDEPostgreSQLStoreType
-        description.url = url
-        description.setOption(schema, forKey: CDEPostgreSQLSchemaOption)
-        container.persistentStoreDescriptions = [description]
-        var failure: (any Error)?
-        container.loadPersistentStores { failure = $1 }
-        if let failure { throw failure }
+        let container = try ServerLibrary.container(schema: schema, model: model)
         let context = container.newBackgroundContext()
         try context.performAndWait {
           for number in 0..<5_000 {

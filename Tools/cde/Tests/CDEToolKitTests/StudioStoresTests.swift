@@ -115,20 +115,11 @@ struct StudioStoresTests {
   #if PostgreSQL
     @Test(
       "A store on a server is shown, follows the commits of others, and is edited",
-      .enabled(if: ProcessInfo.processInfo.environment["CDE_POSTGRESQL_URL"] != nil))
+      .enabled(if: ServerLibrary.isThere))
     func server() async throws {
-      let url = try #require(URL(string: ProcessInfo.processInfo.environment["CDE_POSTGRESQL_URL"]!))
+      let url = try ServerLibrary.url()
       let schema = "cde_studio_\(getpid())"
-      let container = NSPersistentContainer(name: "server", managedObjectModel: Library.model())
-      let description = NSPersistentStoreDescription()
-      description.type = CDEPostgreSQLStoreType
-      description.url = url
-      description.setOption(schema, forKey: CDEPostgreSQLSchemaOption)
-      description.setOption(true, forKey: NSPersistentHistoryTrackingKey)
-      container.persistentStoreDescriptions = [description]
-      var failure: (any Error)?
-      container.loadPersistentStores { _, error in failure = error }
-      if let failure { throw failure }
+      let container = try ServerLibrary.container(schema: schema)
       let context = container.newBackgroundContext()
       try context.performAndWait {
         try Library.fill(context)

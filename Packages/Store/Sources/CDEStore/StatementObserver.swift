@@ -48,7 +48,7 @@
   public var sql: String
   /// How often the statement ran in succession.
   public var runs: Int
-  /// How many rows the engine read in scans of whole tables; nil if the engine does not tell.
+  /// How often the engine stepped to a next row in scans of whole tables; nil if the engine does not tell.
   public var scannedRows: Int?
 
   /// Makes a statement from its text.

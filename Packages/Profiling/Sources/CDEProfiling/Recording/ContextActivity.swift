@@ -74,8 +74,9 @@ internal import Synchronization
   /// Notes a fetch of several objects, whose faults may follow.
   public func noteFetch(of entity: String, key: ActivityKey) {
     // The place of a fetch is known from the looks at its kind; each fetch of its own would cost more than reading some rows.
-    let number = recorder.knownKind(key)?.count.load(ordering: .relaxed) ?? 0
-    let stack = FaultKind.looksAt(number) ? CallStack.captured() : recorder.knownKind(key)?.noted.usual
+    let kind = recorder.knownKind(key)
+    let looks = FaultKind.looksAt(kind?.count.load(ordering: .relaxed) ?? 0)
+    let stack = looks ? CallStack.captured() : kind?.noted.usual
     state.withLock { state in
       if state.fetches.count == Self.fetchesKept { state.fetches.removeFirst() }
       state.fetches.append(RecentFetch(entity: entity, stack: stack))

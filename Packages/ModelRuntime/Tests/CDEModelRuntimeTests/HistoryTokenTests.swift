@@ -105,6 +105,39 @@ struct HistoryTokenTests {
     }
   }
 
+  @Test("A token of an empty history expires when the first transaction is purged, and not before")
+  func empty() async throws {
+    let stack = try open()
+    let (token, context) = (try token(stack), stack.context())
+    try save(2, stack)
+    let after = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
+    after.resultType = .count
+    let read = try await context.perform {
+      (try context.execute(after) as? NSPersistentHistoryResult)?.result as? NSNumber
+    }
+    #expect(read?.intValue == 2)
+    var reader = context.changes(after: token).makeAsyncIterator()
+    #expect(try await reader.next()?.transactionNumber == 1)
+    let purge = NSPersistentHistoryChangeRequest.deleteHistory(before: try self.token(stack))
+    try await context.perform { _ = try context.execute(purge) }
+    let error = await context.perform {
+      #expect(throws: ManagedObjectError.self) { _ = try context.execute(after) }
+    }
+    #expect(error?.code == .historyTokenExpired)
+    #expect(
+      error?.message.contains("later ones were purged: its history begins at 2") == true,
+      "\(error?.message ?? "")")
+    var late = context.changes(after: token).makeAsyncIterator()
+    await #expect(throws: (any Error).self) { _ = try await late.next() }
+    // Without a token what is left is read.
+    let all = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+    all.resultType = .count
+    let left = try await context.perform {
+      (try context.execute(all) as? NSPersistentHistoryResult)?.result as? NSNumber
+    }
+    #expect(left?.intValue == 1)
+  }
+
   @Test("A token of another store has expired; a store that a token does not name is read from its beginning")
   func otherStore() async throws {
     let (mine, others) = (try open(), try open())

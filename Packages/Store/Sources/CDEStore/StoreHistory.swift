@@ -100,9 +100,9 @@ public struct StoreHistoryExtent: Sendable, Hashable {
 
   /// Whether transactions after a number were purged, so that the history after it has a gap.
   ///
-  /// - Parameter number: the last transaction that is known to the caller; 0 for none, which never has a gap.
+  /// - Parameter number: the last transaction that is known to the caller; 0 for the place before the first one.
   public func isPurged(after number: Int64) -> Bool {
-    number > 0 && number < (first ?? last + 1) - 1
+    number < (first ?? last + 1) - 1
   }
 }
 

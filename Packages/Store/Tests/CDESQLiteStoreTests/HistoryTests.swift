@@ -353,11 +353,13 @@ struct HistoryTests {
     for title in ["a", "b", "c"] { _ = try insert(store, title) }
     #expect(try store.purgeHistory(.before(number: 3)) == 2)
     #expect(try store.history(StoreHistoryQuery()).map(\.number) == [3])
+    #expect(!StoreHistoryExtent(first: nil, last: 0).isPurged(after: 0))
+    #expect(!StoreHistoryExtent(first: 1, last: 2).isPurged(after: 0))
     let extent = try store.historyExtent()!
     #expect(extent == StoreHistoryExtent(first: 3, last: 3))
     #expect(extent.isPurged(after: 1))
     #expect(!extent.isPurged(after: 2))
-    #expect(!extent.isPurged(after: 0))
+    #expect(extent.isPurged(after: 0))
     #expect(try store.purgeHistory(.beforeTime(.greatestFiniteMagnitude)) == 1)
     #expect(try store.historyExtent() == StoreHistoryExtent(first: nil, last: 3))
     #expect(try store.historyExtent()!.isPurged(after: 2))

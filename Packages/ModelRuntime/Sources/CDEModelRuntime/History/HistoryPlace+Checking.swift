@@ -43,7 +43,6 @@ extension NSPersistentStoreCoordinator {
   /// - Returns: the extent of the history; nil without one.
   @discardableResult
   func check(_ place: HistoryPlace, of handle: StoreHandle) throws -> StoreHistoryExtent? {
-    if place.number <= 0 { return nil }
     let (extent, found): (StoreHistoryExtent?, HistoryPlace?)
     do {
       found = place.time == nil ? nil : try handle.recordedPlace(place.number)

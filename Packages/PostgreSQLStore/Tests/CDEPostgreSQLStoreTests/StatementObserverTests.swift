@@ -40,6 +40,18 @@
       #expect(listener.take().map(\.kind) == [.batch])
     }
 
+    @Test func `The wait for a connection of the pool is told, and is no time of the engine`() throws {
+      let listener = StatementListener()
+      let store = try store(listener)
+      let tag = store.index("Tag")
+      let asked = ContinuousClock.now
+      _ = try store.count(StoreQuery(entity: tag))
+      let passed = asked.duration(to: .now)
+      let told = listener.take()
+      #expect(told.count == 1 && told[0].waiting > .zero && told[0].duration > .zero)
+      #expect(told[0].waiting + told[0].duration <= passed)
+    }
+
     @Test func `A read in steps is one request without its transaction, also if this process decides`() throws
     {
       let listener = StatementListener()

@@ -45,7 +45,7 @@ private final class OpenWriting: StoreWriting {
     synchronous = try connection.integer("PRAGMA synchronous", while: task) ?? 0
     // A store without any syncing stays without.
     if synchronous == 1 { try connection.execute("PRAGMA synchronous = 2", while: task) }
-    try connection.run("BEGIN IMMEDIATE", while: task)
+    try connection.beginWriting(while: task)
     if let page = connection.firstPage, page.isDue { page.include(in: connection) }
   }
 

@@ -9,6 +9,7 @@ import Foundation
   public let wantsValues: Bool
   private var statements: [ObservedStatement] = []
   private var began = ContinuousClock.now
+  private var waited = Duration.zero
   /// False between requests. What an engine runs then belongs to no request.
   public private(set) var isCollecting = false
 
@@ -19,10 +20,25 @@ import Foundation
   }
 
   /// Begins a request, and drops the statements of a request that was not completed.
-  public func begin() {
+  ///
+  /// - Parameter asked: when the caller asked for what it had to wait for; nil if it did not wait.
+  public func begin(asked: ContinuousClock.Instant? = nil) {
     statements.removeAll(keepingCapacity: true)
     began = .now
+    waited = asked.map { $0.duration(to: began) } ?? .zero
     isCollecting = true
+  }
+
+  /// Runs a part of a request that waits for others, such as for a connection. Its time is not the engine's.
+  public func waiting<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result
+  {
+    let start = ContinuousClock.now
+    defer {
+      let time = start.duration(to: .now)
+      waited += time
+      began += time
+    }
+    return try body()
   }
 
   /// Runs statements that belong to no request, during a request.
@@ -40,7 +56,8 @@ import Foundation
     guard isCollecting else { return }
     isCollecting = false
     observer.didRun(
-      ObservedRequest(kind: kind, statements: statements, duration: began.duration(to: .now)))
+      ObservedRequest(
+        kind: kind, statements: statements, duration: began.duration(to: .now), waiting: waited))
   }
 
   /// Adds the rows that the last statement read in scans of whole tables.

@@ -30,14 +30,19 @@
   public var kind: Kind
   /// The statements, in the order of their first run.
   public var statements: [ObservedStatement]
-  /// The time with the engine: its statements, and decoding their rows. Not the wait for a connection.
+  /// The time with the engine: its statements, and decoding their rows.
   public var duration: Duration
+  /// The time before it, in which others had the connection or the file.
+  public var waiting: Duration
 
   /// Makes a request from its parts.
-  public init(kind: Kind, statements: [ObservedStatement], duration: Duration = .zero) {
+  public init(
+    kind: Kind, statements: [ObservedStatement], duration: Duration = .zero, waiting: Duration = .zero
+  ) {
     self.kind = kind
     self.statements = statements
     self.duration = duration
+    self.waiting = waiting
   }
 }
 

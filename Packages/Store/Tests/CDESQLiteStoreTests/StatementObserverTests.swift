@@ -1,3 +1,4 @@
+@_spi(CDE) import CDESQLiteFaults
 @_spi(CDE) import CDESQLiteStore
 @_spi(CDE) import CDEStore
 @_spi(CDE) import CDEStoreTestKit
@@ -8,13 +9,15 @@ import Testing
 struct StatementObserverTests {
   let scratch = Scratch()
 
-  func store(_ listener: StatementListener, _ location: SQLiteStore.Configuration.Location? = nil) throws
-    -> SQLiteStore
-  {
+  func store(
+    _ listener: StatementListener, _ location: SQLiteStore.Configuration.Location? = nil,
+    busyTimeout: Duration = .seconds(10)
+  ) throws -> SQLiteStore {
     let location = location ?? .file(path: scratch.file())
     return try SQLiteStore(
       schema: ResolvedSchema(Shop.schema), entities: nil,
-      configuration: SQLiteStore.Configuration(location: location), observer: listener)
+      configuration: SQLiteStore.Configuration(location: location, busyTimeout: busyTimeout),
+      observer: listener)
   }
 
   @Test("Opening is not told, and each call is one request of its kind", arguments: [true, false])
@@ -64,6 +67,44 @@ struct StatementObserverTests {
       #expect(texts.contains { $0.hasPrefix("INSERT INTO ") })
       #expect(texts.contains { $0.contains("secret") } == wantsValues)
     }
+  }
+
+  @Test(
+    "A save waits for the transaction of another connection, and a read for none: only that is told as waiting"
+  )
+  func waiting() throws {
+    let listener = StatementListener()
+    let store = try store(listener, busyTimeout: .milliseconds(60))
+    let other = try RawSQLite(scratch.file())
+    try store.insert("Tag", [Draft(key: -1, values: ["name": .text("a")])])
+    _ = listener.take()
+    try other.run("BEGIN IMMEDIATE")
+    let asked = ContinuousClock.now
+    #expect(throws: StoreError.self) {
+      try store.insert("Tag", [Draft(key: -2, values: ["name": .text("b")])])
+    }
+    let passed = asked.duration(to: .now)
+    try other.run("ROLLBACK")
+    _ = try store.count(StoreQuery(entity: store.index("Tag")))
+    let told = listener.take()
+    #expect(told.map(\.kind) == [.save, .read])
+    #expect(told[0].waiting >= .milliseconds(50) && told[0].waiting + told[0].duration <= passed)
+    #expect(told[0].waiting > told[0].duration && told[1].waiting < told[0].waiting)
+  }
+
+  @Test("The time between asking and beginning is waiting, and so are the parts that a request marks")
+  func parts() {
+    let listener = StatementListener()
+    let collector = StatementCollector(listener)
+    collector.begin(asked: .now - .seconds(5))
+    let end = ContinuousClock.now + .milliseconds(3)
+    collector.waiting { while ContinuousClock.now < end {} }
+    collector.end(.read)
+    collector.begin()
+    collector.end(.read)
+    let told = listener.take()
+    #expect(told[0].waiting >= .seconds(5) + .milliseconds(2) && told[0].duration < .seconds(5))
+    #expect(told[1].waiting == .zero)
   }
 
   @Test("A failed request is told too")

@@ -101,6 +101,11 @@ struct ExplainTests {
     }
     let own = try RawSQLite(library.url.path).run("EXPLAIN QUERY PLAN \(sql)").compactMap(\.last)
     #expect(steps(answer).map(\.detail) == own)
+    let times = try ["waitingMilliseconds", "storeMilliseconds", "milliseconds"].map { name in
+      guard case .number(let text)? = answer[name] else { return -1.0 }
+      return try #require(Double(text))
+    }
+    #expect(times.allSatisfy { $0 >= 0 } && times[0] + times[1] <= times[2] + 0.002, "\(times)")
     // SQLite counts the steps to a next row; there are 12 rows.
     #expect(answer["scannedRows"] == .int(11))
   }

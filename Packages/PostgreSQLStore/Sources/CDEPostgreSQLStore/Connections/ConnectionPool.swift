@@ -107,7 +107,7 @@
         }
         return try body(own)
       }
-      let (connection, wasIdle) = try borrow()
+      let (connection, wasIdle) = try borrow(collector)
       connection.collector = collector
       do throws(StoreError) {
         let result = try body(connection)
@@ -120,10 +120,15 @@
       }
       // The others are as old as the lost one.
       dropIdle()
-      let (fresh, _) = try borrow()
+      let (fresh, _) = try borrow(collector)
       fresh.collector = collector
       defer { giveBack(fresh) }
       return try body(fresh)
+    }
+
+    private func borrow(_ collector: StatementCollector?) throws(StoreError) -> (Connection, wasIdle: Bool) {
+      guard let collector else { return try borrow() }
+      return try collector.waiting { () throws(StoreError) in try borrow() }
     }
 
     /// A connection and whether it was idle. The caller gives it back.

@@ -24,12 +24,15 @@ extension Connection {
   }
 
   /// Runs a request on this connection, and reports it to the observer if there is one.
+  ///
+  /// - Parameter asked: when the request began to wait for the connection; nil without an observer.
   @inline(__always)
   func observing<R>(
-    _ kind: ObservedRequest.Kind, _ body: (Connection) throws(StoreError) -> R
+    _ kind: ObservedRequest.Kind, asked: ContinuousClock.Instant?,
+    _ body: (Connection) throws(StoreError) -> R
   ) throws(StoreError) -> R {
     guard let collector else { return try body(self) }
-    collector.begin()
+    collector.begin(asked: asked)
     defer { collector.end(kind) }
     return try body(self)
   }

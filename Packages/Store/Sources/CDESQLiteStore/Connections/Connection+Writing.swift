@@ -1,9 +1,15 @@
 import CDEStore
 
 extension Connection {
+  /// Begins a writing transaction, for which the transactions of other connections may have to end.
+  func beginWriting(while task: String) throws(StoreError) {
+    guard let collector else { return try run("BEGIN IMMEDIATE", while: task) }
+    try collector.waiting { () throws(StoreError) in try run("BEGIN IMMEDIATE", while: task) }
+  }
+
   /// Runs a body in a writing transaction and commits it. After a failure the file is unchanged.
   func inWriteTransaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
-    try run("BEGIN IMMEDIATE", while: "Starting a transaction")
+    try beginWriting(while: "Starting a transaction")
     do throws(StoreError) {
       if let page = firstPage, page.isDue { page.include(in: self) }
       try body()

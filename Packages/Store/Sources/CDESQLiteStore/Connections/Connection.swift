@@ -92,8 +92,11 @@ final class Connection: @unchecked Sendable {
 
   /// Runs a read, but stops it if it takes long.
   ///
+  /// - Parameter asked: when the read began to wait for the connection; nil without an observer.
   /// - Returns: nil if the read was stopped, after about 10,000 steps of SQLite's virtual machine.
-  func readBriefly<R>(_ body: (Connection) throws(StoreError) -> R) throws(StoreError) -> R? {
+  func readBriefly<R>(
+    asked: ContinuousClock.Instant?, _ body: (Connection) throws(StoreError) -> R
+  ) throws(StoreError) -> R? {
     stepsLeft = 10
     sqlite3_progress_handler(
       handle, 1_000,
@@ -108,7 +111,7 @@ final class Connection: @unchecked Sendable {
     }
     do throws(StoreError) {
       try run("BEGIN", while: "Reading the store")
-      collector?.begin()
+      collector?.begin(asked: asked)
       let answer = try body(self)
       collector?.end(.read)
       try run("COMMIT", while: "Reading the store")

@@ -34,6 +34,8 @@ final class ConnectionPool: Sendable {
   private let generation = ProcessGeneration.current
   /// Whether the one connection stays in a read transaction.
   private let isPinned: Bool
+  /// Whether requests are reported with the time that they waited.
+  private let isObserved: Bool
   // The last property, so that it ends after the connections are closed.
   private let heldUse: Lock<FileUser?>
 
@@ -61,12 +63,14 @@ final class ConnectionPool: Sendable {
     canWait = processors > 1
     self.open = open
     isPinned = false
+    isObserved = writer.collector != nil
     heldUse = Lock(use)
   }
 
   private init(pinned connection: Connection, _ use: FileUser?) {
     writer = Lock(connection)
     heldUse = Lock(use)
+    isObserved = connection.collector != nil
     (idleLimit, holdsSnapshots, canWait, open, isPinned) = (1, false, false, nil, true)
   }
 
@@ -91,7 +95,10 @@ final class ConnectionPool: Sendable {
   func write<R: Sendable>(
     _ kind: ObservedRequest.Kind, _ body: (Connection) throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    try withWriter { (connection) throws(StoreError) in try connection.observing(kind, body) }
+    let asked = isObserved ? ContinuousClock.now : nil
+    return try withWriter { (connection) throws(StoreError) in
+      try connection.observing(kind, asked: asked, body)
+    }
   }
 
   /// Lends the writing connection without a request.
@@ -130,16 +137,23 @@ final class ConnectionPool: Sendable {
   func read<R: Sendable>(
     _ kind: ObservedRequest.Kind = .read, _ body: (Connection) throws(StoreError) -> R
   ) throws(StoreError) -> R {
+    let asked = isObserved ? ContinuousClock.now : nil
     if isPinned {
-      return try withWriter { (connection) throws(StoreError) in try connection.observing(kind, body) }
+      return try withWriter { (connection) throws(StoreError) in
+        try connection.observing(kind, asked: asked, body)
+      }
     }
     guard let open else {
       return try withWriter { (connection) throws(StoreError) in
         connection.asOf = commits.load(ordering: .acquiring)
         try connection.run("BEGIN", while: "Reading the store")
         defer { connection.rollBack() }
-        guard let unchanging = connection.unchanging else { return try connection.observing(kind, body) }
-        return try unchanging.checking { () throws(StoreError) in try connection.observing(kind, body) }
+        guard let unchanging = connection.unchanging else {
+          return try connection.observing(kind, asked: asked, body)
+        }
+        return try unchanging.checking { () throws(StoreError) in
+          try connection.observing(kind, asked: asked, body)
+        }
       }
     }
     try requireOwnProcess()
@@ -148,14 +162,14 @@ final class ConnectionPool: Sendable {
     // Before the transaction begins. If a commit follows in between, the rows count as older than they are.
     connection.asOf = commits.load(ordering: .acquiring)
     if holdsSnapshots, connection.snapshot.headerOfNewerCommit != nil,
-      let answer = try readOnWriter(insteadOf: connection, body)
+      let answer = try readOnWriter(insteadOf: connection, asked: asked, body)
     {
       connection.snapshot.leave(connection)
       return answer
     }
     do throws(StoreError) {
       try connection.snapshot.enter(connection)
-      let result = try connection.observing(kind, body)
+      let result = try connection.observing(kind, asked: asked, body)
       if holdsSnapshots {
         connection.snapshot.rest(connection)
       } else {
@@ -196,7 +210,8 @@ final class ConnectionPool: Sendable {
   ///
   /// - Returns: nil when the writer is busy, has already read this state, or the read was not short.
   private func readOnWriter<R: Sendable>(
-    insteadOf reader: Connection, _ body: (Connection) throws(StoreError) -> R
+    insteadOf reader: Connection, asked: ContinuousClock.Instant?,
+    _ body: (Connection) throws(StoreError) -> R
   ) throws(StoreError) -> R? {
     var deadline: ContinuousClock.Instant?
     defer { if deadline != nil { isAwaited.store(false, ordering: .releasing) } }
@@ -207,7 +222,7 @@ final class ConnectionPool: Sendable {
         if var last = writer.lastLentHeader, cde_equal_wal_headers(&last, &header) != 0 { return nil }
         writer.lastLentHeader = header
         writer.asOf = commits.load(ordering: .acquiring)
-        return try writer.readBriefly(body)
+        return try writer.readBriefly(asked: asked, body)
       }
       if let answer { return answer }
       if let deadline {

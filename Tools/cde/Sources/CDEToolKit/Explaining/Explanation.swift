@@ -47,7 +47,8 @@ public struct Explanation {
     let scans = plans.reduce(0) { $0 + $1.scans.count }
     let facts = Facts(
       plans: plans, count: count, all: try store.count(description), duration: duration,
-      engine: ran.reduce(.zero) { $0 + $1.duration }, read: Self.scannedRows(ran),
+      waiting: ran.reduce(.zero) { $0 + $1.waiting }, engine: ran.reduce(.zero) { $0 + $1.duration },
+      read: Self.scannedRows(ran),
       suggestion: scans > 0 ? try suggestion(store, description) : nil)
     return facts.answer(description.name ?? "")
   }
@@ -71,6 +72,8 @@ public struct Explanation {
     /// Of an entity's table, a scan reads the rows of its sub-entities and parents as well.
     let all: Int
     let duration: Duration
+    /// The part of the duration in which others had the connection or the file.
+    let waiting: Duration
     /// The engine's part of the duration.
     let engine: Duration
     let read: Int?
@@ -87,8 +90,9 @@ public struct Explanation {
       }
       text += "ROWS   \(count) of \(all) objects of \(entity)"
       if let read { text += ", \(read) rows read in scans" }
-      text += "\nTIME   \(milliseconds(duration)) ms: \(milliseconds(engine)) in the store, "
-      text += "\(milliseconds(max(duration - engine, .zero))) for the query and the objects\n"
+      text +=
+        "\nTIME   \(milliseconds(duration)) ms: \(milliseconds(waiting)) waiting, \(milliseconds(engine)) in the store, "
+      text += "\(milliseconds(max(duration - waiting - engine, .zero))) for the query and the objects\n"
       if let suggestion {
         text +=
           "INDEX  \(suggestion.xml)\n       in \(suggestion.entity) of the model turns a scan into a search.\n"
@@ -124,6 +128,7 @@ public struct Explanation {
         .init("objects", .int(count)), .init("allObjects", .int(all)),
         .init("scannedRows", read.map { .int($0) } ?? .null),
         .init("milliseconds", .number(milliseconds(duration))),
+        .init("waitingMilliseconds", .number(milliseconds(waiting))),
         .init("storeMilliseconds", .number(milliseconds(engine))),
         .init(
           "suggestedIndex",

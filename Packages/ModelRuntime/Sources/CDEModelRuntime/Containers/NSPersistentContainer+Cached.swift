@@ -22,12 +22,14 @@ extension NSPersistentContainer {
   /// - Parameters:
   ///   - url: the URL of the store's file.
   ///   - name: the container's name; nil for the name of the file without its extension.
+  ///   - timeout: how long to wait while another program has the file locked, in seconds. The store is opened with the description's.
   ///   - file: the calling file, which the compiler fills in.
   /// - Throws: ``ManagedObjectError``: `.modelMissing` if the store has no usable copy of its model, `.store` for a file
   ///   that is missing or no store.
-  public convenience init(modelCachedInStoreAt url: URL, name: String? = nil, _ file: String = #fileID) throws
-  {
-    let cached = try CachedModel(inStoreAt: url)
+  public convenience init(
+    modelCachedInStoreAt url: URL, name: String? = nil, timeout: TimeInterval = 10, _ file: String = #fileID
+  ) throws {
+    let cached = try CachedModel(inStoreAt: url, timeout: timeout)
     let model = try NSManagedObjectModel(cached, module: ModelResources.module(in: file))
     self.init(name: name ?? url.deletingPathExtension().lastPathComponent, managedObjectModel: model)
     let description = NSPersistentStoreDescription(url: url)

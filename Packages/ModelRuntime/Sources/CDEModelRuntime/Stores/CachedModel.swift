@@ -15,14 +15,17 @@ struct CachedModel {
 
   /// Reads the copy. The file and its folder stay as they are.
   ///
+  /// - Parameter timeout: how long to wait while another program has the file locked, in seconds.
   /// - Throws: ``ManagedObjectError``: `.modelMissing` for a store without a copy, `.store` for a file that can't be read.
-  init(inStoreAt url: URL) throws {
+  init(inStoreAt url: URL, timeout: TimeInterval = 10) throws {
     guard url.isFileURL else {
       throw ManagedObjectError(
         .noStore, "\(url) is no file URL, so there is no store. Make it with URL(fileURLWithPath:).")
     }
     let file: StoreInspection
-    do throws(StoreError) { file = try SQLiteStore.inspection(ofFileAt: url.path) } catch {
+    let configuration = SQLiteStore.Configuration(
+      location: .file(path: url.path), busyTimeout: .seconds(timeout))
+    do throws(StoreError) { file = try SQLiteStore.inspection(configuration) } catch {
       throw ManagedObjectError(
         .store, "The store at \(url.path) can't be read: \(error.message)", cause: error)
     }

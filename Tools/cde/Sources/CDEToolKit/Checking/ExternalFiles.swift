@@ -22,8 +22,7 @@ extension StoreCheck {
   /// Findings that only the file's own tables show.
   func fileFindings(_ url: URL, _ store: OpenedStore) throws -> [Finding] {
     let raw = try RawFile(url)
-    let inspection: StoreInspection
-    do { inspection = try SQLiteStore.inspection(ofFileAt: url.path) } catch { throw ToolError(error) }
+    let inspection = try StorePlace.inspection(of: url)
     var result = try lowKeyCounts(raw, inspection, store)
     result += try strayPairs(raw, JoinTables(raw, inspection, store.model))
     result += try externalFiles(raw, inspection, store, url)

@@ -76,8 +76,7 @@ extension StoreCheck {
   func deletePairs(_ findings: [Finding], _ url: URL, _ model: NSManagedObjectModel) throws {
     let named = Set(findings.filter { $0.kind == .strayPair }.map(\.place))
     if named.isEmpty { return }
-    let inspection: StoreInspection
-    do { inspection = try SQLiteStore.inspection(ofFileAt: url.path) } catch { throw ToolError(error) }
+    let inspection = try StorePlace.inspection(of: url)
     let tables = try JoinTables(try RawFile(url), inspection, model)
     try RawFile.change(
       url,

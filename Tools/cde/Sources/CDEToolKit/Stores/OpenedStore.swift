@@ -44,13 +44,14 @@ public final class OpenedStore: Sendable {
           description.shouldMigrateStoreAutomatically = false
           container.persistentStoreDescriptions = [description]
         } else {
-          container = try NSPersistentContainer(modelCachedInStoreAt: url)
+          container = try NSPersistentContainer(
+            modelCachedInStoreAt: url, timeout: StorePlace.timeout)
         }
       case .server(let url): container = try Self.server(url, model, schema)
       }
       let description = container.persistentStoreDescriptions[0]
       description.isReadOnly = isReadOnly
-      description.timeout = 2
+      description.timeout = StorePlace.timeout
       configure(description)
       var failure: (any Error)?
       container.loadPersistentStores { _, error in failure = error }

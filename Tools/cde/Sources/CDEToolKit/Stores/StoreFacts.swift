@@ -12,8 +12,7 @@ extension OpenedStore {
     var facts: [Answer.Fact] = [.init("store", Cell(place.text))]
     var hasCopy = true
     if case .file(let url) = place {
-      let file: StoreInspection
-      do { file = try SQLiteStore.inspection(ofFileAt: url.path) } catch { throw ToolError(error) }
+      let file = try StorePlace.inspection(of: url)
       hasCopy = file.modelArchive != nil
       facts += [
         .init("identifier", Cell(file.identifier)),

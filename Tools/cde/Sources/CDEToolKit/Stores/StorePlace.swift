@@ -1,3 +1,4 @@
+import CDESQLiteStore
 import Foundation
 
 /// Where a store is: a file, or a PostgreSQL server.
@@ -35,6 +36,19 @@ public enum StorePlace: Hashable, Sendable {
       var parts = URLComponents(url: url, resolvingAgainstBaseURL: false)
       parts?.password = nil
       return parts?.string ?? "the server"
+    }
+  }
+
+  /// How long the command waits while another program has a file locked, in seconds.
+  static let timeout: TimeInterval = 2
+
+  /// Reads what a file says of itself. It stays as it is.
+  static func inspection(of url: URL) throws(ToolError) -> StoreInspection {
+    do {
+      return try SQLiteStore.inspection(
+        SQLiteStore.Configuration(location: .file(path: url.path), busyTimeout: .seconds(timeout)))
+    } catch {
+      throw ToolError(error)
     }
   }
 

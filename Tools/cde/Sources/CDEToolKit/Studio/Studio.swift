@@ -1,6 +1,5 @@
 import CDEManagedModel
 @_spi(CDE) import CDEModelRuntime
-import CDESQLiteStore
 import Foundation
 import Synchronization
 
@@ -75,7 +74,7 @@ public final class Studio: Sendable {
       return try OpenedStore(place, model: model, schema: schema).historyToken != nil
     }
     try place.check()
-    do { return try SQLiteStore.inspection(ofFileAt: url.path).hasHistory } catch { throw ToolError(error) }
+    return try StorePlace.inspection(of: url).hasHistory
   }
 
   /// The state of the store after the last commit.

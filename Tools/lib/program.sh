@@ -17,8 +17,9 @@ run_built() {
   if [ -n "$trait" ]; then
     options+=(--traits "$trait" --scratch-path "$package/.build-$trait")
   elif [ -n "${CDE_PROGRAM_SCRATCH:-}" ]; then
-    # Packages with one build folder compile the library once.
-    options+=(--scratch-path "$CDE_PROGRAM_SCRATCH")
+    # Packages with one build folder compile the library once. The package manager would carry out the plan that it made for another
+    # of them.
+    options+=(--scratch-path "$CDE_PROGRAM_SCRATCH" --disable-build-manifest-caching)
   fi
   # What the build says is not the program's output.
   swift build "${options[@]}" --product "$product" >&2 || die "$product does not build."

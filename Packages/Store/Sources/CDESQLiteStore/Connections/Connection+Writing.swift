@@ -1,4 +1,4 @@
-import CDEStore
+@_spi(CDE) import CDEStore
 
 extension Connection {
   /// Begins a writing transaction, for which the transactions of other connections may have to end.

@@ -157,8 +157,9 @@ package enum RowID: String, CaseIterable, Sendable {
     case .namedTextRead, .namedTextWrite, .namedNumberRead, .namedNumberWrite, .namedObjectRead,
       .namedObjectWrite:
       "the macro's accessor"
-    case .modelNumberRead, .modelNumberWrite, .modelTextRead, .modelTextWrite, .modelFetch, .modelInsert:
+    case .modelNumberRead, .modelNumberWrite, .modelTextRead, .modelTextWrite, .modelFetch:
       "@PersistentModel, observed"
+    case .modelInsert: "@PersistentModel, with a history"
     case .modelDetachedRead, .modelDetachedWrite: "@Observable"
     case .modelHop: "@NSModelActor"
     case .modelCompile: "a class with @PersistentModel"

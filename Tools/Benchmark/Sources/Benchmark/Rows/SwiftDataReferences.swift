@@ -78,6 +78,11 @@ struct SwiftDataReferences {
     }
   }
 
+  static func insert(_ workspace: Workspace) -> Contender {
+    let rows = InsertRows(workspace: workspace, batch: workspace.samples.itemCount)
+    return Contender(.reference) { try rows.ours(NSPersistentHistoryTrackingKey) }
+  }
+
   @inline(__always)
   private func time(_ body: @escaping @MainActor (Int) -> Int) -> Contender {
     Contender(.reference) { [repetitions, domain] in

@@ -11,6 +11,14 @@ public func ~!> <Result>(request: Any, type: NSFetchRequest<Result>.Type) -> NSF
   return cast
 }
 
+/// The same for a request that other code gave as an optional, such as a template of a model.
+public func ~!> <Source, Result>(
+  request: NSFetchRequest<Source>?, type: NSFetchRequest<Result>.Type
+) -> NSFetchRequest<Result> {
+  guard let request else { fatalError("There is no fetch request to cast to \(type).") }
+  return request as Any ~!> type
+}
+
 /// What `request as? NSFetchRequest<Item>` becomes in rewritten sources; nil for what is no fetch request.
 public func ~?> <Result>(request: Any, type: NSFetchRequest<Result>.Type) -> NSFetchRequest<Result>? {
   if let same = request as? NSFetchRequest<Result> { return same }

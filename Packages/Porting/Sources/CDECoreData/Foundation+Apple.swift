@@ -7,6 +7,21 @@ public import Foundation
 /// Apple's type is for references that nothing retains. Linux has no such references.
 public typealias AutoreleasingUnsafeMutablePointer<Pointee> = UnsafeMutablePointer<Pointee>
 
+/// Whether two classes are the same. With the Objective-C runtime classes are objects, which `===` compares.
+public func === (lhs: AnyClass?, rhs: AnyClass?) -> Bool { lhs == rhs }
+
+/// Whether two classes differ.
+public func !== (lhs: AnyClass?, rhs: AnyClass?) -> Bool { lhs != rhs }
+
+/// The value of a lazy variable, which rewritten sources keep beside it.
+public final class _CDLazyValue<Value> {
+  /// The value.
+  public var value: Value
+
+  /// Keeps a value.
+  public init(_ value: Value) { self.value = value }
+}
+
 // Values of format strings. Predicates take the values themselves; C functions take the address of an object.
 
 private func encoding(of object: NSObject) -> [Int] {

@@ -29,6 +29,11 @@ extension SourceIndex {
       }
       roots.append(naming(name))
     }
+    // Only names that the Objective-C runtime would know: Swift's finds a class by its own name.
+    let others = classes.sorted(by: { $0.key < $1.key }).compactMap { name, type in
+      type.isVisible && !isManaged(name) && type.superclass != nil
+        ? type.objectiveCName.map { "    (\"\($0)\", \(name).self)," } : nil
+    }
     let imported = imports.sorted().filter {
       ImportedModules.absent[$0] == nil && ImportedModules.replaced[$0] == nil
     }
@@ -40,6 +45,12 @@ extension SourceIndex {
         public static var classes: [(name: String, type: NSManagedObject.Type)] {
           [
         \(lines.joined(separator: "\n  "))
+          ]
+        }
+
+        public static var others: [(name: String, type: AnyClass)] {
+          [
+        \(others.joined(separator: "\n  "))
           ]
         }
 
@@ -55,6 +66,7 @@ extension SourceIndex {
 
       \(roots.joined(separator: "\n"))
       \(keyValuePublisher())
+      \(combineOperators())
 
       """
   }

@@ -1,7 +1,8 @@
 extension SourceIndex {
   /// The function `publisher(for:)` of managed objects, for targets that name a module with Combine's interface.
   ///
-  /// The library knows no such module, so the function is a part of the target.
+  /// The library knows no such module, so the function is a part of the target. A test that imports the target with `@testable` sees two such
+  /// functions. They have the same type, and Swift then prefers the test's own.
   func keyValuePublisher() -> String {
     guard let combine = replacements["Combine"]?.first else { return "" }
     return """
@@ -11,8 +12,8 @@ extension SourceIndex {
         /// Publishes the values of a property: the present one at first, and a new one after each change.
         func publisher<Value>(
           for keyPath: KeyPath<Self, Value>, options: NSKeyValueObservingOptions = [.initial, .new]
-        ) -> _CDKeyValuePublisher<Self, Value> {
-          _CDKeyValuePublisher(object: self, keyPath: keyPath, options: options)
+        ) -> \(combine).AnyPublisher<Value, Never> {
+          _CDKeyValuePublisher(object: self, keyPath: keyPath, options: options).eraseToAnyPublisher()
         }
       }
 

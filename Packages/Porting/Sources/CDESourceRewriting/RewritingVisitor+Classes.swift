@@ -46,20 +46,10 @@ extension RewritingVisitor {
     if isSendable || ["Operation", "BlockOperation"].contains(name), !isStated {
       edits.insert(", @unchecked Sendable", at: clause.contentRange.upperBound)
     }
-    if isSendable || isStated && index.isManaged(scope.name) { freeLazyVariables(node) }
-  }
-
-  /// Takes the lazy variables of a class that crosses isolations out of the compiler's check. The class inherits from one that is
-  /// isolated to nothing, and the compiler refuses lazy variables in such a class.
-  private func freeLazyVariables(_ node: ClassDeclSyntax) {
-    for member in node.memberBlock.members {
-      guard let variable = member.decl.as(VariableDeclSyntax.self),
-        let word = variable.modifiers.first(where: { $0.name.text == "lazy" }),
-        !variable.modifiers.contains(where: { $0.name.text == "nonisolated" }),
-        variable.attributes.first(named: "MainActor") == nil, node.attributes.first(named: "MainActor") == nil
-      else { continue }
-      edits.insert("nonisolated(unsafe) ", at: word.contentRange.lowerBound)
-    }
+    let isKnown = isSendable || isStated && index.isManaged(scope.name)
+    // A class that says so may inherit from one of another target, about which nothing is known here.
+    let isPossible = isStated && name != "NSObject" && !name.hasSuffix("Sendable")
+    if isKnown || isPossible { freeLazyVariables(of: node, isKnown: isKnown) }
   }
 
   func describeClass(_ node: ClassDeclSyntax) {
@@ -82,6 +72,7 @@ extension RewritingVisitor {
       members.append(
         "public override class var __cdPlainClass: NSManagedObject.Type? { \(node.name.text).self }")
     }
+    members += keysOfHiddenClass(node)
     members += computedValues() + keyValueFunctions() + validationFunctions() + affectingKeys()
     insert(members, in: node)
   }
@@ -98,6 +89,22 @@ extension RewritingVisitor {
       guard let initializer = member.decl.as(InitializerDeclSyntax.self) else { return false }
       return !initializer.modifiers.contains { $0.name.text == "convenience" }
     }
+  }
+
+  /// The names of the properties of a class that the target's table can't name, for Swift's key paths.
+  private func keysOfHiddenClass(_ node: ClassDeclSyntax) -> [String] {
+    guard let facts = index.classes[scope.name], !facts.isVisible, node.genericParameterClause == nil,
+      facts.superclass?.hasSuffix("NSManagedObject") == true, let clause = node.inheritanceClause
+    else { return [] }
+    edits.insert(", _CDKeyPathNaming", at: clause.contentRange.upperBound)
+    needsImport = true
+    let paths = facts.properties.keys.filter { !facts.hidden.contains($0) }.sorted().map {
+      "\\\(node.name.text).\($0): \"\(facts.keys[$0] ?? $0.filter { $0 != "`" })\""
+    }
+    return [
+      "nonisolated(unsafe) private static let _cdKeys: [AnyKeyPath: String] = [\(paths.isEmpty ? ":" : paths.joined(separator: ", "))]",
+      "public static func predicateKey(for keyPath: AnyKeyPath) -> String? { _cdKeys[keyPath] ?? _cdName(of: keyPath) }",
+    ]
   }
 
   /// What makes the class's functions `validate<Key>` known to the runtime.

@@ -35,6 +35,13 @@ extension RewritingVisitor {
     return .visitChildren
   }
 
+  /// A number of the file's content, for a name that no other file of the target declares.
+  private var fileNumber: String {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return String(hash, radix: 16)
+  }
+
   /// Types of this package and the modules that declare them.
   static let declaringModules = [
     "CDEPredicates.TreeExpression", "CDEPredicates.TreeComparisonPredicate",
@@ -46,8 +53,13 @@ extension RewritingVisitor {
   /// Imports the types of this package from the modules that declare them: code that clients compile may use only what its file
   /// imports from there, and so may all code if members need the import of their own module.
   func importDeclaringModules(_ node: ImportDeclSyntax) {
-    let access = hasInlinableCode ? node.modifiers.trimmedDescription : ""
-    let imports = Self.declaringModules.map { "; \(access.isEmpty ? "" : access + " ")import class \($0)" }
+    let access = node.modifiers.trimmedDescription
+    var imports = Self.declaringModules.map { "; \(access.isEmpty ? "" : access + " ")import class \($0)" }
+    if ["public", "package"].contains(access) {
+      // The compiler warns of such an import if no declaration of the file needs it. One does.
+      let types = ["CDECoreData._CDLazyValue<Int>"] + Self.declaringModules
+      imports.append("; \(access) typealias _CDImports_\(fileNumber) = (\(types.joined(separator: ", ")))")
+    }
     edits.insert(imports.joined(), at: node.contentRange.upperBound)
   }
 
@@ -124,6 +136,11 @@ extension RewritingVisitor {
   /// Names of CoreData, and those that Foundation has, too.
   func rewriteName(_ node: DeclReferenceExprSyntax) {
     let name = node.baseName.text
+    if usesCoreData, name == "_kvcKeyPathString" {
+      edits.replace(node.baseName, with: "_cdKeyPathString")
+      needsImport = true
+      return
+    }
     let parent = node.parent?.as(MemberAccessExprSyntax.self)
     if usesCoreData, parent?.declName.id != node.id, CoreDataNames.belong(name) { needsImport = true }
     if name == "Foundation", let parent, parent.base?.id == node.id, isOwnName(parent.declName.baseName.text)

@@ -38,8 +38,12 @@ extension RewritingVisitor {
 
   /// Writes the keys beside a key path over several properties, because Swift does not tell them on Linux.
   func rewriteObserving(_ node: FunctionCallExprSyntax) {
-    guard node.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "observe",
-      let argument = node.arguments.first, argument.label == nil,
+    let called =
+      node.calledExpression.as(MemberAccessExprSyntax.self)?.declName
+      ?? node.calledExpression.as(DeclReferenceExprSyntax.self)
+    guard let argument = node.arguments.first,
+      called?.baseName.text == "observe" && argument.label == nil
+        || called?.baseName.text == "publisher" && argument.label?.text == "for",
       let path = argument.expression.as(KeyPathExprSyntax.self)
     else { return }
     writeKeys(of: path)
@@ -59,7 +63,12 @@ extension RewritingVisitor {
 
   /// The same for a key path that is compared, as libraries of typed predicates do, or whose member is used: `(\A.b.c).contains(x)`.
   func rewriteComparedPath(_ path: KeyPathExprSyntax) {
-    guard let root = path.root, index.fullName(of: root.trimmedDescription) != nil else { return }
+    // A class of another target has the keys that are written, as above. A root that is left out is one of them, too.
+    if let root = path.root, index.fullName(of: root.trimmedDescription) == nil,
+      root.trimmedDescription.first?.isUppercase != true
+    {
+      return
+    }
     if let list = path.parent?.as(ExprListSyntax.self) {
       let elements = Array(list)
       guard let place = elements.firstIndex(where: { $0.id == ExprSyntax(path).id }) else { return }
@@ -80,14 +89,26 @@ extension RewritingVisitor {
     guard let names = names(of: path), names.count > 1 else { return }
     var type = path.root.flatMap { index.fullName(of: $0.trimmedDescription) }
     var keys: [String] = []
-    for name in names {
+    for (place, name) in names.enumerated() {
       let property = type.flatMap { index.property(name, of: $0) }
       keys.append(property?.key ?? name)
+      // Key-value coding does not lead into values.
+      if let property, place + 1 < names.count, Self.isValue(property.type) { return }
       type = property.flatMap { index.fullName(of: $0.type.filter { !"?! ".contains($0) }) }
     }
     needsImport = true
     edits.insert("_cdNamed(", at: path.contentRange.lowerBound)
     edits.insert(", \"\(keys.joined(separator: "."))\")", at: path.contentRange.upperBound)
+  }
+
+  /// Whether a written type is one of Swift's values, which have no keys.
+  private static func isValue(_ type: String) -> Bool {
+    let name = type.filter { !"?! ".contains($0) }
+    return ["Set<", "Array<", "Dictionary<", "["].contains(where: name.hasPrefix)
+      || [
+        "String", "Int", "Int16", "Int32", "Int64", "Double", "Float", "Bool", "Date", "Data", "URL", "UUID",
+        "Decimal",
+      ].contains(name)
   }
 
   /// The names in a key path of properties; nil for one with subscripts and the like.

@@ -79,6 +79,8 @@ final class RewritingVisitor: ScopedVisitor {
   private var coreDataImport: ImportDeclSyntax?
   /// Whether clients compile some functions of the file, which then has to import the modules that declare what they use.
   private(set) var hasInlinableCode = false
+  /// Lazy variables that may not stay lazy, and whether that is certain.
+  var lazyVariables: [SyntaxIdentifier: Bool] = [:]
 
   init(_ file: SourceRewriter.Parsed, _ index: SourceIndex) {
     bytes = file.bytes
@@ -174,10 +176,6 @@ final class RewritingVisitor: ScopedVisitor {
   override func visit(_ node: MemberAccessExprSyntax) -> SyntaxVisitorContinueKind {
     rewriteMainBundle(node)
     if usesCoreData { renameOverriddenFetch(node) }
-    if usesCoreData, node.declName.baseName.text == "_kvcKeyPathString" {
-      edits.replace(node.declName, with: "_cdKeyPathString")
-      needsImport = true
-    }
     if usesCoreData, node.declName.baseName.text == "predicateFormat", node.base != nil {
       // Foundation's own does not print compounds.
       edits.replace(node.declName, with: "_cdPredicateFormat")
@@ -223,6 +221,7 @@ final class RewritingVisitor: ScopedVisitor {
   override func visit(_ node: VariableDeclSyntax) -> SyntaxVisitorContinueKind {
     rewriteManagedProperty(node) ? .skipChildren : .visitChildren
   }
+  override func visitPost(_ node: VariableDeclSyntax) { rewriteLazyVariable(node) }
 
   override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
     rewriteManagedFunction(node)

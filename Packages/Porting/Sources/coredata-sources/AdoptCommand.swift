@@ -10,6 +10,7 @@ struct AdoptCommand {
   private var path: String?
   private var traits: [String] = []
   private var leaveOut: [String] = []
+  private var combine: String?
   private var sources: [String] = []
   private var tests: [String] = []
   private var isDryRun = false
@@ -30,6 +31,7 @@ struct AdoptCommand {
       case "--path": path = try next(option)
       case "--trait": traits.append(try next(option))
       case "--leave-out": leaveOut.append(try next(option))
+      case "--combine": combine = try next(option)
       case "--sources": sources.append(try next(option))
       case "--tests": tests.append(try next(option))
       case "--dry-run": isDryRun = true
@@ -75,7 +77,7 @@ struct AdoptCommand {
   }
 
   private func plan(_ root: URL) throws -> Adoption {
-    let options = Adoption.Options(dependency: dependency, leaveOut: leaveOut)
+    let options = Adoption.Options(dependency: dependency, leaveOut: leaveOut, combine: combine)
     guard let found = ManifestFile.name(in: root) else {
       let (package, manifest) = try DescribedPackage.describing(folder: root, sources: sources, tests: tests)
       return try Adoption(

@@ -14,10 +14,12 @@ enum Command {
     Usage: coredata-sources <command>
 
       adopt <folder> [--url <repository> [--from <version>] | --path <folder>] [--trait <name>]... [--dry-run] [--no-build]
-            [--leave-out <path or pattern>]... [--sources <folder>]... [--tests <folder>]... [-- <argument of swift build>...]
+            [--combine <repository>] [--leave-out <path or pattern>]... [--sources <folder>]... [--tests <folder>]...
+            [-- <argument of swift build>...]
           Makes a package for Apple's platforms one that builds on Linux: writes the folder Linux and a section of the
           manifest, builds, and lists what is left with the remedy. A folder without a manifest gets one; --sources and
-          --tests name its folders if they are not found. A second call writes only what has changed.
+          --tests name its folders if they are not found. A second call writes only what has changed. --combine names
+          OpenCombine's repository, and sources that import Combine are compiled with it.
       rewrite <folder> <new folder>
           Rewrites all Swift files of a folder once, for Linux, into another folder. Each line stays on its line.
       coverage <file.lcov>...

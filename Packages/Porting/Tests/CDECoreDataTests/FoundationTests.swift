@@ -20,6 +20,25 @@ struct FoundationTests {
       let none = "text" as Any ~?> NSFetchRequest<NSManagedObject>.self
       #expect(none == nil)
     }
+    // As the templates of a model are.
+    let optional: NSFetchRequest<any NSFetchRequestResult>? = request
+    #expect((optional ~!> NSFetchRequest<NSManagedObject>.self) === request as AnyObject)
+  }
+
+  @Test("A predicate prints whole numbers without a fraction")
+  func printedNumbers() {
+    let predicate = NSPredicate(
+      format: "a == %lf AND b.c2 > %lf AND d == %@ AND e == %d", 2.0, 2.5, "1.0 and \"3.0\"", 10)
+    #expect(predicate._cdPredicateFormat == #"a == 2 AND b.c2 > 2.5 AND d == "1.0 and \"3.0\"" AND e == 10"#)
+  }
+
+  @Test("Classes are compared as the objects that they are with the Objective-C runtime")
+  func classesAsObjects() {
+    let found: AnyClass? = NSManagedObject.self
+    #expect(found === NSManagedObject.self)
+    #expect(found !== NSManagedObjectContext.self)
+    #expect(type(of: NSObject()) === NSObject.self)
+    #expect(found === nil == false)
   }
 
   @Test("A sort descriptor sorts by the comparison that its selector names")

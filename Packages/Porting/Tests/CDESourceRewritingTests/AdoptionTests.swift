@@ -23,7 +23,10 @@ struct AdoptionTests {
     }
 
     /// Adopts the package with what the package manager says about its manifest.
-    func adopt(_ targets: String, version: String = "5.9.0", leaveOut: [String] = []) throws -> Adoption {
+    func adopt(
+      _ targets: String, version: String = "5.9.0", leaveOut: [String] = [], traits: String = "",
+      combine: String? = nil
+    ) throws -> Adoption {
       let dump = """
         {"name": "Trips", "toolsVersion": {"_version": "\(version)"}, "targets": [\(targets)]}
         """
@@ -32,7 +35,8 @@ struct AdoptionTests {
         root: root, manifest: .init(path: "Package.swift", text: Adoption.withoutSection(text)),
         package: DescribedPackage(dump: Data(dump.utf8)),
         options: .init(
-          dependency: ".package(url: \"https://example.org/x\", from: \"1.0.0\")", leaveOut: leaveOut),
+          dependency: ".package(url: \"https://example.org/x\", from: \"1.0.0\"\(traits))",
+          leaveOut: leaveOut, combine: combine),
         earlier: text)
     }
   }
@@ -179,6 +183,45 @@ struct AdoptionTests {
     #expect(
       try package.text("Linux/Model/CoreDataSources.json").contains(#""modules": {"Combine": "OpenCombine"}"#)
     )
+  }
+
+  @Test("sources that import Combine are taken where the caller names a package with its interface")
+  func combinePackage() throws {
+    let package = try Package(
+      sources([
+        "Sources/Model/Trip.swift": "import Combine\nimport CoreData\n",
+        "Sources/Streams/A.swift": "import Combine\n",
+        "Sources/Plain/A.swift": "import Foundation\n",
+      ]))
+    let targets = [
+      model, tests, model.replacing("\"Model\"", with: "\"Streams\""),
+      model.replacing("\"Model\"", with: "\"Plain\""),
+    ].joined(separator: ", ")
+    let adoption = try package.adopt(targets, combine: "https://example.org/OpenCombine.git")
+    #expect(adoption.leftOut.isEmpty)
+    #expect(adoption.targets == ["Model", "ModelTests", "Streams"])
+    try adoption.write()
+    let manifest = try package.text("Package.swift")
+    #expect(
+      manifest.contains(#".append(.package(url: "https://example.org/OpenCombine.git", from: "0.14.0"))"#))
+    let product = #".append(.product(name: "OpenCombineFoundation", package: "OpenCombine"))"#
+    #expect(manifest.components(separatedBy: product).count == 3)
+    #expect(
+      try package.text("Linux/Streams/CoreDataSources.json").contains(
+        #"{"Combine": "OpenCombine, OpenCombineFoundation, OpenCombineDispatch"}"#))
+    // A second adoption keeps the package.
+    #expect(try package.adopt(targets).changedOutputs().isEmpty)
+  }
+
+  @Test("a trait needs a manifest that can name it")
+  func traits() throws {
+    let package = try Package(sources())
+    #expect(throws: AdoptionError.self) {
+      try package.adopt(model, traits: ", traits: [.trait(name: \"X\")]")
+    }
+    #expect(throws: Never.self) {
+      try package.adopt(model, version: "6.1.0", traits: ", traits: [.trait(name: \"X\")]")
+    }
   }
 
   @Test("problems are errors with a code and a remedy")

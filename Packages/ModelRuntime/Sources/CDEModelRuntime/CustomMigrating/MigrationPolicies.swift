@@ -12,6 +12,7 @@ enum MigrationPolicies {
     guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty else {
       return NSEntityMigrationPolicy()
     }
+    if let module { PortedClasses.load(module) }
     guard let found = names(of: name, module).lazy.compactMap(ManagedClassRegistry.lookup).first else {
       throw ManagedObjectError(
         .migrationPolicy,

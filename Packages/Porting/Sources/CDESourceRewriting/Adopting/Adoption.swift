@@ -37,11 +37,15 @@ public struct Adoption: Sendable {
     public var dependency: String?
     /// Paths or patterns of sources that are left out, from the folder of their target.
     public var leaveOut: [String] = []
+    /// The URL of OpenCombine, or of a package with the same products, which takes Combine's place; nil keeps the one of an earlier
+    /// adoption.
+    public var combine: String?
 
     /// Options with these values.
-    public init(dependency: String?, leaveOut: [String] = []) {
+    public init(dependency: String?, leaveOut: [String] = [], combine: String? = nil) {
       self.dependency = dependency
       self.leaveOut = leaveOut
+      self.combine = combine
     }
   }
 
@@ -61,8 +65,15 @@ public struct Adoption: Sendable {
     var settings: TargetSettings
     var scans: [String: SourceImports]
     var products: Set<String> = []
+    /// Products in place of Combine.
+    var combine: [String] = []
     var isAdopted = false
+
+    var importsCombine: Bool { scans.values.contains { $0.modules.contains { $0.name == "Combine" } } }
   }
+
+  /// The products of a package with Combine's interface; the rewritten import names all of them.
+  private static let combineProducts = ["OpenCombine", "OpenCombineFoundation", "OpenCombineDispatch"]
 
   /// Reads a package with a manifest.
   ///
@@ -94,16 +105,23 @@ public struct Adoption: Sendable {
         "\(manifest.path) has no line `let package = Package(`, behind which the section for Linux could change the targets. Put "
           + "the package into such a variable.")
     }
-    guard
-      let dependency = options.dependency ?? earlier.flatMap(ManifestSection.dependency(in:))
-    else {
+    let earlier = earlier.map(ManifestSection.dependencies(in:)) ?? []
+    guard let dependency = options.dependency ?? earlier.first else {
       throw AdoptionError(
         .unreadableManifest,
         "Say where the dependency is: --url and --from for a repository, or --path for a folder.")
     }
+    if dependency.contains("traits:"), package.toolsVersion.lexicographicallyPrecedes([6, 1]) {
+      throw AdoptionError(
+        .oldToolsVersion,
+        "Dependencies have traits in manifests of the tools version 6.1 and later. Write `// swift-tools-version: 6.1` in the first line "
+          + "of \(manifest.path), or leave out --trait.")
+    }
+    let combine =
+      options.combine.map { ".package(url: \"\($0)\", from: \"0.14.0\")" } ?? earlier.dropFirst().first
     var all = try package.targets.filter { ["regular", "executable", "test"].contains($0.type) }
       .compactMap { try Self.read($0, root, options) }
-    Self.decide(&all)
+    Self.decide(&all, hasCombine: combine != nil)
     adopted = all.filter(\.isAdopted)
     leaveOutAbsentModules()
     guard !adopted.isEmpty else {
@@ -113,6 +131,8 @@ public struct Adoption: Sendable {
       )
     }
     var section = ManifestSection(dependency: dependency, targets: [], variable: variable)
+    if adopted.contains(where: { !$0.combine.isEmpty }) { section.combine = combine }
+    let combinePackage = combine.flatMap(Self.packageName)
     for target in adopted {
       var settings = target.settings
       var resources = resources(of: target)
@@ -137,7 +157,9 @@ public struct Adoption: Sendable {
         .init(
           name: target.target.name,
           exclude: exclusions(target, resources, hasSettings: !settings.isEmpty),
-          resources: resources, products: target.products.sorted()))
+          resources: resources,
+          products: target.products.sorted().map { .init(name: $0) }
+            + target.combine.map { .init(name: $0, package: combinePackage ?? $0) }))
     }
     outputs.append(Output(path: output.path, text: section.appended(to: output.text)))
   }
@@ -151,6 +173,14 @@ public struct Adoption: Sendable {
       where found.insert(next).inserted { waiting.append(next) }
     }
     return found
+  }
+
+  /// The name of a package with a URL: the last part of it.
+  private static func packageName(_ dependency: String) -> String? {
+    guard let url = dependency.firstMatch(of: /url: "([^"]*)"/)?.1,
+      let last = url.split(separator: "/").last
+    else { return nil }
+    return String(last.hasSuffix(".git") ? last.dropLast(4) : last)
   }
 
   /// A manifest without the section that an earlier adoption wrote.
@@ -287,7 +317,7 @@ public struct Adoption: Sendable {
   // MARK: Deciding
 
   /// Which targets are rewritten: those that need Core Data, and those that depend on such a target.
-  private static func decide(_ all: inout [Adopted]) {
+  private static func decide(_ all: inout [Adopted], hasCombine: Bool) {
     for index in all.indices {
       let imports = Set(all[index].scans.values.flatMap(\.modules).map(\.name))
       if imports.contains("SwiftData") { all[index].products.insert("CDESwiftData") }
@@ -301,6 +331,10 @@ public struct Adoption: Sendable {
         all[index].products.insert("CDELogging")
       }
       all[index].isAdopted = !all[index].products.isSubset(of: ["CDEXCTestPorting"])
+      if hasCombine, all[index].importsCombine, !all[index].target.dependencies.contains("OpenCombine") {
+        all[index].combine = combineProducts
+        all[index].isAdopted = true
+      }
     }
     var changed = true
     while changed {
@@ -328,10 +362,10 @@ public struct Adoption: Sendable {
   /// Leaves out the sources that import what Linux lacks, unless another module takes its place.
   private mutating func leaveOutAbsentModules() {
     for index in adopted.indices {
-      let available = reachable(from: adopted[index].target)
-      let combine = ["OpenCombine", "OpenCombineFoundation", "OpenCombineDispatch"].filter(available.contains)
+      let available = reachable(from: adopted[index].target).union(adopted[index].combine)
+      let combine = Self.combineProducts.filter(available.contains)
       if combine.first == "OpenCombine", adopted[index].settings.modules?["Combine"] == nil,
-        adopted[index].scans.values.contains(where: { $0.modules.contains { $0.name == "Combine" } })
+        adopted[index].importsCombine
       {
         adopted[index].settings.modules = (adopted[index].settings.modules ?? [:])
           .merging(["Combine": combine.joined(separator: ", ")]) { own, _ in own }

@@ -9,7 +9,12 @@ struct ManifestSection {
     var exclude: [String]
     var resources: [DescribedPackage.Resource]
     /// The products that the target depends on.
-    var products: [String]
+    var products: [Product]
+  }
+
+  struct Product {
+    var name: String
+    var package = "CoreDataEvolution"
   }
 
   static let start =
@@ -18,12 +23,15 @@ struct ManifestSection {
 
   /// The package on which the targets depend, as the manifest names it.
   var dependency: String
+  /// A package with Combine's interface, as the manifest names it.
+  var combine: String?
   var targets: [Target]
   /// The manifest's variable with the package.
   var variable: String
 
   var text: String {
     var lines = [Self.start, "#if os(Linux)", "  \(variable).dependencies.append(\(dependency))"]
+    if let combine { lines.append("  \(variable).dependencies.append(\(combine))") }
     lines.append("  for target in \(variable).targets {")
     lines.append("    switch target.name {")
     for target in targets {
@@ -36,7 +44,7 @@ struct ManifestSection {
       }
       for product in target.products {
         lines.append(
-          "      target.dependencies.append(.product(name: \(literal(product)), package: \"CoreDataEvolution\"))"
+          "      target.dependencies.append(.product(name: \(literal(product.name)), package: \(literal(product.package))))"
         )
       }
     }
@@ -80,13 +88,16 @@ struct ManifestSection {
     return String(before + rest)
   }
 
-  /// The dependency in a manifest that has a section, so that it stays when the section is written again.
-  static func dependency(in manifest: String) -> String? {
-    guard let from = manifest.range(of: start),
-      let call = manifest.range(of: ".dependencies.append(", range: from.upperBound..<manifest.endIndex),
-      let line = manifest[call.upperBound...].split(separator: "\n", maxSplits: 1).first, line.hasSuffix(")")
-    else { return nil }
-    return String(line.dropLast())
+  /// The dependencies in a manifest that has a section, so that they stay when the section is written again: this package, and perhaps one with
+  /// Combine's interface.
+  static func dependencies(in manifest: String) -> [String] {
+    guard let from = manifest.range(of: start) else { return [] }
+    let call = ".dependencies.append("
+    return manifest[from.upperBound...].split(separator: "\n").prefix { !$0.hasPrefix("  for ") }.compactMap {
+      line in
+      guard let range = line.range(of: call), line.hasSuffix(")") else { return nil }
+      return String(line[range.upperBound...].dropLast())
+    }
   }
 
   /// The manifest with the section behind it.

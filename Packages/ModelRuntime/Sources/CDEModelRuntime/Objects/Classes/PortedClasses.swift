@@ -9,8 +9,15 @@ internal import Foundation
 public protocol CDPortedClasses: AnyObject {
   /// The classes with the names that models use.
   static var classes: [(name: String, type: NSManagedObject.Type)] { get }
+  /// Other classes with a name given by `@objc(Name)`, such as the policies of migrations.
+  static var others: [(name: String, type: AnyClass)] { get }
   /// The modules that the target imports, whose classes its models may name.
   static var modules: [String] { get }
+}
+
+extension CDPortedClasses {
+  /// No other classes.
+  public static var others: [(name: String, type: AnyClass)] { [] }
 }
 
 /// The lists read so far.
@@ -35,20 +42,24 @@ enum PortedClasses {
         ManagedClassRegistry.register(type, as: name)
         ManagedClassRegistry.register(type, as: "\(next).\(name)")
       }
+      for (name, type) in list.others {
+        guard let object = type as? NSObject.Type else { continue }
+        ManagedClassRegistry.register(object, as: name)
+        ManagedClassRegistry.register(object, as: "\(next).\(name)")
+      }
       waiting += list.modules
     }
   }
 }
 
 extension NSManagedObject {
-  /// The managed class of a name, for look-ups in rewritten sources.
+  /// The class of a name, for look-ups in rewritten sources.
   ///
   /// - Parameters:
   ///   - name: a name with or without a module, or one given by `@objc(Name)`.
   ///   - module: the module that asks, whose classes come first.
-  public static func _cdClass(named name: String, in module: String) -> NSManagedObject.Type? {
+  public static func _cdClass(named name: String, in module: String) -> AnyClass? {
     PortedClasses.load(module)
-    let found = ManagedClassRegistry.lookup("\(module).\(name)") ?? ManagedClassRegistry.lookup(name)
-    return found as? NSManagedObject.Type
+    return ManagedClassRegistry.lookup("\(module).\(name)") ?? ManagedClassRegistry.lookup(name)
   }
 }

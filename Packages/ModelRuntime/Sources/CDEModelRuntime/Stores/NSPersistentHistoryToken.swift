@@ -3,7 +3,7 @@ public import Foundation
 /// A place in the history of one or several stores: for each store the last transaction that is known.
 ///
 /// A token is a value. Any isolation may use it, and it can be archived with `NSKeyedArchiver` to be used by a later run of
-/// the program.
+/// the program. ``stringRepresentation`` is a short text instead, for what clients of a server send back.
 nonisolated public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding,
   @unchecked Sendable
 {
@@ -37,6 +37,25 @@ nonisolated public final class NSPersistentHistoryToken: NSObject, NSCopying, NS
         (store, HistoryPlace(number: number, time: times?[store].map(Double.init(bitPattern:))))
       })
     super.init()
+  }
+
+  /// The token of a text; nil for any text that is no ``stringRepresentation``.
+  ///
+  /// The text may be of any origin. It does not tell whether a store has the place: reads after a place that a history lacks
+  /// throw ``ManagedObjectError/Code/historyTokenExpired``. Apple's Core Data has no text form.
+  public convenience init?(stringRepresentation text: String) {
+    guard let places = HistoryTokenText.places(text) else { return nil }
+    self.init(places.mapValues { HistoryPlace(number: $0.number, time: $0.time) })
+  }
+
+  /// The token as a text of letters, digits, `-` and `_`: for the `id:` of an event, a header, an address or a file.
+  ///
+  /// The text of one store has about 41 letters. It is the same on all machines, and later versions of the library read it. It has a
+  /// checksum and no signature: a client can make a text of another place. `DefaultHistoryToken` of CDESwiftData has the same form.
+  ///
+  /// Empty for a token that an archive gave a place which no history has.
+  public var stringRepresentation: String {
+    HistoryTokenText.text(places.mapValues { ($0.number, $0.time) }) ?? ""
   }
 
   /// Encodes the token.

@@ -1,3 +1,5 @@
+@_spi(CDE) internal import CDEModelRuntime
+
 /// A place in the history of a store. ``DefaultHistoryToken`` is that of this library's stores.
 public protocol HistoryToken: Comparable, Codable, Hashable, Sendable {
   /// What the token consists of.
@@ -107,6 +109,30 @@ public struct DefaultHistoryToken: HistoryToken {
     var values = encoder.container(keyedBy: CodingKeys.self)
     try values.encodeIfPresent(tokenValue, forKey: .tokenValue)
     if !times.isEmpty { try values.encode(times, forKey: .times) }
+  }
+}
+
+// MARK: Text
+
+extension DefaultHistoryToken {
+  /// The token of a text; nil for any text that is no ``stringRepresentation``.
+  ///
+  /// The text may be of any origin. Reads after a place that a history lacks throw ``SwiftDataError/historyTokenExpired``. Apple's
+  /// SwiftData has no text form.
+  public init?(stringRepresentation text: String) {
+    guard let places = HistoryTokenText.places(text) else { return nil }
+    self.init(places.mapValues { Place(number: $0.number, time: $0.time) })
+  }
+
+  /// The token as a short text of letters, digits, `-` and `_`: for the `id:` of an event, a header or an address.
+  ///
+  /// It has a checksum and no signature. `NSPersistentHistoryToken` has the same form, so that a service over Core Data continues from
+  /// the text of one over SwiftData.
+  ///
+  /// Empty for a token that was decoded with a place which no history has.
+  public var stringRepresentation: String {
+    HistoryTokenText.text(
+      (tokenValue ?? [:]).reduce(into: [:]) { $0[$1.key] = ($1.value, times[$1.key]) }) ?? ""
   }
 }
 

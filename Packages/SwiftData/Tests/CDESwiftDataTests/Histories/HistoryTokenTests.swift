@@ -1,3 +1,4 @@
+import CDEModelRuntime
 import CDESwiftData
 import Foundation
 import Testing
@@ -35,6 +36,22 @@ struct HistoryTokenTests {
       DefaultHistoryToken.self, from: PropertyListEncoder().encode(token))
     #expect(json == token && list == token && json.hashValue == token.hashValue)
     for kept in [json, list] { #expect(try travel.numbers(#Predicate { $0.token > kept }) == [3, 4]) }
+  }
+
+  @Test("A token comes back from its text, and from that of Core Data's token of the place")
+  func text() throws {
+    let travel = try Travel()
+    try travel.add("Rome", "Oslo")
+    let token = try #require(try travel.history().last).token
+    try travel.add("Lima", "Bonn")
+    let kept = try #require(DefaultHistoryToken(stringRepresentation: token.stringRepresentation))
+    #expect(kept == token)
+    #expect(try travel.numbers(#Predicate { $0.token > kept }) == [3, 4])
+    let other = try #require(NSPersistentHistoryToken(stringRepresentation: token.stringRepresentation))
+    #expect(other.stringRepresentation == token.stringRepresentation)
+    for text in ["", "1", String(token.stringRepresentation.dropLast()), token.stringRepresentation + "A"] {
+      #expect(DefaultHistoryToken(stringRepresentation: text) == nil)
+    }
   }
 
   @Test("What is no token is a decoding error")

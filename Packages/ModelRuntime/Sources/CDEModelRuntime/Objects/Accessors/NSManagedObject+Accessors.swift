@@ -1,4 +1,5 @@
 @_spi(CDE) internal import CDEExecutors
+internal import CDERuntimeABI
 public import CDEStore
 internal import Foundation
 
@@ -31,7 +32,7 @@ extension NSManagedObject {
 
   /// The value of a required attribute.
   ///
-  /// - Precondition: a living object has a value for it.
+  /// - Precondition: a living object has a value for it, or an assignment through a key path asks, which drops what it reads.
   @inlinable
   public final func _cdRequired<Value: CDPrimitive>(_ ordinal: CDOrdinal) -> Value {
     if let value: Value = _cdValue(ordinal) { return value }
@@ -76,7 +77,8 @@ extension NSManagedObject {
 
   /// What a required property without a stored value reads: the declared default, else the type's zero.
   ///
-  /// Ends the program only for a new object whose value was never set. A row can hold anything.
+  /// Ends the program only for a new object whose value was never set. A row can hold anything. So can what was never set be assigned:
+  /// Swift's `object[keyPath: path] = value` calls the getter before the setter, and there is no accessor that it would call instead.
   @usableFromInline
   final func _missingValue<Value: CDPrimitive>(_ ordinal: CDOrdinal) -> Value {
     missingValue(_binding.places[ordinal.rawValue].slot.index, propertyName(ordinal))
@@ -85,6 +87,7 @@ extension NSManagedObject {
   private func missingValue<Value: CDPrimitive>(_ slot: SlotIndex, _ name: @autoclosure () -> String) -> Value
   {
     if lacksValue(slot) {
+      if cde_is_assigned_by_key_path() != 0 { return Value._zero }
       failPrecondition(
         "\(_binding.name).\(name()) is required and has no value. Set it before reading, give it a default, "
           + "or declare it optional.")

@@ -1,4 +1,5 @@
 @_spi(CDE) internal import CDEExecutors
+internal import CDERuntimeABI
 internal import CDEStore
 internal import Foundation
 
@@ -70,6 +71,11 @@ extension NSManagedObject {
     _ slot: SlotIndex, _ name: @autoclosure () -> String, _ stored: Value.RawValue?
   ) -> Value where Value.RawValue: CDPrimitive {
     if stored == nil, lacksValue(slot) {
+      if cde_is_assigned_by_key_path() != 0,
+        let value = RawFallback.value(of: Value.self, zero: Value.RawValue._zero)
+      {
+        return value
+      }
       failPrecondition(
         "\(_binding.name).\(name()) is required and has no value. Set it before reading, give it a default, "
           + "or declare it optional.")

@@ -64,7 +64,7 @@ extension Field {
       })
   }
 
-  /// Sets by key: a setter of a key path reads the old value first, which a new object may not have.
+  /// Sets by key: an assignment through a key path reads the old value first, which costs more and tells nothing.
   private static func setter(
     _ name: String, _ value: @escaping @Sendable (FieldValue) throws -> Any
   ) -> Setter {

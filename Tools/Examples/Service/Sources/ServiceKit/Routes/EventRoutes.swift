@@ -35,7 +35,7 @@ struct EventRoutes: Sendable {
   ) async throws {
     var place = start
     // The client knows its place from the beginning, and loses nothing if the connection ends before the first event.
-    try await writer.write(ByteBuffer(string: ": connected\nid: \(try HistoryPlace.text(place))\n\n"))
+    try await writer.write(ByteBuffer(string: ": connected\nid: \(place.stringRepresentation)\n\n"))
     while true {
       let delivery: EventSubscription.Delivery
       do { delivery = try await subscription.next(after: place, atMost: heartbeat) } catch {
@@ -54,7 +54,7 @@ struct EventRoutes: Sendable {
         return
       case .entries(let entries):
         for entry in entries {
-          try await writer.write(try text(entry, wanted))
+          try await writer.write(text(entry, wanted))
           place = entry.token
         }
       }
@@ -62,7 +62,7 @@ struct EventRoutes: Sendable {
   }
 
   /// The events of one transaction. Only the last one has an ID, so that a client that has read a part of a transaction reads it again.
-  private func text(_ entry: EventLog.Entry, _ wanted: Set<String>) throws -> ByteBuffer {
+  private func text(_ entry: EventLog.Entry, _ wanted: Set<String>) -> ByteBuffer {
     var buffer = ByteBuffer()
     let events = entry.events.filter { wanted.contains($0.path) }
     for (index, event) in events.enumerated() {
@@ -70,7 +70,7 @@ struct EventRoutes: Sendable {
       if index < events.count - 1 { buffer.writeStaticString("\n") }
     }
     // Without an event an ID alone changes the client's place, and calls none of its handlers.
-    buffer.writeString("id: \(try HistoryPlace.text(entry.token))\n\n")
+    buffer.writeString("id: \(entry.token.stringRepresentation)\n\n")
     return buffer
   }
 

@@ -10,7 +10,9 @@ extension NSManagedObjectContext {
   }
 
   /// Works in the context when somebody subscribes.
-  public func work<Value>(_ body: @escaping (NSManagedObjectContext) throws -> Value) -> AnyPublisher<Value, Error> {
+  public func work<Value>(_ body: @escaping (NSManagedObjectContext) throws -> Value) -> AnyPublisher<
+    Value, Error
+  > {
     Deferred {
       Future { promise in
         self.perform { promise(Result { try body(self) }) }

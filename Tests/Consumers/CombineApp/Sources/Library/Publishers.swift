@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
       .eraseToAnyPublisher()
   }
 
-  /// Works in the context when somebody subscribes.
+  /// Works in the context when its publisher is subscribed to.
   public func work<Value>(_ body: @escaping (NSManagedObjectContext) throws -> Value) -> AnyPublisher<
     Value, Error
   > {

@@ -21,7 +21,8 @@ import PackageDescription
   let tests = Target.testTarget(
     name: "LibraryTests", dependencies: ["Library"] + combine, path: ".",
     exclude: ["Sources", "Tests", "Linux/Library", "Linux/LibraryTests/CoreDataSources.json"],
-    sources: ["Linux/LibraryTests"], plugins: [.plugin(name: "CoreDataSources", package: "CoreDataEvolution")])
+    sources: ["Linux/LibraryTests"], plugins: [.plugin(name: "CoreDataSources", package: "CoreDataEvolution")]
+  )
 #else
   let packages: [Package.Dependency] = []
   let library = Target.target(name: "Library", resources: [.process("Library.xcdatamodeld")])

@@ -38,7 +38,7 @@ struct FoundationTests {
     #expect(found === NSManagedObject.self)
     #expect(found !== NSManagedObjectContext.self)
     #expect(type(of: NSObject()) === NSObject.self)
-    #expect(found === nil == false)
+    #expect(found !== nil)
   }
 
   @Test("A sort descriptor sorts by the comparison that its selector names")

@@ -213,6 +213,14 @@ struct AdoptionTests {
     #expect(try package.adopt(targets).changedOutputs().isEmpty)
   }
 
+  @Test("a library of test cases gets what XCTest lacks, too")
+  func testSupport() throws {
+    let package = try Package(sources(["Sources/Support/Case.swift": "import CoreData\nimport XCTest\n"]))
+    try package.adopt("\(model), \(model.replacing("\"Model\"", with: "\"Support\""))").write()
+    #expect(
+      try package.text("Package.swift").components(separatedBy: "\"CDEXCTestPorting\"").count == 2)
+  }
+
   @Test("a trait needs a manifest that can name it")
   func traits() throws {
     let package = try Package(sources())

@@ -324,7 +324,8 @@ public struct Adoption: Sendable {
       if !imports.isDisjoint(with: ["CoreData"]) || !all[index].folder.models.isEmpty {
         all[index].products.insert("CDECoreData")
       }
-      if all[index].target.isTest, imports.contains("XCTest") {
+      // A library of test cases and mocks, too.
+      if imports.contains("XCTest") {
         all[index].products.insert("CDEXCTestPorting")
       }
       if !imports.isDisjoint(with: ["os", "OSLog"]), !all[index].products.contains("CDECoreData") {

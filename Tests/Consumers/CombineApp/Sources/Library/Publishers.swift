@@ -9,8 +9,10 @@ extension NSManagedObjectContext {
       .eraseToAnyPublisher()
   }
 
-  /// Works in the context when somebody subscribes.
-  public func work<Value>(_ body: @escaping (NSManagedObjectContext) throws -> Value) -> AnyPublisher<Value, Error> {
+  /// Works in the context when its publisher is subscribed to.
+  public func work<Value>(_ body: @escaping (NSManagedObjectContext) throws -> Value) -> AnyPublisher<
+    Value, Error
+  > {
     Deferred {
       Future { promise in
         self.perform { promise(Result { try body(self) }) }

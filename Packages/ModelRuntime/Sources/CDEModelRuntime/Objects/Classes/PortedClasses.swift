@@ -42,7 +42,7 @@ enum PortedClasses {
         ManagedClassRegistry.register(type, as: name)
         ManagedClassRegistry.register(type, as: "\(next).\(name)")
       }
-      for (name, type) in list.others {
+      for (name, type): (String, AnyClass) in list.others {
         guard let object = type as? NSObject.Type else { continue }
         ManagedClassRegistry.register(object, as: name)
         ManagedClassRegistry.register(object, as: "\(next).\(name)")

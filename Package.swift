@@ -84,8 +84,10 @@ let package = Package(
   targets: [
     // Executors
     .systemLibrary(name: "CDETaskABI", path: "Packages/Executors/Sources/CDETaskABI"),
+    .systemLibrary(name: "CDEUnwind", path: "Packages/Executors/Sources/CDEUnwind"),
     .target(
-      name: "CDEExecutors", dependencies: ["CDETaskABI"], path: "Packages/Executors/Sources/CDEExecutors"),
+      name: "CDEExecutors", dependencies: ["CDETaskABI", "CDEUnwind"],
+      path: "Packages/Executors/Sources/CDEExecutors"),
     .testTarget(
       name: "CDEExecutorsTests",
       dependencies: ["CDEExecutors"],

@@ -9,7 +9,8 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(name: "CDETaskABI"),
-    .target(name: "CDEExecutors", dependencies: ["CDETaskABI"]),
+    .systemLibrary(name: "CDEUnwind"),
+    .target(name: "CDEExecutors", dependencies: ["CDETaskABI", "CDEUnwind"]),
     .testTarget(name: "CDEExecutorsTests", dependencies: ["CDEExecutors"]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,3 +1,5 @@
+internal import CDEUnwind
+
 #if os(Linux) && canImport(Runtime)
   public import Runtime
 #endif
@@ -11,20 +13,11 @@
   ///
   /// - Parameter limit: how many of the innermost calls are kept.
   public static func captured(limit: Int = 24) -> CallStack {
-    #if os(Linux) && canImport(Runtime)
-      guard let trace = try? Backtrace.capture(algorithm: .fast, limit: limit, top: 0, images: images) else {
-        return CallStack(addresses: [])
-      }
-      return CallStack(addresses: trace.frames.compactMap { UInt64($0.originalProgramCounter) })
-    #else
-      return CallStack(addresses: [])
-    #endif
+    CallStack(
+      addresses: Array(unsafeUninitializedCapacity: limit) { buffer, count in
+        count = Int(cde_capture_frames(buffer.baseAddress, Int32(limit)))
+      })
   }
-
-  #if os(Linux) && canImport(Runtime)
-    // Without a list of the loaded libraries each look makes one, which takes half a millisecond. Addresses need none.
-    private static let images = ImageMap.capture()
-  #endif
 
   /// A number that calls along the same way share.
   public var way: Int {

@@ -35,7 +35,7 @@ public enum CDEProfile {
   }
 
   /// Whether events are recorded.
-  public static var isRecording: Bool { ProfileRecorder.active != nil }
+  public static var isRecording: Bool { ProfileRecorder.isRecording }
 
   /// Begins a new record. What was recorded before is discarded.
   public static func start(_ options: Options = Options()) { ProfileRecorder.shared.start(options) }

@@ -107,6 +107,48 @@ struct RecordTests {
     #expect(report.faults.count == 100 && report.faults.allSatisfy { $0.count == 3 && $0.repeated == 0 })
   }
 
+  @Test("The events of contexts that ended stay counted")
+  func endedContexts() throws {
+    var found: Int?
+    let report = try recording { recorder in
+      for number in 0..<1000 {
+        let activity = recorder.makeActivity("request \(number)")
+        for _ in 0..<(number.isMultiple(of: 2) ? 3 : 12) {
+          _ = activity.note(.objects(of: author), at: 7) { ("Author", nil) }
+        }
+      }
+      found = recorder.knownKind(.objects(of: author))?.noted.counts.count
+    }
+    let fault = try #require(report.faults.first)
+    #expect(fault.count == 7500 && fault.repeated == 6000 && found == 0)
+    #expect(fault.places.reduce(0) { $0 + $1.count } == 7500)
+  }
+
+  @Test("Contexts that count at the same time lose no event, and reports may be made meanwhile")
+  func parallelContexts() async throws {
+    CDEProfile.start(CDEProfile.Options())
+    defer { CDEProfile.stop() }
+    let recorder = try #require(ProfileRecorder.active)
+    let key = ActivityKey.objects(of: author)
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<4 {
+        group.addTask {
+          let activity = recorder.makeActivity("\(number)")
+          for _ in 0..<5000 { _ = activity.note(key, names: { ("Author", nil) }) }
+        }
+      }
+      group.addTask {
+        var last = 0
+        for _ in 0..<20 {
+          let count = recorder.report(placesAreLookedUp: false).faults.first?.count ?? 0
+          #expect(count >= last)
+          last = count
+        }
+      }
+    }
+    #expect(recorder.report(placesAreLookedUp: false).faults.map(\.count) == [20_000])
+  }
+
   @Test("All events have a place, also those that were not looked at")
   func places() throws {
     let report = try recording(finding: true) { recorder in

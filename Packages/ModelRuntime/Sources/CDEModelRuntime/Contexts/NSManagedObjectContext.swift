@@ -97,9 +97,9 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   var deferredDeletions: [NSManagedObject] = []
   @exclusivity(unchecked) var temporaryKeys: Range<Int64> = 0..<0
   var recent = RecentFaults()
+  @exclusivity(unchecked) var profile = ContextProfile()
   var fetchedPages = FetchedPages()
   var failedReads = FailedReads()
-  var profile = ContextProfile()
   @exclusivity(unchecked) var isSaving = false
   @exclusivity(unchecked) var hooks = SaveHooks()
   /// Whether `awakeFromFetch` runs. Values that it sets are no changes.

@@ -1,8 +1,31 @@
 @_spi(CDE) internal import CDEProfiling
 internal import CDEStore
 
+/// What counts the last fault of a context. Most faults have the kind of the one before.
+struct LastFault {
+  /// The context's activity keeps it until it is asked for another.
+  private let count: Borrowed<EventCount>?
+  private let record: Int
+
+  init(_ count: EventCount? = nil, record: Int = 0) {
+    self.count = count.map(Borrowed.init)
+    self.record = record
+  }
+
+  /// Counts a fault that was fired alone, if it is of the last one's kind.
+  ///
+  /// - Returns: whether there is more to note of it; nil if it was not counted.
+  @inline(__always)
+  func add(_ key: ActivityKey) -> Bool? {
+    guard let count, record == ProfileRecorder.current else { return nil }
+    return count.with { $0.add(key) }
+  }
+}
+
 /// What a profile keeps with one context. All calls are made on the context's isolation, while a record is on.
 struct ContextProfile {
+  /// What counts the last fault.
+  private(set) var last = LastFault()
   private var known: ContextActivity?
   /// The beginning of the outermost block that runs.
   private var block: ContinuousClock.Instant?
@@ -10,6 +33,7 @@ struct ContextProfile {
   mutating func activity(_ recorder: ProfileRecorder, _ name: () -> String) -> ContextActivity {
     if let known, known.record == recorder.record { return known }
     let made = recorder.makeActivity(name())
+    last = LastFault()
     known = made
     return made
   }
@@ -20,14 +44,17 @@ struct ContextProfile {
   ///
   /// - Parameters:
   ///   - slot: the to-many relationship whose members were read; nil for the object's own row.
+  ///   - isCounted: whether it was counted.
   ///   - isReached: whether a registered object of an entity refers to the fault's object by a to-one relationship.
-  func note(
-    _ binding: EntityBinding, _ slot: SlotIndex?, in activity: ContextActivity,
+  mutating func note(
+    _ binding: EntityBinding, _ slot: SlotIndex?, isCounted: Bool, in activity: ContextActivity,
     isReached: (EntityBinding, PropertyInfo) -> Bool
   ) {
-    let key = slot.map { ActivityKey.members(of: binding, slot: $0.rawValue) } ?? .objects(of: binding)
-    let isRun = activity.note(key) { (binding.name, slot.map { binding.properties[$0].name }) }
-    if isRun { activity.note(Self.remedy(binding, slot, activity.recentFetches, isReached), for: key) }
+    let key = ActivityKey(binding, slot)
+    let count = activity.count(of: key) { (binding.name, slot.map { binding.properties[$0].name }) }
+    last = LastFault(count, record: activity.record)
+    guard isCounted || count.add(), activity.noteAdded(count) else { return }
+    activity.note(Self.remedy(binding, slot, activity.recentFetches, isReached), for: key)
   }
 
   /// The prefetch that would have read a run of faults with the fetch before.
@@ -58,11 +85,12 @@ struct ContextProfile {
   // MARK: Fetches
 
   /// Notes a fetch that ended.
-  func noteFetch(
+  mutating func noteFetch(
     of binding: EntityBinding, from start: ContinuousClock.Instant, results: Int, areObjects: Bool,
     in activity: ContextActivity, condition: () -> String
   ) {
     let key = ActivityKey.fetches(of: binding)
+    last = LastFault()
     _ = activity.note(key) { (binding.name, nil) }
     if areObjects, results > 1 { activity.noteFetch(of: binding.name, key: key) }
     activity.recorder.noteFetch(
@@ -77,6 +105,14 @@ struct ContextProfile {
     guard let start = block else { return }
     block = nil
     activity.recorder.noteBlock(from: start, in: activity)
+  }
+}
+
+extension ActivityKey {
+  /// - Parameter slot: a to-many relationship; nil for the objects.
+  @inline(__always)
+  init(_ binding: EntityBinding, _ slot: SlotIndex?) {
+    self = slot.map { .members(of: binding, slot: $0.rawValue) } ?? .objects(of: binding)
   }
 }
 

@@ -144,6 +144,33 @@ struct ProfileTests {
     }
   }
 
+  @Test("A context that lives through several records counts in each what happens there")
+  func laterRecords() async throws {
+    await #expect(processExitsWith: .success) {
+      let stack = try ProfileTests.filled()
+      let context = stack.context()
+      for _ in 0..<3 {
+        CDEProfile.start()
+        try context.performAndWait {
+          context.reset()
+          for item in try ProfileTests.items(context, prefetching: []).prefix(20) {
+            #expect(item.category?.name.isEmpty == false)
+            #expect(item.tags.count == 2)
+          }
+        }
+        let faults = CDEProfile.report().faults
+        #expect(
+          Set(faults.map { "\($0.entity) \($0.relationship ?? "") \($0.count) \($0.repeated)" })
+            == ["Category  20 20", "Item tags 20 20"])
+        CDEProfile.stop()
+        context.performAndWait {
+          context.reset()
+        }
+        #expect(CDEProfile.report().faults.reduce(0) { $0 + $1.count } == 40)
+      }
+    }
+  }
+
   @Test("Fetches of one object after the other are a run")
   func fetches() async throws {
     await #expect(processExitsWith: .success) {

@@ -35,18 +35,23 @@ final class FaultKind: Sendable {
   let key: ActivityKey
   let entity: String
   let relationship: String?
-  let count = Atomic<Int>(0)
-  /// How many of them belong to a run.
-  let repeated = Atomic<Int>(0)
   private let details = Lock(Details())
 
   struct Details {
+    /// The counts of contexts that note events, and the sums of those that no longer do.
+    var counts: [EventCount] = []
+    var ended = 0
+    var endedRepeated = 0
     /// How many of the events the places explain.
     var explained = 0
     /// The place of the last look.
     var last: CallStack?
     var places: [Int: CountedPlace] = [:]
     var remedy: FoundRemedy?
+
+    var count: Int { counts.reduce(ended) { $0 + $1.count } }
+    /// How many of them belong to a run.
+    var repeated: Int { counts.reduce(endedRepeated) { $0 + $1.repeated } }
   }
 
   struct CountedPlace {
@@ -60,12 +65,36 @@ final class FaultKind: Sendable {
     self.relationship = relationship
   }
 
+  /// Begins to count the events of a context.
+  ///
+  /// - Parameter isReported: whether each event goes to counters.
+  func makeCount(isReported: Bool) -> EventCount {
+    details.withLock { details in
+      let count = EventCount(self, before: details.count, isReported: isReported)
+      details.counts.append(count)
+      return count
+    }
+  }
+
+  /// Keeps the sums of a context that notes no more events.
+  func end(_ count: EventCount) {
+    details.withLock { details in
+      guard let index = details.counts.firstIndex(where: { $0 === count }) else { return }
+      details.counts.swapAt(index, details.counts.count - 1)
+      details.counts.removeLast()
+      details.ended += count.count
+      details.endedRepeated += count.repeated
+    }
+  }
+
   /// Whether the place of an event is looked at.
+  @inline(__always)
   static func looksAt(_ number: Int) -> Bool { number <= 32 || number & 511 == 0 }
 
   /// Attributes all events since the last look to the current place.
-  func note(_ number: Int, at stack: CallStack) {
+  func note(at stack: CallStack) {
     details.withLock { details in
+      let number = details.count
       let amount = max(number - details.explained, 0)
       details.explained = max(number, details.explained)
       details.last = stack

@@ -8,7 +8,8 @@ public import Synchronization
 @_spi(CDE) public final class ProfileRecorder: Sendable {
   /// The recorder of the process.
   public static let shared = ProfileRecorder()
-  @usableFromInline static let isOn = Atomic<Bool>(false)
+  /// The number of the record that is on; 0 without one.
+  @usableFromInline static let on = Atomic<Int>(0)
 
   @usableFromInline static let timeline = Atomic<Bool>(false)
 
@@ -16,9 +17,17 @@ public import Synchronization
   @inlinable
   public static var timesBlocks: Bool { timeline.load(ordering: .relaxed) }
 
+  /// The number of the record that is on; 0 without one. Costs a load.
+  @inlinable
+  public static var current: Int { on.load(ordering: .relaxed) }
+
+  /// Whether the recorder records. Costs a load.
+  @inlinable
+  public static var isRecording: Bool { current != 0 }
+
   /// The recorder while it records, else nil. Costs a load.
   @inlinable
-  public static var active: ProfileRecorder? { isOn.load(ordering: .relaxed) ? shared : nil }
+  public static var active: ProfileRecorder? { isRecording ? shared : nil }
 
   struct Recorded {
     var options = CDEProfile.Options()
@@ -77,7 +86,7 @@ public import Synchronization
   private let recorded = Lock(Recorded())
   private let number = Atomic<Int>(0)
   private let ownCounters = Lock<(any CDEProfileCounters)?>(nil)
-  private let hasCounters = Atomic<Bool>(false)
+  private let countersAreSet = Atomic<Bool>(false)
 
   private init() {}
 
@@ -85,24 +94,26 @@ public import Synchronization
 
   func start(_ options: CDEProfile.Options) {
     ownCounters.withLock { $0 = options.counters }
-    hasCounters.store(options.counters != nil, ordering: .releasing)
-    recorded.withLock { recorded in
+    countersAreSet.store(options.counters != nil, ordering: .releasing)
+    let record = recorded.withLock { recorded in
       recorded = Recorded(options: options, number: recorded.number + 1)
       number.store(recorded.number, ordering: .releasing)
+      return recorded.number
     }
     Self.timeline.store(options.recordsTimeline, ordering: .releasing)
-    Self.isOn.store(true, ordering: .releasing)
+    Self.on.store(record, ordering: .releasing)
   }
 
   func stop() {
-    Self.isOn.store(false, ordering: .releasing)
+    Self.on.store(0, ordering: .releasing)
     Self.timeline.store(false, ordering: .releasing)
     recorded.withLock { $0.ended = $0.ended ?? .now }
   }
 
-  var counters: (any CDEProfileCounters)? {
-    hasCounters.load(ordering: .acquiring) ? ownCounters.withLock { $0 } : nil
-  }
+  /// Whether there are counters. Costs a load.
+  var hasCounters: Bool { countersAreSet.load(ordering: .acquiring) }
+
+  var counters: (any CDEProfileCounters)? { hasCounters ? ownCounters.withLock { $0 } : nil }
 
   // MARK: Contexts and kinds
 

@@ -160,9 +160,9 @@ private struct ReportedKind {
     entity = kind.entity
     relationship = kind.relationship
     name = "\(entity).\(relationship ?? "")"
-    count = kind.count.load(ordering: .relaxed)
-    repeated = kind.repeated.load(ordering: .relaxed)
     let noted = kind.noted
+    count = noted.count
+    repeated = noted.repeated
     // Several ways may lead to one line.
     var counts: [String?: Int] = [:]
     for place in noted.places.values { counts[names.name(place.stack), default: 0] += place.count }

@@ -79,7 +79,8 @@ struct ModelCompilingRow {
     var arguments: [String] = ["swiftc", "-parse-as-library", "-c", "-Onone", "-swift-version", "6"]
     arguments += ["-I", built.appendingPathComponent("Modules").path]
     let maps: [String] = [
-      "Executors/Sources/CDETaskABI", "Store/Sources/CDESQLite", "ModelRuntime/Sources/CDERuntimeABI",
+      "Executors/Sources/CDETaskABI", "Executors/Sources/CDEUnwind", "Store/Sources/CDESQLite",
+      "ModelRuntime/Sources/CDERuntimeABI",
     ]
     for map in maps {
       arguments += ["-Xcc", "-fmodule-map-file=\(root.path)/Packages/\(map)/module.modulemap"]

@@ -14,7 +14,7 @@ extension NSManagedObjectContext {
       do throws(StoreError) {
         row = try loadedSource(of: object._binding)
           .row(of: object._binding, key: object._key, for: .object(entity: object._binding.name))
-        if let recorder = ProfileRecorder.active { noteFault(of: object, nil, recorder) }
+        if ProfileRecorder.isRecording { noteFault(of: object, nil) }
       } catch {
         // A property read can't throw. The object stays a fault and returns defaults, and the next read tries
         // again.
@@ -50,8 +50,11 @@ extension NSManagedObjectContext {
 
   /// Notes a fault that was fired alone in the profile.
   @inline(never)
-  private func noteFault(of object: NSManagedObject, _ slot: SlotIndex?, _ recorder: ProfileRecorder) {
-    profile.note(object._binding, slot, in: activity(recorder)) { origin, info in
+  private func noteFault(of object: NSManagedObject, _ slot: SlotIndex?) {
+    let counted = profile.last.add(ActivityKey(object._binding, slot))
+    if counted == false { return }
+    let activity = activity(.shared)
+    profile.note(object._binding, slot, isCounted: counted != nil, in: activity) { origin, info in
       registry.all().contains { other in
         guard !other.isFault, other._binding === origin,
           let cell = info.cells.first(where: { other._batch.layout.cells[$0].role == .key })
@@ -165,7 +168,7 @@ extension NSManagedObjectContext {
         to: [object._key], of: object._binding, slot: slot,
         isKnown: knowsNone(of: info) ? nil : { root, key in registry.realized(root: root, key: key) },
         for: .relationship(entity: object._binding.name, name: info.name))
-      if let recorder = ProfileRecorder.active { noteFault(of: object, slot, recorder) }
+      if ProfileRecorder.isRecording { noteFault(of: object, slot) }
       return members(related)[0]
     } catch {
       noteUnread(object, object._binding.properties[slot].name, error)

@@ -44,8 +44,11 @@ private struct TextlessDialect: SQLDialect {
   func balanced(_ terms: ArraySlice<SQLPiece>, _ separator: String) -> SQLPiece {
     sqlite.balanced(terms, separator)
   }
-  func order(_ piece: SQLPiece, _ options: StoreFilter.TextOptions, isAscending: Bool) -> SQLPiece? {
-    options.isEmpty ? sqlite.order(piece, options, isAscending: isAscending) : nil
+  func order(
+    _ piece: SQLPiece, _ options: StoreFilter.TextOptions, isAscending: Bool, mayBeNull: Bool
+  ) -> SQLPiece? {
+    options.isEmpty
+      ? sqlite.order(piece, options, isAscending: isAscending, mayBeNull: mayBeNull) : nil
   }
   func folded(_ text: SQLPiece, _ options: StoreFilter.TextOptions) -> SQLPiece? { nil }
   func match(

@@ -115,11 +115,17 @@
 
     // MARK: Text
 
-    func order(_ piece: SQLPiece, _ options: StoreFilter.TextOptions, isAscending: Bool) -> SQLPiece? {
+    // A constraint that can be deferred has an index in the server's own order, with NULL behind all values.
+    let uniqueIndexesOrderNullAsSorts = false
+
+    func order(
+      _ piece: SQLPiece, _ options: StoreFilter.TextOptions, isAscending: Bool, mayBeNull: Bool
+    ) -> SQLPiece? {
       guard options.isEmpty else { return nil }
       // The server takes a constant for a mistake.
       let term = piece.sql == "NULL" ? SQLPiece("NULL::text") : piece
-      return term + SQLPiece(isAscending ? " ASC NULLS FIRST" : " DESC NULLS LAST")
+      let place = mayBeNull ? isAscending ? " NULLS FIRST" : " NULLS LAST" : ""
+      return term + SQLPiece((isAscending ? " ASC" : " DESC") + place)
     }
 
     func folded(_ text: SQLPiece, _ options: StoreFilter.TextOptions) -> SQLPiece? { nil }

@@ -67,7 +67,9 @@ public import CDEStore
     }
     if query.filter != .constant(true) { conditions.append(try condition(query.filter)) }
     var order: [Piece]? = []
-    if case .rows = selection { order = try self.order(query.sort) }
+    if case .rows = selection {
+      order = try self.order(query.sort, withoutNull: termsWithoutNull(of: query))
+    }
     var remainder: QueryRemainder?
     if isSuperset || order == nil {
       remainder = QueryRemainder(
@@ -110,12 +112,15 @@ public import CDEStore
   }
 
   /// The terms of `ORDER BY`; nil if the dialect lacks the order of one.
-  mutating func order(_ sort: [StoreSort]) throws(StoreError) -> [Piece]? {
+  ///
+  /// - Parameter count: how many of the first terms are NULL in no row.
+  mutating func order(_ sort: [StoreSort], withoutNull count: Int = 0) throws(StoreError) -> [Piece]? {
     var order: [Piece] = []
-    for term in sort {
+    for (index, term) in sort.enumerated() {
       let piece = try value(term.expression)
-      guard let ordered = dialect.order(piece, term.options, isAscending: term.isAscending), !isUndecided
-      else {
+      let ordered = dialect.order(
+        piece, term.options, isAscending: term.isAscending, mayBeNull: index >= count)
+      guard let ordered, !isUndecided else {
         isUndecided = false
         return nil
       }

@@ -99,8 +99,15 @@ public import CDEStore
 
   /// A term of ORDER BY, with NULL before all values in ascending order; nil if the database lacks the order.
   ///
-  /// - Parameter options: the differences that the order ignores, or the locale's order.
-  func order(_ piece: SQLPiece, _ options: StoreFilter.TextOptions, isAscending: Bool) -> SQLPiece?
+  /// - Parameters:
+  ///   - options: the differences that the order ignores, or the locale's order.
+  ///   - mayBeNull: whether a row of the result may have NULL.
+  func order(
+    _ piece: SQLPiece, _ options: StoreFilter.TextOptions, isAscending: Bool, mayBeNull: Bool
+  ) -> SQLPiece?
+
+  /// Whether the indexes of uniqueness constraints have NULL where a sort has it.
+  var uniqueIndexesOrderNullAsSorts: Bool { get }
 
   /// A text without the differences that the options ignore, computed for each row.
   ///
@@ -125,6 +132,8 @@ public import CDEStore
 }
 
 extension SQLDialect {
+  public var uniqueIndexesOrderNullAsSorts: Bool { true }
+
   public func result(_ piece: SQLPiece) -> SQLPiece { piece }
 
   public func group(_ piece: SQLPiece) -> SQLPiece { piece }

@@ -91,7 +91,9 @@ struct SQLiteDialect: SQLDialect {
 
   // MARK: Text
 
-  func order(_ piece: SQLPiece, _ options: StoreFilter.TextOptions, isAscending: Bool) -> SQLPiece? {
+  func order(
+    _ piece: SQLPiece, _ options: StoreFilter.TextOptions, isAscending: Bool, mayBeNull: Bool
+  ) -> SQLPiece? {
     let term: SQLPiece
     if let collation = Self.collation(options) {
       term = piece + SQLPiece(collation)

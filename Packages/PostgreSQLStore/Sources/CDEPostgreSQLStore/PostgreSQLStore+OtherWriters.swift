@@ -31,7 +31,7 @@
       let (pool, commits, plans) = (pool, commits, plans)
       try observer.start(
         CommitObserver.Work(
-          connect: { () throws(StoreError) in try pool.connectOutside() },
+          connect: { (seconds) throws(StoreError) in try pool.connectToWait(seconds: seconds) },
           look: { (connection) throws(StoreError) in
             try commits.reportOthers(HistoryReader(plans: plans, connection: connection), handler)
           }, channel: CommitObserver.channel(configuration)))

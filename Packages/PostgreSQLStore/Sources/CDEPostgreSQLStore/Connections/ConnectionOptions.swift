@@ -5,15 +5,21 @@
 
   /// The options of a connection, by libpq's keywords, made of a configuration.
   struct ConnectionOptions: Sendable {
-    private let values: [String: String]
+    private var values: [String: String]
+    /// The keywords that the URL has.
+    private let given: Set<String>
+    /// The seconds that an attempt to connect may take.
+    let connectSeconds: Int
     private let password: (@Sendable () -> String?)?
 
     /// - Throws: `.cannotOpen` if the URL is none of PostgreSQL's. The message does not contain the URL.
     init(_ configuration: PostgreSQLConfiguration) throws(StoreError) {
       var values = try Self.parse(configuration.url)
+      given = Set(values.keys)
+      connectSeconds = max(Self.leastSeconds, (configuration.connectTimeout.milliseconds + 999) / 1000)
       values["application_name"] = configuration.applicationName
       values["client_encoding"] = "UTF8"
-      values["connect_timeout"] = String(max(2, (configuration.connectTimeout.milliseconds + 999) / 1000))
+      values["connect_timeout"] = String(connectSeconds)
       let mode =
         configuration.tlsMode?.rawValue ?? values["sslmode"]
         ?? PostgreSQLConfiguration.TLSMode.verifyFull.rawValue
@@ -25,11 +31,37 @@
       {
         values["sslrootcert"] = file
       }
-      // A connection to a machine that vanished must fail, and not wait for hours.
-      if values["keepalives_idle"] == nil { values["keepalives_idle"] = "30" }
-      if values["tcp_user_timeout"] == nil { values["tcp_user_timeout"] = "60000" }
       self.values = values
       password = configuration.password
+      // A connection to a machine that vanished must fail, and not wait for hours. After ten seconds TCP repeats what it sent every six
+      // seconds or less often, which a call would wait for although the network is back.
+      set(["keepalives_idle": "30", "tcp_user_timeout": "10000"])
+    }
+
+    /// The least limit of an attempt to connect that libpq knows.
+    static let leastSeconds = 2
+
+    /// The options with another limit of an attempt to connect.
+    func limited(toSeconds seconds: Int) -> ConnectionOptions {
+      var result = self
+      result.values["connect_timeout"] = String(max(seconds, Self.leastSeconds))
+      return result
+    }
+
+    /// The options for a connection that waits for the server to speak: the system asks every second whether the server is there, which
+    /// costs no round trip of ours.
+    var forWaiting: ConnectionOptions {
+      var result = self
+      result.set([
+        "keepalives_idle": "1", "keepalives_interval": "1", "keepalives_count": "3",
+        "tcp_user_timeout": "3000",
+      ])
+      return result
+    }
+
+    /// What the URL says stays.
+    private mutating func set(_ defaults: [String: String]) {
+      values.merge(defaults.filter { !given.contains($0.key) }) { $1 }
     }
 
     /// Calls a closure with the keywords and values, and with the texts that no message may contain.

@@ -205,13 +205,28 @@
     ///
     /// - Throws: the errors of connecting; `.incompatibleSchema` if the store was migrated since it was opened.
     func connectOutside() throws(StoreError) -> Connection {
-      let connection = try Connection(options, configuration, joinsUsers: true)
+      try checked(try Connection.attempting(options, configuration, joinsUsers: true))
+    }
+
+    /// A connection that waits for the server's notifications; see ``connectOutside()``. One attempt.
+    ///
+    /// - Parameter seconds: the attempt's limit; nil for that of the configuration.
+    func connectToWait(seconds: Int?) throws(StoreError) -> Connection {
+      let options = options.forWaiting
+      return try checked(
+        try Connection(
+          seconds.map { options.limited(toSeconds: $0) } ?? options, configuration, joinsUsers: true))
+    }
+
+    private func checked(_ connection: Connection) throws(StoreError) -> Connection {
       try comparison.withLock { $0 }?.check(connection)
       return connection
     }
 
     /// A connection that asks what became of a lost commit. That is true of any version of the store.
-    func connectToAsk() throws(StoreError) -> Connection { try Connection(options, configuration) }
+    func connectToAsk() throws(StoreError) -> Connection {
+      try Connection.attempting(options, configuration, joinsUsers: false)
+    }
 
     /// From now on each new connection compares what it finds. A store may be migrated while it has no connection.
     func compareConnections(_ body: @escaping @Sendable (Connection) throws(StoreError) -> Void) {

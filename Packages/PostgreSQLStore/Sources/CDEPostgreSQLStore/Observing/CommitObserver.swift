@@ -13,7 +13,8 @@
   final class CommitObserver: Sendable {
     /// What the thread works on. It holds the observer only while it runs.
     struct Work: Sendable {
-      let connect: @Sendable () throws(StoreError) -> Connection
+      /// Connects, with a limit in seconds; nil for that of the configuration.
+      let connect: @Sendable (_ seconds: Int?) throws(StoreError) -> Connection
       /// Reads the history and reports commits of others.
       let look: @Sendable (Connection) throws(StoreError) -> Void
       /// The name that notifications are sent to.
@@ -39,7 +40,7 @@
     /// Starts the thread. The work's first step, to listen, is done on the calling thread, so that its errors are the caller's, and
     /// no later commit is missed.
     func start(_ work: Work) throws(StoreError) {
-      let connection = try Self.listen(work)
+      let connection = try Self.listen(work, seconds: nil)
       Thread.detachNewThread { [self] in run(work, connection) }
     }
 
@@ -50,28 +51,39 @@
       _ = write(wakeUp.write, &byte, 1)
     }
 
-    private static func listen(_ work: Work) throws(StoreError) -> Connection {
-      let connection = try work.connect()
+    private static func listen(_ work: Work, seconds: Int?) throws(StoreError) -> Connection {
+      let connection = try work.connect(seconds)
       try connection.execute("LISTEN \(quoted(work.channel))", while: "Listening to commits")
       return connection
     }
 
+    /// The milliseconds until the next attempt: at most half a second, and not the same for all processes of a server that starts.
+    private static func pause(after failures: Int) -> Int32 {
+      let longest = min(50 << min(failures - 1, 4), 500)
+      return Int32.random(in: Int32(longest / 2)...Int32(longest))
+    }
+
     private func run(_ work: Work, _ first: Connection) {
       var connection: Connection? = first
-      var pause = 50
+      var failures = 0
       while !isStopped.withLock({ $0 }) {
         do throws(StoreError) {
-          if connection == nil { connection = try Self.listen(work) }
+          if connection == nil {
+            // Short attempts, because each begins with a packet, which TCP repeats only after seconds. Now and then a long one, for a
+            // server that takes its time.
+            let seconds = failures % 4 == 0 ? nil : ConnectionOptions.leastSeconds
+            connection = try Self.listen(work, seconds: seconds)
+          }
           try work.look(connection!)
-          pause = 50
+          failures = 0
           // Without a notification the history is read twice a minute, in case a pooler swallowed it.
           try connection!.waitForNotification(orInput: wakeUp.read, milliseconds: 30_000)
         } catch {
           // The server restarts, or another one takes over.
           connection = nil
+          failures += 1
           var descriptor = pollfd(fd: wakeUp.read, events: Int16(POLLIN), revents: 0)
-          _ = poll(&descriptor, 1, Int32(pause))
-          pause = min(pause * 2, 2000)
+          _ = poll(&descriptor, 1, Self.pause(after: failures))
         }
       }
     }

@@ -168,7 +168,8 @@ package enum RowID: String, CaseIterable, Sendable {
     case .childSave: "a plain save less the store's part"
     case .findOrCreate: "saves of 1,000"
     case .profile: "the same, not recorded"
-    case .historySave, .historyInsert: "the same without a history"
+    case .historySave: "the same statements by C"
+    case .historyInsert: "the same without a history"
     case .historyMerge: "the same commits, in process"
     default: nil
     }

@@ -38,26 +38,30 @@ struct WatchingTests {
     watcher.follow()
     // Two runs, because one may end before its first line is painted.
     async let first: Void = index(store, limit: 10)
-    var (shown, ends): ([String], [String]) = ([], [])
-    var lines = lines.makeAsyncIterator()
-    func readToEnd() async {
-      while let line = await lines.next() {
-        shown.append(line)
-        // A line may be painted twice.
-        if line.hasSuffix("done"), !ends.contains(line) {
-          ends.append(line)
-          return
-        }
-      }
-    }
-    await readToEnd()
+    var painted = lines.makeAsyncIterator()
+    let shown = await untilEnd(&painted, after: nil)
     await first
     async let second: Void = index(store, limit: nil)
-    await readToEnd()
+    let shownLater = await untilEnd(&painted, after: shown.last)
     await second
     watcher.finish()
     #expect(shown.first == "Nothing was indexed yet")
-    #expect(ends.count == 2 && ends.allSatisfy { !$0.hasPrefix("0 records") })
+    #expect([shown.last, shownLater.last].allSatisfy { $0?.hasPrefix("0 records") == false })
+  }
+
+  /// The lines up to the next one that ends a run.
+  ///
+  /// - Parameter end: the line that ended the run before, which may be painted again.
+  @MainActor
+  private static func untilEnd(
+    _ lines: inout AsyncStream<String>.Iterator, after end: String?
+  ) async -> [String] {
+    var shown: [String] = []
+    while let line = await lines.next(isolation: #isolation) {
+      shown.append(line)
+      if line.hasSuffix("done"), line != end { break }
+    }
+    return shown
   }
 
   private static func index(_ store: String, limit: Int?) async {

@@ -63,7 +63,7 @@ struct PageQuery<Entity: Resource>: @unchecked Sendable {
   /// The request for the page and one object more, which tells whether there is a next page.
   var request: NSFetchRequest<Entity> {
     let request = NSFetchRequest<Entity>(entityName: Entity.entityName)
-    let predicates = filters + (after.map { [place($0)] } ?? [])
+    let predicates = filters + [after.map { place($0) } ?? beginning].compactMap(\.self)
     if predicates.count == 1 {
       request.predicate = predicates[0]
     } else if !predicates.isEmpty {
@@ -92,6 +92,12 @@ struct PageQuery<Entity: Resource>: @unchecked Sendable {
     let parts = repeated + [("after", Base64URL.encode(data))]
     let query = parts.map { "\($0.name.escaped)=\($0.value.escaped)" }.joined(separator: "&")
     return "/\(Entity.path)?\(query)"
+  }
+
+  /// A condition of the first page in the order of the key, which each object has. A server's index of unique values has nil behind
+  /// them, and a sort has it before: only a condition without nil lets the index give the order.
+  private var beginning: NSPredicate? {
+    sort.name == Entity.keyName ? .make("\(Entity.keyName) != nil") : nil
   }
 
   /// The condition for what follows a place.

@@ -171,7 +171,7 @@
       }
       var options = try ConnectionOptions(configuration)
       #expect(values(options)["tcp_user_timeout"] == "10000" && values(options)["keepalives_idle"] == "30")
-      #expect(values(options)["connect_timeout"] == "10" && options.connectSeconds == 10)
+      #expect(values(options)["connect_timeout"] == "10")
       #expect(values(options.limited(toSeconds: 1))["connect_timeout"] == "2")
       #expect(values(options.forWaiting)["tcp_user_timeout"] == "3000")
       #expect(values(options.forWaiting)["keepalives_idle"] == "1")
@@ -181,34 +181,6 @@
       #expect(values(options.forWaiting)["tcp_user_timeout"] == "77")
       #expect(values(options.forWaiting)["keepalives_idle"] == "5")
       #expect(values(options.forWaiting)["keepalives_interval"] == "1")
-    }
-
-    @Test func `A server that never answers is tried several times within the time to connect`() throws {
-      // Connections are accepted by the system, and nothing is ever said.
-      let silent = try SilentServer()
-      var configuration = PostgreSQLConfiguration(
-        url: "postgresql://me@127.0.0.1:\(silent.port)/app?sslmode=disable")
-      configuration.connectTimeout = .seconds(6)
-      let options = try ConnectionOptions(configuration)
-      let start = ContinuousClock.now
-      let error = failure { () throws(StoreError) in
-        _ = try Connection.attempting(options, configuration, joinsUsers: false)
-      }
-      #expect(error?.code == .cannotOpen)
-      #expect(silent.takeConnections() == 2)
-      #expect(start.duration(to: .now) < .seconds(30))
-    }
-
-    @Test func `A server that refuses is tried once`() throws {
-      let port = try SilentServer().port
-      let configuration = PostgreSQLConfiguration(
-        url: "postgresql://me@127.0.0.1:\(port)/app?sslmode=disable")
-      let options = try ConnectionOptions(configuration)
-      let start = ContinuousClock.now
-      let error = failure { () throws(StoreError) in
-        _ = try Connection.attempting(options, configuration, joinsUsers: false)
-      }
-      #expect(error?.code == .cannotOpen && start.duration(to: .now) < .seconds(5))
     }
 
     @Test func `A URL gives host, role and database, and a closure the password`() throws {

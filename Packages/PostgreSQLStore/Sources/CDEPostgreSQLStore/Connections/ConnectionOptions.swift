@@ -8,18 +8,16 @@
     private var values: [String: String]
     /// The keywords that the URL has.
     private let given: Set<String>
-    /// The seconds that an attempt to connect may take.
-    let connectSeconds: Int
     private let password: (@Sendable () -> String?)?
 
     /// - Throws: `.cannotOpen` if the URL is none of PostgreSQL's. The message does not contain the URL.
     init(_ configuration: PostgreSQLConfiguration) throws(StoreError) {
       var values = try Self.parse(configuration.url)
       given = Set(values.keys)
-      connectSeconds = max(Self.leastSeconds, (configuration.connectTimeout.milliseconds + 999) / 1000)
       values["application_name"] = configuration.applicationName
       values["client_encoding"] = "UTF8"
-      values["connect_timeout"] = String(connectSeconds)
+      values["connect_timeout"] = String(
+        max(Self.leastSeconds, (configuration.connectTimeout.milliseconds + 999) / 1000))
       let mode =
         configuration.tlsMode?.rawValue ?? values["sslmode"]
         ?? PostgreSQLConfiguration.TLSMode.verifyFull.rawValue

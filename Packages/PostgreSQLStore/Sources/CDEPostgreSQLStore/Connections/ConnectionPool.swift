@@ -205,7 +205,7 @@
     ///
     /// - Throws: the errors of connecting; `.incompatibleSchema` if the store was migrated since it was opened.
     func connectOutside() throws(StoreError) -> Connection {
-      try checked(try Connection.attempting(options, configuration, joinsUsers: true))
+      try checked(try Connection(options, configuration, joinsUsers: true))
     }
 
     /// A connection that waits for the server's notifications; see ``connectOutside()``. One attempt.
@@ -224,9 +224,7 @@
     }
 
     /// A connection that asks what became of a lost commit. That is true of any version of the store.
-    func connectToAsk() throws(StoreError) -> Connection {
-      try Connection.attempting(options, configuration, joinsUsers: false)
-    }
+    func connectToAsk() throws(StoreError) -> Connection { try Connection(options, configuration) }
 
     /// From now on each new connection compares what it finds. A store may be migrated while it has no connection.
     func compareConnections(_ body: @escaping @Sendable (Connection) throws(StoreError) -> Void) {

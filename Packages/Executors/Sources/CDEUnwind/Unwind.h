@@ -21,8 +21,8 @@ static inline _Unwind_Reason_Code cde_capture_frame(struct _Unwind_Context *cont
 
 /// Writes the return addresses of the calling thread's frames, the innermost first, and returns how many there are, at most `limit`.
 ///
-/// Reads the tables that exceptions need, which every platform's Swift code has. The runtime's `Backtrace.capture` takes ten times as
-/// long.
+/// Reads the tables that exceptions need, which every platform's Swift code has. Takes about a microsecond for 24 frames;
+/// the runtime's `Backtrace.capture` takes several times as long.
 static inline int cde_capture_frames(uint64_t *addresses, int limit) {
   cde_captured_frames frames = {addresses, 0, limit};
   _Unwind_Backtrace(cde_capture_frame, &frames);

@@ -35,7 +35,7 @@ let package = Package(
       dependencies: [
         "PackageModel",
         .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
-        .product(name: "CDEToolKit", package: "cde"),
+        .product(name: "CDEDiagrams", package: "cde"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       resources: [.copy("Samples")]),

@@ -41,7 +41,7 @@ let package = Package(
   products: [
     .executable(name: "cde", targets: ["cde"]),
     .executable(name: "cde-source-facts", targets: ["cde-source-facts"]),
-    .library(name: "CDEToolKit", targets: ["CDEToolKit"]),
+    .library(name: "CDEDiagrams", targets: ["CDEDiagrams"]),
   ],
   traits: [
     .trait(name: "PostgreSQL", description: "Stores on a server. Needs the headers of libpq.")
@@ -51,17 +51,23 @@ let package = Package(
       name: "CoreDataEvolution", path: "../..",
       traits: [.trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.0.0", traits: []),
+    // The traits are those of Examples/Service, so that both find it compiled in one build folder.
+    .package(
+      url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: ["FullFoundation"]),
   ],
   targets: [
     .systemLibrary(
       name: "SystemSQLite",
       pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"]), .brew(["sqlite"])]),
+    // Apart from the tool kit for programs that only draw: the demo.
+    .target(
+      name: "CDEDiagrams",
+      dependencies: [.product(name: "CDEManagedModel", package: "CoreDataEvolution")]),
     .target(
       name: "CDEToolKit",
       dependencies: [
-        "SystemSQLite", "CDESourceFacts",
+        "CDEDiagrams", "SystemSQLite", "CDESourceFacts",
         .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
         .product(name: "CDESQLiteStore", package: "CoreDataEvolution"),
         .product(name: "CDEStore", package: "CoreDataEvolution"),
@@ -96,7 +102,7 @@ let package = Package(
     .executableTarget(
       name: "cde",
       dependencies: [
-        "CDEToolKit", "CDEStudio",
+        "CDEDiagrams", "CDEToolKit", "CDEStudio",
         .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
@@ -118,7 +124,7 @@ let package = Package(
     .testTarget(
       name: "CDEToolKitTests",
       dependencies: [
-        "CDEToolKit", "CDEStudio", "CDESourceFacts", "SystemSQLite", "cde", "cde-source-facts",
+        "CDEDiagrams", "CDEToolKit", "CDEStudio", "CDESourceFacts", "SystemSQLite", "cde", "cde-source-facts",
         .product(name: "CoreDataEvolution", package: "CoreDataEvolution"),
         .product(name: "CDEModelFiles", package: "CoreDataEvolution"),
         .product(name: "CDEModelRuntime", package: "CoreDataEvolution"),

@@ -1,4 +1,4 @@
-import CDEToolKit
+import CDEDiagrams
 import CoreDataEvolution
 import Foundation
 import PackageModel

@@ -1,3 +1,4 @@
+import CDEDiagrams
 import ArgumentParser
 import CDEToolKit
 import Foundation

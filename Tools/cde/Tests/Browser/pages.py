@@ -133,8 +133,10 @@ def reading():
         browser.until('document.querySelector("#row-count").textContent === "11 objects"')
         check(sorted(browser.value(CELLS)) == sorted(['Volume 1'] + [f'Volume 1{n}' for n in range(10)]), 'Other rows.')
         # Sort: once up, once down.
-        for _ in range(2):
+        for order in ('ascending', 'descending'):
             browser.click_text('.grid .head .cell', 'pages')
+            # The columns get their widths with the rows, so the next click has to wait for them.
+            browser.until(f'document.querySelector(".grid .head .cell[aria-sort={order}]") && {CELLS}.length === 11', f'{order} rows')
         browser.until(f'{CELLS}[0] === "Volume 19"', 'the greatest number of pages first')
         check('sort=-pages' in browser.value('location.search'), 'The address does not tell the order.')
         link = browser.value('location.href')

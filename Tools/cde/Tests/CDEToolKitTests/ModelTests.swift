@@ -4,6 +4,7 @@ import CoreDataEvolution
 import Foundation
 import Testing
 
+@testable import CDEDiagrams
 @testable import CDEToolKit
 
 /// A model of so many entities, as a large app has them: most refer to a few.

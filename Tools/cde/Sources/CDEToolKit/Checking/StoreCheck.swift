@@ -1,3 +1,4 @@
+import CDEDiagrams
 import CDEManagedModel
 import CDEModelRuntime
 import CDESQLiteStore
@@ -192,16 +193,6 @@ public struct StoreCheck {
       try? FileManager.default.removeItem(at: folder.appendingPathComponent(finding.place))
     }
     return copy.path
-  }
-}
-
-extension NSEntityDescription {
-  /// The stored properties that the entity does not inherit, by name.
-  var ownStored: [NSPropertyDescription] {
-    propertiesByName.values.filter { property in
-      !property.isTransient && !(property is NSFetchedPropertyDescription)
-        && superentity?.propertiesByName[property.name] == nil
-    }.sorted { $0.name < $1.name }
   }
 }
 

@@ -1,3 +1,4 @@
+import CDEDiagrams
 import Foundation
 
 /// The forms of an answer.
@@ -43,19 +44,21 @@ public struct Renderer: Sendable {
 
   private func aligned(_ table: Table) -> String {
     var result = ""
-    if let title = table.title { result += strong(Self.visible(title)) + "\n" }
-    let rows = table.rows.map { $0.map { Self.visible($0.text) } }
-    let names = table.columns.map { Self.visible($0.name) }
-    var widths = names.map(Self.columns(of:))
+    if let title = table.title { result += strong(ShownText.visible(title)) + "\n" }
+    let rows = table.rows.map { $0.map { ShownText.visible($0.text) } }
+    let names = table.columns.map { ShownText.visible($0.name) }
+    var widths = names.map(ShownText.columns(of:))
     for row in rows {
-      for (column, text) in row.enumerated() { widths[column] = max(widths[column], Self.columns(of: text)) }
+      for (column, text) in row.enumerated() {
+        widths[column] = max(widths[column], ShownText.columns(of: text))
+      }
     }
     widths = fitted(widths, names)
     func line(_ cells: [String], _ style: (String) -> String) -> String {
       var parts: [String] = []
       for (column, text) in cells.enumerated() {
-        let cut = Self.cut(text, to: widths[column])
-        let space = String(repeating: " ", count: widths[column] - Self.columns(of: cut))
+        let cut = ShownText.cut(text, to: widths[column])
+        let space = String(repeating: " ", count: widths[column] - ShownText.columns(of: cut))
         let isLast = column == cells.count - 1
         parts.append(
           table.columns[column].isNumber ? space + style(cut) : style(cut) + (isLast ? "" : space))
@@ -81,22 +84,22 @@ public struct Renderer: Sendable {
   }
 
   private func lines(of facts: [Answer.Fact]) -> String {
-    let longest = facts.map { Self.columns(of: $0.name) }.max() ?? 0
+    let longest = facts.map { ShownText.columns(of: $0.name) }.max() ?? 0
     return facts.map { fact in
-      let space = String(repeating: " ", count: longest - Self.columns(of: fact.name) + 2)
-      return strong(fact.name) + space + Self.visible(fact.cell.text) + "\n"
+      let space = String(repeating: " ", count: longest - ShownText.columns(of: fact.name) + 2)
+      return strong(fact.name) + space + ShownText.visible(fact.cell.text) + "\n"
     }.joined()
   }
 
   private func markdown(_ table: Table) -> String {
     let rule = table.columns.map { $0.isNumber ? "---:" : "---" }
-    let title = table.title.map { "## \(Self.visible($0))\n\n" } ?? ""
+    let title = table.title.map { "## \(ShownText.visible($0))\n\n" } ?? ""
     return title + Self.markdownRow(table.columns.map(\.name)) + "| " + rule.joined(separator: " | ") + " |\n"
       + table.rows.map { Self.markdownRow($0.map(\.text)) }.joined()
   }
 
   static func markdownRow(_ cells: [String]) -> String {
-    let parts = cells.map { visible($0).replacingOccurrences(of: "|", with: "\\|") }
+    let parts = cells.map { ShownText.visible($0).replacingOccurrences(of: "|", with: "\\|") }
     return "| " + parts.joined(separator: " | ") + " |\n"
   }
 
@@ -110,57 +113,5 @@ public struct Renderer: Sendable {
     return needsQuotes ? "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\"" : text
   }
 
-  // MARK: Text
-
   private func strong(_ text: String) -> String { hasColors ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
-
-  /// The text without what a terminal would obey: a value may contain codes that move the cursor.
-  static func visible(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: isControl) else { return text }
-    var result = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\n": result.append("⏎")
-      case "\t": result.append("→")
-      case let control where isControl(control): result.append("\u{FFFD}")
-      default: result.append(scalar)
-      }
-    }
-    return String(result)
-  }
-
-  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-      // These turn the direction of the text around them.
-      || (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
-  }
-
-  /// The number of a terminal's columns that a text takes.
-  static func columns(of text: String) -> Int {
-    if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
-    return text.reduce(0) { $0 + columns(of: $1) }
-  }
-
-  private static func columns(of character: Character) -> Int {
-    let scalar = character.unicodeScalars.first!
-    switch scalar.value {
-    case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
-      0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
-      return 2
-    default: return scalar.properties.isEmojiPresentation ? 2 : 1
-    }
-  }
-
-  private static func cut(_ text: String, to width: Int) -> String {
-    guard columns(of: text) > width else { return text }
-    var result = ""
-    var used = 0
-    for character in text {
-      let more = columns(of: character)
-      if used + more > width - 1 { break }
-      result.append(character)
-      used += more
-    }
-    return result + "…"
-  }
 }

@@ -1,3 +1,4 @@
+import CDEDiagrams
 import CDEManagedModel
 
 /// What may stand at the end of a condition: a name, an operator after a name, a value after an operator.

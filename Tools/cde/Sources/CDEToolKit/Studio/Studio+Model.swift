@@ -1,3 +1,4 @@
+import CDEDiagrams
 import CDEManagedModel
 import CDEModelRuntime
 import Foundation

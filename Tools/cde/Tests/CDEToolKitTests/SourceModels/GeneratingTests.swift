@@ -5,6 +5,7 @@ import CoreDataEvolution
 import Foundation
 import Testing
 
+@testable import CDEDiagrams
 @testable import CDEToolKit
 
 @Suite("Generating classes of models")

@@ -1,3 +1,4 @@
+import CDEDiagrams
 import CDEManagedModel
 import CDEModelClasses
 import Foundation

@@ -1,3 +1,4 @@
+import CDEDiagrams
 import CDESourceFacts
 
 extension ModelConformance {

@@ -1,3 +1,4 @@
+import CDEDiagrams
 import CDESourceFacts
 
 /// Classes with `@Model`.

@@ -62,10 +62,10 @@ struct DiagramLayout {
 
   static func size(_ box: DiagramGraph.Box) -> Rectangle {
     let longest =
-      box.rows.map { Double(Renderer.columns(of: $0.name) + Renderer.columns(of: $0.detail) + 3) * letter }
+      box.rows.map { Double(ShownText.columns(of: $0.name) + ShownText.columns(of: $0.detail) + 3) * letter }
       .max() ?? 0
     // The title is bold and larger.
-    let title = Double(Renderer.columns(of: box.name) + (box.isAbstract ? 11 : 0)) * letter * 1.15
+    let title = Double(ShownText.columns(of: box.name) + (box.isAbstract ? 11 : 0)) * letter * 1.15
     return Rectangle(
       width: max(longest, title, 90) + 20,
       height: titleHeight + Double(box.rows.count) * rowHeight + (box.rows.isEmpty ? 4 : 8))

@@ -122,7 +122,7 @@ struct SVGDiagram {
   }
 
   static func escaped(_ text: String) -> String {
-    Renderer.visible(text).replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(
+    ShownText.visible(text).replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(
       of: "<", with: "&lt;"
     )
     .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(of: "\"", with: "&quot;")

@@ -2,7 +2,7 @@ import CDEManagedModel
 
 extension NSAttributeDescription {
   /// The type as Xcode's editor names it.
-  var typeName: String {
+  package var typeName: String {
     switch attributeType {
     case .undefinedAttributeType: "Undefined"
     case .integer16AttributeType: "Integer 16"
@@ -26,7 +26,7 @@ extension NSAttributeDescription {
 
 extension NSRelationshipDescription {
   /// The delete rule as Xcode's editor names it.
-  var ruleName: String {
+  package var ruleName: String {
     switch deleteRule {
     case .noActionDeleteRule: "No Action"
     case .nullifyDeleteRule: "Nullify"
@@ -38,5 +38,15 @@ extension NSRelationshipDescription {
 
 extension NSManagedObjectModel {
   /// The entities by name.
-  var sortedEntities: [NSEntityDescription] { entities.sorted { ($0.name ?? "") < ($1.name ?? "") } }
+  package var sortedEntities: [NSEntityDescription] { entities.sorted { ($0.name ?? "") < ($1.name ?? "") } }
+}
+
+extension NSEntityDescription {
+  /// The stored properties that the entity does not inherit, by name.
+  package var ownStored: [NSPropertyDescription] {
+    propertiesByName.values.filter { property in
+      !property.isTransient && !(property is NSFetchedPropertyDescription)
+        && superentity?.propertiesByName[property.name] == nil
+    }.sorted { $0.name < $1.name }
+  }
 }

@@ -13,6 +13,20 @@ let internalTests = [
   "OrderedNumberTests.swift",
 ]
 
+/// Tests of statements, files and migrations. What the optimiser changes is how long objects live and which checks remain: the tests of
+/// objects and contexts show that. `.ci/long` runs these optimised, too.
+let storeTests = [
+  "Migrations", "SeveralStores", "RequestFuzzing", "Profiling",
+  "AttributeStorageTests.swift", "BatchCascadeTests.swift", "BatchExpressionTests.swift",
+  "BatchRandomisedTests.swift", "BatchRequestTests.swift", "BatchUpsertTests.swift", "CachedModelTests.swift",
+  "DerivedAttributeTests.swift", "DictionaryRandomisedTests.swift", "ErrorNumberTests.swift",
+  "ForeignStoreTests.swift", "HistoryTests.swift", "HistoryTokenTests.swift", "HistoryTokenTextTests.swift",
+  "HistoryStreamTests.swift", "MandatoryRelationshipTests.swift",
+  "MandatoryRelationshipRandomisedTests.swift", "MutatedStoreTests.swift", "MutatedValueTests.swift",
+  "QueryMistakeTests.swift", "SalvagedStoreTests.swift", "StoreEngineTests.swift", "StoreMovingTests.swift",
+  "StoredEdgeTests.swift", "StoredPathTests.swift", "TypedPathAgreementTests.swift",
+]
+
 let package = Package(
   name: "Optimised",
   platforms: [.macOS(.v15)],
@@ -31,7 +45,7 @@ let package = Package(
         .product(name: "CDEExecutors", package: "CoreDataEvolution"),
         .product(name: "CDEProfiling", package: "CoreDataEvolution"),
       ],
-      exclude: internalTests,
+      exclude: internalTests + storeTests,
       // The library is what is optimised. The tests' own optimisation takes eight minutes of two cores; `.ci/long` does that.
       swiftSettings: [.unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"])])
   ],

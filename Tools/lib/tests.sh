@@ -9,10 +9,23 @@ test_times=$(mktemp)
 # Whether the PostgreSQL engine can be tested here.
 has_postgresql() { pkg-config --exists libpq 2>/dev/null && "$ROOT/Tools/lib/postgresql" programs >/dev/null 2>&1; }
 
+# server_folder NAME: the folder of a server of this run's own. The server's user can reach it, which a temporary folder of ours may not
+# allow. It is in memory where four gigabytes are free: tests make and delete thousands of tables, and each table is several files. A
+# quarter of the server's work was the file system's.
+server_folder() {
+  local room available
+  room=$(df -Pk /dev/shm 2>/dev/null | awk '$1 == "tmpfs" { print $4 }')
+  available=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo 2>/dev/null)
+  if [ -w /dev/shm ] && [ "${room:-0}" -ge 4194304 ] && [ "${available:-0}" -ge 8388608 ]; then
+    echo "/dev/shm/$1-$$"
+  else
+    echo "/tmp/$1-$$"
+  fi
+}
+
 # Starts a server of this run's own, and exports its URL. `stop_postgresql` ends it.
 start_postgresql() {
-  # A folder that the server's user can reach, which a temporary folder of ours may not be.
-  export CDE_POSTGRESQL_FOLDER=${CDE_POSTGRESQL_FOLDER:-/tmp/cde-postgresql-$$}
+  export CDE_POSTGRESQL_FOLDER=${CDE_POSTGRESQL_FOLDER:-$(server_folder cde-postgresql)}
   CDE_POSTGRESQL_URL=$("$ROOT/Tools/lib/postgresql" start) || return 1
   export CDE_POSTGRESQL_URL
 }

@@ -11,7 +11,7 @@ import Testing
 struct GeneratedMigrationTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let seed = environment["CDE_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0..<1_000_000)
-  private static let count = environment["CDE_PLANNED_MIGRATIONS"].flatMap(Int.init) ?? 60
+  private static let count = environment["CDE_PLANNED_MIGRATIONS"].flatMap(Int.init) ?? 20
 
   @Test("Each older version becomes the last one, with the values that the versions and the code say")
   func values() throws {

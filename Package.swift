@@ -54,6 +54,7 @@ let package = Package(
     .library(name: "CoreDataEvolution", targets: ["CoreDataEvolution"]),
     .library(name: "CDEExecutors", targets: ["CDEExecutors"]),
     .library(name: "CDEProfiling", targets: ["CDEProfiling"]),
+    .library(name: "CDEOperators", targets: ["CDEOperators"]),
     .library(name: "CDEStore", targets: ["CDEStore"]),
     .library(name: "CDESQL", targets: ["CDESQL"]),
     .library(name: "CDESQLiteStore", targets: ["CDESQLiteStore"]),
@@ -110,16 +111,20 @@ let package = Package(
       pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"]), .brew(["sqlite"])]),
     .target(
-      name: "CDEStore",
+      name: "CDEOperators",
       dependencies: ["CDEExecutors"],
+      path: "Packages/Store/Sources/CDEOperators"),
+    .target(
+      name: "CDEStore",
+      dependencies: ["CDEExecutors", "CDEOperators"],
       path: "Packages/Store/Sources/CDEStore"),
     .target(
       name: "CDESQL",
-      dependencies: ["CDEStore"],
+      dependencies: ["CDEOperators", "CDEStore"],
       path: "Packages/Store/Sources/CDESQL"),
     .target(
       name: "CDESQLiteStore",
-      dependencies: ["CDEStore", "CDESQL", "CDESQLite", "CDEExecutors"],
+      dependencies: ["CDEOperators", "CDEStore", "CDESQL", "CDESQLite", "CDEExecutors"],
       path: "Packages/Store/Sources/CDESQLiteStore"),
     .target(
       name: "CDESQLiteFaults",
@@ -136,7 +141,8 @@ let package = Package(
     .testTarget(
       name: "CDESQLiteStoreTests",
       dependencies: [
-        "CDESQLiteStore", "CDESQLiteFaults", "CDEStoreTestKit", "CDEStore", "CDESQL", "CDESQLite",
+        "CDESQLiteStore", "CDESQLiteFaults", "CDEStoreTestKit", "CDEOperators", "CDEStore", "CDESQL",
+        "CDESQLite",
         "CDEExecutors",
       ],
       path: "Packages/Store/Tests/CDESQLiteStoreTests",
@@ -151,7 +157,7 @@ let package = Package(
     .target(
       name: "CDEPostgreSQLStore",
       dependencies: [
-        "CDEExecutors", "CDEStore", "CDESQL",
+        "CDEExecutors", "CDEOperators", "CDEStore", "CDESQL",
         .target(name: "CDELibPQ", condition: .when(traits: ["PostgreSQL"])),
       ],
       path: "Packages/PostgreSQLStore/Sources/CDEPostgreSQLStore"),
@@ -185,7 +191,7 @@ let package = Package(
     // Models
     .target(
       name: "CDEPredicates",
-      dependencies: ["CDEExecutors"],
+      dependencies: ["CDEExecutors", "CDEOperators"],
       path: "Packages/Models/Sources/CDEPredicates"),
     .target(
       name: "CDEManagedModel",
@@ -197,7 +203,7 @@ let package = Package(
       path: "Packages/Models/Sources/CDEModelFiles"),
     .testTarget(
       name: "CDEPredicatesTests",
-      dependencies: ["CDEPredicates"],
+      dependencies: ["CDEOperators", "CDEPredicates"],
       path: "Packages/Models/Tests/CDEPredicatesTests"),
     .testTarget(
       name: "CDEManagedModelTests",
@@ -216,7 +222,7 @@ let package = Package(
       name: "CDEModelRuntime",
       dependencies: [
         "CDEManagedModel", "CDEModelFiles", "CDEPredicates", "CDERuntimeABI", "CDEExecutors", "CDEProfiling",
-        "CDEStore", "CDESQLiteStore",
+        "CDEOperators", "CDEStore", "CDESQLiteStore",
         "CDEMacros",
       ],
       path: "Packages/ModelRuntime/Sources/CDEModelRuntime"),

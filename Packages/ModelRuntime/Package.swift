@@ -25,6 +25,7 @@ let package = Package(
         .product(name: "CDEPredicates", package: "Models"),
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEProfiling", package: "Profiling"),
+        .product(name: "CDEOperators", package: "Store"),
         .product(name: "CDEStore", package: "Store"),
         .product(name: "CDESQLiteStore", package: "Store"),
         .product(name: "CDEMacrosPlugin", package: "Macros"),

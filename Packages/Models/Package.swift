@@ -14,7 +14,12 @@ let package = Package(
     .package(name: "Store", path: "../Store"),
   ],
   targets: [
-    .target(name: "CDEPredicates", dependencies: [.product(name: "CDEExecutors", package: "Executors")]),
+    .target(
+      name: "CDEPredicates",
+      dependencies: [
+        .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEOperators", package: "Store"),
+      ]),
     .target(
       name: "CDEManagedModel",
       dependencies: [
@@ -29,7 +34,9 @@ let package = Package(
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEStore", package: "Store"),
       ]),
-    .testTarget(name: "CDEPredicatesTests", dependencies: ["CDEPredicates"]),
+    .testTarget(
+      name: "CDEPredicatesTests",
+      dependencies: ["CDEPredicates", .product(name: "CDEOperators", package: "Store")]),
     .testTarget(
       name: "CDEManagedModelTests",
       dependencies: ["CDEManagedModel", .product(name: "CDEStore", package: "Store")],

@@ -23,6 +23,7 @@ let package = Package(
       name: "CDEPostgreSQLStore",
       dependencies: [
         .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEOperators", package: "Store"),
         .product(name: "CDEStore", package: "Store"),
         .product(name: "CDESQL", package: "Store"),
         .target(name: "CDELibPQ", condition: .when(traits: ["PostgreSQL"])),

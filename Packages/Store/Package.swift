@@ -5,6 +5,7 @@ let package = Package(
   name: "Store",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
+    .library(name: "CDEOperators", targets: ["CDEOperators"]),
     .library(name: "CDEStore", targets: ["CDEStore"]),
     .library(name: "CDESQL", targets: ["CDESQL"]),
     .library(name: "CDESQLiteStore", targets: ["CDESQLiteStore"]),
@@ -20,13 +21,17 @@ let package = Package(
       pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"]), .brew(["sqlite"])]),
     .target(
-      name: "CDEStore",
+      name: "CDEOperators",
       dependencies: [.product(name: "CDEExecutors", package: "Executors")]),
-    .target(name: "CDESQL", dependencies: ["CDEStore"]),
+    .target(
+      name: "CDEStore",
+      dependencies: ["CDEOperators", .product(name: "CDEExecutors", package: "Executors")]),
+    .target(name: "CDESQL", dependencies: ["CDEOperators", "CDEStore"]),
     .target(
       name: "CDESQLiteStore",
       dependencies: [
-        "CDEStore", "CDESQL", "CDESQLite", .product(name: "CDEExecutors", package: "Executors"),
+        "CDEOperators", "CDEStore", "CDESQL", "CDESQLite",
+        .product(name: "CDEExecutors", package: "Executors"),
       ]),
     .target(
       name: "CDESQLiteFaults",
@@ -38,7 +43,8 @@ let package = Package(
     .testTarget(
       name: "CDESQLiteStoreTests",
       dependencies: [
-        "CDESQLiteStore", "CDESQLiteFaults", "CDEStoreTestKit", "CDEStore", "CDESQL", "CDESQLite",
+        "CDESQLiteStore", "CDESQLiteFaults", "CDEStoreTestKit", "CDEOperators", "CDEStore", "CDESQL",
+        "CDESQLite",
         .product(name: "CDEExecutors", package: "Executors"),
       ],
       resources: [.copy("Fixtures")]),

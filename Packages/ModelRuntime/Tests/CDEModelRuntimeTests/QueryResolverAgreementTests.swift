@@ -21,8 +21,7 @@ struct QueryResolverAgreementTests {
         let expected = Result { try tree.evaluate(with: item) }
         switch (filter, expected) {
         case (.success(let filter), .success(let expected)):
-          let interpreter = world.interpreter(item)
-          #expect(try interpreter.holds(filter) == expected, "seed \(seed): \(tree)")
+          #expect(try world.evaluator(item).holds(filter) == expected, "seed \(seed): \(tree)")
           answered += 1
         case (.failure, .failure): refused += 1
         // A value that is nil has no kind, so memory alone can't refuse.
@@ -58,8 +57,7 @@ struct QueryResolverAgreementTests {
         }
         for item in items {
           let expected = try tree.evaluate(with: item)
-          let interpreter = world.interpreter(item)
-          let found = try interpreter.holds(filter)
+          let found = try world.evaluator(item).holds(filter)
           compared += 1
           if found { held += 1 }
           guard found == expected else {
@@ -108,13 +106,13 @@ struct QueryMaker {
   mutating func objects() -> [QueryObject] {
     let schema = world.schema
     func make(_ name: String, _ count: Int) -> [QueryObject] {
-      (0..<count).map { QueryObject(schema.entity(named: name)!, key: Int64($0 + 1)) }
+      (0..<count).map { QueryObject(schema, name, key: Int64($0 + 1)) }
     }
     let categories = make("Category", 3)
     let tags = make("Tag", 3)
     var items = make("Item", 5)
     for index in items.indices where chance(30) {
-      items[index] = QueryObject(schema.entity(named: "SpecialItem")!, key: Int64(index + 1))
+      items[index] = QueryObject(schema, "SpecialItem", key: Int64(index + 1))
     }
     for category in categories {
       category.attributes = ["name": constant(.text), "rank": constant(.integer)]

@@ -1,6 +1,6 @@
 @_spi(CDE) import CDEManagedModel
 @_spi(CDE) import CDEPredicates
-import CDEStore
+@_spi(CDE) import CDEStore
 import Foundation
 import Testing
 
@@ -69,8 +69,8 @@ struct QueryWorld {
   }
 
   /// What answers conditions on items for one of them.
-  func interpreter(_ item: QueryObject) -> QueryInterpreter<QueryObject> {
-    QueryInterpreter(schema: schema, row: item, entity: index("Item"), patterns: PredicatePatternCache())
+  func evaluator(_ item: QueryObject) -> ItemEvaluator {
+    ItemEvaluator(evaluator: FilterEvaluator(schema), item: item, entity: index("Item"))
   }
 
   /// The path along relationships to an attribute, by names.
@@ -94,6 +94,15 @@ struct QueryWorld {
   }
 }
 
+/// Decides conditions on items for one of them.
+struct ItemEvaluator {
+  let evaluator: FilterEvaluator<QueryObject>
+  let item: QueryObject
+  let entity: EntityIndex
+
+  func holds(_ filter: StoreFilter) throws -> Bool { try evaluator.holds(filter, for: item, of: entity) }
+}
+
 struct QueryReference: PredicateObjectReference {
   var entity: EntityIndex
   var root: RootIndex
@@ -106,6 +115,7 @@ struct QueryReference: PredicateObjectReference {
 
 /// An object as the evaluation in memory reads it.
 final class QueryObject: PredicateValueProviding {
+  let schema: ResolvedSchema
   let entity: ResolvedSchema.Entity
   let key: Int64
   var attributes: [String: PredicateConstant] = [:]
@@ -114,8 +124,9 @@ final class QueryObject: PredicateValueProviding {
   var toOne: [String: QueryObject] = [:]
   var toMany: [String: [QueryObject]] = [:]
 
-  init(_ entity: ResolvedSchema.Entity, key: Int64) {
-    self.entity = entity
+  init(_ schema: ResolvedSchema, _ entity: String, key: Int64) {
+    self.schema = schema
+    self.entity = schema.entity(named: entity)!
     self.key = key
   }
 
@@ -157,14 +168,16 @@ final class QueryObject: PredicateValueProviding {
   }
 }
 
-extension QueryObject: InterpretedRow {
+extension QueryObject: EvaluatedRow {
   var concreteEntity: EntityIndex { entity.index }
 
-  func value(of slot: SlotIndex, leaf: Int, in entity: ResolvedSchema.Entity) throws -> StoreValue {
-    let property = entity.layout.properties[slot]
+  func value(of slot: SlotIndex, leaf: Int, in entity: EntityIndex) throws(StoreError) -> StoreValue {
+    let property = schema.entities[entity].layout.properties[slot]
     switch property.kind {
     case .attribute:
-      try #require(!property.isTransient && leaf == 0, "\(property.name) has no cell")
+      if property.isTransient || leaf != 0 {
+        throw StoreError(.unsupportedQuery, "\(property.name) has no cell")
+      }
       return (attributes[property.name] ?? .null).stored
     case .composite: return leaves[property.name]?[leaf].stored ?? .null
     case .toOne, .toMany:
@@ -172,8 +185,8 @@ extension QueryObject: InterpretedRow {
     }
   }
 
-  func destinations(of slot: SlotIndex, in entity: ResolvedSchema.Entity) -> [QueryObject] {
-    let name = entity.layout.properties[slot].name
+  func destinations(of slot: SlotIndex, in entity: EntityIndex) -> [QueryObject] {
+    let name = schema.entities[entity].layout.properties[slot].name
     return toMany[name] ?? toOne[name].map { [$0] } ?? []
   }
 }

@@ -1,3 +1,5 @@
+public import CDEOperators
+
 /// A fetch that refers to a ``ResolvedSchema``: slots instead of names.
 public struct StoreQuery: Hashable, Sendable {
   /// Index of the entity to fetch.
@@ -153,21 +155,8 @@ public indirect enum StoreFilter: Hashable, Sendable {
     case beginsWith, endsWith, contains, like, matches
   }
 
-  /// The differences that a comparison of texts ignores.
-  public struct TextOptions: OptionSet, Hashable, Sendable {
-    /// The options as bits.
-    public let rawValue: UInt8
-    /// Makes options from bits.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// Letters that differ only in case are equal: `[c]` in format strings.
-    public static let caseInsensitive = TextOptions(rawValue: 1)
-    /// Letters that differ only in accents are equal: `[d]` in format strings.
-    public static let diacriticInsensitive = TextOptions(rawValue: 2)
-    /// Sorts as Foundation's `localizedCompare` does. For sort orders only.
-    public static let localized = TextOptions(rawValue: 16)
-    /// Sorts as Foundation's `localizedStandardCompare` does. For sort orders only.
-    public static let localizedStandard = TextOptions(rawValue: 32)
-  }
+  /// The differences that a comparison of texts ignores. Conditions have no options of a locale, which are for sort orders only.
+  public typealias TextOptions = CDEOperators.TextOptions
 }
 
 /// One criterion to sort rows by.

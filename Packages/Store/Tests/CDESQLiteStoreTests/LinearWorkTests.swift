@@ -1,3 +1,4 @@
+@_spi(CDE) import CDEOperators
 @_spi(CDE) import CDESQL
 import CDESQLite
 @_spi(CDE) import CDEStore
@@ -117,7 +118,7 @@ struct LinearWorkTests {
     let item = store.index("Item")
     let text = StoreExpression.value(.text(String(repeating: "É", count: 100_000)))
     let title = StoreExpression.path(StorePath(end: .property(slot: store.slot("Item", "title"), leaf: 0)))
-    let once = time { _ = TextFolding.folded(String(repeating: "É", count: 100_000), [.caseInsensitive]) }
+    let once = time { _ = TextComparison.folded(String(repeating: "É", count: 100_000), [.caseInsensitive]) }
     for (left, right) in [(title, text), (text, title)] {
       let query = StoreQuery(
         entity: item, filter: .comparison(left, comparison, right, .caseInsensitive))

@@ -1,3 +1,4 @@
+@_spi(CDE) import CDEOperators
 @_spi(CDE) import CDESQL
 import CDEStore
 import Foundation
@@ -27,8 +28,8 @@ struct TextFoldingTests {
     for left in Self.texts {
       for right in Self.texts {
         let expected = left.compare(right, options: compare) == .orderedSame
-        let found = TextFolding.folded(left, options).utf8.elementsEqual(
-          TextFolding.folded(right, options).utf8)
+        let found = TextComparison.folded(left, options).utf8.elementsEqual(
+          TextComparison.folded(right, options).utf8)
         #expect(found == expected, "\(left.unicodeScalars) and \(right.unicodeScalars)")
       }
     }
@@ -36,6 +37,6 @@ struct TextFoldingTests {
 
   @Test("Without options every byte counts")
   func bytes() {
-    #expect(TextFolding.folded("e\u{301}", []).utf8.elementsEqual("e\u{301}".utf8))
+    #expect(TextComparison.folded("e\u{301}", []).utf8.elementsEqual("e\u{301}".utf8))
   }
 }

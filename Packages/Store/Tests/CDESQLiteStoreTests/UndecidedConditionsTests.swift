@@ -1,7 +1,7 @@
 @_spi(CDE) import CDESQL
 import CDESQLite
 @_spi(CDE) import CDESQLiteFaults
-import CDEStore
+@_spi(CDE) import CDEStore
 @_spi(CDE) import CDEStoreTestKit
 import Foundation
 import Testing
@@ -169,7 +169,7 @@ struct UndecidedConditionsTests {
         guard try evaluator.holds(query.filter, for: row, of: entity) else { continue }
         rows.append((key, try evaluator.sortKeys(sort, for: row, of: entity)))
       }
-      rows.sort { FilterEvaluator<ModelRow>.precedes($0.sortKeys, $1.sortKeys, in: sort) }
+      rows.sort { ValueOrder.precedes($0.sortKeys, $1.sortKeys, in: sort) }
       let expected = try store.fetch(query, isKnown: nil).keys
       try #require(rows.map(\.key) == expected, "seed \(seed), round \(round): \(query)")
     }

@@ -1,5 +1,5 @@
 @_spi(CDE) internal import CDEPredicates
-internal import CDEStore
+@_spi(CDE) internal import CDEStore
 internal import Foundation
 
 /// What a request says about one object: whether it belongs to the result, where, and in which section.
@@ -10,15 +10,15 @@ struct FetchRules {
   /// Which changes of other objects concern the result.
   let reach: FetchReach
   private let query: StoreQuery
-  private let schema: ResolvedSchema
   private let entities: Range<EntityIndex>
   private let sectionKeyPath: String?
-  private let patterns = PredicatePatternCache()
+  private let evaluator: FilterEvaluator<ObjectRow>
 
   init(_ plan: FetchPlan, sectionKeyPath: String?) throws {
     self.plan = plan
     self.sectionKeyPath = sectionKeyPath
-    schema = plan.binding.model.schema
+    let schema = plan.binding.model.schema
+    evaluator = FilterEvaluator(schema)
     entities =
       plan.includesSubentities
       ? schema.entities[plan.binding.index].subtree : plan.binding.index..<(plan.binding.index + 1)
@@ -46,24 +46,19 @@ struct FetchRules {
     else { return false }
     if object.isFault, object.isStored { context.fire(object) }
     if object.isGone { return false }
-    return try interpreter(object).holds(query.filter)
+    return try evaluator.holds(query.filter, for: ObjectRow(object: object), of: query.entity)
   }
 
   /// The values that decide about the object's place.
-  func keys(of object: NSManagedObject) throws -> [PredicateConstant] {
-    try interpreter(object).sortKeys(query.sort)
+  func keys(of object: NSManagedObject) throws -> [StoreValue] {
+    try evaluator.sortKeys(query.sort, for: ObjectRow(object: object), of: query.entity)
   }
 
-  private func interpreter(_ object: NSManagedObject) -> QueryInterpreter<ObjectRow> {
-    QueryInterpreter(
-      schema: schema, row: ObjectRow(object: object), entity: query.entity, patterns: patterns)
+  func precede(_ left: [StoreValue], _ right: [StoreValue]) -> Bool {
+    ValueOrder.precedes(left, right, in: query.sort)
   }
 
-  func precede(_ left: [PredicateConstant], _ right: [PredicateConstant]) -> Bool {
-    QueryInterpreter<ObjectRow>.precedes(left, right, in: query.sort)
-  }
-
-  func areEqual(_ left: [PredicateConstant], _ right: [PredicateConstant]) -> Bool {
+  func areEqual(_ left: [StoreValue], _ right: [StoreValue]) -> Bool {
     !precede(left, right) && !precede(right, left)
   }
 

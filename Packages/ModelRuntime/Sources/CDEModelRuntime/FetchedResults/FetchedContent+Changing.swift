@@ -7,7 +7,7 @@ struct FetchedChanges {
   /// An entry that is new, or may have to move.
   struct Placement {
     var entry: FetchedEntry
-    var keys: [PredicateConstant]
+    var keys: [StoreValue]
     var sectionName: String
   }
 
@@ -52,7 +52,7 @@ private struct Changing {
 
   private struct Item {
     var entry: FetchedEntry
-    var keys: [PredicateConstant]
+    var keys: [StoreValue]
     /// The number of fixed entries before it in its new section.
     var gap: Int
     /// The old row if it stays in its section.

@@ -1,4 +1,4 @@
-internal import CDEPredicates
+internal import CDEStore
 internal import Foundation
 
 /// An object of a fetched result, with what decides about its place.
@@ -6,7 +6,7 @@ final class FetchedEntry {
   /// Another object for the same row replaces it after its context was reset.
   var object: NSManagedObject
   /// The values that the order compares, as of the last change; nil before the first one.
-  var keys: [PredicateConstant]?
+  var keys: [StoreValue]?
   /// The part of a section that holds the entry, and owns it.
   fileprivate(set) unowned(unsafe) var chunk: FetchedChunk?
 

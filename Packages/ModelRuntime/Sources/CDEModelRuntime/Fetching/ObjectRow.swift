@@ -1,17 +1,17 @@
 @_spi(CDE) internal import CDEManagedModel
 internal import CDEPredicates
-internal import CDEStore
+@_spi(CDE) internal import CDEStore
 internal import Foundation
 
 /// An object as a row of a query: its values in its context, including unsaved ones.
-struct ObjectRow: InterpretedRow {
+struct ObjectRow: EvaluatedRow {
   let object: NSManagedObject
 
   var key: Int64 { object._key }
 
   var concreteEntity: EntityIndex { object._binding.index }
 
-  func value(of slot: SlotIndex, leaf: Int, in entity: ResolvedSchema.Entity) throws -> StoreValue {
+  func value(of slot: SlotIndex, leaf: Int, in entity: EntityIndex) throws(StoreError) -> StoreValue {
     let info = info(slot, entity)
     let value = object.attributeValue(info)
     guard info.kind == .composite else { return value.stored }
@@ -22,18 +22,18 @@ struct ObjectRow: InterpretedRow {
     return (try? _PropertyValue(any: element, as: part.type))?.stored ?? .null
   }
 
-  func destinations(of slot: SlotIndex, in entity: ResolvedSchema.Entity) throws -> [ObjectRow] {
+  func destinations(of slot: SlotIndex, in entity: EntityIndex) throws(StoreError) -> [ObjectRow] {
     let info = info(slot, entity)
     guard info.isToMany else { return object.toOne(info.slot).map { [ObjectRow(object: $0)] } ?? [] }
     return object.loadedMembers(info.slot).objects.lazy.filter { !$0.isMarkedDeleted }.map(ObjectRow.init)
   }
 
   /// The property in the object's own entity, which may inherit from the entity that numbers the slot.
-  private func info(_ slot: SlotIndex, _ entity: ResolvedSchema.Entity) -> PropertyInfo {
+  private func info(_ slot: SlotIndex, _ entity: EntityIndex) -> PropertyInfo {
     let binding = object._binding
-    if binding.index == entity.index { return binding.properties[slot] }
+    if binding.index == entity { return binding.properties[slot] }
     // An entity has all properties of the entities that it inherits from.
-    return binding.property(entity.layout.properties[slot].name)!
+    return binding.property(binding.model.schema.entities[entity].layout.properties[slot].name)!
   }
 }
 

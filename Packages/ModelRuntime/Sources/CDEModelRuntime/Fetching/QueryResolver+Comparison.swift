@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEOperators
 @_spi(CDE) internal import CDEPredicates
 internal import CDEStore
 
@@ -248,9 +249,11 @@ extension QueryResolver {
     _ op: PredicateOperator, _ options: PredicateTextOptions
   ) throws -> StoreFilter {
     guard let whole = try side(subject, op), let part = try side(other, op) else { return .constant(false) }
-    if op == .matches, case .constant(.string(let pattern)) = other {
-      // An invalid pattern causes an error here, before any row is read.
-      _ = try PredicatePattern(matching: pattern, options)
+    if op == .matches, case .constant(.string(let pattern)) = other,
+      TextPattern(matching: pattern, options) == nil
+    {
+      // Before any row is read.
+      throw PredicateTreeError.malformedExpression
     }
     if case .constant(let a) = subject, case .constant(let b) = other {
       return op == .in ? try constant(b, op, a, options) : try constant(a, op, b, options)
@@ -285,10 +288,7 @@ extension QueryResolver {
 
   private static func options(_ options: PredicateTextOptions, _ kind: QueryKind) -> StoreFilter.TextOptions {
     guard kind == .text, !options.contains(.normalized) else { return [] }
-    var result: StoreFilter.TextOptions = []
-    if options.contains(.caseInsensitive) { result.insert(.caseInsensitive) }
-    if options.contains(.diacriticInsensitive) { result.insert(.diacriticInsensitive) }
-    return result
+    return options.intersection([.caseInsensitive, .diacriticInsensitive])
   }
 
   /// The two expressions. A fraction that is compared with a decimal column has that column's form.

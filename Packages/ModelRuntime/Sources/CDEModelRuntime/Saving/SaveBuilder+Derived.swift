@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEOperators
 internal import CDEManagedModel
 @_spi(CDE) internal import CDEPredicates
 internal import CDEStore
@@ -42,7 +43,7 @@ extension StoreDerivation {
     switch self {
     case .lowercase: return .text(text.lowercased())
     case .uppercase: return .text(text.uppercased())
-    default: return .text(PredicateText.fold(text, [.caseInsensitive, .diacriticInsensitive]))
+    default: return .text(TextComparison.canonical(text))
     }
   }
 

@@ -1,4 +1,3 @@
-@_spi(CDE) internal import CDEPredicates
 @_spi(CDE) internal import CDEStore
 internal import Foundation
 
@@ -52,53 +51,16 @@ struct RowOrder {
   /// Adds a result by the values of the order's expressions.
   mutating func append(_ values: [StoreValue]) {
     count += 1
-    keys += zip(values, sort).map { value, term in
-      guard case .text(let text) = value, term.options.isDisjoint(with: [.localized, .localizedStandard])
-      else {
-        return value
-      }
-      return .text(PredicateText.fold(text, PredicateTextOptions(rawValue: term.options.rawValue)))
-    }
+    keys += zip(values, sort).map { ValueOrder.sortKey($0, $1.options) }
   }
 
   /// The places of the results in the order.
   var sorted: [Int] {
     let width = sort.count
+    func keys(_ place: Int) -> ArraySlice<StoreValue> { self.keys[place * width..<(place + 1) * width] }
     return (0..<count).sorted { left, right in
-      for (index, term) in sort.enumerated() {
-        let order = Self.compare(keys[left * width + index], keys[right * width + index], term.options)
-        if order != 0 { return term.isAscending ? order < 0 : order > 0 }
-      }
-      return left < right
-    }
-  }
-
-  /// Negative, zero or positive, as SQLite compares values.
-  static func compare(_ left: StoreValue, _ right: StoreValue, _ options: StoreFilter.TextOptions = []) -> Int
-  {
-    switch (left, right) {
-    case (.text(let one), .text(let other)):
-      if options.contains(.localizedStandard) { return one.localizedStandardCompare(other).rawValue }
-      if options.contains(.localized) { return one.localizedCompare(other).rawValue }
-      return PredicateText.order(one, other, [])
-    case (.blob(let one), .blob(let other)):
-      if one == other { return 0 }
-      return one.lexicographicallyPrecedes(other) ? -1 : 1
-    default: break
-    }
-    let (one, other) = (left.rank, right.rank)
-    if one != other || one != 1 { return one - other }
-    return PredicateOrder.compare(left.constant, right.constant, []) ?? 0
-  }
-}
-
-extension StoreValue {
-  fileprivate var rank: Int {
-    switch constant {
-    case .null: 0
-    case .integer, .double: 1
-    case .string: 2
-    default: 3
+      let order = ValueOrder.order(keys(left), keys(right), in: sort)
+      return order == 0 ? left < right : order < 0
     }
   }
 }

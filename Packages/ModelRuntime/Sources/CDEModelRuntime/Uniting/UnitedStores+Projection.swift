@@ -1,4 +1,3 @@
-@_spi(CDE) internal import CDEPredicates
 @_spi(CDE) internal import CDEStore
 internal import Foundation
 
@@ -42,19 +41,14 @@ extension UnitedStores {
       }
     }
     var results = ProjectedResults(projection)
-    do {
-      for key in order {
-        let reader = GroupReader(parts, groups[key]!, stores[0].schema, projection.entity)
-        guard try reader.holds(projection.having) else { continue }
-        results.append(
-          try projection.columns.map(reader.value),
-          sortedBy: try projection.sort.map { try reader.value($0.expression) })
-      }
-    } catch let error as StoreError {
-      throw error
-    } catch {
-      let message = (error as? any CDEError)?.message ?? "\(error)"
-      throw StoreError(.unsupportedQuery, message, cause: error)
+    for key in order {
+      let reader = GroupReader(parts, groups[key]!, stores[0].schema, projection.entity)
+      guard try reader.holds(projection.having) else { continue }
+      var values: [StoreValue] = []
+      for column in projection.columns { values.append(try reader.value(column)) }
+      var keys: [StoreValue] = []
+      for term in projection.sort { keys.append(try reader.value(term.expression)) }
+      results.append(values, sortedBy: keys)
     }
     return results.finish()
   }
@@ -97,23 +91,17 @@ private struct GroupParts {
   let grouping: [StoreExpression]
   /// Objects at the end of paths, which are the same for all rows of a group.
   let objects: [StorePath]
-  /// The aggregates, in the order of their columns. An average is computed from a sum and a number.
+  /// The aggregates that the whole projection names.
+  private let wanted: [StoreExpression]
+  /// The aggregates that the stores compute, in the order of their columns. An average is computed from a sum and a number.
   let aggregates: [StoreExpression]
 
   init(_ whole: StoreProjection) {
-    var expressions: [StoreExpression] = []
     var objects: [StorePath] = []
-    for column in whole.columns {
-      switch column {
-      case .value(let expression): expressions.append(expression)
-      case .object(let path): if !objects.contains(path) { objects.append(path) }
-      }
-    }
-    expressions += whole.sort.map(\.expression) + whole.having.expressions
+    for case .object(let path) in whole.columns where !objects.contains(path) { objects.append(path) }
+    wanted = whole.groupAggregates
     var aggregates: [StoreExpression] = []
-    for expression in expressions.flatMap(\.groups) {
-      for part in Self.parts(of: expression) where !aggregates.contains(part) { aggregates.append(part) }
-    }
+    for part in wanted.flatMap(Self.parts) where !aggregates.contains(part) { aggregates.append(part) }
     grouping = whole.grouping
     self.objects = objects
     self.aggregates = aggregates
@@ -170,8 +158,8 @@ private struct GroupParts {
     if one == .null { return other }
     if other == .null { return one }
     switch aggregate {
-    case .min: return RowOrder.compare(one, other) <= 0 ? one : other
-    case .max: return RowOrder.compare(one, other) >= 0 ? one : other
+    case .min: return ValueOrder.order(one, other) <= 0 ? one : other
+    case .max: return ValueOrder.order(one, other) >= 0 ? one : other
     case .sum, .count, .average:
       switch (one, other) {
       case (.integer(let one), .integer(let other)):
@@ -185,16 +173,22 @@ private struct GroupParts {
     }
   }
 
-  /// The value of an aggregate in a whole group.
-  func value(of expression: StoreExpression, in group: Group) -> StoreValue? {
-    func part(_ expression: StoreExpression) -> StoreValue? {
-      aggregates.firstIndex(of: expression).map { group.values[grouping.count + objects.count + $0] }
+  /// The values of a whole group, by their expressions.
+  func values(of group: Group) -> [StoreExpression: StoreValue] {
+    var values = Dictionary(zip(wanted, wanted.map { value(of: $0, in: group) })) { first, _ in first }
+    for (expression, value) in zip(grouping, group.values) where values[expression] == nil {
+      values[expression] = value
     }
-    guard case .group(.average, let inner) = expression else { return part(expression) }
-    guard let count = part(.group(.count, inner))?.number, count > 0,
-      let sum = part(Self.total(inner))?.number
-    else { return .null }
-    return .real(sum / count)
+    return values
+  }
+
+  private func value(of aggregate: StoreExpression, in group: Group) -> StoreValue {
+    func part(_ expression: StoreExpression) -> StoreValue {
+      aggregates.firstIndex(of: expression).map { group.values[grouping.count + objects.count + $0] } ?? .null
+    }
+    guard case .group(.average, let inner) = aggregate else { return part(aggregate) }
+    let count = part(.group(.count, inner)).number
+    return count > 0 ? .real(part(Self.total(inner)).number / count) : .null
   }
 
   func object(_ path: StorePath, in group: Group) -> StoreValue {
@@ -206,69 +200,42 @@ private struct GroupParts {
 private struct GroupReader {
   private let parts: GroupParts
   private let group: GroupParts.Group
-  private let interpreter: QueryInterpreter<NoRow>
+  private let row: NoRow
+  private let evaluator: FilterEvaluator<NoRow>
 
   init(_ parts: GroupParts, _ group: GroupParts.Group, _ schema: ResolvedSchema, _ entity: EntityIndex) {
     self.parts = parts
     self.group = group
-    interpreter = QueryInterpreter(
-      schema: schema, row: NoRow(concreteEntity: entity), entity: entity, patterns: PredicatePatternCache())
+    row = NoRow(concreteEntity: entity)
+    evaluator = FilterEvaluator(schema).knowing(parts.values(of: group))
   }
 
-  func holds(_ filter: StoreFilter) throws -> Bool { try interpreter.holds(replaced(filter)) }
+  func holds(_ filter: StoreFilter) throws(StoreError) -> Bool {
+    try evaluator.holds(filter, for: row, of: row.concreteEntity)
+  }
 
-  func value(_ column: StoreProjection.Column) throws -> StoreValue {
+  func value(_ column: StoreProjection.Column) throws(StoreError) -> StoreValue {
     switch column {
     case .value(let expression): try value(expression)
     case .object(let path): parts.object(path, in: group)
     }
   }
 
-  func value(_ expression: StoreExpression) throws -> StoreValue {
-    // A value that the stores have computed is taken as it is.
-    if case .value(let value) = replaced(expression) { return value }
-    return try interpreter.value(replaced(expression)).stored
-  }
-
-  /// An expression with the values of the group in place of what reads rows.
-  private func replaced(_ expression: StoreExpression) -> StoreExpression {
-    if let index = parts.grouping.firstIndex(of: expression) { return .value(group.values[index]) }
-    switch expression {
-    case .group: return parts.value(of: expression, in: group).map { .value($0) } ?? expression
-    case .list(let members): return .list(members.map(replaced))
-    case .function(let function, let arguments): return .function(function, arguments.map(replaced))
-    case .conditional(let test, let first, let second):
-      return .conditional(replaced(test), replaced(first), replaced(second))
-    case .value, .path, .count, .aggregate, .countWhere: return expression
-    }
-  }
-
-  private func replaced(_ filter: StoreFilter) -> StoreFilter {
-    switch filter {
-    case .constant, .any, .keys, .entity: filter
-    case .and(let parts): .and(parts.map(replaced))
-    case .or(let parts): .or(parts.map(replaced))
-    case .not(let part): .not(replaced(part))
-    case .rules(let rules, let otherwise):
-      .rules(
-        rules.map { StoreFilter.Rule(replaced($0.condition), holds: $0.holds) },
-        otherwise: replaced(otherwise))
-    case .comparison(let left, let comparison, let right, let options):
-      .comparison(replaced(left), comparison, replaced(right), options)
-    }
+  func value(_ expression: StoreExpression) throws(StoreError) -> StoreValue {
+    try evaluator.value(of: expression, for: row, of: row.concreteEntity)
   }
 }
 
 /// The row of a group: it has none, because all expressions are replaced by values.
-private struct NoRow: InterpretedRow {
+private struct NoRow: EvaluatedRow {
   var key: Int64 { 0 }
   let concreteEntity: EntityIndex
 
-  func value(of slot: SlotIndex, leaf: Int, in entity: ResolvedSchema.Entity) throws -> StoreValue {
+  func value(of slot: SlotIndex, leaf: Int, in entity: EntityIndex) throws(StoreError) -> StoreValue {
     throw StoreError(.unsupportedQuery, "A group of rows has no value of a single row.")
   }
 
-  func destinations(of slot: SlotIndex, in entity: ResolvedSchema.Entity) throws -> [NoRow] {
+  func destinations(of slot: SlotIndex, in entity: EntityIndex) throws(StoreError) -> [NoRow] {
     throw StoreError(.unsupportedQuery, "A group of rows has no relationships.")
   }
 }
@@ -280,32 +247,6 @@ extension StoreValue {
     case .real(let value): value
     case .text(let digits): Double(digits) ?? 0
     case .null, .blob, .reference: 0
-    }
-  }
-}
-
-extension StoreExpression {
-  /// The aggregates over a group in the expression.
-  fileprivate var groups: [StoreExpression] {
-    switch self {
-    case .group: [self]
-    case .value, .path, .count, .aggregate, .countWhere: []
-    case .list(let members), .function(_, let members): members.flatMap(\.groups)
-    case .conditional(let test, let first, let second):
-      test.expressions.flatMap(\.groups) + first.groups + second.groups
-    }
-  }
-}
-
-extension StoreFilter {
-  /// The values that the condition compares.
-  fileprivate var expressions: [StoreExpression] {
-    switch self {
-    case .constant, .any, .keys, .entity: []
-    case .and(let parts), .or(let parts): parts.flatMap(\.expressions)
-    case .not(let part): part.expressions
-    case .rules(let rules, let otherwise): rules.flatMap(\.condition.expressions) + otherwise.expressions
-    case .comparison(let left, _, let right, _): [left, right]
     }
   }
 }

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEOperators
 public import Foundation
 
 // Foundation on Linux has no expression for localizedStandardContains and caseInsensitiveCompare.
@@ -29,7 +30,7 @@ public import Foundation
       ///
       /// - Throws: The errors of evaluating either part.
       public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
-        PredicateText.contains(
+        TextComparison.contains(
           String(try root.evaluate(bindings)), String(try other.evaluate(bindings)),
           [.caseInsensitive, .diacriticInsensitive])
       }
@@ -67,7 +68,7 @@ public import Foundation
       ///
       /// - Throws: The errors of evaluating either part.
       public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
-        let order = PredicateText.order(
+        let order = TextComparison.order(
           String(try root.evaluate(bindings)), String(try other.evaluate(bindings)), [.caseInsensitive])
         return order < 0 ? .orderedAscending : order == 0 ? .orderedSame : .orderedDescending
       }

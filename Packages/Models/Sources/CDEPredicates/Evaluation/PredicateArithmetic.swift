@@ -1,6 +1,7 @@
+@_spi(CDE) internal import CDEOperators
 internal import Foundation
 
-/// The scalar functions of predicates, with SQLite's rules for integers (see ``PredicateFunction``).
+/// The scalar functions of predicates (see ``PredicateFunction``): those of conditions, and of decimals and dates.
 @_spi(CDE) public enum PredicateArithmetic {
   /// The value of a function. The caller handles nil arguments.
   ///
@@ -9,26 +10,6 @@ internal import Foundation
     -> PredicateConstant
   {
     switch function {
-    case .add, .subtract, .multiply, .divide, .modulus, .power:
-      if values.count == 2, let result = dates(function, values[0], values[1]) { return result }
-      guard values.count == 2, values[0].isNumber, values[1].isNumber else {
-        throw mismatch(function, "two numbers")
-      }
-      return apply(function, values[0], values[1])
-    case .bitAnd, .bitOr, .bitXor, .shiftLeft, .shiftRight:
-      guard values.count == 2, let a = values[0].integerValue, let b = values[1].integerValue else {
-        throw mismatch(function, "two whole numbers")
-      }
-      return .integer(bits(function, a, b))
-    case .bitNot:
-      guard values.count == 1, let value = values[0].integerValue else {
-        throw mismatch(function, "one whole number")
-      }
-      return .integer(~value)
-    case .negate, .abs, .floor, .ceiling, .truncate, .squareRoot, .exponential, .naturalLogarithm,
-      .logarithm:
-      guard values.count == 1, values[0].isNumber else { throw mismatch(function, "one number") }
-      return unary(function, values[0])
     case .lowercase, .uppercase, .canonical, .length:
       guard values.count == 1, case .string(let text) = values[0] else {
         throw mismatch(function, "one text")
@@ -37,38 +18,19 @@ internal import Foundation
       case .lowercase: return .string(text.lowercased())
       case .uppercase: return .string(text.uppercased())
       case .length: return .integer(Int64(text.unicodeScalars.count))
-      default: return .string(PredicateText.fold(text, [.caseInsensitive, .diacriticInsensitive]))
+      default: return .string(TextComparison.canonical(text))
       }
-    case .coalesce, .now, .union, .intersect, .minus, .element: throw mismatch(function, "its own evaluation")
-    }
-  }
-
-  /// A date and a number of seconds, or the seconds between two dates; nil for other operands.
-  private static func dates(
-    _ function: PredicateFunction, _ left: PredicateConstant, _ right: PredicateConstant
-  ) -> PredicateConstant? {
-    func moved(_ date: Date, by seconds: Double?) -> PredicateConstant {
-      guard let seconds, !seconds.isNaN else { return .null }
-      return .date(date.addingTimeInterval(seconds))
-    }
-    switch (function, left, right) {
-    case (.subtract, .date(let left), .date(let right)): return .double(left.timeIntervalSince(right))
-    case (.add, .date(let date), _) where right.isNumber: return moved(date, by: right.doubleValue)
-    case (.add, _, .date(let date)) where left.isNumber: return moved(date, by: left.doubleValue)
-    case (.subtract, .date(let date), _) where right.isNumber:
-      return moved(date, by: right.doubleValue.map { -$0 })
-    default: return nil
-    }
-  }
-
-  // Swift's shifts treat large and negative distances as SQLite's do.
-  private static func bits(_ function: PredicateFunction, _ a: Int64, _ b: Int64) -> Int64 {
-    switch function {
-    case .bitAnd: a & b
-    case .bitOr: a | b
-    case .bitXor: a ^ b
-    case .shiftLeft: a << b
-    default: a >> b
+    default:
+      guard let ofNumbers = function.ofNumbers else { throw mismatch(function, "its own evaluation") }
+      if let result = dates(function, values) ?? decimals(function, values) { return result }
+      let numbers = values.compactMap(\.number)
+      do {
+        // What is no number is a missing operand.
+        return PredicateConstant(
+          try ConditionNumber.call(ofNumbers, numbers.count == values.count ? numbers : []))
+      } catch {
+        throw mismatch(function, error.operands)
+      }
     }
   }
 
@@ -76,98 +38,90 @@ internal import Foundation
     PredicateTreeError(.operands, construct: function.rawValue, "\(function.rawValue) needs \(needs)")
   }
 
-  static func apply(
-    _ function: PredicateFunction, _ left: PredicateConstant, _ right: PredicateConstant
-  ) -> PredicateConstant {
-    if let a = left.integerValue, let b = right.integerValue, let result = integers(function, a, b) {
-      return result
+  /// A date and a number of seconds, or the seconds between two dates; nil for other operands.
+  private static func dates(
+    _ function: PredicateFunction, _ values: [PredicateConstant]
+  ) -> PredicateConstant? {
+    guard values.count == 2 else { return nil }
+    func moved(_ date: Date, by seconds: Double?) -> PredicateConstant {
+      guard let seconds, !seconds.isNaN else { return .null }
+      return .date(date.addingTimeInterval(seconds))
     }
-    if function == .modulus, let a = left.wholeValue, let b = right.wholeValue {
-      return integers(function, a, b) ?? .null
-    }
-    // Two integers come here where they overflow. As in SQLite, their result is a double.
-    if left.integerValue == nil || right.integerValue == nil, let a = left.decimalValue,
-      let b = right.decimalValue, let result = decimals(function, a, b)
-    {
-      return result
-    }
-    guard let a = left.doubleValue, let b = right.doubleValue else { return .null }
-    let result: Double
-    switch function {
-    case .add: result = a + b
-    case .subtract: result = a - b
-    case .multiply: result = a * b
-    case .divide: result = b == 0 ? .nan : a / b
-    case .modulus: result = b == 0 ? .nan : a.truncatingRemainder(dividingBy: b)
-    case .power: result = Foundation.pow(a, b)
-    default: return .null
-    }
-    // SQLite has no value for it either.
-    return result.isNaN ? .null : .double(result)
-  }
-
-  // nil when the result is no 64-bit integer. The caller then computes with doubles.
-  private static func integers(_ function: PredicateFunction, _ a: Int64, _ b: Int64) -> PredicateConstant? {
-    let result: (partialValue: Int64, overflow: Bool)
-    switch function {
-    case .add: result = a.addingReportingOverflow(b)
-    case .subtract: result = a.subtractingReportingOverflow(b)
-    case .multiply: result = a.multipliedReportingOverflow(by: b)
-    case .divide:
-      if b == 0 { return .null }
-      result = a.dividedReportingOverflow(by: b)
-    case .modulus:
-      if b == 0 { return .null }
-      if b == -1 { return .integer(0) }
-      result = (a % b, false)
-    default: return nil
-    }
-    return result.overflow ? nil : .integer(result.partialValue)
-  }
-
-  private static func decimals(_ function: PredicateFunction, _ a: Decimal, _ b: Decimal)
-    -> PredicateConstant?
-  {
-    switch function {
-    case .add: return .decimal(a + b)
-    case .subtract: return .decimal(a - b)
-    case .multiply: return .decimal(a * b)
-    case .divide: return b.isZero ? .null : .decimal(a / b)
+    switch (function, values[0], values[1]) {
+    case (.subtract, .date(let left), .date(let right)): return .double(left.timeIntervalSince(right))
+    case (.add, .date(let date), let other) where other.isNumber: return moved(date, by: other.doubleValue)
+    case (.add, let other, .date(let date)) where other.isNumber: return moved(date, by: other.doubleValue)
+    case (.subtract, .date(let date), let other) where other.isNumber:
+      return moved(date, by: other.doubleValue.map { -$0 })
     default: return nil
     }
   }
 
-  private static func unary(_ function: PredicateFunction, _ value: PredicateConstant) -> PredicateConstant {
-    if let integer = value.integerValue {
-      switch function {
-      case .negate: return apply(.subtract, .integer(0), value)
-      case .abs: return integer < 0 ? apply(.subtract, .integer(0), value) : .integer(integer)
-      case .floor, .ceiling, .truncate: return .integer(integer)
-      default: break
-      }
+  /// A function of decimals, or of decimals and whole numbers; nil for other operands and functions.
+  private static func decimals(
+    _ function: PredicateFunction, _ values: [PredicateConstant]
+  ) -> PredicateConstant? {
+    let operands = values.compactMap(\.decimalValue)
+    guard operands.count == values.count, values.contains(where: { $0.integerValue == nil }) else {
+      return nil
     }
-    if case .decimal(let decimal) = value {
-      switch function {
-      case .floor, .ceiling, .truncate: if let whole = value.wholeValue { return .integer(whole) }
-      case .negate: return .decimal(-decimal)
-      case .abs: return .decimal(abs(decimal))
-      default: break
-      }
+    switch (function, operands.count) {
+    case (.add, 2): return .decimal(operands[0] + operands[1])
+    case (.subtract, 2): return .decimal(operands[0] - operands[1])
+    case (.multiply, 2): return .decimal(operands[0] * operands[1])
+    case (.divide, 2): return operands[1].isZero ? .null : .decimal(operands[0] / operands[1])
+    case (.modulus, 2):
+      guard let left = values[0].wholeValue, let right = values[1].wholeValue else { return nil }
+      return PredicateConstant(try? ConditionNumber.call(.modulus, [.whole(left), .whole(right)]))
+    case (.negate, 1): return .decimal(-operands[0])
+    case (.abs, 1): return .decimal(abs(operands[0]))
+    case (.floor, 1), (.ceiling, 1), (.truncate, 1): return values[0].wholeValue.map { .integer($0) }
+    default: return nil
     }
-    guard let double = value.doubleValue else { return .null }
-    switch function {
-    // As SQLite: of zero it is zero, not negative zero.
-    case .negate: return .double(0 - double)
-    case .abs: return .double(abs(double))
-    case .floor: return .double(double.rounded(.down))
-    case .ceiling: return .double(double.rounded(.up))
-    case .truncate: return .double(double.rounded(.towardZero))
-    // SQLite has no square root of a negative number either.
-    case .squareRoot: return double < 0 ? .null : .double(double.squareRoot())
-    case .exponential: return .double(Foundation.exp(double))
-    case .naturalLogarithm: return double > 0 ? .double(Foundation.log(double)) : .null
-    case .logarithm: return double > 0 ? .double(Foundation.log10(double)) : .null
-    default: return .null
+  }
+}
+
+extension PredicateConstant {
+  /// The number that stores have for the constant, if it has a kind of number.
+  var number: ConditionNumber? { integerValue.map { .whole($0) } ?? doubleValue.map { .real($0) } }
+
+  fileprivate init(_ number: ConditionNumber?) {
+    self =
+      switch number {
+      case .whole(let value): .integer(value)
+      case .real(let value): .double(value)
+      case nil: .null
+      }
+  }
+}
+
+extension PredicateFunction {
+  /// The function of numbers; nil for functions of other values.
+  fileprivate var ofNumbers: ConditionNumber.Function? {
+    switch self {
+    case .add: .add
+    case .subtract: .subtract
+    case .multiply: .multiply
+    case .divide: .divide
+    case .modulus: .modulus
+    case .power: .power
+    case .negate: .negate
+    case .bitAnd: .bitAnd
+    case .bitOr: .bitOr
+    case .bitXor: .bitXor
+    case .bitNot: .bitNot
+    case .shiftLeft: .shiftLeft
+    case .shiftRight: .shiftRight
+    case .abs: .absolute
+    case .floor: .floor
+    case .ceiling: .ceiling
+    case .truncate: .truncate
+    case .squareRoot: .squareRoot
+    case .exponential: .exponential
+    case .naturalLogarithm: .naturalLogarithm
+    case .logarithm: .logarithm
+    case .lowercase, .uppercase, .canonical, .length, .coalesce, .now, .union, .intersect, .minus, .element:
+      nil
     }
   }
 }

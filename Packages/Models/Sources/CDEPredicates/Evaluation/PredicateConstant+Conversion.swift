@@ -82,6 +82,13 @@ extension PredicateConstant {
 }
 
 extension PredicateTreeError {
+  /// The error for a pattern of `MATCHES` that is no regular expression.
+  @_spi(CDE) public static var malformedExpression: PredicateTreeError {
+    PredicateTreeError(
+      .malformedPattern, construct: "MATCHES",
+      "the pattern of MATCHES is not a regular expression in ICU's syntax")
+  }
+
   /// The error for a comparison that can never be true, because its sides are of different kinds.
   ///
   /// - Parameters:

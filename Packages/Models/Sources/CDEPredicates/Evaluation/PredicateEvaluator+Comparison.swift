@@ -1,3 +1,4 @@
+@_spi(CDE) public import CDEOperators
 internal import Foundation
 
 extension PredicateEvaluator {
@@ -89,8 +90,15 @@ extension PredicateEvaluator {
     }
     let options = comparison.options
     switch op {
-    case .like, .matches:
-      let prepared = try patterns?.pattern(op, pattern, options) ?? PredicatePattern(op, pattern, options)
+    case .like:
+      return (patterns?.like(pattern, options) ?? TextPattern(like: pattern, options)).matches(text)
+    case .matches:
+      guard
+        let prepared = patterns.map({ $0.matching(pattern, options) })
+          ?? TextPattern(matching: pattern, options)
+      else {
+        throw PredicateTreeError.malformedExpression
+      }
       return prepared.matches(text)
     default: break
     }
@@ -98,9 +106,9 @@ extension PredicateEvaluator {
     let left = folded(text, options, of: isLeft ? comparison.left : comparison.right)
     let right = folded(pattern, options, of: isLeft ? comparison.right : comparison.left)
     switch op {
-    case .beginsWith: return PredicateText.begins(left, with: right, [])
-    case .endsWith: return PredicateText.ends(left, with: right, [])
-    default: return PredicateText.contains(left, right, [])
+    case .beginsWith: return TextComparison.begins(left, with: right, [])
+    case .endsWith: return TextComparison.ends(left, with: right, [])
+    default: return TextComparison.contains(left, right, [])
     }
   }
 
@@ -108,7 +116,7 @@ extension PredicateEvaluator {
   private func folded(
     _ text: String, _ options: PredicateTextOptions, of side: ExpressionTree
   ) -> String {
-    guard let patterns, side.isConstant else { return PredicateText.fold(text, options) }
+    guard let patterns, side.isConstant else { return TextComparison.folded(text, options) }
     return patterns.folded(text, options)
   }
 
@@ -263,7 +271,7 @@ extension ExpressionTree {
     switch (left, right) {
     case (.integer(let a), .integer(let b)): a == b
     case (.null, .null): true
-    case (.string(let a), .string(let b)): PredicateText.equal(a, b, options)
+    case (.string(let a), .string(let b)): TextComparison.equal(a, b, options)
     case (.object(let a), .object(let b)): a == b
     case (.list(let a), .list(let b)):
       a.count == b.count && zip(a, b).allSatisfy { equal($0, $1, options) }
@@ -277,12 +285,15 @@ extension ExpressionTree {
   ) -> Int? {
     switch (left, right) {
     case (.integer(let a), .integer(let b)): order(a, b)
-    case (.string(let a), .string(let b)): PredicateText.order(a, b, options)
+    case (.string(let a), .string(let b)): TextComparison.order(a, b, options)
     case (.date(let a), .date(let b)): order(a, b)
-    case (.data(let a), .data(let b)): bytes(a, b)
+    case (.data(let a), .data(let b)): TextComparison.byteOrder(a, b)
     case (.uuid(let a), .uuid(let b)):
-      withUnsafeBytes(of: a.uuid) { a in withUnsafeBytes(of: b.uuid) { bytes(a, $0) } }
-    case (.url(let a), .url(let b)): bytes(a.absoluteString.utf8, b.absoluteString.utf8)
+      withUnsafeBytes(of: a.uuid) { a in
+        withUnsafeBytes(of: b.uuid) { TextComparison.byteOrder(a, $0) }
+      }
+    case (.url(let a), .url(let b)):
+      TextComparison.byteOrder(a.absoluteString.utf8, b.absoluteString.utf8)
     default: numbers(left, right)
     }
   }
@@ -291,31 +302,15 @@ extension ExpressionTree {
     left < right ? -1 : left == right ? 0 : 1
   }
 
-  private static func bytes(_ left: some Sequence<UInt8>, _ right: some Sequence<UInt8>) -> Int {
-    if left.elementsEqual(right) { return 0 }
-    return left.lexicographicallyPrecedes(right) ? -1 : 1
-  }
-
   private static func numbers(_ left: PredicateConstant, _ right: PredicateConstant) -> Int? {
     if let a = left.integerValue, let b = right.integerValue { return order(a, b) }
-    if case .double(let b) = right, let a = left.wholeValue { return mixed(a, b) }
-    if case .double(let a) = left, let b = right.wholeValue { return mixed(b, a).map { -$0 } }
-    if case .double(let a) = left, case .double(let b) = right {
-      return a.isNaN || b.isNaN ? nil : order(a, b)
-    }
     if let a = left.decimalValue, let b = right.decimalValue { return a.isNaN || b.isNaN ? nil : order(a, b) }
-    guard let a = left.doubleValue, let b = right.doubleValue, !a.isNaN, !b.isNaN else { return nil }
-    return order(a, b)
+    guard let a = left.stored, let b = right.stored else { return nil }
+    return ConditionNumber.order(a, b)
   }
+}
 
-  // A 64-bit integer and a double are compared by their exact values, as in SQLite. The integer is not
-  // rounded.
-  private static func mixed(_ left: Int64, _ right: Double) -> Int? {
-    if right.isNaN { return nil }
-    if right >= 0x1p63 { return -1 }
-    if right < -0x1p63 { return 1 }
-    let whole = right.rounded(.towardZero)
-    let order = order(left, Int64(whole))
-    return order != 0 ? order : self.order(whole, right)
-  }
+extension PredicateConstant {
+  /// The number as stores keep it: a decimal without a fraction is a whole number.
+  fileprivate var stored: ConditionNumber? { wholeValue.map { .whole($0) } ?? number }
 }

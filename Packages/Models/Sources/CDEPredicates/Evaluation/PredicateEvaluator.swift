@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEOperators
 internal import Foundation
 
 /// Evaluates trees in memory with the meaning defined at ``PredicateTree``.
@@ -5,7 +6,7 @@ struct PredicateEvaluator {
   let subject: PredicateValue
   var variables: [String: PredicateValue]
   /// If nil, each pattern is prepared at each use.
-  let patterns: PredicatePatternCache?
+  let patterns: TextPatternCache?
 
   /// Whether the properties of the object have types. A comparison of different kinds is then a mistake.
   var isTyped: Bool {
@@ -101,8 +102,7 @@ struct PredicateEvaluator {
     case .average:
       guard !constants.isEmpty else { return .null }
       let total = try sum(constants)
-      return .constant(
-        PredicateArithmetic.apply(.divide, total, .double(Double(constants.count))))
+      return .constant(try PredicateArithmetic.call(.divide, [total, .double(Double(constants.count))]))
     }
   }
 
@@ -111,7 +111,7 @@ struct PredicateEvaluator {
       guard $1.isNumber else {
         throw PredicateTreeError(.operands, construct: "@sum", "sums and averages are of numbers alone")
       }
-      return PredicateArithmetic.apply(.add, $0, $1)
+      return try PredicateArithmetic.call(.add, [$0, $1])
     }
   }
 

@@ -1,3 +1,5 @@
+@_spi(CDE) public import CDEOperators
+
 extension PredicateTree {
   /// Whether the predicate is true for an object, with the meaning defined at ``PredicateTree``.
   ///
@@ -21,7 +23,7 @@ extension PredicateTree {
 
   /// Whether a predicate object with this tree is true for an object.
   func holds(
-    for object: Any?, _ variables: [String: Any], _ patterns: PredicatePatternCache
+    for object: Any?, _ variables: [String: Any], _ patterns: TextPatternCache
   ) throws -> Bool {
     try evaluate(
       with: PredicateValue(object),
@@ -30,7 +32,7 @@ extension PredicateTree {
 
   /// The same for many objects, with a common cache of prepared patterns.
   @_spi(CDE) public func evaluate(
-    with value: PredicateValue, variables: [String: PredicateValue] = [:], patterns: PredicatePatternCache?
+    with value: PredicateValue, variables: [String: PredicateValue] = [:], patterns: TextPatternCache?
   ) throws -> Bool {
     try PredicateEvaluator(subject: value, variables: variables, patterns: patterns).holds(self)
   }

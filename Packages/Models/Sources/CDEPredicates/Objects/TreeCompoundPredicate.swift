@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEOperators
 @_spi(CDE) internal import CDEExecutors
 public import Foundation
 
@@ -9,7 +10,7 @@ public import Foundation
 public final class TreeCompoundPredicate: NSCompoundPredicate, NSSecureCoding {
   /// The tree of a format; nil if the compound was made of objects.
   let parsed: PredicateTree?
-  let patterns = PredicatePatternCache()
+  let patterns = TextPatternCache()
   private let logicalType: LogicalType
   /// The objects that the compound was made of; nil if it was made of a tree.
   private let given: PredicateObjects?

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEOperators
 public import Foundation
 
 /// A predicate of this library as an object: a ``PredicateTree``, or the error of a format.
@@ -11,7 +12,7 @@ public import Foundation
 public class TreePredicate: NSPredicate, NSSecureCoding {
   /// The tree, or the error of the format.
   public let result: Result<PredicateTree, PredicateTreeError>
-  let patterns = PredicatePatternCache()
+  let patterns = TextPatternCache()
 
   /// Makes a predicate of a tree, or a predicate that throws an error at each use.
   ///

@@ -1,3 +1,5 @@
+public import CDEOperators
+
 /// A predicate as a value. `NSPredicate(format:)`, `#Predicate` and typed paths are converted to it.
 ///
 /// The tree names properties by key paths and is independent of models and stores. The same tree is evaluated
@@ -37,8 +39,8 @@
 ///   it has the same members. `tags CONTAINS x` and `x IN tags` test membership. All other comparisons of a
 ///   collection are errors.
 /// - Text without options is compared by its UTF-8 bytes (SQLite's BINARY collation). With `[c]`, `[d]` and
-///   `[cd]` both sides are first folded by `PredicateText.fold(_:options:)`, and composed and decomposed
-///   characters are equal.
+///   `[cd]` both sides are first folded as by Foundation's `folding(options:locale:)` without a locale, and composed
+///   and decomposed characters are equal.
 ///
 /// # Depth
 ///
@@ -117,20 +119,8 @@ public enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
   case matches = "MATCHES"
 }
 
-/// The options in brackets after an operator.
-public struct PredicateTextOptions: OptionSet, Sendable, Hashable {
-  public let rawValue: UInt8
-  public init(rawValue: UInt8) { self.rawValue = rawValue }
-
-  /// `[c]`: case differences are ignored.
-  public static let caseInsensitive = PredicateTextOptions(rawValue: 1)
-  /// `[d]`: diacritic marks are ignored.
-  public static let diacriticInsensitive = PredicateTextOptions(rawValue: 2)
-  /// `[n]`: the stored text is compared byte by byte. As in Core Data it replaces `[c]` and `[d]`.
-  public static let normalized = PredicateTextOptions(rawValue: 4)
-  /// `[l]`: the comparison of the user's locale. Only in memory; a store refuses it.
-  public static let localized = PredicateTextOptions(rawValue: 8)
-}
+/// The options in brackets after an operator, such as `[cd]`. A store refuses conditions with `[l]`.
+public typealias PredicateTextOptions = TextOptions
 
 extension PredicateTree {
   /// A comparison without modifier.

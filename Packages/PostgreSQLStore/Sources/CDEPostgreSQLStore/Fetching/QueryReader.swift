@@ -76,7 +76,7 @@
         for row in rows {
           keyed.append((row, try evaluator.sortKeys(remainder.sort, for: row, of: query.entity)))
         }
-        keyed.sort { FilterEvaluator<StoredRow>.precedes($0.keys, $1.keys, in: remainder.sort) }
+        keyed.sort { ValueOrder.precedes($0.keys, $1.keys, in: remainder.sort) }
         rows = keyed.map(\.row)
       }
       let rest = rows.dropFirst(remainder.offset)

@@ -1,6 +1,5 @@
 #if PostgreSQL
-  @_spi(CDE) internal import CDESQL
-  internal import CDEStore
+  @_spi(CDE) internal import CDEStore
   internal import Foundation
 
   /// A row of the store whose conditions are decided in memory.

@@ -1,4 +1,5 @@
 #if PostgreSQL
+  @_spi(CDE) internal import CDEOperators
   @_spi(CDE) internal import CDESQL
   internal import CDEStore
   internal import Foundation
@@ -181,7 +182,7 @@
 
     private static func value(_ derivation: StoreDerivation, _ text: String) -> String {
       switch derivation {
-      case .canonical: TextFolding.folded(text, [.caseInsensitive, .diacriticInsensitive])
+      case .canonical: TextComparison.canonical(text)
       case .lowercase: text.lowercased()
       case .uppercase: text.uppercased()
       case .now, .attribute, .copy, .count, .sum, .foreign: text

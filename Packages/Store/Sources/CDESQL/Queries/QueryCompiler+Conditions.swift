@@ -1,3 +1,4 @@
+@_spi(CDE) import CDEOperators
 import CDEStore
 import Foundation
 
@@ -161,7 +162,7 @@ extension QueryCompiler {
     if options.isEmpty { return try value(expression) }
     if case .value(let value) = expression {
       guard case .text(let text) = value else { return dialect.parameter(value) }
-      return dialect.parameter(.text(TextFolding.folded(text, options)))
+      return dialect.parameter(.text(TextComparison.folded(text, options)))
     }
     return decided(dialect.folded(try value(expression), options))
   }
@@ -213,7 +214,7 @@ extension QueryCompiler {
     for element in elements {
       switch element {
       case .value(.null): hasNull = true
-      case .value(.text(let text)): constants.append(.text(TextFolding.folded(text, options)))
+      case .value(.text(let text)): constants.append(.text(TextComparison.folded(text, options)))
       case .value(let value): constants.append(value)
       default: others.append(element)
       }
@@ -246,7 +247,7 @@ extension QueryCompiler {
         isNegated: isNegated)
     }
     if comparison == .matches, case .value(.text(let pattern)) = right,
-      RegularExpression(pattern, options: options) == nil
+      TextPattern(matching: pattern, options) == nil
     {
       throw unsupported("The regular expression of a condition is not valid.")
     }
@@ -267,7 +268,7 @@ extension QueryCompiler {
     guard !options.isEmpty, case .value(.text(let text)) = expression else {
       return TextOperand(try value(expression), isFolded: false)
     }
-    return TextOperand(dialect.parameter(.text(TextFolding.folded(text, options))), isFolded: true)
+    return TextOperand(dialect.parameter(.text(TextComparison.folded(text, options))), isFolded: true)
   }
 
   /// The first text after all texts that begin with `prefix`; `nil` when there is none.

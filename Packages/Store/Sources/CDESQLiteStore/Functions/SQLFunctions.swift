@@ -1,3 +1,4 @@
+@_spi(CDE) import CDEOperators
 @_spi(CDE) import CDESQL
 import CDESQLite
 import CDEStore
@@ -55,7 +56,7 @@ enum SQLFunctions {
       }
       let options = StoreFilter.TextOptions(
         flags: UInt8(truncatingIfNeeded: sqlite3_value_int(values![1])))
-      SQLFunctions.text(context, values) { TextFolding.folded($0, options) }
+      SQLFunctions.text(context, values) { TextComparison.folded($0, options) }
     }
     try register(item, 1, on: handle) { context, _, values in ListItem.decode(values![0], context) }
     try register(lowercase, 1, on: handle) { context, _, values in
@@ -83,17 +84,16 @@ enum SQLFunctions {
     }
     try register(like, 3, on: handle) { context, _, values in
       let flags = UInt8(truncatingIfNeeded: sqlite3_value_int(values![2]))
-      let pattern = SQLFunctions.kept(context) { () -> WildcardPattern? in
+      let pattern = SQLFunctions.kept(context) { () -> TextPattern? in
         SQLFunctions.string(values![1]).map {
-          WildcardPattern(
-            flags & SQLFunctions.isPartFolded == 0 ? TextFolding.folded($0, .init(flags: flags)) : $0)
+          TextPattern(
+            like: $0, .init(flags: flags), isFolded: flags & SQLFunctions.isPartFolded != 0)
         }
       }
       guard let pattern, let text = SQLFunctions.string(values![0]) else {
         return sqlite3_result_null(context)
       }
-      let holds = pattern.matches(
-        flags & SQLFunctions.isSubjectFolded == 0 ? TextFolding.folded(text, .init(flags: flags)) : text)
+      let holds = pattern.matches(text, isFolded: flags & SQLFunctions.isSubjectFolded != 0)
       sqlite3_result_int(context, holds ? 1 : 0)
     }
     try register(matches, 3, on: handle) { context, _, values in
@@ -103,7 +103,7 @@ enum SQLFunctions {
       let flags = UInt8(truncatingIfNeeded: sqlite3_value_int(values![2]))
       guard
         let expression = SQLFunctions.kept(
-          context, { () -> RegularExpression? in RegularExpression(pattern, options: .init(flags: flags)) })
+          context, { () -> TextPattern? in TextPattern(matching: pattern, .init(flags: flags)) })
       else {
         return sqlite3_result_error(context, "the regular expression is not valid", -1)
       }
@@ -183,7 +183,7 @@ enum SQLFunctions {
       return body(UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
     }
     guard let text = string(value) else { return nil }
-    var folded = TextFolding.folded(text, options)
+    var folded = TextComparison.folded(text, options)
     return folded.withUTF8(body)
   }
 

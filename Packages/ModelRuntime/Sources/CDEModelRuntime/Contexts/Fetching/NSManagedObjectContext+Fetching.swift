@@ -1,6 +1,6 @@
 @_spi(CDE) internal import CDEPredicates
 @_spi(CDE) internal import CDEProfiling
-internal import CDEStore
+@_spi(CDE) internal import CDEStore
 internal import Foundation
 
 extension NSManagedObjectContext {
@@ -339,30 +339,31 @@ extension NSManagedObjectContext {
     var seen = Set<ObjectIdentifier>()
     var objects: [NSManagedObject] = []
     objects.reserveCapacity(stored.count)
-    let patterns = PredicatePatternCache()
-    func interpreter(_ object: NSManagedObject) -> QueryInterpreter<ObjectRow> {
-      QueryInterpreter(
-        schema: registry.model.schema, row: ObjectRow(object: object), entity: query.entity,
-        patterns: patterns)
+    let evaluator = FilterEvaluator<ObjectRow>(registry.model.schema)
+    func satisfies(_ object: NSManagedObject) throws -> Bool {
+      try evaluator.holds(query.filter, for: ObjectRow(object: object), of: query.entity)
     }
     // The store evaluated the condition for objects whose own values are as stored. For the others it is
     // evaluated here.
     for object in stored where !object.isMarkedDeleted {
       seen.insert(ObjectIdentifier(object))
-      if object.hasChanges, try !interpreter(object).holds(query.filter) { continue }
+      if object.hasChanges, try !satisfies(object) { continue }
       objects.append(object)
     }
     for object in pendingCandidates(query) ?? changed
     where belongs(object) && object.hasChanges && !object.isMarkedDeleted {
-      guard !seen.contains(ObjectIdentifier(object)), try interpreter(object).holds(query.filter) else {
-        continue
-      }
+      guard !seen.contains(ObjectIdentifier(object)), try satisfies(object) else { continue }
       objects.append(object)
     }
     if !query.sort.isEmpty {
       if query.keysOnly { fireAll(objects) }
-      var keyed = try objects.map { (keys: try interpreter($0).sortKeys(query.sort), object: $0) }
-      keyed.sort { QueryInterpreter<ObjectRow>.precedes($0.keys, $1.keys, in: query.sort) }
+      var keyed = try objects.map { object in
+        (
+          keys: try evaluator.sortKeys(query.sort, for: ObjectRow(object: object), of: query.entity),
+          object: object
+        )
+      }
+      keyed.sort { ValueOrder.precedes($0.keys, $1.keys, in: query.sort) }
       objects = keyed.map(\.object)
     }
     let tail = objects.dropFirst(query.offset)

@@ -1,17 +1,15 @@
 internal import Foundation
 
-/// The text operations of predicate operators, for the evaluator here and for a store's SQL functions, so
-/// that both have the same results.
+/// The operators of texts.
 ///
-/// All operations compare UTF-8 bytes after folding. Only `.localized` depends on the user's locale. Without
-/// options all bytes are compared. With an option, composed and decomposed characters are equal, as in
-/// Foundation's comparisons.
-@_spi(CDE) public enum PredicateText {
-  /// The text without the differences that the options ignore: Unicode case folding and diacritic folding as
-  /// in Foundation's `folding(options:locale:)` without a locale, in canonical composition.
+/// All of them compare UTF-8 bytes after folding. Only `.localized` depends on the user's locale. Without options all bytes are compared.
+/// With an option, composed and decomposed characters are equal, as in Foundation's comparisons.
+@_spi(CDE) public enum TextComparison {
+  /// The text without the differences that the options ignore: Unicode case folding and diacritic folding as in Foundation's
+  /// `folding(options:locale:)` without a locale, in canonical composition. Equal results mean equal texts.
   ///
   /// Free without options and for ASCII text that does not change. Otherwise linear, with an allocation.
-  public static func fold(_ text: String, _ options: PredicateTextOptions) -> String {
+  public static func folded(_ text: String, _ options: TextOptions) -> String {
     if options.contains(.normalized) { return text }
     var compare: String.CompareOptions = []
     if options.contains(.caseInsensitive) { compare.insert(.caseInsensitive) }
@@ -19,12 +17,18 @@ internal import Foundation
     guard !compare.isEmpty else { return text }
     switch foldingNeed(text) {
     case .none: return text
+    // Foundation's folding is slow. In plain ASCII only letters must be lowered.
     case .asciiCase: return compare.contains(.caseInsensitive) ? text.lowercased() : text
     case .unicode:
       let locale = options.contains(.localized) ? Locale.current : nil
       // Folding keeps the form of its input, and its result may be neither composed nor decomposed.
       return composed(composed(text).folding(options: compare, locale: locale))
     }
+  }
+
+  /// The text that `canonical:` computes: case and diacritic marks folded.
+  public static func canonical(_ text: String) -> String {
+    folded(text, [.caseInsensitive, .diacriticInsensitive])
   }
 
   /// Canonical composition. Free for text below U+0300, which is always composed.
@@ -46,35 +50,39 @@ internal import Foundation
   }
 
   /// Whether the texts are equal, byte by byte after folding.
-  public static func equal(_ left: String, _ right: String, _ options: PredicateTextOptions) -> Bool {
+  public static func equal(_ left: String, _ right: String, _ options: TextOptions) -> Bool {
     if options.contains(.localized) { return order(left, right, options) == 0 }
-    return fold(left, options).utf8.elementsEqual(fold(right, options).utf8)
+    return folded(left, options).utf8.elementsEqual(folded(right, options).utf8)
   }
 
   /// Negative, zero or positive if `left` comes before, with or after `right`.
-  public static func order(_ left: String, _ right: String, _ options: PredicateTextOptions) -> Int {
-    let (left, right) = (fold(left, options), fold(right, options))
-    if options.contains(.localized) {
-      return left.compare(right, options: [], range: nil, locale: Locale.current).rawValue
-    }
-    if left.utf8.elementsEqual(right.utf8) { return 0 }
-    return left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : 1
+  public static func order(_ left: String, _ right: String, _ options: TextOptions) -> Int {
+    let (left, right) = (folded(left, options), folded(right, options))
+    if options.contains(.localizedStandard) { return left.localizedStandardCompare(right).rawValue }
+    if options.contains(.localized) { return left.localizedCompare(right).rawValue }
+    return byteOrder(left.utf8, right.utf8)
+  }
+
+  /// Negative, zero or positive if bytes come before, with or after others.
+  public static func byteOrder(_ left: some Sequence<UInt8>, _ right: some Sequence<UInt8>) -> Int {
+    if left.elementsEqual(right) { return 0 }
+    return left.lexicographicallyPrecedes(right) ? -1 : 1
   }
 
   /// Whether the text begins with the prefix. This is true for the empty prefix.
-  public static func begins(_ text: String, with prefix: String, _ options: PredicateTextOptions) -> Bool {
-    fold(text, options).utf8.starts(with: fold(prefix, options).utf8)
+  public static func begins(_ text: String, with prefix: String, _ options: TextOptions) -> Bool {
+    folded(text, options).utf8.starts(with: folded(prefix, options).utf8)
   }
 
   /// Whether the text ends with the suffix. This is true for the empty suffix.
-  public static func ends(_ text: String, with suffix: String, _ options: PredicateTextOptions) -> Bool {
-    fold(text, options).utf8.reversed().starts(with: fold(suffix, options).utf8.reversed())
+  public static func ends(_ text: String, with suffix: String, _ options: TextOptions) -> Bool {
+    folded(text, options).utf8.reversed().starts(with: folded(suffix, options).utf8.reversed())
   }
 
   /// Whether the text contains the part. This is true for the empty part.
-  public static func contains(_ text: String, _ part: String, _ options: PredicateTextOptions) -> Bool {
-    var text = fold(text, options)
-    var part = fold(part, options)
+  public static func contains(_ text: String, _ part: String, _ options: TextOptions) -> Bool {
+    var text = folded(text, options)
+    var part = folded(part, options)
     return text.withUTF8 { bytes in part.withUTF8 { search(bytes, $0) } }
   }
 

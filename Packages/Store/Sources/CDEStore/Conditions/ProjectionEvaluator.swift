@@ -1,5 +1,3 @@
-@_spi(CDE) public import CDEStore
-
 /// Computes a projection from rows in memory, as `StoreProjection` defines it.
 ///
 /// An engine uses it for projections that its database can't compute. Costs memory for one value of each aggregate and row.
@@ -13,11 +11,7 @@
   public init(_ projection: StoreProjection, _ schema: ResolvedSchema) {
     self.projection = projection
     evaluator = FilterEvaluator(schema)
-    var found: [StoreExpression] = []
-    for column in projection.columns { if case .value(let value) = column { value.collectGroups(&found) } }
-    for term in projection.sort { term.expression.collectGroups(&found) }
-    projection.having.collectGroups(&found)
-    aggregates = found
+    aggregates = projection.groupAggregates
   }
 
   /// The results for all rows that the projection's condition holds for.
@@ -37,12 +31,12 @@
       if projection.isDistinct, !seen.insert(values.map(\.comparable)).inserted { continue }
       var keys: [StoreValue] = []
       for term in projection.sort {
-        keys.append(FilterEvaluator<Row>.sortKey(try reader.value(term.expression), term.options))
+        keys.append(ValueOrder.sortKey(try reader.value(term.expression), term.options))
       }
       results.append((values, keys))
     }
     if !projection.sort.isEmpty {
-      results.sort { FilterEvaluator<Row>.precedes($0.keys, $1.keys, in: projection.sort) }
+      results.sort { ValueOrder.precedes($0.keys, $1.keys, in: projection.sort) }
     }
     let rest = results.dropFirst(max(projection.offset, 0))
     var found = ProjectedRows(columnCount: projection.columns.count)
@@ -103,6 +97,17 @@
       guard let end = try reader.rows(path).first else { return .null }
       return .reference(entity: end.row.concreteEntity, key: end.row.key)
     }
+  }
+}
+
+extension StoreProjection {
+  /// The aggregates over groups in the projection, each once: those of the columns, of the order, of the condition.
+  @_spi(CDE) public var groupAggregates: [StoreExpression] {
+    var found: [StoreExpression] = []
+    for case .value(let value) in columns { value.collectGroups(&found) }
+    for term in sort { term.expression.collectGroups(&found) }
+    having.collectGroups(&found)
+    return found
   }
 }
 

@@ -1,0 +1,84 @@
+@_spi(CDE) internal import CDEExecutors
+
+/// The patterns and folded texts of one predicate, so that filtering many objects prepares each of them once.
+@_spi(CDE) public final class TextPatternCache: Sendable {
+  private struct Entry<Prepared: Sendable>: Sendable {
+    var text: String
+    var options: TextOptions
+    var prepared: Prepared
+
+    func isFor(_ other: String, _ options: TextOptions) -> Bool {
+      self.options == options && text.isTheSame(as: other)
+    }
+  }
+
+  private struct Contents: Sendable {
+    var like: [Entry<TextPattern>] = []
+    var matches: [Entry<TextPattern>] = []
+    var folded: [Entry<String>] = []
+  }
+
+  // Few, because they are searched one by one. Hashing a long text takes as long as folding it.
+  private static let limit = 16
+  /// Folding a shorter text takes no longer than finding it.
+  private static let shortText = 64
+  private let contents = Lock(Contents())
+
+  /// Makes an empty cache. It may be used from any thread, and contains up to 16 entries of each kind.
+  public init() {}
+
+  /// A pattern of `LIKE`. It is prepared at its first use.
+  public func like(_ pattern: String, _ options: TextOptions) -> TextPattern {
+    if let known = known(pattern, options, { $0.like }) { return known }
+    let prepared = TextPattern(like: pattern, options)
+    contents.withLock { Self.keep(prepared, pattern, options, &$0.like) }
+    return prepared
+  }
+
+  /// A pattern of `MATCHES`. It is prepared at its first use.
+  ///
+  /// - Returns: nil if it is not a regular expression in ICU's syntax.
+  public func matching(_ pattern: String, _ options: TextOptions) -> TextPattern? {
+    if let known = known(pattern, options, { $0.matches }) { return known }
+    guard let prepared = TextPattern(matching: pattern, options) else { return nil }
+    contents.withLock { Self.keep(prepared, pattern, options, &$0.matches) }
+    return prepared
+  }
+
+  /// A text without the differences that the options ignore. A long one is cached.
+  public func folded(_ text: String, _ options: TextOptions) -> String {
+    if options.isEmpty || text.utf8.count < Self.shortText { return TextComparison.folded(text, options) }
+    if let known = known(text, options, { $0.folded }) { return known }
+    let folded = TextComparison.folded(text, options)
+    contents.withLock { Self.keep(folded, text, options, &$0.folded) }
+    return folded
+  }
+
+  private func known<Prepared>(
+    _ text: String, _ options: TextOptions, _ list: (Contents) -> [Entry<Prepared>]
+  ) -> Prepared? {
+    contents.withLock { list($0).first { $0.isFor(text, options) }?.prepared }
+  }
+
+  private static func keep<Prepared>(
+    _ prepared: Prepared, _ text: String, _ options: TextOptions, _ entries: inout [Entry<Prepared>]
+  ) {
+    // Texts computed from the objects' own attributes must not accumulate. The oldest text is the predicate's
+    // constant.
+    if entries.count >= limit { entries.removeSubrange(1...) }
+    entries.append(Entry(text: text, options: options, prepared: prepared))
+  }
+}
+
+extension String {
+  /// Equality of bytes. Immediate if both have the same storage.
+  fileprivate func isTheSame(as other: String) -> Bool {
+    guard utf8.count == other.utf8.count else { return false }
+    let answer = utf8.withContiguousStorageIfAvailable { left in
+      other.utf8.withContiguousStorageIfAvailable { right in
+        left.baseAddress == right.baseAddress || left.elementsEqual(right)
+      }
+    }
+    return (answer ?? nil) ?? utf8.elementsEqual(other.utf8)
+  }
+}

@@ -1,4 +1,4 @@
-@_spi(CDE) public import CDEOperators
+@_spi(CDE) internal import CDEOperators
 
 /// Decides the conditions of a store for rows in memory, as `StoreFilter` defines them.
 ///

@@ -41,8 +41,9 @@ extension UnitedStores {
       }
     }
     var results = ProjectedResults(projection)
+    let evaluator = FilterEvaluator<NoRow>(stores[0].schema)
     for key in order {
-      let reader = GroupReader(parts, groups[key]!, stores[0].schema, projection.entity)
+      let reader = GroupReader(parts, groups[key]!, evaluator, projection.entity)
       guard try reader.holds(projection.having) else { continue }
       var values: [StoreValue] = []
       for column in projection.columns { values.append(try reader.value(column)) }
@@ -203,11 +204,13 @@ private struct GroupReader {
   private let row: NoRow
   private let evaluator: FilterEvaluator<NoRow>
 
-  init(_ parts: GroupParts, _ group: GroupParts.Group, _ schema: ResolvedSchema, _ entity: EntityIndex) {
+  init(
+    _ parts: GroupParts, _ group: GroupParts.Group, _ evaluator: FilterEvaluator<NoRow>, _ entity: EntityIndex
+  ) {
     self.parts = parts
     self.group = group
     row = NoRow(concreteEntity: entity)
-    evaluator = FilterEvaluator(schema).knowing(parts.values(of: group))
+    self.evaluator = evaluator.knowing(parts.values(of: group))
   }
 
   func holds(_ filter: StoreFilter) throws(StoreError) -> Bool {
@@ -226,7 +229,7 @@ private struct GroupReader {
   }
 }
 
-/// The row of a group: it has none, because all expressions are replaced by values.
+/// The row of a group: it has none, because the values of all expressions are known.
 private struct NoRow: EvaluatedRow {
   var key: Int64 { 0 }
   let concreteEntity: EntityIndex

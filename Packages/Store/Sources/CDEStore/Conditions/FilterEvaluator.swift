@@ -198,10 +198,9 @@
   public func sortKeys(
     _ sort: [StoreSort], for row: Row, of entity: EntityIndex
   ) throws(StoreError) -> [StoreValue] {
+    let reader = inner((row, entity))
     var keys: [StoreValue] = []
-    for term in sort {
-      keys.append(ValueOrder.sortKey(try value(of: term.expression, for: row, of: entity), term.options))
-    }
+    for term in sort { keys.append(ValueOrder.sortKey(try reader.value(term.expression), term.options)) }
     return keys
   }
 }

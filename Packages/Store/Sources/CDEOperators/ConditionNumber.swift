@@ -46,6 +46,14 @@ extension ConditionNumber {
     case add, subtract, multiply, divide, modulus, power
     case bitAnd, bitOr, bitXor, shiftLeft, shiftRight, bitNot
     case negate, absolute, floor, ceiling, truncate, squareRoot, exponential, naturalLogarithm, logarithm
+
+    /// The number of operands.
+    public var operandCount: Int {
+      switch self {
+      case .add, .subtract, .multiply, .divide, .modulus, .power, .bitAnd, .bitOr, .bitXor, .shiftLeft, .shiftRight: 2
+      default: 1
+      }
+    }
   }
 
   /// What a function needs, for the message of an error.
@@ -75,13 +83,11 @@ extension ConditionNumber {
         throw Mismatch(operands: "one whole number")
       }
       return .whole(~value)
-    case .add, .subtract, .multiply, .divide, .modulus, .power:
-      guard operands.count == 2 else { throw Mismatch(operands: "two numbers") }
-      return apply(function, operands[0], operands[1])
-    case .negate, .absolute, .floor, .ceiling, .truncate, .squareRoot, .exponential, .naturalLogarithm,
-      .logarithm:
-      guard operands.count == 1 else { throw Mismatch(operands: "one number") }
-      return apply(function, operands[0])
+    default:
+      guard operands.count == function.operandCount else {
+        throw Mismatch(operands: function.operandCount == 1 ? "one number" : "two numbers")
+      }
+      return operands.count == 1 ? apply(function, operands[0]) : apply(function, operands[0], operands[1])
     }
   }
 

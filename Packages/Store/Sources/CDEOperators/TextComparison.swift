@@ -68,32 +68,4 @@ internal import Foundation
     if left.elementsEqual(right) { return 0 }
     return left.lexicographicallyPrecedes(right) ? -1 : 1
   }
-
-  /// Whether the text begins with the prefix. This is true for the empty prefix.
-  public static func begins(_ text: String, with prefix: String, _ options: TextOptions) -> Bool {
-    folded(text, options).utf8.starts(with: folded(prefix, options).utf8)
-  }
-
-  /// Whether the text ends with the suffix. This is true for the empty suffix.
-  public static func ends(_ text: String, with suffix: String, _ options: TextOptions) -> Bool {
-    folded(text, options).utf8.reversed().starts(with: folded(suffix, options).utf8.reversed())
-  }
-
-  /// Whether the text contains the part. This is true for the empty part.
-  public static func contains(_ text: String, _ part: String, _ options: TextOptions) -> Bool {
-    var text = folded(text, options)
-    var part = folded(part, options)
-    return text.withUTF8 { bytes in part.withUTF8 { search(bytes, $0) } }
-  }
-
-  private static func search(_ text: UnsafeBufferPointer<UInt8>, _ part: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard let first = part.first else { return true }
-    guard text.count >= part.count else { return false }
-    for start in 0...(text.count - part.count) where text[start] == first {
-      var offset = 1
-      while offset < part.count, text[start + offset] == part[offset] { offset += 1 }
-      if offset == part.count { return true }
-    }
-    return false
-  }
 }

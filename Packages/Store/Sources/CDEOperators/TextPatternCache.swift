@@ -3,18 +3,19 @@
 /// The patterns and folded texts of one predicate, so that filtering many objects prepares each of them once.
 @_spi(CDE) public final class TextPatternCache: Sendable {
   private struct Entry<Prepared: Sendable>: Sendable {
+    /// The operator of a pattern.
+    var op: TextOperator?
     var text: String
     var options: TextOptions
     var prepared: Prepared
 
-    func isFor(_ other: String, _ options: TextOptions) -> Bool {
-      self.options == options && text.isTheSame(as: other)
+    func isFor(_ op: TextOperator?, _ other: String, _ options: TextOptions) -> Bool {
+      self.op == op && self.options == options && text.isTheSame(as: other)
     }
   }
 
   private struct Contents: Sendable {
-    var like: [Entry<TextPattern>] = []
-    var matches: [Entry<TextPattern>] = []
+    var patterns: [Entry<TextPattern>] = []
     var folded: [Entry<String>] = []
   }
 
@@ -27,46 +28,36 @@
   /// Makes an empty cache. It may be used from any thread, and contains up to 16 entries of each kind.
   public init() {}
 
-  /// A pattern of `LIKE`. It is prepared at its first use.
-  public func like(_ pattern: String, _ options: TextOptions) -> TextPattern {
-    if let known = known(pattern, options, { $0.like }) { return known }
-    let prepared = TextPattern(like: pattern, options)
-    contents.withLock { Self.keep(prepared, pattern, options, &$0.like) }
-    return prepared
-  }
-
-  /// A pattern of `MATCHES`. It is prepared at its first use.
+  /// A pattern of an operator. It is prepared at its first use.
   ///
-  /// - Returns: nil if it is not a regular expression in ICU's syntax.
-  public func matching(_ pattern: String, _ options: TextOptions) -> TextPattern? {
-    if let known = known(pattern, options, { $0.matches }) { return known }
-    guard let prepared = TextPattern(matching: pattern, options) else { return nil }
-    contents.withLock { Self.keep(prepared, pattern, options, &$0.matches) }
+  /// - Returns: nil if the text is no pattern of the operator.
+  public func pattern(_ op: TextOperator, _ pattern: String, _ options: TextOptions) -> TextPattern? {
+    if let known = known(op, pattern, options, { $0.patterns }) { return known }
+    guard let prepared = op.pattern(pattern, options) else { return nil }
+    contents.withLock { Self.keep(Entry(op: op, text: pattern, options: options, prepared: prepared), &$0.patterns) }
     return prepared
   }
 
   /// A text without the differences that the options ignore. A long one is cached.
   public func folded(_ text: String, _ options: TextOptions) -> String {
     if options.isEmpty || text.utf8.count < Self.shortText { return TextComparison.folded(text, options) }
-    if let known = known(text, options, { $0.folded }) { return known }
+    if let known = known(nil, text, options, { $0.folded }) { return known }
     let folded = TextComparison.folded(text, options)
-    contents.withLock { Self.keep(folded, text, options, &$0.folded) }
+    contents.withLock { Self.keep(Entry(text: text, options: options, prepared: folded), &$0.folded) }
     return folded
   }
 
   private func known<Prepared>(
-    _ text: String, _ options: TextOptions, _ list: (Contents) -> [Entry<Prepared>]
+    _ op: TextOperator?, _ text: String, _ options: TextOptions, _ list: (Contents) -> [Entry<Prepared>]
   ) -> Prepared? {
-    contents.withLock { list($0).first { $0.isFor(text, options) }?.prepared }
+    contents.withLock { list($0).first { $0.isFor(op, text, options) }?.prepared }
   }
 
-  private static func keep<Prepared>(
-    _ prepared: Prepared, _ text: String, _ options: TextOptions, _ entries: inout [Entry<Prepared>]
-  ) {
+  private static func keep<Prepared>(_ entry: Entry<Prepared>, _ entries: inout [Entry<Prepared>]) {
     // Texts computed from the objects' own attributes must not accumulate. The oldest text is the predicate's
     // constant.
     if entries.count >= limit { entries.removeSubrange(1...) }
-    entries.append(Entry(text: text, options: options, prepared: prepared))
+    entries.append(entry)
   }
 }
 

@@ -95,7 +95,7 @@ public indirect enum StoreExpression: Hashable, Sendable {
   /// `length` counts Unicode scalars, as in SQLite. The division of integers is integer division. A division
   /// by zero gives nil. The functions of bits and shifts are of integers; a shift by a negative number goes the
   /// other way.
-  public enum Function: String, Hashable, Sendable {
+  public enum Function: String, Hashable, Sendable, CaseIterable {
     case add, subtract, multiply, divide, modulus, negate, absolute
     case bitAnd, bitOr, bitNot, shiftLeft, shiftRight
     case lowercase, uppercase, length, concatenate, firstNonNil
@@ -146,13 +146,20 @@ public indirect enum StoreFilter: Hashable, Sendable {
   }
 
   /// How two values are compared.
-  public enum Comparison: String, Hashable, Sendable {
+  public enum Comparison: Hashable, Sendable {
     case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
     /// The right side is a ``StoreExpression/list(_:)``.
     case `in`
     /// The right side is a list of two bounds, both included.
     case between
-    case beginsWith, endsWith, contains, like, matches
+    /// Both sides are texts.
+    case text(TextOperator)
+
+    public static let beginsWith = Comparison.text(.beginsWith)
+    public static let endsWith = Comparison.text(.endsWith)
+    public static let contains = Comparison.text(.contains)
+    public static let like = Comparison.text(.like)
+    public static let matches = Comparison.text(.matches)
   }
 
   /// The differences that a comparison of texts ignores. Conditions have no options of a locale, which are for sort orders only.

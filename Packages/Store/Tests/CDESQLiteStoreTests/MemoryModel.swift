@@ -196,16 +196,16 @@ struct MemoryModel {
       case .lessOrEqual: return !precedes(right, left)
       case .greater: return precedes(right, left)
       case .greaterOrEqual: return !precedes(left, right)
-      case .beginsWith: return text(left).utf8.starts(with: text(right).utf8)
-      case .endsWith: return text(left).utf8.reversed().starts(with: text(right).utf8.reversed())
-      case .contains:
+      case .text(.beginsWith): return text(left).utf8.starts(with: text(right).utf8)
+      case .text(.endsWith): return text(left).utf8.reversed().starts(with: text(right).utf8.reversed())
+      case .text(.contains):
         let (all, part) = (Array(text(left).utf8), Array(text(right).utf8))
         return part.isEmpty
           || all.indices.contains { all[$0...].starts(with: part) }
-      case .like:
+      case .text(.like):
         return isLike(
           Array(text(left).unicodeScalars)[...], Array(text(right).unicodeScalars)[...])
-      case .matches:
+      case .text(.matches):
         return text(left).range(of: "^(?:\(text(right)))$", options: .regularExpression) != nil
       case .equal, .notEqual, .in, .between: preconditionFailure()
       }

@@ -1,3 +1,4 @@
+import CDEOperators
 @_spi(CDE) import CDESQL
 import CDESQLite
 @_spi(CDE) import CDESQLiteFaults
@@ -52,11 +53,11 @@ private struct TextlessDialect: SQLDialect {
   }
   func folded(_ text: SQLPiece, _ options: StoreFilter.TextOptions) -> SQLPiece? { nil }
   func match(
-    _ subject: TextOperand, _ comparison: StoreFilter.Comparison, _ pattern: TextOperand,
+    _ subject: TextOperand, _ op: TextOperator, _ part: TextOperand,
     _ options: StoreFilter.TextOptions
   ) -> SQLPiece? {
-    let isPlain = options.isEmpty && comparison != .matches
-    return isPlain ? sqlite.match(subject, comparison, pattern, options) : nil
+    let isPlain = options.isEmpty && op != .matches
+    return isPlain ? sqlite.match(subject, op, part, options) : nil
   }
   func aggregate(_ aggregate: StoreExpression.Aggregate, _ value: SQLPiece) -> SQLPiece? {
     sqlite.aggregate(aggregate, value)

@@ -27,10 +27,12 @@ extension QueryResolver {
     case .contains:
       if case .members(let members) = left { return try contains(members, right, op, options, depth) }
       return try text(left, .contains, right, op, options)
-    case .beginsWith: return try text(left, .beginsWith, right, op, options)
-    case .endsWith: return try text(left, .endsWith, right, op, options)
-    case .like: return try text(left, .like, right, op, options)
-    case .matches: return try text(left, .matches, right, op, options)
+    default:
+      guard let ofTexts = op.ofTexts else {
+        throw PredicateTreeError(
+          .unsupported, construct: op.rawValue, "a store has no \(op.rawValue); evaluate the predicate in memory")
+      }
+      return try text(left, ofTexts, right, op, options)
     }
   }
 
@@ -245,12 +247,12 @@ extension QueryResolver {
   // MARK: Text
 
   private func text(
-    _ subject: QueryOperand, _ comparison: StoreFilter.Comparison, _ other: QueryOperand,
+    _ subject: QueryOperand, _ ofTexts: TextOperator, _ other: QueryOperand,
     _ op: PredicateOperator, _ options: PredicateTextOptions
   ) throws -> StoreFilter {
     guard let whole = try side(subject, op), let part = try side(other, op) else { return .constant(false) }
-    if op == .matches, case .constant(.string(let pattern)) = other,
-      TextPattern(matching: pattern, options) == nil
+    if ofTexts.hasPattern, case .constant(.string(let pattern)) = other,
+      ofTexts.pattern(pattern, options) == nil
     {
       // Before any row is read.
       throw PredicateTreeError.malformedExpression
@@ -258,7 +260,7 @@ extension QueryResolver {
     if case .constant(let a) = subject, case .constant(let b) = other {
       return op == .in ? try constant(b, op, a, options) : try constant(a, op, b, options)
     }
-    return .comparison(whole.expression, comparison, part.expression, Self.options(options, .text))
+    return .comparison(whole.expression, .text(ofTexts), part.expression, Self.options(options, .text))
   }
 
   /// A side of a text operator; nil if its value is nil.

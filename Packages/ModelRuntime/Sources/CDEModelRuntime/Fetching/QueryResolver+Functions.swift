@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEOperators
 @_spi(CDE) internal import CDEPredicates
 internal import CDEStore
 
@@ -25,34 +26,20 @@ extension QueryResolver {
     if constants.contains(.null) { return .constant(.null) }
     let values = try operands.map { try single($0, for: function.rawValue) }
     switch function {
-    case .add: return try arithmetic(.add, function, values)
-    case .subtract: return try arithmetic(.subtract, function, values)
-    case .multiply: return try arithmetic(.multiply, function, values)
-    case .divide: return try arithmetic(.divide, function, values)
-    case .modulus: return try arithmetic(.modulus, function, values)
-    case .bitAnd: return try arithmetic(.bitAnd, function, values)
-    case .bitOr: return try arithmetic(.bitOr, function, values)
-    case .bitNot: return try arithmetic(.bitNot, function, values)
-    case .shiftLeft: return try arithmetic(.shiftLeft, function, values)
-    case .shiftRight: return try arithmetic(.shiftRight, function, values)
     case .bitXor: return try exclusiveOr(values)
-    case .negate: return try arithmetic(.negate, function, values)
-    case .abs: return try arithmetic(.absolute, function, values)
     case .lowercase: return try text(.lowercase, function, values, .text)
     case .uppercase: return try text(.uppercase, function, values, .text)
     case .length: return try text(.length, function, values, .number(.integer))
-    case .floor, .ceiling, .truncate:
-      if try Self.form(function, values) == .integer { return operands[0] }
-      return try real(
-        function == .floor ? .floor : function == .ceiling ? .ceiling : .truncate, function, values)
-    case .power: return try real(.power, function, values)
-    case .squareRoot: return try real(.squareRoot, function, values)
-    case .exponential: return try real(.exponential, function, values)
-    case .naturalLogarithm: return try real(.naturalLogarithm, function, values)
-    case .logarithm: return try real(.logarithm, function, values)
     case .canonical: return try text(.canonical, function, values, .text)
-    case .coalesce, .now, .union, .intersect, .minus, .element:
-      throw unsupported(function, values, "evaluate the predicate in memory")
+    default:
+      guard let store = function.ofNumbers.flatMap({ StoreExpression.Function(rawValue: $0.rawValue) }) else {
+        throw unsupported(function, values, "evaluate the predicate in memory")
+      }
+      switch function.result {
+      case .operands: return try arithmetic(store, function, values)
+      case .whole where try Self.form(function, values) == .integer: return operands[0]
+      case .whole, .fraction: return try real(store, function, values)
+      }
     }
   }
 

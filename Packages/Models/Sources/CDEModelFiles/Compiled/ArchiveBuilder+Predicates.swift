@@ -27,7 +27,6 @@ extension ArchiveBuilder {
   ) throws(PredicateTreeError) -> PropertyListNode {
     let left = try expression(comparison.left)
     let right = try expression(comparison.right)
-    let known = PredicateArchive.operators.first { $0.op == comparison.op }!
     let modifier =
       switch comparison.modifier {
       case .direct: 0
@@ -35,9 +34,9 @@ extension ArchiveBuilder {
       case .any: 2
       }
     let op = object(
-      known.className,
+      comparison.op.archivedClassName,
       [
-        "NSOperatorType": .integer(Int64(known.number)), "NSModifier": .integer(Int64(modifier)),
+        "NSOperatorType": .integer(Int64(comparison.op.coreDataNumber)), "NSModifier": .integer(Int64(modifier)),
         "NSNegate": .bool(comparison.op == .notEqual),
         "NSOptions": .integer(Int64(comparison.options.rawValue)),
       ])

@@ -107,7 +107,7 @@ struct PredicateArchiveReader {
       let right = try expression(fields[.rightExpression], depth + 1)
       let part = try self.fields(archive.reference(fields[.predicateOperator]), depth)
       guard let number = archive.integer(part[.operatorType]),
-        let op = PredicateArchive.operators.first(where: { $0.number == number })?.op
+        let op = PredicateOperator(coreDataNumber: number)
       else { throw Self.damaged }
       let modifiers: [PredicateModifier] = [.direct, .all, .any]
       let modifier = archive.integer(part[.modifier]) ?? 0
@@ -246,26 +246,14 @@ struct PredicateArchiveReader {
 
 /// The numbers and names that archived conditions use.
 enum PredicateArchive {
-  static let operators: [(op: PredicateOperator, number: Int, className: String)] = [
-    (.less, 0, "NSComparisonPredicateOperator"), (.lessOrEqual, 1, "NSComparisonPredicateOperator"),
-    (.greater, 2, "NSComparisonPredicateOperator"), (.greaterOrEqual, 3, "NSComparisonPredicateOperator"),
-    (.equal, 4, "NSEqualityPredicateOperator"), (.notEqual, 5, "NSEqualityPredicateOperator"),
-    (.matches, 6, "NSMatchingPredicateOperator"), (.like, 7, "NSLikePredicateOperator"),
-    (.beginsWith, 8, "NSSubstringPredicateOperator"), (.endsWith, 9, "NSSubstringPredicateOperator"),
-    (.in, 10, "NSInPredicateOperator"), (.contains, 99, "NSInPredicateOperator"),
-    (.between, 100, "NSBetweenPredicateOperator"),
-  ]
-
-  static let functions: [(selector: String, function: PredicateFunction, arity: Int)] = [
-    ("add:to:", .add, 2), ("from:subtract:", .subtract, 2), ("multiply:by:", .multiply, 2),
-    ("divide:by:", .divide, 2), ("modulus:by:", .modulus, 2), ("raise:toPower:", .power, 2),
-    ("abs:", .abs, 1), ("floor:", .floor, 1), ("ceiling:", .ceiling, 1), ("trunc:", .truncate, 1),
-    ("sqrt:", .squareRoot, 1), ("lowercase:", .lowercase, 1), ("uppercase:", .uppercase, 1),
-    ("canonical:", .canonical, 1), ("length:", .length, 1), ("now", .now, 0),
-    ("exp:", .exponential, 1), ("ln:", .naturalLogarithm, 1), ("log:", .logarithm, 1),
-    ("bitwiseAnd:with:", .bitAnd, 2), ("bitwiseOr:with:", .bitOr, 2), ("bitwiseXor:with:", .bitXor, 2),
-    ("leftshift:by:", .shiftLeft, 2), ("rightshift:by:", .shiftRight, 2), ("onesComplement:", .bitNot, 1),
-  ]
+  /// The functions that are methods of a class of Core Data.
+  static let functions: [(selector: String, function: PredicateFunction, arity: Int)] =
+    PredicateFunction.allCases.compactMap { function in
+      switch function {
+      case .negate, .coalesce, .union, .intersect, .minus, .element: nil
+      default: (function.selector, function, function.arity.lowerBound)
+      }
+    }
 
   static let aggregates: [(selector: String, aggregate: PredicateAggregate)] = [
     ("count:", .count), ("sum:", .sum), ("average:", .average), ("min:", .minimum), ("max:", .maximum),

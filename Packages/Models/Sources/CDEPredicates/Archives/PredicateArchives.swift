@@ -105,6 +105,9 @@ public enum PredicateArchives {
     ]
   }
 
+  /// This library's class under a name of Core Data's.
+  static func type(named name: String) -> AnyClass? { names.first { $0.key == name }?.value.type }
+
   // NSObject's description of a class, which NSKeyedArchiver writes.
   private static func archivedName(_ type: AnyClass) -> String { NSStringFromClass(type) }
 
@@ -264,17 +267,7 @@ class PredicateOperation: NSObject, NSSecureCoding {
     }
   }
 
-  override var classForKeyedArchiver: AnyClass? {
-    switch form.type {
-    case .equalTo, .notEqualTo: ArchivedEquality.self
-    case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo: ArchivedOrder.self
-    case .beginsWith, .endsWith, .contains: ArchivedSubstring.self
-    case .like: ArchivedLike.self
-    case .matches: ArchivedMatch.self
-    case .in: ArchivedIn.self
-    case .between: ArchivedBetween.self
-    }
-  }
+  override var classForKeyedArchiver: AnyClass? { PredicateArchives.type(named: form.type.archivedClassName) }
 }
 
 extension RawRepresentable where RawValue == UInt {

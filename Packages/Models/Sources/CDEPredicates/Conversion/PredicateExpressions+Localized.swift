@@ -30,9 +30,9 @@ public import Foundation
       ///
       /// - Throws: The errors of evaluating either part.
       public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
-        TextComparison.contains(
+        TextOperator.contains.holds(
           String(try root.evaluate(bindings)), String(try other.evaluate(bindings)),
-          [.caseInsensitive, .diacriticInsensitive])
+          [.caseInsensitive, .diacriticInsensitive], nil) ?? false
       }
     }
 

@@ -94,34 +94,3 @@ extension PredicateConstant {
       }
   }
 }
-
-extension PredicateFunction {
-  /// The function of numbers; nil for functions of other values.
-  fileprivate var ofNumbers: ConditionNumber.Function? {
-    switch self {
-    case .add: .add
-    case .subtract: .subtract
-    case .multiply: .multiply
-    case .divide: .divide
-    case .modulus: .modulus
-    case .power: .power
-    case .negate: .negate
-    case .bitAnd: .bitAnd
-    case .bitOr: .bitOr
-    case .bitXor: .bitXor
-    case .bitNot: .bitNot
-    case .shiftLeft: .shiftLeft
-    case .shiftRight: .shiftRight
-    case .abs: .absolute
-    case .floor: .floor
-    case .ceiling: .ceiling
-    case .truncate: .truncate
-    case .squareRoot: .squareRoot
-    case .exponential: .exponential
-    case .naturalLogarithm: .naturalLogarithm
-    case .logarithm: .logarithm
-    case .lowercase, .uppercase, .canonical, .length, .coalesce, .now, .union, .intersect, .minus, .element:
-      nil
-    }
-  }
-}

@@ -28,8 +28,12 @@ extension PredicateEvaluator {
       return try text(right, .contains, left, comparison)
     case .contains:
       if let members = left.members { return try members.contains { try same($0, right, comparison) } }
-      return try text(left, op, right, comparison)
-    case .beginsWith, .endsWith, .like, .matches: return try text(left, op, right, comparison)
+      return try text(left, .contains, right, comparison)
+    default:
+      guard let ofTexts = op.ofTexts else {
+        throw PredicateTreeError(.unsupported, construct: op.rawValue, "\(op.rawValue) can't be evaluated in memory")
+      }
+      return try text(left, ofTexts, right, comparison)
     }
   }
 
@@ -68,7 +72,7 @@ extension PredicateEvaluator {
   }
 
   private func text(
-    _ subject: PredicateValue, _ op: PredicateOperator, _ other: PredicateValue,
+    _ subject: PredicateValue, _ op: TextOperator, _ other: PredicateValue,
     _ comparison: PredicateComparison
   ) throws -> Bool {
     guard subject.members == nil, other.members == nil else {
@@ -88,28 +92,14 @@ extension PredicateEvaluator {
       }
       return false
     }
-    let options = comparison.options
-    switch op {
-    case .like:
-      return (patterns?.like(pattern, options) ?? TextPattern(like: pattern, options)).matches(text)
-    case .matches:
-      guard
-        let prepared = patterns.map({ $0.matching(pattern, options) })
-          ?? TextPattern(matching: pattern, options)
-      else {
-        throw PredicateTreeError.malformedExpression
-      }
-      return prepared.matches(text)
-    default: break
-    }
     let isLeft = comparison.op != .in
-    let left = folded(text, options, of: isLeft ? comparison.left : comparison.right)
-    let right = folded(pattern, options, of: isLeft ? comparison.right : comparison.left)
-    switch op {
-    case .beginsWith: return TextComparison.begins(left, with: right, [])
-    case .endsWith: return TextComparison.ends(left, with: right, [])
-    default: return TextComparison.contains(left, right, [])
+    var keeping: TextOperator.Sides = []
+    if (isLeft ? comparison.left : comparison.right).isConstant { keeping.insert(.text) }
+    if (isLeft ? comparison.right : comparison.left).isConstant { keeping.insert(.part) }
+    guard let holds = op.holds(text, pattern, comparison.options, patterns, keeping: keeping) else {
+      throw PredicateTreeError.malformedExpression
     }
+    return holds
   }
 
   /// A side of a comparison of texts. A constant side is folded once for all objects.

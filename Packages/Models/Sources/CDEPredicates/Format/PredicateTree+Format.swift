@@ -205,13 +205,11 @@ extension PredicateConstant {
 
 /// The form of keys in a format string.
 enum PredicateKey {
-  private static let reserved: Set<String> = [
-    "AND", "OR", "NOT", "ANY", "SOME", "ALL", "NONE", "IN", "BETWEEN", "BEGINSWITH", "ENDSWITH", "CONTAINS",
-    "LIKE",
-    "MATCHES", "TRUEPREDICATE", "FALSEPREDICATE", "SELF", "NIL", "NULL", "TRUE", "FALSE", "YES", "NO",
-    "SUBQUERY",
-    "CAST", "TERNARY", "FUNCTION", "SIZE", "FIRST", "LAST",
-  ]
+  private static let reserved = Set(
+    [
+      "AND", "OR", "NOT", "ANY", "SOME", "ALL", "NONE", "TRUEPREDICATE", "FALSEPREDICATE", "SELF", "NIL", "NULL", "TRUE",
+      "FALSE", "YES", "NO", "SUBQUERY", "CAST", "TERNARY", "FUNCTION", "SIZE", "FIRST", "LAST",
+    ] + PredicateOperator.allCases.map(\.rawValue))
 
   static func format(_ path: [String]) -> String {
     path.map(format).joined(separator: ".")

@@ -128,20 +128,47 @@ extension TreeComparisonPredicate.Modifier {
 }
 
 extension TreeComparisonPredicate.Operator {
-  private static let pairs: [(Self, PredicateOperator)] = [
-    (.lessThan, .less), (.lessThanOrEqualTo, .lessOrEqual), (.greaterThan, .greater),
-    (.greaterThanOrEqualTo, .greaterOrEqual), (.equalTo, .equal), (.notEqualTo, .notEqual),
-    (.matches, .matches), (.like, .like), (.beginsWith, .beginsWith), (.endsWith, .endsWith), (.in, .in),
-    (.contains, .contains), (.between, .between),
+  /// Core Data's number of an operator, and the class of its archives. Compiled models have both, too.
+  private static let forms: [(number: Self, op: PredicateOperator, className: String)] = [
+    (.lessThan, .less, "NSComparisonPredicateOperator"),
+    (.lessThanOrEqualTo, .lessOrEqual, "NSComparisonPredicateOperator"),
+    (.greaterThan, .greater, "NSComparisonPredicateOperator"),
+    (.greaterThanOrEqualTo, .greaterOrEqual, "NSComparisonPredicateOperator"),
+    (.equalTo, .equal, "NSEqualityPredicateOperator"), (.notEqualTo, .notEqual, "NSEqualityPredicateOperator"),
+    (.matches, .matches, "NSMatchingPredicateOperator"), (.like, .like, "NSLikePredicateOperator"),
+    (.beginsWith, .beginsWith, "NSSubstringPredicateOperator"),
+    (.endsWith, .endsWith, "NSSubstringPredicateOperator"), (.in, .in, "NSInPredicateOperator"),
+    (.contains, .contains, "NSInPredicateOperator"), (.between, .between, "NSBetweenPredicateOperator"),
   ]
 
   init(_ op: PredicateOperator) {
-    self = Self.pairs.first { $0.1 == op }?.0 ?? .equalTo
+    self = Self.forms.first { $0.op == op }?.number ?? .equalTo
   }
 
   var treeOperator: PredicateOperator {
-    Self.pairs.first { $0.0 == self }?.1 ?? .equal
+    Self.forms.first { $0.number == self }?.op ?? .equal
   }
+
+  /// Core Data's class of the operator in an archive.
+  var archivedClassName: String {
+    Self.forms.first { $0.number == self }?.className ?? "NSPredicateOperator"
+  }
+}
+
+@_spi(CDE) extension PredicateOperator {
+  /// The operator with Core Data's number; nil if there is none.
+  public init?(coreDataNumber: Int) {
+    guard let raw = UInt(exactly: coreDataNumber), let op = TreeComparisonPredicate.Operator(rawValue: raw) else {
+      return nil
+    }
+    self = op.treeOperator
+  }
+
+  /// Core Data's number of the operator.
+  public var coreDataNumber: Int { Int(TreeComparisonPredicate.Operator(self).rawValue) }
+
+  /// Core Data's class of the operator in an archive.
+  public var archivedClassName: String { TreeComparisonPredicate.Operator(self).archivedClassName }
 }
 
 extension PredicateTextOptions {

@@ -14,16 +14,13 @@ extension PredicateFunction {
     case .shiftLeft: "leftshift:by:"
     case .shiftRight: "rightshift:by:"
     case .bitNot: "onesComplement:"
-    case .coalesce, .now: rawValue
-    case .negate, .abs, .floor, .ceiling, .truncate, .squareRoot, .exponential, .naturalLogarithm, .logarithm,
-      .lowercase, .uppercase, .canonical, .length:
-      rawValue + ":"
-    case .union, .intersect, .minus, .element: rawValue
+    case .coalesce, .now, .union, .intersect, .minus, .element: rawValue
+    default: rawValue + ":"
     }
   }
 
   /// How many arguments the function takes.
-  var arity: ClosedRange<Int> {
+  @_spi(CDE) public var arity: ClosedRange<Int> {
     switch self {
     case .now: 0...0
     case .coalesce: 1...64

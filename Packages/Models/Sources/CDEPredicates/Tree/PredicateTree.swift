@@ -119,6 +119,20 @@ public enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
   case matches = "MATCHES"
 }
 
+extension PredicateOperator {
+  /// The same operator of two texts; nil for an operator of values of any kind. Every operator of texts stands here.
+  @_spi(CDE) public var ofTexts: TextOperator? {
+    switch self {
+    case .beginsWith: .beginsWith
+    case .endsWith: .endsWith
+    case .contains: .contains
+    case .like: .like
+    case .matches: .matches
+    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .in: nil
+    }
+  }
+}
+
 /// The options in brackets after an operator, such as `[cd]`. A store refuses conditions with `[l]`.
 public typealias PredicateTextOptions = TextOptions
 

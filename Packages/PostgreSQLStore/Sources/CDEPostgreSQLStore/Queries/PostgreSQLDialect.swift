@@ -1,4 +1,5 @@
 #if PostgreSQL
+  internal import CDEOperators
   @_spi(CDE) internal import CDESQL
   internal import CDEStore
   internal import Foundation
@@ -131,12 +132,12 @@
     func folded(_ text: SQLPiece, _ options: StoreFilter.TextOptions) -> SQLPiece? { nil }
 
     func match(
-      _ subject: TextOperand, _ comparison: StoreFilter.Comparison, _ pattern: TextOperand,
+      _ subject: TextOperand, _ op: TextOperator, _ part: TextOperand,
       _ options: StoreFilter.TextOptions
     ) -> SQLPiece? {
-      let (text, part) = (subject.piece, pattern.piece)
+      let (text, part) = (subject.piece, part.piece)
       guard options.isEmpty, text.kind == .text, part.kind == .text else { return nil }
-      switch comparison {
+      switch op {
       case .beginsWith: return SQLPiece("starts_with(") + text + SQLPiece(", ") + part + SQLPiece(")")
       case .endsWith:
         return SQLPiece("right(") + text + SQLPiece(", char_length(") + part + SQLPiece(")) = ") + part
@@ -145,7 +146,7 @@
         guard part.bindings.count == 1, case .text(let pattern) = part.bindings[0], part.sql.hasPrefix("(?")
         else { return nil }
         return text + SQLPiece(" LIKE ") + parameter(.text(Self.pattern(pattern)))
-      default: return nil
+      case .matches: return nil
       }
     }
 

@@ -1,5 +1,5 @@
 @_spi(CDE) import CDEOperators
-import CDEStore
+@_spi(CDE) import CDEStore
 import Foundation
 
 extension QueryCompiler {
@@ -114,8 +114,7 @@ extension QueryCompiler {
       return dialect.condition(
         lower.left + Piece(" >= ") + lower.right + Piece(" AND ") + upper.left + Piece(" <= ")
           + upper.right, isNegated: isNegated)
-    case .beginsWith, .endsWith, .contains, .like, .matches:
-      return try textMatch(left, comparison, right, options, isNegated: isNegated)
+    case .text(let op): return try textMatch(left, op, right, options, isNegated: isNegated)
     }
   }
 
@@ -143,15 +142,7 @@ extension QueryCompiler {
     case .count, .countWhere, .aggregate(.sum, _), .aggregate(.average, _), .aggregate(.count, _): true
     case .group(.sum, _), .group(.average, _), .group(.count, _): true
     case .group(_, let expression): isComputedNumber(expression)
-    case .function(let function, _):
-      switch function {
-      case .add, .subtract, .multiply, .divide, .modulus, .negate, .absolute, .bitAnd, .bitOr, .bitNot,
-        .shiftLeft, .shiftRight, .length, .power, .squareRoot, .exponential, .naturalLogarithm, .logarithm,
-        .floor,
-        .ceiling, .truncate, .remainder:
-        true
-      case .lowercase, .uppercase, .concatenate, .firstNonNil, .canonical: false
-      }
+    case .function(let function, _): function == .length || function.ofNumbers != nil
     default: false
     }
   }
@@ -231,11 +222,11 @@ extension QueryCompiler {
   }
 
   private mutating func textMatch(
-    _ left: StoreExpression, _ comparison: StoreFilter.Comparison, _ right: StoreExpression,
+    _ left: StoreExpression, _ op: TextOperator, _ right: StoreExpression,
     _ options: StoreFilter.TextOptions, isNegated: Bool
   ) throws(StoreError) -> Piece {
     // A prefix is a range of an index, if its upper end exists.
-    if comparison == .beginsWith, options.isEmpty, case .value(.text(let prefix)) = right,
+    if op == .beginsWith, options.isEmpty, case .value(.text(let prefix)) = right,
       let end = Self.end(ofPrefix: prefix)
     {
       guard let bound = dialect.aligned(try value(left), dialect.parameter(.text(prefix))) else {
@@ -246,19 +237,13 @@ extension QueryCompiler {
           + dialect.parameter(.text(end)),
         isNegated: isNegated)
     }
-    if comparison == .matches, case .value(.text(let pattern)) = right,
-      TextPattern(matching: pattern, options) == nil
-    {
+    if op.hasPattern, case .value(.text(let pattern)) = right, op.pattern(pattern, options) == nil {
       throw unsupported("The regular expression of a condition is not valid.")
     }
-    let isExpression = comparison == .matches
-    // A regular expression ignores case itself and is not folded.
-    let subject = try foldedOnce(left, isExpression ? options.intersection(.diacriticInsensitive) : options)
-    let pattern =
-      isExpression
-      ? TextOperand(try value(right), isFolded: false) : try foldedOnce(right, options)
-    return dialect.condition(
-      decided(dialect.match(subject, comparison, pattern, options)), isNegated: isNegated)
+    let folding = op.folding(options)
+    let subject = try foldedOnce(left, folding.text)
+    let part = try foldedOnce(right, folding.part)
+    return dialect.condition(decided(dialect.match(subject, op, part, options)), isNegated: isNegated)
   }
 
   /// A side of a text operator. A constant is folded here, so that it is not folded again for each row.

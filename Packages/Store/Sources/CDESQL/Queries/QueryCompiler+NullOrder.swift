@@ -48,8 +48,7 @@ extension QueryCompiler {
       guard isLeft || ownProperty(right) == slot else { return false }
       let other = isLeft ? right : left
       switch comparison {
-      case .less, .lessOrEqual, .greater, .greaterOrEqual, .beginsWith, .endsWith, .contains, .like, .matches:
-        return true
+      case .less, .lessOrEqual, .greater, .greaterOrEqual, .text: return true
       case .equal:
         guard case .value(let value) = other else { return false }
         return value != .null

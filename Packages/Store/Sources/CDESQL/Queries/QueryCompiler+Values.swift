@@ -1,4 +1,4 @@
-import CDEStore
+@_spi(CDE) import CDEStore
 
 extension QueryCompiler {
   /// The SQL of a value.
@@ -86,18 +86,8 @@ extension QueryCompiler {
   ) throws(StoreError) -> Piece {
     var pieces: [Piece] = []
     for argument in arguments { pieces.append(try value(argument)) }
-    let expected =
-      switch function {
-      case .add, .subtract, .multiply, .divide, .modulus, .bitAnd, .bitOr, .shiftLeft, .shiftRight,
-        .concatenate, .power, .remainder:
-        2...
-      case .negate, .absolute, .bitNot, .lowercase, .uppercase, .length, .squareRoot, .exponential,
-        .naturalLogarithm, .logarithm, .floor, .ceiling, .truncate, .canonical:
-        1...
-      case .firstNonNil: 1...
-      }
-    guard pieces.count >= expected.lowerBound else {
-      throw unsupported("\(function.rawValue) needs at least \(expected.lowerBound) arguments.")
+    guard pieces.count >= function.leastArguments else {
+      throw unsupported("\(function.rawValue) needs at least \(function.leastArguments) arguments.")
     }
     return decided(dialect.call(function, pieces))
   }

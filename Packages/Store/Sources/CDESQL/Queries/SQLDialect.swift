@@ -1,3 +1,4 @@
+public import CDEOperators
 public import CDEStore
 
 /// One side of a text operator.
@@ -116,7 +117,7 @@ public import CDEStore
 
   /// A text operator, of which the result may be NULL.
   func match(
-    _ subject: TextOperand, _ comparison: StoreFilter.Comparison, _ pattern: TextOperand,
+    _ subject: TextOperand, _ op: TextOperator, _ part: TextOperand,
     _ options: StoreFilter.TextOptions
   ) -> SQLPiece?
 

@@ -8,15 +8,13 @@ import Foundation
 /// Data's stores call.
 enum SQLFunctions {
   static let fold = "cde_fold"
-  static let like = "cde_like"
-  static let matches = "cde_matches"
   static let lowercase = "cde_lower"
   static let uppercase = "cde_upper"
   static let length = "cde_length"
-  static let beginsWith = "cde_begins"
-  static let endsWith = "cde_ends"
-  static let contains = "cde_contains"
   static let item = "cde_item"
+
+  /// The function of a text operator.
+  static func name(of op: TextOperator) -> String { "cde_\(op.rawValue.lowercased())" }
 
   /// A flag in addition to the text options in the last argument of a text operator: the subject is already
   /// folded.
@@ -69,47 +67,35 @@ enum SQLFunctions {
       guard let value = SQLFunctions.string(values![0]) else { return sqlite3_result_null(context) }
       sqlite3_result_int64(context, Int64(value.unicodeScalars.count))
     }
-    try register(beginsWith, 3, on: handle) { context, _, values in
-      SQLFunctions.bytes(context, values) { text, part in text.starts(with: part) }
-    }
-    try register(endsWith, 3, on: handle) { context, _, values in
-      SQLFunctions.bytes(context, values) { text, part in
-        text.count >= part.count && text.suffix(part.count).elementsEqual(part)
-      }
-    }
-    try register(contains, 3, on: handle) { context, _, values in
-      SQLFunctions.bytes(context, values) { text, part in
-        SQLFunctions.isPart(part, of: text)
-      }
-    }
-    try register(like, 3, on: handle) { context, _, values in
-      let flags = UInt8(truncatingIfNeeded: sqlite3_value_int(values![2]))
-      let pattern = SQLFunctions.kept(context) { () -> TextPattern? in
-        SQLFunctions.string(values![1]).map {
-          TextPattern(
-            like: $0, .init(flags: flags), isFolded: flags & SQLFunctions.isPartFolded != 0)
+    for (number, op) in TextOperator.all.enumerated() {
+      try register(name(of: op), 3, on: handle, data: UnsafeMutableRawPointer(bitPattern: number + 1)) {
+        context, _, values in
+        guard let context, let values else { return }
+        let op = TextOperator.all[Int(bitPattern: sqlite3_user_data(context)) - 1]
+        if op.hasPattern {
+          SQLFunctions.match(op, context, values)
+        } else {
+          SQLFunctions.bytes(context, values) { text, part in op.holds(text, part) }
         }
       }
-      guard let pattern, let text = SQLFunctions.string(values![0]) else {
-        return sqlite3_result_null(context)
-      }
-      let holds = pattern.matches(text, isFolded: flags & SQLFunctions.isSubjectFolded != 0)
-      sqlite3_result_int(context, holds ? 1 : 0)
     }
-    try register(matches, 3, on: handle) { context, _, values in
-      guard let text = SQLFunctions.string(values![0]), let pattern = SQLFunctions.string(values![1]) else {
-        return sqlite3_result_null(context)
-      }
-      let flags = UInt8(truncatingIfNeeded: sqlite3_value_int(values![2]))
-      guard
-        let expression = SQLFunctions.kept(
-          context, { () -> TextPattern? in TextPattern(matching: pattern, .init(flags: flags)) })
-      else {
-        return sqlite3_result_error(context, "the regular expression is not valid", -1)
-      }
-      sqlite3_result_int(
-        context, expression.matches(text, isFolded: flags & SQLFunctions.isSubjectFolded != 0) ? 1 : 0)
+  }
+
+  /// An operator with a pattern in the second argument. It is prepared once for a constant one.
+  private static func match(
+    _ op: TextOperator, _ context: OpaquePointer, _ values: UnsafeMutablePointer<OpaquePointer?>
+  ) {
+    guard sqlite3_value_type(values[1]) != SQLITE_NULL, let text = string(values[0]) else {
+      return sqlite3_result_null(context)
     }
+    let flags = UInt8(truncatingIfNeeded: sqlite3_value_int(values[2]))
+    let pattern = kept(context) { () -> TextPattern? in
+      string(values[1]).flatMap {
+        op.pattern($0, .init(flags: flags), isFolded: flags & isPartFolded != 0)
+      }
+    }
+    guard let pattern else { return sqlite3_result_error(context, "the regular expression is not valid", -1) }
+    sqlite3_result_int(context, pattern.matches(text, isFolded: flags & isSubjectFolded != 0) ? 1 : 0)
   }
 
   /// The value prepared from the second argument. SQLite caches it while the argument stays the same.
@@ -185,20 +171,6 @@ enum SQLFunctions {
     guard let text = string(value) else { return nil }
     var folded = TextComparison.folded(text, options)
     return folded.withUTF8(body)
-  }
-
-  private static func isPart(
-    _ part: UnsafeBufferPointer<UInt8>, of text: UnsafeBufferPointer<UInt8>
-  ) -> Bool {
-    guard let first = part.first else { return true }
-    guard let start = text.baseAddress, text.count >= part.count else { return false }
-    let end = text.count - part.count + 1
-    var offset = 0
-    while offset < end, let found = memchr(start + offset, Int32(first), end - offset) {
-      if memcmp(found, part.baseAddress!, part.count) == 0 { return true }
-      offset = found - UnsafeMutableRawPointer(mutating: start) + 1
-    }
-    return false
   }
 }
 

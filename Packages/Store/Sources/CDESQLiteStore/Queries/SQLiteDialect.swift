@@ -1,3 +1,4 @@
+import CDEOperators
 @_spi(CDE) import CDESQL
 import CDEStore
 import Foundation
@@ -118,25 +119,14 @@ struct SQLiteDialect: SQLDialect {
   }
 
   func match(
-    _ subject: TextOperand, _ comparison: StoreFilter.Comparison, _ pattern: TextOperand,
+    _ subject: TextOperand, _ op: TextOperator, _ part: TextOperand,
     _ options: StoreFilter.TextOptions
   ) -> SQLPiece? {
     var flags = options.rawValue
     if subject.isFolded { flags |= SQLFunctions.isSubjectFolded }
-    if pattern.isFolded { flags |= SQLFunctions.isPartFolded }
-    return SQLPiece("\(Self.function(of: comparison))(") + subject.piece + SQLPiece(", ") + pattern.piece
+    if part.isFolded { flags |= SQLFunctions.isPartFolded }
+    return SQLPiece("\(SQLFunctions.name(of: op))(") + subject.piece + SQLPiece(", ") + part.piece
       + SQLPiece(", \(flags))")
-  }
-
-  /// The function of a text operator.
-  private static func function(of comparison: StoreFilter.Comparison) -> String {
-    switch comparison {
-    case .beginsWith: SQLFunctions.beginsWith
-    case .endsWith: SQLFunctions.endsWith
-    case .contains: SQLFunctions.contains
-    case .like: SQLFunctions.like
-    default: SQLFunctions.matches
-    }
   }
 
   // MARK: Values
@@ -176,12 +166,11 @@ struct SQLiteDialect: SQLDialect {
     case .uppercase: return call(SQLFunctions.uppercase)
     case .length: return call(SQLFunctions.length)
     case .canonical: return Self.folding(arguments[0], [.caseInsensitive, .diacriticInsensitive])
-    case .power, .squareRoot, .exponential, .naturalLogarithm, .logarithm, .floor, .ceiling, .truncate,
-      .remainder:
-      return SQLPiece("\(SQLMathematics.name(of: function))(") + .joined(arguments, ", ") + SQLPiece(")")
     case .firstNonNil:
       return arguments.count == 1
         ? arguments[0] : SQLPiece("coalesce(") + .joined(arguments, ", ") + SQLPiece(")")
+    default:
+      return SQLPiece("\(SQLMathematics.name(of: function))(") + .joined(arguments, ", ") + SQLPiece(")")
     }
   }
 }

@@ -80,9 +80,7 @@ extension FilterEvaluator {
   private func compute(
     _ function: StoreExpression.Function, _ values: [StoreValue]
   ) throws(StoreError) -> StoreValue {
-    // Operands whose types are known row by row only are given to the remainder.
-    let name = function == .remainder ? ConditionNumber.Function.modulus.rawValue : function.rawValue
-    guard let ofNumbers = ConditionNumber.Function(rawValue: name) else {
+    guard let ofNumbers = function.ofNumbers else {
       throw misuse("\(function.rawValue) is no function of numbers")
     }
     let numbers = values.compactMap(\.number)

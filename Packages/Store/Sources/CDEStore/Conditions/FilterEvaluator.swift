@@ -95,10 +95,14 @@
     case .lessOrEqual: return order(subject, other, options).map { $0 <= 0 } ?? false
     case .greater: return order(subject, other, options).map { $0 > 0 } ?? false
     case .greaterOrEqual: return order(subject, other, options).map { $0 >= 0 } ?? false
-    case .in, .between: throw misuse("\(comparison.rawValue) has no list")
-    case .beginsWith, .endsWith, .contains, .like, .matches:
+    case .in, .between: throw misuse("\(comparison) has no list")
+    case .text(let op):
       guard case .text(let text) = subject, case .text(let part) = other else { return false }
-      return try compare(text, comparison, part, options)
+      guard let holds = op.holds(text, part, options, patterns) else {
+        throw StoreError(
+          .unsupportedQuery, "The regular expression of a condition is not valid. Write it in ICU's syntax.")
+      }
+      return holds
     }
   }
 
@@ -115,28 +119,7 @@
         let upper = order(subject, try value(list[1]), options)
       else { return false }
       return lower >= 0 && upper <= 0
-    default: throw misuse("\(comparison.rawValue) has a list")
-    }
-  }
-
-  private func compare(
-    _ text: String, _ comparison: StoreFilter.Comparison, _ part: String, _ options: TextOptions
-  ) throws(StoreError) -> Bool {
-    switch comparison {
-    case .like: return patterns.like(part, options).matches(text)
-    case .matches:
-      guard let pattern = patterns.matching(part, options) else {
-        throw StoreError(
-          .unsupportedQuery, "The regular expression of a condition is not valid. Write it in ICU's syntax.")
-      }
-      return pattern.matches(text)
-    default: break
-    }
-    let (text, part) = (TextComparison.folded(text, options), patterns.folded(part, options))
-    switch comparison {
-    case .beginsWith: return TextComparison.begins(text, with: part, [])
-    case .endsWith: return TextComparison.ends(text, with: part, [])
-    default: return TextComparison.contains(text, part, [])
+    default: throw misuse("\(comparison) has a list")
     }
   }
 

@@ -1,29 +1,5 @@
 public import Foundation
 
-// Members of Foundation's types on Apple's platforms that model layers use and Foundation of Linux lacks.
-
-/// The nanoseconds of a second, as Dispatch counts them.
-public let NSEC_PER_SEC: UInt64 = 1_000_000_000
-/// The nanoseconds of a millisecond.
-public let NSEC_PER_MSEC: UInt64 = 1_000_000
-/// The nanoseconds of a microsecond.
-public let NSEC_PER_USEC: UInt64 = 1_000
-/// The microseconds of a second.
-public let USEC_PER_SEC: UInt64 = 1_000_000
-
-extension NSObject {
-  /// The class itself. On Apple's platforms a class answers to the messages of an object.
-  public class func classForCoder() -> AnyClass { self }
-}
-
-extension UserDefaults {
-  /// The value of a default, by key-value coding.
-  public func value(forKey key: String) -> Any? { object(forKey: key) }
-
-  /// Sets a default, by key-value coding; nil removes it.
-  public func setValue(_ value: Any?, forKey key: String) { set(value, forKey: key) }
-}
-
 extension NotificationCenter {
   /// The notifications of a name, and of an object if one is given, as an asynchronous sequence.
   ///

@@ -123,7 +123,8 @@ struct FollowerTests {
 
 private func onDispatchThread(_ body: @escaping @Sendable () -> Void) async {
   await withCheckedContinuation { continuation in
-    DispatchQueue.global().async {
+    // Not one of the pool's threads, of which a machine with one processor has one.
+    DispatchQueue(label: "writer").async {
       body()
       continuation.resume()
     }

@@ -1,5 +1,6 @@
 @_spi(CDE) internal import CDEExecutors
 internal import CDEModelRuntime
+internal import Dispatch
 
 /// Lets a caller go when its time is over, and keeps the operation from starting afterwards.
 nonisolated final class Deadline<Value: Sendable>: Sendable {
@@ -14,7 +15,7 @@ nonisolated final class Deadline<Value: Sendable>: Sendable {
     /// The answer, if it came before the caller was there to take it.
     var answer: Result<Value, any Error>?
     var work: Task<Void, Never>?
-    var timer: Task<Void, Never>?
+    var timer: DeadlineTimer?
   }
 
   private let name: String
@@ -43,14 +44,13 @@ nonisolated final class Deadline<Value: Sendable>: Sendable {
         settle(.failure(isLate && error is CancellationError ? timedOut(hasRun: true) : error))
       }
     }
-    let timer = Task {
-      do { try await ContinuousClock().sleep(for: timeout) } catch { return }
-      expire(cancelled: false)
-    }
-    state.withLock { state in
+    let timer = DeadlineTimer(after: timeout) { self.expire(cancelled: false) }
+    let hasEnded = state.withLock { state in
       state.work = work
       state.timer = timer
+      return state.answer != nil
     }
+    if hasEnded { timer.cancel() }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { caller in
         let answer = state.withLock { state -> Result<Value, any Error>? in
@@ -111,4 +111,27 @@ nonisolated final class Deadline<Value: Sendable>: Sendable {
         ? "\(name) took longer than \(timeout) and was told to stop. Nothing of it was saved."
         : "\(name) did not start within \(timeout) and will not run. Try again, or allow more time.")
   }
+}
+
+/// Does something once a time is over.
+private final class DeadlineTimer: @unchecked Sendable {
+  // Guard: immutable, and Dispatch's sources may be used on any thread.
+  private let source: any DispatchSourceTimer
+
+  // Its thread is not one of those that tasks share. An operation that computes may occupy all of these, and a machine with one
+  // processor has one.
+  private static let queue = DispatchQueue(label: "deadlines of database operations")
+
+  init(after time: Duration, _ action: @escaping @Sendable () -> Void) {
+    source = DispatchSource.makeTimerSource(queue: Self.queue)
+    let (seconds, attoseconds) = time.components
+    // Longer than a year is no limit.
+    let isLimited = seconds < 31_536_000
+    let nanoseconds = isLimited ? max(0, Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)) : 0
+    source.schedule(deadline: isLimited ? .now() + .nanoseconds(nanoseconds) : .distantFuture)
+    source.setEventHandler(handler: action)
+    source.activate()
+  }
+
+  func cancel() { source.cancel() }
 }

@@ -168,7 +168,8 @@
           let context = pair.context()
           try context.performAndWait {
             var next = (try pair.pages(in: pair.local).last ?? 0) + 1
-            DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(delay)) {
+            // A queue of its own has a thread of its own, also where the pool's only thread saves.
+            DispatchQueue(label: "death").asyncAfter(deadline: .now() + .microseconds(delay)) {
               kill(getpid(), SIGKILL)
             }
             while true {

@@ -454,7 +454,8 @@ struct SeveralStoresSavingTests {
           owners = two.stores.map { context.make("Owner", in: $0, ["rank": 0]) }
           try context.save()
         }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(delay)) { kill(getpid(), SIGKILL) }
+        // A queue of its own has a thread of its own, also where the pool's only thread saves.
+        DispatchQueue(label: "death").asyncAfter(deadline: .now() + .microseconds(delay)) { kill(getpid(), SIGKILL) }
         while true {
           for owner in owners { owner.setValue(owner.value(forKey: "rank") as! Int + 1, forKey: "rank") }
           let rank = owners[0].value(forKey: "rank") as! Int

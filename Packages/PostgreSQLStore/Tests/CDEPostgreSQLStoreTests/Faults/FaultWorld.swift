@@ -28,6 +28,8 @@
       configuration.url = proxy.url
       configuration.applicationName = place.name
       configuration.recoveryTimeout = recoveryTimeout
+      // A connection whose bytes arrive one at a time takes as long as the threads of the proxy wait for a processor.
+      configuration.connectTimeout = .seconds(300)
       store = try PostgreSQLStore(schema: Shop.resolved, configuration: configuration)
       // The first commit also removes tokens of ended processes.
       try store.insert("Owner", [Draft(key: -1)])

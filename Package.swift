@@ -207,7 +207,7 @@ let package = Package(
       path: "Packages/Models/Tests/CDEPredicatesTests"),
     .testTarget(
       name: "CDEManagedModelTests",
-      dependencies: ["CDEManagedModel", "CDEStore"],
+      dependencies: ["CDEManagedModel", "CDEPredicates", "CDEStore"],
       path: "Packages/Models/Tests/CDEManagedModelTests",
       resources: [.copy("Fixtures")]),
     .testTarget(
@@ -310,7 +310,8 @@ let package = Package(
     .target(
       name: "CDETestSupport",
       dependencies: [
-        "CDEExecutors", "CDEStore", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases", "CDESQLiteFaults",
+        "CDEExecutors", "CDEStore", "CDEPredicates", "CDEManagedModel", "CDEModelRuntime", "CDEDatabases",
+        "CDESQLiteFaults",
       ],
       path: "Packages/TestSupport/Sources/CDETestSupport"),
     .target(

@@ -39,7 +39,7 @@ let package = Package(
       dependencies: ["CDEPredicates", .product(name: "CDEOperators", package: "Store")]),
     .testTarget(
       name: "CDEManagedModelTests",
-      dependencies: ["CDEManagedModel", .product(name: "CDEStore", package: "Store")],
+      dependencies: ["CDEManagedModel", "CDEPredicates", .product(name: "CDEStore", package: "Store")],
       resources: [.copy("Fixtures")]),
     .testTarget(
       name: "CDEModelFilesTests",

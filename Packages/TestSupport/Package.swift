@@ -23,6 +23,7 @@ let package = Package(
       dependencies: [
         .product(name: "CDEExecutors", package: "Executors"),
         .product(name: "CDEStore", package: "Store"),
+        .product(name: "CDEPredicates", package: "Models"),
         .product(name: "CDEManagedModel", package: "Models"),
         .product(name: "CDEModelRuntime", package: "ModelRuntime"),
         .product(name: "CDEDatabases", package: "Databases"),

@@ -1,4 +1,4 @@
-public import CDEManagedModel
+@_spi(CDE) public import CDEManagedModel
 internal import Foundation
 
 /// Writes classes with `@Model` for a model, so that a container over them opens the model's stores in place.
@@ -182,7 +182,7 @@ public struct SwiftDataGenerator {
       return try type(of: composite, entity, "\(entity).\(composite.name)", &nested)
     }
     guard attribute.attributeType == .transformableAttributeType else {
-      return Self.types[attribute.attributeType]
+      return Self.name(of: attribute.attributeType)
     }
     let transformer = attribute.valueTransformerName
     let written = attribute.attributeValueClassName
@@ -196,12 +196,10 @@ public struct SwiftDataGenerator {
     return written ?? "NSObject"
   }
 
-  private static let types: [NSAttributeType: String] = [
-    .integer16AttributeType: "Int16", .integer32AttributeType: "Int32", .integer64AttributeType: "Int",
-    .doubleAttributeType: "Double", .floatAttributeType: "Float", .booleanAttributeType: "Bool",
-    .stringAttributeType: "String", .dateAttributeType: "Date", .binaryDataAttributeType: "Data",
-    .UUIDAttributeType: "UUID", .URIAttributeType: "URL", .decimalAttributeType: "Decimal",
-  ]
+  /// The Swift type of an attribute. SwiftData's own models say `Int` for integers of 64 bits.
+  private static func name(of type: NSAttributeType) -> String? {
+    type == .integer64AttributeType ? "Int" : type.swiftTypeName
+  }
 
   /// The type of a composite: an enumeration if Apple's mark says so, otherwise a struct.
   private mutating func type(
@@ -403,24 +401,21 @@ public struct SwiftDataGenerator {
   }
 
   private static func literal(of attribute: NSAttributeDescription) -> String? {
-    guard let value = attribute.defaultValue else { return nil }
-    switch attribute.attributeType {
-    case .booleanAttributeType: return (value as? NSNumber).map { $0.boolValue ? "true" : "false" }
-    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
-      return (value as? NSNumber).map { "\($0.int64Value)" }
-    case .doubleAttributeType, .floatAttributeType:
-      return (value as? NSNumber).flatMap { $0.doubleValue.isFinite ? "\($0.doubleValue)" : nil }
-    case .decimalAttributeType: return (value as? NSNumber).map { "Decimal(string: \"\($0)\")!" }
-    case .stringAttributeType: return (value as? String).map { literal($0) }
-    case .dateAttributeType:
-      return (value as? Date).map {
-        "Date(timeIntervalSinceReferenceDate: \($0.timeIntervalSinceReferenceDate))"
-      }
-    case .UUIDAttributeType: return (value as? UUID).map { "UUID(uuidString: \"\($0.uuidString)\")!" }
-    case .URIAttributeType: return (value as? URL).map { "URL(string: \(literal($0.absoluteString)))!" }
-    case .binaryDataAttributeType:
-      return (value as? Data).map { "Data(base64Encoded: \"\($0.base64EncodedString())\")!" }
-    default: return nil
+    guard let constant = AttributeConstant(attribute.defaultValue, as: attribute.attributeType) else {
+      return nil
+    }
+    switch constant {
+    case .bool(let value): return value ? "true" : "false"
+    case .integer(let value): return "\(value)"
+    case .double(let value): return value.isFinite ? "\(value)" : nil
+    case .decimal(let value): return "Decimal(string: \"\(value)\")!"
+    case .string(let value): return literal(value)
+    case .date(let value):
+      return "Date(timeIntervalSinceReferenceDate: \(value.timeIntervalSinceReferenceDate))"
+    case .uuid(let value): return "UUID(uuidString: \"\(value.uuidString)\")!"
+    case .url(let value): return "URL(string: \(literal(value.absoluteString)))!"
+    case .data(let value): return "Data(base64Encoded: \"\(value.base64EncodedString())\")!"
+    case .null, .object, .list: return nil
     }
   }
 
@@ -475,7 +470,7 @@ public struct SwiftDataGenerator {
       type = try checked(capital, "attribute")
     } else if attribute.attributeType == .transformableAttributeType {
       type = attribute.attributeValueClassName ?? "NSObject"
-    } else if let plain = Self.types[attribute.attributeType] {
+    } else if let plain = Self.name(of: attribute.attributeType) {
       type = plain
     } else {
       return nil

@@ -50,7 +50,9 @@ extension ConditionNumber {
     /// The number of operands.
     public var operandCount: Int {
       switch self {
-      case .add, .subtract, .multiply, .divide, .modulus, .power, .bitAnd, .bitOr, .bitXor, .shiftLeft, .shiftRight: 2
+      case .add, .subtract, .multiply, .divide, .modulus, .power, .bitAnd, .bitOr, .bitXor, .shiftLeft,
+        .shiftRight:
+        2
       default: 1
       }
     }

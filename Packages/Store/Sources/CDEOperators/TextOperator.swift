@@ -83,10 +83,14 @@ public enum TextOperator: String, Hashable, Sendable, CaseIterable {
 
   /// The texts of a comparison.
   public struct Sides: OptionSet, Sendable {
+    /// The texts as bits.
     public let rawValue: UInt8
+    /// Makes texts from bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// The first text.
     public static let text = Sides(rawValue: 1)
+    /// The part or the pattern.
     public static let part = Sides(rawValue: 2)
   }
 

@@ -34,7 +34,9 @@
   public func pattern(_ op: TextOperator, _ pattern: String, _ options: TextOptions) -> TextPattern? {
     if let known = known(op, pattern, options, { $0.patterns }) { return known }
     guard let prepared = op.pattern(pattern, options) else { return nil }
-    contents.withLock { Self.keep(Entry(op: op, text: pattern, options: options, prepared: prepared), &$0.patterns) }
+    contents.withLock {
+      Self.keep(Entry(op: op, text: pattern, options: options, prepared: prepared), &$0.patterns)
+    }
     return prepared
   }
 

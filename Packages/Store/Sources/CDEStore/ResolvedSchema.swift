@@ -264,18 +264,6 @@ extension StoreAttribute {
   }
 }
 
-extension StoreAttributeType {
-  /// How values of the type are stored in a row's cell.
-  public var cellKind: RowLayout.CellKind {
-    switch self {
-    case .integer16, .integer32, .integer64, .boolean: .integer
-    case .double, .float, .date: .real
-    case .string, .uri, .decimal, .objectID, .undefined: .text
-    case .binary, .uuid, .transformable, .composite: .blob
-    }
-  }
-}
-
 /// Whether `left` sorts before `right` by code points, the order that Core Data's hashes use.
 public func codePointOrder(_ left: String, _ right: String) -> Bool {
   left.unicodeScalars.lexicographicallyPrecedes(right.unicodeScalars)

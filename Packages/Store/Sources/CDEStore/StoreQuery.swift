@@ -155,10 +155,15 @@ public indirect enum StoreFilter: Hashable, Sendable {
     /// Both sides are texts.
     case text(TextOperator)
 
+    /// The text begins with the other one.
     public static let beginsWith = Comparison.text(.beginsWith)
+    /// The text ends with the other one.
     public static let endsWith = Comparison.text(.endsWith)
+    /// The text has the other one as a part.
     public static let contains = Comparison.text(.contains)
+    /// The text matches the pattern with `*` and `?`.
     public static let like = Comparison.text(.like)
+    /// The text matches the regular expression.
     public static let matches = Comparison.text(.matches)
   }
 

@@ -56,6 +56,18 @@ public enum StoreAttributeType: String, Hashable, Sendable, CaseIterable {
   case binary, uuid, uri, transformable, objectID, composite
 }
 
+extension StoreAttributeType {
+  /// How values of the type are stored in a row's cell.
+  public var cellKind: RowLayout.CellKind {
+    switch self {
+    case .integer16, .integer32, .integer64, .boolean: .integer
+    case .double, .float, .date: .real
+    case .string, .uri, .decimal, .objectID, .undefined: .text
+    case .binary, .uuid, .transformable, .composite: .blob
+    }
+  }
+}
+
 /// An attribute of an entity, or one element of a composite attribute.
 public struct StoreAttribute: Hashable, Sendable {
   /// The attribute's name, unique among the properties of the entity.

@@ -184,24 +184,10 @@ struct DictionaryRequest {
   private func type(
     _ given: GivenProperty, _ kind: QueryKind, natural: StoreAttributeType?, _ plan: FetchPlan
   ) throws -> StoreAttributeType {
-    let numbers: [StoreAttributeType] = [
-      .integer16, .integer32, .integer64, .boolean, .double, .float, .decimal, .date,
-    ]
-    let (own, others): (StoreAttributeType, [StoreAttributeType]) =
-      switch kind {
-      case .number(.integer): (.integer64, numbers)
-      case .number(.real): (.double, numbers)
-      case .number(.decimal): (.decimal, numbers)
-      case .date: (.date, numbers)
-      case .text: (.string, [])
-      case .data: (.binary, [])
-      case .uuid: (.uuid, [])
-      case .url: (.uri, [.string])
-      case .object: (.objectID, [])
-      case .opaque: (.undefined, [])
-      }
-    if given.type == .undefined { return natural ?? own }
-    guard given.type == own || others.contains(given.type) else { throw unfit(given, kind.noun, plan) }
+    if given.type == .undefined { return natural ?? kind.type }
+    guard given.type == kind.type || kind.otherTypes.contains(given.type) else {
+      throw unfit(given, kind.noun, plan)
+    }
     return given.type
   }
 }

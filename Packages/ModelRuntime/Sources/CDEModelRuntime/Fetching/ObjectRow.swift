@@ -42,14 +42,9 @@ extension _PropertyValue {
   /// compare it.
   var stored: StoreValue {
     switch self {
-    case .unset, .null, .object, .toOne, .toMany: .null
     case .integer(let value): .integer(value)
     case .real(let value): .real(value)
-    case .text(let value): .text(value)
-    case .data(let value): .blob(value)
-    case .uuid(let value): PredicateConstant.uuid(value).stored
-    case .decimal(let value): PredicateConstant.decimal(value).stored
-    case .url(let value): .text(value.absoluteString)
+    default: constant(as: .undefined)?.stored ?? .null
     }
   }
 }

@@ -104,6 +104,31 @@ enum QueryKind: Equatable {
     }
   }
 
+  /// The type of attributes of the kind in a dictionary.
+  var type: StoreAttributeType {
+    switch self {
+    case .number(.integer): .integer64
+    case .number(.real): .double
+    case .number(.decimal): .decimal
+    case .date: .date
+    case .text: .string
+    case .data: .binary
+    case .uuid: .uuid
+    case .url: .uri
+    case .object: .objectID
+    case .opaque: .undefined
+    }
+  }
+
+  /// The other types in which a dictionary may have a value of the kind.
+  var otherTypes: [StoreAttributeType] {
+    switch self {
+    case .number, .date: [.integer16, .integer32, .integer64, .boolean, .double, .float, .decimal, .date]
+    case .url: [.string]
+    default: []
+    }
+  }
+
   /// The name of the kind, for messages.
   var noun: String {
     switch self {

@@ -30,7 +30,8 @@ extension QueryResolver {
     default:
       guard let ofTexts = op.ofTexts else {
         throw PredicateTreeError(
-          .unsupported, construct: op.rawValue, "a store has no \(op.rawValue); evaluate the predicate in memory")
+          .unsupported, construct: op.rawValue,
+          "a store has no \(op.rawValue); evaluate the predicate in memory")
       }
       return try text(left, ofTexts, right, op, options)
     }

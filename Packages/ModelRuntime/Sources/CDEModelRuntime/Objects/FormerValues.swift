@@ -1,3 +1,4 @@
+internal import CDEPredicates
 internal import CDEStore
 
 /// The unsaved values of an object at one moment, to compare later ones with.
@@ -26,19 +27,13 @@ extension _PropertyValue {
   func isSame(as other: _PropertyValue) -> Bool {
     switch (self, other) {
     case (.unset, .unset), (.null, .null): true
-    case (.integer(let one), .integer(let other)): one == other
     case (.real(let one), .real(let other)): one.bitPattern == other.bitPattern
-    case (.text(let one), .text(let other)): one.utf8.elementsEqual(other.utf8)
-    case (.data(let one), .data(let other)): one == other
-    case (.uuid(let one), .uuid(let other)): one == other
-    case (.decimal(let one), .decimal(let other)): one == other
-    case (.url(let one), .url(let other)): one == other
     case (.object(let one), .object(let other)):
       one === other
         || (one.value as? AnyHashable).flatMap { one in (other.value as? AnyHashable).map { one == $0 } }
           == true
     case (.toOne(let one), .toOne(let other)): one === other
-    default: false
+    default: constant(as: .undefined).map { $0 == other.constant(as: .undefined) } ?? false
     }
   }
 }

@@ -70,17 +70,10 @@ extension ModelSnapshot: Encodable {
   private static func encode(
     _ constant: PredicateConstant, _ key: NameKey, in container: inout KeyedEncodingContainer<NameKey>
   ) throws {
-    switch constant {
-    case .null, .object, .list: try container.encodeNil(forKey: key)
-    case .bool(let value): try container.encode(value, forKey: key)
-    case .integer(let value): try container.encode(value, forKey: key)
-    case .double(let value): try container.encode(value, forKey: key)
-    case .decimal(let value): try container.encode(value, forKey: key)
-    case .string(let value): try container.encode(value, forKey: key)
-    case .date(let value): try container.encode(value, forKey: key)
-    case .data(let value): try container.encode(value, forKey: key)
-    case .uuid(let value): try container.encode(value, forKey: key)
-    case .url(let value): try container.encode(value, forKey: key)
+    if let scalar = constant.scalar {
+      try container.encode(scalar, forKey: key)
+    } else {
+      try container.encodeNil(forKey: key)
     }
   }
 
@@ -102,14 +95,13 @@ extension ModelSnapshot: Encodable {
     if type == .transformable {
       return try row.bytes(of: info, external: externalData).map { .data($0) } ?? .null
     }
-    return try row.value(of: info, external: externalData).any(as: type).flatMap { PredicateConstant($0) }
-      ?? .null
+    return try row.value(of: info, external: externalData).constant(as: type) ?? .null
   }
 
   /// The elements of a composite, and those of composites among them.
   private static func plainValues(_ elements: [String: Any]) -> [String: any Sendable] {
     elements.compactMapValues { element -> (any Sendable)? in
-      (element as? [String: Any]).map(plainValues) ?? PredicateConstant(element)?.plainValue
+      (element as? [String: Any]).map(plainValues) ?? PredicateConstant(element)?.scalar
     }
   }
 
@@ -124,7 +116,7 @@ extension ModelSnapshot: Encodable {
       }
       return Self.plainValues(values)
     case .attribute:
-      do { return try constant(info).plainValue } catch {
+      do { return try constant(info).scalar } catch {
         Diagnostics.report(
           "\(binding.name).\(info.name) of \(handle.uriRepresentation.absoluteString) could not be read: \(error)"
         )
@@ -134,53 +126,31 @@ extension ModelSnapshot: Encodable {
   }
 }
 
-extension PredicateConstant {
-  fileprivate var plainValue: (any Sendable)? {
-    switch self {
-    case .null, .object, .list: nil
-    case .bool(let value): value
-    case .integer(let value): value
-    case .double(let value): value
-    case .decimal(let value): value
-    case .string(let value): value
-    case .date(let value): value
-    case .data(let value): value
-    case .uuid(let value): value
-    case .url(let value): value
-    }
-  }
-}
-
 /// Any JSON value, decoded from a stored value and encoded by another encoder.
 private enum JSONValue: Codable {
-  case null
-  case bool(Bool)
-  case integer(Int64)
-  case unsigned(UInt64)
-  case number(Double)
-  /// A number with more digits than a Double can represent.
-  case decimal(Decimal)
-  case text(String)
+  case constant(PredicateConstant)
   case list([JSONValue])
   case object([String: JSONValue])
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
-      self = .null
+      self = .constant(.null)
     } else if let value = try? container.decode(Bool.self) {
-      self = .bool(value)
+      self = .constant(.bool(value))
     } else if let value = try? container.decode(Int64.self) {
-      self = .integer(value)
+      self = .constant(.integer(value))
     } else if let value = try? container.decode(UInt64.self) {
-      self = .unsigned(value)
+      self = .constant(.decimal(Decimal(value)))
     } else if let value = try? container.decode(Double.self) {
+      // A number with more digits than a Double can represent is a decimal.
       let exact = try? container.decode(Decimal.self)
-      self = exact.map { $0 == Decimal(string: "\(value)") ? .number(value) : .decimal($0) } ?? .number(value)
+      self = .constant(
+        exact.flatMap { $0 == Decimal(string: "\(value)") ? nil : .decimal($0) } ?? .double(value))
     } else if let value = try? container.decode(String.self) {
-      self = .text(value)
-    } else if let value = try? container.decode([JSONValue].self) {
-      self = .list(value)
+      self = .constant(.string(value))
+    } else if let values = try? container.decode([JSONValue].self) {
+      self = .list(values)
     } else {
       self = .object(try container.decode([String: JSONValue].self))
     }
@@ -189,15 +159,10 @@ private enum JSONValue: Codable {
   func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
-    case .null: try container.encodeNil()
-    case .bool(let value): try container.encode(value)
-    case .integer(let value): try container.encode(value)
-    case .unsigned(let value): try container.encode(value)
-    case .number(let value): try container.encode(value)
-    case .decimal(let value): try container.encode(value)
-    case .text(let value): try container.encode(value)
-    case .list(let value): try container.encode(value)
-    case .object(let value): try container.encode(value)
+    case .list(let values): try container.encode(values)
+    case .object(let values): try container.encode(values)
+    case .constant(let constant):
+      if let scalar = constant.scalar { try container.encode(scalar) } else { try container.encodeNil() }
     }
   }
 }

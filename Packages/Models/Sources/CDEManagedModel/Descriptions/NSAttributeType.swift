@@ -55,21 +55,73 @@ extension NSAttributeType {
     }
   }
 
-  /// The class that Core Data reports for values of the type; `nil` if the type does not determine one.
-  var valueClassName: String? {
+  /// The type of attributes that the store layer has as this one.
+  @_spi(CDE) public init(_ type: StoreAttributeType) {
+    self = Self.allCases.first { $0.storeType == type } ?? .undefinedAttributeType
+  }
+
+  /// The type that key-value coding has for values; nil if the attribute type does not determine one.
+  @_spi(CDE) public var keyedTypeName: String? {
     switch self {
     case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
       .floatAttributeType, .booleanAttributeType:
       "NSNumber"
     case .decimalAttributeType: "NSDecimalNumber"
-    case .stringAttributeType: "NSString"
-    case .dateAttributeType: "NSDate"
-    case .binaryDataAttributeType: "NSData"
-    case .UUIDAttributeType: "NSUUID"
-    case .URIAttributeType: "NSURL"
+    case .stringAttributeType: "String"
+    case .dateAttributeType: "Date"
+    case .binaryDataAttributeType: "Data"
+    case .UUIDAttributeType: "UUID"
+    case .URIAttributeType: "URL"
     case .objectIDAttributeType: "NSManagedObjectID"
-    case .compositeAttributeType: "NSDictionary"
+    case .compositeAttributeType: "[String : Any]"
     case .undefinedAttributeType, .transformableAttributeType: nil
     }
+  }
+
+  /// The Swift type that holds every value; nil for types without one.
+  @_spi(CDE) public var swiftTypeName: String? {
+    switch self {
+    case .integer16AttributeType: "Int16"
+    case .integer32AttributeType: "Int32"
+    case .integer64AttributeType: "Int64"
+    case .doubleAttributeType: "Double"
+    case .floatAttributeType: "Float"
+    case .booleanAttributeType: "Bool"
+    case .decimalAttributeType: "Decimal"
+    case .stringAttributeType, .dateAttributeType, .binaryDataAttributeType, .UUIDAttributeType,
+      .URIAttributeType:
+      keyedTypeName
+    case .objectIDAttributeType, .compositeAttributeType, .undefinedAttributeType,
+      .transformableAttributeType:
+      nil
+    }
+  }
+
+  /// The names that Xcode's model files have had for the type.
+  @_spi(CDE) public var sourceNames: [String] {
+    switch self {
+    case .undefinedAttributeType: ["Undefined", ""]
+    case .integer16AttributeType: ["Integer 16"]
+    case .integer32AttributeType: ["Integer 32"]
+    case .integer64AttributeType: ["Integer 64"]
+    case .decimalAttributeType: ["Decimal"]
+    case .doubleAttributeType: ["Double"]
+    case .floatAttributeType: ["Float"]
+    case .stringAttributeType: ["String"]
+    case .booleanAttributeType: ["Boolean"]
+    case .dateAttributeType: ["Date"]
+    case .binaryDataAttributeType: ["Binary", "Binary Data"]
+    case .UUIDAttributeType: ["UUID"]
+    case .URIAttributeType: ["URI"]
+    case .transformableAttributeType: ["Transformable"]
+    case .objectIDAttributeType: ["ObjectID", "Object ID"]
+    case .compositeAttributeType: ["Composite"]
+    }
+  }
+
+  /// The class that Core Data reports for values of the type; `nil` if the type does not determine one.
+  var valueClassName: String? {
+    self == .compositeAttributeType
+      ? "NSDictionary" : keyedTypeName.map { $0.hasPrefix("NS") ? $0 : "NS" + $0 }
   }
 }

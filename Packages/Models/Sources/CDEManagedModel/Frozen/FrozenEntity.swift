@@ -1,3 +1,4 @@
+@_spi(CDE) public import CDEPredicates
 public import CDEStore
 public import Foundation
 

@@ -22,6 +22,25 @@ public enum CDRuntimePrimitiveAttributeType: String, CaseIterable, Codable, Send
   case url
 }
 
+extension CDRuntimePrimitiveAttributeType {
+  var attributeType: NSAttributeType {
+    switch self {
+    case .string: .stringAttributeType
+    case .bool: .booleanAttributeType
+    case .int16: .integer16AttributeType
+    case .int32: .integer32AttributeType
+    case .int64: .integer64AttributeType
+    case .float: .floatAttributeType
+    case .double: .doubleAttributeType
+    case .decimal: .decimalAttributeType
+    case .date: .dateAttributeType
+    case .data: .binaryDataAttributeType
+    case .uuid: .UUIDAttributeType
+    case .url: .URIAttributeType
+    }
+  }
+}
+
 /// How an attribute's Swift value is stored.
 public enum CDRuntimeAttributeStorage: Sendable, Equatable {
   /// Unchanged.

@@ -211,22 +211,3 @@ public import Foundation
     return first
   }
 }
-
-extension CDRuntimePrimitiveAttributeType {
-  var attributeType: NSAttributeType {
-    switch self {
-    case .string: .stringAttributeType
-    case .bool: .booleanAttributeType
-    case .int16: .integer16AttributeType
-    case .int32: .integer32AttributeType
-    case .int64: .integer64AttributeType
-    case .float: .floatAttributeType
-    case .double: .doubleAttributeType
-    case .decimal: .decimalAttributeType
-    case .date: .dateAttributeType
-    case .data: .binaryDataAttributeType
-    case .uuid: .UUIDAttributeType
-    case .url: .URIAttributeType
-    }
-  }
-}

@@ -1,4 +1,4 @@
-internal import CDEManagedModel
+@_spi(CDE) internal import CDEManagedModel
 
 /// Generates the classes of a model's entities, as Xcode does.
 ///
@@ -151,22 +151,9 @@ public struct ClassGenerator: Sendable {
     of attribute: ModelSource.Attribute, _ entity: ModelSource.Entity
   ) throws(ModelFileError) -> String {
     if attribute.usesScalar, let scalar = Self.scalars[attribute.type] { return scalar }
-    switch attribute.type {
-    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
-      .floatAttributeType, .booleanAttributeType:
-      return "NSNumber?"
-    case .decimalAttributeType: return "NSDecimalNumber?"
-    case .stringAttributeType: return "String?"
-    case .dateAttributeType: return "Date?"
-    case .binaryDataAttributeType: return "Data?"
-    case .UUIDAttributeType: return "UUID?"
-    case .URIAttributeType: return "URL?"
-    case .objectIDAttributeType: return "NSManagedObjectID?"
-    case .compositeAttributeType: return "[String : Any]?"
-    case .transformableAttributeType, .undefinedAttributeType:
-      guard let name = attribute.className else { return "NSObject?" }
-      return try typeName(name, entity) + "?"
-    }
+    if let name = attribute.type.keyedTypeName { return name + "?" }
+    guard let name = attribute.className else { return "NSObject?" }
+    return try typeName(name, entity) + "?"
   }
 
   /// A class that the editor was given, which may be written with a dot, as an array, or as a protocol.

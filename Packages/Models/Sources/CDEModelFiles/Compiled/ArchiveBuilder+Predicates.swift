@@ -36,7 +36,8 @@ extension ArchiveBuilder {
     let op = object(
       comparison.op.archivedClassName,
       [
-        "NSOperatorType": .integer(Int64(comparison.op.coreDataNumber)), "NSModifier": .integer(Int64(modifier)),
+        "NSOperatorType": .integer(Int64(comparison.op.coreDataNumber)),
+        "NSModifier": .integer(Int64(modifier)),
         "NSNegate": .bool(comparison.op == .notEqual),
         "NSOptions": .integer(Int64(comparison.options.rawValue)),
       ])

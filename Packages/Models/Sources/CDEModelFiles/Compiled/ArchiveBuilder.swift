@@ -134,7 +134,7 @@ struct ArchiveBuilder {
     var entries: [(String, PropertyListNode)] = []
     let texts = info.compactMap { key, value in (key.base as? String).map { ($0, value) } }
     for (key, value) in texts.sorted(by: { $0.0 < $1.0 }) {
-      guard let constant = try? PredicateConstant(described: value), let node = self.constant(constant) else {
+      guard let constant = PredicateConstant(described: value), let node = self.constant(constant) else {
         continue
       }
       entries.append((key, node))

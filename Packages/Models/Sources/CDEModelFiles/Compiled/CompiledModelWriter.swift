@@ -1,5 +1,5 @@
 @_spi(CDE) internal import CDEManagedModel
-internal import CDEPredicates
+@_spi(CDE) internal import CDEPredicates
 internal import Foundation
 
 /// Writes a model as the archive that Core Data's compiler makes of it: the same classes and keys.
@@ -216,7 +216,7 @@ struct CompiledModelWriter {
       var warnings: [PropertyListNode] = []
       for (rule, warning) in zip(property.validationPredicates, property.validationWarnings) {
         rules.append(try predicate(rule, what))
-        let constant = (try? PredicateConstant(described: warning)) ?? .string("")
+        let constant = PredicateConstant(described: warning) ?? .string("")
         warnings.append(archive.constant(constant) ?? ArchiveBuilder.null)
       }
       fields["NSValidationPredicates"] = archive.array(rules)
@@ -237,7 +237,7 @@ struct CompiledModelWriter {
         + (attribute.preservesValueInHistoryOnDeletion ? 16 : 0))
     var value: PropertyListNode? = ArchiveBuilder.null
     if let given = attribute.defaultValue {
-      value = (try? PredicateConstant(described: given)).flatMap { archive.constant($0) }
+      value = PredicateConstant(described: given).flatMap { archive.constant($0) }
       // Archives have neither dictionaries nor values of the application. A default value is no part of a version, so a copy of the
       // model is as good without it.
       let isOfAnyClass =
@@ -305,28 +305,16 @@ struct CompiledModelWriter {
 }
 
 extension PredicateConstant {
-  /// A value of a description as a constant.
-  init(described value: Any) throws {
-    struct NoConstant: Error {}
-    switch value {
-    // Foundation's numbers can be cast to Bool, too.
-    case is Bool where type(of: value) == Bool.self: self = .bool(value as! Bool)
-    case let value as String: self = .string(value)
-    case let value as NSDecimalNumber: self = .decimal(value.decimalValue)
-    case let value as NSNumber:
-      switch UInt8(bitPattern: value.objCType.pointee) {
-      // Only booleans have this type on Linux.
-      case UInt8(ascii: "c"): self = .bool(value.boolValue)
-      case UInt8(ascii: "f"), UInt8(ascii: "d"): self = .double(value.doubleValue)
-      default: self = .integer(value.int64Value)
-      }
-    case let value as Date: self = .date(value)
-    case let value as Data: self = .data(value)
-    case let value as UUID: self = .uuid(value)
-    case let value as URL: self = .url(value)
-    case let value as Decimal: self = .decimal(value)
-    case let value as [Any]: self = .list(try value.map { try PredicateConstant(described: $0) })
-    default: throw NoConstant()
+  /// A value of a description as a constant; nil for what compiled models can't hold.
+  init?(described value: Any) {
+    if let values = value as? [Any] {
+      let members = values.compactMap { PredicateConstant(described: $0) }
+      guard members.count == values.count else { return nil }
+      self = .list(members)
+    } else if let constant = PredicateConstant(value), constant.scalar != nil {
+      self = constant
+    } else {
+      return nil
     }
   }
 }

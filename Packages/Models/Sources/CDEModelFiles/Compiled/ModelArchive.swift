@@ -1,5 +1,5 @@
 @_spi(CDE) internal import CDEManagedModel
-internal import CDEPredicates
+@_spi(CDE) internal import CDEPredicates
 internal import Foundation
 
 /// The bytes of an archive, with what has been found out about its names.
@@ -330,18 +330,6 @@ extension PredicateConstant {
   /// The value in the form that descriptions have it: numbers as `NSNumber`, the rest as Swift values; `nil`
   /// for no value.
   var described: Any? {
-    switch self {
-    case .null, .object: nil
-    case .bool(let value): NSNumber(value: value)
-    case .integer(let value): NSNumber(value: value)
-    case .double(let value): NSNumber(value: value)
-    case .decimal(let value): NSDecimalNumber(decimal: value)
-    case .string(let value): value
-    case .date(let value): value
-    case .data(let value): value
-    case .uuid(let value): value
-    case .url(let value): value
-    case .list(let values): values.compactMap(\.described)
-    }
+    if case .list(let values) = self { values.compactMap(\.described) } else { keyedScalar }
   }
 }

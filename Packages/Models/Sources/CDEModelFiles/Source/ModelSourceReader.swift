@@ -1,4 +1,4 @@
-internal import CDEManagedModel
+@_spi(CDE) internal import CDEManagedModel
 public import Foundation
 
 extension ModelSource {
@@ -307,16 +307,8 @@ enum ModelFiles {
 
 /// The names of attribute types in model files.
 enum AttributeTypeNames {
-  private static let types: [String: NSAttributeType] = [
-    "Undefined": .undefinedAttributeType, "": .undefinedAttributeType,
-    "Integer 16": .integer16AttributeType, "Integer 32": .integer32AttributeType,
-    "Integer 64": .integer64AttributeType, "Decimal": .decimalAttributeType,
-    "Double": .doubleAttributeType, "Float": .floatAttributeType, "String": .stringAttributeType,
-    "Boolean": .booleanAttributeType, "Date": .dateAttributeType, "Binary": .binaryDataAttributeType,
-    "Binary Data": .binaryDataAttributeType, "UUID": .UUIDAttributeType, "URI": .URIAttributeType,
-    "Transformable": .transformableAttributeType, "ObjectID": .objectIDAttributeType,
-    "Object ID": .objectIDAttributeType, "Composite": .compositeAttributeType,
-  ]
+  private static let types = Dictionary(
+    uniqueKeysWithValues: NSAttributeType.allCases.flatMap { type in type.sourceNames.map { ($0, type) } })
 
   static func type(named name: String) -> NSAttributeType? { types[name] }
 }

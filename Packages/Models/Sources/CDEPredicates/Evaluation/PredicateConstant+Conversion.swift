@@ -44,21 +44,6 @@ extension PredicateConstant {
     return .double(double)
   }
 
-  /// The name of the constant's kind in error messages.
-  @_spi(CDE) public var kindNoun: String {
-    switch self {
-    case .null: "nil"
-    case .bool, .integer, .double, .decimal: "a number"
-    case .string: "text"
-    case .date: "a date"
-    case .data: "data"
-    case .uuid: "a UUID"
-    case .url: "a URL"
-    case .object: "an object"
-    case .list: "a list"
-    }
-  }
-
   /// The same constant in the kind of a value that it is compared with.
   func converted(toKindOf value: PredicateConstant) -> PredicateConstant? {
     switch value {

@@ -31,7 +31,8 @@ extension PredicateEvaluator {
       return try text(left, .contains, right, comparison)
     default:
       guard let ofTexts = op.ofTexts else {
-        throw PredicateTreeError(.unsupported, construct: op.rawValue, "\(op.rawValue) can't be evaluated in memory")
+        throw PredicateTreeError(
+          .unsupported, construct: op.rawValue, "\(op.rawValue) can't be evaluated in memory")
       }
       return try text(left, ofTexts, right, comparison)
     }

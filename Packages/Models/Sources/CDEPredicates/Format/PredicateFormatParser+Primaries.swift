@@ -109,7 +109,9 @@ extension PredicateFormatParser {
     case "NIL", "NULL": return .expression(.constant(.null))
     case "TRUE", "YES": return .expression(.constant(.bool(true)))
     case "FALSE", "NO": return .expression(.constant(.bool(false)))
-    case let keyword where keyword == "AND" || keyword == "OR" || keyword == "NOT" || PredicateOperator(rawValue: keyword) != nil:
+    case let keyword
+    where keyword == "AND" || keyword == "OR" || keyword == "NOT"
+      || PredicateOperator(rawValue: keyword) != nil:
       throw malformed(
         keyword, "a value is expected here; a key of this name is written #\(word)", at: position)
     default: return .expression(.keyPath([word]))

@@ -207,7 +207,8 @@ extension PredicateConstant {
 enum PredicateKey {
   private static let reserved = Set(
     [
-      "AND", "OR", "NOT", "ANY", "SOME", "ALL", "NONE", "TRUEPREDICATE", "FALSEPREDICATE", "SELF", "NIL", "NULL", "TRUE",
+      "AND", "OR", "NOT", "ANY", "SOME", "ALL", "NONE", "TRUEPREDICATE", "FALSEPREDICATE", "SELF", "NIL",
+      "NULL", "TRUE",
       "FALSE", "YES", "NO", "SUBQUERY", "CAST", "TERNARY", "FUNCTION", "SIZE", "FIRST", "LAST",
     ] + PredicateOperator.allCases.map(\.rawValue))
 

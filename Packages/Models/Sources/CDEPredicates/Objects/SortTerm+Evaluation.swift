@@ -98,7 +98,7 @@ extension SortTerm {
     case (false, true): return .orderedDescending
     case (false, false): break
     }
-    if let comparator { return comparator(left.foundationObject, right.foundationObject) }
+    if let comparator { return comparator(left.plainValue ?? NSNull(), right.plainValue ?? NSNull()) }
     guard case .constant(let a) = left, case .constant(let b) = right else { return .orderedSame }
     if case .string(let a) = a, case .string(let b) = b {
       switch collation {
@@ -109,36 +109,5 @@ extension SortTerm {
     }
     let sign = PredicateOrder.compare(a, b, collation == .caseInsensitive ? .caseInsensitive : [])
     return ComparisonResult(rawValue: sign?.signum() ?? 0) ?? .orderedSame
-  }
-}
-
-extension PredicateValue {
-  /// The value in the form that a comparator of Foundation expects: numbers as `NSNumber`, the rest as Swift
-  /// values.
-  var foundationObject: Any {
-    switch self {
-    case .object(let object): (object as? ReflectedObject)?.subject ?? object
-    case .collection(let members): members.map(\.foundationObject)
-    case .constant(let constant): constant.foundationObject
-    }
-  }
-}
-
-extension PredicateConstant {
-  var foundationObject: Any {
-    switch self {
-    case .null: NSNull()
-    case .bool(let value): NSNumber(value: value)
-    case .integer(let value): NSNumber(value: value)
-    case .double(let value): NSNumber(value: value)
-    case .decimal(let value): NSDecimalNumber(decimal: value)
-    case .string(let value): value
-    case .date(let value): value
-    case .data(let value): value
-    case .uuid(let value): value
-    case .url(let value): value
-    case .object(let value): value.reference
-    case .list(let values): values.map(\.foundationObject)
-    }
   }
 }

@@ -134,7 +134,8 @@ extension TreeComparisonPredicate.Operator {
     (.lessThanOrEqualTo, .lessOrEqual, "NSComparisonPredicateOperator"),
     (.greaterThan, .greater, "NSComparisonPredicateOperator"),
     (.greaterThanOrEqualTo, .greaterOrEqual, "NSComparisonPredicateOperator"),
-    (.equalTo, .equal, "NSEqualityPredicateOperator"), (.notEqualTo, .notEqual, "NSEqualityPredicateOperator"),
+    (.equalTo, .equal, "NSEqualityPredicateOperator"),
+    (.notEqualTo, .notEqual, "NSEqualityPredicateOperator"),
     (.matches, .matches, "NSMatchingPredicateOperator"), (.like, .like, "NSLikePredicateOperator"),
     (.beginsWith, .beginsWith, "NSSubstringPredicateOperator"),
     (.endsWith, .endsWith, "NSSubstringPredicateOperator"), (.in, .in, "NSInPredicateOperator"),
@@ -158,7 +159,8 @@ extension TreeComparisonPredicate.Operator {
 @_spi(CDE) extension PredicateOperator {
   /// The operator with Core Data's number; nil if there is none.
   public init?(coreDataNumber: Int) {
-    guard let raw = UInt(exactly: coreDataNumber), let op = TreeComparisonPredicate.Operator(rawValue: raw) else {
+    guard let raw = UInt(exactly: coreDataNumber), let op = TreeComparisonPredicate.Operator(rawValue: raw)
+    else {
       return nil
     }
     self = op.treeOperator

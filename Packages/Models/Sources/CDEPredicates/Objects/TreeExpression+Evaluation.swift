@@ -50,18 +50,9 @@ extension PredicateConstant {
   /// The constant as a Foundation value: numbers as `NSNumber`, lists as arrays with `NSNull` for nil.
   @_spi(CDE) public var plainValue: Any? {
     switch self {
-    case .null: nil
-    case .bool(let value): NSNumber(value: value)
-    case .integer(let value): NSNumber(value: value)
-    case .double(let value): NSNumber(value: value)
-    case .decimal(let value): NSDecimalNumber(decimal: value)
-    case .string(let value): value
-    case .date(let value): value
-    case .data(let value): value
-    case .uuid(let value): value
-    case .url(let value): value
     case .object(let value): value.reference
     case .list(let members): members.map { $0.plainValue ?? NSNull() }
+    default: keyedScalar
     }
   }
 }

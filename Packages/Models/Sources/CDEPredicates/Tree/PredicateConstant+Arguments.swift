@@ -1,43 +1,5 @@
 internal import Foundation
 
-extension PredicateConstant: Hashable {
-  public static func == (left: Self, right: Self) -> Bool {
-    switch (left, right) {
-    case (.null, .null): true
-    case (.bool(let a), .bool(let b)): a == b
-    case (.integer(let a), .integer(let b)): a == b
-    case (.double(let a), .double(let b)): a == b || (a.isNaN && b.isNaN)
-    case (.decimal(let a), .decimal(let b)): a == b
-    // String's own equality uses canonical equivalence. A store distinguishes the two forms.
-    case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
-    case (.date(let a), .date(let b)): a == b
-    case (.data(let a), .data(let b)): a == b
-    case (.uuid(let a), .uuid(let b)): a == b
-    case (.url(let a), .url(let b)): a.absoluteString.utf8.elementsEqual(b.absoluteString.utf8)
-    case (.object(let a), .object(let b)): a == b
-    case (.list(let a), .list(let b)): a == b
-    default: false
-    }
-  }
-
-  public func hash(into hasher: inout Hasher) {
-    switch self {
-    case .null: hasher.combine(0)
-    case .bool(let value): hasher.combine(value)
-    case .integer(let value): hasher.combine(value)
-    case .double(let value): hasher.combine(value.isNaN ? .infinity : value)
-    case .decimal(let value): hasher.combine(value)
-    case .string(let value): hasher.combine(value)
-    case .date(let value): hasher.combine(value)
-    case .data(let value): hasher.combine(value)
-    case .uuid(let value): hasher.combine(value)
-    case .url(let value): hasher.combine(value.absoluteString)
-    case .object(let value): hasher.combine(value)
-    case .list(let values): hasher.combine(values)
-    }
-  }
-}
-
 extension PredicateConstant {
   /// The constant for an argument of a format string, a substitution variable or a captured value.
   ///

@@ -1,24 +1,8 @@
-public import Foundation
+internal import Foundation
 
-/// A literal inside a predicate, and the form of an attribute's value in comparisons in memory.
-///
-/// Equality concerns the tree and not comparisons: `integer(1)` and `double(1)` are different constants,
-/// texts are equal if their bytes are, and NaN equals itself.
-public enum PredicateConstant: Sendable {
-  case null
-  case bool(Bool)
-  case integer(Int64)
-  case double(Double)
-  case decimal(Decimal)
-  case string(String)
-  case date(Date)
-  case data(Data)
-  case uuid(UUID)
-  case url(URL)
-  /// A managed object or object ID. This module does not interpret it.
-  case object(PredicateObject)
-  case list([PredicateConstant])
-}
+/// A literal inside a predicate, and the form of an attribute's value in comparisons in memory. An object is a managed object or its ID,
+/// which this module does not interpret.
+public typealias PredicateConstant = ConstantValue<PredicateObject>
 
 /// A reference to an object that a predicate compares by identity and not by contents.
 ///

@@ -43,7 +43,8 @@
   /// The number that the function gives, if it is of numbers.
   public var result: NumberResult {
     switch self {
-    case .add, .subtract, .multiply, .divide, .modulus, .negate, .abs, .bitAnd, .bitOr, .bitXor, .bitNot, .shiftLeft,
+    case .add, .subtract, .multiply, .divide, .modulus, .negate, .abs, .bitAnd, .bitOr, .bitXor, .bitNot,
+      .shiftLeft,
       .shiftRight:
       .operands
     case .floor, .ceiling, .truncate: .whole

@@ -24,8 +24,10 @@
       withPointers { values, lengths, _ in
         guard let start = values[index] else { return "NULL" }
         let bytes = UnsafeRawBufferPointer(start: start, count: Int(lengths[index]))
-        if let type = ServerType(rawValue: types[index]) { return Self.text(bytes, type) }
-        let element = ServerType.allCases.first { $0.array == types[index] }
+        if let type = ServerType.all.first(where: { $0.rawValue == types[index] }) {
+          return type.literal(bytes)
+        }
+        let element = ServerType.all.first { $0.array == types[index] }
         return element.map { Self.list(bytes, $0) } ?? "?"
       }
     }
@@ -41,22 +43,10 @@
           parts.append("NULL")
           continue
         }
-        parts.append(text(UnsafeRawBufferPointer(rebasing: bytes[place..<place + length]), type))
+        parts.append(type.literal(UnsafeRawBufferPointer(rebasing: bytes[place..<place + length])))
         place += length
       }
       return "ARRAY[\(parts.joined(separator: ", "))]::\(type.name)[]"
-    }
-
-    private static func text(_ bytes: UnsafeRawBufferPointer, _ type: ServerType) -> String {
-      switch type {
-      case .boolean: bytes.first == 0 ? "false" : "true"
-      case .integer: String(Int64(bigEndian: bytes.loadUnaligned(as: Int64.self)))
-      case .double:
-        String(Double(bitPattern: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))))
-      case .text: "'" + String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "'", with: "''") + "'"
-      case .bytes: "'\\x" + bytes.map { String(format: "%02x", $0) }.joined() + "'"
-      case .uuid: "'\(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)).uuidString)'"
-      }
     }
   }
 #endif

@@ -2,40 +2,6 @@
   internal import CDEStore
   internal import Foundation
 
-  /// A type of the server, for parameters and elements of arrays.
-  enum ServerType: UInt32, CaseIterable, Sendable {
-    case boolean = 16
-    case bytes = 17
-    case integer = 20
-    case text = 25
-    case double = 701
-    case uuid = 2950
-
-    /// The type of arrays of this type.
-    var array: UInt32 {
-      switch self {
-      case .boolean: 1000
-      case .bytes: 1001
-      case .integer: 1016
-      case .text: 1009
-      case .double: 1022
-      case .uuid: 2951
-      }
-    }
-
-    /// The name in a cast.
-    var name: String {
-      switch self {
-      case .boolean: "bool"
-      case .bytes: "bytea"
-      case .integer: "int8"
-      case .text: "text"
-      case .double: "float8"
-      case .uuid: "uuid"
-      }
-    }
-  }
-
   /// The parameters of one run of a statement, in the server's binary format, in one block of memory.
   struct Parameters: ~Copyable {
     /// The server's types.

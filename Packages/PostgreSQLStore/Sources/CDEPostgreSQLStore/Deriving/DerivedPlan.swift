@@ -180,12 +180,12 @@
       case .pairs(let relation): summed = relation.summed
       }
       guard let summed else { return "count(*)" }
-      let type = ColumnType(attribute.type)
+      let type = SQLKind(attribute.type)
       let sum = "COALESCE(sum(s.\(quoted(summed.column))), 0)"
-      return switch (ColumnType(summed.type), type) {
-      case (.decimal, .decimal), (.double, .double): sum
+      return switch (SQLKind(summed.type), type) {
+      case (.decimal, .decimal), (.real, .real): sum
       // A decimal has no infinity.
-      case (.double, .decimal): "CASE WHEN abs(\(sum)) < 'Infinity'::float8 THEN \(sum)::numeric END"
+      case (.real, .decimal): "CASE WHEN abs(\(sum)) < 'Infinity'::float8 THEN \(sum)::numeric END"
       default: "\(sum)::\(type.catalogueName)"
       }
     }

@@ -7,12 +7,12 @@
   struct NumberConversion {
     private let column: String
     private let change: NumberChange
-    private let before: ColumnType
+    private let before: SQLKind
 
     init(_ column: String, _ change: NumberChange) {
       self.column = column
       self.change = change
-      before = ColumnType(change.old)
+      before = SQLKind(change.old)
     }
 
     /// The first number that rounds to infinity with 32 bits: halfway beyond the greatest.
@@ -31,23 +31,23 @@
         guard let range = change.integers, change.mayNotFit else { return nil }
         let (least, greatest) = (range.lowerBound, range.upperBound)
         switch before {
-        case .double where change.new == .integer64:
+        case .real where change.new == .integer64:
           return "trunc(\(column)) >= -\(Self.integerLimit) AND trunc(\(column)) < \(Self.integerLimit)"
         case .integer: return "\(column) BETWEEN \(least) AND \(greatest)"
         default: return "trunc(\(column)) BETWEEN \(least) AND \(greatest)"
         }
-      case (.double, .float):
+      case (.real, .float):
         return "abs(\(column)) < \(Self.floatLimit)::float8 OR abs(\(column)) = 'Infinity'::float8"
       case (.decimal, .float): return "abs(\(column)) < \(Self.floatLimit)"
       case (.decimal, .double): return "abs(\(column)) < 1e308"
-      case (.double, .decimal): return "abs(\(column)) < \(NumberChange.greatestDecimal)::float8"
+      case (.real, .decimal): return "abs(\(column)) < \(NumberChange.greatestDecimal)::float8"
       default: return nil
       }
     }
 
     /// The new value, NULL without a place; nil if the value stays as it is.
     var value: String? {
-      let after = ColumnType(change.new)
+      let after = SQLKind(change.new)
       if before == after, change.new != .float { return nil }
       if before == .boolean { return "\(column)::int::\(after.catalogueName)" }
       switch change.new {
@@ -55,11 +55,11 @@
       case .integer16, .integer32, .integer64: return guarded("trunc(\(column))::bigint")
       case .float:
         if before == .integer { return "\(column)::float4::float8" }
-        let number = before == .double ? column : "\(column)::float8"
+        let number = before == .real ? column : "\(column)::float8"
         return guarded(
           "CASE WHEN abs(\(number)) <= \(Self.floatTiny)::float8 THEN 0::float8 "
             + "ELSE \(number)::float4::float8 END")
-      case .decimal where before == .double:
+      case .decimal where before == .real:
         // More than 15 digits would be those of the binary form.
         return guarded(
           "CASE WHEN abs(\(column)) < \(NumberChange.leastDecimal)::float8 THEN 0 ELSE \(column)::numeric END"
@@ -74,7 +74,7 @@
       switch (before, change.new) {
       case (.integer, .float), (.integer, .double):
         return "CASE WHEN \(value) >= \(Self.integerLimit) THEN TRUE ELSE (\(value))::bigint <> \(column) END"
-      case (.double, .decimal): return "(\(value))::float8 <> \(column)"
+      case (.real, .decimal): return "(\(value))::float8 <> \(column)"
       case (.decimal, .double): return "(\(value))::numeric <> \(column)"
       // A decimal of more digits than a double has loses some before it is one of 32 bits.
       case (.decimal, .float):

@@ -8,7 +8,7 @@
     let keepsValuesInFiles = false
     let rowAddress = "ctid"
 
-    func declaration(_ column: PhysicalSchema.Column) -> String { ColumnType(column).declaration }
+    func declaration(_ column: PhysicalSchema.Column) -> String { SQLKind(column).declaration }
 
     /// A column accepts values of its own type only. Values of attributes with external storage have the head byte that they have on
     /// SQLite, too.
@@ -19,7 +19,7 @@
       if let change = NumberChange(from: old.type, to: new.type) {
         return NumberConversion(column, change).value
       }
-      let (before, after) = (ColumnType(old.type), ColumnType(new.type))
+      let (before, after) = (SQLKind(old.type), SQLKind(new.type))
       return before == after ? nil : "\(column)::\(after.catalogueName)"
     }
 
@@ -32,10 +32,10 @@
     }
 
     func constant(_ value: StoreValue, for attribute: StoreAttribute) -> SQLPiece {
-      switch (ColumnType(attribute.type), value) {
+      switch (SQLKind(attribute.type), value) {
       case (_, .null): SQLPiece("NULL")
       case (.boolean, .integer(let number)): SQLPiece(number == 0 ? "FALSE" : "TRUE")
-      case (.double, .integer(let number)): SQLPiece("?", [.real(Double(number))])
+      case (.real, .integer(let number)): SQLPiece("?", [.real(Double(number))])
       case (.decimal, _): SQLPiece("?::numeric", [value])
       case (.uuid, _): SQLPiece("encode(?, 'hex')::uuid", [value])
       default: SQLPiece("?", [value])

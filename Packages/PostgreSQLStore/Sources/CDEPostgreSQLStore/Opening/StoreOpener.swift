@@ -140,7 +140,7 @@
         types[rows.text(row, 0) ?? "", default: [:]][rows.text(row, 1) ?? ""] = rows.text(row, 2)
       }
       func require(
-        _ table: String, _ column: String, _ type: ColumnType, _ entity: String, _ property: String
+        _ table: String, _ column: String, _ type: SQLKind, _ entity: String, _ property: String
       )
         throws(StoreError)
       {
@@ -158,7 +158,7 @@
         for column in ["Z_PK", "Z_ENT", "Z_OPT"] { try require(table.name, column, .integer, name, column) }
         for column in table.columns {
           try require(
-            table.name, column.name, ColumnType(column), schema.entities[column.declaringEntity].source.name,
+            table.name, column.name, SQLKind(column), schema.entities[column.declaringEntity].source.name,
             column.property)
         }
       }

@@ -7,9 +7,11 @@
   extension PostgreSQLDialect {
     func aligned(_ left: SQLPiece, _ right: SQLPiece) -> (left: SQLPiece, right: SQLPiece)? {
       // NULL has every type.
-      if left.kind == right.kind || left.kind == .unknown || right.kind == .unknown { return (left, right) }
+      guard let leftKind = left.kind, let rightKind = right.kind, leftKind != rightKind else {
+        return (left, right)
+      }
       if let (left, right) = sameNumbers(left, right) { return (left, right) }
-      switch (left.kind, right.kind) {
+      switch (leftKind, rightKind) {
       case (.uuid, .bytes): return Self.uuid(right).map { (left, $0) } ?? (Self.bytes(left), right)
       case (.bytes, .uuid): return Self.uuid(left).map { ($0, right) } ?? (left, Self.bytes(right))
       default: break
@@ -40,7 +42,7 @@
       }
       guard real.sql == "?", case .real(let constant)? = real.bindings.first else { return nil }
       if let whole = Int64(exactly: constant) {
-        return (number, cast(SQLPiece("?", [.integer(whole)], kind: .integer), to: number.kind))
+        return (number, cast(SQLPiece("?", [.integer(whole)], kind: .integer), to: number.kind ?? .integer))
       }
       // A rounded number is on the same side of a fraction, and of what is beyond 64 bits.
       if constant == 0x1p63 { return nil }
@@ -114,7 +116,7 @@
     }
 
     private func members(_ values: [StoreValue], of subject: SQLPiece) -> SQLPiece? {
-      guard let (type, members) = Self.members(values, of: subject.kind) else { return nil }
+      guard let kind = subject.kind, let (type, members) = Self.members(values, of: kind) else { return nil }
       let list = "{" + members.joined(separator: ",") + "}"
       return subject + SQLPiece(" = ANY (?::\(type)[])", [.text(list)])
     }
@@ -156,7 +158,6 @@
       case .text: return ("text", members)
       case .uuid: return ("uuid", members)
       case .bytes: return ("bytea", members)
-      case .unknown: return nil
       }
     }
 

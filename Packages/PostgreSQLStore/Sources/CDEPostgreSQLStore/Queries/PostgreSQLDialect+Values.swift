@@ -5,7 +5,7 @@
   // Whole numbers are added and multiplied as `numeric`, because an overflow of `bigint` is an error on the server.
   extension PostgreSQLDialect {
     func aggregate(_ aggregate: StoreExpression.Aggregate, _ value: SQLPiece) -> SQLPiece? {
-      func call(_ name: String, _ value: SQLPiece, _ kind: SQLKind) -> SQLPiece {
+      func call(_ name: String, _ value: SQLPiece, _ kind: SQLKind?) -> SQLPiece {
         SQLPiece("\(name)(\(value.sql))", value.bindings, kind: kind)
       }
       switch aggregate {
@@ -69,10 +69,10 @@
           (parts[index - 1], parts[index]) = (left, right)
         }
       }
-      let kinds = Set(parts.map(\.kind)).subtracting([.unknown])
+      let kinds = Set(parts.compactMap(\.kind))
       guard kinds.count <= 1 else { return nil }
       var result = SQLPiece("coalesce(") + .joined(parts, ", ") + SQLPiece(")")
-      result.kind = kinds.first ?? .unknown
+      result.kind = kinds.first
       return result
     }
 

@@ -47,7 +47,7 @@
         var steps: [ColumnStep] = []
         for (cell, description) in zip(layout.cells.indices, layout.cells) {
           let name = physical.cellColumns[index][cell]
-          let type = ColumnType(description.type)
+          let type = SQLKind(description.type)
           if places[name] == nil {
             places[name] = Int32(columns.count)
             columns.append(type.read("t0." + quoted(name)))
@@ -58,7 +58,7 @@
             case (.entity, _): .entity
             case (_, .boolean): .boolean
             case (_, .integer): .integer
-            case (_, .double): .real
+            case (_, .real): .real
             case (_, .decimal), (_, .text), (_, .uuid), (_, .bytes): .bytes
             }
           steps.append(ColumnStep(column: places[name]!, cell: NarrowIndex(cell), kind: kind))

@@ -6,7 +6,7 @@
   /// The properties of one entity in the terms of the history.
   struct HistoryEntity: Sendable {
     /// The attributes whose values are kept when a row is deleted, with the expressions that read them.
-    let preserved: [(slot: SlotIndex, name: String, type: ColumnType, expression: String)]
+    let preserved: [(slot: SlotIndex, name: String, type: SQLKind, expression: String)]
     /// All stored properties.
     let properties: PropertySet
     private let slotCount: Int
@@ -19,9 +19,9 @@
       slotCount = layout.properties.count
       byteCount = (slotCount + 7) / 8
       properties = PropertySet(layout.properties.lazy.filter { !$0.isTransient }.map(\.slot))
-      var preserved: [(slot: SlotIndex, name: String, type: ColumnType, expression: String)] = []
+      var preserved: [(slot: SlotIndex, name: String, type: SQLKind, expression: String)] = []
       func preserve(_ slot: SlotIndex, _ name: String, _ attribute: StoreAttribute, _ cell: CellIndex) {
-        let type = ColumnType(attribute.type)
+        let type = SQLKind(attribute.type)
         preserved.append((slot, name, type, type.read(quoted(physical.cellColumns[entity.index][cell]))))
       }
       for property in layout.properties {
@@ -74,12 +74,12 @@
     }
 
     private static func value(
-      _ rows: borrowing ResultRows, _ row: Int, _ column: Int32, _ type: ColumnType
+      _ rows: borrowing ResultRows, _ row: Int, _ column: Int32, _ type: SQLKind
     ) -> StoreMetadata.Value {
       switch type {
       case .integer: return .integer(rows.integer(row, column))
       case .boolean: return .integer(rows.boolean(row, column) ? 1 : 0)
-      case .double: return .real(rows.double(row, column))
+      case .real: return .real(rows.double(row, column))
       case .text, .decimal: return .string(rows.text(row, column) ?? "")
       case .uuid, .bytes: return .data(Array(rows.bytes(row, column)))
       }

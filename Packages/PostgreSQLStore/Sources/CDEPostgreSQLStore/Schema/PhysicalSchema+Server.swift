@@ -24,9 +24,4 @@
 
   /// A name that the server accepts.
   func fitting(_ name: String) -> String { shortened(name, to: PhysicalSchema.serverNameLimit) }
-
-  extension ColumnType {
-    /// The type of a column. Keys, entity numbers and positions are integers.
-    init(_ column: PhysicalSchema.Column) { self.init(column.type ?? .integer64) }
-  }
 #endif

@@ -86,7 +86,7 @@
             "\"Z_PK\" bigint NOT NULL CONSTRAINT \(quoted(key)) PRIMARY KEY", "\"Z_ENT\" bigint NOT NULL",
             "\"Z_OPT\" bigint NOT NULL",
           ]
-          + table.columns.map { "\(quoted($0.name)) \(ColumnType($0).declaration)" }
+          + table.columns.map { "\(quoted($0.name)) \(SQLKind($0).declaration)" }
         result.append(
           Definition(
             kind: .table, name: table.name, table: table.name,

@@ -11,7 +11,7 @@
     var kind: Kind
     /// For a key: the root of the tree that it belongs to.
     var root: NarrowIndex<RootIndex>
-    var type: ColumnType
+    var type: SQLKind
     var column: String
   }
 
@@ -51,7 +51,7 @@
       table = quoted(physical.tableName(of: entity))
       steps = IndexedArray(
         zip(layout.cells.indices, layout.cells).map { index, cell in
-          let type = ColumnType(cell.type)
+          let type = SQLKind(cell.type)
           var step = WriteStep(
             cell: NarrowIndex(index), kind: .integer, root: 0, type: type,
             column: quoted(physical.cellColumns[entity][index]))
@@ -63,7 +63,7 @@
           case (.entity, _): step.kind = .entity
           case (_, .integer): step.kind = .integer
           case (_, .boolean): step.kind = .boolean
-          case (_, .double): step.kind = .real
+          case (_, .real): step.kind = .real
           case (_, .decimal): step.kind = .decimal
           case (_, .text): step.kind = .text
           case (_, .uuid): step.kind = .uuid

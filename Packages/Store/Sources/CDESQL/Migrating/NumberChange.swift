@@ -74,9 +74,6 @@ public import CDEStore
   }
 
   private static func isNumber(_ type: StoreAttributeType) -> Bool {
-    switch type {
-    case .boolean, .integer16, .integer32, .integer64, .float, .double, .decimal: true
-    case .undefined, .string, .date, .binary, .uuid, .uri, .transformable, .objectID, .composite: false
-    }
+    [.boolean, .integer16, .integer32, .integer64, .float, .double, .decimal].contains(type)
   }
 }

@@ -8,8 +8,8 @@ public import CDEStore
   public var entityColumn: Int32?
   /// The entity of an object that has no sub-entities.
   public var entity: EntityIndex?
-  /// The kind of the value.
-  public var kind = SQLKind.unknown
+  /// The kind of the value, if it is known.
+  public var kind: SQLKind?
 }
 
 @_spi(CDE) extension QueryCompiler {

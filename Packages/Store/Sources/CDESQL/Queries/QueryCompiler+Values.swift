@@ -17,7 +17,7 @@ extension QueryCompiler {
           (Piece("SELECT COUNT(*)"), try compiler.exact(filter))
         })
     case .aggregate(let aggregate, let path):
-      var found = SQLKind.unknown
+      var found: SQLKind?
       var result = try subquery(path) { (compiler, place) throws(StoreError) in
         guard case .property(let slot, let leaf) = path.end else {
           throw compiler.unsupported("An aggregate needs a property at the end of its path.")
@@ -40,7 +40,7 @@ extension QueryCompiler {
       var result =
         Piece("CASE WHEN ") + test + Piece(" THEN ") + aligned.left + Piece(" ELSE ") + aligned.right
         + Piece(" END")
-      result.kind = aligned.left.kind == .unknown ? aligned.right.kind : aligned.left.kind
+      result.kind = aligned.left.kind ?? aligned.right.kind
       return result
     case .group(let aggregate, let expression):
       guard hasGroups else {
@@ -54,12 +54,12 @@ extension QueryCompiler {
 
   private func integer(_ piece: Piece) -> Piece { Piece(piece.sql, piece.bindings, kind: .integer) }
 
-  /// The kind of a property's values.
-  func kind(of property: RowLayout.Property, leaf: Int) -> SQLKind {
+  /// The kind of a property's values; nil for a composite as a whole.
+  func kind(of property: RowLayout.Property, leaf: Int) -> SQLKind? {
     switch property.kind {
     case .attribute(let attribute): SQLKind(attribute.type)
     case .composite(let attribute):
-      attribute.leaves.indices.contains(leaf) ? SQLKind(attribute.leaves[leaf].type) : .unknown
+      attribute.leaves.indices.contains(leaf) ? SQLKind(attribute.leaves[leaf].type) : nil
     case .toOne, .toMany: .integer
     }
   }

@@ -1,24 +1,5 @@
 public import CDEStore
 
-/// The kind of a value, for databases that compare values of one type only.
-@_spi(CDE) public enum SQLKind: UInt8, Sendable {
-  case unknown, integer, boolean, real, decimal, text, uuid, bytes
-
-  /// The kind of an attribute's values.
-  public init(_ type: StoreAttributeType) {
-    self =
-      switch type {
-      case .integer16, .integer32, .integer64: .integer
-      case .boolean: .boolean
-      case .double, .float, .date: .real
-      case .decimal: .decimal
-      case .string, .uri, .undefined, .objectID: .text
-      case .uuid: .uuid
-      case .binary, .transformable, .composite: .bytes
-      }
-  }
-}
-
 /// A piece of SQL with its bound values, in the order of their parameters.
 @_spi(CDE) public struct SQLPiece: Sendable {
   /// The text. Each `?` outside quotes is a parameter; a dialect rewrites them in ``SQLDialect/statement(_:)``.
@@ -26,10 +7,10 @@ public import CDEStore
   /// The values of the parameters.
   public var bindings: [StoreValue] = []
   /// The kind of the value, if the piece is one and its kind is known.
-  public var kind = SQLKind.unknown
+  public var kind: SQLKind?
 
   /// Makes a piece; see the properties.
-  public init(_ sql: String, _ bindings: [StoreValue] = [], kind: SQLKind = .unknown) {
+  public init(_ sql: String, _ bindings: [StoreValue] = [], kind: SQLKind? = nil) {
     self.sql = sql
     self.bindings = bindings
     self.kind = kind

@@ -1,24 +1,6 @@
 import CDEStore
 
 extension PhysicalSchema {
-  /// Columns have this order. Within a class they are ordered by entity and property.
-  private enum SQLClass: Int, CaseIterable {
-    case integer, floating, decimal, string, uri, uuid, transformable, binary
-  }
-
-  private static func sqlClass(_ type: StoreAttributeType) -> SQLClass {
-    switch type {
-    case .integer16, .integer32, .integer64, .boolean: .integer
-    case .double, .float, .date: .floating
-    case .decimal: .decimal
-    case .string, .undefined, .objectID: .string
-    case .uri: .uri
-    case .uuid: .uuid
-    case .transformable: .transformable
-    case .binary, .composite: .binary
-    }
-  }
-
   /// A to-many relationship without an inverse. Its members' table has a column with the owner's key.
   struct ImpliedRelationship {
     var owner: EntityIndex
@@ -54,16 +36,16 @@ extension PhysicalSchema {
     var names = NameAllocator(taken: ["Z_PK", "Z_ENT", "Z_OPT"], limit: nameLimit)
     let entities = root.subtree.filter(held.contains)
     let attributes = entities.map { Self.attributes(of: $0, schema) }
-    for sqlClass in SQLClass.allCases {
+    for columnClass in 0..<StoreAttributeType.columnClasses {
       for (entity, attributes) in zip(entities, attributes) {
-        for attribute in attributes[sqlClass] ?? [] {
+        for attribute in attributes[columnClass] ?? [] {
           columns.append(
             Column(
               name: names.allocate("Z" + attribute.element.name.uppercased()),
               type: attribute.element.type, entity: entity, declaringEntity: entity,
               property: attribute.property, source: .property(leaf: attribute.leaf, role: .value)))
         }
-        if sqlClass == .integer {
+        if columnClass == 0 {
           appendRelationships(
             of: entity, schema: schema, numbers: numbers, implied: implied[entity] ?? [], names: &names,
             to: &columns)
@@ -81,12 +63,12 @@ extension PhysicalSchema {
     var element: StoreAttribute
   }
 
-  private static func attributes(of entity: EntityIndex, _ schema: ResolvedSchema) -> [SQLClass: [Leaf]] {
-    var found: [SQLClass: [Leaf]] = [:]
+  private static func attributes(of entity: EntityIndex, _ schema: ResolvedSchema) -> [Int: [Leaf]] {
+    var found: [Int: [Leaf]] = [:]
     let attributes = schema.entities[entity].source.attributes.filter { !$0.isTransient }
     for attribute in attributes.sorted(by: { codePointOrder($0.name, $1.name) }) {
       for (leaf, element) in attribute.leaves.enumerated() {
-        found[sqlClass(element.type), default: []].append(
+        found[element.type.columnClass, default: []].append(
           Leaf(property: attribute.name, leaf: leaf, element: element))
       }
     }

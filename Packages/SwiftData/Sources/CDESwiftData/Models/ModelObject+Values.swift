@@ -1,5 +1,6 @@
 @_spi(CDE) internal import CDEExecutors
-internal import CDEManagedModel
+@_spi(CDE) internal import CDEManagedModel
+internal import CDEStore
 @_spi(CDE) internal import CDEModelRuntime
 internal import Foundation
 
@@ -46,25 +47,8 @@ extension _ModelObject {
   final func fillWithZeros() {
     for (name, attribute) in entity.attributesByName
     where !attribute.isOptional && attribute.defaultValue == nil {
-      guard let zero = attribute.attributeType.zero else { continue }
+      guard let zero = attribute.attributeType.storeType.sample else { continue }
       setPrimitiveValue(zero, forKey: name)
-    }
-  }
-}
-
-extension NSAttributeType {
-  fileprivate var zero: Any? {
-    switch self {
-    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .booleanAttributeType,
-      .doubleAttributeType, .floatAttributeType:
-      NSNumber(value: 0)
-    case .decimalAttributeType: NSDecimalNumber.zero
-    case .stringAttributeType: ""
-    case .dateAttributeType: Date(timeIntervalSinceReferenceDate: 0)
-    case .binaryDataAttributeType: Data()
-    case .UUIDAttributeType: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-    case .URIAttributeType: URL(fileURLWithPath: "/")
-    default: nil
     }
   }
 }

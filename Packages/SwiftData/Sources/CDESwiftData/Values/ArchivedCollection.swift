@@ -18,7 +18,7 @@ private enum ListValue {
   static func isPropertyList(_ type: Any.Type) -> Bool {
     if let collection = type as? any ArchivedCollection.Type { return collection.isPropertyList }
     return switch (type as? any StoredScalar.Type)?.kind {
-    case .decimal, .uuid, .url, nil: false
+    case .decimal, .uuid, .uri, nil: false
     default: true
     }
   }

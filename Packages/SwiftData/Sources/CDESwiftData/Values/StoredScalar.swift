@@ -1,49 +1,10 @@
-internal import CDEManagedModel
+internal import CDEStore
 internal import Foundation
-
-/// The kind of a column that holds one value.
-enum ScalarKind: String, Hashable, Sendable, Codable, CaseIterable {
-  case boolean, integer16, integer32, integer64, double, float, decimal, string, date, data, uuid, url
-
-  var attributeType: NSAttributeType {
-    switch self {
-    case .boolean: .booleanAttributeType
-    case .integer16: .integer16AttributeType
-    case .integer32: .integer32AttributeType
-    case .integer64: .integer64AttributeType
-    case .double: .doubleAttributeType
-    case .float: .floatAttributeType
-    case .decimal: .decimalAttributeType
-    case .string: .stringAttributeType
-    case .date: .dateAttributeType
-    case .data: .binaryDataAttributeType
-    case .uuid: .UUIDAttributeType
-    case .url: .URIAttributeType
-    }
-  }
-
-  /// The optional of the type that key-value coding has for the kind.
-  var optionalType: any Any.Type {
-    switch self {
-    case .boolean: Bool?.self
-    case .integer16: Int16?.self
-    case .integer32: Int32?.self
-    case .integer64: Int64?.self
-    case .double: Double?.self
-    case .float: Float?.self
-    case .decimal: Decimal?.self
-    case .string: String?.self
-    case .date: Date?.self
-    case .data: Data?.self
-    case .uuid: UUID?.self
-    case .url: URL?.self
-    }
-  }
-}
 
 /// A type whose values fill one column as they are.
 protocol StoredScalar: Codable {
-  static var kind: ScalarKind { get }
+  /// The type of the column.
+  static var kind: StoreAttributeType { get }
   /// Any value, for finding out what an initialiser does with one.
   static var sample: Self { get }
   /// The value in the form of key-value coding.
@@ -53,7 +14,7 @@ protocol StoredScalar: Codable {
 }
 
 extension Bool: StoredScalar {
-  static var kind: ScalarKind { .boolean }
+  static var kind: StoreAttributeType { .boolean }
   static var sample: Bool { false }
   var stored: Any { NSNumber(value: self) }
   init?(stored: Any) {
@@ -67,7 +28,7 @@ protocol StoredInteger: StoredScalar, FixedWidthInteger {}
 extension StoredInteger {
   // The kind is the smallest column for all values. There is no column for 64 bits without a sign: Core Data's integers have a
   // sign, so the largest values keep their bits and read as they were written.
-  static var kind: ScalarKind {
+  static var kind: StoreAttributeType {
     let bits = isSigned ? bitWidth : bitWidth + 1
     return bits <= 16 ? .integer16 : bits <= 32 ? .integer32 : .integer64
   }
@@ -96,7 +57,7 @@ extension UInt32: StoredInteger {}
 extension UInt64: StoredInteger {}
 
 extension Double: StoredScalar {
-  static var kind: ScalarKind { .double }
+  static var kind: StoreAttributeType { .double }
   static var sample: Double { 0 }
   var stored: Any { NSNumber(value: self) }
   init?(stored: Any) {
@@ -106,7 +67,7 @@ extension Double: StoredScalar {
 }
 
 extension Float: StoredScalar {
-  static var kind: ScalarKind { .float }
+  static var kind: StoreAttributeType { .float }
   static var sample: Float { 0 }
   var stored: Any { NSNumber(value: self) }
   init?(stored: Any) {
@@ -116,7 +77,7 @@ extension Float: StoredScalar {
 }
 
 extension CGFloat: StoredScalar {
-  static var kind: ScalarKind { .double }
+  static var kind: StoreAttributeType { .double }
   static var sample: CGFloat { 0 }
   var stored: Any { NSNumber(value: Double(self)) }
   init?(stored: Any) {
@@ -126,7 +87,7 @@ extension CGFloat: StoredScalar {
 }
 
 extension Decimal: StoredScalar {
-  static var kind: ScalarKind { .decimal }
+  static var kind: StoreAttributeType { .decimal }
   static var sample: Decimal { 0 }
   var stored: Any { NSDecimalNumber(decimal: self) }
   init?(stored: Any) {
@@ -141,7 +102,7 @@ extension Decimal: StoredScalar {
 }
 
 extension String: StoredScalar {
-  static var kind: ScalarKind { .string }
+  static var kind: StoreAttributeType { .string }
   static var sample: String { "" }
   var stored: Any { self }
   init?(stored: Any) {
@@ -151,7 +112,7 @@ extension String: StoredScalar {
 }
 
 extension Date: StoredScalar {
-  static var kind: ScalarKind { .date }
+  static var kind: StoreAttributeType { .date }
   static var sample: Date { Date(timeIntervalSinceReferenceDate: 0) }
   var stored: Any { self }
   init?(stored: Any) {
@@ -161,7 +122,7 @@ extension Date: StoredScalar {
 }
 
 extension Data: StoredScalar {
-  static var kind: ScalarKind { .data }
+  static var kind: StoreAttributeType { .binary }
   static var sample: Data { Data() }
   var stored: Any { self }
   init?(stored: Any) {
@@ -171,7 +132,7 @@ extension Data: StoredScalar {
 }
 
 extension UUID: StoredScalar {
-  static var kind: ScalarKind { .uuid }
+  static var kind: StoreAttributeType { .uuid }
   static var sample: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
   var stored: Any { self }
   init?(stored: Any) {
@@ -181,7 +142,7 @@ extension UUID: StoredScalar {
 }
 
 extension URL: StoredScalar {
-  static var kind: ScalarKind { .url }
+  static var kind: StoreAttributeType { .uri }
   static var sample: URL { URL(fileURLWithPath: "/") }
   var stored: Any { self }
   init?(stored: Any) {
@@ -206,5 +167,25 @@ enum CommonScalar {
     if type == Double.self { return number(\.doubleValue) }
     if type == Bool.self { return number(\.boolValue) }
     return nil
+  }
+}
+
+extension StoreAttributeType {
+  private static var scalars: [any StoredScalar.Type] {
+    [
+      Bool.self, Int16.self, Int32.self, Int64.self, Double.self, Float.self, Decimal.self, String.self,
+      Date.self, Data.self, UUID.self, URL.self,
+    ]
+  }
+
+  private var scalar: (any StoredScalar.Type)? { Self.scalars.first { $0.kind == self } }
+
+  /// Any value of a column of one value, in the form of key-value coding.
+  var sample: Any? { scalar?.sample.stored }
+
+  /// The optional of the type that key-value coding has for a column of one value.
+  var optionalType: any Any.Type {
+    func optional<Scalar: StoredScalar>(_ type: Scalar.Type) -> any Any.Type { Scalar?.self }
+    return scalar.map { optional($0) } ?? Any?.self
   }
 }

@@ -1,4 +1,5 @@
 @_spi(CDE) internal import CDEExecutors
+internal import CDEStore
 internal import Foundation
 
 extension ValueShape {
@@ -49,7 +50,7 @@ extension ValueShape {
     return cases.contains { $0.hasPayload } ? payloads(type, cases) : plain(type, cases.count)
   }
 
-  static func rawKind<T: RawRepresentable>(_ type: T.Type) -> ScalarKind? {
+  static func rawKind<T: RawRepresentable>(_ type: T.Type) -> StoreAttributeType? {
     (T.RawValue.self as? any StoredScalar.Type)?.kind
   }
 
@@ -143,7 +144,7 @@ extension ValueShape {
   }
 
   /// The kind of the one column that holds a type's values.
-  private static func columnKind(_ type: Any.Type) -> ScalarKind? {
+  private static func columnKind(_ type: Any.Type) -> StoreAttributeType? {
     switch element(type) {
     case .scalar(let kind), .wrapped(let kind), .rawEnumeration(let kind): kind
     default: nil

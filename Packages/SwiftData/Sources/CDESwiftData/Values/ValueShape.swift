@@ -1,17 +1,18 @@
-internal import CDEManagedModel
+@_spi(CDE) internal import CDEManagedModel
+internal import CDEStore
 internal import Foundation
 
 /// How the values of a type are stored in an attribute.
 ///
 /// The forms are those of the files that Apple's SwiftData writes, as far as they are known. The forms that are not known are
 /// ``json`` and ``wrapped(_:)``.
-indirect enum ValueShape: Hashable, Sendable, Codable {
+indirect enum ValueShape: Hashable, Sendable {
   /// One column with the value itself.
-  case scalar(ScalarKind)
+  case scalar(StoreAttributeType)
   /// One column with the only value that a type encodes.
-  case wrapped(ScalarKind)
+  case wrapped(StoreAttributeType)
   /// A composite of one element, which has the attribute's own name and the raw value.
-  case rawEnumeration(ScalarKind)
+  case rawEnumeration(StoreAttributeType)
   /// A composite with an element for each case, of which one has a value: the case's name, or its associated values as JSON.
   case enumeration([Case])
   /// A composite with an element for each key that a type encodes.
@@ -77,7 +78,7 @@ extension ValueShape {
     let attribute = isComposite ? NSCompositeAttributeDescription() : NSAttributeDescription()
     attribute.name = name
     switch self {
-    case .scalar(let kind), .wrapped(let kind): attribute.attributeType = kind.attributeType
+    case .scalar(let kind), .wrapped(let kind): attribute.attributeType = NSAttributeType(kind)
     case .json: attribute.attributeType = .binaryDataAttributeType
     case .archive(let type):
       attribute.attributeType = .transformableAttributeType

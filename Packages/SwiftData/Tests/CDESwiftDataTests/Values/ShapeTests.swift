@@ -1,4 +1,5 @@
 import CDEManagedModel
+import CDEStore
 import Foundation
 import Testing
 
@@ -13,13 +14,13 @@ struct ShapeTests {
 
   @Test("Numbers, texts and the like have a column of their kind, optional or not")
   func scalars() {
-    let kinds: [(any Any.Type, ScalarKind)] = [
+    let kinds: [(any Any.Type, StoreAttributeType)] = [
       (Bool.self, .boolean), (Int8.self, .integer16), (UInt8.self, .integer16), (Int16.self, .integer16),
       (UInt16.self, .integer32), (Int32.self, .integer32), (UInt32.self, .integer64),
       (Int64.self, .integer64),
       (Int.self, .integer64), (UInt.self, .integer64), (UInt64.self, .integer64), (Float.self, .float),
       (Double.self, .double), (CGFloat.self, .double), (Decimal.self, .decimal), (String.self, .string),
-      (Date.self, .date), (Data.self, .data), (UUID.self, .uuid), (URL.self, .url), (String?.self, .string),
+      (Date.self, .date), (Data.self, .binary), (UUID.self, .uuid), (URL.self, .uri), (String?.self, .string),
       (Int??.self, .integer64),
     ]
     for (type, kind) in kinds { #expect(ValueShape.of(type) == .scalar(kind), "\(type)") }

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEPredicates
 internal import Foundation
 
 extension ObjectTree: Codable {
@@ -56,11 +57,16 @@ extension TreeValue: Codable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
-    case .null: try container.encodeNil()
-    case .bool(let value): try container.encode(value)
-    case .integer(let value): try container.encode(value)
-    case .real(let value): try container.encode(value)
-    case .text(let value): try container.encode(value)
+    case .object(let value): try container.encode(value)
+    case .list(let values): try container.encode(values)
+    case .constant(let constant): try encode(constant, &container)
+    }
+  }
+
+  private func encode(_ constant: PredicateConstant, _ container: inout any SingleValueEncodingContainer)
+    throws
+  {
+    switch constant {
     case .decimal(let value): try container.encode("\(value)")
     case .date(let value):
       if let text = TreeDate.exactText(value) {
@@ -71,8 +77,8 @@ extension TreeValue: Codable {
     case .data(let value): try container.encode(value.base64EncodedString())
     case .uuid(let value): try container.encode(value.uuidString)
     case .url(let value): try container.encode(value.absoluteString)
-    case .object(let value): try container.encode(value)
-    case .list(let values): try container.encode(values)
+    default:
+      if let scalar = constant.scalar { try container.encode(scalar) } else { try container.encodeNil() }
     }
   }
 }

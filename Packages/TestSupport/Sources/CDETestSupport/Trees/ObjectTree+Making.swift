@@ -174,7 +174,7 @@ private struct TreeMaker {
     _ value: TreeValue, _ relationship: NSRelationshipDescription, _ place: String
   ) throws -> [Int] {
     switch value {
-    case .null: return []
+    case .constant(.null): return []
     case .list(let values) where relationship.isToMany:
       return try values.enumerated().map { try target($1, relationship, "\(place)[\($0)]") }
     case _ where relationship.isToMany: throw value.mismatch(place, "a list of objects and names of objects")
@@ -188,7 +188,7 @@ private struct TreeMaker {
     let target: Int
     if let found = inside[place] {
       target = found
-    } else if case .text(let name) = value {
+    } else if case .constant(.string(let name)) = value {
       guard let found = named[name] else {
         throw TestSupportError(
           .unresolvedReference,

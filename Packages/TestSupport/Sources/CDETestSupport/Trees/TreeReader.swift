@@ -129,7 +129,7 @@ struct TreeReader {
   ) throws -> TreeValue {
     guard let object else { return .null }
     switch expected {
-    case .text(let name) where stands(name, for: object): return expected
+    case .constant(.string(let name)) where stands(name, for: object): return expected
     case .object(let tree): return .object(try self.tree(of: object, like: tree, place: place))
     default: return .text(Self.label(object))
     }
@@ -139,7 +139,7 @@ struct TreeReader {
   /// object may still have.
   private func mostTelling(_ wanted: [TreeValue]) -> [Int] {
     func rank(_ value: TreeValue) -> Int {
-      guard case .text(let name) = value else { return 1 }
+      guard case .constant(.string(let name)) = value else { return 1 }
       return named[name] == nil ? 2 : 0
     }
     return wanted.indices.sorted { (rank(wanted[$0]), $0) < (rank(wanted[$1]), $1) }

@@ -1,4 +1,5 @@
 internal import CDEManagedModel
+@_spi(CDE) internal import CDEPredicates
 internal import Foundation
 
 extension TreeValue {
@@ -26,30 +27,31 @@ extension TreeValue {
   }
 
   private func plainValue(as type: NSAttributeType) -> Any? {
-    switch (type, self) {
+    guard case .constant(let constant) = self else { return nil }
+    return switch (type, constant) {
     case (.integer16AttributeType, .integer(let value)): Int16(exactly: value)
     case (.integer32AttributeType, .integer(let value)): Int32(exactly: value)
     case (.integer64AttributeType, .integer(let value)): value
     case (.booleanAttributeType, .bool(let value)): value
-    case (.doubleAttributeType, .real(let value)): value
+    case (.doubleAttributeType, .double(let value)): value
     case (.doubleAttributeType, .integer(let value)): Double(exactly: value)
-    case (.floatAttributeType, .real(let value)): Float(value)
+    case (.floatAttributeType, .double(let value)): Float(value)
     case (.floatAttributeType, .integer(let value)): Float(exactly: value)
     case (.decimalAttributeType, .decimal(let value)): value
     case (.decimalAttributeType, .integer(let value)): Decimal(value)
-    case (.decimalAttributeType, .real(let value)): value.isFinite ? Decimal(string: "\(value)") : nil
-    case (.decimalAttributeType, .text(let value)): Self.decimal(value)
-    case (.stringAttributeType, .text(let value)): value
+    case (.decimalAttributeType, .double(let value)): value.isFinite ? Decimal(string: "\(value)") : nil
+    case (.decimalAttributeType, .string(let value)): Self.decimal(value)
+    case (.stringAttributeType, .string(let value)): value
     case (.dateAttributeType, .date(let value)): value
-    case (.dateAttributeType, .text(let value)): TreeDate.parse(value)
-    case (.dateAttributeType, .real(let value)): Date(timeIntervalSinceReferenceDate: value)
+    case (.dateAttributeType, .string(let value)): TreeDate.parse(value)
+    case (.dateAttributeType, .double(let value)): Date(timeIntervalSinceReferenceDate: value)
     case (.dateAttributeType, .integer(let value)): Date(timeIntervalSinceReferenceDate: Double(value))
     case (.binaryDataAttributeType, .data(let value)): value
-    case (.binaryDataAttributeType, .text(let value)): Data(base64Encoded: value)
+    case (.binaryDataAttributeType, .string(let value)): Data(base64Encoded: value)
     case (.UUIDAttributeType, .uuid(let value)): value
-    case (.UUIDAttributeType, .text(let value)): UUID(uuidString: value)
+    case (.UUIDAttributeType, .string(let value)): UUID(uuidString: value)
     case (.URIAttributeType, .url(let value)): value
-    case (.URIAttributeType, .text(let value)): URL(string: value)
+    case (.URIAttributeType, .string(let value)): URL(string: value)
     default: nil
     }
   }
@@ -81,16 +83,7 @@ extension TreeValue {
   /// The value as archives hold it.
   private var propertyList: Any {
     switch self {
-    case .null: NSNull()
-    case .bool(let value): NSNumber(value: value)
-    case .integer(let value): NSNumber(value: value)
-    case .real(let value): NSNumber(value: value)
-    case .decimal(let value): NSDecimalNumber(decimal: value)
-    case .text(let value): value
-    case .date(let value): value
-    case .data(let value): value
-    case .uuid(let value): value
-    case .url(let value): value
+    case .constant(let value): value.keyedScalar ?? NSNull()
     case .list(let values): values.map(\.propertyList)
     case .object(let tree): tree.values.filter { $0.value != .null }.mapValues(\.propertyList)
     }
@@ -114,31 +107,15 @@ extension TreeValue {
     }
   }
 
-  /// The number as what it was made of: as `Bool`, one can't be told from true.
-  private init(number: NSNumber) {
-    switch String(cString: number.objCType) {
-    case "c", "B": self = .bool(number.boolValue)
-    case "d", "f": self = .real(number.doubleValue)
-    default: self = .integer(number.int64Value)
-    }
-  }
-
   /// A value that archives hold, or a text that describes what a tree can't.
   private init(propertyList value: Any) {
     switch value {
-    case let value as String: self = .text(value)
-    case let value as Date: self = .date(value)
-    case let value as Data: self = .data(value)
-    case let value as UUID: self = .uuid(value)
-    case let value as URL: self = .url(value)
-    case let value as NSDecimalNumber: self = .decimal(value.decimalValue)
-    case let value as Decimal: self = .decimal(value)
-    case let value as NSNumber: self.init(number: value)
     case let values as [Any]: self = .list(values.map(TreeValue.init(propertyList:)))
     case let values as [String: Any]:
       self = .object(ObjectTree(nil, nil, values.mapValues(TreeValue.init(propertyList:))))
-    case is NSNull: self = .null
-    default: self = .text("\(value)")
+    default:
+      let constant = PredicateConstant(value)
+      self = .constant(constant.flatMap { $0.isNull || $0.scalar != nil ? $0 : nil } ?? .string("\(value)"))
     }
   }
 }

@@ -1,3 +1,4 @@
+@_spi(CDE) public import CDEPredicates
 @_spi(CDE) internal import CDEStore
 public import Foundation
 
@@ -6,21 +7,35 @@ public import Foundation
 /// What an attribute takes is decided by its type: a date may be written as a date, as an ISO 8601 text or as
 /// seconds since 2001; data as Base 64; identifiers, URLs and decimals as text.
 public nonisolated enum TreeValue: Sendable, Hashable {
-  case null
-  case bool(Bool)
-  case integer(Int64)
-  case real(Double)
-  case decimal(Decimal)
-  /// A text; the name of an object where a relationship stands.
-  case text(String)
-  case date(Date)
-  case data(Data)
-  case uuid(UUID)
-  case url(URL)
+  /// Nil, a number, a text, a date or another single value; a text is the name of an object where a relationship stands.
+  case constant(PredicateConstant)
   /// A related object, or the fields of a composite value.
   case object(ObjectTree)
   /// The objects of a to-many relationship, or an array within a transformable value.
   case list([TreeValue])
+}
+
+nonisolated extension TreeValue {
+  /// Nil.
+  public static let null = TreeValue.constant(.null)
+  /// True or false.
+  public static func bool(_ value: Bool) -> TreeValue { .constant(.bool(value)) }
+  /// A whole number.
+  public static func integer(_ value: Int64) -> TreeValue { .constant(.integer(value)) }
+  /// A number with a floating point.
+  public static func real(_ value: Double) -> TreeValue { .constant(.double(value)) }
+  /// A decimal number.
+  public static func decimal(_ value: Decimal) -> TreeValue { .constant(.decimal(value)) }
+  /// A text; the name of an object where a relationship stands.
+  public static func text(_ value: String) -> TreeValue { .constant(.string(value)) }
+  /// A date.
+  public static func date(_ value: Date) -> TreeValue { .constant(.date(value)) }
+  /// Bytes.
+  public static func data(_ value: Data) -> TreeValue { .constant(.data(value)) }
+  /// A UUID.
+  public static func uuid(_ value: UUID) -> TreeValue { .constant(.uuid(value)) }
+  /// A URL.
+  public static func url(_ value: URL) -> TreeValue { .constant(.url(value)) }
 }
 
 extension TreeValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
@@ -42,16 +57,12 @@ extension TreeValue: CustomStringConvertible {
   /// The value as differences of stores show it: exact, but data by length and checksum.
   public var description: String {
     switch self {
-    case .null: "nil"
-    case .bool(let value): "\(value)"
-    case .integer(let value): "\(value)"
-    case .real(let value): "\(value)"
-    case .decimal(let value): "\(value)"
-    case .text(let value): "\"\(value)\""
-    case .date(let value): TreeDate.text(value)
-    case .data(let value): "\(value.count) bytes \(Self.checksum(value))"
-    case .uuid(let value): "\(value)"
-    case .url(let value): value.absoluteString
+    case .constant(.null): "nil"
+    case .constant(.string(let value)): "\"\(value)\""
+    case .constant(.date(let value)): TreeDate.text(value)
+    case .constant(.data(let value)): "\(value.count) bytes \(Self.checksum(value))"
+    case .constant(.url(let value)): value.absoluteString
+    case .constant(let value): value.scalar.map { "\($0)" } ?? "\(value)"
     case .object(let value): "\(value)"
     case .list(let values): "[" + values.map(\.description).joined(separator: ", ") + "]"
     }

@@ -38,18 +38,7 @@ extension NSManagedObject: PredicateValueProviding, PredicateObjectConvertible {
   }
 
   private func predicateValue(_ value: _PropertyValue, _ type: StoreAttributeType) throws -> PredicateValue {
-    switch value {
-    case .unset, .null: .null
-    case .integer(let value): .constant(type == .boolean ? .bool(value != 0) : .integer(value))
-    case .real(let value):
-      .constant(type == .date ? .date(Date(timeIntervalSinceReferenceDate: value)) : .double(value))
-    case .text(let value): .constant(.string(value))
-    case .data(let value): .constant(.data(value))
-    case .uuid(let value): .constant(.uuid(value))
-    case .decimal(let value): .constant(.decimal(value))
-    case .url(let value): .constant(.url(value))
-    case .object(let box): try PredicateValue(box.value)
-    case .toOne, .toMany: .null
-    }
+    if case .object(let box) = value { return try PredicateValue(box.value) }
+    return value.constant(as: type).map { .constant($0) } ?? .null
   }
 }

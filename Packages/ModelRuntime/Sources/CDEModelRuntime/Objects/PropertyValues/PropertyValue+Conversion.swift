@@ -1,4 +1,5 @@
 @_spi(CDE) internal import CDEManagedModel
+@_spi(CDE) internal import CDEPredicates
 internal import CDEStore
 internal import Foundation
 
@@ -22,26 +23,31 @@ extension _PropertyValue {
     return unwrap(mirror._wrapped)
   }
 
+  /// The value of a scalar in the form that predicates compare; nil for nil, objects and relationships.
+  ///
+  /// - Parameter type: tells booleans from integers and dates from other numbers.
+  func constant(as type: StoreAttributeType) -> PredicateConstant? {
+    switch self {
+    case .integer(let value): type == .boolean ? .bool(value != 0) : .integer(value)
+    case .real(let value):
+      type == .date ? .date(Date(timeIntervalSinceReferenceDate: value)) : .double(value)
+    case .text(let value): .string(value)
+    case .data(let value): .data(value)
+    case .uuid(let value): .uuid(value)
+    case .decimal(let value): .decimal(value)
+    case .url(let value): .url(value)
+    case .unset, .null, .object, .toOne, .toMany: nil
+    }
+  }
+
   /// The value in the form of key-value coding: numbers as `NSNumber`, a missing value as nil.
   func any(as type: StoreAttributeType) -> Any? {
     switch self {
-    case .unset, .null: nil
-    case .integer(let value):
-      type == .boolean ? NSNumber(value: value != 0) : NSNumber(value: value)
-    case .real(let value):
-      switch type {
-      case .date: Date(timeIntervalSinceReferenceDate: value)
-      case .float: NSNumber(value: Float(value))
-      default: NSNumber(value: value)
-      }
-    case .text(let value): value
-    case .data(let value): value
-    case .uuid(let value): value
-    case .url(let value): value
-    case .decimal(let value): NSDecimalNumber(decimal: value)
+    case .real(let value) where type == .float: NSNumber(value: Float(value))
     case .object(let box): box.value
     case .toOne(let value): value
     case .toMany(let value): value.objects
+    default: constant(as: type)?.keyedScalar
     }
   }
 }
@@ -125,16 +131,15 @@ extension PropertyInfo {
     switch defaultConstant {
     case .null: .null
     case .integer(let value): .integer(value)
-    case .boolean(let value): .integer(value ? 1 : 0)
+    case .bool(let value): .integer(value ? 1 : 0)
     case .double(let value): .real(value)
-    case .float(let value): .real(Double(value))
     case .decimal(let value): .decimal(value)
     case .string(let value): .text(value)
     case .date(let value): .real(value.timeIntervalSinceReferenceDate)
     case .data(let value): .data(value)
     case .uuid(let value): .uuid(value)
     case .url(let value): .url(value)
-    case .object: defaultBox.map { .object($0) } ?? .null
+    case .object, .list: defaultBox.map { .object($0) } ?? .null
     }
   }
 }

@@ -1,4 +1,5 @@
 @_spi(CDE) internal import CDEManagedModel
+@_spi(CDE) internal import CDEPredicates
 internal import CDEStore
 internal import Foundation
 
@@ -37,7 +38,7 @@ extension NSManagedObject {
     if let cause { message += " The rule can't be evaluated with it: \(cause)" }
     return ManagedObjectError(
       rule.code ?? .invalidValue, message, cause: cause, entity: _binding.name, property: info.name,
-      objectID: objectID, rule: rule.format, value: value.sendable(as: type))
+      objectID: objectID, rule: rule.format, value: value.constant(as: type)?.scalar)
   }
 
   /// Why a changed transformable value can't be stored; nil if it can. Its encoded data is kept for the row
@@ -67,22 +68,6 @@ extension _PropertyValue {
       throw ManagedObjectError(
         .invalidValue, (error as? ModelError)?.message ?? "\(error)", cause: error, entity: binding.name,
         property: info.name)
-    }
-  }
-}
-
-extension _PropertyValue {
-  /// The value of a scalar as a `Sendable` value that an error can contain.
-  fileprivate func sendable(as type: StoreAttributeType) -> (any Sendable)? {
-    switch self {
-    case .integer(let value): type == .boolean ? value != 0 : value
-    case .real(let value): type == .date ? Date(timeIntervalSinceReferenceDate: value) : value
-    case .text(let value): value
-    case .data(let value): value
-    case .uuid(let value): value
-    case .decimal(let value): value
-    case .url(let value): value
-    case .unset, .null, .object, .toOne, .toMany: nil
     }
   }
 }

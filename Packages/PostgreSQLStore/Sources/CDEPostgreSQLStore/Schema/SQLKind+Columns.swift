@@ -1,36 +1,18 @@
 #if PostgreSQL
-  internal import CDEStore
+  @_spi(CDE) internal import CDESQL
 
-  /// The type of a column, and how its values travel.
-  enum ColumnType: Sendable, Hashable {
-    /// Integers of all widths and keys. One width gives arithmetic the same limits as on SQLite.
-    case integer
-    case boolean
-    /// Numbers and dates. The server's own dates are rounded to microseconds.
-    case double
-    case decimal
-    case text
-    case uuid
-    case bytes
-
-    init(_ type: StoreAttributeType) {
-      switch type {
-      case .integer16, .integer32, .integer64: self = .integer
-      case .boolean: self = .boolean
-      case .double, .float, .date: self = .double
-      case .decimal: self = .decimal
-      case .string, .uri, .undefined, .objectID: self = .text
-      case .uuid: self = .uuid
-      case .binary, .transformable, .composite: self = .bytes
-      }
-    }
+  // How values of a kind are kept in a column. Integers of all widths and keys have one width, which gives arithmetic the same limits as
+  // on SQLite. Numbers and dates are `double precision`, because the server's own dates are rounded to microseconds.
+  extension SQLKind {
+    /// The kind of a column. Keys, entity numbers and positions are integers.
+    init(_ column: PhysicalSchema.Column) { self.init(column.type ?? .integer64) }
 
     /// The type in `CREATE TABLE`. The collation "C" orders text by its bytes, as the other engines do.
     var declaration: String {
       switch self {
       case .integer: "bigint"
       case .boolean: "boolean"
-      case .double: "double precision"
+      case .real: "double precision"
       case .decimal: "numeric"
       case .text: "text COLLATE \"C\""
       case .uuid: "uuid"
@@ -46,7 +28,7 @@
       switch self {
       case .integer: .integer
       case .boolean: .boolean
-      case .double: .double
+      case .real: .double
       case .decimal, .text: .text
       case .uuid: .uuid
       case .bytes: .bytes

@@ -39,7 +39,21 @@
       #expect(try store.insert("Tag", [Draft(key: -1)]) == [2])
     }
 
-    @Test func `A commit that the server never got is an error, and can be tried again`() throws {
+    @Test func `A commit that the server never got is made again on another connection`() throws {
+      proxy.cutNext(.beforeCommit)
+      let batch = store.batch("Tag", [Draft(key: -1)])
+      var transaction = StoreTransaction()
+      transaction.inserted = [batch]
+      let announced = Lock(0)
+      let result = try store.commit(transaction) { _ in announced.withLock { $0 += 1 } }
+      #expect(result.number == 1 && announced.withLock { $0 } == 1)
+      #expect(batch.key(0) > 0)
+      #expect(try storedCount() == 1)
+      #expect(store.statistics().lost == 1)
+    }
+
+    @Test func `A commit that the server never got over a new connection is an error, and can be tried again`() throws {
+      store.pool.dropIdle()
       proxy.cutNext(.beforeCommit)
       let batch = store.batch("Tag", [Draft(key: -1)])
       var transaction = StoreTransaction()

@@ -12,6 +12,7 @@
     /// - Parameter pace: asked meanwhile whether to go on. If not, the server stops.
     /// - Throws: `.cancelled` if the server stopped.
     func execute(_ sql: String, while task: String, asking pace: MigrationPace) throws(StoreError) {
+      try sendQueue()
       guard PQsendQuery(handle, sql) == 1 else { throw unsent(task) }
       _ = try results(task, pace)
     }
@@ -26,6 +27,7 @@
     func run(
       _ sql: String, _ parameters: consuming Parameters, while task: String, asking pace: MigrationPace
     ) throws(StoreError) -> ResultRows {
+      try sendQueue()
       let name = try prepare(sql, parameters.types, while: task)
       let isSent = parameters.withPointers { values, lengths, formats in
         PQsendQueryPrepared(handle, name, Int32(lengths.count), values, lengths, formats, 1) == 1

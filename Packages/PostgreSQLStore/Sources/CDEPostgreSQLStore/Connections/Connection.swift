@@ -41,6 +41,9 @@
     /// The number of statements that ran since it was last taken.
     private var runCount = 0
     private var isGivenUp = false
+    /// Statements that are sent together with the next one, and the bytes of their values.
+    var queue: [QueuedStatement] = []
+    var queuedBytes = 0
     /// Collects the statements of the borrower's request; nil if no observer wants them.
     var collector: StatementCollector?
     /// The server's process of this connection.
@@ -150,6 +153,7 @@
 
     /// Runs one or more statements without parameters. The result of the last one is dropped.
     func execute(_ sql: String, while task: String) throws(StoreError) {
+      try sendQueue()
       runCount += 1
       note(sql)
       _ = try check(PQexec(handle, sql), while: task)
@@ -168,12 +172,8 @@
     func run(
       _ sql: String, _ parameters: consuming Parameters, while task: String
     ) throws(StoreError) -> ResultRows {
-      guard parameters.byteCount <= Parameters.byteLimit else {
-        throw StoreError(
-          .tooBig,
-          "\(task) failed, because the values take more than 1 GB, which is the server's limit. Save fewer at once."
-        )
-      }
+      if !queue.isEmpty { return try sendQueue(with: sql, parameters, while: task) }
+      try checkSize(parameters.byteCount, task)
       let name = try prepare(sql, parameters.types, while: task)
       noteRun()
       note(sql, parameters)
@@ -181,6 +181,15 @@
         PQexecPrepared(handle, name, Int32(lengths.count), values, lengths, formats, 1)
       }
       return try check(result, while: task)
+    }
+
+    func checkSize(_ bytes: Int, _ task: String) throws(StoreError) {
+      guard bytes <= Parameters.byteLimit else {
+        throw StoreError(
+          .tooBig,
+          "\(task) failed, because the values take more than 1 GB, which is the server's limit. Save fewer at once."
+        )
+      }
     }
 
     /// Counts a round trip.
@@ -303,6 +312,7 @@
 
     /// Ends a transaction without its changes. Does nothing on a lost connection, because the server then does so.
     func rollBack() {
+      emptyQueue()
       guard isUsable, isInTransaction else { return }
       withoutCollecting { try? execute("ROLLBACK", while: "Rolling back") }
     }

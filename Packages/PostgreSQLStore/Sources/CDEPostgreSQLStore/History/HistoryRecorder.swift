@@ -5,7 +5,7 @@
 
   /// Records one transaction in the history, inside the transaction that writes it.
   ///
-  /// States: made -> preserved (values of rows that will be deleted are read) -> prepared (all changes are known) -> written. Only
+  /// States: made -> preserved (values of rows that will be deleted are read) -> prepared (all changes are known) -> committed. Only
   /// the last step holds the counter, for which all commits of all machines wait.
   final class HistoryRecorder {
     /// A row within the schema. Keys are unique in the tree of a root entity.
@@ -30,6 +30,8 @@
     /// Changed properties besides those of written rows, by row: the entity in whose layout the slots are.
     private var touches: [Row: [(entity: EntityIndex, properties: PropertySet)]] = [:]
     private var changes: [Change] = []
+    /// The time of the transaction, once it is on its way.
+    private var timestamp = 0.0
 
     private static let task = "Recording the history"
     private static let processName = ProcessInfo.processInfo.processName
@@ -162,64 +164,103 @@
 
     // MARK: Writing
 
-    /// Numbers the transaction and writes its rows. Called last before the commit: the counter's row stays locked until then, so
-    /// the numbers have the order of the commits on all machines.
+    /// Numbers the transaction, writes its rows and commits. The counter's row stays locked until the commit, so the numbers have the
+    /// order of the commits on all machines. One round trip for as many changes as a block has: the others wait for that row.
     ///
     /// - Returns: the number of the transaction.
-    func write() throws(StoreError) -> Int64 {
-      var parameters = Parameters()
-      parameters.append(Int64(changes.count))
-      parameters.append(Date().timeIntervalSinceReferenceDate)
-      for text in [transaction.author, Self.bundleIdentifier, transaction.contextName, Self.processName] {
-        if let text { parameters.append(text) } else { parameters.appendNull(.text) }
+    func writeAndCommit() throws(StoreError) -> Int64 {
+      timestamp = Date().timeIntervalSinceReferenceDate
+      let blocks = Array(Blocks(changes, size: SchemaPlans.blockSize))
+      guard blocks.count > 1 else {
+        return try number(
+          in: connection.commit(
+            after: Self.transactionSQL(with: Self.changesSQL(of: "n.t", after: "n.c", from: 8, "n, ")),
+            parameters(with: blocks.first ?? []), while: Self.task)
+        ).transaction
       }
-      parameters.append(channel)
-      let rows = try connection.run(
-        """
-        WITH n AS (UPDATE "Z_HISTORY" SET "Z_TRANSACTION" = "Z_TRANSACTION" + 1, "Z_CHANGE" = "Z_CHANGE" + $1 \
-        RETURNING "Z_TRANSACTION" AS t, "Z_CHANGE" - $1 AS c), \
-        i AS (INSERT INTO "ATRANSACTION" ("Z_PK", "ZTIMESTAMP", "ZAUTHOR", "ZBUNDLEID", "ZCONTEXTNAME", "ZPROCESSID") \
-        SELECT t, $2, $3, $4, $5, $6 FROM n) SELECT t, c, pg_notify($7, '') FROM n
-        """, parameters, while: Self.task)
+      let (transaction, base) = try number(
+        in: connection.run(Self.transactionSQL(with: nil), parameters(with: nil), while: Self.task))
+      var first = base
+      for block in blocks {
+        var parameters = Parameters()
+        parameters.append(transaction)
+        parameters.append(first)
+        append(block, to: &parameters)
+        try connection.enqueue(
+          Self.changesSQL(of: "$1", after: "$2", from: 3, ""), parameters, while: Self.task)
+        first += Int64(block.count)
+      }
+      try connection.enqueue("COMMIT", while: "Committing")
+      try connection.sendQueue()
+      return transaction
+    }
+
+    private func number(in rows: consuming ResultRows) throws(StoreError) -> (transaction: Int64, base: Int64) {
       guard rows.count == 1 else {
         throw StoreError(
           .unreadable, "Z_HISTORY has no row, so the store is damaged. Restore it from a backup.")
       }
-      let (number, base) = (rows.integer(0, 0), rows.integer(0, 1))
-      var first = base
-      for block in Blocks(changes, size: SchemaPlans.blockSize) {
-        try insert(block, number, after: first)
-        first += Int64(block.count)
-      }
-      return number
+      return (rows.integer(0, 0), rows.integer(0, 1))
     }
 
-    private func insert(
-      _ block: ArraySlice<Change>, _ transaction: Int64, after first: Int64
-    ) throws(StoreError) {
+    /// The parameters of the transaction, and of its changes if they are written by the same statement.
+    private func parameters(with block: ArraySlice<Change>?) -> Parameters {
       var parameters = Parameters()
-      parameters.append(transaction)
-      parameters.append(first)
+      parameters.append(Int64(changes.count))
+      parameters.append(timestamp)
+      for text in [transaction.author, Self.bundleIdentifier, transaction.contextName, Self.processName] {
+        if let text { parameters.append(text) } else { parameters.appendNull(.text) }
+      }
+      parameters.append(channel)
+      if let block { append(block, to: &parameters) }
+      return parameters
+    }
+
+    /// The statement that numbers a transaction, and another one that refers to its number.
+    private static func transactionSQL(with other: String?) -> String {
+      """
+      WITH n AS (UPDATE "Z_HISTORY" SET "Z_TRANSACTION" = "Z_TRANSACTION" + 1, "Z_CHANGE" = "Z_CHANGE" + $1 \
+      RETURNING "Z_TRANSACTION" AS t, "Z_CHANGE" - $1 AS c), \
+      i AS (INSERT INTO "ATRANSACTION" ("Z_PK", "ZTIMESTAMP", "ZAUTHOR", "ZBUNDLEID", "ZCONTEXTNAME", "ZPROCESSID") \
+      SELECT t, $2, $3, $4, $5, $6 FROM n)\(other.map { ", o AS (\($0))" } ?? "") \
+      SELECT t, c, pg_notify($7, '') FROM n
+      """
+    }
+
+    /// The statement that writes a block of changes, given as arrays.
+    private static func changesSQL(of transaction: String, after first: String, from place: Int, _ source: String)
+      -> String
+    {
+      let arrays = ["int8", "int8", "int8", "bytea", "bytea"].enumerated().map { "$\(place + $0)::\($1)[]" }
+      return """
+        INSERT INTO "ACHANGE" ("Z_PK", "ZTRANSACTIONID", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZCOLUMNS", "ZTOMBSTONE") \
+        SELECT \(first) + v.i, \(transaction), v.k, v.e, v.p, v.c, v.t FROM \(source)unnest(\(arrays.joined(separator: ", "))) \
+        WITH ORDINALITY AS v(k, e, p, c, t, i)
+        """
+    }
+
+    private func append(_ block: ArraySlice<Change>, to parameters: inout Parameters) {
       parameters.append(block.map(\.kind.rawValue))
       parameters.append(block.map(\.entity))
       parameters.append(block.map(\.key))
-      for bytes in [block.map(\.columns), block.map(\.tombstone)] {
-        parameters.beginArray(.bytes)
-        for bytes in bytes {
-          if let bytes {
-            bytes.withUnsafeBytes { parameters.appendElement($0) }
-          } else {
-            parameters.appendNullElement()
-          }
-        }
-        parameters.endArray()
-      }
-      _ = try connection.run(
-        """
-        INSERT INTO "ACHANGE" ("Z_PK", "ZTRANSACTIONID", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZCOLUMNS", "ZTOMBSTONE") \
-        SELECT $2 + i, $1, k, e, p, c, t FROM unnest($3::int8[], $4::int8[], $5::int8[], $6::bytea[], $7::bytea[]) \
-        WITH ORDINALITY AS v(k, e, p, c, t, i)
-        """, parameters, while: Self.task)
+      parameters.append(bytes: block.map(\.columns))
+      parameters.append(bytes: block.map(\.tombstone))
+    }
+
+    /// The number that the transaction got, if its commit succeeded and the answer did not arrive.
+    ///
+    /// - Returns: nil if no transaction is its.
+    func findNumber(on connection: Connection) throws(StoreError) -> Int64? {
+      var parameters = Parameters()
+      parameters.append(timestamp)
+      parameters.append(Self.processName)
+      parameters.append(changes.first?.key ?? 0)
+      parameters.append(changes.first?.entity ?? 0)
+      let rows = try connection.run(
+        #"SELECT t."Z_PK" FROM "ATRANSACTION" t JOIN "ACHANGE" c ON c."ZTRANSACTIONID" = t."Z_PK" "#
+          + #"WHERE t."ZTIMESTAMP" = $1 AND t."ZPROCESSID" = $2 AND c."ZENTITYPK" = $3 AND c."ZENTITY" = $4 "#
+          + #"ORDER BY t."Z_PK" DESC LIMIT 1"#, parameters, while: Self.task)
+      return rows.count == 1 ? rows.integer(0, 0) : nil
     }
   }
 #endif

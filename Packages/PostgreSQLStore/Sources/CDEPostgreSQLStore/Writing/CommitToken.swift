@@ -13,14 +13,16 @@
 
     enum Outcome: Sendable { case committed, rolledBack, unknown }
 
-    /// Begins a transaction with the token, in one round trip.
+    /// Begins a transaction with the token. Both are sent together with the statement that follows.
     ///
     /// - Parameter statements: statements without parameters that follow in the same round trip.
     func begin(on connection: Connection, then statements: [String]) throws(StoreError) {
-      try connection.execute(
-        (["BEGIN", "INSERT INTO \"Z_TOKEN\" (\"Z_TOKEN\") VALUES ('\(uuid.uuidString)')"] + statements)
-          .joined(separator: "; "),
-        while: "Starting a transaction")
+      let task = "Starting a transaction"
+      try connection.enqueue("BEGIN", while: task)
+      var parameters = Parameters()
+      parameters.append(uuid)
+      try connection.enqueue(#"INSERT INTO "Z_TOKEN" ("Z_TOKEN") VALUES ($1)"#, parameters, while: task)
+      for statement in statements { try connection.enqueue(statement, while: task, isOnce: true) }
     }
 
     /// Asks the server what became of the transaction.

@@ -20,7 +20,7 @@
         } else {
           parameters.appendNull(.bytes)
         }
-        _ = try connection.run(
+        try connection.enqueue(
           "INSERT INTO \(quoted(table)) (\"Z_SAVE\", \"Z_STORE\", \"Z_CONTENT\") VALUES ($1, $2, $3)",
           parameters,
           while: task)

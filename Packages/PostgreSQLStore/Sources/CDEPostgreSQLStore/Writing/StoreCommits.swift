@@ -264,18 +264,25 @@
       _ isSent: inout Bool, _ committed: (CommitResult) -> Void
     ) throws(StoreError) -> CommitResult {
       let connection = writer.connection
-      var number: Int64?
-      if configuration.tracksHistory {
-        // The number of the transaction is locked until the commit, so that commits follow each other anyway.
-        queue.wait(for: place)
-        do throws(StoreError) { number = try history?.write() } catch {
-          connection.rollBack()
-          throw error
-        }
-      }
+      // The number of the transaction is locked until the commit, so that commits follow each other anyway.
+      if configuration.tracksHistory { queue.wait(for: place) }
       isSent = true
-      try knowing(token, on: connection, ifCommitted: ()) { () throws(StoreError) in
-        try connection.execute("COMMIT", while: "Committing")
+      var number: Int64?
+      do throws(StoreError) {
+        number = try knowing(token, on: connection, ifCommitted: nil) { () throws(StoreError) -> Int64? in
+          if let history { return try history.writeAndCommit() }
+          try connection.execute("COMMIT", while: "Committing")
+          return nil
+        }
+      } catch {
+        // It is known that nothing was committed, so the same may be sent again.
+        isSent = error.code == .unknownOutcome
+        connection.rollBack()
+        throw error
+      }
+      if let history, number == nil {
+        // The connection was lost with the answer.
+        number = (try? pool.connectToAsk()).flatMap { try? history.findNumber(on: $0) }
       }
       if !configuration.tracksHistory { queue.wait(for: place) }
       return order.withLock { announce(&$0, number, writer, committed) }

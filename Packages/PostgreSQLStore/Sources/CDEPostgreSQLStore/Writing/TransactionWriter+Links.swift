@@ -236,7 +236,7 @@
         var parameters = Parameters()
         parameters.append(block.map(\.owner))
         parameters.append(block.map(\.member))
-        _ = try connection.run(sql, parameters, while: task)
+        try connection.enqueue(sql, parameters, while: task)
       }
     }
 
@@ -252,7 +252,7 @@
           if let place { parameters.appendElement(place) } else { parameters.appendNullElement() }
         }
         parameters.endArray()
-        _ = try connection.run(sql, parameters, while: task)
+        try connection.enqueue(sql, parameters, while: task)
       }
     }
 

@@ -56,9 +56,9 @@
       let statement = writes[layout.entity].update(update.changed[0])
       let parameters = try parameters(of: update, statement, token)
       do throws(StoreError) {
-        let rows = try connection.begin(
-          with: statement.only, parameters, while: "Updating a row of \(layout.entityName)")
-        if rows.affected == 0 { return false }
+        let task = "Updating a row of \(layout.entityName)"
+        try connection.enqueue("BEGIN", while: task)
+        if try connection.run(statement.only, parameters, while: task).affected == 0 { return false }
       } catch {
         throw named(error, layout.entity)
       }
@@ -67,6 +67,7 @@
       }
       try checkUniqueness()
       try checkReferences()
+      try connection.sendQueue()
       return true
     }
   }

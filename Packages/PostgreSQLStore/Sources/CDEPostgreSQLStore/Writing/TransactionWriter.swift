@@ -63,12 +63,15 @@
       try checkUniqueness()
       try checkReferences()
       try PendingSaveTable.add(transaction.pending, on: connection)
+      // Before the transaction takes its place in the order of commits: what waits for other transactions waits here.
+      try connection.sendQueue()
     }
 
     /// Inserts the rows and the pairs of a part of another store, without looking whether its references lead to rows.
     func load() throws(StoreError) {
       try insert()
       try addLinks()
+      try connection.sendQueue()
     }
 
     func derivedValues(_ derivations: DerivedPlans) -> DerivedValues {
@@ -111,11 +114,7 @@
       _ batch: RowBatch, _ rows: [Int], _ statement: WriteStatement, _ task: String
     ) throws(StoreError) {
       try arrays.forEachBlock(batch, rows, statement) { (sql, parameters) throws(StoreError) in
-        do throws(StoreError) {
-          _ = try connection.run(sql, parameters, while: task)
-        } catch {
-          throw named(error, batch.layout.entity)
-        }
+        try connection.enqueue(sql, parameters, while: task) { self.named($0, batch.layout.entity) }
       }
     }
 
@@ -124,7 +123,7 @@
         try history?.preserve(deletions)
         let task = "Deleting rows of \(schema.entities[root.entity].source.name)"
         for block in Blocks(deletions, size: SchemaPlans.blockSize) {
-          try connection.run(
+          try connection.enqueue(
             "DELETE FROM \(writes[root.entity].table) WHERE \"Z_PK\" = ANY($1)", keys: block.map(\.key),
             while: task)
         }
@@ -133,7 +132,7 @@
         for (entity, group) in Dictionary(grouping: deletions, by: \.entity).sorted(by: { $0.key < $1.key }) {
           for statement in writes[entity].cleanUps {
             for block in Blocks(group, size: SchemaPlans.blockSize) {
-              try connection.run(
+              try connection.enqueue(
                 statement, keys: block.map(\.key), while: "Removing the relationships of deleted rows")
             }
           }
@@ -166,10 +165,8 @@
         }
       }
       guard isConstrained else { return }
-      do throws(StoreError) {
-        try connection.execute("SET CONSTRAINTS ALL IMMEDIATE", while: "Checking the uniqueness of values")
-      } catch {
-        throw named(error, nil)
+      try connection.enqueue("SET CONSTRAINTS ALL IMMEDIATE", while: "Checking the uniqueness of values") {
+        self.named($0, nil)
       }
     }
 
@@ -190,11 +187,11 @@
   }
 
   extension Connection {
-    /// Runs a statement whose only parameter is an array of keys.
-    func run(_ sql: String, keys: [Int64], while task: String) throws(StoreError) {
+    /// Queues a statement whose only parameter is an array of keys.
+    func enqueue(_ sql: String, keys: [Int64], while task: String) throws(StoreError) {
       var parameters = Parameters()
       parameters.append(keys)
-      _ = try run(sql, parameters, while: task)
+      try enqueue(sql, parameters, while: task)
     }
   }
 #endif

@@ -52,7 +52,10 @@
       #expect(store.statistics().lost == 1)
     }
 
-    @Test func `A commit that the server never got over a new connection is an error, and can be tried again`() throws {
+    @Test
+    func `A commit that the server never got over a new connection is an error, and can be tried again`()
+      throws
+    {
       store.pool.dropIdle()
       proxy.cutNext(.beforeCommit)
       let batch = store.batch("Tag", [Draft(key: -1)])

@@ -43,7 +43,8 @@
     ///   - completed: completes an error of the statement, which a later call throws.
     /// - Throws: the errors of queued statements, if the queue was sent.
     func enqueue(
-      _ sql: String, _ parameters: consuming Parameters = Parameters(), while task: String, isOnce: Bool = false,
+      _ sql: String, _ parameters: consuming Parameters = Parameters(), while task: String,
+      isOnce: Bool = false,
       _ completed: @escaping (StoreError) -> StoreError = { $0 }
     ) throws(StoreError) {
       try checkSize(parameters.byteCount, task)

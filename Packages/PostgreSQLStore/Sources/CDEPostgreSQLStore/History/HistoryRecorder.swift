@@ -195,7 +195,8 @@
       return transaction
     }
 
-    private func number(in rows: consuming ResultRows) throws(StoreError) -> (transaction: Int64, base: Int64) {
+    private func number(in rows: consuming ResultRows) throws(StoreError) -> (transaction: Int64, base: Int64)
+    {
       guard rows.count == 1 else {
         throw StoreError(
           .unreadable, "Z_HISTORY has no row, so the store is damaged. Restore it from a backup.")
@@ -228,7 +229,9 @@
     }
 
     /// The statement that writes a block of changes, given as arrays.
-    private static func changesSQL(of transaction: String, after first: String, from place: Int, _ source: String)
+    private static func changesSQL(
+      of transaction: String, after first: String, from place: Int, _ source: String
+    )
       -> String
     {
       let arrays = ["int8", "int8", "int8", "bytea", "bytea"].enumerated().map { "$\(place + $0)::\($1)[]" }

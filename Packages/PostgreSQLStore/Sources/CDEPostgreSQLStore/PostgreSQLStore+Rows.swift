@@ -68,7 +68,7 @@
         let asOf = commits.lastCommit
         if !isInSteps || pool.isPinned { return try body(connection, asOf) }
         try connection.withoutCollecting { () throws(StoreError) in
-          try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", while: "Starting a read")
+          try connection.enqueue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", while: "Starting a read")
         }
         defer { connection.rollBack() }
         return try body(connection, asOf)

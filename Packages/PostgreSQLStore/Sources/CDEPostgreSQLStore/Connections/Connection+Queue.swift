@@ -1,6 +1,6 @@
 #if PostgreSQL
   internal import CDELibPQ
-  internal import CDEStore
+  @_spi(CDE) internal import CDEStore
 
   /// A statement that is sent together with the next one.
   final class QueuedStatement {
@@ -9,17 +9,20 @@
     let task: String
     /// Whether the text has values in it, so that keeping it prepared is of no use. Such a statement has no parameters.
     let isOnce: Bool
+    /// Whether an observer wants it. It is of the request that queued it.
+    let isNoted: Bool
     /// Completes an error of the statement by what it was about.
     let completed: (StoreError) -> StoreError
 
     init(
-      _ sql: String, _ parameters: consuming Parameters, while task: String, isOnce: Bool,
-      _ completed: @escaping (StoreError) -> StoreError
+      _ sql: String, _ parameters: consuming Parameters, while task: String, isOnce: Bool = false, isNoted: Bool,
+      _ completed: @escaping (StoreError) -> StoreError = { $0 }
     ) {
       self.sql = sql
       self.parameters = parameters
       self.task = task
       self.isOnce = isOnce
+      self.isNoted = isNoted
       self.completed = completed
     }
   }
@@ -49,7 +52,7 @@
     ) throws(StoreError) {
       try checkSize(parameters.byteCount, task)
       queuedBytes += parameters.byteCount
-      queue.append(QueuedStatement(sql, parameters, while: task, isOnce: isOnce, completed))
+      queue.append(QueuedStatement(sql, parameters, while: task, isOnce: isOnce, isNoted: isNoting, completed))
       if queue.count >= Self.countLimit || queuedBytes > Self.byteLimit { try sendQueue() }
     }
 
@@ -59,6 +62,8 @@
     func sendQueue() throws(StoreError) {
       if !queue.isEmpty { _ = try sendStatements(keeping: queue.count - 1) }
     }
+
+    private var isNoting: Bool { collector?.isCollecting == true }
 
     /// Drops the queued statements.
     func emptyQueue() {
@@ -73,7 +78,7 @@
       with sql: String, _ parameters: consuming Parameters, while task: String
     ) throws(StoreError) -> ResultRows {
       try checkSize(parameters.byteCount, task)
-      queue.append(QueuedStatement(sql, parameters, while: task, isOnce: false) { $0 })
+      queue.append(QueuedStatement(sql, parameters, while: task, isNoted: isNoting))
       return try sendStatements(keeping: queue.count - 1)
     }
 
@@ -84,8 +89,8 @@
       after sql: String, _ parameters: consuming Parameters, while task: String
     ) throws(StoreError) -> ResultRows {
       try checkSize(parameters.byteCount, task)
-      queue.append(QueuedStatement(sql, parameters, while: task, isOnce: false) { $0 })
-      queue.append(QueuedStatement("COMMIT", Parameters(), while: "Committing", isOnce: false) { $0 })
+      queue.append(QueuedStatement(sql, parameters, while: task, isNoted: isNoting))
+      queue.append(QueuedStatement("COMMIT", Parameters(), while: "Committing", isNoted: isNoting))
       return try sendStatements(keeping: queue.count - 2)
     }
 
@@ -111,7 +116,7 @@
       noteRun()
       var isSent = true
       for (statement, name) in zip(statements, names) where isSent {
-        note(statement.sql, statement.parameters)
+        if statement.isNoted { note(statement.sql, statement.parameters) }
         isSent = send(statement, name)
       }
       isSent = isSent && cde_sync_pipeline(handle) == 1
@@ -173,7 +178,7 @@
       var found: ResultRows?
       for (index, statement) in statements.enumerated() {
         noteRun()
-        note(statement.sql, statement.parameters)
+        if statement.isNoted { note(statement.sql, statement.parameters) }
         let result: OpaquePointer?
         if let name = names[index] {
           result = statement.parameters.withPointers { values, lengths, formats in

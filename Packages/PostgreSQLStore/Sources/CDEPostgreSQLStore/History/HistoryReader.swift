@@ -40,7 +40,7 @@
 
     /// The same in a transaction of its own.
     func transactionsOfOneState(_ query: StoreHistoryQuery) throws(StoreError) -> [StoreHistoryTransaction] {
-      try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", while: Self.task)
+      try connection.enqueue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", while: Self.task)
       defer { connection.rollBack() }
       return try transactions(query)
     }

@@ -372,7 +372,7 @@
       try pool.withConnection(collecting: collector) { (connection) throws(StoreError) in
         let asOf = lastCommit
         try connection.withoutCollecting { () throws(StoreError) in
-          try connection.execute(
+          try connection.enqueue(
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", while: "Looking for conflicts")
         }
         defer { connection.rollBack() }

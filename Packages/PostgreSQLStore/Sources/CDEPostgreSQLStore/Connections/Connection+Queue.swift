@@ -15,7 +15,8 @@
     let completed: (StoreError) -> StoreError
 
     init(
-      _ sql: String, _ parameters: consuming Parameters, while task: String, isOnce: Bool = false, isNoted: Bool,
+      _ sql: String, _ parameters: consuming Parameters, while task: String, isOnce: Bool = false,
+      isNoted: Bool,
       _ completed: @escaping (StoreError) -> StoreError = { $0 }
     ) {
       self.sql = sql
@@ -52,7 +53,8 @@
     ) throws(StoreError) {
       try checkSize(parameters.byteCount, task)
       queuedBytes += parameters.byteCount
-      queue.append(QueuedStatement(sql, parameters, while: task, isOnce: isOnce, isNoted: isNoting, completed))
+      queue.append(
+        QueuedStatement(sql, parameters, while: task, isOnce: isOnce, isNoted: isNoting, completed))
       if queue.count >= Self.countLimit || queuedBytes > Self.byteLimit { try sendQueue() }
     }
 

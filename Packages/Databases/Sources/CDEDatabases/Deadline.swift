@@ -50,7 +50,10 @@ nonisolated final class Deadline<Value: Sendable>: Sendable {
       state.timer = timer
       return state.answer != nil
     }
-    if hasEnded { timer.cancel() }
+    if hasEnded {
+      timer.cancel()
+      work.cancel()
+    }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { caller in
         let answer = state.withLock { state -> Result<Value, any Error>? in
@@ -113,21 +116,21 @@ nonisolated final class Deadline<Value: Sendable>: Sendable {
   }
 }
 
-/// Does something once a time is over.
+/// Calls a function once, after a time in which the machine was awake.
 private final class DeadlineTimer: @unchecked Sendable {
   // Guard: immutable, and Dispatch's sources may be used on any thread.
   private let source: any DispatchSourceTimer
 
-  // Its thread is not one of those that tasks share. An operation that computes may occupy all of these, and a machine with one
-  // processor has one.
+  // A queue of its own, because operations that compute may occupy every thread that tasks share. On a machine with one processor there
+  // is one.
   private static let queue = DispatchQueue(label: "deadlines of database operations")
 
   init(after time: Duration, _ action: @escaping @Sendable () -> Void) {
     source = DispatchSource.makeTimerSource(queue: Self.queue)
-    let (seconds, attoseconds) = time.components
+    let (seconds, attoseconds) = max(time, .zero).components
     // Longer than a year is no limit.
     let isLimited = seconds < 31_536_000
-    let nanoseconds = isLimited ? max(0, Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)) : 0
+    let nanoseconds = isLimited ? Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000) : 0
     source.schedule(deadline: isLimited ? .now() + .nanoseconds(nanoseconds) : .distantFuture)
     source.setEventHandler(handler: action)
     source.activate()

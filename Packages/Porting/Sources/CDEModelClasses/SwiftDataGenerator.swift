@@ -407,6 +407,8 @@ public struct SwiftDataGenerator {
     switch constant {
     case .bool(let value): return value ? "true" : "false"
     case .integer(let value): return "\(value)"
+    case .double(let value) where attribute.attributeType == .floatAttributeType:
+      return value.isFinite ? "\(Float(value))" : nil
     case .double(let value): return value.isFinite ? "\(value)" : nil
     case .decimal(let value): return "Decimal(string: \"\(value)\")!"
     case .string(let value): return literal(value)

@@ -9,11 +9,18 @@
     /// same time, and reported one after the other. Rows that other transactions have locked are waited for, up to the lock timeout. Deadlocks are
     /// repeated.
     ///
-    /// Costs two round trips, one more for each tree that gets new rows, and one for each tree whose rows are changed, deleted or referred to. Statements
-    /// of more than a megabyte or 32 take more of them. The update of one row costs two, and one without a history, a reference, a unique value and
-    /// an attribute that is derived from other rows. With a version of libpq before 14 each statement costs one.
+    /// Costs round trips to the server:
     ///
-    /// If the connection is lost before the server has the commit, the transaction is written again over another one.
+    /// - one for each tree that gets new rows, for their keys;
+    /// - one for all that is written, and one more for each 32 statements and each megabyte;
+    /// - one for each tree whose rows are changed or deleted, or get new references;
+    /// - one for the commit, with the history.
+    ///
+    /// What has to be read for derived attributes, ordered relationships and preserved values costs more. The update of one row costs two, and one
+    /// without a history, a reference, a unique value and a derived attribute. A statement that is new on its connection costs another one, and so
+    /// does each statement with a version of libpq before 14.
+    ///
+    /// If a connection that was idle before is lost and the server has not committed, the transaction is written once more over another one.
     ///
     /// - Parameters:
     ///     - transaction: the changes. Precondition: its batches have layouts of the store's schema.

@@ -67,6 +67,30 @@
           == ["1 \(count) \(count)"])
     }
 
+    @Test(arguments: [1, 6_000])
+    func `A store without the counter of its history refuses a save, and stores nothing`(count: Int) throws {
+      let store = try store(tracksHistory: true)
+      try place.connection().execute(#"DELETE FROM "Z_HISTORY""#, while: "Damaging a store for a test")
+      let error = failure { () throws(StoreError) in
+        try store.commit { $0.inserted = [store.batch("Tag", (1...Int64(count)).map { Draft(key: -$0) })] }
+      }
+      #expect(error?.code == .unreadable && error?.message.contains("Z_HISTORY") == true)
+      #expect(try store.count(StoreQuery(entity: store.index("Tag"))) == 0)
+      #expect(try place.connection().integer(#"SELECT count(*) FROM "ATRANSACTION""#) == 0)
+    }
+
+    @Test func `Values of more bytes than a queue holds are written whole`() throws {
+      let store = try store(tracksHistory: true)
+      let text = String(repeating: "ä", count: 400_000)
+      try store.commit { transaction in
+        transaction.inserted = [
+          store.batch("Tag", (1...4).map { Draft(key: -$0, values: ["name": .text(text)]) })
+        ]
+      }
+      #expect(
+        try place.connection().texts(#"SELECT "ZNAME" FROM "ZTAG""#) == [text, text, text, text])
+    }
+
     @Test func `A statement that fails in the middle of a queue leaves nothing, and the connection goes on`()
       throws
     {

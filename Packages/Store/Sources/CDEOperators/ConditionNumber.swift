@@ -53,7 +53,9 @@ extension ConditionNumber {
       case .add, .subtract, .multiply, .divide, .modulus, .power, .bitAnd, .bitOr, .bitXor, .shiftLeft,
         .shiftRight:
         2
-      default: 1
+      case .bitNot, .negate, .absolute, .floor, .ceiling, .truncate, .squareRoot, .exponential,
+        .naturalLogarithm, .logarithm:
+        1
       }
     }
   }
@@ -118,7 +120,8 @@ extension ConditionNumber {
     case .multiply: return number(left * right)
     case .divide: return right == 0 ? nil : number(left / right)
     case .modulus: return right == 0 ? nil : number(left.truncatingRemainder(dividingBy: right))
-    default: return number(Foundation.pow(left, right))
+    case .power: return number(Foundation.pow(left, right))
+    default: return nil
     }
   }
 
@@ -158,7 +161,8 @@ extension ConditionNumber {
     case .squareRoot: return real < 0 ? nil : number(real.squareRoot())
     case .exponential: return number(Foundation.exp(real))
     case .naturalLogarithm: return real > 0 ? .real(Foundation.log(real)) : nil
-    default: return real > 0 ? .real(Foundation.log10(real)) : nil
+    case .logarithm: return real > 0 ? .real(Foundation.log10(real)) : nil
+    default: return nil
     }
   }
 }

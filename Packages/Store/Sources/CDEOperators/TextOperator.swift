@@ -2,7 +2,7 @@ internal import Foundation
 
 /// An operator that compares a text with a second one, the part or the pattern.
 ///
-/// Its meaning stands here alone. The evaluators of conditions in memory and the functions of SQLite call it; a database that can't
+/// The evaluators of conditions in memory and the functions of SQLite call it, so an operator has one meaning. A database that can't
 /// express an operator leaves it to them. The raw value is the operator in a format string.
 public enum TextOperator: String, Hashable, Sendable, CaseIterable {
   case beginsWith = "BEGINSWITH"
@@ -44,15 +44,17 @@ public enum TextOperator: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether the bytes of two folded texts satisfy an operator without patterns. All texts begin with, end with and contain the empty
-  /// one.
+  /// Whether the bytes of two folded texts satisfy an operator. All texts begin with, end with and contain the empty one.
+  ///
+  /// Precondition: the operator has no patterns.
   public func holds(_ text: UnsafeBufferPointer<UInt8>, _ part: UnsafeBufferPointer<UInt8>) -> Bool {
     guard text.count >= part.count else { return false }
     guard let start = text.baseAddress, let first = part.baseAddress, part.count > 0 else { return true }
     switch self {
     case .beginsWith: return memcmp(start, first, part.count) == 0
     case .endsWith: return memcmp(start + (text.count - part.count), first, part.count) == 0
-    default: return Self.isPart(part, of: text)
+    case .contains: return Self.isPart(part, of: text)
+    case .like, .matches: return false
     }
   }
 

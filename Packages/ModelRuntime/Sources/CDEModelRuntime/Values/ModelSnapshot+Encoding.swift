@@ -129,6 +129,8 @@ extension ModelSnapshot: Encodable {
 /// Any JSON value, decoded from a stored value and encoded by another encoder.
 private enum JSONValue: Codable {
   case constant(PredicateConstant)
+  /// A whole number above those of 64 bits with a sign. As a decimal, other encoders than JSON's would write its parts.
+  case unsigned(UInt64)
   case list([JSONValue])
   case object([String: JSONValue])
 
@@ -141,7 +143,7 @@ private enum JSONValue: Codable {
     } else if let value = try? container.decode(Int64.self) {
       self = .constant(.integer(value))
     } else if let value = try? container.decode(UInt64.self) {
-      self = .constant(.decimal(Decimal(value)))
+      self = .unsigned(value)
     } else if let value = try? container.decode(Double.self) {
       // A number with more digits than a Double can represent is a decimal.
       let exact = try? container.decode(Decimal.self)
@@ -161,6 +163,7 @@ private enum JSONValue: Codable {
     switch self {
     case .list(let values): try container.encode(values)
     case .object(let values): try container.encode(values)
+    case .unsigned(let value): try container.encode(value)
     case .constant(let constant):
       if let scalar = constant.scalar { try container.encode(scalar) } else { try container.encodeNil() }
     }

@@ -251,7 +251,12 @@ enum PredicateArchive {
     PredicateFunction.allCases.compactMap { function in
       switch function {
       case .negate, .coalesce, .union, .intersect, .minus, .element: nil
-      default: (function.selector, function, function.arity.lowerBound)
+      case .add, .subtract, .multiply, .divide, .modulus, .power, .bitAnd, .bitOr, .bitXor, .shiftLeft,
+        .shiftRight, .bitNot,
+        .abs, .floor, .ceiling, .truncate, .squareRoot, .exponential, .naturalLogarithm, .logarithm,
+        .lowercase,
+        .uppercase, .canonical, .length, .now:
+        (function.selector, function, function.arity.lowerBound)
       }
     }
 

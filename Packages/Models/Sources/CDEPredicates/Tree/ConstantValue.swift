@@ -53,7 +53,7 @@ extension ConstantValue: Hashable where Object: Hashable {
   }
 }
 
-// Kinds of values in other forms. What else has to know the kinds asks here.
+// The value in other forms, so that other code need not know the kinds.
 @_spi(CDE) extension ConstantValue {
   /// The number, text, date or other single value; nil for nil, objects and lists.
   public var scalar: (any Encodable & Hashable & Sendable)? {

@@ -34,7 +34,7 @@
   public enum NumberResult: Sendable {
     /// As its operands: a whole number of whole numbers.
     case operands
-    /// A number without a fraction. It is a whole number's operand itself.
+    /// A number without a fraction. A whole operand is returned unchanged.
     case whole
     /// A number with a fraction, also of whole numbers.
     case fraction
@@ -48,7 +48,10 @@
       .shiftRight:
       .operands
     case .floor, .ceiling, .truncate: .whole
-    default: .fraction
+    case .power, .squareRoot, .exponential, .naturalLogarithm, .logarithm, .lowercase, .uppercase, .canonical,
+      .length,
+      .coalesce, .now, .union, .intersect, .minus, .element:
+      .fraction
     }
   }
 }

@@ -15,7 +15,9 @@ extension PredicateFunction {
     case .shiftRight: "rightshift:by:"
     case .bitNot: "onesComplement:"
     case .coalesce, .now, .union, .intersect, .minus, .element: rawValue
-    default: rawValue + ":"
+    case .negate, .abs, .floor, .ceiling, .truncate, .squareRoot, .exponential, .naturalLogarithm, .logarithm,
+      .lowercase, .uppercase, .canonical, .length:
+      rawValue + ":"
     }
   }
 

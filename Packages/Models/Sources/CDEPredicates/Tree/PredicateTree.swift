@@ -120,7 +120,7 @@ public enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
 }
 
 extension PredicateOperator {
-  /// The same operator of two texts; nil for an operator of values of any kind. Every operator of texts stands here.
+  /// The same operator of two texts; nil for an operator of values of any kind. Each operator of texts has one.
   @_spi(CDE) public var ofTexts: TextOperator? {
     switch self {
     case .beginsWith: .beginsWith

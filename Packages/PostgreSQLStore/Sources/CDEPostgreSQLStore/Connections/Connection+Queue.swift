@@ -9,7 +9,7 @@
     let task: String
     /// Whether the text has values in it, so that keeping it prepared is of no use. Such a statement has no parameters.
     let isOnce: Bool
-    /// Whether an observer wants it. It is of the request that queued it.
+    /// Whether the request that queued it is observed.
     let isNoted: Bool
     /// Completes an error of the statement by what it was about.
     let completed: (StoreError) -> StoreError
@@ -28,7 +28,7 @@
     }
   }
 
-  // Statements whose rows nothing waits for take no round trip of their own.
+  // A statement whose rows are not needed is queued, and takes no round trip of its own.
   //
   // States of a queue: empty -> waiting (statements are queued) -> sent (one round trip takes all) -> empty. The next statement that has
   // rows sends the queue, and so does `sendQueue()`. A rollback empties it. After the first statement that fails the server skips the
@@ -88,10 +88,11 @@
     ///
     /// - Returns: the rows of the statement before the commit.
     func commit(
-      after sql: String, _ parameters: consuming Parameters, while task: String
+      after sql: String, _ parameters: consuming Parameters, while task: String,
+      _ completed: @escaping (StoreError) -> StoreError
     ) throws(StoreError) -> ResultRows {
       try checkSize(parameters.byteCount, task)
-      queue.append(QueuedStatement(sql, parameters, while: task, isNoted: isNoting))
+      queue.append(QueuedStatement(sql, parameters, while: task, isNoted: isNoting, completed))
       queue.append(QueuedStatement("COMMIT", Parameters(), while: "Committing", isNoted: isNoting))
       return try sendStatements(keeping: queue.count - 2)
     }
@@ -102,7 +103,7 @@
     private func sendStatements(keeping kept: Int) throws(StoreError) -> ResultRows {
       let statements = queue
       emptyQueue()
-      // Statements are prepared before: an answer is waited for.
+      // Each preparation waits for its answer, so all of them precede the pipeline.
       var names: [String?] = []
       for statement in statements {
         do throws(StoreError) {
@@ -111,6 +112,7 @@
               ? nil : try prepare(statement.sql, statement.parameters.types, while: statement.task))
         } catch { throw statement.completed(error) }
       }
+      if statements.last?.sql == "COMMIT" { isCommitSent = true }
       guard statements.count > 1, cde_enter_pipeline(handle) == 1 else {
         return try sendOneByOne(statements, names, keeping: kept)
       }
@@ -154,7 +156,9 @@
       return results
     }
 
-    /// The rows of one of the results, or the error of the first that is none: it is the cause of the others.
+    /// The rows of one of the results.
+    ///
+    /// - Throws: the error of the first statement that failed. The server skipped the later ones.
     private func check(
       _ results: [OpaquePointer], of statements: [QueuedStatement], keeping kept: Int
     ) throws(StoreError) -> ResultRows {

@@ -43,6 +43,8 @@
     private var isGivenUp = false
     /// Statements that are sent together with the next one, and the bytes of their values.
     var queue: [QueuedStatement] = []
+    /// Whether a commit was sent since this was last set to false.
+    var isCommitSent = false
     var queuedBytes = 0
     /// Collects the statements of the borrower's request; nil if no observer wants them.
     var collector: StatementCollector?
@@ -154,6 +156,7 @@
     /// Runs one or more statements without parameters. The result of the last one is dropped.
     func execute(_ sql: String, while task: String) throws(StoreError) {
       try sendQueue()
+      if sql == "COMMIT" { isCommitSent = true }
       runCount += 1
       note(sql)
       _ = try check(PQexec(handle, sql), while: task)

@@ -17,7 +17,7 @@
     public var mostWaiting = 0
     /// The calls that failed because they waited for too long.
     public var timeouts = 0
-    /// The statements that ran so far, on connections that were given back.
+    /// The round trips of statements so far, on connections that were given back. Statements that are sent together count once.
     public var statements = 0
 
     /// Makes statistics of a store that did nothing.

@@ -16,6 +16,7 @@
     /// A transaction could not be serialised.
     static let serialization = number(of: "40001")
     static let uniqueViolation = number(of: "23505")
+    static let notNullViolation = number(of: "23502")
     /// Another session had a lock for longer than the lock timeout.
     static let lockNotAvailable = number(of: "55P03")
     /// The connection was lost. libpq has no SQLSTATE for it.

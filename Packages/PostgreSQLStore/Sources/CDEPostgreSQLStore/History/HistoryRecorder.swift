@@ -172,15 +172,18 @@
       timestamp = Date().timeIntervalSinceReferenceDate
       let blocks = Array(Blocks(changes, size: SchemaPlans.blockSize))
       guard blocks.count > 1 else {
-        return try number(
-          in: connection.commit(
-            after: Self.transactionSQL(with: Self.changesSQL(of: "n.t", after: "n.c", from: 8, "n, ")),
-            parameters(with: blocks.first ?? []), while: Self.task)
-        ).transaction
+        let sql = Self.transactionSQL(with: Self.changesSQL(of: "n.t", after: "n.c", from: 8, "n, "))
+        let rows = try connection.commit(
+          after: sql, parameters(with: blocks.first ?? []), while: Self.task, Self.completed)
+        return rows.integer(0, 0)
       }
-      let (transaction, base) = try number(
-        in: connection.run(Self.transactionSQL(with: nil), parameters(with: nil), while: Self.task))
-      var first = base
+      let transaction: Int64
+      var first: Int64
+      do throws(StoreError) {
+        let rows = try connection.run(
+          Self.transactionSQL(with: nil), parameters(with: nil), while: Self.task)
+        (transaction, first) = (rows.integer(0, 0), rows.integer(0, 1))
+      } catch { throw Self.completed(error) }
       for block in blocks {
         var parameters = Parameters()
         parameters.append(transaction)
@@ -195,13 +198,12 @@
       return transaction
     }
 
-    private func number(in rows: consuming ResultRows) throws(StoreError) -> (transaction: Int64, base: Int64)
-    {
-      guard rows.count == 1 else {
-        throw StoreError(
-          .unreadable, "Z_HISTORY has no row, so the store is damaged. Restore it from a backup.")
-      }
-      return (rows.integer(0, 0), rows.integer(0, 1))
+    /// The error of the statement that numbers a transaction.
+    private static func completed(_ error: StoreError) -> StoreError {
+      guard error.engineCode == ServerError.notNullViolation else { return error }
+      return StoreError(
+        .unreadable, "Z_HISTORY has no row, so the store is damaged. Restore it from a backup.",
+        engineCode: error.engineCode)
     }
 
     /// The parameters of the transaction, and of its changes if they are written by the same statement.
@@ -217,13 +219,14 @@
       return parameters
     }
 
-    /// The statement that numbers a transaction, and another one that refers to its number.
+    /// The statement that numbers a transaction, and another one that refers to its number. Without the counter's row the number is NULL,
+    /// which the server refuses, so that nothing is committed.
     private static func transactionSQL(with other: String?) -> String {
       """
       WITH n AS (UPDATE "Z_HISTORY" SET "Z_TRANSACTION" = "Z_TRANSACTION" + 1, "Z_CHANGE" = "Z_CHANGE" + $1 \
       RETURNING "Z_TRANSACTION" AS t, "Z_CHANGE" - $1 AS c), \
       i AS (INSERT INTO "ATRANSACTION" ("Z_PK", "ZTIMESTAMP", "ZAUTHOR", "ZBUNDLEID", "ZCONTEXTNAME", "ZPROCESSID") \
-      SELECT t, $2, $3, $4, $5, $6 FROM n)\(other.map { ", o AS (\($0))" } ?? "") \
+      SELECT (SELECT t FROM n), $2, $3, $4, $5, $6)\(other.map { ", o AS (\($0))" } ?? "") \
       SELECT t, c, pg_notify($7, '') FROM n
       """
     }
@@ -250,19 +253,20 @@
       parameters.append(bytes: block.map(\.tombstone))
     }
 
-    /// The number that the transaction got, if its commit succeeded and the answer did not arrive.
+    /// The number that the transaction got, if its commit succeeded and the answer did not arrive. It is among the last ones.
     ///
-    /// - Returns: nil if no transaction is its.
+    /// - Returns: nil if it is not found.
     func findNumber(on connection: Connection) throws(StoreError) -> Int64? {
       var parameters = Parameters()
       parameters.append(timestamp)
       parameters.append(Self.processName)
-      parameters.append(changes.first?.key ?? 0)
-      parameters.append(changes.first?.entity ?? 0)
+      parameters.append(changes[0].key)
+      parameters.append(changes[0].entity)
       let rows = try connection.run(
         #"SELECT t."Z_PK" FROM "ATRANSACTION" t JOIN "ACHANGE" c ON c."ZTRANSACTIONID" = t."Z_PK" "#
           + #"WHERE t."ZTIMESTAMP" = $1 AND t."ZPROCESSID" = $2 AND c."ZENTITYPK" = $3 AND c."ZENTITY" = $4 "#
-          + #"ORDER BY t."Z_PK" DESC LIMIT 1"#, parameters, while: Self.task)
+          + #"AND t."Z_PK" > (SELECT max("Z_PK") - 10000 FROM "ATRANSACTION") ORDER BY t."Z_PK" DESC LIMIT 1"#,
+        parameters, while: Self.task)
       return rows.count == 1 ? rows.integer(0, 0) : nil
     }
   }

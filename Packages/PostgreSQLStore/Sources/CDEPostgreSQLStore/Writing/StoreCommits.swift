@@ -7,8 +7,8 @@
   /// The commits of a store, in an order.
   ///
   /// Transactions of one store are written at the same time, on different connections. The number of the commit and the caller's
-  /// function form one step, which one of them takes at a time. With a history their last statement belongs to it. Without one the
-  /// commits are on their way at the same time, so that the server writes several to its disk at once.
+  /// function form one step, which one of them takes at a time. With a history, recording it and committing belong to that step. Without
+  /// one the commits are on their way at the same time, so that the server writes several to its disk at once.
   final class StoreCommits: Sendable {
     private let plans: SchemaPlans
     private let writes: IndexedArray<EntityIndex, WritePlan>
@@ -29,7 +29,7 @@
       var own: Set<Int64> = []
     }
 
-    /// The order of commits. With a history, a commit has the first place from its last statements on.
+    /// The order of commits. With a history, a commit has the first place while it records the history and commits.
     private let queue = CommitQueue()
     private let order = Lock(Order())
     /// The same number, for reads, which must not wait for the server's disk.
@@ -267,9 +267,12 @@
       // The number of the transaction is locked until the commit, so that commits follow each other anyway.
       if configuration.tracksHistory { queue.wait(for: place) }
       isSent = true
+      connection.isCommitSent = false
       var number: Int64?
       do throws(StoreError) {
-        number = try knowing(token, on: connection, ifCommitted: nil) { () throws(StoreError) -> Int64? in
+        number = try knowing(
+          token, on: connection, ifCommitted: nil, isSent: { connection.isCommitSent }
+        ) { () throws(StoreError) -> Int64? in
           if let history { return try history.writeAndCommit() }
           try connection.execute("COMMIT", while: "Committing")
           return nil
@@ -280,12 +283,23 @@
         connection.rollBack()
         throw error
       }
-      if let history, number == nil {
-        // The connection was lost with the answer.
-        number = (try? pool.connectToAsk()).flatMap { try? history.findNumber(on: $0) }
-      }
+      // The connection was lost with the answer.
+      if let history, number == nil { number = findNumber(history) }
       if !configuration.tracksHistory { queue.wait(for: place) }
       return order.withLock { announce(&$0, number, writer, committed) }
+    }
+
+    /// The number of a transaction in the history that is known to be committed; nil if the server can't be asked within the time for that.
+    private func findNumber(_ history: HistoryRecorder) -> Int64? {
+      let deadline = ContinuousClock.now + configuration.recoveryTimeout
+      var pause = 10
+      while ContinuousClock.now < deadline {
+        do throws(StoreError) { return try history.findNumber(on: pool.connectToAsk()) } catch {
+          _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(pause))
+          pause = min(pause * 2, 500)
+        }
+      }
+      return nil
     }
 
     /// Numbers a commit and tells its caller.
@@ -310,14 +324,16 @@
 
     /// Runs the statement that commits, and finds out what became of the commit if the connection is lost meanwhile.
     ///
-    /// - Parameter ifCommitted: the result if the server says later that it committed.
+    /// - Parameters:
+    ///   - ifCommitted: the result if the server says later that it committed.
+    ///   - isSent: whether the statement that commits was sent. Asked once the connection is lost.
     private func knowing<Outcome>(
-      _ token: CommitToken, on connection: Connection, ifCommitted: Outcome,
+      _ token: CommitToken, on connection: Connection, ifCommitted: Outcome, isSent: () -> Bool = { true },
       _ body: () throws(StoreError) -> Outcome
     ) throws(StoreError) -> Outcome {
       do throws(StoreError) { return try body() } catch {
         // An error over a connection that stands is the server's own answer: the transaction was rolled back.
-        if connection.isUsable { throw error }
+        if connection.isUsable || !isSent() { throw error }
         let outcome = token.outcome(within: configuration.recoveryTimeout) { () throws(StoreError) in
           try pool.connectToAsk()
         }

@@ -13,7 +13,10 @@
     func checkReferences() throws(StoreError) {
       try findMissingTargets()
       try findReferrers()
-      if !references.isEmpty { throw StoreError.danglingReferences(references, schema) }
+      if references.isEmpty { return }
+      // What the server refuses comes first, as on SQLite.
+      try connection.sendQueue()
+      throw StoreError.danglingReferences(references, schema)
     }
 
     // MARK: Rows that other writers deleted

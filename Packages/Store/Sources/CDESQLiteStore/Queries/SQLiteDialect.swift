@@ -1,6 +1,6 @@
 import CDEOperators
 @_spi(CDE) import CDESQL
-import CDEStore
+@_spi(CDE) import CDEStore
 import Foundation
 
 /// The SQL of SQLite for the parts of a query, and the requirements of its parser and planner.
@@ -170,6 +170,7 @@ struct SQLiteDialect: SQLDialect {
       return arguments.count == 1
         ? arguments[0] : SQLPiece("coalesce(") + .joined(arguments, ", ") + SQLPiece(")")
     default:
+      guard function.ofNumbers != nil else { return nil }
       return SQLPiece("\(SQLMathematics.name(of: function))(") + .joined(arguments, ", ") + SQLPiece(")")
     }
   }

@@ -180,6 +180,9 @@ extension StoreAttributeType {
 
   private var scalar: (any StoredScalar.Type)? { Self.scalars.first { $0.kind == self } }
 
+  /// Whether a column of the type holds one value as it is.
+  var isScalar: Bool { scalar != nil }
+
   /// Any value of a column of one value, in the form of key-value coding.
   var sample: Any? { scalar?.sample.stored }
 

@@ -59,6 +59,10 @@ extension ValueShape: Codable {
   }
 
   private static func kind(named name: String) -> StoreAttributeType? {
-    name == "data" ? .binary : name == "url" ? .uri : StoreAttributeType(rawValue: name)
+    if name == "data" { return .binary }
+    if name == "url" { return .uri }
+    return StoreAttributeType(rawValue: name).flatMap {
+      $0.isScalar && $0 != .binary && $0 != .uri ? $0 : nil
+    }
   }
 }

@@ -1,8 +1,8 @@
 # What one more operator, or one more type of attributes, costs: the files that name all others of its family, and the enumerations
 # that are lists of kinds of values. Reads the sources of all packages; prints a line for each file of a figure that is too large.
 #
-#   awk -f house-figures.awk Packages/*/Sources/**/*.swift           lines where a limit is exceeded
-#   awk -v all=1 -f house-figures.awk Packages/*/Sources/**/*.swift  every figure, with its files
+#   awk -f family-sizes.awk Packages/*/Sources/**/*.swift           lines where a limit is exceeded
+#   awk -v all=1 -f family-sizes.awk Packages/*/Sources/**/*.swift  every figure, with its files
 
 BEGIN {
   limit["files that name the operators of texts"] = 6

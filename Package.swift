@@ -195,7 +195,7 @@ let package = Package(
       path: "Packages/Models/Sources/CDEPredicates"),
     .target(
       name: "CDEManagedModel",
-      dependencies: ["CDEPredicates", "CDEExecutors", "CDEStore"],
+      dependencies: ["CDEPredicates", "CDEExecutors", "CDEOperators", "CDEStore"],
       path: "Packages/Models/Sources/CDEManagedModel"),
     .target(
       name: "CDEModelFiles",

@@ -25,6 +25,7 @@ let package = Package(
       dependencies: [
         "CDEPredicates",
         .product(name: "CDEExecutors", package: "Executors"),
+        .product(name: "CDEOperators", package: "Store"),
         .product(name: "CDEStore", package: "Store"),
       ]),
     .target(

@@ -203,10 +203,14 @@ struct StoreMovingTests {
     let identifier = coordinator.persistentStores[0].identifier
     try coordinator.remove(coordinator.persistentStores[0])
     try NSPersistentStoreCoordinator.setMetadata(
-      ["answer": 42, NSStoreUUIDKey: "other"], forPersistentStoreOfType: NSSQLiteStoreType, at: url(stack))
+      ["answer": 42, "isNew": NSNumber(value: true), "rate": NSNumber(value: 0.5), NSStoreUUIDKey: "other"],
+      forPersistentStoreOfType: NSSQLiteStoreType, at: url(stack))
     let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
       ofType: NSSQLiteStoreType, at: url(stack))
     #expect(metadata["answer"] as? Int == 42)
+    // A number of another kind is equal to true, and has another type.
+    #expect((metadata["isNew"] as? NSNumber).map { String(cString: $0.objCType) } == "c")
+    #expect(metadata["rate"] as? Double == 0.5)
     #expect(metadata[NSStoreUUIDKey] as? String == identifier)
     #expect(metadata["NSStoreModelVersionHashes"] != nil)
     #expect(throws: (any Error).self) {

@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEOperators
 internal import CDEStore
 internal import Foundation
 
@@ -34,10 +35,10 @@ extension StoreMetadata.Value {
     case let value as [String: Any]: self = .dictionary(value.compactMapValues(Self.init(foundationValue:)))
     case let value as Bool where type(of: foundationValue) == Bool.self: self = .boolean(value)
     case let value as NSNumber:
-      switch UInt8(bitPattern: value.objCType.pointee) {
-      case UInt8(ascii: "B"): self = .boolean(value.boolValue)
-      case UInt8(ascii: "d"), UInt8(ascii: "f"): self = .real(value.doubleValue)
-      default: self = .integer(value.int64Value)
+      switch NumberKind(value) {
+      case .boolean: self = .boolean(value.boolValue)
+      case .floating, .decimal: self = .real(value.doubleValue)
+      case .signed, .unsigned: self = .integer(value.int64Value)
       }
     default: return nil
     }

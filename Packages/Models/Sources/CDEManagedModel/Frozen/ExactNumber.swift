@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEOperators
 public import Foundation
 
 /// Converts numbers of any type for attributes, exactly or not at all.
@@ -17,10 +18,10 @@ public import Foundation
   }
 
   private static func integer(_ number: NSNumber) -> Int64? {
-    switch kind(of: number) {
-    case .floating: Int64(exactly: number.doubleValue)
+    switch NumberKind(number) {
+    case .floating, .decimal: Int64(exactly: number.doubleValue)
     case .unsigned: Int64(exactly: number.uint64Value)
-    case .signed: number.int64Value
+    case .signed, .boolean: number.int64Value
     }
   }
 
@@ -47,10 +48,10 @@ public import Foundation
     }
     switch value {
     case let number as NSNumber:
-      switch kind(of: number) {
-      case .floating: return number.doubleValue.isNaN ? nil : number.doubleValue
+      switch NumberKind(number) {
+      case .floating, .decimal: return number.doubleValue.isNaN ? nil : number.doubleValue
       case .unsigned: return Double(exactly: number.uint64Value)
-      case .signed: return Double(exactly: number.int64Value)
+      case .signed, .boolean: return Double(exactly: number.int64Value)
       }
     case let value as any BinaryInteger: return Double(exactly: value)
     default: return nil
@@ -72,15 +73,15 @@ public import Foundation
     if let decimal = plainDecimal(value) { return isStorable(decimal) ? decimal : nil }
     switch value {
     case let number as NSNumber:
-      switch kind(of: number) {
-      case .floating:
+      switch NumberKind(number) {
+      case .floating, .decimal:
         let double = number.doubleValue
         guard double.isFinite else { return nil }
         decimal = number.decimalValue
         let back = NSDecimalNumber(decimal: decimal).doubleValue
         guard !decimal.isNaN, abs(back - double) <= abs(double) * 1e-14 else { return nil }
       case .unsigned: decimal = Decimal(number.uint64Value)
-      case .signed: decimal = Decimal(number.int64Value)
+      case .signed, .boolean: decimal = Decimal(number.int64Value)
       }
     case let value as any BinaryInteger:
       guard let integer = Int64(exactly: value) else { return nil }
@@ -110,15 +111,5 @@ public import Foundation
   /// A decimal number that was given as a decimal. Numbers of other types can be cast to decimals, too.
   private static func plainDecimal(_ value: Any) -> Decimal? {
     type(of: value) == Decimal.self ? value as? Decimal : (value as? NSDecimalNumber)?.decimalValue
-  }
-
-  private enum Kind { case floating, unsigned, signed }
-
-  private static func kind(of number: NSNumber) -> Kind {
-    switch UInt8(bitPattern: number.objCType.pointee) {
-    case UInt8(ascii: "d"), UInt8(ascii: "f"): .floating
-    case UInt8(ascii: "Q"): .unsigned
-    default: .signed
-    }
   }
 }

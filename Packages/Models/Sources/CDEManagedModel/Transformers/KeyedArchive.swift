@@ -1,4 +1,5 @@
 #if !canImport(ObjectiveC)
+  @_spi(CDE) internal import CDEOperators
   internal import Foundation
 
   /// Keyed archives of property list classes, in the format of `NSKeyedArchiver`.
@@ -86,13 +87,11 @@
     }
 
     private mutating func appendNumber(_ number: NSNumber) -> Int? {
-      switch UInt8(bitPattern: number.objCType.pointee) {
-      // Only booleans have this type on Linux.
-      case UInt8(ascii: "c"): return add(.bool(number.boolValue))
-      case UInt8(ascii: "f"), UInt8(ascii: "d"): return add(.real(number.doubleValue))
-      case UInt8(ascii: "Q"):
-        return Int64(exactly: number.uint64Value).map { add(.integer($0)) }
-      default: return add(.integer(number.int64Value))
+      switch NumberKind(number) {
+      case .boolean: add(.bool(number.boolValue))
+      case .floating, .decimal: add(.real(number.doubleValue))
+      case .unsigned: Int64(exactly: number.uint64Value).map { add(.integer($0)) }
+      case .signed: add(.integer(number.int64Value))
       }
     }
 

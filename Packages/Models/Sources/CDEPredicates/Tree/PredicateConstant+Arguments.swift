@@ -1,3 +1,4 @@
+@_spi(CDE) internal import CDEOperators
 internal import Foundation
 
 extension PredicateConstant {
@@ -92,15 +93,14 @@ extension PredicateConstant {
   }
 
   private static func foundationNumber(_ number: NSNumber) -> PredicateConstant? {
-    if let decimal = number as? NSDecimalNumber { return .decimal(decimal.decimalValue) }
-    switch UInt8(bitPattern: number.objCType.pointee) {
-    // NSNumber stores a Bool as a char ("c", or "B") and widens an Int8, so a char is always a Bool.
-    case UInt8(ascii: "c"), UInt8(ascii: "B"): return .bool(number.boolValue)
-    case UInt8(ascii: "f"), UInt8(ascii: "d"): return .double(number.doubleValue)
-    case UInt8(ascii: "Q"):
+    switch NumberKind(number) {
+    case .decimal: return .decimal(number.decimalValue)
+    case .boolean: return .bool(number.boolValue)
+    case .floating: return .double(number.doubleValue)
+    case .unsigned:
       let value = number.uint64Value
       return Int64(exactly: value).map { .integer($0) } ?? .decimal(Decimal(value))
-    default: return .integer(number.int64Value)
+    case .signed: return .integer(number.int64Value)
     }
   }
 }

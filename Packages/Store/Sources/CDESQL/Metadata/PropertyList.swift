@@ -1,3 +1,4 @@
+@_spi(CDE) import CDEOperators
 public import CDEStore
 public import Foundation
 
@@ -33,11 +34,11 @@ public import Foundation
     case let array as [Any]: return .array(array.compactMap(value))
     case let dictionary as [String: Any]: return .dictionary(dictionary.compactMapValues(value))
     case let number as NSNumber:
-      if String(cString: number.objCType) == "c" || String(cString: number.objCType) == "B" {
-        return .boolean(number.boolValue)
+      switch NumberKind(number) {
+      case .boolean: return .boolean(number.boolValue)
+      case .floating, .decimal: return .real(number.doubleValue)
+      case .signed, .unsigned: return .integer(number.int64Value)
       }
-      if ["d", "f"].contains(String(cString: number.objCType)) { return .real(number.doubleValue) }
-      return .integer(number.int64Value)
     default: return nil
     }
   }

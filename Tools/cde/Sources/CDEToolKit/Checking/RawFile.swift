@@ -1,3 +1,5 @@
+import CDEPredicates
+import CDEStore
 import Foundation
 import SystemSQLite
 
@@ -37,15 +39,11 @@ final class RawFile {
 
   /// Gives the functions that stores add to SQLite, so that their statements can be explained. They are never called.
   func addFunctions() {
-    let names =
-      [
-        "fold", "like", "matches", "lower", "upper", "length", "begins", "ends", "contains", "item", "number",
-        "number_fit",
-      ]
-      + ["power", "sqrt", "exp", "ln", "log", "floor", "ceiling", "trunc", "remainder"]
-    for name in names {
+    let words = PredicateOperator.allCases.map(\.rawValue).filter { $0.allSatisfy(\.isLetter) }
+    let functions = StoreExpression.Function.allCases.map(\.rawValue)
+    for name in ["fold", "lower", "upper", "length", "item", "number", "number_fit"] + words + functions {
       sqlite3_create_function_v2(
-        database, "cde_\(name)", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
+        database, "cde_\(name.lowercased())", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
         { context, _, _ in sqlite3_result_null(context) },
         nil, nil, nil)
     }

@@ -113,7 +113,8 @@ struct ExplainTests {
   @Test(
     "What no index answers has no suggestion",
     arguments: [
-      "title CONTAINS 'x'", "title ENDSWITH[c] 'x'", "title LIKE 'x*'", "title MATCHES 'x.*'", "pages + 1 > 3",
+      "title CONTAINS 'x'", "title ENDSWITH[c] 'x'", "title LIKE 'x*'", "title MATCHES 'x.*'",
+      "pages + 1 > 3",
       "sqrt(pages) > 3", "ln(pages) > 3 OR floor(pages / 2.5) == 1", "TRUEPREDICATE",
     ])
   func none(predicate: String) throws {

@@ -15,9 +15,8 @@
     let completed: (StoreError) -> StoreError
 
     init(
-      _ sql: String, _ parameters: consuming Parameters, while task: String, isOnce: Bool = false,
-      isNoted: Bool,
-      _ completed: @escaping (StoreError) -> StoreError = { $0 }
+      _ sql: String, _ parameters: consuming Parameters, while task: String, isOnce: Bool, isNoted: Bool,
+      _ completed: @escaping (StoreError) -> StoreError
     ) {
       self.sql = sql
       self.parameters = parameters
@@ -51,10 +50,7 @@
       isOnce: Bool = false,
       _ completed: @escaping (StoreError) -> StoreError = { $0 }
     ) throws(StoreError) {
-      try checkSize(parameters.byteCount, task)
-      queuedBytes += parameters.byteCount
-      queue.append(
-        QueuedStatement(sql, parameters, while: task, isOnce: isOnce, isNoted: isNoting, completed))
+      try add(sql, parameters, while: task, isOnce: isOnce, completed)
       if queue.count >= Self.countLimit || queuedBytes > Self.byteLimit { try sendQueue() }
     }
 
@@ -65,7 +61,16 @@
       if !queue.isEmpty { _ = try sendStatements(keeping: queue.count - 1) }
     }
 
-    private var isNoting: Bool { collector?.isCollecting == true }
+    private func add(
+      _ sql: String, _ parameters: consuming Parameters, while task: String, isOnce: Bool = false,
+      _ completed: @escaping (StoreError) -> StoreError = { $0 }
+    ) throws(StoreError) {
+      try checkSize(parameters.byteCount, task)
+      queuedBytes += parameters.byteCount
+      queue.append(
+        QueuedStatement(
+          sql, parameters, while: task, isOnce: isOnce, isNoted: collector?.isCollecting == true, completed))
+    }
 
     /// Drops the queued statements.
     func emptyQueue() {
@@ -79,8 +84,7 @@
     func sendQueue(
       with sql: String, _ parameters: consuming Parameters, while task: String
     ) throws(StoreError) -> ResultRows {
-      try checkSize(parameters.byteCount, task)
-      queue.append(QueuedStatement(sql, parameters, while: task, isNoted: isNoting))
+      try add(sql, parameters, while: task)
       return try sendStatements(keeping: queue.count - 1)
     }
 
@@ -91,9 +95,8 @@
       after sql: String, _ parameters: consuming Parameters, while task: String,
       _ completed: @escaping (StoreError) -> StoreError
     ) throws(StoreError) -> ResultRows {
-      try checkSize(parameters.byteCount, task)
-      queue.append(QueuedStatement(sql, parameters, while: task, isNoted: isNoting, completed))
-      queue.append(QueuedStatement("COMMIT", Parameters(), while: "Committing", isNoted: isNoting))
+      try add(sql, parameters, while: task, completed)
+      try add("COMMIT", Parameters(), while: "Committing")
       return try sendStatements(keeping: queue.count - 2)
     }
 

@@ -170,11 +170,10 @@
     /// - Returns: the number of the transaction.
     func writeAndCommit() throws(StoreError) -> Int64 {
       timestamp = Date().timeIntervalSinceReferenceDate
-      let blocks = Array(Blocks(changes, size: SchemaPlans.blockSize))
-      guard blocks.count > 1 else {
+      guard changes.count > SchemaPlans.blockSize else {
         let sql = Self.transactionSQL(with: Self.changesSQL(of: "n.t", after: "n.c", from: 8, "n, "))
         let rows = try connection.commit(
-          after: sql, parameters(with: blocks.first ?? []), while: Self.task, Self.completed)
+          after: sql, parameters(with: changes[...]), while: Self.task, Self.completed)
         return rows.integer(0, 0)
       }
       let transaction: Int64
@@ -184,7 +183,7 @@
           Self.transactionSQL(with: nil), parameters(with: nil), while: Self.task)
         (transaction, first) = (rows.integer(0, 0), rows.integer(0, 1))
       } catch { throw Self.completed(error) }
-      for block in blocks {
+      for block in Blocks(changes, size: SchemaPlans.blockSize) {
         var parameters = Parameters()
         parameters.append(transaction)
         parameters.append(first)

@@ -37,18 +37,28 @@
     func outcome(
       within timeout: Duration, connect: () throws(StoreError) -> Connection
     ) -> Outcome {
+      Self.ask(within: timeout, connect: connect) { (connection, rest) throws(StoreError) in
+        try connection.execute(
+          "BEGIN; SET LOCAL lock_timeout TO \(rest); SET LOCAL statement_timeout TO \(rest)",
+          while: "Asking for a commit")
+        return try isAnnulled(on: connection) ? .rolledBack : .committed
+      } ?? .unknown
+    }
+
+    /// Asks the server, over a new connection each time, until it answers.
+    ///
+    /// - Parameter body: gets the connection, and the milliseconds that are left.
+    /// - Returns: nil if the server did not answer within the time.
+    static func ask<Answer>(
+      within timeout: Duration, connect: () throws(StoreError) -> Connection,
+      _ body: (Connection, Int) throws(StoreError) -> Answer
+    ) -> Answer? {
       let deadline = ContinuousClock.now + timeout
       var pause = 10
       while true {
         let rest = (deadline - .now).milliseconds
-        if rest <= 0 { return .unknown }
-        do throws(StoreError) {
-          let connection = try connect()
-          try connection.execute(
-            "BEGIN; SET LOCAL lock_timeout TO \(rest); SET LOCAL statement_timeout TO \(rest)",
-            while: "Asking for a commit")
-          return try isAnnulled(on: connection) ? .rolledBack : .committed
-        } catch {
+        if rest <= 0 { return nil }
+        do throws(StoreError) { return try body(try connect(), rest) } catch {
           // The server starts again, or another one takes over.
           _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(min(pause, rest)))
           pause = min(pause * 2, 500)

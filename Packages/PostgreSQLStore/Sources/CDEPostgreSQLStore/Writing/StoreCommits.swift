@@ -291,15 +291,11 @@
 
     /// The number of a transaction in the history that is known to be committed; nil if the server can't be asked within the time for that.
     private func findNumber(_ history: HistoryRecorder) -> Int64? {
-      let deadline = ContinuousClock.now + configuration.recoveryTimeout
-      var pause = 10
-      while ContinuousClock.now < deadline {
-        do throws(StoreError) { return try history.findNumber(on: pool.connectToAsk()) } catch {
-          _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(pause))
-          pause = min(pause * 2, 500)
-        }
-      }
-      return nil
+      CommitToken.ask(within: configuration.recoveryTimeout) { () throws(StoreError) in
+        try pool.connectToAsk()
+      } _: { (connection, _) throws(StoreError) in
+        try history.findNumber(on: connection)
+      } ?? nil
     }
 
     /// Numbers a commit and tells its caller.

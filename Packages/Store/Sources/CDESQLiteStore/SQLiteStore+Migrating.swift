@@ -1,9 +1,6 @@
 @_spi(CDE) public import CDEStore
 
 extension SQLiteStore {
-  /// The archive of a model in the form in which a store keeps it.
-  @_spi(CDE) public static func modelCache(of archive: [UInt8]) -> [UInt8] { Deflate.compress(archive) }
-
   /// Reads what is in a file that is not opened as a store. Neither the file nor its folder changes.
   ///
   /// - Parameter configuration: the location, the file system and the busy timeout. The rest is not read.

@@ -60,7 +60,7 @@ public final class SQLiteStore: Store {
   }
 
   /// The same as ``init(schema:entities:configuration:)``, with an observer of the later requests, and with the
-  /// copy of the model that a new store has, see ``modelCache(of:)``. The closure is called only when a store is made.
+  /// copy of the model that a new store has, see `ModelArchive`. The closure is called only when a store is made.
   @_spi(CDE) public init(
     schema resolved: ResolvedSchema, entities: Set<EntityIndex>?, configuration: Configuration,
     observer: (any StatementObserver)?, modelCache: (@Sendable () -> [UInt8]?)? = nil

@@ -3,6 +3,9 @@
   /// More than any model has. Stores may contain anything.
   private static let limit = 64 << 20
 
+  /// The copy that a store keeps of an archive.
+  public static func content(of archive: [UInt8]) -> [UInt8] { Deflate.compress(archive) }
+
   /// The archive in a store's copy. All stores seen so far have raw DEFLATE. An archive that is not compressed, or that has the
   /// header of zlib, is as plain.
   ///

@@ -1,7 +1,6 @@
 @_spi(CDE) internal import CDEManagedModel
 internal import CDEModelFiles
-@_spi(CDE) internal import CDESQLiteStore
-internal import CDEStore
+@_spi(CDE) internal import CDEStore
 internal import Foundation
 @_spi(CDE) internal import CDEExecutors
 
@@ -82,7 +81,7 @@ final class ModelBinding: @unchecked Sendable {
       if archive.isMade { return archive.content }
       var content: [UInt8]?
       do throws(ModelFileError) {
-        content = SQLiteStore.modelCache(of: Array(try ModelCompiler.data(of: model)))
+        content = ModelArchive.content(of: Array(try ModelCompiler.data(of: model)))
       } catch {
         Diagnostics.report(
           "Stores keep no copy of the model, so a later version can't be compared with it: \(error.message)")

@@ -13,7 +13,7 @@ extension StoreOpening {
 
 extension NSPersistentStoreCoordinator {
   static let engines = StoreEngines([
-    NSSQLiteStoreType: SQLiteEngine(), NSInMemoryStoreType: SQLiteEngine(),
+    NSSQLiteStoreType: StoreEngines.files, NSInMemoryStoreType: StoreEngines.files,
   ])
 
   /// The engines by the store types that they open. At first there are those of ``NSSQLiteStoreType`` and ``NSInMemoryStoreType``.

@@ -1,4 +1,3 @@
-@_spi(CDE) internal import CDESQLiteStore
 internal import CDEStore
 public import Foundation
 
@@ -39,7 +38,7 @@ extension NSPersistentStoreCoordinator {
     }
     if let found = try engines.all[type]?.metadata(of: description) { return found }
     try requireFile(url, ofType: type)
-    return try SQLiteStore.metadata(ofFileAt: url.path)
+    return try StoreEngines.files.metadata(ofFileAt: url.path)
   }
 
   /// Replaces the metadata of an open store, except for the keys that describe the file itself.
@@ -68,7 +67,8 @@ extension NSPersistentStoreCoordinator {
     try reportingNSErrors {
       try requireFile(url, ofType: storeType)
       do {
-        try SQLiteStore.setMetadata(StoreMetadata(foundationValues: metadata ?? [:]), ofFileAt: url.path)
+        try StoreEngines.files.setMetadata(
+          StoreMetadata(foundationValues: metadata ?? [:]), ofFileAt: url.path)
       } catch let error as StoreError {
         throw ManagedObjectError(
           .store, "The metadata of the store at \(url.path) can't be written: \(error.message)", cause: error)

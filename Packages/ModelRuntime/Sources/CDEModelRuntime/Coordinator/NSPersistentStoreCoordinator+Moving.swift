@@ -1,4 +1,3 @@
-@_spi(CDE) internal import CDESQLiteStore
 internal import CDEStore
 public import Foundation
 
@@ -71,7 +70,7 @@ extension NSPersistentStoreCoordinator {
         throw ManagedObjectError(
           .noStore, "The store \(store.identifier) is not loaded in this coordinator, so it can't be moved.")
       }
-      guard store.handle.engine is SQLiteStore, storeType == NSSQLiteStoreType else {
+      guard store.handle.engine is any FileStore, storeType == NSSQLiteStoreType else {
         return try copyRows(of: store, to: copy)
       }
       try Self.requireFile(url, ofType: storeType)
@@ -103,7 +102,7 @@ extension NSPersistentStoreCoordinator {
   ) throws -> NSPersistentStore {
     let entities = try modelBinding.entities(in: description.configuration)
     let place = persistentStores.firstIndex { $0 === store }
-    guard store.handle.engine is SQLiteStore, let file = store.url, file.path != "/dev/null" else {
+    guard store.handle.engine is any FileStore, let file = store.url, file.path != "/dev/null" else {
       detach(store)
       do {
         // Other machines may write meanwhile.
@@ -204,7 +203,7 @@ extension NSPersistentStoreCoordinator {
 
   private static func copyStore(at url: URL, to destination: URL) throws {
     do {
-      try SQLiteStore.copyFile(at: url.path, to: destination.path)
+      try StoreEngines.files.copyFile(at: url.path, to: destination.path)
     } catch {
       throw ManagedObjectError(
         .store, "The store at \(url.path) can't be copied to \(destination.path): \(error.message)",

@@ -1,5 +1,4 @@
 public import CDEManagedModel
-@_spi(CDE) internal import CDESQLiteStore
 public import CDEStore
 public import Foundation
 
@@ -43,7 +42,7 @@ extension NSPersistentStoreCoordinator {
       }
       let binding = try NSPersistentStoreCoordinator(managedObjectModel: model!).usableBinding()
       do {
-        return try SQLiteStore.salvage(
+        return try StoreEngines.files.salvage(
           fileAt: url.path, to: destination.path, schema: binding.schema,
           entities: try binding.entities(in: configuration), modelCache: binding.modelCache)
       } catch let error as StoreError {

@@ -138,7 +138,9 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     } catch let error as ModelError {
       throw ManagedObjectError(.store, error.message, cause: error)
     }
-    if let configuration = try? description.storeConfiguration() { removeMigrationLeftovers(configuration) }
+    if !description.isReadOnly, let path = StoreEngines.files.path(of: description) {
+      WorkingStore.removeLeftovers(at: path)
+    }
     let store: NSPersistentStore
     do {
       store = try add(opened, covered, description, at: place)

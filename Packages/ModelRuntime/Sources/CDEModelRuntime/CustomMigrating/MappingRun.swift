@@ -1,4 +1,3 @@
-@_spi(CDE) internal import CDESQLiteStore
 internal import CDEModelFiles
 internal import CDEStore
 

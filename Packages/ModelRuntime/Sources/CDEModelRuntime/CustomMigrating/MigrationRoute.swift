@@ -67,7 +67,7 @@ extension MigrationRequest {
   /// Without code between the versions of the store and the model, the stages say no more than the two versions. A store on a
   /// server is not copied for that.
   private func route(by manager: NSStagedMigrationManager) throws -> MigrationRoute? {
-    if file != nil { return .stages(manager) }
+    if store is any MigratableFile { return .stages(manager) }
     let run = try StagedRun(manager, sourceModel().model, destination.model)
     if !run.stages.isEmpty { return .stages(manager) }
     return try PendingMigration(self).map { .inferred($0) }

@@ -1,6 +1,5 @@
 internal import CDEManagedModel
 @_spi(CDE) internal import CDEModelFiles
-@_spi(CDE) internal import CDESQLiteStore
 internal import CDEStore
 internal import Foundation
 
@@ -104,7 +103,7 @@ extension WorkingStore {
   func keepOld() throws -> NSPersistentStoreDescription {
     let old = opening()
     let place = nextFile()
-    try SQLiteStore.copyFile(at: url.path, to: place.path)
+    try StoreEngines.files.copyFile(at: url.path, to: place.path)
     old.url = place
     old.isReadOnly = true
     return old
@@ -120,13 +119,12 @@ extension WorkingStore {
   ) throws -> [String: Int64] {
     let (old, new) = (try ModelBinding.of(source), try ModelBinding.of(destination))
     let opening = opening()
-    let configuration = try opening.storeConfiguration()
+    let store = try StoreEngines.files.migratableFile(opening)
     let entities = try new.entities(in: Self.configuration(opening.configuration, in: destination))
     let migration = StoreMigration(mapping, to: new)
-    let survey = try SQLiteStore.survey(
-      migration, from: old.schema, to: new.schema, entities: entities, configuration: configuration)
-    try SQLiteStore.migrate(
-      migration, from: old.schema, to: new.schema, entities: entities, configuration: configuration,
+    let survey = try store.survey(migration, from: old.schema, to: new.schema, entities: entities)
+    _ = try store.migrate(
+      migration, from: old.schema, to: new.schema, entities: entities,
       modelCache: try ModelBinding.of(final).modelCache, pace: pace)
     return survey.keyOffsets
   }

@@ -1,6 +1,5 @@
 @_spi(CDE) internal import CDEManagedModel
 @_spi(CDE) internal import CDEModelFiles
-@_spi(CDE) internal import CDESQLiteStore
 internal import CDEStore
 internal import Foundation
 
@@ -47,12 +46,6 @@ extension NSPersistentStoreCoordinator {
     }
   }
 
-  /// Removes the folder that a killed migration of an opened store left.
-  func removeMigrationLeftovers(_ configuration: SQLiteStore.Configuration) {
-    guard case .file(let path) = configuration.location, !configuration.isReadOnly else { return }
-    WorkingStore.removeLeftovers(at: path)
-  }
-
   /// Replaces a store by what some steps make of a copy of it.
   ///
   /// The store is locked from before it is copied until it is replaced, in one transaction. If a step fails, or the process
@@ -90,12 +83,12 @@ extension NSPersistentStoreCoordinator {
   private func replacedStore(
     _ request: MigrationRequest, _ pace: MigrationPace, unless hashes: [String: Data]
   ) throws -> (any ReplacedStore, WorkingStore)? {
-    guard let configuration = request.file else {
+    guard let file = request.store as? any MigratableFile else {
       guard let store = try ReplacedServerStore(request, pace) else { return nil }
       return (store, try WorkingStore(ofServer: request.description, store.identifier))
     }
-    guard case .file(let path) = configuration.location,
-      let store = try StoreReplacement(configuration, pace, unless: { $0.mapValues { Data($0) } == hashes })
+    guard let path = file.path,
+      let store = try file.replacement(pace, unless: { $0.mapValues { Data($0) } == hashes })
     else { return nil }
     return (store, try WorkingStore(request.description, at: path))
   }

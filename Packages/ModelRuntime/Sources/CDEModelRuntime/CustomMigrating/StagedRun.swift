@@ -1,4 +1,3 @@
-@_spi(CDE) internal import CDESQLiteStore
 internal import CDEManagedModel
 internal import CDEStore
 internal import Foundation

@@ -1,6 +1,5 @@
 internal import CDEManagedModel
 @_spi(CDE) internal import CDEModelFiles
-@_spi(CDE) internal import CDESQLiteStore
 @_spi(CDE) internal import CDEStore
 internal import Foundation
 
@@ -92,12 +91,15 @@ final class WorkingStore {
     return copy
   }
 
-  /// The version hashes of the entities in the copy, and its old model.
-  private func inspection() throws -> StoreInspection {
-    try SQLiteStore.inspection(try opening().storeConfiguration())
+  func versionHashes() throws -> [String: Data] {
+    guard let version = try StoreEngines.files.migratableFile(opening()).version() else { throw gone }
+    return version.versionHashes.mapValues { Data($0) }
   }
 
-  func versionHashes() throws -> [String: Data] { try inspection().versionHashes.mapValues { Data($0) } }
+  private var gone: ManagedObjectError {
+    ManagedObjectError(
+      .migration, "The copy of the store at \(url.path) is gone. Leave it alone, and open the store again.")
+  }
 
   // MARK: Steps
 
@@ -105,12 +107,9 @@ final class WorkingStore {
   func request(to binding: ModelBinding) throws -> MigrationRequest {
     let opening = opening()
     let name = Self.configuration(opening.configuration, in: binding.model)
-    let store = SQLiteMigratableStore(configuration: try opening.storeConfiguration())
+    let store = try StoreEngines.files.migratableFile(opening)
     let request = try MigrationRequest(opening, store, to: binding, entities: binding.entities(in: name))
-    guard let request else {
-      throw ManagedObjectError(
-        .migration, "The copy of the store at \(url.path) is gone. Leave it alone, and open the store again.")
-    }
+    guard let request else { throw gone }
     return request
   }
 
@@ -135,8 +134,8 @@ final class WorkingStore {
     let manager = NSMigrationManager(sourceModel: source, destinationModel: destination)
     manager.pace = pace
     try manager.migrate(old, to: new, mapping)
-    let (_, metadata) = try SQLiteStore.metadata(ofFileAt: url.path)
-    try SQLiteStore.setMetadata(metadata, ofFileAt: next.path)
+    let (_, metadata) = try StoreEngines.files.metadata(ofFileAt: url.path)
+    try StoreEngines.files.setMetadata(metadata, ofFileAt: next.path)
     url = next
   }
 

@@ -1,6 +1,5 @@
 @_spi(CDE) internal import CDEManagedModel
 @_spi(CDE) internal import CDEModelFiles
-@_spi(CDE) internal import CDESQLiteStore
 internal import CDEStore
 internal import Foundation
 
@@ -38,9 +37,6 @@ struct MigrationRequest {
 
   /// Where the store is, for messages.
   var path: String { description.place }
-
-  /// How the store's file is reached; nil for a store of another engine, whose rows are copied into a file for code.
-  var file: SQLiteStore.Configuration? { (store as? SQLiteMigratableStore)?.configuration }
 
   /// The archive of the model that the store keeps; nil without one.
   var modelArchive: [UInt8]? { version.modelArchive }

@@ -1,6 +1,5 @@
 @_spi(CDE) internal import CDEManagedModel
 @_spi(CDE) internal import CDEModelFiles
-@_spi(CDE) internal import CDESQLiteStore
 internal import CDEStore
 internal import Foundation
 
@@ -22,10 +21,10 @@ struct CachedModel {
       throw ManagedObjectError(
         .noStore, "\(url) is no file URL, so there is no store. Make it with URL(fileURLWithPath:).")
     }
-    let file: StoreInspection
-    let configuration = SQLiteStore.Configuration(
-      location: .file(path: url.path), busyTimeout: .seconds(timeout))
-    do throws(StoreError) { file = try SQLiteStore.inspection(configuration) } catch {
+    let file: any StoredVersion
+    do throws(StoreError) {
+      file = try StoreEngines.files.version(ofFileAt: url.path, timeout: timeout)
+    } catch {
       throw ManagedObjectError(
         .store, "The store at \(url.path) can't be read: \(error.message)", cause: error)
     }
@@ -55,7 +54,7 @@ struct CachedModel {
     self.url = url
     version = nil
     let found: (archive: [UInt8]?, hashes: [String: [UInt8]])
-    do throws(StoreError) { found = try SQLiteStore.salvagedModel(ofFileAt: url.path) } catch {
+    do throws(StoreError) { found = try StoreEngines.files.salvagedModel(ofFileAt: url.path) } catch {
       throw ManagedObjectError(
         .store, "The store at \(url.path) can't be read: \(error.message)", cause: error)
     }

@@ -1,5 +1,4 @@
 @_spi(CDE) internal import CDEExecutors
-@_spi(CDE) internal import CDESQLiteStore
 internal import CDEStore
 public import Foundation
 
@@ -84,7 +83,7 @@ nonisolated public final class NSPersistentStore: NSObject, @unchecked Sendable 
   ///
   /// - Throws: ``ManagedObjectError``, also for a file that exists already.
   @_spi(CDE) public func writeCopy(to url: URL) throws {
-    guard let store = handle.engine as? SQLiteStore else {
+    guard let store = handle.engine as? any FileStore else {
       throw ManagedObjectError(.unsupportedRequest, "Only SQLite stores can be copied to a file.")
     }
     do { try store.copy(to: url.path) } catch { throw ManagedObjectError.store(error) }

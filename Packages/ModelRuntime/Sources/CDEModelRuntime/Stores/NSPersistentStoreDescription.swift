@@ -1,6 +1,5 @@
 public import CDEManagedModel
 public import CDEModelFiles
-internal import CDESQLiteStore
 internal import CDEStore
 public import Foundation
 
@@ -130,44 +129,6 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying, @unche
     copy.sqlitePragmas = sqlitePragmas
     copy.observer = observer
     return copy
-  }
-
-  /// The engine's configuration.
-  func storeConfiguration() throws -> SQLiteStore.Configuration {
-    var pragmas = sqlitePragmas
-    for (name, value) in options[NSSQLitePragmasOption] as? [String: Any] ?? [:] {
-      pragmas[name] = "\(value)"
-    }
-    let journal = pragmas.removeValue(forKey: "journal_mode")?.uppercased() ?? "WAL"
-    let location: SQLiteStore.Configuration.Location
-    if type == NSInMemoryStoreType || url?.path == "/dev/null" {
-      location = .inMemory(name: UUID().uuidString)
-    } else if type == NSSQLiteStoreType, let url, url.isFileURL {
-      location = .file(path: url.path)
-    } else {
-      guard type == NSSQLiteStoreType else {
-        throw ManagedObjectError(
-          .invalidStoreType,
-          "There is no store type \"\(type)\". Use NSSQLiteStoreType or NSInMemoryStoreType.")
-      }
-      throw ManagedObjectError(.noStore, "The store's description has no file URL. Set its url.")
-    }
-    guard let mode = SQLiteStore.Configuration.JournalMode(rawValue: journal) else {
-      throw ManagedObjectError(
-        .noStore, "The journal mode \"\(journal)\" is not supported; use WAL or DELETE.")
-    }
-    let vfs = options[CDESQLiteVFSOption]
-    guard vfs == nil || vfs is String else {
-      throw ManagedObjectError(
-        .noStore, "The option CDESQLiteVFSOption has to be a string, the name of a file system of SQLite's.")
-    }
-    var configuration = SQLiteStore.Configuration(
-      location: location, journalMode: mode, isReadOnly: isReadOnly, busyTimeout: .seconds(timeout),
-      pragmas: pragmas, vfs: vfs as? String)
-    configuration.tracksHistory = isSet(NSPersistentHistoryTrackingKey)
-    configuration.vacuumsWhenOpened = isSet(NSSQLiteManualVacuumOption)
-    configuration.analyzesWhenOpened = isSet(NSSQLiteAnalyzeOption)
-    return configuration
   }
 
   /// Whether an option is on. Core Data also takes a dictionary of details.

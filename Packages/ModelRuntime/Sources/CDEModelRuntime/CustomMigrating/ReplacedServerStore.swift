@@ -1,18 +1,6 @@
 internal import CDEManagedModel
-@_spi(CDE) internal import CDESQLiteStore
 internal import CDEStore
 internal import Foundation
-
-/// A store that is locked until a file takes its place.
-protocol ReplacedStore {
-  /// Writes the store to a new file.
-  func copy(to path: String) throws(StoreError)
-
-  /// Replaces the content of the store, in one transaction, by that of a file.
-  func replace(with path: String) throws(StoreError)
-}
-
-extension StoreReplacement: ReplacedStore {}
 
 /// A store of another engine than SQLite's, whose rows travel to a file and back.
 struct ReplacedServerStore: ReplacedStore {
@@ -40,16 +28,11 @@ struct ReplacedServerStore: ReplacedStore {
   }
 
   func copy(to path: String) throws(StoreError) {
-    try SQLiteStore.makeFile(
-      at: path, from: old, modelCache: modelArchive.map(SQLiteStore.modelCache(of:)))
+    try StoreEngines.files.makeFile(at: path, from: old, modelArchive: modelArchive)
   }
 
   func replace(with path: String) throws(StoreError) {
-    let store = try SQLiteStore(
-      schema: destination.schema, entities: nil,
-      configuration: SQLiteStore.Configuration(
-        location: .file(path: path), journalMode: .delete, isReadOnly: true),
-      observer: nil)
+    let store = try StoreEngines.files.read(fileAt: path, schema: destination.schema)
     defer { try? store.close() }
     try locked.replace(
       with: try StoreCopy(of: store, pace: pace.piece(0.9...1)), modelCache: destination.modelCache)

@@ -31,8 +31,8 @@ public final class RowBatch: @unchecked Sendable {
   }
 
   deinit {
-    words.deallocate()
-    arena.deallocate()
+    RowMemory.free(words)
+    RowMemory.free(arena)
   }
 
   @inlinable @inline(__always)

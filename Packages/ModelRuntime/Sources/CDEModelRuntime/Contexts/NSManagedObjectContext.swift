@@ -62,27 +62,27 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// Whether each use is checked to be on the executor. A copy, because reading the global each time is too
   /// slow.
-  var isChecked = ConcurrencyDebug.isEnabled
+  @exclusivity(unchecked) var isChecked = ConcurrencyDebug.isEnabled
   /// Whether a use elsewhere is answered by the object's class, and does not end the program.
   var answersOutside = false
 
   // MARK: State of the executor
 
-  private(set) var registry: ObjectRegistry!
+  // One caller at a time is here. What most calls read is declared without a check of exclusive access, which would be
+  // a good part of the cost of firing a fault or noting a change.
+
+  @exclusivity(unchecked) private(set) var registry: ObjectRegistry!
   /// The registry as an uncounted reference; nil before the context has a coordinator.
   var home: Borrowed<ObjectRegistry>? { registry.map(Borrowed.init) }
-  // Set and taken within one call, once for each object made. A check at run time is too slow here.
   @exclusivity(unchecked) var materialization: Materialization?
   /// All objects inserted, updated or deleted since the last save, each once, in the order of the first
   /// change.
-  // Appended to for each new object. A check at run time is too slow here, too.
   @exclusivity(unchecked) var changed: [NSManagedObject] = []
   /// Finds changed objects by their values; nil before a fetch needs it.
-  var pendingIndex: PendingIndex?
+  @exclusivity(unchecked) var pendingIndex: PendingIndex?
   /// Whether an object was inserted whose class is not that of its entity.
-  var hasOtherClasses = false
+  @exclusivity(unchecked) var hasOtherClasses = false
   /// The content of the next "objects did change" notification.
-  // Read after each block, so without a check at run time.
   @exclusivity(unchecked) var pending = PendingChanges()
   @exclusivity(unchecked) var announcing = Announcing()
   @exclusivity(unchecked) var event = CurrentEvent()
@@ -96,10 +96,10 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Deleted objects whose delete rules the next save applies.
   var deferredDeletions: [NSManagedObject] = []
   @exclusivity(unchecked) var temporaryKeys: Range<Int64> = 0..<0
-  var recent = RecentFaults()
+  @exclusivity(unchecked) var recent = RecentFaults()
   @exclusivity(unchecked) var profile = ContextProfile()
-  var fetchedPages = FetchedPages()
-  var failedReads = FailedReads()
+  @exclusivity(unchecked) var fetchedPages = FetchedPages()
+  @exclusivity(unchecked) var failedReads = FailedReads()
   @exclusivity(unchecked) var isSaving = false
   @exclusivity(unchecked) var hooks = SaveHooks()
   /// Whether `awakeFromFetch` runs. Values that it sets are no changes.
@@ -107,9 +107,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Commits of other contexts that this context has to merge. Any thread may add to it.
   let inbox: MergeInbox
   let children = ChildContexts()
-  var merging = Merging()
+  @exclusivity(unchecked) var merging = Merging()
   /// What the undo manager needs; nil without one.
-  // Read after each block, so without a check at run time.
   @exclusivity(unchecked) var undoRecorder: UndoRecorder?
   /// What follows the context's changes: fetched results.
   var trackers: [TrackerReference] = []

@@ -260,13 +260,13 @@ struct IdentityTable: ~Copyable {
     }
   }
 #else
-  /// Reads an object's fields. Optimised code counts no references for that.
+  /// Reads an object's fields. Optimised code counts no references for that. A key path would check exclusive access.
   struct ObjectFields {
     @inline(__always)
     func find(in object: NSManagedObject) {}
 
     @inline(__always)
-    func key(_ object: Borrowed<NSManagedObject>) -> Int64 { object.with(\._key) }
+    func key(_ object: Borrowed<NSManagedObject>) -> Int64 { object.with { $0._key } }
 
     @inline(__always)
     func root(_ object: Borrowed<NSManagedObject>) -> RootIndex { object.with { $0._binding.root } }

@@ -103,8 +103,8 @@ extension NSManagedObject {
       let theirs = member._binding.properties[member.slot(of: info, inverse)]
       return theirs.cells.first.flatMap { member._batch.integer(Int(member._row), $0) } == _key
     }
-    return members.added.objects.contains { isStored($0) != true }
-      || members.removed.objects.contains { isStored($0) != false }
+    return members.added.contains { isStored($0) != true }
+      || members.removed.contains { isStored($0) != false }
   }
 
   /// The properties whose values differ between two rows of the object.

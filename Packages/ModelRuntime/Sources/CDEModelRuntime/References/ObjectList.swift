@@ -17,6 +17,11 @@ struct ObjectList<Object: AnyObject> {
 
   func contains(_ object: Object) -> Bool { place(of: object) != nil }
 
+  /// Whether a condition holds for one of the objects. Makes no list of them.
+  func contains(where condition: (Object) -> Bool) -> Bool {
+    places.contains { $0.map(condition) ?? false }
+  }
+
   /// - Returns: whether the object was added.
   @discardableResult
   mutating func append(_ object: Object) -> Bool {

@@ -38,30 +38,22 @@ struct BuiltSave {
     let (inserted, updated, deleted) = (objects.inserted, objects.updated, objects.deleted)
     var changes: [CommittedTransaction.Change] = []
     changes.reserveCapacity(inserted.count + updated.count + deleted.count)
-    func add(
-      _ kind: CommittedTransaction.Change.Kind, _ object: NSManagedObject, _ properties: PropertySet,
-      _ row: RowReference?
-    ) {
-      changes.append(
-        .init(
-          kind: kind, entity: object._binding.index, key: row?.key ?? object._key, properties: properties,
-          row: row))
-    }
     var index = 0
     inserted[...].forEachBorrowed { object in
-      add(.inserted, object, object.changedSlots, rows.inserted[index])
+      changes.append(.init(.inserted, object, object.changedSlots, rows.inserted[index]))
       index += 1
     }
     for object in unwritten {
       let properties = object.changedSlots
-      if !properties.isEmpty { add(.updated, object, properties, nil) }
+      if !properties.isEmpty { changes.append(.init(.updated, object, properties, nil)) }
     }
     index = 0
     rewritten[...].forEachBorrowed { object in
-      add(.updated, object, object.changedSlots.union(rewrittenSlots[index]), rows.rewritten[index])
+      changes.append(
+        .init(.updated, object, object.changedSlots.union(rewrittenSlots[index]), rows.rewritten[index]))
       index += 1
     }
-    for object in deleted { add(.deleted, object, PropertySet(), nil) }
+    for object in deleted { changes.append(.init(.deleted, object, PropertySet(), nil)) }
     rows.add(to: &changes, model)
     var transaction = CommittedTransaction(
       asOf: result.number, author: self.transaction.author, contextName: self.transaction.contextName,
@@ -73,5 +65,15 @@ struct BuiltSave {
     }
     return CommittedSave(
       objects: objects, rewritten: rewritten, unwritten: unwritten, rows: rows, transaction: transaction)
+  }
+}
+
+extension CommittedTransaction.Change {
+  fileprivate init(
+    _ kind: Kind, _ object: NSManagedObject, _ properties: PropertySet, _ row: RowReference?
+  ) {
+    self.init(
+      kind: kind, entity: object._binding.index, key: row?.key ?? object._key, properties: properties,
+      row: row)
   }
 }

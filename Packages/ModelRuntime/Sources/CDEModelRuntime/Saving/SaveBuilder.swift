@@ -8,25 +8,26 @@ internal import Foundation
 ///
 /// A class, because its functions call each other from closures. A structure would be copied for each object.
 final class SaveBuilder {
+  // One call of `build` uses it. No access runs code that uses it, too.
   let objects: CollectedSave
-  var transaction = StoreTransaction()
-  var touched: Set<CommittedTransaction.Touch> = []
+  @exclusivity(unchecked) var transaction = StoreTransaction()
+  @exclusivity(unchecked) var touched: Set<CommittedTransaction.Touch> = []
   /// The time of the save, for attributes derived from it.
   let now = Date()
 
-  private var insertedRows: [RowReference] = []
+  @exclusivity(unchecked) private var insertedRows: [RowReference] = []
   /// Updated objects with a row to write, ordered by key, with their rows and the slots that these rows change.
-  private var rewritten: [NSManagedObject] = []
-  private var rewrittenRows: [RowReference] = []
-  private var rewrittenSlots: [PropertySet] = []
+  @exclusivity(unchecked) private var rewritten: [NSManagedObject] = []
+  @exclusivity(unchecked) private var rewrittenRows: [RowReference] = []
+  @exclusivity(unchecked) private var rewrittenSlots: [PropertySet] = []
   /// Updated objects without a row to write: only to-many relationships changed, or no stored value.
-  private var unwritten: [NSManagedObject] = []
+  @exclusivity(unchecked) private var unwritten: [NSManagedObject] = []
   /// Positions in ordered to-many relationships, for members whose position changed.
-  private var orders: [ObjectIdentifier: [CellIndex: Int64]] = [:]
+  @exclusivity(unchecked) private var orders: [ObjectIdentifier: [CellIndex: Int64]] = [:]
   /// Slots that are written although the object did not change them, because its position in an order
   /// changed.
-  private var extraSlots: [ObjectIdentifier: PropertySet] = [:]
-  private var moved: [NSManagedObject] = []
+  @exclusivity(unchecked) private var extraSlots: [ObjectIdentifier: PropertySet] = [:]
+  @exclusivity(unchecked) private var moved: [NSManagedObject] = []
 
   private init(_ objects: CollectedSave, author: String?, contextName: String?) {
     self.objects = objects

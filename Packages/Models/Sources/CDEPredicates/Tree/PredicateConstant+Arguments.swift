@@ -9,6 +9,10 @@ extension PredicateConstant {
   ///
   /// - Returns: nil if the value has another type.
   public init?(_ value: Any?) {
+    if let value, let usual = Self.usual(value) {
+      self = usual
+      return
+    }
     // This is the first check, because lists of objects can be long, and all other checks of a class cost
     // more.
     if let value, type(of: value) is AnyClass, let object = value as? any PredicateObjectConvertible {

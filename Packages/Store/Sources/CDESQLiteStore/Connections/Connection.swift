@@ -6,15 +6,16 @@ import CDESQLite
 /// Opened without SQLite's own mutex. Only one thread at a time uses it.
 final class Connection: @unchecked Sendable {
   // Guard: ConnectionPool gives a reading connection to one borrower at a time, and the writing connection
-  // under its lock.
+  // under its lock. What each read of a row uses is declared without a check of exclusive access: no access
+  // runs other code before it ends.
   let handle: OpaquePointer
-  private var cache: [String: OpaquePointer] = [:]
-  private var cacheOrder: [String] = []
+  @exclusivity(unchecked) private var cache: [String: OpaquePointer] = [:]
+  @exclusivity(unchecked) private var cacheOrder: [String] = []
   /// Statements of frequently used functions. They are found by number instead of by text.
-  var pointSelects: IndexedArray<EntityIndex, OpaquePointer?> = []
-  var inserts: IndexedArray<EntityIndex, OpaquePointer?> = []
-  var updates: [UpdateKey: UpdateStatement] = [:]
-  var snapshot = HeldSnapshot()
+  @exclusivity(unchecked) var pointSelects: IndexedArray<EntityIndex, OpaquePointer?> = []
+  @exclusivity(unchecked) var inserts: IndexedArray<EntityIndex, OpaquePointer?> = []
+  @exclusivity(unchecked) var updates: [UpdateKey: UpdateStatement] = [:]
+  @exclusivity(unchecked) var snapshot = HeldSnapshot()
   /// The file whose path is checked when this connection commits; nil if that is not possible.
   var file: FileIdentity?
   /// Set if this connection reads a file without locks, so that a change of the file must be noticed.
@@ -33,15 +34,15 @@ final class Connection: @unchecked Sendable {
   /// Numbers of texts in the history. They are dropped with a transaction that may have added them.
   var historyStrings: [String: Int64] = [:]
   /// Collects the statements for the store's observer; nil without one.
-  var collector: StatementCollector?
+  @exclusivity(unchecked) var collector: StatementCollector?
   /// Whether a cancelled task stops the current statement.
-  var isInterruptible = false
+  @exclusivity(unchecked) var isInterruptible = false
 
   /// The header of the log's index when the writing connection last ran a read in place of a reader.
   var lastLentHeader: cde_wal_header?
   /// The number of commits that the current read certainly sees.
-  var asOf: UInt64 = 0
-  private var stepsLeft = 0
+  @exclusivity(unchecked) var asOf: UInt64 = 0
+  @exclusivity(unchecked) private var stepsLeft = 0
 
   // As a rule a store runs fewer different texts. Others are prepared again.
   private static let cacheLimit = 256

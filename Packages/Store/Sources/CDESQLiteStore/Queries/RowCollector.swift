@@ -4,17 +4,18 @@ import CDEStore
 
 /// Collects the rows of a statement in batches of one concrete entity each, and records their order.
 final class RowCollector {
+  // One read uses it, on one thread.
   private let plan: SelectPlan
   private let root: RootIndex
   private let isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?
   private let keysOnly: Bool
   // One builder for each concrete entity in use, with the index of its batch.
   private let builders: UnsafeMutablePointer<RowBatchBuilder>
-  private var open: [Int32]
-  private var batches: [RowBatch?] = []
+  @exclusivity(unchecked) private var open: [Int32]
+  @exclusivity(unchecked) private var batches: [RowBatch?] = []
   // Recorded from the first row that violates the simple order "batch after batch".
-  private var order: [FetchedRows.Entry]?
-  private var expectedRows: Int
+  @exclusivity(unchecked) private var order: [FetchedRows.Entry]?
+  @exclusivity(unchecked) private var expectedRows: Int
 
   init(
     plan: SelectPlan, root: RootIndex, keysOnly: Bool = false, expectedRows: Int = 16,

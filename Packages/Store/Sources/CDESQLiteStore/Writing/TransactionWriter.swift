@@ -4,6 +4,7 @@ import CDESQLite
 
 /// Writes one transaction, inside an SQLite transaction that the caller began.
 final class TransactionWriter {
+  // One transaction uses it, on one thread.
   let plans: SchemaPlans
   let connection: Connection
   let transaction: StoreTransaction
@@ -11,13 +12,13 @@ final class TransactionWriter {
   private let externals: ExternalStorage?
   private let checksReferences: Bool
   /// For each index of a root entity, the last key assigned before.
-  private(set) var keyBase: IndexedArray<RootIndex, Int64>
-  var conflicts: [StoreError.RowConflict] = []
+  @exclusivity(unchecked) private(set) var keyBase: IndexedArray<RootIndex, Int64>
+  @exclusivity(unchecked) var conflicts: [StoreError.RowConflict] = []
   /// References of other writers that a deletion found.
   var references: [ReferenceConflict] = []
   /// External files that this transaction wrote, and those that are not needed after its commit.
   var writtenFiles: [String] = []
-  var obsoleteFiles: [String] = []
+  @exclusivity(unchecked) var obsoleteFiles: [String] = []
   /// Whether everything was written. Only SQLite's own commit is left.
   private(set) var isComplete = false
   /// The last positions in ordered relationships to which this transaction appends.
@@ -27,7 +28,7 @@ final class TransactionWriter {
   /// Nil if the store records no history.
   private(set) lazy var history = HistoryWriter(plans, connection)
   /// Rows with derived attributes, in their final state.
-  private(set) var derived: [RowBatch] = []
+  @exclusivity(unchecked) private(set) var derived: [RowBatch] = []
 
   init(
     _ plans: SchemaPlans, _ connection: Connection, _ transaction: StoreTransaction,

@@ -103,7 +103,7 @@ extension NSManagedObjectContext {
       guard let source = rowSource, source.handle(for: group[0]._binding) != nil else {
         continue
       }
-      let keys = group.map(\._key).sorted()
+      let keys = group.map { $0._key }.sorted()
       do {
         let rows = try source.rows(of: registry.model.entities[root.entity], keys: keys)
         for batch in rows.batches {
@@ -255,7 +255,7 @@ extension NSManagedObjectContext {
     let related: RelatedRows
     do {
       related = try source.related(
-        to: unloaded.map(\._key), of: binding, slot: info.slot,
+        to: unloaded.map { $0._key }, of: binding, slot: info.slot,
         isKnown: knowsNone(of: info) ? nil : { root, key in registry.realized(root: root, key: key) },
         for: nil)
     } catch {

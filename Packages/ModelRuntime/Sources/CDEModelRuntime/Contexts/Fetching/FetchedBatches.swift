@@ -50,7 +50,7 @@ final class FetchedBatches {
   }
 
   private func take(_ objects: [NSManagedObject]) {
-    keys = objects.map(\._key)
+    keys = objects.map { $0._key }
     keepEntities { objects[$0].withBinding { NarrowIndex($0.index) } }
     for (position, object) in objects.enumerated() where !object.hasPermanentKey || object.isInserted {
       unsaved[position] = object

@@ -163,7 +163,7 @@ extension NSManagedObjectContext {
     }
     if plan.realizesFaults { fireAll(objects) }
     if let size = plan.batchSize, objects.count > size {
-      fetchedPages.add(objects.map(\._key), root: plan.binding.root, batchSize: size)
+      fetchedPages.add(objects.map { $0._key }, root: plan.binding.root, batchSize: size)
     }
     for path in plan.prefetch { try prefetch(path, of: objects) }
     return objects
@@ -389,7 +389,7 @@ extension NSManagedObjectContext {
       for (handle, group) in try byHome(tree) {
         do {
           let start = try source.allocateKeys(group.count, of: root, in: handle)
-          let former = group.map(\._key)
+          let former = group.map { $0._key }
           rekey(group) { start + Int64($0) }
           forgetAssignments(former)
         } catch {

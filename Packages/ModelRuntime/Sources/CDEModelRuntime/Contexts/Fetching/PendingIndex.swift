@@ -10,6 +10,8 @@ internal import CDEStore
 ///
 /// Belongs to one context, and is used on its executor. The context drops it together with its changes.
 final class PendingIndex {
+  // Guard: the executor of the context. No access runs other code before it ends.
+
   /// With fewer changes, a look at all of them takes less time.
   static let threshold = 32
 
@@ -19,16 +21,16 @@ final class PendingIndex {
     var name: String
   }
 
-  private var columns: [Column: [StoreValue: [NSManagedObject]]] = [:]
+  @exclusivity(unchecked) private var columns: [Column: [StoreValue: [NSManagedObject]]] = [:]
   /// How many of the context's changed objects were indexed.
-  private var scanned = 0
+  @exclusivity(unchecked) private var scanned = 0
   /// The order of the objects' first changes.
-  private var order: [ObjectIdentifier: Int] = [:]
-  private var written: [NSManagedObject] = []
+  @exclusivity(unchecked) private var order: [ObjectIdentifier: Int] = [:]
+  @exclusivity(unchecked) private var written: [NSManagedObject] = []
   /// Objects whose values can't be read without a query, which are always candidates.
-  private var unread: [NSManagedObject] = []
+  @exclusivity(unchecked) private var unread: [NSManagedObject] = []
   /// The entries of all columns. Each write after a look-up adds some.
-  private var entries = 0
+  @exclusivity(unchecked) private var entries = 0
 
   /// Whether there are so many entries of former values that a new index takes less space.
   var isWorn: Bool { entries > 4 * columns.count * (scanned + 1_024) }

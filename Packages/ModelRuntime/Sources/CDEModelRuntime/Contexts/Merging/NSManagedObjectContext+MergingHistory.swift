@@ -72,7 +72,7 @@ extension NSManagedObjectContext {
       let realized = group.filter { !$0.isFault }
       var rows: [Int64: RowReference] = [:]
       do {
-        for batch in try source.rows(of: entity, keys: realized.map(\._key).sorted()).batches {
+        for batch in try source.rows(of: entity, keys: realized.map { $0._key }.sorted()).batches {
           for row in 0..<batch.count { rows[batch.key(row)] = RowReference(batch: batch, row: row) }
         }
       } catch {

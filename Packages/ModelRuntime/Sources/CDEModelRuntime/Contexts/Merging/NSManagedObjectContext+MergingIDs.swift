@@ -142,7 +142,7 @@ extension NSManagedObjectContext {
       }
       let rows: FetchedRows
       do {
-        rows = try source.rows(of: registry.model.entities[root.entity], keys: group.map(\._key).sorted())
+        rows = try source.rows(of: registry.model.entities[root.entity], keys: group.map { $0._key }.sorted())
       } catch {
         reportUnread(group[0]._binding, error)
         for object in group where !object.hasChanges { object.turnIntoFault() }

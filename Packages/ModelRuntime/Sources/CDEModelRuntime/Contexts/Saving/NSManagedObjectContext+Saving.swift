@@ -153,7 +153,7 @@ extension NSManagedObjectContext {
     delivery.start(committed.transaction.sequence)
     coordinator.recentCommits.record(committed.transaction)
     advanceGeneration()
-    if !assignments.isEmpty { forgetAssignments(committed.objects.inserted.map(\._key)) }
+    if !assignments.isEmpty { forgetAssignments(committed.objects.inserted.map { $0._key }) }
     apply(committed)
   }
 

@@ -6,31 +6,31 @@ internal import CDEStore
 /// states keep the added and removed members. A merge can therefore drop the members and apply the changes
 /// again.
 public final class ToManyMembers {
-  // Guard: the executor of the owner's context.
-  private(set) var isLoaded: Bool
+  // Guard: the executor of the owner's context. No access runs other code before it ends.
+  @exclusivity(unchecked) private(set) var isLoaded: Bool
   let isOrdered: Bool
   /// All members, when loaded.
-  private(set) var objects: [NSManagedObject] = [] {
+  @exclusivity(unchecked) private(set) var objects: [NSManagedObject] = [] {
     didSet {
       lent = nil
       mark = nil
     }
   }
   /// A sign of who has read the members, until they change.
-  var mark: AnyObject?
+  @exclusivity(unchecked) var mark: AnyObject?
   /// The Swift collection of the members that the last read of the relationship returned. The next read
   /// returns the same collection at no cost, while the members do not change.
   @usableFromInline @exclusivity(unchecked) var lent: Any?
-  private(set) var added = ObjectList<NSManagedObject>()
-  private(set) var removed = ObjectList<NSManagedObject>()
+  @exclusivity(unchecked) private(set) var added = ObjectList<NSManagedObject>()
+  @exclusivity(unchecked) private(set) var removed = ObjectList<NSManagedObject>()
   /// Whether members were moved within the order.
-  private(set) var isReordered = false
+  @exclusivity(unchecked) private(set) var isReordered = false
   // The order before `unload`, while it has unsaved changes.
   private var keptOrder: [NSManagedObject]?
   // Position by object; nil until it is needed, because most collections are only iterated.
-  private var positions: [ObjectIdentifier: Int]?
+  @exclusivity(unchecked) private var positions: [ObjectIdentifier: Int]?
   /// The registry's count of vanished objects when they were last removed from the members.
-  var clearedAt = 0
+  @exclusivity(unchecked) var clearedAt = 0
 
   init(isLoaded: Bool, isOrdered: Bool) {
     self.isLoaded = isLoaded

@@ -31,8 +31,8 @@ public final class RowBatch: @unchecked Sendable {
   }
 
   deinit {
-    RowMemory.free(words)
-    RowMemory.free(arena)
+    words.deallocate()
+    arena.deallocate()
   }
 
   @inlinable @inline(__always)

@@ -30,15 +30,15 @@ public struct RowBatchBuilder: ~Copyable {
     self.layout = layout
     rowCapacity = max(rows, 1)
     arenaCapacity = max(arenaBytes, 16)
-    words = RowMemory.words(rowCapacity * layout.stride)
-    arena = RowMemory.bytes(arenaCapacity)
+    words = .allocate(capacity: rowCapacity * layout.stride)
+    arena = .allocate(byteCount: arenaCapacity, alignment: 8)
     current = words
   }
 
   deinit {
     if isFinished { return }
-    RowMemory.free(words)
-    RowMemory.free(arena)
+    words.deallocate()
+    arena.deallocate()
   }
 
   /// Starts a row with all cells null.
@@ -163,21 +163,38 @@ public struct RowBatchBuilder: ~Copyable {
   }
 
   @usableFromInline mutating func growRows() {
+    let grown = UnsafeMutablePointer<UInt64>.allocate(capacity: rowCapacity * 2 * layout.stride)
+    grown.update(from: words, count: rowCount * layout.stride)
+    words.deallocate()
+    words = grown
     rowCapacity *= 2
-    words = RowMemory.resize(words, to: rowCapacity * layout.stride)
   }
 
   @usableFromInline mutating func growArena(to needed: Int) {
     checkPrecondition(
       needed <= UInt32.max, "A row batch addresses its arena with 32 bits; start a new batch earlier.")
-    arenaCapacity = max(arenaCapacity * 2, needed)
-    arena = RowMemory.resize(arena, to: arenaCapacity)
+    let capacity = max(arenaCapacity * 2, needed)
+    let grown = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
+    grown.copyMemory(from: arena, byteCount: arenaUsed)
+    arena.deallocate()
+    arena = grown
+    arenaCapacity = capacity
   }
 
   /// Returns the rows. Frees reserved memory that was not used.
   public consuming func finish() -> RowBatch {
-    if rowCount * 4 < rowCapacity * 3 { words = RowMemory.resize(words, to: rowCount * layout.stride) }
-    if arenaUsed * 4 < arenaCapacity * 3 { arena = RowMemory.resize(arena, to: arenaUsed) }
+    if rowCount * 4 < rowCapacity * 3 {
+      let exact = UnsafeMutablePointer<UInt64>.allocate(capacity: max(rowCount, 1) * layout.stride)
+      exact.update(from: words, count: rowCount * layout.stride)
+      words.deallocate()
+      words = exact
+    }
+    if arenaUsed * 4 < arenaCapacity * 3 {
+      let exact = UnsafeMutableRawPointer.allocate(byteCount: max(arenaUsed, 1), alignment: 8)
+      exact.copyMemory(from: arena, byteCount: arenaUsed)
+      arena.deallocate()
+      arena = exact
+    }
     let batch = RowBatch(layout: layout, count: rowCount, words: words, arena: arena)
     isFinished = true
     return batch

@@ -41,7 +41,10 @@ struct Program {
       }
       let result = isChosen ? try await runner.run(row) : RowResult(row)
       results.append(result)
-      if isChosen { show(table.line(result)) }
+      if isChosen {
+        rowEnds()
+        show(table.line(result))
+      }
     }
     if section != nil { show(Table.legend) }
     let growth = try runGrowth(options, runner, table)

@@ -199,8 +199,7 @@ nonisolated open class NSManagedObject: NSObject {
   /// other value and takes several times as long.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let object, type(of: object) is AnyClass else { return false }
-    // A value of a class type is a reference, which is the first word of the value's container. To cast it would count it.
-    return withUnsafeBytes(of: object) { $0.load(as: UnsafeRawPointer.self) } == Borrowed(self).address
+    return object as AnyObject === self
   }
 
   /// The description of the object's concrete entity.

@@ -2,9 +2,23 @@
 @inline(__always)
 func nanoseconds(_ body: () throws -> Void) rethrows -> Double {
   let clock = ContinuousClock()
+  countingBegins()
   let start = clock.now
   try body()
-  return (clock.now - start).nanoseconds
+  let time = clock.now - start
+  countingEnds()
+  return time.nanoseconds
+}
+
+/// Awaits a body and says how long it took, in nanoseconds.
+func nanoseconds(awaiting body: () async throws -> Void) async rethrows -> Double {
+  let clock = ContinuousClock()
+  countingBegins()
+  let start = clock.now
+  try await body()
+  let time = clock.now - start
+  countingEnds()
+  return time.nanoseconds
 }
 
 extension Duration {

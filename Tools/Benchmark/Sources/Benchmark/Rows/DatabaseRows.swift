@@ -83,10 +83,9 @@ struct DatabaseRows {
     _ calls: Int, _ body: @escaping @Sendable (Int) async throws -> Void
   ) async throws -> Double {
     try await Task.detached {
-      let clock = ContinuousClock()
-      let start = clock.now
-      for call in 0..<calls { try await body(call) }
-      return (clock.now - start).nanoseconds
+      try await nanoseconds(awaiting: {
+        for call in 0..<calls { try await body(call) }
+      })
     }.value
   }
 }

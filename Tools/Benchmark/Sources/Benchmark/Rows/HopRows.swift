@@ -74,12 +74,7 @@ struct HopRows {
 
   /// Runs a body on the pool: calls from the main actor have to change threads, in any contender.
   private static func time(_ body: @escaping @Sendable () async -> Void) async -> Double {
-    await Task.detached {
-      let clock = ContinuousClock()
-      let start = clock.now
-      await body()
-      return (clock.now - start).nanoseconds
-    }.value
+    await Task.detached { await nanoseconds(awaiting: body) }.value
   }
 }
 

@@ -68,8 +68,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   // MARK: State of the executor
 
-  // One caller at a time is here. What most calls read is declared without a check of exclusive access, which would be
-  // a good part of the cost of firing a fault or noting a change.
+  // Guard: the executor, and no access runs other code before it ends. What most calls use is declared without a check
+  // of exclusive access: the checks took 3 to 7 % of the instructions of saves and faults.
 
   @exclusivity(unchecked) private(set) var registry: ObjectRegistry!
   /// The registry as an uncounted reference; nil before the context has a coordinator.

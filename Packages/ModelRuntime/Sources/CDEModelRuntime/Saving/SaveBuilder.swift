@@ -8,7 +8,7 @@ internal import Foundation
 ///
 /// A class, because its functions call each other from closures. A structure would be copied for each object.
 final class SaveBuilder {
-  // One call of `build` uses it. No access runs code that uses it, too.
+  // Guard: one call of `build` uses the builder, on one thread. No access runs other code before it ends.
   let objects: CollectedSave
   @exclusivity(unchecked) var transaction = StoreTransaction()
   @exclusivity(unchecked) var touched: Set<CommittedTransaction.Touch> = []

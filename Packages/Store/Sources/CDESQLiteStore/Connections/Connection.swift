@@ -6,8 +6,8 @@ import CDESQLite
 /// Opened without SQLite's own mutex. Only one thread at a time uses it.
 final class Connection: @unchecked Sendable {
   // Guard: ConnectionPool gives a reading connection to one borrower at a time, and the writing connection
-  // under its lock. What each read of a row uses is declared without a check of exclusive access: no access
-  // runs other code before it ends.
+  // under its lock. What each read of a row uses is declared without a check of exclusive access: no access to
+  // a field runs code that uses the same field.
   let handle: OpaquePointer
   @exclusivity(unchecked) private var cache: [String: OpaquePointer] = [:]
   @exclusivity(unchecked) private var cacheOrder: [String] = []

@@ -4,7 +4,7 @@ import CDEStore
 
 /// Collects the rows of a statement in batches of one concrete entity each, and records their order.
 final class RowCollector {
-  // One read uses it, on one thread.
+  // Guard: one read uses the collector, on one thread. No access runs other code before it ends.
   private let plan: SelectPlan
   private let root: RootIndex
   private let isKnown: ((_ root: RootIndex, _ key: Int64) -> Bool)?

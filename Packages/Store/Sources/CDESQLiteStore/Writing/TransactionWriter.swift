@@ -4,7 +4,7 @@ import CDESQLite
 
 /// Writes one transaction, inside an SQLite transaction that the caller began.
 final class TransactionWriter {
-  // One transaction uses it, on one thread.
+  // Guard: one transaction uses the writer, on one thread. No access runs other code before it ends.
   let plans: SchemaPlans
   let connection: Connection
   let transaction: StoreTransaction

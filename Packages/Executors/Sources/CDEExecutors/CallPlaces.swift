@@ -1,4 +1,4 @@
-/// The ways by which a program reached a place of the library, each told once.
+/// Tells calls of the library that come from a new place in the program from those that were seen before.
 @_spi(CDE) public final class CallPlaces: Sendable {
   private struct Known {
     var ways: Set<Int> = []
@@ -9,7 +9,7 @@
   private let known = Lock(Known())
   private let limit: Int
 
-  /// - Parameter limit: how often the stack is looked at. Later calls are no new ones.
+  /// - Parameter limit: for how many calls the stack is read. Later calls do not count as new.
   public init(limit: Int = 500) { self.limit = limit }
 
   /// Whether this call is the first one from its place in the program, and the place, as far as debug information tells.

@@ -1,20 +1,20 @@
-/// How one list of an observed fetch became the next.
+/// The differences between two consecutive lists of an observed fetch.
 public struct CDEObservedFetchChange: Hashable, Sendable {
-  /// An element that stands elsewhere among those that stayed.
+  /// An element of both lists that has another position among the elements of both.
   public struct Move: Hashable, Sendable {
-    /// The element's place in the old list.
+    /// The element's index in the old list.
     public let from: Int
-    /// The element's place in the new list.
+    /// The element's index in the new list.
     public let to: Int
   }
 
-  /// Places in the new list of elements that came.
+  /// Indices in the new list of the elements that the old list lacks, ascending.
   public internal(set) var inserted: [Int] = []
-  /// Places in the old list of elements that went.
+  /// Indices in the old list of the elements that the new list lacks, ascending.
   public internal(set) var removed: [Int] = []
-  /// As few elements as possible whose moves, with the others in place, make the new order.
+  /// The smallest set of moves that makes the new order. All other elements of both lists keep their order.
   public internal(set) var moved: [Move] = []
-  /// Places in the new list of elements that stayed and whose properties changed, as far as the change said.
+  /// Indices in the new list of the elements of both lists whose properties changed, where the change names them.
   public internal(set) var updated: [Int] = []
 
   /// Whether both lists are the same and no element changed.
@@ -24,7 +24,7 @@ public struct CDEObservedFetchChange: Hashable, Sendable {
 
   init(updated: [Int] = []) { self.updated = updated }
 
-  /// Compares by identity. Costs by the lists' lengths, and a logarithm for lists that were reordered.
+  /// Compares by identity. Takes time proportional to the lengths of the lists, times a logarithm if they were reordered.
   init<Element: AnyObject>(from old: [Element], to new: [Element]) {
     var oldPlaces: [ObjectIdentifier: Int] = [:]
     oldPlaces.reserveCapacity(old.count)
@@ -44,10 +44,10 @@ public struct CDEObservedFetchChange: Hashable, Sendable {
     moved = kept.indices.filter { !resting.contains($0) }.map { kept[$0] }
   }
 
-  /// Places of a longest ascending part of a list of distinct numbers.
+  /// The indices of a longest ascending subsequence of distinct numbers.
   private static func longestRise(_ numbers: [Int]) -> Set<Int> {
     if zip(numbers, numbers.dropFirst()).allSatisfy({ $0 < $1 }) { return Set(numbers.indices) }
-    // For each length the place of the smallest number that ends such a part, and each place's predecessor.
+    // For each length the index of the smallest number that ends such a subsequence, and each index's predecessor.
     var ends: [Int] = []
     var before = [Int](repeating: -1, count: numbers.count)
     for place in numbers.indices {

@@ -41,12 +41,12 @@ public import CDEStore
     var result = Piece(projection.isDistinct ? "SELECT DISTINCT " : "SELECT ") + .joined(selected, ", ")
     result.sql += " FROM \(quoted(physical.tableName(of: projection.entity))) AS \(scope.alias)"
     for join in scope.joins { result.sql += " " + join.sql }
-    if !conditions.isEmpty { result = result + Piece(" WHERE ") + .joined(conditions, " AND ") }
-    if !grouping.isEmpty { result = result + Piece(" GROUP BY ") + .joined(grouping, ", ") }
-    if let having { result = result + Piece(" HAVING ") + having }
-    if !order.isEmpty { result = result + Piece(" ORDER BY ") + .joined(order, ", ") }
+    result.add(clause: " WHERE ", conditions, " AND ")
+    result.add(clause: " GROUP BY ", grouping, ", ")
+    if let having { result += Piece(" HAVING ") + having }
+    result.add(clause: " ORDER BY ", order, ", ")
     if projection.limit != nil || projection.offset > 0 {
-      result = result + dialect.range(limit: projection.limit, offset: projection.offset)
+      result += dialect.range(limit: projection.limit, offset: projection.offset)
     }
     return (dialect.statement(result), columns)
   }

@@ -87,10 +87,10 @@ public import CDEStore
     var result = Piece(
       "SELECT \(columns) FROM \(quoted(physical.tableName(of: query.entity))) AS \(scope.alias)")
     for join in scope.joins { result.sql += " " + join.sql }
-    if !conditions.isEmpty { result = result + Piece(" WHERE ") + .joined(conditions, " AND ") }
-    if let order, !order.isEmpty { result = result + Piece(" ORDER BY ") + .joined(order, ", ") }
+    result.add(clause: " WHERE ", conditions, " AND ")
+    result.add(clause: " ORDER BY ", order ?? [], ", ")
     if isRange {
-      result = result + dialect.range(limit: query.limit, offset: query.offset)
+      result += dialect.range(limit: query.limit, offset: query.offset)
       if case .count = selection { result = dialect.counting(result) }
     }
     var compiled = dialect.statement(result)

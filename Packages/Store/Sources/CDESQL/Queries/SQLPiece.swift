@@ -17,12 +17,32 @@ public import CDEStore
   }
 
   /// One piece after another.
-  public static func + (left: SQLPiece, right: SQLPiece) -> SQLPiece {
-    SQLPiece(left.sql + right.sql, left.bindings + right.bindings)
+  public static func + (left: consuming SQLPiece, right: SQLPiece) -> SQLPiece {
+    left += right
+    return left
+  }
+
+  /// Adds a piece at the end. The sum is no value of a known kind.
+  public static func += (left: inout SQLPiece, right: SQLPiece) {
+    left.sql += right.sql
+    left.bindings += right.bindings
+    left.kind = nil
+  }
+
+  /// Adds a clause: its keyword and its parts, with a text between each two; nothing if there are no parts.
+  public mutating func add(clause keyword: String, _ parts: [SQLPiece], _ separator: String) {
+    if parts.isEmpty { return }
+    sql += keyword
+    self += .joined(parts, separator)
   }
 
   /// The pieces in their order, with a text between each two.
   public static func joined(_ pieces: [SQLPiece], _ separator: String) -> SQLPiece {
-    SQLPiece(pieces.map(\.sql).joined(separator: separator), pieces.flatMap(\.bindings))
+    var result = SQLPiece("")
+    for (index, piece) in pieces.enumerated() {
+      if index > 0 { result.sql += separator }
+      result += piece
+    }
+    return result
   }
 }

@@ -138,9 +138,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendab
     } catch let error as ModelError {
       throw ManagedObjectError(.store, error.message, cause: error)
     }
-    if !description.isReadOnly, let path = StoreEngines.files.path(of: description) {
-      WorkingStore.removeLeftovers(at: path)
-    }
+    removeMigrationLeftovers(description)
     let store: NSPersistentStore
     do {
       store = try add(opened, covered, description, at: place)

@@ -46,6 +46,12 @@ extension NSPersistentStoreCoordinator {
     }
   }
 
+  /// Removes the folder that a killed migration of an opened store left.
+  func removeMigrationLeftovers(_ description: NSPersistentStoreDescription) {
+    guard !description.isReadOnly, let path = StoreEngines.files.path(of: description) else { return }
+    WorkingStore.removeLeftovers(at: path)
+  }
+
   /// Replaces a store by what some steps make of a copy of it.
   ///
   /// The store is locked from before it is copied until it is replaced, in one transaction. If a step fails, or the process

@@ -122,9 +122,9 @@ struct MappingOpeningTests {
 
   @Test("A compiled mapping model among the program's resources is found when a store is opened")
   func resources() throws {
-    // Versions of their own, which no other test opens at the same time.
+    // Versions of their own, which no other test opens at the same time, also not another process with the same resources.
     func version(_ model: NSManagedObjectModel) -> NSManagedObjectModel {
-      for entity in model.entities { entity.versionHashModifier = "resources" }
+      for entity in model.entities { entity.versionHashModifier = "resources \(getpid())" }
       return model
     }
     let (old, new) = (version(Library.old()), version(Library.new()))

@@ -36,6 +36,14 @@ function part_of(object, name) {
   return "system"
 }
 
+# The name of a line such as "fn=(12) malloc", which later lines of the dump shorten to "fn=(12)".
+function named(known, id, name) {
+  id = name = substr($0, index($0, "=") + 1)
+  sub(/\).*/, ")", id)
+  if (sub(/^\([0-9]+\) /, "", name)) known[id] = name
+  return known[id]
+}
+
 function row_ended() {
   split(rows, names, ",")
   for (p in pending) if (pending[p] > 0) printf "%s\t%s\t%.0f\n", names[row], p, pending[p]
@@ -60,23 +68,16 @@ FNR == 1 {
 
 trigger != "part" { next }
 
+# A callee's line may be the only one that spells a name.
 /^c?ob=/ {
-  id = $0
-  sub(/^c?ob=/, "", id)
-  name = id
-  sub(/\).*/, ")", id)
-  if (sub(/^\([0-9]+\) /, "", name)) objects[id] = name
-  if ($0 ~ /^ob=/) object = objects[id]
+  name = named(objects)
+  if ($0 ~ /^ob=/) object = name
   next
 }
 
 /^c?fn=/ {
-  id = $0
-  sub(/^c?fn=/, "", id)
-  name = id
-  sub(/\).*/, ")", id)
-  if (sub(/^\([0-9]+\) /, "", name)) functions[id] = name
-  if ($0 ~ /^fn=/) part = part_of(object, functions[id])
+  name = named(functions)
+  if ($0 ~ /^fn=/) part = part_of(object, name)
   next
 }
 

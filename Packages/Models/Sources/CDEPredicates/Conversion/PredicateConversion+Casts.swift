@@ -32,23 +32,20 @@ extension PredicateConversion {
 }
 
 extension PredicateExpressions.TypeCheck: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     .predicate(try conversion.isKind(try conversion.expression(input), Desired.self, "TypeCheck"))
   }
 }
 
 extension PredicateExpressions.ConditionalCast: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     let base = try conversion.expression(input)
     return .cast(base, try conversion.isKind(base, Desired.self, "ConditionalCast"))
   }
 }
 
 extension PredicateExpressions.ForceCast: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     // A query can't end the program for an object of another class, which has none of the keys instead.
     let base = try conversion.expression(input)
     _ = try conversion.entityNames(of: Desired.self, "ForceCast")

@@ -24,8 +24,7 @@ extension PredicateConversion {
 }
 
 extension PredicateExpressions.SequenceContains: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     let collection = try conversion.expression(sequence)
     let member = try conversion.expression(element)
     if LHS.Output.self == String.self { return .predicate(.compare(collection, .contains, member)) }
@@ -34,46 +33,40 @@ extension PredicateExpressions.SequenceContains: ConvertibleExpression {
 }
 
 extension PredicateExpressions.SequenceContainsWhere: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     let (collection, name, test) = try conversion.members(sequence, variable.key, test)
     return PredicateConversion.count(collection, name, test, .greater)
   }
 }
 
 extension PredicateExpressions.SequenceAllSatisfy: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     let (collection, name, test) = try conversion.members(sequence, variable.key, test)
     return PredicateConversion.count(collection, name, .not(test), .equal)
   }
 }
 
 extension PredicateExpressions.Filter: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     let (collection, name, test) = try conversion.members(sequence, variable.key, filter)
     return .filter(collection: collection, variable: name, test)
   }
 }
 
 extension PredicateExpressions.SequenceMaximum: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     .expression(.aggregate(.maximum, of: try conversion.expression(elements)))
   }
 }
 
 extension PredicateExpressions.SequenceMinimum: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     .expression(.aggregate(.minimum, of: try conversion.expression(elements)))
   }
 }
 
 extension PredicateExpressions.SequenceStartsWith: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     guard Base.Output.self == String.self else {
       throw PredicateConversion.unsupported("starts(with:)", "it is understood for texts alone")
     }
@@ -83,8 +76,7 @@ extension PredicateExpressions.SequenceStartsWith: ConvertibleExpression {
 }
 
 extension PredicateExpressions.CollectionContainsCollection: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     guard Base.Output.self == String.self else {
       throw PredicateConversion.unsupported("contains", "a part of a collection is looked for in texts alone")
     }
@@ -93,8 +85,7 @@ extension PredicateExpressions.CollectionContainsCollection: ConvertibleExpressi
 }
 
 extension PredicateExpressions.StringContainsRegex: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     guard case .regex(let pattern) = try conversion.node(regex) else {
       throw PredicateConversion.unsupported("contains", "the regular expression is not a literal")
     }
@@ -106,22 +97,19 @@ extension PredicateExpressions.StringContainsRegex: ConvertibleExpression {
 }
 
 extension PredicateExpressions.Range: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     .range(lower: try conversion.expression(lower), upper: try conversion.expression(upper), closed: false)
   }
 }
 
 extension PredicateExpressions.ClosedRange: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     .range(lower: try conversion.expression(lower), upper: try conversion.expression(upper), closed: true)
   }
 }
 
 extension PredicateExpressions.RangeExpressionContains: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     guard case .range(let lower, let upper, let closed) = try conversion.node(range) else {
       throw PredicateConversion.unsupported("contains", "of a range that is no range of values")
     }

@@ -38,7 +38,9 @@ extension ExpressionTree {
 
 /// An expression of Foundation's predicates that has a translation.
 protocol ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
+  typealias Node = PredicateConversion.Node
+
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node
 }
 
 /// Translates Foundation's expression structs, which are all generic, into trees.

@@ -83,9 +83,7 @@ public import Foundation
   }
 
   extension PredicateExpressions.StringLocalizedStandardContains: ConvertibleExpression {
-    func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError)
-      -> PredicateConversion.Node
-    {
+    func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
       .predicate(
         .compare(
           try conversion.expression(root), .contains, try conversion.expression(other),
@@ -94,9 +92,7 @@ public import Foundation
   }
 
   extension PredicateExpressions.StringCaseInsensitiveCompare: ConvertibleExpression {
-    func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError)
-      -> PredicateConversion.Node
-    {
+    func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
       .textOrder(try conversion.expression(root), try conversion.expression(other), .caseInsensitive)
     }
   }

@@ -1,15 +1,13 @@
 internal import Foundation
 
 extension PredicateExpressions.Equal: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     .predicate(try conversion.equality(lhs, rhs))
   }
 }
 
 extension PredicateExpressions.NotEqual: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     switch try conversion.equality(lhs, rhs) {
     case .comparison(var comparison) where comparison.op == .equal && comparison.modifier == .direct:
       comparison.op = .notEqual
@@ -20,8 +18,7 @@ extension PredicateExpressions.NotEqual: ConvertibleExpression {
 }
 
 extension PredicateExpressions.Comparison: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     let operation: PredicateOperator
     switch op {
     case .lessThan: operation = .less
@@ -35,8 +32,7 @@ extension PredicateExpressions.Comparison: ConvertibleExpression {
 }
 
 extension PredicateExpressions.Conjunction: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     let left = try conversion.predicate(lhs)
     let right = try conversion.predicate(rhs)
     // Swift's operator is binary. A chain becomes one conjunction.
@@ -46,8 +42,7 @@ extension PredicateExpressions.Conjunction: ConvertibleExpression {
 }
 
 extension PredicateExpressions.Disjunction: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     let left = try conversion.predicate(lhs)
     let right = try conversion.predicate(rhs)
     if case .or(let parts) = left { return .predicate(.or(parts + [right])) }
@@ -56,15 +51,13 @@ extension PredicateExpressions.Disjunction: ConvertibleExpression {
 }
 
 extension PredicateExpressions.Negation: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     .predicate(.not(try conversion.predicate(wrapped)))
   }
 }
 
 extension PredicateExpressions.Conditional: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     let condition = try conversion.predicate(test)
     if Output.self == Bool.self {
       let first = try conversion.predicate(trueBranch)
@@ -78,8 +71,7 @@ extension PredicateExpressions.Conditional: ConvertibleExpression {
 }
 
 extension PredicateExpressions.Arithmetic: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     let function: PredicateFunction
     switch op {
     case .add: function = .add
@@ -92,29 +84,25 @@ extension PredicateExpressions.Arithmetic: ConvertibleExpression {
 }
 
 extension PredicateExpressions.IntDivision: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     .expression(.function(.divide, [try conversion.expression(lhs), try conversion.expression(rhs)]))
   }
 }
 
 extension PredicateExpressions.FloatDivision: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     .expression(.function(.divide, [try conversion.expression(lhs), try conversion.expression(rhs)]))
   }
 }
 
 extension PredicateExpressions.IntRemainder: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     .expression(.function(.modulus, [try conversion.expression(lhs), try conversion.expression(rhs)]))
   }
 }
 
 extension PredicateExpressions.UnaryMinus: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     switch try conversion.expression(wrapped) {
     case .constant(let constant) where constant.isNumber:
       return .expression(.constant(try Self.negated(constant)))

@@ -1,8 +1,7 @@
 internal import Foundation
 
 extension PredicateExpressions.Variable: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     guard let binding = conversion.bindings[key] else {
       throw PredicateConversion.unsupported("Variable", "it belongs to another predicate")
     }
@@ -11,8 +10,7 @@ extension PredicateExpressions.Variable: ConvertibleExpression {
 }
 
 extension PredicateExpressions.Value: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     let value: Any = self.value
     if let order = value as? ComparisonResult { return .order(order) }
     if let regex = value as? PredicateExpressions.PredicateRegex { return .regex(regex.stringRepresentation) }
@@ -69,15 +67,13 @@ extension PartialRangeThrough: BoundedRange {
 }
 
 extension PredicateExpressions.NilLiteral: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     .expression(.constant(.null))
   }
 }
 
 extension PredicateExpressions.KeyPath: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     if let kind { return try convert(kind, &conversion) }
     let base = try conversion.expression(root)
     return .expression(try PredicateConversion.appending(try names(conversion), to: base))
@@ -93,7 +89,7 @@ extension PredicateExpressions.KeyPath: ConvertibleExpression {
 
   private func convert(
     _ kind: CommonKeyPathKind, _ conversion: inout PredicateConversion
-  ) throws(PredicateTreeError) -> PredicateConversion.Node {
+  ) throws(PredicateTreeError) -> Node {
     let text = Root.Output.self == String.self
     let base = try conversion.expression(root)
     switch kind {
@@ -117,15 +113,13 @@ extension PredicateExpressions.KeyPath: ConvertibleExpression {
 }
 
 extension PredicateExpressions.ForcedUnwrap: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     try conversion.node(inner)
   }
 }
 
 extension PredicateExpressions.OptionalFlatMap: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     let base: ExpressionTree
     // What is bound, and what is nil if there is nothing to bind.
     let bound: ExpressionTree
@@ -159,8 +153,7 @@ extension PredicateExpressions.OptionalFlatMap: ConvertibleExpression {
 }
 
 extension PredicateExpressions.NilCoalesce: ConvertibleExpression {
-  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> PredicateConversion.Node
-  {
+  func convert(_ conversion: inout PredicateConversion) throws(PredicateTreeError) -> Node {
     let left = try conversion.node(lhs)
     if case .optionalPredicate(let base, let tree) = left {
       let fallback = try conversion.predicate(rhs)

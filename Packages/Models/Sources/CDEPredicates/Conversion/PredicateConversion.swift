@@ -195,14 +195,9 @@ struct PredicateConversion {
   static func appending(_ keys: [String], to base: ExpressionTree) throws(PredicateTreeError)
     -> ExpressionTree
   {
-    switch base {
-    case .evaluatedObject: return .keyPath(keys)
-    case .keyPath(let path): return .keyPath(path + keys)
-    case .variable(let name): return .variableKeyPath(name, keys)
-    case .variableKeyPath(let name, let path): return .variableKeyPath(name, path + keys)
-    case .subquery: return .projection(of: base, keys)
-    case .projection(let inner, let path): return .projection(of: inner, path + keys)
-    default: throw unsupported("KeyPath", "a property of a computed value")
+    guard let value = base.appending(keys) else {
+      throw unsupported("KeyPath", "a property of a computed value")
     }
+    return value
   }
 }

@@ -121,16 +121,11 @@ extension PredicateFormatParser {
   private func appendingKey(
     _ key: String, to base: ExpressionTree, at position: Int
   ) throws(PredicateTreeError) -> ExpressionTree {
-    switch base {
-    case .evaluatedObject: return key.lowercased() == "self" ? base : .keyPath([key])
-    case .keyPath(let path): return .keyPath(path + [key])
-    case .variable(let name): return .variableKeyPath(name, [key])
-    case .variableKeyPath(let name, let path): return .variableKeyPath(name, path + [key])
-    case .subquery, .function(.element, _): return .projection(of: base, [key])
-    case .projection(let base, let path): return .projection(of: base, path + [key])
-    default:
+    if case .evaluatedObject = base, key.lowercased() == "self" { return base }
+    guard let value = base.appending([key]) else {
       throw malformed("key path", "this expression has no keys", at: position)
     }
+    return value
   }
 
   private func aggregate(

@@ -99,22 +99,14 @@ extension ExpressionTree: CustomStringConvertible {
   public var description: String { predicateFormat }
 
   private static func format(_ aggregate: PredicateAggregate, of base: ExpressionTree) -> String {
-    let (prefix, path): (String, [String])
-    switch base {
-    case .keyPath(let keys): (prefix, path) = ("", keys)
-    case .variable(let name): (prefix, path) = ("$" + name, [])
-    case .variableKeyPath(let name, let keys): (prefix, path) = ("$" + name, keys)
-    case .projection(let inner, let keys): (prefix, path) = (inner.predicateFormat, keys)
-    case .subquery, .evaluatedObject: (prefix, path) = (base.predicateFormat, [])
-    default:
-      let name = aggregate == .average ? "average" : String(aggregate.rawValue.dropFirst())
-      return "\(name):(\(base.predicateFormat))"
-    }
-    var segments = path.map(PredicateKey.format)
+    guard let (root, keys) = base.steps else { return "\(aggregate.selector)(\(base.predicateFormat))" }
+    // The keys of the evaluated object are written without it.
+    let prefix = if case .keyPath = base { [String]() } else { [root.predicateFormat] }
+    var segments = prefix + keys.map(PredicateKey.format)
     // The operator precedes the last key, as in key-value coding: tags.@max.score.
-    let behind = aggregate != .count && segments.count + (prefix.isEmpty ? 0 : 1) > 1
+    let behind = aggregate != .count && segments.count > 1
     segments.insert(aggregate.rawValue, at: behind ? segments.count - 1 : segments.count)
-    return ((prefix.isEmpty ? [] : [prefix]) + segments).joined(separator: ".")
+    return segments.joined(separator: ".")
   }
 
   private static func format(_ function: PredicateFunction, _ arguments: [ExpressionTree]) -> String {

@@ -33,7 +33,7 @@ extension TreeExpression {
     case .evaluatedObject: return .evaluatedObject
     case .variable: return .variable
     case .keyPath, .variableKeyPath, .projection: return .keyPath
-    case .aggregate(_, let base): return Self.isPath(base) ? .keyPath : .function
+    case .aggregate(_, let base): return base.steps == nil ? .function : .keyPath
     case .subquery: return .subquery
     case .function(.union, _): return .unionSet
     case .function(.intersect, _): return .intersectSet
@@ -58,8 +58,8 @@ extension TreeExpression {
     switch try? result.get() {
     case .keyPath(let path)?, .variableKeyPath(_, let path)?, .projection(_, let path)?:
       return path.joined(separator: ".")
-    case .aggregate(let aggregate, let base)? where Self.isPath(base):
-      var keys = Self.keys(of: base)
+    case .aggregate(let aggregate, let base)?:
+      guard var keys = base.steps?.keys else { return lacks("keyPath") }
       // Key-value coding puts the operator in front of the last key.
       keys.insert(aggregate.rawValue, at: aggregate == .count || keys.isEmpty ? keys.count : keys.count - 1)
       return keys.joined(separator: ".")
@@ -72,7 +72,7 @@ extension TreeExpression {
     if case .function(let name, _) = form { return name }
     switch try? result.get() {
     case .function(let function, _)?: return function.selector
-    case .aggregate(let aggregate, let base)? where !Self.isPath(base): return aggregate.selector
+    case .aggregate(let aggregate, let base)? where base.steps == nil: return aggregate.selector
     case .call(_, let selector, _)?: return selector
     default: return lacks("function")
     }
@@ -96,8 +96,8 @@ extension TreeExpression {
     case .keyPath?: return TreeExpression(.evaluatedObject)
     case .variableKeyPath(let name, _)?: return TreeExpression(.variable(name))
     case .projection(let base, _)?: return TreeExpression(base)
-    case .aggregate(_, let base)? where Self.isPath(base): return TreeExpression(Self.root(of: base))
-    case .aggregate?, .function?: return TreeExpression(Self.predefined)
+    case .aggregate(_, let base)?: return TreeExpression(base.steps?.root ?? Self.predefined)
+    case .function?: return TreeExpression(Self.predefined)
     case .call(let target, _, _)?: return TreeExpression(target)
     default: return lacks("operand")
     }
@@ -109,7 +109,7 @@ extension TreeExpression {
     switch try? result.get() {
     case .function(_, let arguments)?, .call(_, _, let arguments)?:
       return arguments.map { TreeExpression($0) }
-    case .aggregate(_, let base)? where !Self.isPath(base): return [TreeExpression(base)]
+    case .aggregate(_, let base)? where base.steps == nil: return [TreeExpression(base)]
     default: return nil
     }
   }
@@ -166,30 +166,4 @@ extension TreeExpression {
 
   /// The target of predefined functions in Core Data.
   static let predefined = ExpressionTree.constant(.string("_NSPredicateUtilities"))
-
-  // MARK: Paths
-
-  /// Whether an aggregate of the expression is written as a key path.
-  private static func isPath(_ base: ExpressionTree) -> Bool {
-    switch base {
-    case .keyPath, .variable, .variableKeyPath, .projection, .subquery, .evaluatedObject: true
-    default: false
-    }
-  }
-
-  private static func keys(of base: ExpressionTree) -> [String] {
-    switch base {
-    case .keyPath(let path), .variableKeyPath(_, let path), .projection(_, let path): path
-    default: []
-    }
-  }
-
-  private static func root(of base: ExpressionTree) -> ExpressionTree {
-    switch base {
-    case .keyPath: .evaluatedObject
-    case .variableKeyPath(let name, _): .variable(name)
-    case .projection(let inner, _): inner
-    default: base
-    }
-  }
 }

@@ -100,6 +100,30 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
 }
 
 extension ExpressionTree {
+  /// The expression as keys and what they start at; nil for what has no path.
+  var steps: (root: ExpressionTree, keys: [String])? {
+    switch self {
+    case .keyPath(let path): (.evaluatedObject, path)
+    case .variableKeyPath(let name, let path): (.variable(name), path)
+    case .projection(let base, let path): (base, path)
+    case .evaluatedObject, .variable, .subquery: (self, [])
+    default: nil
+    }
+  }
+
+  /// The value behind further keys; nil if the expression's value has no keys.
+  func appending(_ keys: [String]) -> ExpressionTree? {
+    switch self {
+    case .evaluatedObject: .keyPath(keys)
+    case .keyPath(let path): .keyPath(path + keys)
+    case .variable(let name): .variableKeyPath(name, keys)
+    case .variableKeyPath(let name, let path): .variableKeyPath(name, path + keys)
+    case .subquery, .function(.element, _): .projection(of: self, keys)
+    case .projection(let base, let path): .projection(of: base, path + keys)
+    default: nil
+    }
+  }
+
   /// A list of constants is itself a constant.
   static func list(of members: [ExpressionTree]) -> ExpressionTree {
     var constants: [PredicateConstant] = []

@@ -59,7 +59,10 @@ extension PredicateFormatParser {
   mutating func condition() throws(PredicateTreeError) -> Node { try parse(isCondition: true) }
 
   /// Parses a value with all its operators.
-  mutating func operand() throws(PredicateTreeError) -> Node { try parse(isCondition: false) }
+  mutating func value() throws(PredicateTreeError) -> ExpressionTree {
+    let start = position
+    return try requireExpression(try parse(isCondition: false), at: start)
+  }
 
   /// The levels of parentheses, outermost first, and where the parser is in the innermost.
   private struct Levels {

@@ -42,7 +42,7 @@ extension PredicateFormatParser {
     )
   }
 
-  private mutating func member(of base: ExpressionTree) throws(PredicateTreeError) -> ExpressionTree {
+  mutating func member(of base: ExpressionTree) throws(PredicateTreeError) -> ExpressionTree {
     let position = self.position
     switch token.kind {
     case .word(let name, _):
@@ -68,7 +68,6 @@ extension PredicateFormatParser {
   }
 
   private mutating func index(into base: ExpressionTree) throws(PredicateTreeError) -> ExpressionTree {
-    let position = self.position
     if isWord("SIZE", ahead: 1) {
       advance()
       advance()
@@ -83,7 +82,7 @@ extension PredicateFormatParser {
       index = .constant(.integer(-1))
     } else {
       try descend()
-      index = try requireExpression(try operand(), at: position)
+      index = try value()
       depth -= 1
     }
     try expect("]", after: "the index")

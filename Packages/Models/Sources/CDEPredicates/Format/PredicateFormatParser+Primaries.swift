@@ -46,10 +46,7 @@ extension PredicateFormatParser {
   ) throws(PredicateTreeError) -> [ExpressionTree] {
     var values: [ExpressionTree] = []
     if skip(end) { return values }
-    repeat {
-      let start = position
-      values.append(try requireExpression(try operand(), at: start))
-    } while skip(",")
+    repeat { values.append(try value()) } while skip(",")
     try expect(end, after: construct)
     return values
   }
@@ -69,7 +66,7 @@ extension PredicateFormatParser {
       return .expression(.variable(name))
     case .aggregate:
       // A bare "@count" is the collection operator on the evaluated object itself.
-      return .expression(try bareAggregate(at: position))
+      return .expression(try member(of: .evaluatedObject))
     case .placeholder("K"):
       advance()
       return .expression(try appending(try keyArgument(at: position), to: .evaluatedObject, at: position))
@@ -80,20 +77,6 @@ extension PredicateFormatParser {
     case .symbol(let symbol): throw malformed(symbol, "a value is expected here, not \"\(symbol)\"")
     case .selector, .end: throw malformed("end", "the format ends where a value is expected")
     }
-  }
-
-  private mutating func bareAggregate(at position: Int) throws(PredicateTreeError) -> ExpressionTree {
-    guard case .aggregate(let name) = token.kind else { return .evaluatedObject }
-    advance()
-    var segments = [name]
-    while name != PredicateAggregate.count.rawValue, token.kind == .symbol("."),
-      index + 1 < tokens.count, case .word(let key, _) = tokens[index + 1].kind
-    {
-      advance()
-      advance()
-      segments.append(key)
-    }
-    return try appending(segments, to: .evaluatedObject, at: position)
   }
 
   private mutating func word(_ word: String, escaped: Bool, at position: Int) throws(PredicateTreeError)
@@ -121,8 +104,7 @@ extension PredicateFormatParser {
   private mutating func subquery() throws(PredicateTreeError) -> ExpressionTree {
     advance()
     advance()
-    let start = position
-    let collection = try requireExpression(try operand(), at: start)
+    let collection = try value()
     try expect(",", after: "SUBQUERY")
     guard case .variable(let variable) = token.kind else {
       throw malformed("SUBQUERY", "the second part of SUBQUERY is a variable such as $x")
@@ -141,11 +123,9 @@ extension PredicateFormatParser {
     let start = position
     let condition = try requirePredicate(try condition(), at: start)
     try expect(",", after: "TERNARY")
-    let thenStart = position
-    let first = try requireExpression(try operand(), at: thenStart)
+    let first = try value()
     try expect(",", after: "TERNARY")
-    let elseStart = position
-    let second = try requireExpression(try operand(), at: elseStart)
+    let second = try value()
     try expect(")", after: "TERNARY")
     return .conditional(condition, then: first, else: second)
   }
@@ -153,19 +133,15 @@ extension PredicateFormatParser {
   private mutating func method() throws(PredicateTreeError) -> ExpressionTree {
     advance()
     advance()
-    let start = position
-    let target = try requireExpression(try operand(), at: start)
+    let target = try value()
     try expect(",", after: "FUNCTION")
     let nameStart = position
-    guard case .constant(.string(let selector)) = try requireExpression(try operand(), at: nameStart) else {
+    guard case .constant(.string(let selector)) = try value() else {
       throw malformed(
         "FUNCTION", "the second part of FUNCTION is the name of a method, in quotes", at: nameStart)
     }
     var arguments: [ExpressionTree] = []
-    while skip(",") {
-      let start = position
-      arguments.append(try requireExpression(try operand(), at: start))
-    }
+    while skip(",") { arguments.append(try value()) }
     try expect(")", after: "FUNCTION")
     return .call(target: target, selector: selector, arguments)
   }
@@ -174,16 +150,16 @@ extension PredicateFormatParser {
     advance()
     advance()
     let start = position
-    let value = try requireExpression(try operand(), at: start)
+    let operand = try value()
     try expect(",", after: "CAST")
     let typeStart = position
-    guard case .constant(.string(let type)) = try requireExpression(try operand(), at: typeStart) else {
+    guard case .constant(.string(let type)) = try value() else {
       throw malformed(
         "CAST", "the second part of CAST is the name of a type, such as \"NSDate\"", at: typeStart)
     }
     try expect(")", after: "CAST")
-    guard case .constant(let constant) = value else {
-      if let computed = Self.cast(computed: value, to: type) { return computed }
+    guard case .constant(let constant) = operand else {
+      if let computed = Self.cast(computed: operand, to: type) { return computed }
       throw unsupported(
         "CAST", "CAST is understood for constants and for what is computed of now(), not for keys", at: start)
     }

@@ -36,7 +36,7 @@ struct PredicateFormatParser {
 
   /// Parses a whole expression, such as a derived attribute's `articles.@count`.
   mutating func expression() throws(PredicateTreeError) -> ExpressionTree {
-    let tree = try requireExpression(try operand(), at: 0)
+    let tree = try value()
     try requireEnd()
     return tree
   }

@@ -9,51 +9,65 @@ extension PredicateTree: CustomStringConvertible {
   /// (printed as `1` and `0`, and parsed as numbers), the elements of sets (no order), and compounds of fewer
   /// than two parts.
   public var predicateFormat: String {
+    ConditionWalk.print(self, \.form) { leaf in
+      switch leaf {
+      case .comparison(let comparison): (comparison.predicateFormat, false)
+      case .constant(let value): (ConditionWalk.format(value), false)
+      case .and, .or, .not: ("", false)
+      }
+    }
+  }
+
+  public var description: String { predicateFormat }
+}
+
+extension ConditionWalk {
+  private enum Printed<Node> {
+    case word(String)
+    /// A condition. As an operand of AND, OR or NOT a compound has parentheses.
+    case condition(Node, isOperand: Bool)
+  }
+
+  /// Prints a condition.
+  ///
+  /// - Parameter leaf: returns the text of a condition that has no parts in this walk, and whether it needs parentheses as
+  ///   an operand.
+  static func print<Node>(
+    _ root: Node, _ form: (Node) -> ConditionForm<Node>, leaf: (Node) -> (text: String, isCompound: Bool)
+  ) -> String {
     var text = ""
-    var pending: [PrintedPart] = [.tree(self)]
+    var pending: [Printed<Node>] = [.condition(root, isOperand: false)]
     while let part = pending.popLast() {
       switch part {
       case .word(let word): text += word
-      case .tree(.constant(let value)): text += value ? "TRUEPREDICATE" : "FALSEPREDICATE"
-      case .tree(.comparison(let comparison)): text += comparison.predicateFormat
-      case .tree(.not(let tree)):
-        text += "NOT "
-        pending.append(.operand(tree))
-      case .tree(.and(let parts)): Self.print(parts, " AND ", empty: true, &pending)
-      case .tree(.or(let parts)): Self.print(parts, " OR ", empty: false, &pending)
-      case .operand(let tree):
-        switch tree {
-        case .and(let parts) where !parts.isEmpty, .or(let parts) where !parts.isEmpty:
-          pending += parts.count == 1 ? [.operand(parts[0])] : [.word(")"), .tree(tree), .word("(")]
-        default: pending.append(.tree(tree))
+      case .condition(let node, let isOperand):
+        switch form(node) {
+        case .leaf:
+          let leaf = leaf(node)
+          text += isOperand && leaf.isCompound ? "(\(leaf.text))" : leaf.text
+        case .negation(let part):
+          text += "NOT "
+          pending.append(.condition(part, isOperand: true))
+        case .compound(let parts, let isAnd) where parts.isEmpty: text += format(isAnd)
+        case .compound(let parts, _) where parts.count == 1:
+          pending.append(.condition(parts[0], isOperand: isOperand))
+        case .compound(let parts, let isAnd):
+          if isOperand {
+            text += "("
+            pending.append(.word(")"))
+          }
+          for (index, part) in parts.enumerated().reversed() {
+            pending.append(.condition(part, isOperand: true))
+            if index > 0 { pending.append(.word(isAnd ? " AND " : " OR ")) }
+          }
         }
       }
     }
     return text
   }
 
-  public var description: String { predicateFormat }
-
-  private enum PrintedPart {
-    case word(String)
-    case tree(PredicateTree)
-    /// A tree between AND, OR or NOT, where a compound has parentheses.
-    case operand(PredicateTree)
-  }
-
-  private static func print(
-    _ parts: PredicateParts, _ separator: String, empty: Bool, _ pending: inout [PrintedPart]
-  ) {
-    switch parts.count {
-    case 0: pending.append(.tree(.constant(empty)))
-    case 1: pending.append(.tree(parts[0]))
-    default:
-      for (index, part) in parts.enumerated().reversed() {
-        pending.append(.operand(part))
-        if index > 0 { pending.append(.word(separator)) }
-      }
-    }
-  }
+  /// A condition that is true for all objects, or for none.
+  static func format(_ holds: Bool) -> String { holds ? "TRUEPREDICATE" : "FALSEPREDICATE" }
 }
 
 extension PredicateComparison {

@@ -7,18 +7,16 @@ extension NSPredicate {
   /// printed as `BLOCKPREDICATE`.
   public var canonicalFormat: String {
     if let tree = try? predicateTree() { return tree.predicateFormat }
-    return ConditionWalk.fold(self, \.form) { leaf in
-      Printed(leaf)
-    } negation: { part in
-      Printed(text: "NOT \(part.operand)", isCompound: false)
-    } compound: { parts, isAnd in
-      switch parts.count {
-      case 0: Printed(text: PredicateTree.constant(isAnd).predicateFormat, isCompound: false)
-      case 1: parts[0]
-      default:
-        Printed(text: parts.map(\.operand).joined(separator: isAnd ? " AND " : " OR "), isCompound: true)
+    return ConditionWalk.print(self, \.form) { leaf in
+      guard let tree = try? leaf.predicateTree() else {
+        let isBlock = leaf.ownResult == nil && !(leaf is NSCompoundPredicate)
+        return (isBlock ? "BLOCKPREDICATE" : ConditionWalk.format(false), false)
       }
-    }.text
+      switch tree {
+      case .and(let parts), .or(let parts): return (tree.predicateFormat, parts.count > 1)
+      default: return (tree.predicateFormat, false)
+      }
+    }
   }
 
   /// The predicate itself, or a compound that prints canonically in place of one that Foundation made, which prints
@@ -30,27 +28,4 @@ extension NSPredicate {
     return TreeCompoundPredicate(
       type: compound.compoundPredicateType, subpredicates: compound.subpredicates)
   }
-}
-
-/// The printed form of a predicate, and whether it needs parentheses inside another compound.
-private struct Printed {
-  let text: String
-  let isCompound: Bool
-
-  init(text: String, isCompound: Bool) { (self.text, self.isCompound) = (text, isCompound) }
-
-  /// A predicate without parts, which may have an error or be a block.
-  init(_ leaf: NSPredicate) {
-    guard let tree = try? leaf.predicateTree() else {
-      let isBlock = leaf.ownResult == nil && !(leaf is NSCompoundPredicate)
-      self.init(text: isBlock ? "BLOCKPREDICATE" : "FALSEPREDICATE", isCompound: false)
-      return
-    }
-    switch tree {
-    case .and(let parts), .or(let parts): self.init(text: tree.predicateFormat, isCompound: parts.count > 1)
-    default: self.init(text: tree.predicateFormat, isCompound: false)
-    }
-  }
-
-  var operand: String { isCompound ? "(\(text))" : text }
 }

@@ -116,29 +116,3 @@ private struct PredicateKeyPaths {
     if path.count > longest.count { longest = path }
   }
 }
-
-extension PredicateTree {
-  /// Visits every expression of the comparisons, and those inside of it.
-  fileprivate func forEachExpression(_ body: (ExpressionTree) -> Void) {
-    forEachOperand { $0.forEachPart(body) }
-  }
-}
-
-extension ExpressionTree {
-  fileprivate func forEachPart(_ body: (ExpressionTree) -> Void) {
-    body(self)
-    switch self {
-    case .constant, .evaluatedObject, .variable, .keyPath, .variableKeyPath: break
-    case .projection(let base, _), .aggregate(_, let base): base.forEachPart(body)
-    case .subquery(let collection, _, let predicate):
-      collection.forEachPart(body)
-      predicate.forEachExpression(body)
-    case .function(_, let parts), .list(let parts): for part in parts { part.forEachPart(body) }
-    case .call(let target, _, let arguments): for part in [target] + arguments { part.forEachPart(body) }
-    case .conditional(let test, let first, let second):
-      test.forEachExpression(body)
-      first.forEachPart(body)
-      second.forEachPart(body)
-    }
-  }
-}

@@ -176,23 +176,10 @@ extension NSCoder {
 extension ExpressionTree {
   /// Whether a constant in the tree refers to an object.
   fileprivate var hasObject: Bool {
-    switch self {
-    case .constant(let constant): constant.archivedValue == nil
-    case .evaluatedObject, .keyPath, .variable, .variableKeyPath: false
-    case .projection(let base, _), .aggregate(_, let base): base.hasObject
-    case .subquery(let collection, _, let predicate): collection.hasObject || predicate.hasObject
-    case .function(_, let parts), .list(let parts): parts.contains { $0.hasObject }
-    case .call(let target, _, let parts): target.hasObject || parts.contains { $0.hasObject }
-    case .conditional(let test, let first, let second):
-      test.hasObject || first.hasObject || second.hasObject
-    }
-  }
-}
-
-extension PredicateTree {
-  fileprivate var hasObject: Bool {
     var result = false
-    forEachOperand { if $0.hasObject { result = true } }
+    forEachExpression {
+      if case .constant(let constant) = $0, constant.archivedValue == nil { result = true }
+    }
     return result
   }
 }

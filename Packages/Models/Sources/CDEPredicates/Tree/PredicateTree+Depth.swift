@@ -32,20 +32,7 @@ extension PredicateTree {
         add(comparison.right)
       case .predicate(.and(let parts)), .predicate(.or(let parts)): for part in parts { add(part) }
       case .predicate(.not(let part)): add(part)
-      case .expression(.projection(let base, _)), .expression(.aggregate(_, let base)): add(base)
-      case .expression(.subquery(let collection, _, let predicate)):
-        add(collection)
-        add(predicate)
-      case .expression(.function(_, let arguments)), .expression(.list(let arguments)):
-        for argument in arguments { add(argument) }
-      case .expression(.call(let target, _, let arguments)):
-        add(target)
-        for argument in arguments { add(argument) }
-      case .expression(.conditional(let test, let first, let second)):
-        add(test)
-        add(first)
-        add(second)
-      case .expression: break
+      case .expression(let expression): expression.forEachPart(add, condition: add)
       }
     }
     return false

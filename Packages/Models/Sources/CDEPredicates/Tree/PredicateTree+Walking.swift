@@ -203,6 +203,38 @@ extension PredicateTree {
       body(comparison.right)
     }
   }
+
+  /// Visits the sides of every comparison, and all expressions inside them.
+  @_spi(CDE) public func forEachExpression(_ body: (ExpressionTree) -> Void) {
+    forEachOperand { $0.forEachExpression(body) }
+  }
+}
+
+extension ExpressionTree {
+  /// Visits the expressions and conditions that the expression is made of, but not the parts of these.
+  func forEachPart(_ expression: (ExpressionTree) -> Void, condition: (PredicateTree) -> Void) {
+    switch self {
+    case .constant, .evaluatedObject, .keyPath, .variable, .variableKeyPath: break
+    case .projection(let base, _), .aggregate(_, let base): expression(base)
+    case .subquery(let collection, _, let predicate):
+      expression(collection)
+      condition(predicate)
+    case .function(_, let parts), .list(let parts): for part in parts { expression(part) }
+    case .call(let target, _, let arguments):
+      expression(target)
+      for argument in arguments { expression(argument) }
+    case .conditional(let test, let first, let second):
+      condition(test)
+      expression(first)
+      expression(second)
+    }
+  }
+
+  /// Visits the expression and all expressions inside it.
+  func forEachExpression(_ body: (ExpressionTree) -> Void) {
+    body(self)
+    forEachPart({ $0.forEachExpression(body) }, condition: { $0.forEachExpression(body) })
+  }
 }
 
 extension PredicateTree: Hashable {

@@ -47,19 +47,14 @@ public import CDEStore
       if path.count == 1 { names.insert(path[0]) } else if path.count > 1 { isWide = true }
     }
 
-    mutating func read(_ tree: PredicateTree) { tree.forEachOperand { read($0) } }
-
-    private mutating func read(_ expression: ExpressionTree) {
-      switch expression {
-      case .constant, .evaluatedObject: break
-      case .keyPath(let path): note(path)
-      case .function(.now, _): isWide = true
-      case .function(_, let arguments), .list(let arguments): for argument in arguments { read(argument) }
-      case .conditional(let test, let first, let second):
-        read(test)
-        read(first)
-        read(second)
-      case .aggregate, .subquery, .projection, .variable, .variableKeyPath, .call: isWide = true
+    mutating func read(_ tree: PredicateTree) {
+      tree.forEachExpression { expression in
+        switch expression {
+        case .keyPath(let path): note(path)
+        case .function(.now, _): isWide = true
+        case .aggregate, .subquery, .projection, .variable, .variableKeyPath, .call: isWide = true
+        case .constant, .evaluatedObject, .function, .list, .conditional: break
+        }
       }
     }
   }

@@ -28,16 +28,10 @@ struct PredicateSubstitution {
       inner.hidden.insert(variable)
       return .subquery(
         collection: try apply(collection), variable: variable, where: try inner.apply(predicate))
-    case .function(let function, let arguments):
-      return .function(
-        function, try map(arguments) { argument throws(PredicateTreeError) in try apply(argument) })
+    case .function(let function, let arguments): return .function(function, try arguments.map(apply))
     case .call(let target, let selector, let arguments):
-      return .call(
-        target: try apply(target), selector: selector,
-        try map(arguments) { argument throws(PredicateTreeError) in try apply(argument) })
-    case .list(let members):
-      return ExpressionTree.list(
-        of: try map(members) { member throws(PredicateTreeError) in try apply(member) })
+      return .call(target: try apply(target), selector: selector, try arguments.map(apply))
+    case .list(let members): return ExpressionTree.list(of: try members.map(apply))
     case .conditional(let condition, let first, let second):
       return .conditional(try apply(condition), then: try apply(first), else: try apply(second))
     }
@@ -46,15 +40,6 @@ struct PredicateSubstitution {
   private func constant(_ name: String, _ path: [String]) throws(PredicateTreeError) -> ExpressionTree? {
     if hidden.contains(name) { return nil }
     return try lookup(name, path).map { .constant($0) }
-  }
-
-  private func map<T>(
-    _ parts: [T], _ transform: (T) throws(PredicateTreeError) -> T
-  ) throws(PredicateTreeError) -> [T] {
-    var result: [T] = []
-    result.reserveCapacity(parts.count)
-    for part in parts { result.append(try transform(part)) }
-    return result
   }
 }
 

@@ -20,16 +20,9 @@ extension TreePredicate {
     }
   }
 
-  static func decoded(_ coder: NSCoder) -> Result<PredicateTree, PredicateTreeError>? {
+  static func decoded() -> Result<PredicateTree, PredicateTreeError>? {
     if self == ArchivedTruePredicate.self { return .success(.constant(true)) }
-    if self == ArchivedFalsePredicate.self { return .success(.constant(false)) }
-    guard self == TreeComparisonPredicate.self else { return nil }
-    guard let (left, right) = TreeComparisonPredicate.sides(coder),
-      let (modifier, type, options) = TreeComparisonPredicate.operation(coder)
-    else { return nil }
-    return TreeComparisonPredicate(
-      leftExpression: left, rightExpression: right, modifier: modifier, type: type, options: options
-    ).result
+    return self == ArchivedFalsePredicate.self ? .success(.constant(false)) : nil
   }
 }
 

@@ -67,14 +67,7 @@ public final class TreeComparisonPredicate: TreePredicate {
   ) {
     (left, right) = (leftExpression, rightExpression)
     (comparisonPredicateModifier, predicateOperatorType, self.options) = (modifier, type, options)
-    super.init(
-      walkable: Self.walkable(
-        Result { () throws(PredicateTreeError) in
-          .comparison(
-            PredicateComparison(
-              try leftExpression.result.get(), type.treeOperator, try rightExpression.result.get(),
-              modifier: modifier.treeModifier, options: PredicateTextOptions(options)))
-        }))
+    super.init(walkable: Self.tree(leftExpression, rightExpression, modifier, type, options))
   }
 
   /// Makes the object of a comparison that allows recursion.
@@ -91,7 +84,20 @@ public final class TreeComparisonPredicate: TreePredicate {
     guard let sides = Self.sides(coder), let form = Self.operation(coder) else { return nil }
     (left, right) = sides
     (comparisonPredicateModifier, predicateOperatorType, options) = form
-    super.init(coder: coder)
+    super.init(walkable: Self.tree(sides.0, sides.1, form.modifier, form.type, form.options))
+  }
+
+  private static func tree(
+    _ left: TreeExpression, _ right: TreeExpression, _ modifier: Modifier, _ type: Operator,
+    _ options: Options
+  ) -> Result<PredicateTree, PredicateTreeError> {
+    walkable(
+      Result { () throws(PredicateTreeError) in
+        .comparison(
+          PredicateComparison(
+            try left.result.get(), type.treeOperator, try right.result.get(),
+            modifier: modifier.treeModifier, options: PredicateTextOptions(options)))
+      })
   }
 
   /// The left side.

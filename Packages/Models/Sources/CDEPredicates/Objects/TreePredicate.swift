@@ -41,7 +41,7 @@ public class TreePredicate: NSPredicate, NSSecureCoding {
 
   /// Reads a predicate from a keyed archive in Core Data's form. See ``PredicateArchives``.
   public required init?(coder: NSCoder) {
-    guard let result = Self.decoded(coder) else { return nil }
+    guard let result = Self.decoded() else { return nil }
     self.result = result
     super.init(block: { _, _ in false })
   }

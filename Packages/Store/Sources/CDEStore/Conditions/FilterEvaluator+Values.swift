@@ -73,13 +73,8 @@ extension FilterEvaluator {
     if values.contains(.null) { return .null }
     switch function {
     case .lowercase, .uppercase, .length, .canonical, .concatenate: return try text(function, values)
-    default: return try compute(function, values)
+    default: break
     }
-  }
-
-  private func compute(
-    _ function: StoreExpression.Function, _ values: [StoreValue]
-  ) throws(StoreError) -> StoreValue {
     guard let ofNumbers = function.ofNumbers else {
       throw misuse("\(function.rawValue) is no function of numbers")
     }

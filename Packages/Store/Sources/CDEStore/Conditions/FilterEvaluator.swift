@@ -181,9 +181,12 @@
   public func sortKeys(
     _ sort: [StoreSort], for row: Row, of entity: EntityIndex
   ) throws(StoreError) -> [StoreValue] {
-    let reader = inner((row, entity))
+    try inner((row, entity)).sortKeys(sort)
+  }
+
+  func sortKeys(_ sort: [StoreSort]) throws(StoreError) -> [StoreValue] {
     var keys: [StoreValue] = []
-    for term in sort { keys.append(ValueOrder.sortKey(try reader.value(term.expression), term.options)) }
+    for term in sort { keys.append(ValueOrder.sortKey(try value(term.expression), term.options)) }
     return keys
   }
 }

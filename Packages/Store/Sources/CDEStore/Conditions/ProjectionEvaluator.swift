@@ -29,11 +29,7 @@
       var values: [StoreValue] = []
       for column in projection.columns { values.append(try value(column, reader)) }
       if projection.isDistinct, !seen.insert(values.map(\.comparable)).inserted { continue }
-      var keys: [StoreValue] = []
-      for term in projection.sort {
-        keys.append(ValueOrder.sortKey(try reader.value(term.expression), term.options))
-      }
-      results.append((values, keys))
+      results.append((values, try reader.sortKeys(projection.sort)))
     }
     if !projection.sort.isEmpty {
       results.sort { ValueOrder.precedes($0.keys, $1.keys, in: projection.sort) }

@@ -98,8 +98,8 @@ struct FetchReach {
   }
 
   mutating func add(_ query: StoreQuery) {
-    read(query.filter)
-    for term in query.sort { read(term.expression) }
+    read(.filter(query.filter))
+    for term in query.sort { read(.expression(term.expression)) }
   }
 
   /// Adds a path of names that key-value coding follows. Names that are no properties are the class's own matter.
@@ -115,40 +115,17 @@ struct FetchReach {
     }
   }
 
-  private mutating func read(_ filter: StoreFilter) {
-    switch filter {
-    case .constant, .keys: break
-    case .and(let parts), .or(let parts): for part in parts { read(part) }
-    case .not(let part): read(part)
-    case .rules(let rules, let otherwise):
-      for rule in rules { read(rule.condition) }
-      read(otherwise)
-    case .entity(let path, _): _ = read(path)
-    case .any(let path, let condition): read(condition, at: read(path))
-    case .comparison(let left, _, let right, _):
-      read(left)
-      read(right)
+  private mutating func read(_ part: QueryPart) {
+    switch part {
+    case .filter(.entity(let path, _)), .expression(.path(let path)), .expression(.count(let path)),
+      .expression(.aggregate(_, let path)):
+      _ = read(path)
+    case .filter(.any(let path, let condition)), .expression(.countWhere(let path, let condition)):
+      scopes.append(read(path))
+      read(.filter(condition))
+      scopes.removeLast()
+    default: for inner in part.parts { read(inner) }
     }
-  }
-
-  private mutating func read(_ expression: StoreExpression) {
-    switch expression {
-    case .value: break
-    case .list(let list), .function(_, let list): for part in list { read(part) }
-    case .group(_, let part): read(part)
-    case .path(let path), .count(let path), .aggregate(_, let path): _ = read(path)
-    case .countWhere(let path, let condition): read(condition, at: read(path))
-    case .conditional(let condition, let first, let second):
-      read(condition)
-      read(first)
-      read(second)
-    }
-  }
-
-  private mutating func read(_ condition: StoreFilter, at entity: EntityIndex) {
-    scopes.append(entity)
-    read(condition)
-    scopes.removeLast()
   }
 
   /// - Returns: the entity that the path leads to.

@@ -1,6 +1,6 @@
 @_spi(CDE) internal import CDEManagedModel
 @_spi(CDE) internal import CDEPredicates
-internal import CDEStore
+@_spi(CDE) internal import CDEStore
 
 /// A request with dictionary results, with its names resolved: what the store computes, and what becomes of it.
 struct DictionaryRequest {
@@ -50,7 +50,7 @@ struct DictionaryRequest {
     try checkColumns(plan)
     if let having = request.having {
       projection.having = try resolver.filter(having)
-      guard projection.having.isMade(of: Set(projection.grouping)) else {
+      guard QueryPart.filter(projection.having).isMade(of: Set(projection.grouping)) else {
         throw Self.unfit(
           "has a havingPredicate of values that are neither in propertiesToGroupBy nor aggregates. Move that "
             + "condition to predicate", plan)
@@ -77,7 +77,8 @@ struct DictionaryRequest {
   private func checkColumns(_ plan: FetchPlan) throws {
     guard projection.isGrouped else { return }
     let values = Set(projection.grouping)
-    for entry in entries where !entry.columns.allSatisfy({ $0.expression.isMade(of: values) }) {
+    for entry in entries
+    where !entry.columns.allSatisfy({ QueryPart.expression($0.expression).isMade(of: values) }) {
       throw Self.unfit(
         projection.grouping.isEmpty
           ? "has \(entry.name) beside an aggregate over all objects. Name it in propertiesToGroupBy, or fetch it in "
@@ -96,7 +97,8 @@ struct DictionaryRequest {
     } else {
       return
     }
-    for (term, sort) in zip(plan.sort, projection.sort) where !sort.expression.isMade(of: values) {
+    for (term, sort) in zip(plan.sort, projection.sort)
+    where !QueryPart.expression(sort.expression).isMade(of: values) {
       throw Self.unfit(
         projection.isGrouped
           ? "is sorted by \(term.key), which has many values in a group. Sort by values of propertiesToGroupBy and by "

@@ -99,41 +99,13 @@
 extension StoreProjection {
   /// The aggregates over groups in the projection, each once: those of the columns, of the order, of the condition.
   @_spi(CDE) public var groupAggregates: [StoreExpression] {
+    var parts: [QueryPart] = []
+    for case .value(let value) in columns { parts.append(.expression(value)) }
+    parts += sort.map { .expression($0.expression) } + [.filter(having)]
     var found: [StoreExpression] = []
-    for case .value(let value) in columns { value.collectGroups(&found) }
-    for term in sort { term.expression.collectGroups(&found) }
-    having.collectGroups(&found)
+    for aggregate in parts.flatMap(\.groupAggregates) where !found.contains(aggregate) {
+      found.append(aggregate)
+    }
     return found
-  }
-}
-
-extension StoreExpression {
-  fileprivate func collectGroups(_ found: inout [StoreExpression]) {
-    switch self {
-    case .group: if !found.contains(self) { found.append(self) }
-    case .value, .path, .count, .aggregate, .countWhere: break
-    case .list(let members), .function(_, let members):
-      for member in members { member.collectGroups(&found) }
-    case .conditional(let test, let first, let second):
-      test.collectGroups(&found)
-      first.collectGroups(&found)
-      second.collectGroups(&found)
-    }
-  }
-}
-
-extension StoreFilter {
-  fileprivate func collectGroups(_ found: inout [StoreExpression]) {
-    switch self {
-    case .constant, .any, .keys, .entity: break
-    case .and(let parts), .or(let parts): for part in parts { part.collectGroups(&found) }
-    case .not(let part): part.collectGroups(&found)
-    case .rules(let rules, let otherwise):
-      for rule in rules { rule.condition.collectGroups(&found) }
-      otherwise.collectGroups(&found)
-    case .comparison(let left, _, let right, _):
-      left.collectGroups(&found)
-      right.collectGroups(&found)
-    }
   }
 }

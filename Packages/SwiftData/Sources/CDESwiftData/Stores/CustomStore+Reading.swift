@@ -1,5 +1,5 @@
 @_spi(CDE) internal import CDEExecutors
-internal import CDEStore
+@_spi(CDE) internal import CDEStore
 
 // Reads of the runtime. A row without values is loaded before it is read.
 extension CustomStore {
@@ -102,40 +102,18 @@ extension CustomStore {
 
 /// Whether a query looks at other rows than those that it finds.
 enum QueryPaths {
-  private enum Part {
-    case filter(StoreFilter)
-    case expression(StoreExpression)
-  }
-
   static func leadElsewhere(_ query: StoreQuery) -> Bool {
     // Conditions may be nested deeply, so they wait in a list.
-    var waiting: [Part] = [.filter(query.filter)] + query.sort.map { .expression($0.expression) }
+    var waiting: [QueryPart] = [.filter(query.filter)] + query.sort.map { .expression($0.expression) }
     while let part = waiting.popLast() {
       switch part {
-      case .filter(let filter):
-        switch filter {
-        case .constant, .keys: break
-        case .and(let parts), .or(let parts): waiting += parts.map { .filter($0) }
-        case .not(let inner): waiting.append(.filter(inner))
-        case .comparison(let left, _, let right, _): waiting += [.expression(left), .expression(right)]
-        case .any: return true
-        case .entity(let path, _): if !path.hops.isEmpty { return true }
-        case .rules(let rules, let otherwise):
-          waiting += rules.map { .filter($0.condition) } + [.filter(otherwise)]
-        }
-      case .expression(let expression):
-        switch expression {
-        case .value: break
-        case .list(let parts), .function(_, let parts): waiting += parts.map { .expression($0) }
-        case .path(let path):
-          // The key of a to-one relationship is in the row itself.
-          let ownHops = if case .object = path.end { path.hops.dropLast() } else { path.hops[...] }
-          if !ownHops.isEmpty { return true }
-        case .count, .aggregate, .countWhere: return true
-        case .conditional(let filter, let one, let other):
-          waiting += [.filter(filter), .expression(one), .expression(other)]
-        case .group(_, let inner): waiting.append(.expression(inner))
-        }
+      case .filter(.any), .expression(.count), .expression(.aggregate), .expression(.countWhere): return true
+      case .filter(.entity(let path, _)): if !path.hops.isEmpty { return true }
+      case .expression(.path(let path)):
+        // The key of a to-one relationship is in the row itself.
+        let ownHops = if case .object = path.end { path.hops.dropLast() } else { path.hops[...] }
+        if !ownHops.isEmpty { return true }
+      default: waiting += part.parts
       }
     }
     return false

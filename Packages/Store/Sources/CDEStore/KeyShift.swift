@@ -207,32 +207,18 @@ extension KeyShift {
     sort.map { StoreSort(own($0.expression), isAscending: $0.isAscending, options: $0.options) }
   }
 
-  func own(_ expression: StoreExpression) -> StoreExpression {
-    switch expression {
-    case .value(.reference(let entity, let key)): .value(.reference(entity: entity, key: own(key)))
-    case .value, .path, .count, .aggregate: expression
-    case .list(let members): .list(members.map { own($0) })
-    case .countWhere(let path, let filter): .countWhere(path, matching: own(filter))
-    case .function(let function, let arguments): .function(function, arguments.map { own($0) })
-    case .conditional(let filter, let first, let second): .conditional(own(filter), own(first), own(second))
-    case .group(let aggregate, let inner): .group(aggregate, own(inner))
-    }
-  }
+  func own(_ expression: StoreExpression) -> StoreExpression { owning(expression) }
 
-  func own(_ filter: StoreFilter) -> StoreFilter {
-    switch filter {
-    case .constant, .entity: filter
-    case .and(let parts): .and(parts.map { own($0) })
-    case .or(let parts): .or(parts.map { own($0) })
-    case .not(let part): .not(own(part))
-    case .rules(let rules, let otherwise):
-      .rules(rules.map { StoreFilter.Rule(own($0.condition), holds: $0.holds) }, otherwise: own(otherwise))
-    case .comparison(let left, let comparison, let right, let options):
-      .comparison(own(left), comparison, own(right), options)
-    case .any(let path, let condition): .any(path, matching: own(condition))
-    // Rows of other stores are left out, so a long list costs nothing there.
-    case .keys(let keys): .keys(keys.compactMap { contains($0) ? own($0) : nil })
-    }
+  func own(_ filter: StoreFilter) -> StoreFilter { owning(filter) }
+
+  private var owning: QueryRewriting {
+    QueryRewriting(
+      value: { value in
+        guard case .reference(let entity, let key) = value else { return value }
+        return .reference(entity: entity, key: own(key))
+      },
+      // Rows of other stores are left out, so a long list costs nothing there.
+      keys: { keys in keys.compactMap { contains($0) ? own($0) : nil } })
   }
 }
 

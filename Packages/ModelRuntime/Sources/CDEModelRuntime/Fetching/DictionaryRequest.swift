@@ -124,13 +124,9 @@ struct DictionaryRequest {
     case .constant(.object):
       throw Self.unfit("has \(given.name), which is an object given as a value. Fetch a key path", plan)
     case .constant(let constant): return [.value(.value(constant.stored))]
-    case .row(let row): return [.object(StorePath(scope: row.scope, hops: row.hops, end: .object))]
+    case .row(let row): return [.object(row.path)]
     case .value(let value): return [.value(value.expression)]
-    case .composite(let composite):
-      return composite.attribute.leaves.indices.map { leaf in
-        let end = StorePath.End.property(slot: composite.slot, leaf: composite.firstLeaf + leaf)
-        return .value(.path(StorePath(scope: composite.row.scope, hops: composite.row.hops, end: end)))
-      }
+    case .composite(let composite): return composite.leaves.map { .value($0) }
     case .entity:
       throw Self.unfit("has \(given.name), which is an entity. Fetch objectID, whose entity it is", plan)
     case .members:

@@ -21,7 +21,15 @@ struct QueryRow: Equatable {
   /// The declared entity of the object.
   var entity: EntityIndex
 
-  var object: StoreExpression { .path(StorePath(scope: scope, hops: hops, end: .object)) }
+  /// The path to the object.
+  var path: StorePath { StorePath(scope: scope, hops: hops, end: .object) }
+
+  var object: StoreExpression { .path(path) }
+
+  /// A value of the object.
+  func value(_ slot: SlotIndex, leaf: Int) -> StoreExpression {
+    .path(StorePath(scope: scope, hops: hops, end: .property(slot: slot, leaf: leaf)))
+  }
 }
 
 struct QueryComposite {
@@ -32,6 +40,11 @@ struct QueryComposite {
   var firstLeaf: Int
   /// Entity and keys, for messages.
   var name: String
+
+  /// The values of all leaves.
+  var leaves: [StoreExpression] {
+    attribute.leaves.indices.map { row.value(slot, leaf: firstLeaf + $0) }
+  }
 }
 
 /// A single value and the facts known about it.

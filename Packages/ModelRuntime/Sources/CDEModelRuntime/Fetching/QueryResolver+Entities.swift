@@ -18,7 +18,7 @@ extension QueryResolver {
     var parts: [StoreFilter] = []
     if row.hops.isEmpty, found.count == possible.count { return .constant(true) }
     if !found.isEmpty {
-      parts.append(.entity(StorePath(scope: row.scope, hops: row.hops, end: .object), isIn: found))
+      parts.append(.entity(row.path, isIn: found))
     }
     // Without an object there is no entity.
     if !row.hops.isEmpty, try holds(nil) { parts.append(try isNil(.row(row))) }

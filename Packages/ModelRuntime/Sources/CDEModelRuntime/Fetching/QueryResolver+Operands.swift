@@ -121,7 +121,8 @@ extension QueryResolver {
     }
     switch property.kind {
     case .attribute(let attribute):
-      return value(QueryKind(attribute), of: row, property.slot, leaf: 0, name: name)
+      let value = row.value(property.slot, leaf: 0)
+      return .value(QueryValue(expression: value, kind: QueryKind(attribute), name: name))
     case .composite(let attribute):
       return .composite(
         QueryComposite(row: row, slot: property.slot, attribute: attribute, firstLeaf: 0, name: name))
@@ -181,7 +182,8 @@ extension QueryResolver {
       }
       let name = "\(composite.name).\(key)"
       guard element.type == .composite else {
-        return value(QueryKind(element), of: composite.row, composite.slot, leaf: leaf, name: name)
+        let value = composite.row.value(composite.slot, leaf: leaf)
+        return .value(QueryValue(expression: value, kind: QueryKind(element), name: name))
       }
       return .composite(
         QueryComposite(
@@ -189,15 +191,6 @@ extension QueryResolver {
     }
     throw PredicateTreeError(
       .unknownKey, construct: key, "\(composite.name) has no element \(key); check the key's spelling")
-  }
-
-  private func value(
-    _ kind: QueryKind, of row: QueryRow, _ slot: SlotIndex, leaf: Int, name: String
-  ) -> QueryOperand {
-    let end = StorePath.End.property(slot: slot, leaf: leaf)
-    return .value(
-      QueryValue(
-        expression: .path(StorePath(scope: row.scope, hops: row.hops, end: end)), kind: kind, name: name))
   }
 
   // MARK: Single values
@@ -267,12 +260,7 @@ extension QueryResolver {
     case .entity(let row, _): return try isNil(.row(row))
     case .value(let value): return .comparison(value.expression, .equal, .value(.null), [])
     case .composite(let composite):
-      return .every(
-        composite.attribute.leaves.indices.map { leaf in
-          let end = StorePath.End.property(slot: composite.slot, leaf: composite.firstLeaf + leaf)
-          let path = StorePath(scope: composite.row.scope, hops: composite.row.hops, end: end)
-          return .comparison(.path(path), .equal, .value(.null), [])
-        })
+      return .every(composite.leaves.map { .comparison($0, .equal, .value(.null), []) })
     case .members(let members):
       throw PredicateTreeError(
         .operands, construct: "==", "\(name(of: members)) is a collection; quantify it with ANY or ALL")

@@ -48,10 +48,14 @@ extension QueryResolver {
     _ store: StoreExpression.Function, _ function: PredicateFunction, _ values: [QueryValue]
   ) throws -> QueryOperand {
     _ = try Self.form(function, values)
-    return .value(
-      QueryValue(
-        expression: .function(store, values.map(\.expression)), kind: .number(.real), name: function.rawValue)
-    )
+    return Self.result(store, function, values.map(\.expression), .number(.real))
+  }
+
+  private static func result(
+    _ store: StoreExpression.Function, _ function: PredicateFunction, _ arguments: [StoreExpression],
+    _ kind: QueryKind
+  ) -> QueryOperand {
+    .value(QueryValue(expression: .function(store, arguments), kind: kind, name: function.rawValue))
   }
 
   private func element(_ operands: [QueryOperand]) throws -> QueryOperand {
@@ -99,13 +103,11 @@ extension QueryResolver {
   private func arithmetic(
     _ store: StoreExpression.Function, _ function: PredicateFunction, _ values: [QueryValue]
   ) throws -> QueryOperand {
+    var arguments = values.map(\.expression)
     if let kind = Self.kindOfDates(function, values) {
-      return .value(
-        QueryValue(
-          expression: .function(store, values.map(\.expression)), kind: kind, name: function.rawValue))
+      return Self.result(store, function, arguments, kind)
     }
     let form = try Self.form(function, values)
-    var arguments = values.map(\.expression)
     if function == .modulus, form != .integer { return try real(.remainder, function, values) }
     // SQLite's operator cuts off fractions, and a computed integer becomes a fraction where it overflows.
     let store = function == .modulus && !arguments.allSatisfy(\.isGiven) ? .remainder : store
@@ -116,9 +118,7 @@ extension QueryResolver {
       // A whole decimal is an integer in the column, and a division of integers would lose the fraction.
       arguments[0] = .function(.multiply, [arguments[0], .value(.real(1))])
     }
-    return .value(
-      QueryValue(
-        expression: .function(store, arguments), kind: .number(form), name: function.rawValue))
+    return Self.result(store, function, arguments, .number(form))
   }
 
   /// The kind of a date moved by seconds, or of the seconds between two dates; nil for other operands.

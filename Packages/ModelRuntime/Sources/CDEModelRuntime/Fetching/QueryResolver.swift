@@ -93,34 +93,27 @@ struct QueryResolver {
 }
 
 extension StoreFilter {
-  /// A flat conjunction without constant parts. Flat, because a store limits the depth of conditions.
-  static func every(_ parts: [StoreFilter]) -> StoreFilter {
-    var flat: [StoreFilter] = []
-    flat.reserveCapacity(parts.count)
-    for part in parts {
-      switch part {
-      case .constant(true): break
-      case .constant(false): return part
-      case .and(let inner): flat += inner
-      default: flat.append(part)
-      }
-    }
-    return flat.isEmpty ? .constant(true) : flat.count == 1 ? flat[0] : .and(flat)
-  }
+  /// A flat conjunction without constant parts.
+  static func every(_ parts: [StoreFilter]) -> StoreFilter { flat(parts, isAnd: true) }
 
   /// A flat disjunction without constant parts.
-  static func some(_ parts: [StoreFilter]) -> StoreFilter {
+  static func some(_ parts: [StoreFilter]) -> StoreFilter { flat(parts, isAnd: false) }
+
+  // Flat, because a store limits the depth of conditions.
+  private static func flat(_ parts: [StoreFilter], isAnd: Bool) -> StoreFilter {
     var flat: [StoreFilter] = []
     flat.reserveCapacity(parts.count)
     for part in parts {
       switch part {
-      case .constant(false): break
-      case .constant(true): return part
-      case .or(let inner): flat += inner
+      case .constant(isAnd): break
+      case .constant: return part
+      case .and(let inner) where isAnd: flat += inner
+      case .or(let inner) where !isAnd: flat += inner
       default: flat.append(part)
       }
     }
-    return flat.isEmpty ? .constant(false) : flat.count == 1 ? flat[0] : .or(flat)
+    if flat.count <= 1 { return flat.first ?? .constant(isAnd) }
+    return isAnd ? .and(flat) : .or(flat)
   }
 
   /// The exact complement, without an unnecessary `not`.

@@ -24,10 +24,9 @@
         // AVG of whole numbers has another last digit than a division of floating-point numbers.
         return Self.number(value).map { number in
           let values = SQLPiece(number.sql, number.bindings)
-          var result =
+          let result =
             SQLPiece("(SUM(") + values + SQLPiece(")::float8 / NULLIF(COUNT(") + values + SQLPiece("), 0))")
-          result.kind = .real
-          return result
+          return result.ofKind(.real)
         }
       }
     }
@@ -50,9 +49,7 @@
         return SQLPiece("char_length(\(arguments[0].sql))::bigint", arguments[0].bindings, kind: .integer)
       case .concatenate:
         guard arguments.allSatisfy({ $0.kind == .text }) else { return nil }
-        var result = SQLPiece("(") + .joined(arguments, " || ") + SQLPiece(")")
-        result.kind = .text
-        return result
+        return (SQLPiece("(") + .joined(arguments, " || ") + SQLPiece(")")).ofKind(.text)
       case .firstNonNil: return firstNonNil(arguments)
       // The server folds case by its own tables, and raises errors where other functions give nil.
       default: return nil
@@ -71,9 +68,7 @@
       }
       let kinds = Set(parts.compactMap(\.kind))
       guard kinds.count <= 1 else { return nil }
-      var result = SQLPiece("coalesce(") + .joined(parts, ", ") + SQLPiece(")")
-      result.kind = kinds.first
-      return result
+      return (SQLPiece("coalesce(") + .joined(parts, ", ") + SQLPiece(")")).ofKind(kinds.first)
     }
 
     /// A sum, a product and the like of whole numbers and decimals.
@@ -86,8 +81,7 @@
       } else {
         result = SQLPiece("(") + .joined(numbers, name) + SQLPiece(")")
       }
-      result.kind = .decimal
-      return result
+      return result.ofKind(.decimal)
     }
 
     /// A quotient or a rest of whole numbers, which is nil for zero.
@@ -108,12 +102,11 @@
 
     private func integers(_ sign: String, _ arguments: [SQLPiece]) -> SQLPiece? {
       guard arguments.allSatisfy({ $0.kind == .integer }) else { return nil }
-      var result =
+      let result =
         arguments.count == 1
         ? SQLPiece("(\(sign)") + arguments[0] + SQLPiece(")")
         : SQLPiece("(") + .joined(arguments, sign) + SQLPiece(")")
-      result.kind = .integer
-      return result
+      return result.ofKind(.integer)
     }
 
     private func rounded(_ function: StoreExpression.Function, _ value: SQLPiece) -> SQLPiece? {

@@ -91,10 +91,6 @@
 
     func constant(_ holds: Bool) -> SQLPiece { SQLPiece(holds ? "TRUE" : "FALSE") }
 
-    func condition(_ piece: SQLPiece, isNegated: Bool) -> SQLPiece {
-      SQLPiece("(") + piece + SQLPiece(isNegated ? ") IS NOT TRUE" : ")")
-    }
-
     /// With a constant the plain operator has the same meaning and can use an index.
     func equality(isNegated: Bool, hasConstant: Bool) -> String {
       isNegated ? " IS DISTINCT FROM " : hasConstant ? " = " : " IS NOT DISTINCT FROM "

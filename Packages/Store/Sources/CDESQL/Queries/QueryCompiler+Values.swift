@@ -10,15 +10,15 @@ extension QueryCompiler {
     case .list: throw unsupported("A list can only be used on the right side of a membership test.")
     case .path(let path): return try pathValue(path)
     case .count(let path):
-      return integer(try subquery(path) { (_, _) throws(StoreError) in (Piece("SELECT COUNT(*)"), nil) })
+      return try subquery(path) { (_, _) throws(StoreError) in (Piece("SELECT COUNT(*)"), nil) }
+        .ofKind(.integer)
     case .countWhere(let path, let filter):
-      return integer(
-        try subquery(path) { (compiler, _) throws(StoreError) in
-          (Piece("SELECT COUNT(*)"), try compiler.exact(filter))
-        })
+      return try subquery(path) { (compiler, _) throws(StoreError) in
+        (Piece("SELECT COUNT(*)"), try compiler.exact(filter))
+      }.ofKind(.integer)
     case .aggregate(let aggregate, let path):
       var found: SQLKind?
-      var result = try subquery(path) { (compiler, place) throws(StoreError) in
+      let result = try subquery(path) { (compiler, place) throws(StoreError) in
         guard case .property(let slot, let leaf) = path.end else {
           throw compiler.unsupported("An aggregate needs a property at the end of its path.")
         }
@@ -29,19 +29,17 @@ extension QueryCompiler {
         found = total.kind
         return (Piece("SELECT ") + total, nil)
       }
-      result.kind = found
-      return result
+      return result.ofKind(found)
     case .function(let function, let arguments): return try self.function(function, arguments)
     case .conditional(let filter, let first, let second):
       let test = try exact(filter)
       let left = try value(first)
       let right = try value(second)
       guard let aligned = dialect.aligned(left, right) else { return decided(nil) }
-      var result =
+      let result =
         Piece("CASE WHEN ") + test + Piece(" THEN ") + aligned.left + Piece(" ELSE ") + aligned.right
         + Piece(" END")
-      result.kind = aligned.left.kind ?? aligned.right.kind
-      return result
+      return result.ofKind(aligned.left.kind ?? aligned.right.kind)
     case .group(let aggregate, let expression):
       guard hasGroups else {
         throw unsupported("An aggregate over a group stands where there are no groups.")
@@ -51,8 +49,6 @@ extension QueryCompiler {
       return decided(dialect.aggregate(aggregate, try value(expression)))
     }
   }
-
-  private func integer(_ piece: Piece) -> Piece { Piece(piece.sql, piece.bindings, kind: .integer) }
 
   /// The kind of a property's values; nil for a composite as a whole.
   func kind(of property: RowLayout.Property, leaf: Int) -> SQLKind? {

@@ -133,6 +133,10 @@ public import CDEStore
 }
 
 extension SQLDialect {
+  public func condition(_ piece: SQLPiece, isNegated: Bool) -> SQLPiece {
+    SQLPiece("(") + piece + SQLPiece(isNegated ? ") IS NOT TRUE" : ")")
+  }
+
   public var uniqueIndexesOrderNullAsSorts: Bool { true }
 
   public func result(_ piece: SQLPiece) -> SQLPiece { piece }

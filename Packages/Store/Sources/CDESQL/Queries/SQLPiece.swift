@@ -16,6 +16,12 @@ public import CDEStore
     self.kind = kind
   }
 
+  /// The same piece as a value of a kind.
+  public consuming func ofKind(_ kind: SQLKind?) -> SQLPiece {
+    self.kind = kind
+    return self
+  }
+
   /// One piece after another.
   public static func + (left: consuming SQLPiece, right: SQLPiece) -> SQLPiece {
     left += right

@@ -40,10 +40,6 @@ struct SQLiteDialect: SQLDialect {
 
   func constant(_ holds: Bool) -> SQLPiece { SQLPiece(holds ? "1" : "0") }
 
-  func condition(_ piece: SQLPiece, isNegated: Bool) -> SQLPiece {
-    SQLPiece("(") + piece + SQLPiece(isNegated ? ") IS NOT TRUE" : ")")
-  }
-
   /// With a constant the plain operator has the same meaning and can use an index.
   func equality(isNegated: Bool, hasConstant: Bool) -> String {
     isNegated ? " IS NOT " : hasConstant ? " = " : " IS "

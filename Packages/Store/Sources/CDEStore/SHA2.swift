@@ -1,8 +1,12 @@
+// Models are hashed whenever a container is made, in debug builds as well. There generic code and the subscripts of arrays
+// call functions of the standard library for each word, which made a hash thirty times as slow. So both functions are written
+// out for their words, on memory of the block.
+
 /// SHA-256 of bytes, by FIPS 180-4.
 ///
 /// Swift's Foundation on Linux has no hash functions, and this layer depends on no package. For schema
 /// fingerprints and not for secrets, because it is not protected against timing attacks.
-@_spi(CDE) public enum SHA256: SHA2 {
+@_spi(CDE) public enum SHA256 {
   /// Bytes of a digest.
   public static let byteCount = 32
 
@@ -10,35 +14,79 @@
   ///
   /// - Parameter bytes: the message, any length.
   /// - Returns: 32 bytes.
-  public static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] { digest(Array(bytes)) }
-
-  @inline(__always)
-  fileprivate static func scheduled(_ word: UInt32) -> UInt32 {
-    rotate(word, 7) ^ rotate(word, 18) ^ word &>> 3
+  public static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    let message = SHA2.padded(Array(bytes), block: 64)
+    var state = initial
+    state.withUnsafeMutableBufferPointer { state in
+      message.withUnsafeBytes { message in
+        constants.withUnsafeBufferPointer { constants in
+          withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
+            var start = 0
+            while start < message.count {
+              compress(
+                message.baseAddress! + start, constants.baseAddress!, schedule.baseAddress!,
+                state.baseAddress!)
+              start += 64
+            }
+          }
+        }
+      }
+      for index in state.indices { state[index] = state[index].bigEndian }
+    }
+    return state.withUnsafeBytes { Array($0) }
   }
 
-  @inline(__always)
-  fileprivate static func scheduledRecent(_ word: UInt32) -> UInt32 {
-    rotate(word, 17) ^ rotate(word, 19) ^ word &>> 10
+  private static func compress(
+    _ block: UnsafeRawPointer, _ constants: UnsafePointer<UInt32>, _ schedule: UnsafeMutablePointer<UInt32>,
+    _ state: UnsafeMutablePointer<UInt32>
+  ) {
+    var index = 0
+    while index < 16 {
+      schedule[index] = block.loadUnaligned(fromByteOffset: index &* 4, as: UInt32.self).bigEndian
+      index &+= 1
+    }
+    while index < 64 {
+      let early = schedule[index &- 15]
+      let late = schedule[index &- 2]
+      schedule[index] =
+        schedule[index &- 16] &+ (rotate(early, 7) ^ rotate(early, 18) ^ early &>> 3)
+        &+ schedule[index &- 7] &+ (rotate(late, 17) ^ rotate(late, 19) ^ late &>> 10)
+      index &+= 1
+    }
+    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+    index = 0
+    while index < 64 {
+      let first =
+        h &+ (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) &+ ((e & f) ^ (~e & g)) &+ constants[index]
+        &+ schedule[index]
+      let majority = (a & b) ^ (a & c) ^ (b & c)
+      let second = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) &+ majority
+      (h, g, f, e) = (g, f, e, d &+ first)
+      (d, c, b, a) = (c, b, a, first &+ second)
+      index &+= 1
+    }
+    state[0] &+= a
+    state[1] &+= b
+    state[2] &+= c
+    state[3] &+= d
+    state[4] &+= e
+    state[5] &+= f
+    state[6] &+= g
+    state[7] &+= h
   }
 
-  @inline(__always)
-  fileprivate static func sum0(_ word: UInt32) -> UInt32 {
-    rotate(word, 2) ^ rotate(word, 13) ^ rotate(word, 22)
-  }
-
-  @inline(__always)
-  fileprivate static func sum1(_ word: UInt32) -> UInt32 {
-    rotate(word, 6) ^ rotate(word, 11) ^ rotate(word, 25)
+  private static func rotate(_ word: UInt32, _ count: UInt32) -> UInt32 {
+    word &>> count | word &<< (32 &- count)
   }
 
   // The fractions of the square roots of the first eight primes.
-  fileprivate static let initial: [UInt32] = [
+  private static let initial: [UInt32] = [
     0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
   ]
 
   // The fractions of the cube roots of the first 64 primes.
-  fileprivate static let constants: [UInt32] = [
+  private static let constants: [UInt32] = [
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -54,7 +102,7 @@
 ///
 /// Swift's Foundation on Linux has no hash functions, and this layer depends on no package. For schema
 /// fingerprints and not for secrets, because it is not protected against timing attacks.
-@_spi(CDE) public enum SHA512: SHA2 {
+@_spi(CDE) public enum SHA512 {
   /// Bytes of a digest.
   public static let byteCount = 64
 
@@ -62,36 +110,80 @@
   ///
   /// - Parameter bytes: the message, any length.
   /// - Returns: 64 bytes.
-  public static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] { digest(Array(bytes)) }
-
-  @inline(__always)
-  fileprivate static func scheduled(_ word: UInt64) -> UInt64 {
-    rotate(word, 1) ^ rotate(word, 8) ^ word &>> 7
+  public static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    let message = SHA2.padded(Array(bytes), block: 128)
+    var state = initial
+    state.withUnsafeMutableBufferPointer { state in
+      message.withUnsafeBytes { message in
+        constants.withUnsafeBufferPointer { constants in
+          withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 80) { schedule in
+            var start = 0
+            while start < message.count {
+              compress(
+                message.baseAddress! + start, constants.baseAddress!, schedule.baseAddress!,
+                state.baseAddress!)
+              start += 128
+            }
+          }
+        }
+      }
+      for index in state.indices { state[index] = state[index].bigEndian }
+    }
+    return state.withUnsafeBytes { Array($0) }
   }
 
-  @inline(__always)
-  fileprivate static func scheduledRecent(_ word: UInt64) -> UInt64 {
-    rotate(word, 19) ^ rotate(word, 61) ^ word &>> 6
+  private static func compress(
+    _ block: UnsafeRawPointer, _ constants: UnsafePointer<UInt64>, _ schedule: UnsafeMutablePointer<UInt64>,
+    _ state: UnsafeMutablePointer<UInt64>
+  ) {
+    var index = 0
+    while index < 16 {
+      schedule[index] = block.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self).bigEndian
+      index &+= 1
+    }
+    while index < 80 {
+      let early = schedule[index &- 15]
+      let late = schedule[index &- 2]
+      schedule[index] =
+        schedule[index &- 16] &+ (rotate(early, 1) ^ rotate(early, 8) ^ early &>> 7)
+        &+ schedule[index &- 7] &+ (rotate(late, 19) ^ rotate(late, 61) ^ late &>> 6)
+      index &+= 1
+    }
+    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+    index = 0
+    while index < 80 {
+      let first =
+        h &+ (rotate(e, 14) ^ rotate(e, 18) ^ rotate(e, 41)) &+ ((e & f) ^ (~e & g)) &+ constants[index]
+        &+ schedule[index]
+      let majority = (a & b) ^ (a & c) ^ (b & c)
+      let second = (rotate(a, 28) ^ rotate(a, 34) ^ rotate(a, 39)) &+ majority
+      (h, g, f, e) = (g, f, e, d &+ first)
+      (d, c, b, a) = (c, b, a, first &+ second)
+      index &+= 1
+    }
+    state[0] &+= a
+    state[1] &+= b
+    state[2] &+= c
+    state[3] &+= d
+    state[4] &+= e
+    state[5] &+= f
+    state[6] &+= g
+    state[7] &+= h
   }
 
-  @inline(__always)
-  fileprivate static func sum0(_ word: UInt64) -> UInt64 {
-    rotate(word, 28) ^ rotate(word, 34) ^ rotate(word, 39)
-  }
-
-  @inline(__always)
-  fileprivate static func sum1(_ word: UInt64) -> UInt64 {
-    rotate(word, 14) ^ rotate(word, 18) ^ rotate(word, 41)
+  private static func rotate(_ word: UInt64, _ count: UInt64) -> UInt64 {
+    word &>> count | word &<< (64 &- count)
   }
 
   // The fractions of the square roots of the first eight primes.
-  fileprivate static let initial: [UInt64] = [
+  private static let initial: [UInt64] = [
     0x6a09e667_f3bcc908, 0xbb67ae85_84caa73b, 0x3c6ef372_fe94f82b, 0xa54ff53a_5f1d36f1,
     0x510e527f_ade682d1, 0x9b05688c_2b3e6c1f, 0x1f83d9ab_fb41bd6b, 0x5be0cd19_137e2179,
   ]
 
   // The fractions of the cube roots of the first 80 primes.
-  fileprivate static let constants: [UInt64] = [
+  private static let constants: [UInt64] = [
     0x428a2f98_d728ae22, 0x71374491_23ef65cd, 0xb5c0fbcf_ec4d3b2f, 0xe9b5dba5_8189dbbc,
     0x3956c25b_f348b538, 0x59f111f1_b605d019, 0x923f82a4_af194f9b, 0xab1c5ed5_da6d8118,
     0xd807aa98_a3030242, 0x12835b01_45706fbe, 0x243185be_4ee4b28c, 0x550c7dc3_d5ffb4e2,
@@ -115,71 +207,19 @@
   ]
 }
 
-/// The common part. The two differ in the width of a word, the constants and the rotations.
-private protocol SHA2 {
-  associatedtype Word: FixedWidthInteger & UnsignedInteger
-
-  static var initial: [Word] { get }
-  /// One constant for each round.
-  static var constants: [Word] { get }
-  static func scheduled(_ word: Word) -> Word
-  static func scheduledRecent(_ word: Word) -> Word
-  static func sum0(_ word: Word) -> Word
-  static func sum1(_ word: Word) -> Word
-}
-
-extension SHA2 {
-  @inline(__always)
-  fileprivate static func rotate(_ word: Word, _ count: Word) -> Word {
-    word &>> count | word &<< (Word(truncatingIfNeeded: Word.bitWidth) &- count)
-  }
-
-  fileprivate static func digest(_ bytes: [UInt8]) -> [UInt8] {
-    let wordBytes = Word.bitWidth / 8
-    let block = 16 * wordBytes
+/// What both functions do with a message.
+private enum SHA2 {
+  /// The message with the end that makes it whole blocks: a bit, zeros, and its length in bits in an eighth of a block.
+  static func padded(_ bytes: [UInt8], block: Int) -> [UInt8] {
+    let length = block / 8
     var message = bytes
     message.append(0x80)
-    // The message ends with its length in two words.
-    while message.count % block != block - 2 * wordBytes { message.append(0) }
-    message.append(contentsOf: repeatElement(0, count: 2 * wordBytes - 8))
+    let rest = (message.count + length) % block
+    message.append(contentsOf: repeatElement(0, count: (rest == 0 ? 0 : block - rest) + length - 8))
     let bitCount = UInt64(bytes.count) * 8
     for shift in stride(from: 56, through: 0, by: -8) {
       message.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(shift)))
     }
-
-    var state = initial
-    let constants = constants
-    var schedule = [Word](repeating: 0, count: constants.count)
-    for start in stride(from: 0, to: message.count, by: block) {
-      for index in 0..<16 {
-        var word: Word = 0
-        for byte in 0..<wordBytes {
-          word = word &<< 8 | Word(truncatingIfNeeded: message[start + index * wordBytes + byte])
-        }
-        schedule[index] = word
-      }
-      for index in 16..<constants.count {
-        schedule[index] =
-          schedule[index - 16] &+ scheduled(schedule[index - 15]) &+ schedule[index - 7]
-          &+ scheduledRecent(schedule[index - 2])
-      }
-      compress(schedule, constants, into: &state)
-    }
-    return state.flatMap { word in
-      stride(from: Word.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> Word($0)) }
-    }
-  }
-
-  private static func compress(_ schedule: [Word], _ constants: [Word], into state: inout [Word]) {
-    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
-    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-    for index in constants.indices {
-      let choice = (e & f) ^ (~e & g)
-      let first = h &+ sum1(e) &+ choice &+ constants[index] &+ schedule[index]
-      let majority = (a & b) ^ (a & c) ^ (b & c)
-      (h, g, f, e) = (g, f, e, d &+ first)
-      (d, c, b, a) = (c, b, a, first &+ sum0(a) &+ majority)
-    }
-    for (index, value) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= value }
+    return message
   }
 }

@@ -4,7 +4,7 @@
 @_spi(CDE) public enum ValueOrder {
   /// Below zero, zero or above zero; nil if one value is nil or the values can't be compared.
   ///
-  /// A text beside a number is taken for the number that its digits say: a fraction that is compared with a decimal is given so.
+  /// A text that is compared with a number counts as the number that it spells. Conditions on decimals give fractions as texts.
   public static func compare(_ left: StoreValue, _ right: StoreValue) -> Int? {
     switch (left, right) {
     case (.null, _), (_, .null): nil

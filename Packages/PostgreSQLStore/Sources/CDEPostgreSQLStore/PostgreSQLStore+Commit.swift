@@ -46,6 +46,21 @@
       try commit(transaction) { _ in }
     }
 
+    /// Inserts all rows of an insertion in one transaction, or none.
+    ///
+    /// Runs on the calling thread, on a connection of the pool. A thousand rows or more travel by COPY, of which each statement takes
+    /// 100,000 rows at the most. One batch of the rows is in memory at a time. Where the server ends the transaction because of
+    /// others, the rows are read and written again.
+    ///
+    /// - Throws: the errors of ``commit(_:committed:)``, and those of reading the rows. Then nothing is written.
+    public func commit(_ insertion: StoreInsertion) throws(StoreError) -> CommitResult {
+      try requireWritable()
+      try plans.checkEntity(insertion.entity)
+      return try observing(.batch) { (collector) throws(StoreError) in
+        try commits.commit(insertion, collecting: collector)
+      }
+    }
+
     /// Finds all conflicts of a transaction, from one state of the store.
     ///
     /// Costs one statement for each tree whose rows the transaction changes, and one for each uniqueness constraint.

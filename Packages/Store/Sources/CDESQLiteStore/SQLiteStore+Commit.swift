@@ -26,21 +26,46 @@ extension SQLiteStore {
       let writer = TransactionWriter(
         plans, connection, transaction, externals: externals,
         checksReferences: configuration.checksReferences)
-      do throws(StoreError) {
-        try connection.inWriteTransaction { () throws(StoreError) in try writer.write() }
-      } catch {
-        // If SQLite failed during its commit, the log may contain the whole transaction. If a process reads
-        // the log after this one has died, it finds the transaction and needs the files.
-        if !writer.isComplete || [.busy, .fileMoved].contains(error.code) {
-          externals?.remove(writer.writtenFiles)
-        }
-        throw error
-      }
-      let result = finish(writer, transaction)
-      committed(result)
-      externals?.remove(writer.obsoleteFiles)
-      return result
+      return try commit(writer, committed: committed) { () throws(StoreError) in try writer.write() }
     }
+  }
+
+  /// Inserts all rows of an insertion in one SQLite transaction, or none.
+  ///
+  /// Runs on the calling thread. One batch of the rows is in memory at a time, and SQLite's cache. Other writers wait until all rows
+  /// are written.
+  ///
+  /// - Throws: the errors of ``commit(_:committed:)``, and those of reading the rows. Then nothing is written.
+  public func commit(_ insertion: StoreInsertion) throws(StoreError) -> CommitResult {
+    try requireWritable()
+    try plans.checkEntity(insertion.entity)
+    return try pool.write(.batch) { (connection) throws(StoreError) in
+      // New rows refer to no others, so there is no reference to check.
+      let writer = TransactionWriter(
+        plans, connection, StoreTransaction(), externals: externals, checksReferences: false)
+      return try commit(writer) { _ in
+      } writing: { () throws(StoreError) in
+        try writer.write(insertion)
+      }
+    }
+  }
+
+  /// Lets a writer write, commits, and removes the files of external values that are not needed afterwards.
+  private func commit(
+    _ writer: TransactionWriter, committed: (CommitResult) -> Void, writing: () throws(StoreError) -> Void
+  ) throws(StoreError) -> CommitResult {
+    do throws(StoreError) { try writer.connection.inWriteTransaction(writing) } catch {
+      // If SQLite failed during its commit, the log may contain the whole transaction. If a process reads
+      // the log after this one has died, it finds the transaction and needs the files.
+      if !writer.isComplete || [.busy, .fileMoved].contains(error.code) {
+        externals?.remove(writer.writtenFiles)
+      }
+      throw error
+    }
+    let result = finish(writer, writer.transaction)
+    committed(result)
+    externals?.remove(writer.obsoleteFiles)
+    return result
   }
 
   /// Numbers a transaction that was committed, and gives its rows their keys. The caller holds the writing connection.

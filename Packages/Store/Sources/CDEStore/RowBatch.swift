@@ -18,21 +18,29 @@ public final class RowBatch: @unchecked Sendable {
   @exclusivity(unchecked) public var asOf: UInt64 = 0
   @usableFromInline let words: UnsafeMutablePointer<UInt64>
   @usableFromInline let arena: UnsafeMutableRawPointer
+  /// The bytes of all texts and blobs.
+  let arenaCount: Int
 
   /// Takes ownership of both allocations.
   init(
     layout: RowLayout, count: Int, words: UnsafeMutablePointer<UInt64>,
-    arena: UnsafeMutableRawPointer
+    arena: UnsafeMutableRawPointer, arenaCount: Int
   ) {
     self.layout = layout
     self.count = count
     self.words = words
     self.arena = arena
+    self.arenaCount = arenaCount
   }
 
   deinit {
     words.deallocate()
     arena.deallocate()
+  }
+
+  /// The bytes that the rows take in memory.
+  @_spi(CDE) public var byteCount: Int {
+    count * layout.stride * MemoryLayout<UInt64>.size + arenaCount
   }
 
   @inlinable @inline(__always)

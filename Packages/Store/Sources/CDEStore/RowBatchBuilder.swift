@@ -195,7 +195,8 @@ public struct RowBatchBuilder: ~Copyable {
       arena.deallocate()
       arena = exact
     }
-    let batch = RowBatch(layout: layout, count: rowCount, words: words, arena: arena)
+    let batch = RowBatch(
+      layout: layout, count: rowCount, words: words, arena: arena, arenaCount: arenaUsed)
     isFinished = true
     return batch
   }

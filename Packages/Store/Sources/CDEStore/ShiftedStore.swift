@@ -144,6 +144,15 @@
     return try shift.shifted(result)
   }
 
+  /// Inserts all rows of an insertion, or none. They refer to no others, and their own keys are pending, so only the result is shifted.
+  public func commit(_ insertion: StoreInsertion) throws(StoreError) -> CommitResult {
+    var own = insertion
+    own.keyLimit = KeyShift.span - 1
+    do throws(StoreError) { return finish(StoreTransaction(), try base.commit(own)) } catch {
+      throw shift.shifted(error)
+    }
+  }
+
   /// Assigns permanent keys in advance.
   public func allocateKeys(_ counts: [RootIndex: Int]) throws(StoreError) -> [RootIndex: Int64] {
     var keys = try base.allocateKeys(counts)

@@ -97,6 +97,14 @@ public protocol Store: AnyObject, Sendable {
   ///   fit its attribute; `.busy`, `.full` and so on. Then nothing is written.
   func commit(_ batch: StoreBatch) throws(StoreError) -> StoreBatchResult
 
+  /// Inserts all rows of an insertion in one transaction, or none.
+  ///
+  /// The rows are read while they are written, maybe several times. An engine that can't do so takes all of them into memory.
+  /// The result has no derived values: nothing but the new rows depends on them.
+  ///
+  /// - Throws: the errors of ``commit(_:committed:)``, and those of reading the rows. Then nothing is written.
+  func commit(_ insertion: StoreInsertion) throws(StoreError) -> CommitResult
+
   /// Holds the write lock while a body writes and commits, so that the commits of several stores can follow each other.
   ///
   /// - Throws: the errors of `body`, and those of taking the lock. What the body did not commit is rolled back.
@@ -172,6 +180,13 @@ extension Store {
 
   /// No states are kept.
   public func pinned() throws(StoreError) -> (any Store)? { nil }
+
+  /// All rows are taken into memory.
+  public func commit(_ insertion: StoreInsertion) throws(StoreError) -> CommitResult {
+    var result = try commit(insertion.transaction())
+    result.derived = []
+    return result
+  }
 
   /// An engine without open transactions takes part in no save over several stores.
   public func writing(

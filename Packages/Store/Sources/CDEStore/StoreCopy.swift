@@ -76,7 +76,7 @@ public struct StoreCopy {
       var bytes = 0
       var transaction = StoreTransaction()
       for batch in try source.rows(entity: root, keys: Array(keys[start..<end])).batches {
-        bytes += batch.valueBytes
+        bytes += batch.arenaCount
         try forEachPart(of: batch) { (part) throws(StoreError) in
           transaction.inserted.append(part)
           if part === batch { return }
@@ -179,15 +179,6 @@ public struct StoreCopy {
       ends.append(LinkEnd(entity: entity, slot: property.slot, isOrdered: relationship.isOrdered))
     }
     return ends
-  }
-}
-
-extension RowBatch {
-  /// The bytes of all texts and blobs.
-  fileprivate var valueBytes: Int {
-    var sum = 0
-    for cell in layout.arenaCells { for row in 0..<count { sum += bytes(row, cell).count } }
-    return sum
   }
 }
 

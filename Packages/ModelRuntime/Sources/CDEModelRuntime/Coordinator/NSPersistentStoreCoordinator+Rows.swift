@@ -117,6 +117,12 @@ extension NSPersistentStoreCoordinator: StoreReader, StoreSource {
     try handle.store.conflicts(of: transaction)
   }
 
+  func commit(_ insertion: StoreInsertion, to handle: StoreHandle) throws(StoreError) -> CommitResult {
+    let result = try handle.store.commit(insertion)
+    noteCommit(to: handle, result.historyNumber)
+    return result
+  }
+
   func commit(_ batch: StoreBatch, to handle: StoreHandle) throws(StoreError) -> StoreBatchResult {
     let result = try handle.store.commit(batch)
     noteCommit(to: handle, result.historyNumber)

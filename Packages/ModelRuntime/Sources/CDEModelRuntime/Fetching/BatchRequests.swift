@@ -138,7 +138,19 @@ nonisolated open class NSBatchDeleteRequest: NSPersistentStoreRequest, @unchecke
 /// Of several objects with one value the first one counts as the row. The result then names the inserted rows and the rows
 /// that took values. The methods of a policy's subclass are not called, because there are no objects to pass.
 ///
-/// Needs some ten bytes of memory for each property of each object, until the transaction is written.
+/// Takes the memory of 16 MB of objects. More of them are in a temporary file until they are written: in the folder that the
+/// environment's `TMPDIR` names, otherwise in `/var/tmp`. The store is not locked while a handler makes objects. If objects have unique values
+/// that others have, and the merge policy resolves that, all objects are in memory.
+///
+/// A request of more than 512 objects ends with code `.store`, and nothing is saved, when the task is cancelled that executes it. The
+/// progress that is current on the thread counts the objects that are written, and cancels as well:
+///
+/// ```swift
+/// let progress = Progress(totalUnitCount: 100)
+/// progress.becomeCurrent(withPendingUnitCount: 100)
+/// defer { progress.resignCurrent() }
+/// try context.execute(request)
+/// ```
 nonisolated open class NSBatchInsertRequest: NSPersistentStoreRequest, @unchecked Sendable {
   // Guard: configured by one owner, afterwards only read.
 

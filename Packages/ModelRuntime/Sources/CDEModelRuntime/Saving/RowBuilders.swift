@@ -10,8 +10,8 @@ struct RowBuilders {
   private(set) var rows: [RowReference] = []
 
   /// All rows of a batch live as long as any of them. Therefore a large save makes several batches.
-  private static let rowLimit = 512
-  private static let arenaLimit = 1 << 20
+  static let rowLimit = 512
+  static let arenaLimit = 1 << 20
 
   private final class BuilderBox {
     // Used by one save, on one thread.

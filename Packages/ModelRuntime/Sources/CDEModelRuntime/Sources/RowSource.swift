@@ -97,6 +97,9 @@ protocol StoreSource: RowSource {
     of transaction: StoreTransaction, in handle: StoreHandle
   ) throws(StoreError) -> TransactionConflicts
 
+  /// Inserts the rows of a batch request in one transaction.
+  func commit(_ insertion: StoreInsertion, to handle: StoreHandle) throws(StoreError) -> CommitResult
+
   /// Executes a batch request in one transaction.
   func commit(_ batch: StoreBatch, to handle: StoreHandle) throws(StoreError) -> StoreBatchResult
 }

@@ -50,6 +50,8 @@
     var collector: StatementCollector?
     /// The server's process of this connection.
     let backend: Int32
+    /// See ``PostgreSQLConfiguration``.
+    let copyLimit: Int
 
     // As a rule a store runs fewer different texts. Others are prepared again.
     static let cacheLimit = 256
@@ -75,6 +77,7 @@
       handle = opened
       self.secrets = secrets
       backend = PQbackendPID(opened)
+      copyLimit = configuration.copyLimit
       // The default writes notices of the server to the standard error.
       PQsetNoticeProcessor(opened, { _, _ in }, nil)
       guard PQstatus(opened) == CONNECTION_OK else {

@@ -2,7 +2,7 @@
   internal import CDEStore
   internal import Foundation
 
-  /// The parameters of one run of a statement, in the server's binary format, in one block of memory.
+  /// The parameters of one run of a statement, or rows for COPY, in the server's binary format, in one block of memory.
   struct Parameters: ~Copyable {
     /// The server's types.
     private(set) var types: [UInt32] = []
@@ -185,8 +185,16 @@
       spans.append((used, Int32(length)))
     }
 
+    /// Calls a body with all bytes, and drops them.
+    mutating func takeBytes(
+      _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) throws(StoreError) {
+      defer { used = 0 }
+      try body(UnsafeRawBufferPointer(start: block, count: used))
+    }
+
     @inline(__always)
-    private mutating func write<Value: BitwiseCopyable>(_ value: Value) {
+    mutating func write<Value: BitwiseCopyable>(_ value: Value) {
       let size = MemoryLayout<Value>.size
       if used + size > capacity { grow(to: used + size) }
       (block + used).storeBytes(of: value, as: Value.self)

@@ -190,6 +190,26 @@
       try read(computed)
     }
 
+    /// Computes the values of new rows, which no other rows refer to yet. ``rows`` and ``changes`` don't contain them.
+    func compute(
+      _ insertion: StoreInsertion, after keyBase: IndexedArray<RootIndex, Int64>
+    ) throws(StoreError) {
+      let root = plans.schema.entities[insertion.entity].root
+      for plan in derivations.plans where plan.parts[insertion.entity]?.isOwner == true {
+        var next = keyBase[root] + 1
+        let end = next + Int64(insertion.count)
+        while next < end {
+          let block = Array(next..<min(next + Int64(SchemaPlans.blockSize), end))
+          var parameters = Parameters()
+          parameters.append(block)
+          do throws(StoreError) { _ = try connection.run(plan.update, parameters, while: task(plan)) } catch {
+            throw named(error, plan)
+          }
+          next += Int64(block.count)
+        }
+      }
+    }
+
     /// Reads the rows as they are after the commit. A written row may have a derived value that is older than the stored one, because
     /// changes of other rows do not raise its version.
     private func read(_ computed: [RootIndex: Set<Int64>]) throws(StoreError) {

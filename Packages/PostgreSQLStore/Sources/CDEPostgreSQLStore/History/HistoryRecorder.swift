@@ -25,6 +25,8 @@
     private let plans: SchemaPlans
     private let connection: Connection
     private let transaction: StoreTransaction
+    /// Rows that are inserted besides those of the transaction, by the number of their entity and their keys; nil for none.
+    private let insertion: (entity: Int64, keys: Range<Int64>)?
     private let channel: String
     private var tombstones: [Row: [UInt8]] = [:]
     /// Changed properties besides those of written rows, by row: the entity in whose layout the slots are.
@@ -34,16 +36,19 @@
     private var timestamp = 0.0
 
     private static let task = "Recording the history"
+    private static let keysPerStatement: Int64 = 100_000
     private static let processName = ProcessInfo.processInfo.processName
     private static let bundleIdentifier = Bundle.main.bundleIdentifier ?? processName
 
     /// - Parameter channel: the name of the notifications that the commit sends.
     init(
-      _ plans: SchemaPlans, _ connection: Connection, _ transaction: StoreTransaction, channel: String
+      _ plans: SchemaPlans, _ connection: Connection, _ transaction: StoreTransaction,
+      _ insertion: (entity: Int64, keys: Range<Int64>)? = nil, channel: String
     ) {
       self.plans = plans
       self.connection = connection
       self.transaction = transaction
+      self.insertion = insertion
       self.channel = channel
     }
 
@@ -122,7 +127,7 @@
             kind: .deleted, entity: numbers[deletion.entity], key: deletion.key, tombstone: tombstones[row]))
       }
       try appendTouches()
-      return !changes.isEmpty
+      return !changes.isEmpty || insertion != nil
     }
 
     private func note(_ entity: EntityIndex, _ key: Int64, _ properties: PropertySet) {
@@ -170,7 +175,7 @@
     /// - Returns: the number of the transaction.
     func writeAndCommit() throws(StoreError) -> Int64 {
       timestamp = Date().timeIntervalSinceReferenceDate
-      guard changes.count > SchemaPlans.blockSize else {
+      guard changes.count > SchemaPlans.blockSize || insertion != nil else {
         let sql = Self.transactionSQL(with: Self.changesSQL(of: "n.t", after: "n.c", from: 8, "n, "))
         let rows = try connection.commit(
           after: sql, parameters(with: changes[...]), while: Self.task, Self.completed)
@@ -192,9 +197,29 @@
           Self.changesSQL(of: "$1", after: "$2", from: 3, ""), parameters, while: Self.task)
         first += Int64(block.count)
       }
+      if let insertion { try record(insertion.keys, of: insertion.entity, transaction, after: first) }
       try connection.enqueue("COMMIT", while: "Committing")
       try connection.sendQueue()
       return transaction
+    }
+
+    /// Has the server write the changes of new rows whose keys follow each other.
+    private func record(
+      _ keys: Range<Int64>, of entity: Int64, _ transaction: Int64, after first: Int64
+    ) throws(StoreError) {
+      var next = keys.lowerBound
+      while next < keys.upperBound {
+        let end = min(next + Self.keysPerStatement, keys.upperBound)
+        var parameters = Parameters()
+        for value in [first - keys.lowerBound + 1, transaction, entity, next, end - 1] {
+          parameters.append(value)
+        }
+        try connection.enqueue(
+          #"INSERT INTO "ACHANGE" ("Z_PK", "ZTRANSACTIONID", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK") "#
+            + "SELECT $1 + k, $2, \(StoreHistoryChange.Kind.inserted.rawValue), $3, k FROM generate_series($4::int8, $5) AS k",
+          parameters, while: Self.task)
+        next = end
+      }
     }
 
     /// The error of the statement that numbers a transaction.
@@ -208,7 +233,7 @@
     /// The parameters of the transaction, and of its changes if they are written by the same statement.
     private func parameters(with block: ArraySlice<Change>?) -> Parameters {
       var parameters = Parameters()
-      parameters.append(Int64(changes.count))
+      parameters.append(Int64(changes.count + (insertion?.keys.count ?? 0)))
       parameters.append(timestamp)
       for text in [transaction.author, Self.bundleIdentifier, transaction.contextName, Self.processName] {
         if let text { parameters.append(text) } else { parameters.appendNull(.text) }
@@ -259,8 +284,8 @@
       var parameters = Parameters()
       parameters.append(timestamp)
       parameters.append(Self.processName)
-      parameters.append(changes[0].key)
-      parameters.append(changes[0].entity)
+      parameters.append(changes.first?.key ?? insertion!.keys.lowerBound)
+      parameters.append(changes.first?.entity ?? insertion!.entity)
       let rows = try connection.run(
         #"SELECT t."Z_PK" FROM "ATRANSACTION" t JOIN "ACHANGE" c ON c."ZTRANSACTIONID" = t."Z_PK" "#
           + #"WHERE t."ZTIMESTAMP" = $1 AND t."ZPROCESSID" = $2 AND c."ZENTITYPK" = $3 AND c."ZENTITY" = $4 "#

@@ -75,10 +75,12 @@
 
     /// Appends the value of one cell as an element.
     ///
+    /// - Parameter isCopied: whether the element is part of a row for COPY.
     /// - Throws: `.invalidValue` for a value that does not fit its column; the error names the attribute.
     @inline(__always)
     func append(
-      _ batch: RowBatch, _ row: Int, _ step: WriteStep, to parameters: inout Parameters
+      _ batch: RowBatch, _ row: Int, _ step: WriteStep, isCopied: Bool = false,
+      to parameters: inout Parameters
     ) throws(StoreError) {
       let cell = step.cell.index
       if batch.isNull(row, cell) { return parameters.appendNullElement() }
@@ -104,7 +106,11 @@
         guard Self.isDecimal(bytes) else {
           throw Self.refused(batch.layout, cell, "a decimal that is no number")
         }
-        parameters.appendElement(bytes)
+        if !isCopied {
+          parameters.appendElement(bytes)
+        } else if !parameters.appendNumeric(bytes) {
+          throw Self.refused(batch.layout, cell, "a decimal with more digits than PostgreSQL can store")
+        }
       case .uuid:
         let bytes = batch.bytes(row, cell)
         guard bytes.count == 16 else {

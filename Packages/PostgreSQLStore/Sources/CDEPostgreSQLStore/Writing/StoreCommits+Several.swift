@@ -22,7 +22,7 @@
       let counts = KeyCounter.counts(of: transaction)
       return try repeating { () throws(StoreError) in
         let keyBase = try takeKeys(counts, upTo: transaction.keyLimit, isDurable: true, on: connection)
-        let (writer, history) = writer(transaction, keyBase, on: connection)
+        let (writer, history) = writer(transaction, nil, keyBase, on: connection)
         let token = CommitToken()
         let recorder = try write(
           nil, by: writer, history, token,

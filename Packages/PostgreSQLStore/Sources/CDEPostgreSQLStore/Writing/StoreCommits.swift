@@ -70,7 +70,21 @@
       try checkDerivations(transaction)
       let counts = KeyCounter.counts(of: transaction)
       return try repeating { () throws(StoreError) in
-        try write(transaction, counts, lock, own, collector, committed)
+        try write(transaction, nil, counts, lock, own, collector, committed)
+      }
+    }
+
+    /// Inserts the rows of an insertion, and commits.
+    func commit(
+      _ insertion: StoreInsertion, collecting collector: StatementCollector?
+    ) throws(StoreError) -> CommitResult {
+      for derivation in plans.physical.foreign { try derivation.checkInsertion(of: insertion.entity) }
+      var transaction = StoreTransaction()
+      (transaction.author, transaction.contextName) = (insertion.author, insertion.contextName)
+      (transaction.keyLimit, transaction.isBatch) = (insertion.keyLimit, true)
+      let counts = [plans.schema.entities[insertion.entity].root: insertion.count]
+      return try repeating { () throws(StoreError) in
+        try write(transaction, insertion, counts, nil, nil, collector) { _ in }
       }
     }
 
@@ -132,8 +146,9 @@
     }
 
     private func write(
-      _ transaction: StoreTransaction, _ counts: [RootIndex: Int], _ lock: String?,
-      _ own: Connection?, _ collector: StatementCollector?, _ committed: (CommitResult) -> Void
+      _ transaction: StoreTransaction, _ insertion: StoreInsertion?, _ counts: [RootIndex: Int],
+      _ lock: String?, _ own: Connection?, _ collector: StatementCollector?,
+      _ committed: (CommitResult) -> Void
     ) throws(StoreError) -> CommitResult {
       var isSent = false
       let locks = [lock].compactMap { $0 } + locks(transaction)
@@ -144,7 +159,7 @@
         // again.
         let keyBase = try takeKeys(counts, upTo: transaction.keyLimit, isDurable: false, on: connection)
         let token = CommitToken()
-        let (writer, history) = writer(transaction, keyBase, on: connection)
+        let (writer, history) = writer(transaction, insertion, keyBase, on: connection)
         var result: CommitResult?
         if history == nil, let only, writer.canCommitAtOnce(only) {
           result = try commit(only, by: writer, token, &isSent, committed)
@@ -166,12 +181,19 @@
     }
 
     func writer(
-      _ transaction: StoreTransaction, _ keyBase: IndexedArray<RootIndex, Int64>, on connection: Connection
+      _ transaction: StoreTransaction, _ insertion: StoreInsertion?,
+      _ keyBase: IndexedArray<RootIndex, Int64>, on connection: Connection
     ) -> (TransactionWriter, HistoryRecorder?) {
+      let inserted = insertion.map { insertion in
+        let first = keyBase[plans.schema.entities[insertion.entity].root] + 1
+        return (plans.physical.numbers[insertion.entity], first..<first + Int64(insertion.count))
+      }
       let history =
-        configuration.tracksHistory ? HistoryRecorder(plans, connection, transaction, channel: channel) : nil
+        configuration.tracksHistory
+        ? HistoryRecorder(plans, connection, transaction, inserted, channel: channel) : nil
       let writer = TransactionWriter(
-        plans, writes, connection, transaction, keyBase: keyBase, derivations: derivations, history: history)
+        plans, writes, connection, transaction, insertion, keyBase: keyBase, derivations: derivations,
+        history: history)
       return (writer, history)
     }
 

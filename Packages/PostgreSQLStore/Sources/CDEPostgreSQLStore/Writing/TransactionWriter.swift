@@ -11,6 +11,8 @@
     let writes: IndexedArray<EntityIndex, WritePlan>
     let connection: Connection
     let transaction: StoreTransaction
+    /// Rows that are inserted besides those of the transaction; nil for none.
+    private let insertion: StoreInsertion?
     let arrays: RowArrays
     /// Nil if the store has no attributes that are derived from other rows.
     let derivations: DerivedPlans?
@@ -35,13 +37,15 @@
     ///   - history: nil if the store records no history.
     init(
       _ plans: SchemaPlans, _ writes: IndexedArray<EntityIndex, WritePlan>, _ connection: Connection,
-      _ transaction: StoreTransaction, keyBase: IndexedArray<RootIndex, Int64>,
+      _ transaction: StoreTransaction, _ insertion: StoreInsertion? = nil,
+      keyBase: IndexedArray<RootIndex, Int64>,
       derivations: DerivedPlans?, history: HistoryRecorder?
     ) {
       self.plans = plans
       self.writes = writes
       self.connection = connection
       self.transaction = transaction
+      self.insertion = insertion
       links = transaction.links
       self.derivations = derivations
       self.history = history
@@ -84,6 +88,7 @@
       try values.compute { (keys, root) throws(StoreError) in
         _ = try versions(keys, in: root, "FOR NO KEY UPDATE")
       }
+      if let insertion { try values.compute(insertion, after: arrays.keyBase) }
       (derived, derivedChanges) = (values.rows, values.changes)
     }
 
@@ -92,9 +97,36 @@
     // MARK: Rows
 
     private func insert() throws(StoreError) {
-      for batch in transaction.inserted where batch.count > 0 {
-        let plan = writes[batch.layout.entity]
-        try run(batch, Array(0..<batch.count), plan.insert, "Inserting rows of \(batch.layout.entityName)")
+      var rest = transaction.inserted.filter { $0.count > 0 }[...]
+      while let first = rest.first {
+        let run = rest.prefix { $0.layout.entity == first.layout.entity }
+        rest = rest.dropFirst(run.count)
+        try insert(run.reduce(0) { $0 + $1.count }, first.layout.entity) { (body) throws(StoreError) in
+          for batch in run { try body(batch) }
+        }
+      }
+      if let insertion { try insert(insertion.count, insertion.entity, insertion.forEachBatch) }
+    }
+
+    /// Inserts the rows of one entity.
+    private func insert(
+      _ count: Int, _ entity: EntityIndex,
+      _ forEachBatch: ((RowBatch) throws(StoreError) -> Void) throws(StoreError) -> Void
+    ) throws(StoreError) {
+      let plan = writes[entity]
+      let task = "Inserting rows of \(schema.entities[entity].source.name)"
+      if count < connection.copyLimit {
+        return try forEachBatch { (batch) throws(StoreError) in
+          try run(batch, Array(0..<batch.count), plan.insert, task)
+        }
+      }
+      let copier = RowCopier(plan, arrays, connection, while: task)
+      do throws(StoreError) {
+        try forEachBatch { (batch) throws(StoreError) in try copier.append(batch) }
+        try copier.end()
+      } catch {
+        copier.abandon()
+        throw named(error, entity)
       }
     }
 
@@ -154,6 +186,7 @@
     func checkUniqueness() throws(StoreError) {
       var roots: Set<RootIndex> = []
       for batch in transaction.inserted + transaction.updated.map(\.batch) { roots.insert(batch.layout.root) }
+      if let insertion { roots.insert(schema.entities[insertion.entity].root) }
       // Links of relationships without an inverse change their members' rows.
       for link in transaction.links {
         roots.insert(schema.entities[schema.end(of: link.slot, in: link.entity).destination].root)

@@ -36,6 +36,8 @@
     let table: String
     let steps: IndexedArray<CellIndex, WriteStep>
     let insert: WriteStatement
+    /// Takes new rows by COPY: keys, versions, numbers of their entities, then the values of the steps.
+    let copy: String
     /// Statements that remove references to deleted rows. Their only parameter is an array of keys.
     let cleanUps: [String]
     private let cellsOfSlots: IndexedArray<SlotIndex, Range<CellIndex>>
@@ -73,6 +75,7 @@
         })
       cellsOfSlots = layout.properties.mapped(\.cells)
       let names = ["\"Z_PK\"", "\"Z_OPT\"", "\"Z_ENT\""] + steps.map(\.column)
+      copy = "COPY \(table) (\(names.joined(separator: ", "))) FROM STDIN (FORMAT binary)"
       let values =
         ["v.k", "v.o", "\(physical.numbers[entity])"]
         + steps.elements.enumerated().map { $1.type.stored("v.c\($0)") }

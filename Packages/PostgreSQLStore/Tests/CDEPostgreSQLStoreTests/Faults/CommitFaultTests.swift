@@ -65,7 +65,7 @@
       "A connection that is cut at a byte loses no acknowledged commit and makes no other",
       arguments: CommitKind.allCases)
     func cuts(kind: CommitKind) throws {
-      let world = try FaultWorld(tracksHistory: kind.tracksHistory)
+      let world = try FaultWorld(kind)
       try atEachByte("Cut", kind, world, .cut) { prepared, comment in
         try world.verify(world.commit(prepared), prepared, comment)
       }
@@ -79,9 +79,11 @@
       }
     }
 
-    @Test("A connection that the commit opens is cut at a byte", arguments: [CommitKind.insertion, .mixture])
+    @Test(
+      "A connection that the commit opens is cut at a byte",
+      arguments: [CommitKind.insertion, .copying, .mixture])
     func cutsOfNewConnections(kind: CommitKind) throws {
-      let world = try FaultWorld(tracksHistory: kind.tracksHistory)
+      let world = try FaultWorld(kind)
       try atEachByte("Cut of a new connection", kind, world, .cut, isFresh: true) { prepared, comment in
         try world.verify(world.commit(prepared), prepared, codes: [.io, .cannotOpen], comment)
       }
@@ -90,7 +92,7 @@
     @Test(
       "The server learns later than the client that the connection is cut", arguments: CommitKind.allCases)
     func lateDeliveries(kind: CommitKind) throws {
-      let world = try FaultWorld(tracksHistory: kind.tracksHistory)
+      let world = try FaultWorld(kind)
       try atEachByte("Late", kind, world, .late) { prepared, comment in
         let report = world.commit(prepared)
         world.proxy.release()
@@ -101,7 +103,7 @@
     @Test(
       "A commit that arrives in two pieces succeeds, wherever it is split", arguments: CommitKind.allCases)
     func splits(kind: CommitKind) throws {
-      let world = try FaultWorld(tracksHistory: kind.tracksHistory)
+      let world = try FaultWorld(kind)
       try atEachByte("Split", kind, world, .split) { prepared, comment in
         try world.verify(world.commit(prepared), prepared, codes: [], comment)
       }
@@ -110,7 +112,7 @@
     @Test(
       "A commit whose bytes arrive one at a time succeeds", arguments: CommitKind.allCases, [false, true])
     func trickles(kind: CommitKind, isFresh: Bool) throws {
-      let world = try FaultWorld(tracksHistory: kind.tracksHistory)
+      let world = try FaultWorld(kind)
       if isFresh { world.coolDown() } else { try world.warmUp(kind) }
       let prepared = try kind.prepare(world, world.mark())
       world.proxy.arm(FaultProxy.Plan(fault: .trickle, direction: .toServer, offset: 0))
@@ -123,7 +125,7 @@
       "A commit whose bytes are held back is there whole or not at all, and succeeds",
       arguments: CommitKind.allCases)
     func delays(kind: CommitKind) throws {
-      let world = try FaultWorld(tracksHistory: kind.tracksHistory)
+      let world = try FaultWorld(kind)
       try atEachByte("Delay", kind, world, .hold) { prepared, comment in
         let call = HeldCommit(world, prepared)
         world.proxy.waitUntilHeld()
@@ -136,7 +138,7 @@
 
     @Test("The server ends a connection while bytes are held back", arguments: CommitKind.allCases)
     func terminations(kind: CommitKind) throws {
-      let world = try FaultWorld(tracksHistory: kind.tracksHistory)
+      let world = try FaultWorld(kind)
       try atEachByte("Termination", kind, world, .hold) { prepared, comment in
         let backend = try world.backend()
         let call = HeldCommit(world, prepared)
@@ -151,7 +153,7 @@
       "An outcome is unknown only if the commit was sent and the server can't be reached",
       arguments: CommitKind.allCases)
     func unreachable(kind: CommitKind) throws {
-      let world = try FaultWorld(tracksHistory: kind.tracksHistory, recoveryTimeout: .milliseconds(15))
+      let world = try FaultWorld(kind, recoveryTimeout: .milliseconds(15))
       var unknown = 0
       try atEachByte("Unreachable", kind, world, .cutAndRefuse) { prepared, comment in
         let report = world.commit(prepared)

@@ -7,6 +7,8 @@
   /// One kind of commit whose connection is disturbed.
   enum CommitKind: String, Sendable, CaseIterable, CustomTestStringConvertible {
     case insertion, update, deletion, links, mixture
+    /// New rows that travel by COPY.
+    case copying
     /// The update of one row by a store without a history, which is one statement and no transaction around it.
     case updateAtOnce
 
@@ -33,7 +35,7 @@
     func prepare(_ world: FaultWorld, _ mark: String) throws -> Prepared {
       var prepared =
         switch self {
-        case .insertion: try Self.insertion(world.direct, mark)
+        case .insertion, .copying: try Self.insertion(world.direct, mark)
         case .update, .updateAtOnce: try Self.update(world.direct, mark)
         case .deletion: try Self.deletion(world.direct, mark)
         case .links: try Self.links(world.direct, mark)

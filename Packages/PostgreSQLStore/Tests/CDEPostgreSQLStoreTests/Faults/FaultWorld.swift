@@ -20,11 +20,14 @@
     private let runs = Lock(0)
     private let warm = Lock(-1)
 
-    init(tracksHistory: Bool, recoveryTimeout: Duration = .seconds(20)) throws {
+    init(
+      _ kind: CommitKind? = nil, tracksHistory: Bool = false, recoveryTimeout: Duration = .seconds(20)
+    ) throws {
       proxy = try FaultProxy(TestServer.url!)
       var configuration = place.configuration(poolSize: 1)
-      configuration.tracksHistory = tracksHistory
+      configuration.tracksHistory = kind?.tracksHistory ?? tracksHistory
       direct = try PostgreSQLStore(schema: Shop.resolved, configuration: configuration)
+      if kind == .copying { configuration.copyLimit = 1 }
       configuration.url = proxy.url
       configuration.applicationName = place.name
       configuration.recoveryTimeout = recoveryTimeout

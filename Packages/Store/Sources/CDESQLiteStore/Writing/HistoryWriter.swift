@@ -99,6 +99,16 @@ final class HistoryWriter {
     try end()
   }
 
+  /// Records an insertion whose rows are written.
+  ///
+  /// - Parameter base: the last key that was assigned before.
+  func record(_ insertion: StoreInsertion, after base: Int64) throws(StoreError) {
+    if insertion.count == 0 { return }
+    try begin(author: insertion.author, contextName: insertion.contextName)
+    try insert(.inserted, of: insertion.entity, count: insertion.count) { base + 1 + Int64($0) }
+    try end()
+  }
+
   /// Records a batch whose changes are written.
   func record(_ batch: StoreBatch, _ result: StoreBatchResult) throws(StoreError) {
     for change in result.nullified { note(change.row.entity, change.row.key, [change.slot]) }

@@ -59,7 +59,7 @@ final class TransactionWriter {
     try update()
     try check()
     if !conflicts.isEmpty { throw StoreError.changedRows(conflicts, plans.schema) }
-    try insert()
+    for batch in transaction.inserted { try insert(batch) }
     try addLinks()
     if checksReferences { try checkReferences() }
     keepNamedFiles()
@@ -68,6 +68,21 @@ final class TransactionWriter {
       try history.record(transaction, links) { permanent($0, root: $1) }
     }
     try PendingSaveTable.add(transaction.pending, on: connection)
+    isComplete = true
+  }
+
+  /// Inserts rows that the transaction does not have in memory.
+  func write(_ insertion: StoreInsertion) throws(StoreError) {
+    for derivation in plans.physical.foreign { try derivation.checkInsertion(of: insertion.entity) }
+    let root = plans.schema.entities[insertion.entity].root
+    keyBase[root] = try plans.takeKeys(
+      insertion.count, upTo: insertion.keyLimit, root: root, on: connection)
+    try insertion.forEachBatch { (batch) throws(StoreError) in
+      try insert(batch)
+      // Triggers note each new row. Only results of saves have derived values.
+      connection.derived.clear()
+    }
+    try history?.record(insertion, after: keyBase[root])
     isComplete = true
   }
 
@@ -177,31 +192,29 @@ final class TransactionWriter {
 
   // MARK: Inserting
 
-  private func insert() throws(StoreError) {
+  private func insert(_ batch: RowBatch) throws(StoreError) {
     if connection.inserts.isEmpty {
       connection.inserts = IndexedArray(repeating: nil, count: plans.schema.entities.count)
     }
-    for batch in transaction.inserted {
-      let plan = plans.writes[batch.layout.entity]
-      let task = "Inserting a row of \(batch.layout.entityName)"
-      let statement: OpaquePointer
-      if let kept = connection.inserts[plan.entity] {
-        statement = kept
-      } else {
-        statement = try connection.prepareUncached(plan.insert, while: task)
-        connection.inserts[plan.entity] = statement
-      }
-      // The batch owns the bound memory. No statement may refer to it afterwards.
-      defer { Connection.reset(statement) }
-      for row in 0..<batch.count {
-        sqlite3_bind_int64(statement, 1, permanent(batch.key(row), root: plan.root))
-        sqlite3_bind_int64(statement, 2, batch.version(row))
-        try bind(batch, row, plan.steps.elements, to: statement, from: 3)
-        let code = sqlite3_step(statement)
-        if code == CDE_SQLITE_CONSTRAINT_PRIMARYKEY { throw takenKey(batch, row) }
-        guard code == SQLITE_DONE else { throw failure(code, plan.entity, task) }
-        sqlite3_reset(statement)
-      }
+    let plan = plans.writes[batch.layout.entity]
+    let task = "Inserting a row of \(batch.layout.entityName)"
+    let statement: OpaquePointer
+    if let kept = connection.inserts[plan.entity] {
+      statement = kept
+    } else {
+      statement = try connection.prepareUncached(plan.insert, while: task)
+      connection.inserts[plan.entity] = statement
+    }
+    // The batch owns the bound memory. No statement may refer to it afterwards.
+    defer { Connection.reset(statement) }
+    for row in 0..<batch.count {
+      sqlite3_bind_int64(statement, 1, permanent(batch.key(row), root: plan.root))
+      sqlite3_bind_int64(statement, 2, batch.version(row))
+      try bind(batch, row, plan.steps.elements, to: statement, from: 3)
+      let code = sqlite3_step(statement)
+      if code == CDE_SQLITE_CONSTRAINT_PRIMARYKEY { throw takenKey(batch, row) }
+      guard code == SQLITE_DONE else { throw failure(code, plan.entity, task) }
+      sqlite3_reset(statement)
     }
   }
 

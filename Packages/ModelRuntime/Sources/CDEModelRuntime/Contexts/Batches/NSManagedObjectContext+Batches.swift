@@ -181,110 +181,9 @@ extension NSManagedObjectContext {
     return (query, stores)
   }
 
-  // MARK: Inserting
-
-  private func insert(_ request: NSBatchInsertRequest) throws -> NSBatchInsertResult {
-    let binding = try batchBinding(request.entityName, request.entity)
-    guard !binding.description.isAbstract else {
-      throw ManagedObjectError(
-        .unsupportedRequest, "\(binding.name) is abstract: insert objects of one of its sub-entities.",
-        entity: binding.name)
-    }
-    let coordinator = try coordinator()
-    _ = try coordinator.requiredHandle(for: binding)
-    let holders =
-      try request.affectedStores.map { try coordinator.holders(of: binding, among: $0) }
-      ?? coordinator.handles(for: binding)
-    // The same store that a new object of a context gets.
-    guard let handle = holders.first(where: { !$0.engine.isReadOnly }) ?? holders.first else {
-      throw ManagedObjectError(
-        .unsupportedRequest,
-        "None of the batch insertion's affectedStores holds \(binding.name). Name the store of its configuration, or "
-          + "leave affectedStores nil.", entity: binding.name)
-    }
-    var rows = BatchRows(binding)
-    if let objects = request.objectsToInsert {
-      for values in objects { try rows.add(values) }
-    } else if let handler = request.dictionaryHandler {
-      let values = NSMutableDictionary()
-      while !handler(values) {
-        try rows.add(BatchValues.named(values, of: binding))
-        values.removeAllObjects()
-      }
-    } else if let handler = request.managedObjectHandler {
-      let object = binding.objectClass.make(binding.description, in: nil)
-      while !handler(object) {
-        try rows.add(object)
-        object.dropOverlay()
-      }
-    }
-    var transaction = StoreTransaction()
-    transaction.inserted = rows.finish()
-    transaction.author = transactionAuthor
-    transaction.contextName = name
-    transaction.isBatch = true
-    var result = StoreBatchResult()
-    let upsert = try commit(&transaction, rows, of: binding, to: handle, &result.derived)
-    let outcome: Any
-    switch request.resultType {
-    case .statusOnly: outcome = NSNumber(value: true)
-    case .count: outcome = NSNumber(value: upsert?.count ?? rows.count)
-    case .objectIDs:
-      let inserted = transaction.inserted.flatMap { batch in
-        (0..<batch.count).map { StoreBatchResult.Row(entity: binding.index, key: batch.key($0)) }
-      }
-      let updated = upsert?.updatedRows ?? []
-      var properties = [binding.index: PropertySet(allBelow: binding.properties.count)]
-      for entity in Set(updated.map(\.entity)) {
-        properties[entity] = PropertySet(allBelow: registry.model.entities[entity].properties.count)
-      }
-      outcome = ids(
-        inserted + updated,
-        BatchOrigin(properties: properties, consequences: consequences(result)))
-    }
-    return NSBatchInsertResult(outcome, request.resultType)
-  }
-
-  /// Writes the rows of an insertion. The merge policy's type decides about unique values that other rows have.
-  ///
-  /// - Returns: how such values were resolved; nil if there were none.
-  private func commit(
-    _ transaction: inout StoreTransaction, _ rows: BatchRows, of binding: EntityBinding,
-    to handle: StoreHandle, _ derived: inout [RowBatch]
-  ) throws -> BatchUpsert? {
-    if transaction.isEmpty { return nil }
-    let source = try coordinator()
-    let (type, all) = (policy.mergeType, transaction.inserted)
-    var upsert: BatchUpsert?
-    var refusal: StoreError?
-    // Other writers may commit in between.
-    for _ in 0..<10 {
-      do {
-        if !transaction.isEmpty { derived = try source.commit(transaction, to: handle) { _ in }.derived }
-        return upsert
-      } catch {
-        guard type != .errorMergePolicyType, [.uniqueness, .conflict].contains(error.code) else {
-          throw ManagedObjectError.store(error)
-        }
-        refusal = error
-      }
-      if upsert == nil || refusal!.code == .conflict {
-        upsert = BatchUpsert(binding, type, all, given: rows.given)
-        try upsert!.fill(&transaction)
-      }
-      let found: TransactionConflicts
-      do { found = try source.conflicts(of: transaction, in: handle) } catch {
-        throw ManagedObjectError.store(error)
-      }
-      try upsert!.resolve(found, refusal!)
-      try upsert!.fill(&transaction)
-    }
-    throw ManagedObjectError.store(refusal!)
-  }
-
   // MARK: Results
 
-  private func ids(
+  func ids(
     _ rows: [StoreBatchResult.Row], _ origin: BatchOrigin
   ) -> [NSManagedObjectID] {
     rows.map {
@@ -295,7 +194,7 @@ extension NSManagedObjectContext {
   }
 
   /// The changes that the batch made to rows other than those that it names.
-  private func consequences(_ result: StoreBatchResult) -> [CommittedTransaction.Change] {
+  func consequences(_ result: StoreBatchResult) -> [CommittedTransaction.Change] {
     var changes = result.cascaded.map {
       CommittedTransaction.Change(
         kind: .deleted, entity: $0.entity, key: $0.key, properties: [], row: nil)

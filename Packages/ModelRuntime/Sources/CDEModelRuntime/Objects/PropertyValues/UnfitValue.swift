@@ -99,6 +99,10 @@ extension _PropertyValue {
   ///
   /// - Throws: ``UnfitValue`` when the value is of another kind, or the type can't represent it exactly.
   init(any value: Any?, as type: StoreAttributeType) throws(UnfitValue) {
+    if let plain = value.flatMap({ Self.plain($0, as: type) }) {
+      self = plain
+      return
+    }
     guard let value = Self.unwrap(value), !(value is NSNull) else {
       self = .null
       return
@@ -128,6 +132,27 @@ extension _PropertyValue {
       self = .url(url)
     case .transformable, .composite, .undefined, .objectID:
       self = .object(_ObjectBox(value))
+    }
+  }
+
+  /// A value of the Swift type that most code uses for an attribute of the type; nil for other values, which may fit nevertheless.
+  ///
+  /// Comparing types takes a tenth of the time of the casts that find numbers, texts and optionals of any class.
+  private static func plain(_ value: Any, as type: StoreAttributeType) -> _PropertyValue? {
+    let found = Swift.type(of: value)
+    switch type {
+    case .string: return found == String.self ? .text(value as! String) : nil
+    case .integer16, .integer32, .integer64:
+      guard found == Int.self, type.integers.contains(Int64(value as! Int)) else { return nil }
+      return .integer(Int64(value as! Int))
+    case .boolean: return found == Bool.self ? .integer(value as! Bool ? 1 : 0) : nil
+    case .double:
+      guard found == Double.self, !(value as! Double).isNaN else { return nil }
+      return .real(value as! Double)
+    case .date:
+      guard found == Date.self, !(value as! Date).timeIntervalSinceReferenceDate.isNaN else { return nil }
+      return .real((value as! Date).timeIntervalSinceReferenceDate)
+    default: return nil
     }
   }
 
